@@ -1,0 +1,40 @@
+# The only entry points. Each works from a bare clone: the environment makes itself.
+#
+#   make demo     a sample corpus, UANet trained on it, three sentences tagged
+#   make test     the tests             make test ARGS="tests/ops -k mask" WORKERS=2
+#   make check    lint, format, types
+#   make bench    the benchmarks
+#   make venv     only the environment  make venv PYTHON=/path/to/python3.11
+
+VENV ?= .venv
+PYTHON ?=
+ARGS ?=
+WORKERS ?=
+# TensorFlow's start-up notes (no GPU found, plugins registered twice) say nothing here.
+TF_CPP_MIN_LOG_LEVEL ?= 3
+export TF_CPP_MIN_LOG_LEVEL
+
+RUN = $(VENV)/bin/python
+TYPED = $(wildcard uanet_tf tools benchmarks serving train.py export.py)
+
+.PHONY: help venv demo test check bench
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+venv:
+	@python=$$(tools/find_python.sh "$(PYTHON)") && "$$python" tools/make_venv.py "$(VENV)"
+
+demo: venv
+	$(RUN) -m uanet_tf.commands.demo $(ARGS)
+
+test: venv
+	$(RUN) -m pytest $(if $(WORKERS),-n $(WORKERS)) $(ARGS)
+
+check: venv
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy $(TYPED)
+
+bench: venv
+	$(RUN) -m benchmarks.run_all $(ARGS)

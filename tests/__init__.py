@@ -1,0 +1,1 @@
+"""Tests of uanet_tf; folders mirror the package."""

@@ -1,0 +1,223 @@
+"""The refiner as a whole: contract, label inputs, gradient flow, positions, learning."""
+
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.layer_contract import check_layer
+from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
+
+CLASSES = 4
+
+
+def make_refiner(**kwargs) -> TwoStreamRefiner:
+    options = {"num_layers": 2, "num_heads": 3, "head_width": 5, "label_width": 6, **kwargs}
+    return TwoStreamRefiner(CLASSES, **options)
+
+
+def make_inputs(lengths=(6, 2, 4), length: int = 6, width: int = 7) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(1)
+    scores = rng.standard_normal([len(lengths), length, CLASSES])
+    return {
+        "words": rng.standard_normal([len(lengths), length, width]).astype(np.float32),
+        "draft_probabilities": tf.nn.softmax(scores).numpy().astype(np.float32),
+        "mask": np.arange(length) < np.array(lengths)[:, np.newaxis],
+    }
+
+
+@pytest.mark.parametrize(
+    ("label_layers", "label_input"), [("all", "expected"), ("last", "argmax"), ("all", "none")]
+)
+def test_contract(label_layers, label_input):
+    options = {"label_layers": label_layers, "label_input": label_input}
+    check_layer(
+        lambda **kwargs: make_refiner(**options, **kwargs),
+        make_inputs,
+        make_layer_without_dropout=lambda: make_refiner(
+            **options, dropout=0.0, attention_dropout=0.0
+        ),
+    )
+
+
+@pytest.mark.parametrize("label_input", ["expected", "argmax", "none"])
+@pytest.mark.parametrize("label_layers", ["all", "last"])
+def test_no_gradient_reaches_the_draft(label_layers, label_input):
+    refiner = make_refiner(label_layers=label_layers, label_input=label_input)
+    inputs = {name: tf.constant(value) for name, value in make_inputs().items()}
+    with tf.GradientTape() as tape:
+        tape.watch([inputs["words"], inputs["draft_probabilities"]])
+        loss = tf.reduce_sum(tf.square(refiner(**inputs)))
+    words, draft = tape.gradient(loss, [inputs["words"], inputs["draft_probabilities"]])
+    assert draft is None
+    assert np.abs(words).max() > 0
+
+
+
+def test_one_hot_drafts_make_expected_and_argmax_equal():
+    expected, argmax = make_refiner(), make_refiner(label_input="argmax")
+    inputs = make_inputs()
+    labels = inputs["draft_probabilities"].argmax(axis=-1)
+    one_hot = np.eye(CLASSES, dtype=np.float32)[labels]
+    expected(inputs["words"], one_hot), argmax(inputs["words"], one_hot)
+    argmax.set_weights(expected.get_weights())
+    np.testing.assert_allclose(
+        expected(inputs["words"], one_hot), argmax(inputs["words"], one_hot), atol=1e-5
+    )
+    soft = inputs["draft_probabilities"]
+    np.testing.assert_allclose(
+        argmax(inputs["words"], soft), argmax(inputs["words"], one_hot), atol=1e-5
+    )
+    assert np.abs(expected(inputs["words"], soft) - argmax(inputs["words"], soft)).max() > 1e-3
+
+
+def test_labels_matter_unless_they_are_left_out():
+    inputs = make_inputs()
+    other = np.roll(inputs["draft_probabilities"], 1, axis=-1)
+    for label_input, matters in (("expected", True), ("argmax", True), ("none", False)):
+        refiner = make_refiner(label_input=label_input)
+        logits = refiner(**inputs)
+        changed = refiner(inputs["words"], other, mask=inputs["mask"])
+        assert (np.abs(logits - changed).max() > 1e-3) == matters
+    np.testing.assert_array_equal(refiner(inputs["words"], mask=inputs["mask"]), logits)
+
+
+def test_label_weights_exist_only_where_they_are_used():
+    def weights_of_blocks(**options):
+        refiner = make_refiner(num_layers=3, **options)
+        refiner(**make_inputs())
+        return refiner, [len(block.weights) for block in refiner.blocks]
+
+    word_stream, both = 1 + 13, 1 + 13 + 14
+    assert weights_of_blocks(label_layers="all")[1] == [both] * 3
+    assert weights_of_blocks(label_layers="last")[1] == [word_stream, word_stream, both]
+    refiner, counts = weights_of_blocks(label_input="none")
+    assert counts == [word_stream] * 3
+    assert refiner.logit_kernel.shape == [15, CLASSES]
+    assert not any("label" in weight.name for weight in refiner.weights)
+
+
+def test_with_one_block_all_and_last_are_the_same():
+    every, last = make_refiner(num_layers=1), make_refiner(num_layers=1, label_layers="last")
+    inputs = make_inputs()
+    logits = every(**inputs)
+    last(**inputs)
+    last.set_weights(every.get_weights())
+    np.testing.assert_array_equal(last(**inputs), logits)
+
+
+def test_weight_names_are_unique():
+    refiner = make_refiner()
+    refiner(**make_inputs())
+    names = [weight.name for weight in refiner.weights]
+    assert len(set(names)) == len(names)
+
+
+def test_order_of_words_matters():
+    """Without positions a permutation of the words would only permute the outputs."""
+    refiner, inputs = make_refiner(), make_inputs(lengths=(6,))
+    order = np.array([3, 0, 5, 1, 4, 2])
+    logits = refiner(inputs["words"], inputs["draft_probabilities"]).numpy()
+    shuffled = refiner(inputs["words"][:, order], inputs["draft_probabilities"][:, order])
+    assert np.abs(shuffled - logits[:, order]).max() > 1e-2
+
+
+def test_place_of_a_sentence_inside_padding_does_not_matter():
+    """Only distances count: a shifted sentence gets the same logits."""
+    refiner, inputs = make_refiner(), make_inputs(lengths=(4,))
+    logits = refiner(**inputs).numpy()
+    shifted = {name: np.roll(value, 2, axis=1) for name, value in inputs.items()}
+    np.testing.assert_allclose(refiner(**shifted)[:, 2:6], logits[:, :4], atol=1e-5)
+
+
+@pytest.mark.parametrize("label_layers", ["all", "last"])
+def test_overfits_one_batch(label_layers):
+    """With dropout off, the refiner corrects drafts that are wrong at every token."""
+    refiner = make_refiner(label_layers=label_layers)
+    inputs = make_inputs(lengths=(6, 3, 5, 4))
+    words, draft, mask = (tf.constant(value) for value in inputs.values())
+    labels = tf.constant(np.random.default_rng(2).integers(0, CLASSES, mask.shape))
+    optimizer = tf.keras.optimizers.Adam(0.01)
+    refiner(words, draft)
+    optimizer.build(refiner.trainable_weights)
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            logits = tf.boolean_mask(refiner(words, draft, mask=mask), mask)
+            targets = tf.boolean_mask(labels, mask)
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(targets, logits)
+            loss = tf.reduce_mean(losses)
+        weights = refiner.trainable_weights
+        optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
+        return loss
+
+    losses = [float(step()) for _ in range(80)]
+    assert losses[-1] < 0.02 < losses[0]
+    predicted = tf.argmax(refiner(words, draft, mask=mask), axis=-1)
+    assert (predicted.numpy() == labels.numpy())[mask.numpy()].all()
+
+
+@pytest.mark.parametrize("length", [1, 2, 9])
+def test_any_length(length):
+    inputs = make_inputs(lengths=(length, 1), length=length)
+    logits = make_refiner(num_heads=1, head_width=7)(**inputs)
+    assert logits.shape == [2, length, CLASSES]
+    assert np.isfinite(logits).all()
+
+
+def test_first_signals_have_the_same_size():
+    """Neither stream drowns the other at the start."""
+    refiner = TwoStreamRefiner(9, num_heads=4, head_width=16)
+    inputs = make_inputs(width=64)
+    words, draft = inputs["words"], np.eye(9, dtype=np.float32)[[[1, 2, 3, 4, 5, 6]] * 3]
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(refiner(words, draft)))
+    gradients = dict(
+        zip(
+            (weight.name.split("/", 1)[1] for weight in refiner.trainable_weights),
+            tape.gradient(loss, refiner.trainable_weights),
+            strict=True,
+        )
+    )
+    for block in ("block_0", "block_1"):
+        word, label = (
+            np.linalg.norm(gradients[f"{block}/{stream}_attention/output_kernel:0"])
+            for stream in ("word", "label")
+        )
+        assert 0.1 < word / label < 10
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "float16", "float64"])
+def test_other_dtypes(policy):
+    refiner, inputs = make_refiner(dtype=policy), make_inputs(lengths=(6, 0, 4))
+    logits = refiner(**inputs)
+    assert logits.dtype == refiner.compute_dtype
+    assert np.isfinite(tf.cast(logits, tf.float32)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"num_layers": 0}, "`num_layers` must be a positive integer. Received: num_layers=0"),
+        ({"num_heads": 2.0}, "`num_heads` must be a positive integer. Received: num_heads=2.0"),
+        ({"head_width": -1}, "`head_width` must be a positive integer. Received: head_width=-1"),
+        ({"label_width": 0}, "`label_width` must be a positive integer. Received: label_width=0"),
+        ({"feedforward_width": True}, "`feedforward_width` must be a positive integer."),
+        ({"dropout": 1.5}, r"`dropout` must be in [0, 1). Received: dropout=1.5"),
+        ({"attention_dropout": -0.1}, r"`attention_dropout` must be in [0, 1). Received: "),
+        ({"label_layers": "first"}, '`label_layers` must be one of "all", "last". Received: '),
+        ({"label_input": None}, '`label_input` must be one of "expected", "argmax", "none".'),
+    ],
+)
+def test_bad_arguments(options, message):
+    with pytest.raises(ValueError) as error:
+        make_refiner(**options)
+    assert message in str(error.value)
+
+
+def test_output_shape():
+    for batch, length in itertools.product([None, 3], [None, 5]):
+        shape = make_refiner().compute_output_shape([batch, length, 7])
+        assert shape.as_list() == [batch, length, CLASSES]

@@ -1,0 +1,134 @@
+"""Builds the virtual environment from the pinned requirements, unless it is up to date.
+
+``python tools/make_venv.py [FOLDER]``, run by ``make venv``. The stamp in the folder says
+from what the environment was built; it is written last, so that an install which was
+interrupted is never taken for a finished one. Standard library only.
+"""
+
+import fcntl
+import hashlib
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCK = "requirements.lock"
+REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", LOCK)
+STAMP = "uanet_tf.stamp"
+UNFINISHED = "unfinished\n"
+
+
+def fingerprint(venv: Path) -> str:
+    """Everything that the environment depends on, as the text of its stamp."""
+    digest = hashlib.sha256()
+    for name in REQUIREMENTS:
+        digest.update(name.encode() + b"\0" + (ROOT / name).read_bytes() + b"\0")
+    return (
+        f"python {platform.python_version()} {platform.machine()}\n"
+        f"folder {venv}\n"
+        f"requirements {digest.hexdigest()}\n"
+    )
+
+
+def is_up_to_date(venv: Path) -> bool:
+    """Whether the environment was built to the end from today's requirements."""
+    stamp = venv / STAMP
+    if not stamp.is_file() or not (venv / "bin" / "python").exists():
+        return False
+    return stamp.read_text(encoding="utf-8") == fingerprint(venv)
+
+
+def remove(venv: Path) -> None:
+    """Deletes an environment that this script made, finished or not, and nothing else."""
+    if not venv.exists():
+        return
+    if not venv.is_dir() or (any(venv.iterdir()) and not (venv / STAMP).exists()):
+        sys.exit(
+            f"{venv} was not made by make, so it is left alone: remove it, "
+            "or name another folder with make VENV=FOLDER"
+        )
+    shutil.rmtree(venv)
+
+
+def build(venv: Path, lock_file: int) -> None:
+    """Makes the environment and installs the requirements into it.
+
+    Args:
+      venv: the folder.
+      lock_file: descriptor of the lock, handed down so that an installer which outlives
+        this process still keeps others out.
+    """
+    stamp = venv / STAMP
+    venv.mkdir(parents=True)
+    stamp.write_text(UNFINISHED, encoding="utf-8")
+    # The base interpreter: this one may belong to the environment just deleted.
+    python = getattr(sys, "_base_executable", sys.executable)
+    install = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-input"]
+    install += ["--disable-pip-version-check", "-r", REQUIREMENTS[0], "-r", REQUIREMENTS[1]]
+    # By environment rather than by option, so that it also holds where pip builds a package
+    # from source; relative, since pip would split a path at its blanks.
+    environment = {**os.environ, "PIP_CONSTRAINT": LOCK}
+    for command in ([python, "-m", "venv", str(venv)], install):
+        subprocess.run(
+            command,
+            check=True,
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            pass_fds=(lock_file,),
+        )
+    finished = stamp.with_suffix(".new")
+    finished.write_text(fingerprint(venv), encoding="utf-8")
+    finished.replace(stamp)
+
+
+def main(arguments: list[str]) -> None:
+    """Brings the environment up to date; returns at once if it is."""
+    shown = arguments[0] if arguments else ".venv"
+    venv = (ROOT / shown).resolve()
+    if is_up_to_date(venv):
+        return
+    try:
+        import ensurepip  # noqa: F401
+    except ImportError:
+        sys.exit(
+            f"{sys.executable} cannot make virtual environments, since it lacks ensurepip: "
+            "install it (Debian, Ubuntu: the package python3.11-venv)"
+        )
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    venv.parent.mkdir(parents=True, exist_ok=True)
+    with (venv.parent / f"{venv.name}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"Another make is installing into {shown}: waiting for it ...", flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if is_up_to_date(venv):
+            return
+        remove(venv)
+        print(
+            f"Installing TensorFlow and friends into {shown}: about a minute, longer on a "
+            "slow line (0.6 GB to download, 2.2 GB on disk) ...",
+            flush=True,
+        )
+        started = time.monotonic()
+        build(venv, lock.fileno())
+    print(f"Installed in {time.monotonic() - started:.0f} s.", flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit("Interrupted: the next make installs afresh.")
+    except subprocess.CalledProcessError as error:
+        sys.exit(
+            f"The install failed (exit code {error.returncode}), and the reason stands above; "
+            "see Troubleshooting in BUILD.md. The next make starts afresh."
+        )

@@ -1,0 +1,1 @@
+"""Command lines: the only part of the package that knows about flags."""

@@ -1,0 +1,59 @@
+"""Output that is there whole or not at all."""
+
+import contextlib
+import io
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from typing import TextIO
+
+from uanet_tf.errors import InputError
+
+STDOUT = "-"
+
+
+@contextlib.contextmanager
+def open_output(path: str) -> Iterator[TextIO]:
+    """Opens ``path`` for writing UTF-8 text with LF line ends; "-" is standard output.
+
+    A file takes its name only when all is written: until then it stands beside it under a
+    hidden name, and after any failure nothing is left and an older file is untouched. So
+    the output may also be the file that is being read. Devices and pipes are written directly.
+
+    Raises:
+      InputError: the file cannot be created.
+    """
+    if path == STDOUT:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    target = os.path.realpath(path)
+    if os.path.isdir(target):
+        raise InputError(f"{path}: is a directory, not a file.")
+    if os.path.exists(target) and not os.path.isfile(target):
+        with _create(target, path) as stream:
+            yield stream
+        return
+    folder, name = os.path.split(target)
+    part = os.path.join(folder, f".{name}.{os.getpid()}.part")
+    stream = _create(part, path)
+    try:
+        with stream:
+            yield stream
+        if os.path.exists(target):
+            shutil.copymode(target, part)
+        os.replace(part, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(part)
+        raise
+
+
+def _create(path: str, name: str) -> TextIO:
+    try:
+        return open(path, "w", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(f"{name}: cannot be written ({error.strerror}).") from None

@@ -1,0 +1,154 @@
+"""The entry that all scripts share: flags, help, one sentence for bad input, exit codes.
+
+    0    done, or help was asked for
+    2    bad input: one sentence on stderr says what and where
+    130  interrupted (Ctrl-C)
+    141  the reader of standard output went away (``| head``)
+
+Anything else that is raised is a fault of the program and shows its traceback.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from absl import flags, logging
+
+from uanet_tf.errors import InputError
+
+BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+
+
+def run(
+    main: Callable[[], Any],
+    *,
+    flag_values: flags.FlagValues = flags.FLAGS,
+    argv: Sequence[str] | None = None,
+    verbosity: int = logging.INFO,
+) -> NoReturn:
+    """Parses the flags, calls ``main()`` and exits.
+
+    Args:
+      main: the command; reads its flags from ``flag_values``. ``--help`` shows the docstring
+        and the flags of the module it stands in.
+      flag_values: where the command's flags are defined.
+      argv: the program's name and its arguments; default: ``sys.argv``.
+      verbosity: the most detailed absl log messages that are shown.
+
+    Raises:
+      SystemExit: always, with the exit codes listed at the top of this module.
+    """
+    sys.exit(exit_code(main, flag_values, sys.argv if argv is None else argv, verbosity))
+
+
+def exit_code(
+    main: Callable[[], Any],
+    flag_values: flags.FlagValues,
+    argv: Sequence[str],
+    verbosity: int = logging.INFO,
+) -> int:
+    """As ``run``, but returns the exit code."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # before main imports TensorFlow
+    try:
+        if not _parse(main, flag_values, argv):
+            return 0
+        _start_logging(verbosity)
+        main()
+        sys.stdout.flush()
+    except InputError as error:
+        print(_one_line(str(error)), file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # What is still buffered has no reader: the interpreter must not complain at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    return 0
+
+
+def _parse(
+    main: Callable[[], Any], flag_values: flags.FlagValues, argv: Sequence[str]
+) -> bool:
+    """Parses ``argv``; False if help was asked for, and shown.
+
+    Raises:
+      InputError: flags that do not exist, or have wrong values; arguments that are no flags.
+    """
+    _define_help(flag_values)
+    try:
+        rest = flag_values(list(argv), known_only=False)
+    except _HelpRequested as request:
+        sys.stdout.write(_help_text(main, flag_values, full=request.full))
+        return False
+    except (flags.Error, ValueError) as error:
+        raise InputError(_flag_message(error)) from error
+    if len(rest) > 1:
+        raise InputError(
+            f"Arguments must be flags (--name=value). Received: {' '.join(rest[1:])[:80]}"
+        )
+    return True
+
+
+def _start_logging(verbosity: int) -> None:
+    if not flags.FLAGS.is_parsed():
+        flags.FLAGS.mark_as_parsed()  # absl's own flags keep their defaults
+    if flags.FLAGS["verbosity"].using_default_value:
+        logging.set_verbosity(verbosity)
+    logging.use_absl_handler()
+
+
+class _HelpRequested(Exception):
+    """Raised while parsing, as soon as a help flag is met."""
+
+    def __init__(self, full: bool) -> None:
+        super().__init__()
+        self.full = full
+
+
+class _HelpFlag(flags.BooleanFlag):
+    """``--help`` and its kin: absl's own exit with code 1."""
+
+    def __init__(self, name: str, help: str, *, full: bool, short_name: str | None = None) -> None:
+        super().__init__(name, False, help, short_name=short_name, allow_overwrite=True)
+        self._full = full
+
+    def parse(self, argument: Any) -> None:
+        if argument not in (False, "false"):
+            raise _HelpRequested(self._full)
+
+
+def _define_help(flag_values: flags.FlagValues) -> None:
+    """Defines the help flags, unless done before."""
+    if "helpfull" in flag_values:
+        return
+    short_name = None if "h" in flag_values else "h"
+    for flag in (
+        _HelpFlag("help", "Show the flags of this command.", full=False, short_name=short_name),
+        _HelpFlag("helpfull", "Show all flags.", full=True),
+    ):
+        flags.DEFINE_flag(flag, flag_values, module_name=__name__)
+
+
+def _help_text(main: Callable[[], Any], flag_values: flags.FlagValues, *, full: bool) -> str:
+    module = sys.modules[main.__module__]
+    text = flag_values.get_help() if full else flag_values.module_help(module)
+    parts = [(module.__doc__ or "").strip(), (text or flag_values.get_help()).strip()]
+    if not full:
+        parts.append("--flagfile=FILE reads flags from a file; --helpfull shows all flags.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _flag_message(error: Exception) -> str:
+    """What absl says of wrong flags, as one sentence without its frame."""
+    message = _one_line(str(error))
+    missing = re.search(r"Flag --(\w+) must have a value other than None", message)
+    if missing:
+        return f"--{missing[1]} is required."
+    return re.sub(r"^flag (?=--)", "", message)
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())

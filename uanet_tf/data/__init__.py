@@ -1,0 +1,1 @@
+"""Reading and preparing text: CoNLL files, tag schemes, vocabularies, vectors, batches."""

@@ -1,0 +1,104 @@
+"""Batches of similar lengths, in an order that seed and epoch fix, built in the graph."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import tensorflow as tf
+
+from uanet_tf.data.encoded_corpus import EncodedCorpus
+
+# Batches whose sentences are sorted together: enough for little padding, few enough to
+# leave the order random.
+SORTED_BATCHES = 50
+
+
+def plan_batches(
+    lengths: np.ndarray,
+    *,
+    batch_size: int,
+    batch_tokens: int,
+    seed: int | None = None,
+    epoch: int = 0,
+) -> list[np.ndarray]:
+    """Groups sentences of similar length into batches.
+
+    Args:
+      lengths: [S] tokens of each sentence.
+      batch_size: most sentences in a batch.
+      batch_tokens: most tokens in a batch, padding included; a longer single sentence
+        still makes a batch.
+      seed: order for training, new in each epoch; None: sorted by length, for tagging.
+      epoch: number of the pass.
+
+    Returns:
+      Arrays of sentence numbers; each sentence stands in exactly one.
+    """
+    if seed is None:
+        return list(_split(np.argsort(lengths, kind="stable"), lengths, batch_size, batch_tokens))
+    random = np.random.default_rng([seed, epoch])
+    order = random.permutation(len(lengths))
+    window = batch_size * SORTED_BATCHES
+    batches: list[np.ndarray] = []
+    for start in range(0, len(order), window):
+        part = order[start : start + window]
+        part = part[np.argsort(lengths[part], kind="stable")]
+        batches.extend(_split(part, lengths, batch_size, batch_tokens))
+    return [batches[k] for k in random.permutation(len(batches))]
+
+
+def _split(
+    order: np.ndarray, lengths: np.ndarray, batch_size: int, batch_tokens: int
+) -> Iterator[np.ndarray]:
+    """Cuts an order of non-decreasing lengths into batches."""
+    start = 0
+    for stop in range(1, len(order) + 1):
+        full = stop - start >= batch_size
+        # The next sentence is the longest so far, so it sets the padded width.
+        crowded = stop < len(order) and (stop + 1 - start) * lengths[order[stop]] > batch_tokens
+        if full or crowded or stop == len(order):
+            yield order[start:stop]
+            start = stop
+
+
+class BatchBuilder:
+    """Turns sentence numbers into dense features, inside tf.data.
+
+    Features, U distinct forms in the batch, B sentences, T tokens, W characters:
+      form_word_ids [U], form_char_ids [U, W], form_index [B, T] (all int32) and
+      lengths [B] int32. Labels: [B, T] int32, 0 at padding.
+    """
+
+    def __init__(self, corpus: EncodedCorpus):
+        self._word_ids = tf.constant(corpus.form_word_ids)
+        self._char_ids = tf.constant(corpus.form_char_ids)
+        used = (corpus.form_char_ids > 0).sum(axis=1)
+        self._char_lengths = tf.constant(np.maximum(used, 1), tf.int32)
+        splits = tf.constant(corpus.offsets)
+        self._index = tf.RaggedTensor.from_row_splits(corpus.form_index, splits)
+        self._labels = tf.RaggedTensor.from_row_splits(corpus.label_ids, splits)
+
+    def __call__(self, sentences: tf.Tensor) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
+        rows = tf.gather(self._index, sentences)
+        dense = rows.to_tensor()  # [B, T]
+        forms, index = tf.unique(tf.reshape(dense, [-1]))
+        width = tf.reduce_max(tf.gather(self._char_lengths, forms))
+        features = {
+            "form_word_ids": tf.gather(self._word_ids, forms),
+            "form_char_ids": tf.gather(self._char_ids, forms)[:, :width],
+            "form_index": tf.reshape(index, tf.shape(dense)),
+            "lengths": tf.cast(rows.row_lengths(), tf.int32),
+        }
+        return features, tf.gather(self._labels, sentences).to_tensor()
+
+
+def batched_dataset(builder: BatchBuilder, plan) -> tf.data.Dataset:
+    """A dataset of (features, labels), one element for each array of ``plan()``.
+
+    Args:
+      builder: of the corpus.
+      plan: called at the start of each pass; returns the arrays of sentence numbers.
+    """
+    numbers = tf.data.Dataset.from_generator(
+        lambda: iter(plan()), output_signature=tf.TensorSpec([None], tf.int64)
+    )
+    return numbers.map(builder, num_parallel_calls=2, deterministic=True).prefetch(4)

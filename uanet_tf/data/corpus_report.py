@@ -1,0 +1,217 @@
+"""Facts about a corpus that are worth knowing before training on it."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from uanet_tf.data.conll import Sentence
+from uanet_tf.data.tag_schemes import OUTSIDE, decode_spans, detect_scheme, repair, split_label
+from uanet_tf.errors import InputError
+
+# Short sentences ("Thanks !") stand in every file; only longer ones suggest a leak.
+LONG_SENTENCE_TOKENS = 5
+_EXAMPLES = 5
+_DIGIT = re.compile(r"\d")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TrainComparison:
+    """What a file holds that train does not, and the other way round.
+
+    Attributes:
+        word_types: different words, in the form in which they are compared with train.
+        unknown_tokens, unknown_types: words (occurrences, different ones) that train never shows.
+        unknown_examples: the most frequent of them, with counts.
+        unseen_labels: labels that train never shows, with counts.
+        shared_sentences: sentences whose words stand in train too; `shared_long_sentences` those of
+            at least `LONG_SENTENCE_TOKENS` tokens.
+        shared_lines: (line here, line in train) of the first shared ones, the long ones first.
+    """
+
+    word_types: int
+    unknown_tokens: int
+    unknown_types: int
+    unknown_examples: dict[str, int]
+    unseen_labels: dict[str, int]
+    shared_sentences: int
+    shared_long_sentences: int
+    shared_lines: list[tuple[int, int]]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CorpusReport:
+    """Counts of one file; lines are 1-based and those of the sentence's first token.
+
+    `scheme` is None for labels that are not chunk labels; then `entities` is empty and nothing is
+    repaired. `stray_labels` are those that keep an otherwise chunked corpus from having a scheme.
+    """
+
+    role: str
+    path: str
+    sentences: int
+    tokens: int
+    documents: int
+    word_types: int
+    longest_sentence_tokens: int
+    longest_sentence_line: int
+    sentences_over_max_tokens: int
+    longest_word_characters: int
+    longest_word_line: int
+    labels: dict[str, int]
+    scheme: str | None
+    stray_labels: dict[str, int]
+    repaired_labels: int
+    repaired_sentences: int
+    first_repaired_line: int | None
+    entities: dict[str, int]
+    repeated_sentences: int
+    against_train: TrainComparison | None = None
+
+    @property
+    def mean_sentence_tokens(self) -> float:
+        """Tokens in a sentence, on average."""
+        return self.tokens / self.sentences
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Corpus:
+    """The sentences of one file and the part it plays: train, dev, test, ..."""
+
+    role: str
+    path: str
+    sentences: Sequence[Sentence]
+
+
+def normalize_word(word: str, *, digits: bool, lowercase: bool) -> str:
+    """The form under which training looks a word up: digits of any script as 0, lower case."""
+    word = _DIGIT.sub("0", word) if digits else word
+    return word.lower() if lowercase else word
+
+
+def report_corpora(
+    corpora: Sequence[Corpus],
+    *,
+    normalize_digits: bool = True,
+    lowercase_words: bool = False,
+    max_tokens: int = 512,
+) -> list[CorpusReport]:
+    """One report for each corpus; the first is train, with which the others are compared.
+
+    Args:
+        corpora: none of them empty.
+        normalize_digits, lowercase_words: as in training; they decide which words are unknown.
+        max_tokens: sentences with more tokens are counted.
+    """
+
+    def normalize(word: str) -> str:
+        return normalize_word(word, digits=normalize_digits, lowercase=lowercase_words)
+
+    train, *others = corpora
+    first = _report(train, None, max_tokens)
+    words = {normalize(word) for sentence in train.sentences for word in sentence.tokens}
+    lines = {sentence.tokens: sentence.line for sentence in reversed(train.sentences)}
+    reports = [first]
+    for corpus in others:
+        found = collections.Counter(
+            normalize(word) for sentence in corpus.sentences for word in sentence.tokens
+        )
+        report = _report(corpus, first.scheme, max_tokens)
+        comparison = TrainComparison(
+            **_word_comparison(found, words),
+            unseen_labels={k: n for k, n in report.labels.items() if k not in first.labels},
+            **_overlap(corpus.sentences, lines),
+        )
+        reports.append(dataclasses.replace(report, against_train=comparison))
+    return reports
+
+
+def _report(corpus: Corpus, train_scheme: str | None, max_tokens: int) -> CorpusReport:
+    sentences = corpus.sentences
+    longest = max(sentences, key=lambda sentence: len(sentence.tokens))
+    wordiest = max(sentences, key=lambda sentence: max(map(len, sentence.tokens)))
+    labels = _by_count(label for sentence in sentences for label in sentence.labels)
+    scheme = detect_scheme(sentence.labels for sentence in sentences)
+    if scheme is not None and train_scheme is not None:
+        scheme = train_scheme
+    repaired = _repairs(sentences, scheme) if scheme else []
+    return CorpusReport(
+        role=corpus.role,
+        path=corpus.path,
+        sentences=len(sentences),
+        tokens=sum(len(sentence.tokens) for sentence in sentences),
+        documents=sum(sentence.new_document for sentence in sentences),
+        word_types=len({word for sentence in sentences for word in sentence.tokens}),
+        longest_sentence_tokens=len(longest.tokens),
+        longest_sentence_line=longest.line,
+        sentences_over_max_tokens=sum(len(sentence.tokens) > max_tokens for sentence in sentences),
+        longest_word_characters=max(map(len, wordiest.tokens)),
+        longest_word_line=wordiest.line,
+        labels=labels,
+        scheme=scheme,
+        stray_labels={} if scheme else _stray_labels(labels),
+        repaired_labels=sum(count for count, _ in repaired),
+        repaired_sentences=len(repaired),
+        first_repaired_line=repaired[0][1] if repaired else None,
+        entities=_entities(sentences, scheme) if scheme else {},
+        repeated_sentences=len(sentences) - len({sentence.tokens for sentence in sentences}),
+    )
+
+
+def _repairs(sentences: Sequence[Sentence], scheme: str) -> list[tuple[int, int]]:
+    """(labels changed, line) of each sentence that breaks the scheme."""
+    changes = ((repair(sentence.labels, scheme)[1], sentence.line) for sentence in sentences)
+    return [(count, line) for count, line in changes if count]
+
+
+def _entities(sentences: Sequence[Sentence], scheme: str) -> dict[str, int]:
+    return _by_count(
+        span.type for sentence in sentences for span in decode_spans(sentence.labels, scheme)
+    )
+
+
+def _stray_labels(labels: dict[str, int]) -> dict[str, int]:
+    """The labels that are not chunk labels, when more than half of the kinds of labels are."""
+    strays = {}
+    for label, count in labels.items():
+        try:
+            letter, span_type = split_label(label)
+        except InputError:
+            strays[label] = count
+        else:
+            if letter != OUTSIDE and not span_type:
+                strays[label] = count
+    return strays if len(strays) < len(labels) / 2 else {}
+
+
+def _word_comparison(found: collections.Counter[str], words: set[str]) -> dict[str, Any]:
+    unknown = {word: count for word, count in found.items() if word not in words}
+    examples = sorted(unknown.items(), key=lambda item: (-item[1], item[0]))[:_EXAMPLES]
+    return {
+        "word_types": len(found),
+        "unknown_tokens": sum(unknown.values()),
+        "unknown_types": len(unknown),
+        "unknown_examples": dict(examples),
+    }
+
+
+def _overlap(
+    sentences: Sequence[Sentence], train_lines: dict[tuple[str, ...], int]
+) -> dict[str, Any]:
+    shared = [sentence for sentence in sentences if sentence.tokens in train_lines]
+    long = [sentence for sentence in shared if len(sentence.tokens) >= LONG_SENTENCE_TOKENS]
+    short = [sentence for sentence in shared if len(sentence.tokens) < LONG_SENTENCE_TOKENS]
+    return {
+        "shared_sentences": len(shared),
+        "shared_long_sentences": len(long),
+        "shared_lines": [(s.line, train_lines[s.tokens]) for s in (long + short)[:_EXAMPLES]],
+    }
+
+
+def _by_count(items: Iterable[str]) -> dict[str, int]:
+    """Counts, the most frequent first, equals in alphabetical order."""
+    counts = collections.Counter(items)
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

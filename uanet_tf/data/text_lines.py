@@ -1,0 +1,134 @@
+"""Opening text and binary files that may be gzipped, and reading their lines.
+
+Every fault of the file itself (missing, a directory, truncated gzip, not UTF-8) becomes one
+`InputError` here, so that the readers built on top only deal with content.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from typing import BinaryIO, cast
+
+from uanet_tf.errors import InputError
+
+STDIN = "-"
+MAX_LINE_BYTES = 1 << 20
+_GZIP_MAGIC = b"\x1f\x8b"
+_UTF8_BOM = b"\xef\xbb\xbf"
+
+
+def display_name(path: str | os.PathLike[str]) -> str:
+    """The name by which messages call `path`."""
+    return "<stdin>" if os.fspath(path) == STDIN else os.fspath(path)
+
+
+@contextlib.contextmanager
+def open_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Opens `path` ("-" is standard input) for reading bytes, unpacking gzip.
+
+    Gzip is known by its first two bytes, not by the file's name.
+
+    Raises:
+        InputError: the file is missing, a directory or not readable.
+    """
+    with contextlib.ExitStack() as stack:
+        if os.fspath(path) == STDIN:
+            raw = sys.stdin.buffer
+        else:
+            raw = stack.enter_context(_open_file(path))
+        stream = cast(io.BufferedReader, raw)
+        with _read_faults(display_name(path)):
+            packed = stream.peek(2)[:2] == _GZIP_MAGIC
+        if packed:
+            yield cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=stream, mode="rb")))
+        else:
+            yield stream
+
+
+def _open_file(path: str | os.PathLike[str]) -> BinaryIO:
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise InputError(f"{display_name(path)}: no such file.") from None
+    except IsADirectoryError:
+        raise InputError(f"{display_name(path)}: is a directory, not a file.") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{display_name(path)}: cannot be read ({_reason(error)}).") from None
+
+
+@contextlib.contextmanager
+def _read_faults(place: str) -> Iterator[None]:
+    """Turns the faults of reading and unpacking into an `InputError` at `place`."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{place}: the gzip data is truncated or damaged ({error}).") from None
+    except OSError as error:
+        raise InputError(f"{place}: cannot be read ({_reason(error)}).") from None
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def read_bytes(stream: BinaryIO, size: int, place: str) -> bytes:
+    """Up to `size` bytes of an opened stream; a fault is an `InputError` at `place`."""
+    with _read_faults(place):
+        return stream.read(size)
+
+
+def read_line_bytes(stream: BinaryIO, place: str) -> bytes:
+    """The next line with its line end, b"" at the end of the file.
+
+    Raises:
+        InputError: unreadable data, or a line over `MAX_LINE_BYTES` (so that a file without line
+            ends does not fill the memory).
+    """
+    with _read_faults(place):
+        raw = stream.readline(MAX_LINE_BYTES + 1)
+    if len(raw) > MAX_LINE_BYTES:
+        raise InputError(f"{place}: the line is longer than {MAX_LINE_BYTES:,} bytes.")
+    return raw
+
+
+def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+    r"""Yields (1-based line number, text without line end), in constant memory.
+
+    Only LF and CRLF end a line: U+2028, U+0085, vertical tab and form feed are characters like any
+    other. A byte order mark at the start is dropped.
+
+    Raises:
+        InputError: see `open_bytes`; also data that is not UTF-8, and a carriage return inside a
+            line (a file with the line ends of old Macs would otherwise be one line).
+    """
+    name = display_name(path)
+    with open_bytes(path) as stream:
+        number = 0
+        while True:
+            place = f"{name}:{number + 1}"
+            raw = read_line_bytes(stream, place)
+            if not raw:
+                return
+            number += 1
+            if number == 1 and raw.startswith(_UTF8_BOM):
+                raw = raw[len(_UTF8_BOM) :]
+            yield number, _decode(raw, place)
+
+
+def _decode(raw: bytes, place: str) -> str:
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{place}: not UTF-8 (byte 0x{raw[error.start]:02x} at position {error.start + 1} of the line)."
+        ) from None
+    text = text.removesuffix("\n").removesuffix("\r")
+    if "\r" in text:
+        raise InputError(f"{place}: carriage return inside the line; lines must end in LF or CRLF.")
+    return text

@@ -1,0 +1,112 @@
+"""The symbols a model knows: words, characters and labels, all from the training data."""
+
+import collections
+import dataclasses
+import json
+import pathlib
+from collections.abc import Iterable, Mapping
+
+from uanet_tf.data.tag_schemes import decode_spans
+from uanet_tf.errors import InputError
+
+# Ids 0 and 1 of words and of characters; lists below hold the symbols from id 2 on.
+PADDING_ID = 0
+UNKNOWN_ID = 1
+FIRST_ID = 2
+
+INTERNAL_SCHEME = "BIOES"
+
+
+@dataclasses.dataclass(frozen=True)
+class Vocabulary:
+    """Words, characters and labels with their ids.
+
+    Attributes:
+      words: normalised words; ``words[k]`` has id k + 2.
+      word_counts: how often each occurs in the training data (0: known from its vector only).
+      chars: single characters; ``chars[k]`` has id k + 2.
+      labels: the classes the model predicts, id = position. For chunks these are in
+        BIOES, all four prefixes of every type.
+      scheme: the tag scheme of the user's files, in which answers are given; None for
+        labels that are not chunks.
+    """
+
+    words: tuple[str, ...]
+    word_counts: tuple[int, ...]
+    chars: tuple[str, ...]
+    labels: tuple[str, ...]
+    scheme: str | None
+
+    def to_dict(self) -> dict:
+        """Plain lists, for JSON and for Keras configurations."""
+        return {
+            "words": list(self.words),
+            "word_counts": list(self.word_counts),
+            "chars": list(self.chars),
+            "labels": list(self.labels),
+            "scheme": self.scheme,
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping) -> "Vocabulary":
+        """Inverse of ``to_dict``."""
+        return cls(
+            words=tuple(values["words"]),
+            word_counts=tuple(values["word_counts"]),
+            chars=tuple(values["chars"]),
+            labels=tuple(values["labels"]),
+            scheme=values["scheme"],
+        )
+
+    def save(self, path: pathlib.Path) -> None:
+        """Writes the vocabulary as one JSON file."""
+        text = json.dumps(self.to_dict(), ensure_ascii=False, indent=0)
+        path.write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: pathlib.Path) -> "Vocabulary":
+        """Reads what ``save`` wrote; InputError if it cannot be read."""
+        try:
+            return cls.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{path} cannot be read as a vocabulary: {error}") from error
+
+
+def count_symbols(
+    word_counts: Mapping[str, int], *, min_count: int = 1
+) -> tuple[list[str], list[int], list[str]]:
+    """Returns words (most frequent first), their counts, and the characters they use.
+
+    Args:
+      word_counts: normalised words of the training data with their counts.
+      min_count: words rarer than this are left out (they read as unknown).
+    """
+    kept = [(word, n) for word, n in word_counts.items() if n >= min_count]
+    kept.sort(key=lambda pair: (-pair[1], pair[0]))
+    return [word for word, _ in kept], [n for _, n in kept]
+
+
+def count_chars(form_counts: Mapping[str, int]) -> list[str]:
+    """Returns the characters of the forms, most frequent first."""
+    counts: collections.Counter[str] = collections.Counter()
+    for form, n in form_counts.items():
+        for char in form:
+            counts[char] += n
+    return sorted(counts, key=lambda char: (-counts[char], char))
+
+
+def class_labels(label_sequences: Iterable[Iterable[str]], scheme: str | None) -> list[str]:
+    """Returns the classes to predict.
+
+    For chunks: O, then the four BIOES prefixes of each type, so that a prefix that a type
+    never shows in training can still be predicted. Otherwise: the labels, most frequent first.
+    """
+    counts: collections.Counter[str] = collections.Counter()
+    if scheme is None:
+        for labels in label_sequences:
+            counts.update(labels)
+        return sorted(counts, key=lambda label: (-counts[label], label))
+    for labels in label_sequences:
+        counts.update(span.type for span in decode_spans(labels, scheme))
+    types = sorted(counts, key=lambda name: (-counts[name], name))
+    return ["O"] + [f"{prefix}-{name}" for name in types for prefix in "BIES"]

@@ -1,0 +1,1 @@
+"""From contextual states to label probabilities."""

@@ -1,0 +1,1 @@
+"""From word vectors to contextual states, with call-time dropout masks."""

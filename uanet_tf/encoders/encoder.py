@@ -1,0 +1,46 @@
+"""What every encoder promises: dropout masks are arguments, not state."""
+
+from collections.abc import Mapping
+
+import tensorflow as tf
+
+from uanet_tf.ops.dropout import fold_in, keep_mask
+
+Masks = Mapping[str, tf.Tensor]
+
+
+class Encoder(tf.keras.layers.Layer):
+    """Base of encoders: contextual states from word vectors, under given dropout masks.
+
+    A subclass names its masks in ``mask_widths`` and applies them in
+    ``call(inputs, mask=None, dropout_masks=None)``. A mask has one row for each row of the
+    inputs, and is the same at every time step. In training each sentence has its own row;
+    in Monte Carlo sampling row j belongs to sample j and is shared by every sentence, so
+    that a sentence's samples do not depend on its place in a batch (see
+    ``inference.monte_carlo``).
+    """
+
+    def mask_widths(self, input_width: int) -> dict[str, tuple[int, float]]:
+        """Returns {name: (width, rate)} of the masks; rates of 0 may be left out."""
+        raise NotImplementedError(f"{type(self).__name__} must define mask_widths.")
+
+    def draw_masks(self, seed: tf.Tensor, count: int | tf.Tensor, input_width: int) -> Masks:
+        """Draws ``count`` rows of every mask: {name: [count, width]}.
+
+        Args:
+          seed: [2] int32 seed.
+          count: number of rows: sentences in training, samples in Monte Carlo sampling.
+          input_width: width D of the inputs.
+        """
+        return {
+            name: keep_mask([count, width], rate, fold_in(seed, number), self.compute_dtype)
+            for number, (name, (width, rate)) in enumerate(self.mask_widths(input_width).items())
+            if rate > 0.0
+        }
+
+
+def apply_mask(inputs: tf.Tensor, masks: Masks | None, name: str) -> tf.Tensor:
+    """Multiplies [N, T, D] by the mask [N, D] called ``name``, at every time step."""
+    if masks is None or name not in masks:
+        return inputs
+    return inputs * tf.expand_dims(masks[name], 1)

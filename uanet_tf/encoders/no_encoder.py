@@ -1,0 +1,48 @@
+"""No encoder: states are the word vectors themselves."""
+
+import tensorflow as tf
+
+from uanet_tf.encoders.encoder import Encoder, apply_mask
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class NoEncoder(Encoder):
+    """Passes word vectors on, under a dropout mask tied over time.
+
+    For representations that are contextual already, and for measuring what context is worth.
+
+    Args:
+      output_dropout: rate of the mask.
+
+    Call arguments:
+      inputs: [N, T, D].
+      mask: [N, T] boolean, True at tokens.
+      dropout_masks: what ``draw_masks`` gives, with N rows; None: nothing is dropped.
+
+    Output shape:
+      [N, T, D], zeros at padding.
+    """
+
+    def __init__(self, *, output_dropout: float = 0.0, **kwargs):
+        super().__init__(**kwargs)
+        if not 0 <= output_dropout < 1:
+            raise ValueError(
+                f"`output_dropout` must be in [0, 1). Received: output_dropout={output_dropout}"
+            )
+        self.output_dropout = output_dropout
+
+    def mask_widths(self, input_width):
+        return {"output": (input_width, self.output_dropout)}
+
+    def call(self, inputs, mask=None, dropout_masks=None):
+        if mask is not None:
+            inputs = tf.where(tf.expand_dims(mask, -1), inputs, tf.zeros([], inputs.dtype))
+        return apply_mask(inputs, dropout_masks, "output")
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        config = super().get_config()
+        config.update(output_dropout=self.output_dropout)
+        return config

@@ -1,0 +1,179 @@
+"""Evaluation of a tagger on a labelled corpus: the numbers, and the table that shows them."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from uanet_tf.inference import scoring
+from uanet_tf.inference.tagged_sentence import TaggedSentence
+
+_SYSTEMS = {"draft": "draft", "refined": "refined", "final": "gated"}
+_MAX_LABEL_ROWS = 12
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+    """All numbers of one evaluation.
+
+    Attributes:
+      task: "ner" or "pos".
+      metrics: the entries of metrics.json, see ``scoring.score``, with ``sentences_per_second``.
+      systems: scores of ``draft``, ``refined`` and ``final``, see ``scoring.score_systems``.
+      types: scores of each entity type or label, see ``scoring.score_types``.
+      sentences: number of sentences.
+      tokens: number of tokens.
+      unknown_labels: gold labels that the model does not know, with their counts.
+    """
+
+    task: str
+    metrics: dict[str, float | int | None]
+    systems: dict[str, dict[str, float]]
+    types: dict[str, dict[str, float | int]]
+    sentences: int
+    tokens: int
+    unknown_labels: dict[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: the metrics, and beside them ``types, sentences, tokens, unknown_labels``."""
+        return {
+            **self.metrics,
+            "types": self.types,
+            "sentences": self.sentences,
+            "tokens": self.tokens,
+            "unknown_labels": self.unknown_labels,
+        }
+
+
+def evaluate_tagged(
+    gold: scoring.Labels,
+    tagged: Sequence[TaggedSentence],
+    *,
+    task: str,
+    threshold: float,
+    seconds: float,
+    known_labels: Collection[str],
+) -> Evaluation:
+    """Scores tagged sentences against the labels of a file.
+
+    Args:
+      gold: labels of the file, a sequence for each sentence, in any tag scheme.
+      tagged: what the model gave for the same sentences.
+      task: "ner" or "pos".
+      threshold: Gamma that the model used, nats.
+      seconds: how long tagging took.
+      known_labels: the model's labels.
+
+    Raises:
+      ValueError: ``gold`` and ``tagged`` differ in sentences or tokens.
+      InputError: ``task`` is "ner" and a gold label is no chunk label.
+    """
+    draft = [sentence.draft_labels for sentence in tagged]
+    refined = [sentence.refined_labels for sentence in tagged]
+    final = [sentence.labels for sentence in tagged]
+    uncertainty = [sentence.uncertainty for sentence in tagged]
+    metrics = scoring.score(
+        gold, draft, refined, final, uncertainty, task=task, threshold=threshold
+    )
+    return Evaluation(
+        task=task,
+        metrics=metrics | {"sentences_per_second": len(tagged) / max(seconds, 1e-9)},
+        systems=scoring.score_systems(gold, task=task, draft=draft, refined=refined, final=final),
+        types=scoring.score_types(gold, final, task=task),
+        sentences=len(tagged),
+        tokens=sum(map(len, final)),
+        unknown_labels=unknown_labels(gold, known_labels, task),
+    )
+
+
+def unknown_labels(gold: scoring.Labels, known: Collection[str], task: str) -> dict[str, int]:
+    """Counts the gold labels that a model cannot give: its types, or for "pos" its labels."""
+    if task == "ner":
+        known_types = {label[2:] for label in known if label != "O"}
+        counts = Counter(
+            label for row in gold for label in row if label != "O" and label[2:] not in known_types
+        )
+    else:
+        counts = Counter(label for row in gold for label in row if label not in known)
+    return dict(counts.most_common())
+
+
+def evaluation_table(evaluation: Evaluation, title: str = "") -> str:
+    """The evaluation as aligned plain text, without a line end after the last line."""
+    metrics = evaluation.metrics
+    head = (
+        f"{evaluation.sentences:,} sentences, {evaluation.tokens:,} tokens, "
+        f"{metrics['sentences_per_second']:,.0f} sentences/s"
+    )
+    return "\n".join(
+        [
+            f"{title}: {head}" if title else head,
+            "",
+            *_system_rows(evaluation),
+            "",
+            *_type_rows(evaluation),
+            "",
+            *_gate_rows(metrics),
+        ]
+    )
+
+
+def _system_rows(evaluation: Evaluation) -> list[str]:
+    keys = ["precision", "recall", "f1"] if evaluation.task == "ner" else []
+    heads = [*keys, "accuracy"]
+    rows = [[""] + ["F1" if head == "f1" else head for head in heads]]
+    for system, name in _SYSTEMS.items():
+        scores = evaluation.systems[system]
+        rows.append([name] + [f"{scores[key]:.2f}" for key in heads])
+    return _aligned(rows)
+
+
+def _type_rows(evaluation: Evaluation) -> list[str]:
+    """Entity types by size; for single labels those with most errors, since they are many."""
+    ner = evaluation.task == "ner"
+    names = sorted(evaluation.types, key=lambda name: -evaluation.types[name]["support"])
+    more = 0
+    if not ner and len(names) > _MAX_LABEL_ROWS:
+        names.sort(key=lambda name: -_errors(evaluation.types[name]))
+        more = len(names) - _MAX_LABEL_ROWS
+        names = names[:_MAX_LABEL_ROWS]
+    rows = [["gated, by type" if ner else "gated, by label", "precision", "recall", "F1", "count"]]
+    for name in names:
+        scores = evaluation.types[name]
+        numbers = [f"{scores[key]:.2f}" for key in ("precision", "recall", "f1")]
+        rows.append([name or "(untyped)", *numbers, f"{scores['support']:,}"])
+    lines = _aligned(rows)
+    return [*lines, f"({more} labels with fewer errors are not shown)"] if more else lines
+
+
+def _errors(scores: dict[str, float | int]) -> float:
+    """Missed and wrongly given, in tokens: support * (1 - recall) plus the same for precision."""
+    right = scores["support"] * scores["recall"] / 100.0
+    given = 100.0 * right / scores["precision"] if scores["precision"] else 0.0
+    return scores["support"] + given - 2.0 * right
+
+
+def _gate_rows(metrics: dict[str, float | int | None]) -> list[str]:
+    right, wrong = metrics["uncertainty_correct"], metrics["uncertainty_wrong"]
+    ratio = f" ({wrong / right:.1f} times as much)" if right and wrong is not None else ""
+    return [
+        f"uncertainty   {_nats(right)} where the draft is right, "
+        f"{_nats(wrong)} where it is wrong{ratio}",
+        f"gate          {100.0 * (metrics['refined_fraction'] or 0.0):.2f} % of tokens above "
+        f"{metrics['threshold']:g} nats took the refined label",
+        f"              {metrics['wrong_to_right']:,} wrong -> right, "
+        f"{metrics['right_to_wrong']:,} right -> wrong",
+    ]
+
+
+def _nats(value: float | None) -> str:
+    return "- nats" if value is None else f"{value:.4f} nats"
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    """First column to the left, the others to the right."""
+    first = max(14, *(len(row[0]) for row in rows))
+    width = max(9, *(len(cell) for row in rows for cell in row[1:]))
+    return [
+        row[0].ljust(first) + "".join(f"  {cell.rjust(width)}" for cell in row[1:]) for row in rows
+    ]

@@ -1,0 +1,162 @@
+"""A tagged sentence in the terminal: draft, uncertainty and final label of each token."""
+
+import functools
+import math
+import os
+import unicodedata
+from collections.abc import Mapping
+from typing import TextIO
+
+from uanet_tf.inference.tagged_sentence import TaggedSentence
+
+_RAMP = (178, 172, 208, 202, 196, 160)  # xterm colours, gold to red, legible on black and white
+_BAR_CELLS = 8
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_MAX_TOKEN_COLUMNS = 32
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+def wants_color(stream: TextIO, environ: Mapping[str, str] | None = None) -> bool:
+    """Whether to colour what goes to ``stream``: NO_COLOR, then FORCE_COLOR, then a terminal."""
+    environ = os.environ if environ is None else environ
+    if environ.get("NO_COLOR"):
+        return False
+    if environ.get("FORCE_COLOR", "0") != "0":
+        return True
+    return stream.isatty() and environ.get("TERM") != "dumb"
+
+
+def can_draw(stream: TextIO) -> bool:
+    """Whether ``stream`` can encode block characters."""
+    try:
+        f"{_EIGHTHS}█·".encode(getattr(stream, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+@functools.lru_cache(maxsize=65_536)
+def display_width(text: str) -> int:
+    """Columns that ``text`` takes in a terminal: wide characters two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_character_width, text))
+
+
+def _character_width(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def pad(text: str, width: int) -> str:
+    """``text`` filled with blanks on the right to ``width`` columns."""
+    return text + " " * (width - display_width(text))
+
+
+def shorten(text: str, width: int) -> str:
+    """``text`` cut to ``width`` columns, without control characters (they would act)."""
+    text = "".join(_REPLACEMENT if unicodedata.category(c) == "Cc" else c for c in text)
+    if display_width(text) <= width:
+        return text
+    kept, used = [], 0
+    for character in text:
+        used += _character_width(character)
+        if used > width - 1:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
+
+
+class SentencePrinter:
+    """Renders tagged sentences: entities in one line, then a line for each token.
+
+    Tokens above the threshold carry a dot, and a colour from yellow to red as their
+    uncertainty grows; labels that the refiner changed read ``B-LOC -> B-ORG``.
+
+    Args:
+      threshold: Gamma, nats. The bar is full at four times this, and at no less than 1 nat.
+      color: write ANSI colours.
+      draw: write block characters; else plain ASCII.
+    """
+
+    def __init__(self, threshold: float, *, color: bool = False, draw: bool = True) -> None:
+        self.threshold = threshold
+        self.full = max(4.0 * threshold, 1.0) if math.isfinite(threshold) else 1.0
+        self.color = color
+        self.draw = draw
+
+    def render(self, sentence: TaggedSentence) -> str:
+        """Several lines, without a line end after the last."""
+        tokens = [shorten(token, _MAX_TOKEN_COLUMNS) for token in sentence.tokens]
+        if not self.draw:
+            tokens = [token.replace("…", "~") for token in tokens]
+        token_width = max(map(display_width, [*tokens, "token"]))
+        draft_width = max(map(display_width, [*sentence.draft_labels, "draft"]))
+        head = f"    {pad('token', token_width)}  {pad('draft', draft_width)}  nats"
+        lines = [
+            "  " + self._entities(sentence),
+            "",
+            self._style(f"{head}{' ' * (_BAR_CELLS + 3)}label", "2"),
+            *(
+                self._row(sentence, index, pad(token, token_width), draft_width)
+                for index, token in enumerate(tokens)
+            ),
+            self._style(f"    {self._summary(sentence)}", "2"),
+        ]
+        return "\n".join(lines)
+
+    def _row(self, sentence: TaggedSentence, index: int, token: str, draft_width: int) -> str:
+        nats = sentence.uncertainty[index]
+        draft, label = sentence.draft_labels[index], sentence.labels[index]
+        refined = sentence.refined[index]
+        mark = ("●" if self.draw else "*") if refined else " "
+        before = f"{mark} {token}  {pad(draft, draft_width)}  {nats:4.2f} {self._bar(nats)}"
+        if draft != label:
+            after = f"{draft} -> {label}"
+        else:
+            after = label
+        if refined:
+            before = self._style(before, self._heat(nats))
+            after = self._style(after, f"1;{self._heat(nats)}" if draft != label else "1")
+        elif label == "O":
+            after = self._style(after, "2")
+        return f"  {before}  {after}"
+
+    def _bar(self, nats: float) -> str:
+        eighths = round(8 * _BAR_CELLS * min(1.0, nats / self.full))
+        if not self.draw:
+            return ("#" * round(eighths / 8)).ljust(_BAR_CELLS)
+        return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()).ljust(_BAR_CELLS)
+
+    def _heat(self, nats: float) -> str:
+        """The ANSI colour of an uncertainty above the threshold."""
+        share = (nats - self.threshold) / max(self.full - self.threshold, 1e-9)
+        step = min(len(_RAMP) - 1, int(max(0.0, share) * len(_RAMP)))
+        return f"38;5;{_RAMP[step]}"
+
+    def _entities(self, sentence: TaggedSentence) -> str:
+        """The sentence in one line, entities in brackets."""
+        tokens = [shorten(token, _MAX_TOKEN_COLUMNS) for token in sentence.tokens]
+        pieces, position = [], 0
+        for span in sentence.spans:
+            pieces += tokens[position : span.start]
+            inside = " ".join(tokens[span.start : span.end])
+            name = self._style(f"[{span.type}", "36")
+            pieces.append(f"{name} {self._style(inside, '1')}{self._style(']', '36')}")
+            position = span.end
+        return " ".join(pieces + tokens[position:])
+
+    def _summary(self, sentence: TaggedSentence) -> str:
+        refined = sum(sentence.refined)
+        pairs = zip(sentence.draft_labels, sentence.labels, strict=True)
+        changed = sum(draft != label for draft, label in pairs)
+        words = "token" if len(sentence) == 1 else "tokens"
+        dot = "·" if self.draw else "-"
+        return (
+            f"{refined} of {len(sentence)} {words} above {self.threshold:g} nats "
+            f"{dot} {changed} {'label' if changed == 1 else 'labels'} changed"
+        )
+
+    def _style(self, text: str, code: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.color and text else text

@@ -1,0 +1,1 @@
+"""Monte Carlo sampling, the gate, tagging and scoring of sentences."""

@@ -1,0 +1,68 @@
+"""Monte Carlo dropout: M samples of the draft as one tiled batch."""
+
+import tensorflow as tf
+
+from uanet_tf.encoders.encoder import Encoder
+from uanet_tf.ops.entropy import entropy, mutual_information
+
+
+def sampling_seed(mc_seed: int) -> tf.Tensor:
+    """The seed of the sampling masks: fixed, or new at each call where ``mc_seed`` < 0."""
+    if mc_seed >= 0:
+        return tf.constant([mc_seed, 0], tf.int32)
+    return tf.random.uniform([2], maxval=tf.int32.max, dtype=tf.int32)
+
+
+def sample_states(
+    encoder: Encoder,
+    inputs: tf.Tensor,
+    mask: tf.Tensor,
+    *,
+    num_samples: int,
+    seed: tf.Tensor,
+) -> tf.Tensor:
+    """Encodes the same sentences under M samples of the encoder's weights.
+
+    Sample j is one draw of masks over units, shared by all time steps and sentences: one
+    sampled network W_j (Gal and Ghahramani, 2016). So what a sentence gets does not depend
+    on the batch, the row or the padding around it. All samples run as one batch of M * B.
+
+    Args:
+      encoder: any Encoder.
+      inputs: [B, T, D] word vectors, computed once for all samples.
+      mask: [B, T] boolean.
+      num_samples: M; 0 gives one pass without dropout.
+      seed: [2] int32 seed of the masks.
+
+    Returns:
+      [M, B, T, H] states (M = 1 for a pass without dropout).
+    """
+    if num_samples == 0 or not encoder.draw_masks(seed, 1, inputs.shape[-1]):
+        return tf.expand_dims(encoder(inputs, mask=mask), 0)
+    batch = tf.shape(inputs)[0]
+    masks = encoder.draw_masks(seed, num_samples, inputs.shape[-1])
+    masks = {name: tf.repeat(rows, batch, axis=0) for name, rows in masks.items()}
+    tiled = tf.tile(inputs, [num_samples, 1, 1])  # [M * B, T, D]
+    states = encoder(tiled, mask=tf.tile(mask, [num_samples, 1]), dropout_masks=masks)
+    shape = tf.concat([[num_samples], tf.shape(inputs)[:2], [states.shape[-1]]], axis=0)
+    return tf.reshape(states, shape)  # [M, B, T, H]
+
+
+def draft_from_samples(
+    logits: tf.Tensor, uncertainty: str = "entropy"
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Mean distribution and uncertainty of M samples (Eq. 4 and 5).
+
+    Args:
+      logits: [M, B, T, C].
+      uncertainty: ``entropy`` of the mean, which is the total predictive uncertainty
+        (the paper calls it epistemic), or ``mutual_information``, its epistemic part.
+
+    Returns:
+      p [B, T, C] and u [B, T] in nats.
+    """
+    samples = tf.nn.softmax(tf.cast(logits, tf.float32))
+    mean = tf.reduce_mean(samples, axis=0)  # p, [B, T, C]
+    if uncertainty == "mutual_information":
+        return mean, mutual_information(samples)
+    return mean, entropy(mean)

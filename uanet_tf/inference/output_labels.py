@@ -1,0 +1,62 @@
+"""From predicted classes to labels in the scheme of the user's files, inside the graph."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from uanet_tf.ops.chunk_boundaries import chunk_boundaries
+
+# Prefix of a token by (first of its chunk, last of its chunk); IOB1 also asks whether
+# the token before it is in a chunk of the same type.
+_PREFIXES = {
+    "IOB2": {(1, 0): "B", (1, 1): "B", (0, 0): "I", (0, 1): "I"},
+    "BIOES": {(1, 0): "B", (1, 1): "S", (0, 0): "I", (0, 1): "E"},
+    "BILOU": {(1, 0): "B", (1, 1): "U", (0, 0): "I", (0, 1): "L"},
+    "BMES": {(1, 0): "B", (1, 1): "S", (0, 0): "M", (0, 1): "E"},
+}
+
+
+class OutputLabels:
+    """Maps class ids to output labels; for chunks, always a valid sequence.
+
+    Args:
+      classes: labels of the model, id = position; BIOES where ``scheme`` is given.
+      scheme: scheme of the output (IOB1, IOB2, BIOES, BILOU, BMES); None: classes as they are.
+    """
+
+    def __init__(self, classes: Sequence[str], scheme: str | None):
+        self.scheme = scheme
+        if scheme is None:
+            self.names = list(classes)
+            return
+        types = list(dict.fromkeys(name[2:] for name in classes if name != "O"))
+        numbers = {name: number + 1 for number, name in enumerate(types)}
+        self._types = tf.constant([numbers.get(name[2:], 0) for name in classes], tf.int32)
+        self._starts = tf.constant([name[:1] in "BS" for name in classes])
+        self._ends = tf.constant([name[:1] in "ES" for name in classes])
+        self.names = ["O"]
+        table = np.zeros([len(types) + 1, 2, 2, 2], np.int32)
+        for name, number in numbers.items():
+            for key in np.ndindex(2, 2, 2):
+                label = f"{_prefix(scheme, *key)}-{name}"
+                if label not in self.names:
+                    self.names.append(label)
+                table[(number, *key)] = self.names.index(label)
+        self._table = tf.constant(table)
+
+    def __call__(self, class_ids: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+        """[B, T] class ids to [B, T] positions in ``names``; any value at padding."""
+        if self.scheme is None:
+            return class_ids
+        types = tf.gather(self._types, class_ids)
+        starts, ends = tf.gather(self._starts, class_ids), tf.gather(self._ends, class_ids)
+        begins, finishes, touches = chunk_boundaries(types, starts, ends, mask)
+        flags = [tf.cast(flag, tf.int32) for flag in (begins, finishes, touches)]
+        return tf.gather_nd(self._table, tf.stack([types, *flags], axis=-1))
+
+
+def _prefix(scheme: str, begins: int, finishes: int, touches: int) -> str:
+    if scheme == "IOB1":
+        return "B" if begins and touches else "I"
+    return _PREFIXES[scheme][begins, finishes]

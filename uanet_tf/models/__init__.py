@@ -1,0 +1,1 @@
+"""Composition of representation, encoder, decoder and refiner; no new mathematics."""

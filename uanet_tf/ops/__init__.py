@@ -1,0 +1,1 @@
+"""Pure tensor mathematics: functions of tensors, without variables or state."""

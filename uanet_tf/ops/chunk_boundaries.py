@@ -1,0 +1,35 @@
+"""Where chunks begin and end in a sequence of BIOES decisions, valid or not."""
+
+import tensorflow as tf
+
+
+def chunk_boundaries(
+    types: tf.Tensor, starts: tf.Tensor, ends: tf.Tensor, mask: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Reads chunks the way conlleval does: every token inside some chunk stays in one.
+
+    A chunk begins at a token whose label starts one, or whose predecessor is outside, of
+    another type, or ends one.
+
+    Args:
+      types: [B, T] int32 chunk type of each token, 0 outside.
+      starts: [B, T] boolean, True for the prefixes B and S.
+      ends: [B, T] boolean, True for the prefixes E and S.
+      mask: [B, T] boolean.
+
+    Returns:
+      begins, finishes, touches: [B, T] booleans: the token is the first of its chunk; the
+      last; its predecessor is in a chunk of the same type.
+    """
+    types = tf.where(mask, types, 0)
+    inside = types > 0
+    outside = tf.zeros_like(types[:, :1])
+    before = tf.concat([outside, types[:, :-1]], axis=1)
+    no = tf.zeros_like(inside[:, :1])
+    ended = tf.concat([no, ends[:, :-1]], axis=1)
+    touches = inside & (before == types)
+    begins = inside & (starts | ended | tf.logical_not(touches))
+    following = tf.concat([types[:, 1:], outside], axis=1)
+    begins_next = tf.concat([begins[:, 1:], no], axis=1)
+    finishes = inside & ((following != types) | begins_next)
+    return begins, finishes, touches

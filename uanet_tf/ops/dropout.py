@@ -1,0 +1,63 @@
+"""Dropout as a pure function of an explicit seed.
+
+Every layer of the package takes ``dropout_seed`` at call time: ``None`` means that
+nothing is dropped, a seed fixes what is. So whether a layer samples is the caller's
+choice, a resumed training run repeats the masks of the run it continues, and a
+Monte Carlo sample is the same in every batch and process.
+"""
+
+import tensorflow as tf
+
+
+def make_seed(seed: int | tf.Tensor, step: int | tf.Tensor = 0) -> tf.Tensor:
+    """Returns the [2] int32 seed of one training step (or of one purpose).
+
+    Args:
+      seed: the run's seed, an integer.
+      step: the global training step, or any other counter.
+    """
+    return tf.stack([tf.cast(seed, tf.int32), tf.cast(step, tf.int32)])
+
+
+def fold_in(seed: tf.Tensor | None, number: int) -> tf.Tensor | None:
+    """Derives an independent seed for the ``number``-th consumer of ``seed``.
+
+    ``None`` stays ``None``, so that "no dropout" passes through nested layers.
+    """
+    if seed is None:
+        return None
+    return tf.random.experimental.stateless_fold_in(seed, number, alg="philox")
+
+
+def keep_mask(shape, rate: float, seed: tf.Tensor, dtype=tf.float32) -> tf.Tensor:
+    """Draws an inverted-dropout mask: 0 with probability ``rate``, else 1 / (1 - rate).
+
+    The generator is named explicitly, since TensorFlow's automatic choice may differ
+    from device to device and a sample has to be the same on every server.
+
+    Args:
+      shape: shape of the mask, a list of integers or an int32 tensor.
+      rate: probability of a zero, in [0, 1).
+      seed: [2] int32 tensor.
+      dtype: dtype of the mask.
+    """
+    uniform = tf.random.stateless_uniform(shape, seed, alg="philox")
+    return tf.cast(uniform >= rate, dtype) / tf.cast(1.0 - rate, dtype)
+
+
+def dropout(
+    inputs: tf.Tensor, rate: float, seed: tf.Tensor | None, noise_shape=None
+) -> tf.Tensor:
+    """Applies inverted dropout; returns ``inputs`` untouched without a seed or rate.
+
+    Args:
+      inputs: any float tensor.
+      rate: probability of dropping an element, in [0, 1).
+      seed: [2] int32 tensor, or None for no dropout.
+      noise_shape: shape of the mask where it is broadcast, e.g. [B, 1, D] for one
+        mask shared by all time steps. Default: the shape of ``inputs``.
+    """
+    if seed is None or rate == 0.0:
+        return inputs
+    shape = tf.shape(inputs) if noise_shape is None else noise_shape
+    return inputs * keep_mask(shape, rate, seed, inputs.dtype)

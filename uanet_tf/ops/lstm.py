@@ -1,0 +1,161 @@
+"""The recurrence of an LSTM with a tied mask on its hidden state.
+
+``tf.keras.layers.LSTM(recurrent_dropout=...)`` draws a mask a call and multiplies gate by
+gate. Here the input projection is done beforehand in one matmul, the loop holds one matmul
+a step, and the gradient is written out: the gates of all steps are computed again in one
+large matmul, and so is the gradient of the recurrent kernel.
+"""
+
+import tensorflow as tf
+
+# Added to the input and forget gates at padding: sigmoid(-1e4) is exactly 0 in float32 and
+# bfloat16, so the cell and the state stay 0 there, in either direction of time.
+PADDING_SHIFT = -1e4
+
+
+def lstm_scan(
+    projected: tf.Tensor,
+    kernel: tf.Tensor,
+    recurrent_mask: tf.Tensor | None = None,
+    *,
+    reverse: bool = False,
+) -> tf.Tensor:
+    """Runs an LSTM over time; gates in the order i, f, o, g (Eq. 3).
+
+    [i, f, o, g] = [sig, sig, sig, tanh](projected_t + (h_{t-1} * mask) kernel),
+    c_t = f * c_{t-1} + i * g, h_t = o * tanh(c_t), from h = c = 0.
+
+    Args:
+      projected: [T, N, 4H], x_t W + b; at padding the first 2H hold PADDING_SHIFT.
+      kernel: [H, 4H] recurrent kernel.
+      recurrent_mask: [N, H] (or [1, H]) mask on h_{t-1}, the same at each step, or None.
+      reverse: run from the last step to the first.
+
+    Returns:
+      [T, N, H] hidden states, in the order of time.
+    """
+    if recurrent_mask is None:
+        return _scan_plain(projected, kernel, reverse)
+    return _scan_masked(projected, kernel, recurrent_mask, reverse)
+
+
+def _scan_plain(projected: tf.Tensor, kernel: tf.Tensor, reverse: bool) -> tf.Tensor:
+    @tf.custom_gradient
+    def scan(projected, kernel):
+        states, cells = _forward(projected, kernel, None, reverse)
+
+        def gradient(upstream):
+            return _backward(upstream, projected, kernel, None, states, cells, reverse)
+
+        return states, gradient
+
+    return scan(projected, kernel)
+
+
+def _scan_masked(
+    projected: tf.Tensor, kernel: tf.Tensor, mask: tf.Tensor, reverse: bool
+) -> tf.Tensor:
+    @tf.custom_gradient
+    def scan(projected, kernel, mask):
+        states, cells = _forward(projected, kernel, mask, reverse)
+
+        def gradient(upstream):
+            # The mask is a random draw, never learned.
+            grads = _backward(upstream, projected, kernel, mask, states, cells, reverse)
+            return (*grads, None)
+
+        return states, gradient
+
+    return scan(projected, kernel, mask)
+
+
+def _gates(preactivation: tf.Tensor, width: int) -> tuple[tf.Tensor, ...]:
+    sigmoids = tf.sigmoid(preactivation[..., : 3 * width])
+    i, f, o = tf.split(sigmoids, 3, axis=-1)
+    return i, f, o, tf.tanh(preactivation[..., 3 * width :])
+
+
+def _forward(projected, kernel, mask, reverse) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns states and cells, both [T, N, H]."""
+    steps, rows = tf.shape(projected)[0], tf.shape(projected)[1]
+    width = kernel.shape[0]
+    shape = [projected.shape[1], width]
+    states = tf.TensorArray(projected.dtype, steps, element_shape=shape)
+    cells = tf.TensorArray(projected.dtype, steps, element_shape=shape)
+    zeros = tf.zeros([rows, width], projected.dtype)
+
+    def step(t, h, c, states, cells):
+        now = steps - 1 - t if reverse else t
+        seen = h if mask is None else h * mask
+        i, f, o, g = _gates(tf.matmul(seen, kernel) + projected[now], width)
+        c = f * c + i * g
+        h = o * tf.tanh(c)
+        return t + 1, h, c, states.write(now, h), cells.write(now, c)
+
+    _, _, _, states, cells = tf.while_loop(
+        lambda t, *_: t < steps,
+        step,
+        (0, zeros, zeros, states, cells),
+        shape_invariants=(
+            tf.TensorShape([]),
+            tf.TensorShape(shape),
+            tf.TensorShape(shape),
+            None,
+            None,
+        ),
+    )
+    return states.stack(), cells.stack()
+
+
+def _backward(upstream, projected, kernel, mask, states, cells, reverse):
+    """Back-propagation through time; returns gradients of ``projected`` and ``kernel``."""
+    width = kernel.shape[0]
+    steps = tf.shape(projected)[0]
+    before_h, before_c = _shift(states, reverse), _shift(cells, reverse)
+    seen = before_h if mask is None else before_h * mask
+    i, f, o, g = _gates(tf.matmul(seen, kernel) + projected, width)  # [T, N, H] each
+    tanh_c = tf.tanh(cells)
+    # Factors that do not depend on the recursion, for all steps at once.
+    to_cell = o * (1.0 - tanh_c * tanh_c)
+    to_out = tanh_c * o * (1.0 - o)
+    to_gates = tf.concat(
+        [g * i * (1.0 - i), before_c * f * (1.0 - f), i * (1.0 - g * g)], axis=-1
+    )  # [T, N, 3H]: d pre-activation of i, f, g per unit of dc
+    deltas = tf.TensorArray(
+        projected.dtype, steps, element_shape=[projected.shape[1], 4 * width]
+    )
+    zeros = tf.zeros_like(states[0])
+
+    def step(t, dh, dc, deltas):
+        now = t if reverse else steps - 1 - t
+        dh = dh + upstream[now]
+        dc = dc + dh * to_cell[now]
+        factors = to_gates[now]
+        delta = tf.concat(
+            [
+                dc * factors[:, :width],
+                dc * factors[:, width : 2 * width],
+                dh * to_out[now],
+                dc * factors[:, 2 * width :],
+            ],
+            axis=-1,
+        )  # [N, 4H]
+        dh = tf.matmul(delta, kernel, transpose_b=True)
+        dh = dh if mask is None else dh * mask
+        return t + 1, dh, dc * f[now], deltas.write(now, delta)
+
+    *_, deltas = tf.while_loop(
+        lambda t, *_: t < steps, step, (0, zeros, zeros, deltas)
+    )
+    d_projected = deltas.stack()  # [T, N, 4H]
+    flat = tf.reshape(tf.broadcast_to(seen, tf.shape(states)), [-1, width])
+    d_kernel = tf.matmul(flat, tf.reshape(d_projected, [-1, 4 * width]), transpose_a=True)
+    return d_projected, d_kernel
+
+
+def _shift(values: tf.Tensor, reverse: bool) -> tf.Tensor:
+    """Values of the step before (in the direction of the scan), zeros at its start."""
+    zeros = tf.zeros_like(values[:1])
+    if reverse:
+        return tf.concat([values[1:], zeros], axis=0)
+    return tf.concat([zeros, values[:-1]], axis=0)

@@ -1,0 +1,67 @@
+"""Boolean token masks: [B, T], True = token, padding on the right."""
+
+import tensorflow as tf
+
+
+def sequence_mask(lengths: tf.Tensor, max_length: int | tf.Tensor | None = None) -> tf.Tensor:
+    """Returns the [B, T] mask of sentences with ``lengths`` tokens.
+
+    Args:
+      lengths: [B] integers, the number of tokens of each sentence.
+      max_length: T. Default: the longest of ``lengths``.
+    """
+    lengths = tf.convert_to_tensor(lengths)
+    if max_length is None:
+        max_length = tf.reduce_max(lengths)
+    positions = tf.range(tf.cast(max_length, lengths.dtype))
+    return tf.expand_dims(positions, 0) < tf.expand_dims(lengths, 1)  # [B, T]
+
+
+def is_right_padded(mask: tf.Tensor) -> tf.Tensor:
+    """Returns a scalar: True where no token of any sentence follows a padding position.
+
+    Left padding and holes give False, an empty sentence is right-padded.
+
+    Args:
+      mask: [B, T] booleans, True = token.
+    """
+    mask = tf.cast(mask, tf.bool)
+    token_after_padding = tf.logical_and(tf.logical_not(mask[:, :-1]), mask[:, 1:])
+    return tf.logical_not(tf.reduce_any(token_after_padding))
+
+
+def masked_mean(
+    values: tf.Tensor, mask: tf.Tensor | None, axis: int | list[int] | None = None
+) -> tf.Tensor:
+    """Returns the mean of ``values`` over tokens only; 0 where there are none.
+
+    Padding is left out by selection, not by multiplication, so that a NaN or an infinity
+    at a padding position cannot reach the result.
+
+    Args:
+      values: [B, T, ...] floats.
+      mask: [B, T] booleans, True = token. None: every position is a token.
+      axis: the axes to average over. Default: all.
+    """
+    if mask is None:
+        return tf.reduce_mean(values, axis)
+    mask = tf.cast(mask, tf.bool)
+    for _ in range(values.shape.rank - mask.shape.rank):
+        mask = tf.expand_dims(mask, -1)
+    mask = tf.broadcast_to(mask, tf.shape(values))
+    total = tf.reduce_sum(tf.where(mask, values, tf.zeros_like(values)), axis)
+    return tf.math.divide_no_nan(total, tf.reduce_sum(tf.cast(mask, values.dtype), axis))
+
+
+def key_bias(mask: tf.Tensor, dtype=tf.float32) -> tf.Tensor:
+    """Returns what to add to attention scores [.., B, queries, T] to exclude padding keys.
+
+    The number is large but finite: a softmax over padding alone stays finite, while beside
+    any token a padding key gets a weight of exactly 0.
+
+    Args:
+      mask: [B, T] booleans, True = token.
+      dtype: dtype of the scores.
+    """
+    padding = tf.cast(tf.logical_not(tf.cast(mask, tf.bool)), dtype)
+    return tf.expand_dims(padding * (tf.as_dtype(dtype).min / 2), 1)  # [B, 1, T]

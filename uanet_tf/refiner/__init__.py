@@ -1,0 +1,1 @@
+"""The two-stream refiner: words and draft labels to refined label scores."""

@@ -1,0 +1,25 @@
+"""Checks of constructor arguments, with one form of message."""
+
+
+def check_positive(name: str, value: int | None, optional: bool = False) -> int | None:
+    """Returns ``value`` if it is an integer of at least 1 (or None where ``optional``)."""
+    if value is None and optional:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"`{name}` must be a positive integer. Received: {name}={value!r}")
+    return value
+
+
+def check_rate(name: str, value: float) -> float:
+    """Returns ``value`` if it is a dropout rate."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
+        raise ValueError(f"`{name}` must be in [0, 1). Received: {name}={value!r}")
+    return value
+
+
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> str:
+    """Returns ``value`` if it is one of ``choices``."""
+    if value not in choices:
+        allowed = ", ".join(f'"{choice}"' for choice in choices)
+        raise ValueError(f"`{name}` must be one of {allowed}. Received: {name}={value!r}")
+    return value

@@ -1,0 +1,116 @@
+"""Multi-head attention by content and relative position (Eq. 7)."""
+
+import tensorflow as tf
+
+from uanet_tf.ops.linear import linear
+from uanet_tf.ops.relative_attention import attend, merge_heads, position_scores, split_heads
+from uanet_tf.refiner.arguments import check_positive, check_rate
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class RelativeAttention(tf.keras.layers.Layer):
+    """Attention of words to words, or of words to a second sequence, with relative positions.
+
+    For each head, with queries from the words x and keys and values from the words or from
+    a second sequence c of the same length:
+
+        A_ij = ((q_i + u) . k_j + (q_i + v) . (W_kR R_{i-j})) / sqrt(head_width)
+        output_i = sum_j softmax_j(A_ij) values_j
+
+    The position keys W_kR R are an argument of the call and not of this layer, because the
+    streams of a block share them. The heads' outputs are concatenated, not projected.
+
+    Args:
+      num_heads: number of heads.
+      head_width: width of each head.
+      context_width: width of the second sequence. None: words attend to words, and their
+        queries, keys and values come from one product.
+      dropout: rate at which attention weights are dropped.
+      **kwargs: `name` and `dtype`.
+
+    Call arguments:
+      words: [B, T, D] floats.
+      positions: [num_heads * head_width, 2T] floats, W_kR R with a column for each distance
+        from T - 1 down to -T (see `uanet_tf.ops.sinusoid.relative_sinusoid`).
+      context: [B, T, context_width] floats; left out where `context_width` is None.
+      mask: [B, T] booleans, True = token; padding gets no weight. None: no padding.
+      dropout_seed: [2] int32 tensor, or None for no dropout.
+
+    Output shape:
+      [B, T, num_heads * head_width].
+
+    Example:
+
+    >>> attention = RelativeAttention(2, 8)
+    >>> attention(tf.ones([3, 5, 20]), tf.ones([16, 10])).shape
+    TensorShape([3, 5, 16])
+
+    Reference:
+      Gui et al., 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling", Eq. 7;
+      Dai et al., 2019, "Transformer-XL", for attention of words to words.
+    """
+
+    def __init__(
+        self,
+        num_heads: int,
+        head_width: int,
+        *,
+        context_width: int | None = None,
+        dropout: float = 0.0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.num_heads = check_positive("num_heads", num_heads)
+        self.head_width = check_positive("head_width", head_width)
+        self.context_width = check_positive("context_width", context_width, optional=True)
+        self.dropout = check_rate("dropout", dropout)
+        self.width = num_heads * head_width
+        self.supports_masking = True
+
+    def build(self, words_shape):
+        word_width = int(words_shape[-1])
+        if self.context_width is None:
+            self.kernel = self._add_kernel("kernel", word_width, 3)  # q, k, v
+        else:
+            self.query_kernel = self._add_kernel("query_kernel", word_width, 1)
+            self.context_kernel = self._add_kernel("context_kernel", self.context_width, 2)  # k, v
+        # At zero no key and no distance is preferred beforehand; the gradient is not zero.
+        self.content_bias = self.add_weight("content_bias", [self.width], initializer="zeros")  # u
+        self.position_bias = self.add_weight("position_bias", [self.width], initializer="zeros")
+        self.built = True
+
+    def _add_kernel(self, name: str, fan_in: int, parts: int) -> tf.Variable:
+        """Adds ``parts`` Glorot-uniform kernels side by side, each with its own fan."""
+        scale = (fan_in + parts * self.width) / (fan_in + self.width)
+        initializer = tf.keras.initializers.VarianceScaling(scale, "fan_avg", "uniform")
+        return self.add_weight(name, [fan_in, parts * self.width], initializer=initializer)
+
+    def call(self, words, positions, context=None, mask=None, dropout_seed=None):
+        queries, keys, values = self._project(words, context)  # [h, B, T, d]
+        scale = self.head_width**-0.5
+        content_bias, position_bias = (
+            tf.reshape(bias, [self.num_heads, 1, 1, self.head_width])
+            for bias in (self.content_bias, self.position_bias)
+        )
+        scores = tf.matmul((queries + content_bias) * scale, keys, transpose_b=True)
+        scores += position_scores(queries + position_bias, positions * scale)  # [h, B, T, T]
+        outputs = attend(scores, values, mask, self.dropout, dropout_seed)  # [h, B, T, d]
+        return merge_heads(outputs)  # [B, T, h * d]
+
+    def _project(self, words, context) -> list[tf.Tensor]:
+        if self.context_width is None:
+            return split_heads(linear(words, self.kernel), 3, self.num_heads)
+        queries = split_heads(linear(words, self.query_kernel), 1, self.num_heads)
+        return queries + split_heads(linear(context, self.context_kernel), 2, self.num_heads)
+
+    def compute_output_shape(self, words_shape):
+        return tf.TensorShape([*words_shape[:-1], self.width])
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_heads": self.num_heads,
+            "head_width": self.head_width,
+            "context_width": self.context_width,
+            "dropout": self.dropout,
+        }

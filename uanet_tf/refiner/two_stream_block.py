@@ -1,0 +1,137 @@
+"""One block of the refiner: a word stream and a label stream (Eq. 7 and 8)."""
+
+import tensorflow as tf
+
+from uanet_tf.ops.dropout import fold_in
+from uanet_tf.refiner.arguments import check_positive, check_rate
+from uanet_tf.refiner.attention_stream import AttentionStream
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class TwoStreamBlock(tf.keras.layers.Layer):
+    """Attention of words to words and of words to draft labels, each with Add & Norm.
+
+        H_x = stream_x(queries: words, keys: words,        added to: words)
+        H_l = stream_l(queries: words, keys: draft labels, added to: label state)
+
+    Each stream has weights of its own; both see distances through one W_kR. The label stream
+    never reads a label at its query, only through attention, and its queries are the same words
+    that the word stream reads, so both streams can be computed side by side.
+
+    Args:
+      num_heads: number of heads of each stream.
+      head_width: width of each head.
+      feedforward_width: hidden width of the feed-forward layers.
+        Default: twice num_heads * head_width.
+      label_stream: whether the block has a label stream. Without it, it owns no weights for one.
+      dropout: rate at which the outputs of attention and feed-forward layers are dropped.
+      attention_dropout: rate at which attention weights are dropped.
+      **kwargs: `name` and `dtype`.
+
+    Call arguments:
+      words: [B, T, W] floats, W = num_heads * head_width.
+      sinusoids: [2T, W] floats, R with a row for each distance from T - 1 down to -T.
+      labels: [B, T, W] floats, the embedded draft labels, the same in each block.
+      label_state: [B, T, W] floats, H_l of the block before. None, in the first block with a
+        label stream: the words.
+      mask: [B, T] booleans, True = token. None: no padding.
+      dropout_seed: [2] int32 tensor, or None for no dropout.
+
+    Output shape:
+      H_x and H_l, each [B, T, W]; without a label stream `label_state` stands for H_l.
+
+    Example:
+
+    >>> block = TwoStreamBlock(2, 8)
+    >>> words, label_state = block(
+    ...     tf.ones([3, 5, 16]), relative_sinusoid(5, 16), labels=tf.ones([3, 5, 16])
+    ... )
+
+    Reference:
+      Gui et al., 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling", Eq. 7 and 8.
+    """
+
+    def __init__(
+        self,
+        num_heads: int,
+        head_width: int,
+        *,
+        feedforward_width: int | None = None,
+        label_stream: bool = True,
+        dropout: float = 0.0,
+        attention_dropout: float = 0.0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.num_heads = check_positive("num_heads", num_heads)
+        self.head_width = check_positive("head_width", head_width)
+        self.feedforward_width = check_positive(
+            "feedforward_width", feedforward_width, optional=True
+        )
+        self.label_stream = label_stream
+        self.dropout = check_rate("dropout", dropout)
+        self.attention_dropout = check_rate("attention_dropout", attention_dropout)
+        self.width = num_heads * head_width
+        self.supports_masking = True
+        self.word_attention = self._stream("word_attention")
+        self.label_attention = (
+            self._stream("label_attention", context_width=self.width) if label_stream else None
+        )
+
+    def _stream(self, name: str, context_width: int | None = None) -> AttentionStream:
+        return AttentionStream(
+            self.num_heads,
+            self.head_width,
+            feedforward_width=self.feedforward_width,
+            context_width=context_width,
+            dropout=self.dropout,
+            attention_dropout=self.attention_dropout,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def build(self, words_shape):
+        self.position_kernel = self.add_weight(  # W_kR
+            "position_kernel", [self.width, self.width], initializer="glorot_uniform"
+        )
+        for stream in (self.word_attention, self.label_attention):
+            if stream is not None:
+                with tf.name_scope(stream.name):
+                    stream.build(words_shape)
+        self.built = True
+
+    def call(self, words, sinusoids, labels=None, label_state=None, mask=None, dropout_seed=None):
+        positions = tf.matmul(
+            self.position_kernel, sinusoids, transpose_a=True, transpose_b=True
+        )  # [W, 2T]
+        word_state = self.word_attention(
+            words, positions, mask=mask, dropout_seed=fold_in(dropout_seed, 0)
+        )
+        if self.label_attention is not None:
+            label_state = self.label_attention(
+                words,
+                positions,
+                residual=label_state,
+                context=labels,
+                mask=mask,
+                dropout_seed=fold_in(dropout_seed, 1),
+            )
+        return word_state, label_state
+
+    def compute_output_shape(self, words_shape):
+        shape = tf.TensorShape(words_shape)
+        return shape, shape
+
+    def compute_mask(self, inputs, mask=None):
+        return mask, mask
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_heads": self.num_heads,
+            "head_width": self.head_width,
+            "feedforward_width": self.feedforward_width,
+            "label_stream": self.label_stream,
+            "dropout": self.dropout,
+            "attention_dropout": self.attention_dropout,
+        }

@@ -1,0 +1,185 @@
+"""The refiner of UANet: words and draft labels to refined label scores."""
+
+import tensorflow as tf
+
+from uanet_tf.ops.dropout import dropout, fold_in
+from uanet_tf.ops.linear import linear
+from uanet_tf.ops.sinusoid import relative_sinusoid
+from uanet_tf.refiner.arguments import check_choice, check_positive, check_rate
+from uanet_tf.refiner.two_stream_block import TwoStreamBlock
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class TwoStreamRefiner(tf.keras.layers.Layer):
+    """Refines a draft labelling with attention to all words and to all draft labels at once.
+
+        H_x = W_x words + b_x,    L = W_l (p . E_label) + b_l
+        H_x, H_l = block(H_x, L, H_l)        for each block
+        logits = W [H_x; H_l] + b
+
+    The queries of a block's label stream are that block's words. Where every block has a label
+    stream, H_l is carried: the first block adds its attention to the words, each further block to
+    the H_l of the block before. The keys and values are the draft labels L in every block. With
+    one block, "all" and "last" are the same.
+
+    No gradient passes to the draft probabilities: the drafter learns from its own loss only.
+
+    Args:
+      num_classes: C, the number of labels.
+      num_layers: number of blocks.
+      num_heads: number of heads of each stream.
+      head_width: width of each head. W = num_heads * head_width is the refiner's width.
+      feedforward_width: hidden width of the feed-forward layers. Default: twice W.
+      label_width: width of the label embeddings. Default: W.
+      dropout: rate at which the projected inputs, the outputs of attention and feed-forward
+        layers and the inputs of the final layer are dropped.
+      attention_dropout: rate at which attention weights are dropped.
+      label_layers: "all": each block has a label stream; "last": only the last one.
+      label_input: how a draft enters: "expected": its mean label embedding p . E_label;
+        "argmax": the embedding of its most probable label; "none": not at all, so that the
+        refiner has a word stream only.
+      **kwargs: `name` and `dtype`.
+
+    Call arguments:
+      words: [B, T, D] floats.
+      draft_probabilities: [B, T, C] floats. Not read, and may be None, where `label_input` is
+        "none".
+      mask: [B, T] booleans, True = token. None: no padding.
+      dropout_seed: [2] int32 tensor, or None for no dropout.
+
+    Output shape:
+      [B, T, C], logits. Those at padding have no meaning, but are finite.
+
+    Example:
+
+    >>> refiner = TwoStreamRefiner(num_classes=9, num_heads=2, head_width=8)
+    >>> words, draft = tf.ones([3, 5, 20]), tf.fill([3, 5, 9], 1 / 9)
+    >>> refiner(words, draft, mask=tf.sequence_mask([5, 2, 4])).shape
+    TensorShape([3, 5, 9])
+
+    Reference:
+      Gui et al., 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling".
+    """
+
+    def __init__(
+        self,
+        num_classes: int,
+        *,
+        num_layers: int = 2,
+        num_heads: int = 7,
+        head_width: int = 80,
+        feedforward_width: int | None = None,
+        label_width: int | None = None,
+        dropout: float = 0.2,
+        attention_dropout: float = 0.15,
+        label_layers: str = "all",
+        label_input: str = "expected",
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.num_classes = check_positive("num_classes", num_classes)
+        self.num_layers = check_positive("num_layers", num_layers)
+        self.num_heads = check_positive("num_heads", num_heads)
+        self.head_width = check_positive("head_width", head_width)
+        self.feedforward_width = check_positive(
+            "feedforward_width", feedforward_width, optional=True
+        )
+        self.label_width = check_positive("label_width", label_width, optional=True)
+        self.dropout = check_rate("dropout", dropout)
+        self.attention_dropout = check_rate("attention_dropout", attention_dropout)
+        self.label_layers = check_choice("label_layers", label_layers, ("all", "last"))
+        self.label_input = check_choice("label_input", label_input, ("expected", "argmax", "none"))
+        self.width = num_heads * head_width
+        self.supports_masking = True
+        self.blocks = [self._block(index) for index in range(num_layers)]
+
+    def _block(self, index: int) -> TwoStreamBlock:
+        reads_labels = self.label_layers == "all" or index == self.num_layers - 1
+        return TwoStreamBlock(
+            self.num_heads,
+            self.head_width,
+            feedforward_width=self.feedforward_width,
+            label_stream=reads_labels and self.label_input != "none",
+            dropout=self.dropout,
+            attention_dropout=self.attention_dropout,
+            dtype=self.dtype_policy,
+            name=f"block_{index}",
+        )
+
+    def build(self, words_shape):
+        word_width, width = int(words_shape[-1]), self.width
+        self.word_kernel, self.word_bias = self._add_linear("word", word_width, width)
+        if self.label_input != "none":
+            label_width = self.label_width or width
+            # Of the size of the words that it competes with: under a smaller one the label
+            # stream starts as a copy of the words, and post-normalisation keeps it so for long.
+            self.label_embedding = self.add_weight(
+                "label_embedding",
+                [self.num_classes, label_width],
+                initializer=tf.keras.initializers.RandomNormal(stddev=1.0),
+            )
+            self.label_kernel, self.label_bias = self._add_linear("label", label_width, width)
+        for block in self.blocks:
+            with tf.name_scope(block.name):
+                block.build([None, None, width])
+        streams = 1 if self.label_input == "none" else 2
+        self.logit_kernel, self.logit_bias = self._add_linear(
+            "logit", streams * width, self.num_classes
+        )
+        self.built = True
+
+    def _add_linear(self, name: str, fan_in: int, fan_out: int) -> tuple[tf.Variable, tf.Variable]:
+        kernel = self.add_weight(f"{name}_kernel", [fan_in, fan_out], initializer="glorot_uniform")
+        return kernel, self.add_weight(f"{name}_bias", [fan_out], initializer="zeros")
+
+    def call(self, words, draft_probabilities=None, mask=None, dropout_seed=None):
+        states = linear(words, self.word_kernel, self.word_bias)  # [B, T, W]
+        states = dropout(states, self.dropout, fold_in(dropout_seed, 0))
+        labels = self._embed(draft_probabilities)  # [B, T, W]
+        if labels is not None:
+            labels = dropout(labels, self.dropout, fold_in(dropout_seed, 1))
+
+        sinusoids = relative_sinusoid(tf.shape(words)[1], self.width, states.dtype)  # [2T, W]
+        label_states = None
+        for index, block in enumerate(self.blocks):
+            states, label_states = block(
+                states,
+                sinusoids,
+                labels=labels,
+                label_state=label_states,
+                mask=mask,
+                dropout_seed=fold_in(dropout_seed, 3 + index),
+            )
+
+        if label_states is not None:
+            states = tf.concat([states, label_states], axis=-1)  # [B, T, 2W]
+        states = dropout(states, self.dropout, fold_in(dropout_seed, 2))
+        return linear(states, self.logit_kernel, self.logit_bias)  # [B, T, C]
+
+    def _embed(self, draft_probabilities) -> tf.Tensor | None:
+        """Embeds the drafts; a product of C rows first spares one of B * T rows."""
+        if self.label_input == "none":
+            return None
+        draft = tf.stop_gradient(draft_probabilities)
+        table = linear(self.label_embedding, self.label_kernel)  # [C, W]
+        if self.label_input == "argmax":
+            return tf.nn.bias_add(tf.gather(table, tf.argmax(draft, axis=-1)), self.label_bias)
+        return linear(tf.cast(draft, table.dtype), table, self.label_bias)
+
+    def compute_output_shape(self, words_shape):
+        return tf.TensorShape([*words_shape[:-1], self.num_classes])
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_classes": self.num_classes,
+            "num_layers": self.num_layers,
+            "num_heads": self.num_heads,
+            "head_width": self.head_width,
+            "feedforward_width": self.feedforward_width,
+            "label_width": self.label_width,
+            "dropout": self.dropout,
+            "attention_dropout": self.attention_dropout,
+            "label_layers": self.label_layers,
+            "label_input": self.label_input,
+        }

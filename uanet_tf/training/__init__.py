@@ -1,0 +1,1 @@
+"""Losses, schedules, callbacks and the training loop."""
