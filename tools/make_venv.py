@@ -43,29 +43,37 @@ def is_up_to_date(venv: Path) -> bool:
     return stamp.read_text(encoding="utf-8") == fingerprint(venv)
 
 
-def remove(venv: Path) -> None:
-    """Deletes an environment that this script made, finished or not, and nothing else."""
-    if not venv.exists():
+def check_ownership(venv: Path) -> None:
+    """Refuses a folder that this script did not make: its stamp is there from the start."""
+    if not venv.exists() or (venv / STAMP).exists():
         return
-    if not venv.is_dir() or (any(venv.iterdir()) and not (venv / STAMP).exists()):
+    if not venv.is_dir() or any(venv.iterdir()):
         sys.exit(
             f"{venv} was not made by make, so it is left alone: remove it, "
             "or name another folder with make VENV=FOLDER"
         )
-    shutil.rmtree(venv)
+
+
+def clear(venv: Path) -> None:
+    """Leaves nothing in the folder but a stamp that says unfinished."""
+    stamp = venv / STAMP
+    venv.mkdir(parents=True, exist_ok=True)
+    stamp.write_text(UNFINISHED, encoding="utf-8")
+    for path in venv.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path != stamp:
+            path.unlink()
 
 
 def build(venv: Path, lock_file: int) -> None:
-    """Makes the environment and installs the requirements into it.
+    """Makes the environment in a cleared folder and installs the requirements into it.
 
     Args:
       venv: the folder.
       lock_file: descriptor of the lock, handed down so that an installer which outlives
         this process still keeps others out.
     """
-    stamp = venv / STAMP
-    venv.mkdir(parents=True)
-    stamp.write_text(UNFINISHED, encoding="utf-8")
     # The base interpreter: this one may belong to the environment just deleted.
     python = getattr(sys, "_base_executable", sys.executable)
     install = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-input"]
@@ -82,9 +90,9 @@ def build(venv: Path, lock_file: int) -> None:
             stdin=subprocess.DEVNULL,
             pass_fds=(lock_file,),
         )
-    finished = stamp.with_suffix(".new")
+    finished = venv / f"{STAMP}.new"
     finished.write_text(fingerprint(venv), encoding="utf-8")
-    finished.replace(stamp)
+    finished.replace(venv / STAMP)
 
 
 def main(arguments: list[str]) -> None:
@@ -111,13 +119,14 @@ def main(arguments: list[str]) -> None:
             fcntl.flock(lock, fcntl.LOCK_EX)
         if is_up_to_date(venv):
             return
-        remove(venv)
+        check_ownership(venv)
         print(
             f"Installing TensorFlow and friends into {shown}: about a minute, longer on a "
             "slow line (0.6 GB to download, 2.2 GB on disk) ...",
             flush=True,
         )
         started = time.monotonic()
+        clear(venv)
         build(venv, lock.fileno())
     print(f"Installed in {time.monotonic() - started:.0f} s.", flush=True)
 

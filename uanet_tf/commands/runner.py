@@ -18,6 +18,11 @@ from absl import flags, logging
 
 from uanet_tf.errors import InputError
 
+# What int() and float() say of text that is no number, and what people say.
+_NOT_A_NUMBER = {
+    r"=[^ ]*: invalid literal for int\(\) with base 10: '(.*)'": " a whole number",
+    r"=[^ ]*: could not convert string to float: '(.*)'": " a number",
+}
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 
@@ -69,9 +74,7 @@ def exit_code(
     return 0
 
 
-def _parse(
-    main: Callable[[], Any], flag_values: flags.FlagValues, argv: Sequence[str]
-) -> bool:
+def _parse(main: Callable[[], Any], flag_values: flags.FlagValues, argv: Sequence[str]) -> bool:
     """Parses ``argv``; False if help was asked for, and shown.
 
     Raises:
@@ -147,7 +150,9 @@ def _flag_message(error: Exception) -> str:
     missing = re.search(r"Flag --(\w+) must have a value other than None", message)
     if missing:
         return f"--{missing[1]} is required."
-    return re.sub(r"^flag (?=--)", "", message)
+    for pattern, kind in _NOT_A_NUMBER.items():
+        message = re.sub(pattern, rf" must be{kind}. Received: \1", message)
+    return re.sub(r"^(flag (?=--)|ERROR:: ?)", "", message)
 
 
 def _one_line(message: str) -> str:

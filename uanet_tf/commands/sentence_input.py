@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,9 +15,8 @@ FORMATS = ("conll", "jsonl", "text")
 MAX_TOKEN_CHARS = 1_000
 _EXTENSIONS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "text", ".text": "text"}
 
-# A word with inner apostrophes, hyphens and full stops (don't, e-mail, U.S), a number with
-# separators (1,000.50), or one character of anything else. Combining marks stay with their letter.
-_WORD = re.compile(r"\w[\w\u0300-\u036f]*(?:['’.,:-](?<=[^\d][^.,:]|[^,:].|\d.)\w+)*|[^\w\s]")
+_WORD = re.compile(r"\w+(?:(?:['’.-]|(?<=\d)[,:](?=\d))\w+)*|[^\w\s]")
+_JOINERS = "\u200c\u200d"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -74,13 +74,19 @@ def read_input(path: str, kind: str, token_column: int) -> Iterator[InputSentenc
 def tokenize(text: str) -> list[str]:
     """Splits plain text into words and punctuation marks.
 
-    A token is a run of letters, digits and underscores, joined over a single apostrophe,
-    hyphen, full stop, comma or colon that stands between two such characters, of which comma
-    and colon join digits only ("don't", "e-mail", "U.S", "1,000.50", "10:30"); or one single
-    other character that is no blank. It knows no language: text tokenised the way of the
-    training data is better given as CoNLL or JSON lines.
+    A token is a run of letters, digits and underscores, joined over one apostrophe, hyphen
+    or full stop ("don't", "e-mail", "U.S"), between digits also over one comma or colon
+    ("1,000.50", "10:30"); or one other character that is no blank. It knows no language:
+    text tokenised the way of the training data is better given as CoNLL or JSON lines.
     """
-    return _WORD.findall(text)
+    if text.isascii():
+        return _WORD.findall(text)
+    # Combining marks and joiners belong to the letters they stand with; re knows them not.
+    shadow = "".join(
+        "m" if character in _JOINERS or unicodedata.category(character)[0] == "M" else character
+        for character in text
+    )
+    return [text[match.start() : match.end()] for match in _WORD.finditer(shadow)]
 
 
 def _read_conll(path: str, token_column: int) -> Iterator[InputSentence]:

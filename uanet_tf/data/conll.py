@@ -60,8 +60,8 @@ def read_sentences(
 
     Raises:
         InputError: bad arguments (at once); or (while reading) a file that is missing, a
-            directory, damaged, not UTF-8 or without any sentence; a row with too few columns, with an
-            empty token or label, or beyond a limit.
+            directory, damaged, not UTF-8 or without any sentence; a row with too few columns, with
+            an empty token or label, or beyond a limit.
     """
     if token_column == label_column:
         raise InputError(
@@ -152,8 +152,8 @@ class _Columns:
         """CoNLL-U rows start with a word number: as tokens they would train without complaint."""
         if layout.kind == "conllu" and self._index(self.token, layout.columns) == 0:
             raise InputError(
-                f"{self.file}: a CoNLL-U file, whose column 0 holds word numbers; the words stand in "
-                f"column 1. Received: token column {self.token}."
+                f"{self.file}: a CoNLL-U file, whose column 0 holds word numbers; the words stand "
+                f"in column 1. Received: token column {self.token}."
             )
 
 

@@ -9,7 +9,8 @@ starts with `#` nor marks a document):
 * `tab`: rows with tabs. A comment is `# something` without any tab, before the first token of a
   sentence; it cannot be a row. `#<TAB>O` and `#hashtag<TAB>O` are tokens.
 * `blank`: rows without tabs. `# O` and `#hashtag O` are tokens. A comment is `# ` and at least two
-  more words, before the first token of a sentence, with another number of columns than the first row.
+  more words, before the first token of a sentence, with another number of columns than the first
+  row.
 
 `#begin document (...)` and `#end document` of CoNLL-2012 are document marks in each layout.
 """
@@ -111,6 +112,9 @@ def _layout_of_row(line: str) -> Layout:
     conllu = (
         len(columns) == _CONLLU_COLUMNS
         and _FIRST_WORD_NUMBER.fullmatch(columns[0]) is not None
-        and (columns[_CONLLU_HEAD] == "_" or _WORD_NUMBER.fullmatch(columns[_CONLLU_HEAD]) is not None)
+        and (
+            columns[_CONLLU_HEAD] == "_"
+            or _WORD_NUMBER.fullmatch(columns[_CONLLU_HEAD]) is not None
+        )
     )
     return Layout("conllu" if conllu else "tab", len(columns))

@@ -48,7 +48,7 @@ def read_vectors(
     Args:
         path: text or word2vec binary, plain or gzip.
         width: numbers in each vector.
-        needed: whether to keep a word; None keeps all. The numbers of other words are not looked at.
+        needed: whether to keep a word; None keeps all. Numbers of other words are not looked at.
 
     Returns:
         The words in the order of the file, each once (the first of duplicates), and their vectors,
@@ -72,7 +72,7 @@ def read_vectors(
         read = _read_text(path, width, collector, skip_header=header is not None)
     if header is not None and read < header[0]:
         raise InputError(
-            f"{display_name(path)}: ends after {read:,} of the {header[0]:,} words that line 1 promises."
+            f"{display_name(path)}: ends after {read:,} words, but line 1 promises {header[0]:,}."
         )
     if not read:
         raise InputError(f"{display_name(path)}: holds no vectors.")
@@ -182,7 +182,8 @@ def _wrong_line(line: str, width: int, place: str) -> InputError:
         return InputError(f"{place}: empty line where a word and {width} numbers are expected.")
     word, *numbers = line.rstrip(" ").split(" ")
     return InputError(
-        f"{place}: expected a word and {width} numbers, found {len(numbers)} fields after {word[:30]!r}."
+        f"{place}: expected a word and {width} numbers, found {len(numbers)} fields after "
+        f"{word[:30]!r}."
     )
 
 

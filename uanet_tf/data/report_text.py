@@ -145,8 +145,8 @@ def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
     if found and found.shared_sentences:
         pairs = ", ".join(f"{here} ({there})" for here, there in found.shared_lines)
         remarks.append(
-            f"{_plural(found.shared_sentences, 'sentence stands', 'sentences stand')} in train too, "
-            f"at lines (of train): {pairs}{_rest(found.shared_sentences, found.shared_lines)}"
+            f"{_plural(found.shared_sentences, 'sentence stands', 'sentences stand')} in train too,"
+            f" at lines (of train): {pairs}{_rest(found.shared_sentences, found.shared_lines)}"
         )
     return [f"{report.role}: {remark}" for remark in remarks]
 

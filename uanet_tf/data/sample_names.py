@@ -9,34 +9,75 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-_PLACE_STEMS = """River Mar Ash Black Stone Wind Oak Hart Whit Green Fair Glen Hal Kings Lin Mill
-North Pen Red Rose Salt Sher Silver Thorn Wal West Wood Yar Bar Bex Bright Cal Cold Cran Dun East
-Ever Fen Gold Har High Holm Lang Long Lyn Nor Pem Rad Sand Shel Stan Sut Tam Tor Up Wes Wil Win Ald
-Brom Carl Dray Elm Frin Gar Hed Ink Kel""".split()
-_PLACE_ENDINGS = """ton low ford bridge mere field worth wick ham dale by stead haven mouth gate ley
-combe burn port well""".split()
-_COUNTRY_STEMS = """Vel Kar Tand Mor Bel Zan Tur Os Lav Quer Bor Nem Sar Ful Gal Hesp Il Jor Kel Lum
-Mag Ner Or Pal Rav Sel Tar Ur Val Yel""".split()
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+_PLACE_STEMS = _words(
+    """
+    River Mar Ash Black Stone Wind Oak Hart Whit Green Fair Glen Hal Kings Lin Mill North Pen Red
+    Rose Salt Sher Silver Thorn Wal West Wood Yar Bar Bex Bright Cal Cold Cran Dun East Ever Fen
+    Gold Har High Holm Lang Long Lyn Nor Pem Rad Sand Shel Stan Sut Tam Tor Up Wes Wil Win Ald Brom
+    Carl Dray Elm Frin Gar Hed Ink Kel
+    """
+)
+_PLACE_ENDINGS = _words(
+    """
+    ton low ford bridge mere field worth wick ham dale by stead haven mouth gate ley combe burn port
+    well
+    """
+)
+_COUNTRY_STEMS = _words(
+    """
+    Vel Kar Tand Mor Bel Zan Tur Os Lav Quer Bor Nem Sar Ful Gal Hesp Il Jor Kel Lum Mag Ner Or Pal
+    Rav Sel Tar Ur Val Yel
+    """
+)
 _COUNTRY_ENDINGS = ("ia", "onia", "avia", "istan", "uria", "aria")
-_SURNAME_STEMS = """Bren Kor Vash Tol Hend Ander Mich Pet Rob Jack Wat Nik Iv Pav Had Lor Mont Ferr
-Gonz Rom Bau Schu Kell Lind Berg Dah Holt Quin Mac Fitz O'Dor De Tak Yam Nak Ong Tran Rao Sing Cho""".split()
-_SURNAME_ENDINGS = """son sen ov ez ard ler mann ini ski wright ova etti berg strom ura moto ari eau
-ell man""".split()
-_FIRST_NAMES = """Anna Peter Maria John Elena Paul Laura Simon Nadia Victor Helen Marco Sofia Daniel
-Irene Oscar Julia Felix Clara Hugo Marta Leo Alice Bruno Emma Karl Nina Oliver Rosa Stefan Teresa
-Walter Yara Adam Beatrice Carlos Diana Edgar Fiona George Hanna Ivan Judith Kevin Lydia Martin Norma
-Otto Paula Quentin Ruth Samuel Tessa Ulrich Vera William Xenia Yusuf Zoe Amir Bella Cyril Dora Erik
-Farah Gavin Hilda Igor Jasmin Kenji Lena Mona Nils Olga Pablo Rita Sven Tanya Umar Viola Wanda Agnes
-Boris Celia David Esther Frank Gloria Henry Ingrid Jacob Kate Louis Mina Noel Petra Ralf""".split()
-_FIRM_WORDS = """Motors Bank Airlines Energy Foods Steel Group Media Systems Holdings Shipping
-Insurance Chemicals Telecom Brewery Pharma Textiles Mining Rail Software""".split()
-_CLUB_WORDS = """Rovers United Athletic Wanderers Albion City Rangers Town Harriers Dynamos""".split()
-_EVENT_WORDS = """Cup Open Trophy Marathon Classic Regatta Festival Games Accord Prize""".split()
-_TITLE_ADJECTIVES = """Quiet Last Silver Broken Second Hidden Endless Pale Burning Distant Borrowed
-Empty""".split()
-_TITLE_NOUNS = """River Winter Garden Letter Crown Harbour Mirror Orchard Signal Voyage Summer
-Witness Lantern Station Bridge Island""".split()
-_BODY_HEADS = """University Bank Bishop Port Parliament Institute""".split()
+_SURNAME_STEMS = _words(
+    """
+    Bren Kor Vash Tol Hend Ander Mich Pet Rob Jack Wat Nik Iv Pav Had Lor Mont Ferr Gonz Rom Bau
+    Schu Kell Lind Berg Dah Holt Quin Mac Fitz O'Dor De Tak Yam Nak Ong Tran Rao Sing Cho
+    """
+)
+_SURNAME_ENDINGS = _words(
+    """
+    son sen ov ez ard ler mann ini ski wright ova etti berg strom ura moto ari eau ell man
+    """
+)
+_FIRST_NAMES = _words(
+    """
+    Anna Peter Maria John Elena Paul Laura Simon Nadia Victor Helen Marco Sofia Daniel Irene Oscar
+    Julia Felix Clara Hugo Marta Leo Alice Bruno Emma Karl Nina Oliver Rosa Stefan Teresa Walter
+    Yara Adam Beatrice Carlos Diana Edgar Fiona George Hanna Ivan Judith Kevin Lydia Martin Norma
+    Otto Paula Quentin Ruth Samuel Tessa Ulrich Vera William Xenia Yusuf Zoe Amir Bella Cyril Dora
+    Erik Farah Gavin Hilda Igor Jasmin Kenji Lena Mona Nils Olga Pablo Rita Sven Tanya Umar Viola
+    Wanda Agnes Boris Celia David Esther Frank Gloria Henry Ingrid Jacob Kate Louis Mina Noel Petra
+    Ralf
+    """
+)
+_FIRM_WORDS = _words(
+    """
+    Motors Bank Airlines Energy Foods Steel Group Media Systems Holdings Shipping Insurance
+    Chemicals Telecom Brewery Pharma Textiles Mining Rail Software
+    """
+)
+_CLUB_WORDS = _words("Rovers United Athletic Wanderers Albion City Rangers Town Harriers Dynamos")
+_EVENT_WORDS = _words("Cup Open Trophy Marathon Classic Regatta Festival Games Accord Prize")
+_TITLE_ADJECTIVES = _words(
+    """
+    Quiet Last Silver Broken Second Hidden Endless Pale Burning Distant Borrowed Empty
+    """
+)
+_TITLE_NOUNS = _words(
+    """
+    River Winter Garden Letter Crown Harbour Mirror Orchard Signal Voyage Summer Witness Lantern
+    Station Bridge Island
+    """
+)
+_CITY_HEADS = ("New", "Port", "Upper", "Lake", "Mount")
+_BODY_HEADS = _words("University Bank Chamber Port Parliament Institute")
 _CONSONANTS = "BCDFGHKLMNPRSTVW"
 
 
@@ -89,6 +130,11 @@ class NameStock:
     def place(self, rng: random.Random, unseen: float) -> str:
         """The word that cities, clubs, companies and people share."""
         return self._places.draw(rng, unseen)
+
+    def city(self, rng: random.Random, unseen: float) -> tuple[str, ...]:
+        """A city: a place, now and then with a word before it ("New Harwick")."""
+        place = self._places.draw(rng, unseen)
+        return (pick(rng, _CITY_HEADS), place) if rng.random() < 0.12 else (place,)
 
     def surname(self, rng: random.Random, unseen: float) -> str:
         """A surname; half of them are places too."""

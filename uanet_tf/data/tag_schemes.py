@@ -25,7 +25,13 @@ OUTSIDE = "O"
 
 _ROLES = {"B": "B", "I": "I", "M": "I", "E": "E", "L": "E", "S": "S", "U": "S"}
 # scheme: letters for begin, inside, end, single (the two IOB schemes do without the last two).
-_LETTERS = {IOB1: "BIII", IOB2: "BIIB", BIOES: "BIES", BILOU: "BILU", BMES: "BMES"}
+_LETTERS = {
+    IOB1: ("B", "I", "I", "I"),
+    IOB2: ("B", "I", "I", "B"),
+    BIOES: ("B", "I", "E", "S"),
+    BILOU: ("B", "I", "L", "U"),
+    BMES: ("B", "M", "E", "S"),
+}
 _UNTYPED_ALPHABETS = ("BIO", "BIOES", "BILOU", "BMES", "BMESO")
 _TYPED = re.compile(r"[BIMELSU]-.+", re.DOTALL)
 
@@ -99,14 +105,17 @@ def encode_spans(spans: Iterable[Span], length: int, scheme: str) -> list[str]:
     """The label sequence of `length` tokens that holds `spans` (in any order).
 
     Raises:
-        InputError: a span that is empty, outside the sentence or overlaps another; an unknown scheme.
+        InputError: a span that is empty, outside the sentence or overlaps another; an unknown
+            scheme.
     """
     begin, inside, end, single = _LETTERS[_checked_scheme(scheme)]
     labels = [OUTSIDE] * length
     previous = Span("", -1, -1)
     for span in sorted(spans, key=lambda span: span.start):
         if not 0 <= span.start < span.end <= length:
-            raise InputError(f"span must lie within {length} tokens and hold one. Received: {span}.")
+            raise InputError(
+                f"span must lie within {length} tokens and hold one. Received: {span}."
+            )
         if span.start < previous.end:
             raise InputError(f"spans must not overlap. Received: {previous} and {span}.")
         suffix = f"-{span.type}" if span.type else ""

@@ -126,7 +126,7 @@ def _decode(raw: bytes, place: str) -> str:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{place}: not UTF-8 (byte 0x{raw[error.start]:02x} at position {error.start + 1} of the line)."
+            f"{place}: not UTF-8 (byte 0x{raw[error.start]:02x} at position {error.start + 1})."
         ) from None
     text = text.removesuffix("\n").removesuffix("\r")
     if "\r" in text:

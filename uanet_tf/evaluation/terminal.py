@@ -112,10 +112,7 @@ class SentencePrinter:
         refined = sentence.refined[index]
         mark = ("●" if self.draw else "*") if refined else " "
         before = f"{mark} {token}  {pad(draft, draft_width)}  {nats:4.2f} {self._bar(nats)}"
-        if draft != label:
-            after = f"{draft} -> {label}"
-        else:
-            after = label
+        after = f"{draft} -> {label}" if draft != label else label
         if refined:
             before = self._style(before, self._heat(nats))
             after = self._style(after, f"1;{self._heat(nats)}" if draft != label else "1")

@@ -1,17 +1,20 @@
 """Scores of a tagger with a gate: what the draft, the refiner and the gate each got right.
 
-Entities are scored as conlleval does: a predicted entity counts if type and both ends
-are right. Sequences are read leniently as spans, written as IOB2, and scored by seqeval
-in strict mode; after the rewriting all its modes agree.
+Entities are scored as conlleval and seqeval's strict mode do: a predicted entity counts if
+type and both ends are right. Label sequences of any tag scheme are first read leniently as
+spans and written anew as IOB2, so that the modes of those programs agree.
 """
 
 import itertools
+import operator
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from uanet_tf.data import tag_schemes
+from uanet_tf.inference import span_scores
 
 Labels = Sequence[Sequence[str]]
 
@@ -52,17 +55,13 @@ def score(
     Raises:
       ValueError: the arguments differ in sentences or tokens, or hold no token.
     """
-    systems = score_systems(gold, draft=draft, refined=refined, final=final, task=task)
-    if task == "ner":
-        scores: dict[str, Any] = {key: systems["final"][key] for key in ("f1", "precision", "recall")}
-        scores["accuracy"] = systems["final"]["accuracy"]
-        measure = "f1"
-    else:
-        scores = {"accuracy": systems["final"]["accuracy"]}
-        measure = "accuracy"
-    scores[f"draft_{measure}"] = systems["draft"][measure]
-    scores[f"refined_{measure}"] = systems["refined"][measure]
-    return scores | _gate_scores(gold, draft, final, uncertainty, task, threshold)
+    readings = _read_all(task, gold=gold, draft=draft, refined=refined, final=final)
+    systems = {name: _score(readings["gold"], readings[name], task) for name in _SYSTEMS}
+    keys = ("f1", "precision", "recall", "accuracy") if task == "ner" else ("accuracy",)
+    results: dict[str, Any] = {key: systems["final"][key] for key in keys}
+    results[f"draft_{keys[0]}"] = systems["draft"][keys[0]]
+    results[f"refined_{keys[0]}"] = systems["refined"][keys[0]]
+    return results | _gate_scores(readings, uncertainty, threshold)
 
 
 def score_systems(gold: Labels, *, task: str, **systems: Labels) -> dict[str, dict[str, float]]:
@@ -72,21 +71,8 @@ def score_systems(gold: Labels, *, task: str, **systems: Labels) -> dict[str, di
       For each labelling, under its name, ``accuracy`` and for "ner" also ``precision``,
       ``recall`` and ``f1``.
     """
-    _check_task(task)
-    gold = _comparable(gold, task)
-    results = {}
-    for name, labels in systems.items():
-        labels = _comparable(labels, task)
-        _check_shapes(gold, labels, name)
-        results[name] = {"accuracy": 100.0 * float(np.mean(_equal(gold, labels)))}
-        if task == "ner":
-            precision, recall, f1, _ = _seqeval(gold, labels, "micro")
-            results[name] |= {
-                "precision": 100.0 * float(precision),
-                "recall": 100.0 * float(recall),
-                "f1": 100.0 * float(f1),
-            }
-    return results
+    readings = _read_all(task, gold=gold, **systems)
+    return {name: _score(readings["gold"], readings[name], task) for name in systems}
 
 
 def score_types(gold: Labels, labels: Labels, *, task: str) -> dict[str, dict[str, float | int]]:
@@ -96,45 +82,74 @@ def score_types(gold: Labels, labels: Labels, *, task: str) -> dict[str, dict[st
       By type: ``precision, recall, f1`` in percent, and ``support``, the number of entities
       or tokens of this type in ``gold``.
     """
-    _check_task(task)
-    gold, labels = _comparable(gold, task), _comparable(labels, task)
-    _check_shapes(gold, labels, "labels")
+    readings = _read_all(task, gold=gold, labels=labels)
+    truth, given = readings["gold"], readings["labels"]
     if task == "ner":
-        spans = (
-            tag_schemes.decode_spans(sequence, tag_schemes.IOB2)
-            for sequence in itertools.chain(gold, labels)
-        )
-        names = sorted({span.type for sentence in spans for span in sentence})
-        columns = _seqeval(gold, labels, None) if names else ([], [], [], [])
+        by_type = span_scores.span_scores_by_type(truth.spans, given.spans)
     else:
-        names, columns = _label_scores(gold, labels)
-    return {
-        name: {
-            "precision": 100.0 * float(precision),
-            "recall": 100.0 * float(recall),
-            "f1": 100.0 * float(f1),
-            "support": int(support),
+        in_gold, in_given = Counter(truth.labels), Counter(given.labels)
+        right = Counter(itertools.compress(truth.labels, _equal(truth, given)))
+        by_type = {
+            name: span_scores.scores(right[name], in_given[name], in_gold[name])
+            for name in sorted(in_gold | in_given)
         }
-        for name, precision, recall, f1, support in zip(names, *columns, strict=True)
-    }
+    return {name: scores._asdict() for name, scores in by_type.items()}
 
 
-def to_iob2(labels: Iterable[Sequence[str]]) -> list[list[str]]:
-    """Rewrites label sequences of any tag scheme, valid or not, as valid IOB2."""
-    return [tag_schemes.convert(list(row), tag_schemes.BIOES, tag_schemes.IOB2) for row in labels]
+_SYSTEMS = ("draft", "refined", "final")
+
+
+class _Reading(NamedTuple):
+    """One labelling: labels of all tokens, comparable one by one, and the spans by sentence."""
+
+    labels: list[str]
+    spans: list[list[tag_schemes.Span]]
+
+
+def _read_all(task: str, *, gold: Labels, **systems: Labels) -> dict[str, _Reading]:
+    """Checks that the labellings fit one another, and reads each once."""
+    if task not in ("ner", "pos"):
+        raise ValueError(f"`task` must be 'ner' or 'pos'. Received: task={task!r}")
+    lengths = list(map(len, gold))
+    if not any(lengths):
+        raise ValueError("There is no token to score.")
+    for name, labels in systems.items():
+        if list(map(len, labels)) != lengths:
+            raise ValueError(f"`gold` and `{name}` differ in sentences or tokens.")
+    return {name: _read(labels, task) for name, labels in {"gold": gold, **systems}.items()}
+
+
+def _read(labels: Labels, task: str) -> _Reading:
+    if task == "pos":
+        return _Reading(list(itertools.chain.from_iterable(labels)), [])
+    # Letters are read by their role whatever the scheme, so any name of a scheme does here.
+    spans = [tag_schemes.decode_spans(row, tag_schemes.BIOES) for row in labels]
+    rewritten = (
+        tag_schemes.encode_spans(found, len(row), tag_schemes.IOB2)
+        for found, row in zip(spans, labels, strict=True)
+    )
+    return _Reading(list(itertools.chain.from_iterable(rewritten)), spans)
+
+
+def _score(gold: _Reading, labels: _Reading, task: str) -> dict[str, float]:
+    accuracy = {"accuracy": 100.0 * float(np.mean(_equal(gold, labels)))}
+    if task == "pos":
+        return accuracy
+    found = span_scores.span_scores(gold.spans, labels.spans)
+    return {"precision": found.precision, "recall": found.recall, "f1": found.f1} | accuracy
+
+
+def _equal(gold: _Reading, labels: _Reading) -> np.ndarray:
+    """[N] booleans over all tokens."""
+    return np.fromiter(map(operator.eq, gold.labels, labels.labels), dtype=np.bool_)
 
 
 def _gate_scores(
-    gold: Labels,
-    draft: Labels,
-    final: Labels,
-    uncertainty: Iterable[Sequence[float]],
-    task: str,
-    threshold: float,
+    readings: dict[str, _Reading], uncertainty: Iterable[Sequence[float]], threshold: float
 ) -> dict[str, float | int | None]:
     """What the gate did, and how well uncertainty tells right drafts from wrong ones."""
-    gold, draft, final = (_comparable(labels, task) for labels in (gold, draft, final))
-    draft_right, final_right = _equal(gold, draft), _equal(gold, final)
+    draft_right = _equal(readings["gold"], readings["draft"])
+    final_right = _equal(readings["gold"], readings["final"])
     # float32, as the model compares.
     nats = np.fromiter(itertools.chain.from_iterable(uncertainty), dtype=np.float32)
     if len(nats) != len(draft_right):
@@ -151,50 +166,3 @@ def _gate_scores(
 
 def _mean(values: np.ndarray) -> float | None:
     return float(np.mean(values, dtype=np.float64)) if len(values) else None
-
-
-def _comparable(labels: Labels, task: str) -> Labels:
-    return to_iob2(labels) if task == "ner" else labels
-
-
-def _equal(gold: Labels, labels: Labels) -> np.ndarray:
-    """[N] booleans over all tokens."""
-    pairs = zip(itertools.chain.from_iterable(gold), itertools.chain.from_iterable(labels), strict=True)
-    return np.fromiter((left == right for left, right in pairs), dtype=np.bool_)
-
-
-def _seqeval(gold: Labels, labels: Labels, average: str | None) -> tuple:
-    """Precision, recall, F1 and support of seqeval's strict mode: numbers or, by type, arrays."""
-    from seqeval.metrics import v1
-    from seqeval.scheme import IOB2
-
-    return v1.precision_recall_fscore_support(
-        list(gold), list(labels), average=average, scheme=IOB2, zero_division=0
-    )
-
-
-def _label_scores(gold: Labels, labels: Labels) -> tuple[list[str], tuple[np.ndarray, ...]]:
-    """Names and (precision, recall, F1, support) of single labels."""
-    flat_gold = list(itertools.chain.from_iterable(gold))
-    flat_labels = list(itertools.chain.from_iterable(labels))
-    names, codes = np.unique(np.array(flat_gold + flat_labels, dtype=object), return_inverse=True)
-    gold_codes, label_codes = np.split(codes, [len(flat_gold)])
-    size = len(names)
-    support = np.bincount(gold_codes, minlength=size)
-    predicted = np.bincount(label_codes, minlength=size)
-    right = np.bincount(gold_codes[gold_codes == label_codes], minlength=size)
-    f1 = 2.0 * right / (support + predicted)  # never 0 / 0: each name stands somewhere
-    columns = (right / np.maximum(predicted, 1), right / np.maximum(support, 1), f1, support)
-    return names.tolist(), columns
-
-
-def _check_task(task: str) -> None:
-    if task not in ("ner", "pos"):
-        raise ValueError(f"`task` must be 'ner' or 'pos'. Received: task={task!r}")
-
-
-def _check_shapes(gold: Labels, labels: Labels, name: str) -> None:
-    if list(map(len, gold)) != list(map(len, labels)):
-        raise ValueError(f"`gold` and `{name}` differ in sentences or tokens.")
-    if not any(map(len, gold)):
-        raise ValueError("There is no token to score.")

@@ -129,7 +129,7 @@ def _checked(sentence: Sequence[str], index: int) -> list[str]:
         raise _bad_token(sentence, index) from None
     if not tokens:
         raise InputError(f"sentences[{index}] is empty: a sentence needs at least one word.")
-    if "" in tokens or (len(text) > _MAX_TOKEN_CHARS and len(max(tokens, key=len)) > _MAX_TOKEN_CHARS):
+    if "" in tokens or (len(text) > _MAX_TOKEN_CHARS and max(map(len, tokens)) > _MAX_TOKEN_CHARS):
         raise _bad_token(tokens, index)
     return tokens
 
@@ -188,7 +188,7 @@ def _cut_pieces(lengths: np.ndarray, max_tokens: int) -> _Pieces:
     short = lengths <= max_tokens
     columns = [starts[short], lengths[short], np.zeros_like(lengths[short]), lengths[short]]
     rows = [
-        (start + cut.start, cut.end - cut.start, cut.keep_start - cut.start, cut.keep_end - cut.start)
+        (start + cut.start, *(edge - cut.start for edge in (cut.end, cut.keep_start, cut.keep_end)))
         for start, length in zip(starts[~short], lengths[~short], strict=True)
         for cut in windows.split(int(length), max_tokens)
     ]
@@ -262,9 +262,19 @@ def _sentences(
     scheme: str | None,
 ) -> Iterator[TaggedSentence]:
     """Cuts the flat answers of a chunk into sentences."""
-    columns = [labels[name] for name in ("labels", "draft_labels", "refined_labels")]
-    columns += [answers[name].tolist() for name in ("uncertainty", "confidence", "refined")]
+    uncertainty, confidence, refined = (
+        answers[name].tolist() for name in ("uncertainty", "confidence", "refined")
+    )
     end = 0
     for tokens in chunk:
         start, end = end, end + len(tokens)
-        yield TaggedSentence(tokens, *(column[start:end] for column in columns), scheme=scheme)
+        yield TaggedSentence(
+            tokens,
+            labels["labels"][start:end],
+            labels["draft_labels"][start:end],
+            labels["refined_labels"][start:end],
+            uncertainty[start:end],
+            confidence[start:end],
+            refined[start:end],
+            scheme,
+        )

@@ -16,6 +16,7 @@ from uanet_tf.models import registry
 from uanet_tf.ops.cross_entropy import masked_cross_entropy
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.masking import sequence_mask
+from uanet_tf.representation.word_representation import WordRepresentation
 
 Tensors = dict[str, tf.Tensor]
 
@@ -202,6 +203,10 @@ class Tagger(tf.keras.Model):
         """Trainable variables by the optimizer that updates them."""
         parts = (self.representation, self.encoder, self.head)
         return {"draft": [v for part in parts for v in part.trainable_variables]}
+
+    def word_representations(self) -> list[WordRepresentation]:
+        """Every layer that owns a word embedding, for pretrained vectors."""
+        return [self.representation]
 
     # ------------------------------------------------------------------ properties
 

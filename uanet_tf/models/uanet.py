@@ -6,6 +6,7 @@ from uanet_tf.models import registry
 from uanet_tf.models.tagger import Tagger, Tensors
 from uanet_tf.ops.cross_entropy import masked_cross_entropy
 from uanet_tf.ops.dropout import fold_in
+from uanet_tf.representation.word_representation import WordRepresentation
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -46,6 +47,10 @@ class UANet(Tagger):
         if self.refiner_representation is not None:
             refiner += self.refiner_representation.trainable_variables
         return {**super().variable_groups(), "refined": refiner}
+
+    def word_representations(self) -> list[WordRepresentation]:
+        own = self.refiner_representation
+        return super().word_representations() + ([] if own is None else [own])
 
     def _refined_logits(self, features, draft, mask, dropout_seed=None):
         words = self.refiner_representation or self.representation

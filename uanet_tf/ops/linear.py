@@ -17,6 +17,7 @@ def linear(inputs: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor | None = None) 
     Returns:
       [..., E] floats.
     """
+    inputs = tf.convert_to_tensor(inputs)
     is_matrix = inputs.shape.rank == 2
     rows = inputs if is_matrix else tf.reshape(inputs, [-1, kernel.shape[0]])
     outputs = tf.matmul(rows, kernel)

@@ -66,10 +66,16 @@ class Trainer(tf.keras.Model):
         gradients = dict(zip((v.ref() for v in flat), tape.gradient(objective, flat)))
         for name, variables in self.groups.items():
             self._apply(name, variables, [gradients[v.ref()] for v in variables])
+        # Sums over the epoch, kept as variables so that a resumed epoch reports the whole of it.
         self.loss_sum.assign_add(tf.cast(total, tf.float64))
         self.token_sum.assign_add(tf.cast(tokens, tf.float64))
         self.global_step.assign_add(1)
         return {"loss": self.loss_sum / self.token_sum}
+
+    def start_epoch(self) -> None:
+        """Sets the epoch's sums to zero."""
+        self.loss_sum.assign(0.0)
+        self.token_sum.assign(0.0)
 
     def _apply(self, name, variables, gradients):
         pairs = [(_combine(g), v) for g, v in zip(gradients, variables) if g is not None]
@@ -82,9 +88,6 @@ class Trainer(tf.keras.Model):
         """||theta||^2 of the drafter; embedding tables are left out to keep gradients sparse."""
         dense = [v for v in self.groups["draft"] if "embeddings" not in v.name]
         return tf.add_n([tf.reduce_sum(tf.square(v)) for v in dense])
-
-    def reset_metrics(self):
-        """Starts the sums of a new epoch; called by Keras through the epoch callback."""
 
 
 def _combine(gradient):

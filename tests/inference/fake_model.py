@@ -1,0 +1,62 @@
+"""A model of a few lines with the interface that tagging needs."""
+
+import numpy as np
+
+LABELS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
+
+
+class FakeModel:
+    """Labels a token by its first character and last digit; remembers the batches it saw.
+
+    "p3" is draft B-PER, "q3" draft I-PER, "l3" draft B-LOC, all else O; upper case has the
+    uncertainty 1.0 (else 0.1) and B-LOC as refined label.
+    """
+
+    def __init__(self, *, max_tokens=512, label_scheme="IOB2", threshold=0.35):
+        self.label_names = list(LABELS)
+        self.label_scheme = label_scheme
+        self.internal_scheme = label_scheme and "BIOES"
+        self.max_tokens = max_tokens
+        self.threshold = threshold
+        self.mc_seed = 1
+        self.batches = []
+
+    def tag_batch(self, tokens, lengths):
+        assert tokens.shape[0] == lengths.shape[0]
+        assert tokens.shape[1] == lengths.max()
+        assert lengths.dtype == np.int32
+        self.batches.append([list(row[:n]) for row, n in zip(tokens, lengths, strict=True)])
+        real = np.arange(tokens.shape[1]) < lengths[:, None]
+        assert (tokens[~real] == "").all()
+        draft = np.full(tokens.shape, 4, np.int32)  # what stands at padding must not matter
+        refined = draft.copy()
+        uncertainty = np.full(tokens.shape, 9.0, np.float32)
+        for place in zip(*np.nonzero(real), strict=True):
+            token = tokens[place]
+            draft[place] = {"p": 1, "q": 2, "l": 3}.get(token[0].lower(), 0)
+            refined[place] = 3 if token[0].isupper() else draft[place]
+            uncertainty[place] = 1.0 if token[0].isupper() else 0.1
+        gate = uncertainty > self.threshold
+        return {
+            "labels": np.where(gate, refined, draft),
+            "draft_labels": draft,
+            "refined_labels": refined,
+            "uncertainty": uncertainty,
+            "confidence": np.full(tokens.shape, 0.75, np.float32),
+            "refined": gate,
+        }
+
+
+class InstantModel(FakeModel):
+    """Answers O at once, without looking."""
+
+    def tag_batch(self, tokens, lengths):
+        zeros = np.zeros(tokens.shape, np.int32)
+        floats = np.zeros(tokens.shape, np.float32)
+        names = ("labels", "draft_labels", "refined_labels")
+        return {
+            **dict.fromkeys(names, zeros),
+            "uncertainty": floats,
+            "confidence": floats,
+            "refined": zeros.astype(bool),
+        }

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from uanet_tf.ops.masking import is_right_padded, key_bias, masked_mean, sequence_mask
+
+
+def test_sequence_mask():
+    mask = sequence_mask(tf.constant([2, 0, 3]), 4)
+    np.testing.assert_array_equal(mask, [[1, 1, 0, 0], [0, 0, 0, 0], [1, 1, 1, 0]])
+    assert mask.dtype == tf.bool
+    assert sequence_mask([2, 0, 3]).shape == [3, 3]
+    assert sequence_mask(np.array([2, 1]), 0).shape == [2, 0]
+
+
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64])
+def test_sequence_mask_of_unknown_size(dtype):
+    traced = tf.function(
+        lambda lengths, size: sequence_mask(lengths, size),
+        input_signature=[tf.TensorSpec([None], dtype), tf.TensorSpec([], tf.int32)],
+    )
+    np.testing.assert_array_equal(traced(tf.constant([1, 2], dtype), 3), [[1, 0, 0], [1, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ([1, 1, 0, 0], True),
+        ([1, 1, 1, 1], True),
+        ([0, 0, 0, 0], True),
+        ([0, 1, 1, 1], False),
+        ([1, 0, 1, 0], False),
+    ],
+)
+def test_is_right_padded(row, expected):
+    mask = tf.constant([[1, 1, 1, 0], row]) == 1
+    assert bool(is_right_padded(mask)) is expected
+
+
+def test_is_right_padded_of_one_or_no_position():
+    assert bool(is_right_padded(tf.constant([[False], [True]])))
+    assert bool(is_right_padded(tf.zeros([2, 0], tf.bool)))
+
+
+def test_masked_mean():
+    values = tf.constant([[1.0, 2.0, np.nan], [4.0, np.inf, np.nan], [np.nan] * 3])
+    mask = sequence_mask([2, 1, 0], 3)
+    assert float(masked_mean(values, mask)) == pytest.approx(7 / 3)
+    np.testing.assert_allclose(masked_mean(values, mask, axis=1), [1.5, 4.0, 0.0])
+    assert float(masked_mean(values[2:], mask[2:])) == 0.0
+    assert float(masked_mean(values[:1, :2], None)) == 1.5
+
+
+def test_masked_mean_of_features():
+    values = tf.reshape(tf.range(12.0), [2, 3, 2])
+    mask = sequence_mask([3, 1], 3)
+    np.testing.assert_allclose(masked_mean(values, mask, axis=1), [[2, 3], [6, 7]])
+    np.testing.assert_allclose(masked_mean(values, mask, axis=[0, 1]), [3, 4])
+
+
+def test_gradient_of_masked_mean_at_padding():
+    values = tf.constant([[1.0, np.nan]])
+    with tf.GradientTape() as tape:
+        tape.watch(values)
+        mean = masked_mean(values, sequence_mask([1], 2))
+    np.testing.assert_array_equal(tape.gradient(mean, values), [[1.0, 0.0]])
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float16, tf.bfloat16])
+def test_key_bias(dtype):
+    bias = key_bias(sequence_mask([2, 0], 3), dtype)
+    weights = tf.nn.softmax(tf.ones([2, 1, 3], dtype) + bias)
+    np.testing.assert_array_equal(tf.cast(weights[0, 0], tf.float32), [0.5, 0.5, 0])
+    np.testing.assert_allclose(tf.cast(weights[1, 0], tf.float32), [1 / 3] * 3, rtol=1e-2)

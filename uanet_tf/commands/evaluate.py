@@ -1,0 +1,96 @@
+"""Scores a trained run on a labelled file.
+
+    python -m uanet_tf.evaluate --run_dir=R --data=FILE
+
+Prints precision, recall and F1 of entities (strict, as conlleval and seqeval count) or
+accuracy, for the draft, the refiner and the gate, and what uncertainty told. Labels that
+the model does not know are counted on stderr and scored as errors.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from absl import flags, logging
+
+from uanet_tf.commands import run_settings, runner
+from uanet_tf.data.conll import Sentence, read_corpus
+from uanet_tf.data.text_lines import display_name
+from uanet_tf.errors import InputError
+from uanet_tf.evaluation.report import Evaluation, evaluate_tagged, evaluation_table
+from uanet_tf.inference import tagging
+
+FLAGS = flags.FlagValues()
+run_settings.define_run_flags(FLAGS)
+flags.adopt_module_key_flags(run_settings, FLAGS)
+flags.DEFINE_string("data", None, "Labelled CoNLL file (required).", flag_values=FLAGS)
+flags.DEFINE_integer(
+    "label_column",
+    None,
+    "Column of the label; negative counts from the end. Default: the run's.",
+    flag_values=FLAGS,
+)
+flags.DEFINE_boolean("json", False, "Print JSON instead of a table.", flag_values=FLAGS)
+
+_WARM_UP_SENTENCES = 8
+
+
+def main() -> None:
+    """Runs the command with the flags in ``FLAGS``."""
+    config = run_settings.check_run_flags(FLAGS)
+    if not FLAGS.data:
+        raise InputError("--data is required: the labelled file to score.")
+    settings = config.data
+    sentences = read_corpus(
+        FLAGS.data,
+        token_column=settings.token_column if FLAGS.token_column is None else FLAGS.token_column,
+        label_column=settings.label_column if FLAGS.label_column is None else FLAGS.label_column,
+    )
+    model = run_settings.load_run_model(FLAGS)
+    evaluation = _evaluate(model, sentences)
+    _warn_of_unknown(evaluation)
+    if FLAGS.json:
+        sys.stdout.write(json.dumps(evaluation.to_dict(), ensure_ascii=False, indent=2) + "\n")
+    else:
+        name = os.path.basename(display_name(FLAGS.data))
+        sys.stdout.write(evaluation_table(evaluation, name) + "\n")
+
+
+def _evaluate(model: Any, sentences: Sequence[Sentence]) -> Evaluation:
+    tokens = [sentence.tokens for sentence in sentences]
+    sizes = {"batch_size": FLAGS.batch_size, "batch_tokens": FLAGS.batch_tokens}
+    # The first call builds the model's graph, which is not what is timed.
+    tagging.tag(model, tokens[:_WARM_UP_SENTENCES], **sizes)
+    start = time.perf_counter()
+    tagged = tagging.tag(model, tokens, **sizes)
+    seconds = time.perf_counter() - start
+    try:
+        return evaluate_tagged(
+            [sentence.labels for sentence in sentences],
+            tagged,
+            task="pos" if model.label_scheme is None else "ner",
+            threshold=model.threshold,
+            seconds=seconds,
+            known_labels=model.label_names,
+        )
+    except InputError as error:
+        raise InputError(f"{display_name(FLAGS.data)}: {error}") from None
+
+
+def _warn_of_unknown(evaluation: Evaluation) -> None:
+    if evaluation.unknown_labels:
+        counts = ", ".join(
+            f"{name} ({count:,})" for name, count in evaluation.unknown_labels.items()
+        )
+        print(
+            f"{display_name(FLAGS.data)}: labels unknown to the model, scored as errors: {counts}",
+            file=sys.stderr,
+        )
+
+
+def run() -> None:
+    """Runs the command with the program's arguments, and exits."""
+    runner.run(main, flag_values=FLAGS, verbosity=logging.WARNING)

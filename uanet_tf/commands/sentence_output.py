@@ -1,0 +1,98 @@
+"""Tagged sentences as CoNLL, JSON lines, or a picture for people."""
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from typing import TextIO, cast
+
+from uanet_tf.commands.sentence_input import InputSentence
+from uanet_tf.data.text_lines import STDIN, read_lines
+from uanet_tf.evaluation import terminal
+from uanet_tf.inference.tagged_sentence import TaggedSentence
+
+FORMATS = ("conll", "jsonl", "pretty")
+_DOCUMENT_MARK = "-DOCSTART-"
+
+Write = Callable[[InputSentence, TaggedSentence], None]
+
+
+def make_writer(
+    kind: str,
+    stream: TextIO,
+    *,
+    threshold: float,
+    uncertainty_columns: bool = False,
+    document_marks: bool = False,
+) -> Write:
+    """Returns the function that writes one tagged sentence.
+
+    Args:
+      kind: one of FORMATS.
+      stream: where to write.
+      threshold: Gamma, nats, for "pretty".
+      uncertainty_columns: "conll": write draft label and uncertainty before the label.
+      document_marks: "conll": write a -DOCSTART- line where a document starts.
+    """
+    if kind == "conll":
+        return _conll_writer(stream, uncertainty_columns, document_marks)
+    if kind == "jsonl":
+        return lambda source, tagged: _write_json(stream, source, tagged)
+    return _pretty_writer(stream, threshold)
+
+
+def has_document_marks(path: str) -> bool:
+    """Whether a CoNLL file starts with a -DOCSTART- line; reads nothing from standard input."""
+    if path == STDIN:
+        stdin = cast(io.BufferedReader, sys.stdin.buffer)
+        start = stdin.peek(16).removeprefix(b"\xef\xbb\xbf")
+        return start.startswith(_DOCUMENT_MARK.encode())
+    return next(read_lines(path), (1, ""))[1].startswith(_DOCUMENT_MARK)
+
+
+def _conll_writer(stream: TextIO, uncertainty_columns: bool, document_marks: bool) -> Write:
+    """The rows of the input, or its tokens, and the label as last column, as conlleval wants."""
+
+    def write(source: InputSentence, tagged: TaggedSentence) -> None:
+        rows = source.rows or tagged.tokens
+        columns: list[list[str]] = [list(rows)]
+        if uncertainty_columns:
+            columns += [tagged.draft_labels, [f"{value:.4f}" for value in tagged.uncertainty]]
+        columns.append(tagged.labels)
+        if document_marks and source.new_document:
+            added = ["-X-", "0.0000"] if uncertainty_columns else []
+            stream.write("\t".join([_document_row(rows[0]), *added, "O"]) + "\n\n")
+        stream.write("\n".join(map("\t".join, zip(*columns, strict=True))) + "\n\n")
+
+    return write
+
+
+def _document_row(row: str) -> str:
+    """A -DOCSTART- line of as many columns as ``row`` has: conlleval wants them all alike."""
+    separator = "\t" if "\t" in row else " "
+    count = len(row.split("\t") if separator == "\t" else row.split())
+    middle, last = ["-X-"] * (count - 2), ["O"] * (count > 1)
+    return separator.join([_DOCUMENT_MARK, *middle, *last])
+
+
+def _write_json(stream: TextIO, source: InputSentence, tagged: TaggedSentence) -> None:
+    """The fields of the input and those of the answer, which win where both have one."""
+    fields = source.fields | tagged.to_dict()
+    text = json.dumps(fields, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, escaped in the input
+        text = json.dumps(fields)
+    stream.write(text + "\n")
+
+
+def _pretty_writer(stream: TextIO, threshold: float) -> Write:
+    printer = terminal.SentencePrinter(
+        threshold, color=terminal.wants_color(stream), draw=terminal.can_draw(stream)
+    )
+
+    def write(source: InputSentence, tagged: TaggedSentence) -> None:
+        del source
+        stream.write(printer.render(tagged) + "\n\n")
+
+    return write

@@ -1,0 +1,13 @@
+"""From a configuration to a model."""
+
+from uanet_tf.config import Config
+from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.models.tagger import Tagger
+from uanet_tf.models.uanet import UANet
+
+TAGGERS: dict[str, type[Tagger]] = {"uanet": UANet, "softmax": Tagger}
+
+
+def make_tagger(config: Config, vocabulary: Vocabulary) -> Tagger:
+    """The model that ``--decoder`` names, with initial weights."""
+    return TAGGERS[config.decoder.decoder](config, vocabulary, name="tagger")

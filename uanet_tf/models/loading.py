@@ -1,0 +1,38 @@
+"""From a run directory to a model."""
+
+import os
+import pathlib
+import zipfile
+
+import tensorflow as tf
+
+from uanet_tf.errors import InputError
+from uanet_tf.models import build  # registers the classes that a saved model names
+from uanet_tf.models.tagger import Tagger
+
+
+def load_model(run_dir: str | os.PathLike) -> Tagger:
+    """Loads the trained model of a run.
+
+    Args:
+      run_dir: directory that ``train.py`` wrote.
+
+    Returns:
+      A Keras model: ``model.predict({"tokens": [B, T] strings, "lengths": [B]})``; see Tagger.
+
+    Raises:
+      InputError: there is no trained model in ``run_dir``, or it cannot be read.
+    """
+    path = pathlib.Path(run_dir) / "model.keras"
+    if not path.exists():
+        begun = (path.parent / "config.json").exists()
+        reason = "its training is not finished" if begun else "it is not a run directory"
+        raise InputError(f"{run_dir} holds no model.keras: {reason}.")
+    try:
+        model = tf.keras.models.load_model(path, compile=False)
+    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else "unreadable"
+        raise InputError(f"{path} cannot be loaded as a model: {first}") from error
+    if not isinstance(model, tuple(build.TAGGERS.values())):
+        raise InputError(f"{path} is a {type(model).__name__}, not a tagger of uanet_tf.")
+    return model

@@ -1,0 +1,237 @@
+"""The training run: from a configuration to a run directory."""
+
+import contextlib
+import json
+import os
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from uanet_tf.config import Config
+from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
+from uanet_tf.training.callbacks import ProgressBar, StepKeeper
+from uanet_tf.training.corpus_scorer import best_threshold, score_corpus
+from uanet_tf.training.prepare import Prepared, prepare
+from uanet_tf.training.progress import Progress, StateKeeper
+from uanet_tf.training.run_directory import RunDirectory
+from uanet_tf.training.trainer import Trainer
+from uanet_tf.training.weight_average import WeightAverage
+
+Metrics = dict[str, Any]
+
+
+def fit(config: Config, run_dir: str | os.PathLike) -> Metrics:
+    """Trains a tagger, or goes on with a run that was stopped at any moment.
+
+    Args:
+      config: all settings.
+      run_dir: directory of the run; made if it does not exist.
+
+    Returns:
+      What ``metrics.json`` holds.
+
+    Raises:
+      InputError: a file, a setting or the run directory is not usable.
+    """
+    run = RunDirectory(run_dir)
+    tf.keras.utils.set_random_seed(config.training.seed)
+    if config.training.deterministic:
+        tf.config.experimental.enable_op_determinism()
+    # Everything that the user can get wrong is found before anything is written.
+    run.check(config)
+    finished = run.finished_metrics()
+    if finished is not None:
+        logging.info("%s is complete; its metrics are in %s", run.path, run.metrics)
+        return finished
+    prepared = prepare(config)
+    begun = run.claim(config)
+    try:
+        return _Training(config, run, prepared).run(resume=begun)
+    finally:
+        run.release()
+
+
+class _Training:
+    """The loop over epochs of one run."""
+
+    def __init__(self, config: Config, run: RunDirectory, prepared: Prepared):
+        self.config = config
+        self.directory = run
+        self.prepared = prepared
+        self.tagger = prepared.tagger
+        self.tagger.vocabulary.save(run.vocabulary)
+        training = config.training
+        self.trainer = Trainer(
+            self.tagger,
+            training,
+            steps_per_epoch=len(self._plan(0)),
+            num_tokens=len(prepared.corpus.form_index),
+            dropout_rate=config.encoder.variational_dropout,
+        )
+        self.trainer.compile()
+        self.average = (
+            WeightAverage(self.tagger.trainable_variables, training.average_decay)
+            if training.average_decay
+            else None
+        )
+        self.progress = Progress()
+        self.keeper = StateKeeper(run.state, self.trainer, self.progress, self.average)
+        self.dataset = batched_dataset(
+            BatchBuilder(prepared.corpus),
+            lambda: self._plan(self.progress.epoch)[self.progress.step :],
+        )
+
+    def run(self, *, resume: bool) -> Metrics:
+        if resume and self.keeper.restore():
+            logging.info(
+                "resuming %s in epoch %d at step %d",
+                self.directory.path,
+                self.progress.epoch + 1,
+                self.progress.step,
+            )
+        writer = tf.summary.create_file_writer(str(self.directory.logs))
+        with writer.as_default():
+            try:
+                while not self._finished():
+                    self._train_epoch()
+                    self._end_epoch()
+            except KeyboardInterrupt:
+                self.keeper.save()
+                logging.info("stopped; the same command goes on from here")
+                raise
+        return self._finish()
+
+    def _plan(self, epoch: int) -> list[np.ndarray]:
+        data = self.config.data
+        return plan_batches(
+            self.prepared.corpus.lengths,
+            batch_size=data.batch_size,
+            batch_tokens=data.batch_tokens,
+            seed=self.config.training.seed,
+            epoch=epoch,
+        )
+
+    def _finished(self) -> bool:
+        training, done = self.config.training, self.progress.epoch
+        if done >= training.epochs:
+            return True
+        best = self.progress.record["best_epoch"]
+        return bool(training.patience and best and done - best >= training.patience)
+
+    def _train_epoch(self) -> None:
+        epoch, done = self.progress.epoch, self.progress.step
+        steps = len(self._plan(epoch))
+        if done == steps:  # stopped between the last step and the scores
+            return
+        self.trainer.fit(
+            self.dataset,
+            initial_epoch=epoch,
+            epochs=epoch + 1,
+            verbose=0,
+            callbacks=[
+                StepKeeper(
+                    self.progress, self.keeper, self.average, self.config.training.save_seconds
+                ),
+                ProgressBar(self.config.training.epochs, steps, done),
+            ],
+        )
+
+    def _end_epoch(self) -> None:
+        """Scores the epoch, keeps the best weights, saves the state; in this order.
+
+        A run killed in between does the rest again from the last saved state, with the
+        same result.
+        """
+        seconds = self.progress.seconds
+        loss = float(self.trainer.loss_sum / self.trainer.token_sum)
+        sentences = len(self.prepared.splits["train"])
+        with self._averaged():
+            scores = self._score("dev")
+            entry = {
+                "epoch": self.progress.epoch + 1,
+                "seconds": seconds,
+                "sentences_per_second": sentences / max(seconds, 1e-9),
+                "loss": loss,
+                "dev": scores,
+            }
+            if self.progress.finish_epoch(entry, self._main_score(scores)):
+                self._save_best()
+        self.trainer.start_epoch()
+        self.keeper.save()
+        self._write_metrics()
+        self._report(entry)
+
+    def _finish(self) -> Metrics:
+        """Best weights, threshold, final scores, model.keras; metrics last."""
+        self.tagger.load_weights(str(self.directory.best))
+        if self.config.sampling.tune_threshold:
+            self.tagger.threshold = best_threshold(
+                self.tagger, self.prepared.splits["dev"], self.prepared.task
+            )
+            logging.info("threshold tuned on dev: %.3f nats", self.tagger.threshold)
+        final = {name: self._score(name) for name in ("dev", "test") if name in self.prepared.splits}
+        temporary = self.directory.path / ".model.tmp.keras"
+        self.tagger.save(temporary)
+        os.replace(temporary, self.directory.model)
+        return self._write_metrics(**final)
+
+    @contextlib.contextmanager
+    def _averaged(self) -> Iterator[None]:
+        """Inside, the tagger has the averaged weights."""
+        if self.average is None:
+            yield
+            return
+        self.average.swap()
+        try:
+            yield
+        finally:
+            self.average.swap()
+
+    def _score(self, name: str) -> Metrics:
+        return score_corpus(self.tagger, self.prepared.splits[name], self.prepared.task)
+
+    def _main_score(self, scores: Metrics) -> float:
+        return scores["f1" if self.prepared.task == "ner" else "accuracy"]
+
+    def _save_best(self) -> None:
+        best = self.directory.best
+        temporary = pathlib.Path(best.parent, ".best.tmp.weights.h5")
+        self.tagger.save_weights(str(temporary))
+        os.replace(temporary, best)
+
+    def _write_metrics(self, **final: Metrics) -> Metrics:
+        record = self.progress.record
+        metrics = {
+            "task": self.prepared.task,
+            "epochs": record["epochs"],
+            "best_epoch": record["best_epoch"],
+            **final,
+        }
+        self.directory.write(self.directory.metrics, json.dumps(metrics, indent=2) + "\n")
+        return metrics
+
+    def _report(self, entry: Metrics) -> None:
+        scores = entry["dev"]
+        measure = "f1" if self.prepared.task == "ner" else "accuracy"
+        step = entry["epoch"]
+        tf.summary.scalar("train/loss", entry["loss"], step)
+        tf.summary.scalar("train/sentences_per_second", entry["sentences_per_second"], step)
+        for key, value in scores.items():
+            if value is not None:
+                tf.summary.scalar(f"dev/{key}", value, step)
+        logging.info(
+            "epoch %d: loss %.4f, dev %s %.2f (draft %.2f, all refined %.2f), "
+            "%d sentences/s, best epoch %d",
+            step,
+            entry["loss"],
+            measure,
+            scores[measure],
+            scores[f"draft_{measure}"],
+            scores[f"refined_{measure}"],
+            entry["sentences_per_second"],
+            self.progress.record["best_epoch"],
+        )

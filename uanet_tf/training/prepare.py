@@ -1,0 +1,189 @@
+"""From files to what training needs: sentences, vocabulary, model, encoded corpus."""
+
+import collections
+import dataclasses
+from collections.abc import Sequence
+
+import tensorflow as tf
+from absl import logging
+
+from uanet_tf.config import Config, DataConfig
+from uanet_tf.data.conll import Sentence, read_corpus
+from uanet_tf.data.encoded_corpus import EncodedCorpus, encode_corpus
+from uanet_tf.data.tag_schemes import detect_scheme, repair
+from uanet_tf.data.token_lookup import normalize_words
+from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
+from uanet_tf.errors import InputError
+from uanet_tf.inference.windows import split
+from uanet_tf.models.build import make_tagger
+from uanet_tf.models.tagger import Tagger
+from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings
+
+Splits = dict[str, list[Sentence]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Prepared:
+    """What ``fit`` works on.
+
+    Attributes:
+      task: "ner" (scored by entity F1) or "pos" (by accuracy).
+      splits: sentences of "train", "dev" and, if given, "test".
+      tagger: the model, with initial weights.
+      corpus: the training sentences as arrays, long ones cut.
+    """
+
+    task: str
+    splits: Splits
+    tagger: Tagger
+    corpus: EncodedCorpus
+
+
+def prepare(config: Config) -> Prepared:
+    """Reads the files and builds the model.
+
+    Raises:
+      InputError: a file is missing, empty or broken, or its labels do not fit the task.
+    """
+    splits = read_splits(config.data)
+    task, scheme = find_task(config.data, splits["train"])
+    splits = {name: repair_labels(part, scheme, name) for name, part in splits.items()}
+    vocabulary = build_vocabulary(config.data, splits["train"], scheme)
+    vocabulary, vectors = add_pretrained(config, vocabulary)
+    for name in ("dev", "test"):
+        if name in splits:
+            warn_unknown_labels(splits[name], splits["train"], scheme, name)
+    tagger = make_tagger(config, vocabulary)
+    fill_embeddings(tagger, vectors)
+    train = cut_long(splits["train"], config.data.max_tokens)
+    corpus = encode_corpus(train, vocabulary, tagger.lookup)
+    return Prepared(task=task, splits=splits, tagger=tagger, corpus=corpus)
+
+
+def read_splits(config: DataConfig) -> Splits:
+    """Reads the training, development and test files."""
+    paths = {"train": config.train_path, "dev": config.dev_path, "test": config.test_path}
+    for name in ("train", "dev"):
+        if not paths[name]:
+            raise InputError(f"--{name}_path is required: a CoNLL-style file.")
+    return {
+        name: read_corpus(
+            path, token_column=config.token_column, label_column=config.label_column
+        )
+        for name, path in paths.items()
+        if path
+    }
+
+
+def find_task(config: DataConfig, train: Sequence[Sentence]) -> tuple[str, str | None]:
+    """Returns the task ("ner" or "pos") and the tag scheme (None for pos)."""
+    if config.task == "pos":
+        return "pos", None
+    scheme = detect_scheme([sentence.labels for sentence in train])
+    if scheme is None and config.task == "ner":
+        raise InputError(
+            f"--task=ner, but the labels of {config.train_path} are not chunk labels such as "
+            "B-PER, I-PER, O: is --label_column right?"
+        )
+    return ("pos", None) if scheme is None else ("ner", scheme)
+
+
+def repair_labels(
+    sentences: list[Sentence], scheme: str | None, name: str
+) -> list[Sentence]:
+    """Makes chunk labels valid in their scheme, and says how many were changed."""
+    if scheme is None:
+        return sentences
+    repaired, count = [], 0
+    for sentence in sentences:
+        labels, changed = repair(sentence.labels, scheme)
+        count += changed
+        if changed:
+            sentence = dataclasses.replace(sentence, labels=tuple(labels))
+        repaired.append(sentence)
+    if count:
+        logging.warning("%s: %d labels were not valid %s and were repaired", name, count, scheme)
+    return repaired
+
+
+def build_vocabulary(
+    config: DataConfig,
+    train: Sequence[Sentence],
+    scheme: str | None,
+) -> Vocabulary:
+    """Words, characters and labels of the training data alone.
+
+    Args:
+      config: normalisation and the least count of a word.
+      train: the training sentences.
+      scheme: their tag scheme.
+    """
+    forms = collections.Counter(token for sentence in train for token in sentence.tokens)
+    words = _normalized(forms, config.normalize_digits, config.lowercase_words)
+    spelled = _normalized(forms, config.normalize_digits, lowercase=False)
+    known, counts = count_symbols(words, min_count=config.min_word_count)
+    return Vocabulary(
+        words=tuple(known),
+        word_counts=tuple(counts),
+        chars=tuple(count_chars(spelled)),
+        labels=tuple(class_labels((s.labels for s in train), scheme)),
+        scheme=scheme,
+    )
+
+
+def _normalized(
+    forms: collections.Counter[str], digits: bool, lowercase: bool
+) -> collections.Counter[str]:
+    keys = list(forms)
+    words = normalize_words(tf.constant(keys, tf.string), digits=digits, lowercase=lowercase)
+    counts: collections.Counter[str] = collections.Counter()
+    for key, word in zip(keys, words.numpy(), strict=True):
+        counts[word.decode("utf-8")] += forms[key]
+    return counts
+
+
+def warn_unknown_labels(
+    sentences: Sequence[Sentence], train: Sequence[Sentence], scheme: str | None, name: str
+) -> None:
+    """Warns of labels that the training data never shows; they are scored as errors."""
+    known = set(class_labels((s.labels for s in train), scheme))
+    if scheme is not None:
+        known = {label[2:] for label in known if label != "O"}
+    counts: collections.Counter[str] = collections.Counter()
+    for sentence in sentences:
+        for label in sentence.labels:
+            symbol = label if scheme is None else label[2:]
+            if symbol and symbol not in known:
+                counts[label] += 1
+    if counts:
+        listed = ", ".join(f"{label} ({n})" for label, n in counts.most_common(5))
+        more = "" if len(counts) <= 5 else f" and {len(counts) - 5} more labels"
+        logging.warning(
+            "%s: labels that the training file never shows count as errors: %s%s",
+            name,
+            listed,
+            more,
+        )
+
+
+def cut_long(sentences: Sequence[Sentence], max_tokens: int) -> list[Sentence]:
+    """Cuts training sentences longer than ``max_tokens``, and says how many it cut.
+
+    The pieces do not overlap: each token is trained on once.
+    """
+    pieces, cut = [], 0
+    for sentence in sentences:
+        length = len(sentence.tokens)
+        cut += length > max_tokens
+        for window in split(length, max_tokens) if length > max_tokens else ():
+            kept = slice(window.keep_start, window.keep_end)
+            pieces.append(
+                dataclasses.replace(
+                    sentence, tokens=sentence.tokens[kept], labels=sentence.labels[kept]
+                )
+            )
+        if length <= max_tokens:
+            pieces.append(sentence)
+    if cut:
+        logging.info("train: %d sentences of over %d tokens were cut", cut, max_tokens)
+    return pieces

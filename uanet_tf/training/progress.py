@@ -1,0 +1,120 @@
+"""Where a training run stands, as variables that are saved with the weights."""
+
+import json
+import pathlib
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from uanet_tf.errors import InputError
+from uanet_tf.training.trainer import Trainer
+from uanet_tf.training.weight_average import WeightAverage
+
+KEPT_STATES = 2
+
+
+class Progress(tf.Module):
+    """Epoch, step, best score and history of a run.
+
+    The history travels inside the checkpoint, not beside it: so a killed run never finds
+    metrics of an epoch whose weights it has lost, or the other way round.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(name="progress")
+        self._epoch = tf.Variable(0, trainable=False, dtype=tf.int64)
+        self._step = tf.Variable(0, trainable=False, dtype=tf.int64)
+        self._seconds = tf.Variable(0.0, trainable=False, dtype=tf.float64)
+        self._record = tf.Variable(
+            json.dumps({"epochs": [], "best_epoch": None, "best_score": None}), trainable=False
+        )
+
+    @property
+    def epoch(self) -> int:
+        """Epochs completed."""
+        return int(self._epoch.numpy())
+
+    @property
+    def step(self) -> int:
+        """Steps done in the present epoch."""
+        return int(self._step.numpy())
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of training in the present epoch, over all processes that worked on it."""
+        return float(self._seconds.numpy())
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """``epochs`` (entries of metrics.json), ``best_epoch`` (from 1) and ``best_score``."""
+        return json.loads(self._record.numpy().decode("utf-8"))
+
+    def advance(self, steps: int, seconds: float) -> None:
+        """Counts steps of the present epoch and the time they took."""
+        self._step.assign_add(steps)
+        self._seconds.assign_add(seconds)
+
+    def finish_epoch(self, entry: dict[str, Any], score: float) -> bool:
+        """Records an epoch; returns whether its score is the best so far."""
+        record = self.record
+        record["epochs"].append(entry)
+        best = record["best_score"] is None or score > record["best_score"]
+        if best:
+            record["best_epoch"], record["best_score"] = entry["epoch"], score
+        self._record.assign(json.dumps(record))
+        self._epoch.assign_add(1)
+        self._step.assign(0)
+        self._seconds.assign(0.0)
+        return best
+
+
+class StateKeeper:
+    """Saves and restores all that a run needs to go on as if never stopped.
+
+    Args:
+      directory: where checkpoints lie.
+      trainer: weights, both optimizers, step, sums of the epoch.
+      progress: epoch, step in the epoch, best score, history.
+      average: the moving average of the weights, if there is one.
+    """
+
+    def __init__(
+        self,
+        directory: pathlib.Path,
+        trainer: Trainer,
+        progress: Progress,
+        average: WeightAverage | None,
+    ):
+        parts = {"trainer": trainer, "progress": progress}
+        if average is not None:
+            parts["average"] = average
+        self._checkpoint = tf.train.Checkpoint(**parts)
+        self._manager = tf.train.CheckpointManager(
+            self._checkpoint, str(directory), max_to_keep=KEPT_STATES
+        )
+
+    def save(self) -> None:
+        """Writes a checkpoint; the one before stays until this one is complete."""
+        self._manager.save()
+
+    def restore(self) -> bool:
+        """Restores the newest readable checkpoint; returns whether there was one.
+
+        Raises:
+          InputError: there are checkpoints, but none can be read.
+        """
+        paths = list(reversed(self._manager.checkpoints))
+        for path in paths:
+            try:
+                self._checkpoint.restore(path).assert_existing_objects_matched()
+            except (tf.errors.OpError, ValueError, AssertionError) as error:
+                logging.warning("%s cannot be restored: %s", path, str(error).splitlines()[0])
+                continue
+            return True
+        if paths:
+            raise InputError(
+                f"None of the checkpoints in {pathlib.Path(paths[0]).parent} can be read: "
+                "delete the run directory to start anew."
+            )
+        return False

@@ -1,0 +1,127 @@
+"""The directory of a run: what is where, and who may write there."""
+
+import fcntl
+import json
+import os
+import pathlib
+import tempfile
+from typing import Any
+
+from uanet_tf.config import Config, iter_options
+from uanet_tf.errors import InputError
+
+# Settings that do not change what is learnt, so a run may be continued with other values.
+FREE_SETTINGS = ("save_seconds",)
+
+
+class RunDirectory:
+    """Paths of a run, with atomic writing and a lock against a second trainer.
+
+    Args:
+      path: the directory; made by ``claim``.
+    """
+
+    def __init__(self, path: str | os.PathLike):
+        self.path = pathlib.Path(path)
+        self.config = self.path / "config.json"
+        self.flags = self.path / "flags.txt"
+        self.vocabulary = self.path / "vocabulary.json"
+        self.model = self.path / "model.keras"
+        self.metrics = self.path / "metrics.json"
+        self.state = self.path / "checkpoints"
+        self.best = self.path / "checkpoints" / "best.weights.h5"
+        self.logs = self.path / "tensorboard"
+        self._lock: Any = None
+
+    def claim(self, config: Config) -> bool:
+        """Makes the directory this run's own.
+
+        Returns:
+          Whether a run with this configuration was begun here before.
+
+        Raises:
+          InputError: the directory cannot be made, belongs to another configuration or to
+            something else, or is being trained in by another process.
+        """
+        self.check(config)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = open(self.path / ".lock", "w")  # noqa: SIM115 held for the run's life
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"{self.path} is being trained in by another process.") from None
+        except OSError as error:
+            raise InputError(
+                f"--run_dir={self.path} cannot be written: {error.strerror}."
+            ) from error
+        begun = self.config.exists()
+        self.state.mkdir(exist_ok=True)
+        self.write(self.flags, flag_text(config))
+        self.write(self.config, json.dumps(config.to_dict(), indent=2) + "\n")
+        return begun
+
+    def release(self) -> None:
+        """Lets another process train here."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def write(self, path: pathlib.Path, text: str) -> None:
+        """Writes a text file whole or not at all."""
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+
+    def finished_metrics(self) -> dict[str, Any] | None:
+        """The metrics of a run that is complete, else None."""
+        if not (self.model.exists() and self.metrics.exists()):
+            return None
+        metrics = json.loads(self.metrics.read_text("utf-8"))
+        return metrics if "dev" in metrics else None
+
+    def check(self, config: Config) -> None:
+        """Raises InputError if the directory holds anything but a run of ``config``."""
+        if not self.path.exists():
+            return
+        if not self.path.is_dir():
+            raise InputError(f"--run_dir={self.path} is a file, not a directory.")
+        if not self.config.exists():
+            left = [item for item in self.path.iterdir() if not item.name.startswith(".")]
+            if left:
+                raise InputError(
+                    f"--run_dir={self.path} holds other files ({left[0].name}, ...) and no run: "
+                    "name a new or empty directory."
+                )
+            return
+        try:
+            saved = json.loads(self.config.read_text("utf-8"))
+        except ValueError as error:
+            raise InputError(f"{self.config} is not a configuration: {error}") from error
+        changed = _differences(saved, config)
+        if changed:
+            raise InputError(
+                f"--run_dir={self.path} holds a run with another configuration: "
+                f"{'; '.join(changed[:4])}. Name another directory, or rerun with "
+                f"--flagfile={self.flags}."
+            )
+
+
+def _differences(saved: dict[str, dict[str, Any]], config: Config) -> list[str]:
+    """Settings that differ, as "--name was a, now b"."""
+    changed = []
+    for group, field, value in iter_options(config):
+        before = saved.get(group, {}).get(field.name, field.default)
+        if before != value and field.name not in FREE_SETTINGS:
+            changed.append(f"--{field.name} was {before!r}, now {value!r}")
+    return changed
+
+
+def flag_text(config: Config) -> str:
+    """The configuration as a flagfile."""
+    return "".join(
+        f"--{field.name}={str(value).lower() if isinstance(value, bool) else value}\n"
+        for _, field, value in iter_options(config)
+    )

@@ -1,0 +1,77 @@
+"""Pretrained vectors: which words they make known, and where they go."""
+
+import dataclasses
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from uanet_tf.config import Config
+from uanet_tf.data.pretrained_vectors import read_vectors, vector_width
+from uanet_tf.data.token_lookup import normalize_words
+from uanet_tf.data.vocabulary import FIRST_ID, Vocabulary
+from uanet_tf.errors import InputError
+from uanet_tf.models.tagger import Tagger
+
+
+def add_pretrained(
+    config: Config, vocabulary: Vocabulary
+) -> tuple[Vocabulary, dict[str, np.ndarray]]:
+    """Reads ``--word_vectors``, streamed, keeping only what ``--vector_words`` wants.
+
+    Returns:
+      The vocabulary, with ``--vector_words=all`` grown by the file's words, and the vector
+      of each of its words that has one: under the word itself, or else in lower case.
+
+    Raises:
+      InputError: the file cannot be read, or its width is not ``--word_width``.
+    """
+    path, width = config.data.word_vectors, config.representation.word_width
+    if not path:
+        return vocabulary, {}
+    found = vector_width(path)
+    if found != width:
+        raise InputError(f"{path}: its vectors have {found} numbers, but --word_width is {width}.")
+    wanted = set(vocabulary.words) | {word.lower() for word in vocabulary.words}
+    keep_all = config.data.vector_words == "all"
+    words, matrix = read_vectors(path, width=width, needed=None if keep_all else wanted.__contains__)
+    rows = dict(zip(words, matrix, strict=True))
+    if keep_all:
+        # A word is found under its normalised form only; its own vector comes before that of
+        # another word with the same form.
+        data = config.data
+        forms = normalize_words(
+            tf.constant(words, tf.string),
+            digits=data.normalize_digits,
+            lowercase=data.lowercase_words,
+        )
+        for form, vector in zip(forms.numpy(), matrix, strict=True):
+            rows.setdefault(form.decode("utf-8"), vector)
+        extra = sorted({form.decode("utf-8") for form in forms.numpy()} - set(vocabulary.words))
+        vocabulary = dataclasses.replace(
+            vocabulary,
+            words=vocabulary.words + tuple(extra),
+            word_counts=vocabulary.word_counts + (0,) * len(extra),
+        )
+    vectors = {}
+    for word in vocabulary.words:
+        vector = rows.get(word, rows.get(word.lower()))
+        if vector is not None:
+            vectors[word] = vector
+    logging.info("%d of %d words have a pretrained vector", len(vectors), len(vocabulary.words))
+    return vocabulary, vectors
+
+
+def fill_embeddings(tagger: Tagger, vectors: dict[str, np.ndarray]) -> None:
+    """Puts pretrained vectors into every word embedding of the tagger."""
+    numbered = [
+        (number + FIRST_ID, vectors[word])
+        for number, word in enumerate(tagger.vocabulary.words)
+        if word in vectors
+    ]
+    if not numbered:
+        return
+    ids, rows = zip(*numbered, strict=True)
+    for representation in tagger.word_representations():
+        update = tf.IndexedSlices(tf.constant(np.stack(rows)), tf.constant(ids))
+        representation.embeddings.scatter_update(update)
