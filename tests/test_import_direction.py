@@ -11,7 +11,7 @@ PACKAGE = "uanet_tf"
 
 # Left to right. Folders in one step do not import each other.
 STEPS = (
-    {"errors"},
+    {"errors", "settings"},
     {"ops", "config"},
     {"data"},
     {"representation"},
@@ -22,7 +22,7 @@ STEPS = (
     {"training", "evaluation", "exporting"},
     {"commands"},
     # What a person starts: `python train.py`, `python -m uanet_tf.tag`.
-    {"train.py", "export.py", "evaluate", "tag", "calibrate", "sweep", "compare", "__main__"},
+    {"train.py", "export.py", "evaluate", "tag"},
 )
 STEP_OF = {part: number for number, step in enumerate(STEPS) for part in step}
 

@@ -1,8 +1,10 @@
 """Sequence labelling with uncertainty: UANet (Gui et al., EMNLP 2020) in TensorFlow.
 
-    model = uanet_tf.load_model("runs/demo")
-    for sentence in uanet_tf.tag(model, [["Riverton", "beat", "Marlow", "2-1", "."]]):
-        print(sentence)
+Example:
+
+>>> model = uanet_tf.load_model("runs/demo")
+>>> for sentence in uanet_tf.tag(model, [["Riverton", "beat", "Marlow", "2-1", "."]]):
+...     print(sentence)
 """
 
 from typing import Any

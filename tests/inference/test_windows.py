@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from uanet_tf.inference.windows import Window, split
 
 

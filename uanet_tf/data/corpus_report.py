@@ -23,6 +23,7 @@ class TrainComparison:
     """What a file holds that train does not, and the other way round.
 
     Attributes:
+        train_scheme: the scheme of train, None if its labels are not chunk labels.
         word_types: different words, in the form in which they are compared with train.
         unknown_tokens, unknown_types: words (occurrences, different ones) that train never shows.
         unknown_examples: the most frequent of them, with counts.
@@ -32,6 +33,7 @@ class TrainComparison:
         shared_lines: (line here, line in train) of the first shared ones, the long ones first.
     """
 
+    train_scheme: str | None
     word_types: int
     unknown_tokens: int
     unknown_types: int
@@ -121,6 +123,7 @@ def report_corpora(
         )
         report = _report(corpus, first.scheme, max_tokens)
         comparison = TrainComparison(
+            train_scheme=first.scheme,
             **_word_comparison(found, words),
             unseen_labels={k: n for k, n in report.labels.items() if k not in first.labels},
             **_overlap(corpus.sentences, lines),
@@ -135,7 +138,8 @@ def _report(corpus: Corpus, train_scheme: str | None, max_tokens: int) -> Corpus
     wordiest = max(sentences, key=lambda sentence: max(map(len, sentence.tokens)))
     labels = _by_count(label for sentence in sentences for label in sentence.labels)
     scheme = detect_scheme(sentence.labels for sentence in sentences)
-    if scheme is not None and train_scheme is not None:
+    if scheme and train_scheme and not _repairs(sentences, train_scheme):
+        # A small file may be valid in several schemes; then train decides.
         scheme = train_scheme
     repaired = _repairs(sentences, scheme) if scheme else []
     return CorpusReport(

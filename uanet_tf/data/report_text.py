@@ -138,6 +138,11 @@ def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
         count = _plural(report.sentences_over_max_tokens, "sentence is", "sentences are")
         remarks.append(f"{count} longer than {max_tokens:,} tokens and will be read in windows.")
     found = report.against_train
+    if found and found.train_scheme != report.scheme:
+        remarks.append(
+            f"the scheme is {report.scheme or 'not that of chunks'}, "
+            f"in train {found.train_scheme or 'not that of chunks'}."
+        )
     if found and found.unseen_labels:
         remarks.append(f"train never shows {_counted(found.unseen_labels)}: scored as errors.")
     if found and found.unknown_examples:

@@ -56,6 +56,8 @@ def generate_sentences(
         if not 0 <= value <= 1:
             raise InputError(f"{name} must be in [0, 1]. Received: {value}.")
     rng = random.Random(f"{seed}/{stream}")
+    # Noise has numbers of its own: with or without it the words are the same.
+    noise = random.Random(f"{seed}/{stream}/noise")
     writer = SentenceWriter(seed, rng, unseen_names)
     seen = set(avoid)
     sentences: list[Sentence] = []
@@ -65,7 +67,7 @@ def generate_sentences(
         if not _MIN_TOKENS <= len(tokens) <= _MAX_TOKENS or tokens in seen:
             continue
         seen.add(tokens)
-        labels = encode_spans(_disturb(rng, spans, len(tokens), label_noise), len(tokens), IOB2)
+        labels = encode_spans(_disturb(noise, spans, len(tokens), label_noise), len(tokens), IOB2)
         sentences.append(Sentence(tokens, tuple(labels), line, new_document=line == 1))
         line += len(tokens) + 1
     return sentences

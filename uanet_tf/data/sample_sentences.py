@@ -20,7 +20,7 @@ _MONTHS = (
     *("August", "September", "October", "November", "December"),
 )
 # How the sentences are mixed: the name of a method and its share in percent.
-_MIXTURE = (("plain", 56), ("echo", 17), ("late", 9), ("list", 12), ("bare", 6))
+_MIXTURE = (("plain", 53), ("echo", 16), ("late", 9), ("list", 12), ("bare", 10))
 # Which type a word that may be all of them is, in percent.
 _BARE_TYPES = (("PER", 40), ("ORG", 35), ("LOC", 25))
 

@@ -4,7 +4,7 @@ import collections
 import dataclasses
 import json
 import pathlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from uanet_tf.data.tag_schemes import decode_spans
 from uanet_tf.errors import InputError
@@ -74,8 +74,8 @@ class Vocabulary:
 
 def count_symbols(
     word_counts: Mapping[str, int], *, min_count: int = 1
-) -> tuple[list[str], list[int], list[str]]:
-    """Returns words (most frequent first), their counts, and the characters they use.
+) -> tuple[list[str], list[int]]:
+    """Returns words (most frequent first) and their counts.
 
     Args:
       word_counts: normalised words of the training data with their counts.
@@ -95,7 +95,7 @@ def count_chars(form_counts: Mapping[str, int]) -> list[str]:
     return sorted(counts, key=lambda char: (-counts[char], char))
 
 
-def class_labels(label_sequences: Iterable[Iterable[str]], scheme: str | None) -> list[str]:
+def class_labels(label_sequences: Iterable[Sequence[str]], scheme: str | None) -> list[str]:
     """Returns the classes to predict.
 
     For chunks: O, then the four BIOES prefixes of each type, so that a prefix that a type
@@ -109,4 +109,6 @@ def class_labels(label_sequences: Iterable[Iterable[str]], scheme: str | None) -
     for labels in label_sequences:
         counts.update(span.type for span in decode_spans(labels, scheme))
     types = sorted(counts, key=lambda name: (-counts[name], name))
-    return ["O"] + [f"{prefix}-{name}" for name in types for prefix in "BIES"]
+    # Chunks without a type are labelled by the prefix alone.
+    suffixes = [f"-{name}" if name else "" for name in types]
+    return ["O"] + [prefix + suffix for suffix in suffixes for prefix in "BIES"]

@@ -54,8 +54,7 @@ class VariationalBiLSTM(Encoder):
         super().__init__(**kwargs)
         if hidden_width < 2 or hidden_width % 2:
             raise ValueError(
-                "`hidden_width` must be even and positive. "
-                f"Received: hidden_width={hidden_width}"
+                f"`hidden_width` must be even and positive. Received: hidden_width={hidden_width}"
             )
         if num_layers < 1:
             raise ValueError(f"`num_layers` must be positive. Received: num_layers={num_layers}")

@@ -129,12 +129,12 @@ def _system_rows(evaluation: Evaluation) -> list[str]:
 
 
 def _type_rows(evaluation: Evaluation) -> list[str]:
-    """Entity types by size; for single labels those with most errors, since they are many."""
+    """Entity types by size; for single labels, which are many, those most often missed."""
     ner = evaluation.task == "ner"
     names = sorted(evaluation.types, key=lambda name: -evaluation.types[name]["support"])
     more = 0
     if not ner and len(names) > _MAX_LABEL_ROWS:
-        names.sort(key=lambda name: -_errors(evaluation.types[name]))
+        names.sort(key=lambda name: -_missed(evaluation.types[name]))
         more = len(names) - _MAX_LABEL_ROWS
         names = names[:_MAX_LABEL_ROWS]
     rows = [["gated, by type" if ner else "gated, by label", "precision", "recall", "F1", "count"]]
@@ -143,14 +143,12 @@ def _type_rows(evaluation: Evaluation) -> list[str]:
         numbers = [f"{scores[key]:.2f}" for key in ("precision", "recall", "f1")]
         rows.append([name or "(untyped)", *numbers, f"{scores['support']:,}"])
     lines = _aligned(rows)
-    return [*lines, f"({more} labels with fewer errors are not shown)"] if more else lines
+    return [*lines, f"({more} labels missed less often are not shown)"] if more else lines
 
 
-def _errors(scores: dict[str, float | int]) -> float:
-    """Missed and wrongly given, in tokens: support * (1 - recall) plus the same for precision."""
-    right = scores["support"] * scores["recall"] / 100.0
-    given = 100.0 * right / scores["precision"] if scores["precision"] else 0.0
-    return scores["support"] + given - 2.0 * right
+def _missed(scores: dict[str, float | int]) -> float:
+    """Tokens of a label that were given another one."""
+    return scores["support"] * (100.0 - scores["recall"]) / 100.0
 
 
 def _gate_rows(metrics: dict[str, float | int | None]) -> list[str]:
@@ -172,7 +170,7 @@ def _nats(value: float | None) -> str:
 
 def _aligned(rows: list[list[str]]) -> list[str]:
     """First column to the left, the others to the right."""
-    first = max(14, *(len(row[0]) for row in rows))
+    first = max(16, *(len(row[0]) for row in rows))
     width = max(9, *(len(cell) for row in rows for cell in row[1:]))
     return [
         row[0].ljust(first) + "".join(f"  {cell.rjust(width)}" for cell in row[1:]) for row in rows

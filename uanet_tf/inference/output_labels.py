@@ -30,16 +30,20 @@ class OutputLabels:
         if scheme is None:
             self.names = list(classes)
             return
-        types = list(dict.fromkeys(name[2:] for name in classes if name != "O"))
-        numbers = {name: number + 1 for number, name in enumerate(types)}
-        self._types = tf.constant([numbers.get(name[2:], 0) for name in classes], tf.int32)
+        # "-PER" of "B-PER"; "" where chunks have no type. Number 0 is outside.
+        suffixes = [None if name == "O" else name[1:] for name in classes]
+        types = list(dict.fromkeys(suffix for suffix in suffixes if suffix is not None))
+        numbers = {suffix: number + 1 for number, suffix in enumerate(types)}
+        self._types = tf.constant(
+            [0 if suffix is None else numbers[suffix] for suffix in suffixes], tf.int32
+        )
         self._starts = tf.constant([name[:1] in "BS" for name in classes])
         self._ends = tf.constant([name[:1] in "ES" for name in classes])
         self.names = ["O"]
         table = np.zeros([len(types) + 1, 2, 2, 2], np.int32)
-        for name, number in numbers.items():
+        for suffix, number in numbers.items():
             for key in np.ndindex(2, 2, 2):
-                label = f"{_prefix(scheme, *key)}-{name}"
+                label = _prefix(scheme, *key) + suffix
                 if label not in self.names:
                     self.names.append(label)
                 table[(number, *key)] = self.names.index(label)

@@ -7,7 +7,7 @@ import zipfile
 import tensorflow as tf
 
 from uanet_tf.errors import InputError
-from uanet_tf.models import build  # registers the classes that a saved model names
+from uanet_tf.models import build  # noqa: F401 - registers the classes a saved model names
 from uanet_tf.models.tagger import Tagger
 
 
@@ -33,6 +33,6 @@ def load_model(run_dir: str | os.PathLike) -> Tagger:
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else "unreadable"
         raise InputError(f"{path} cannot be loaded as a model: {first}") from error
-    if not isinstance(model, tuple(build.TAGGERS.values())):
+    if not isinstance(model, Tagger):
         raise InputError(f"{path} is a {type(model).__name__}, not a tagger of uanet_tf.")
     return model

@@ -13,10 +13,8 @@ from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
 from uanet_tf.representation.char_cnn import CharCNN
 from uanet_tf.representation.word_representation import WordRepresentation
 
-Layer = tf.keras.layers.Layer
 
-
-def _char_cnn(config: Config, vocabulary: Vocabulary) -> Layer:
+def _char_cnn(config: Config, vocabulary: Vocabulary) -> tf.keras.layers.Layer:
     part = config.representation
     return CharCNN(
         len(vocabulary.chars) + FIRST_ID,
@@ -27,13 +25,13 @@ def _char_cnn(config: Config, vocabulary: Vocabulary) -> Layer:
 
 
 # What stands beside the word embedding.
-CHAR_LAYERS: dict[str, Callable[[Config, Vocabulary], Layer] | None] = {
+CHAR_LAYERS: dict[str, Callable[[Config, Vocabulary], tf.keras.layers.Layer] | None] = {
     "words": None,
     "char_cnn": _char_cnn,
 }
 
 
-def make_representation(config: Config, vocabulary: Vocabulary, name: str) -> Layer:
+def make_representation(config: Config, vocabulary: Vocabulary, name: str) -> WordRepresentation:
     """The word representation called ``name`` in the model."""
     part = config.representation
     make_chars = CHAR_LAYERS[part.representation]

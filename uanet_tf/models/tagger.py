@@ -92,6 +92,7 @@ class Tagger(tf.keras.Model):
             return inputs
         tokens, lengths = inputs["tokens"], tf.cast(inputs["lengths"], tf.int32)
         width = tf.shape(tokens)[1]
+        tf.debugging.assert_less_equal(lengths, width, "A length is beyond the width of tokens.")
         # Whatever a client or server put into the padding is made one and the same token.
         tokens = tf.where(sequence_mask(lengths, width), tokens, "")
         forms, index = tf.unique(tf.reshape(tokens, [-1]))

@@ -45,9 +45,7 @@ def keep_mask(shape, rate: float, seed: tf.Tensor, dtype=tf.float32) -> tf.Tenso
     return tf.cast(uniform >= rate, dtype) / tf.cast(1.0 - rate, dtype)
 
 
-def dropout(
-    inputs: tf.Tensor, rate: float, seed: tf.Tensor | None, noise_shape=None
-) -> tf.Tensor:
+def dropout(inputs: tf.Tensor, rate: float, seed: tf.Tensor | None, noise_shape=None) -> tf.Tensor:
     """Applies inverted dropout; returns ``inputs`` untouched without a seed or rate.
 
     Args:

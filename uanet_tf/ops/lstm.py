@@ -121,9 +121,7 @@ def _backward(upstream, projected, kernel, mask, states, cells, reverse):
     to_gates = tf.concat(
         [g * i * (1.0 - i), before_c * f * (1.0 - f), i * (1.0 - g * g)], axis=-1
     )  # [T, N, 3H]: d pre-activation of i, f, g per unit of dc
-    deltas = tf.TensorArray(
-        projected.dtype, steps, element_shape=[projected.shape[1], 4 * width]
-    )
+    deltas = tf.TensorArray(projected.dtype, steps, element_shape=[projected.shape[1], 4 * width])
     zeros = tf.zeros_like(states[0])
 
     def step(t, dh, dc, deltas):
@@ -144,9 +142,7 @@ def _backward(upstream, projected, kernel, mask, states, cells, reverse):
         dh = dh if mask is None else dh * mask
         return t + 1, dh, dc * f[now], deltas.write(now, delta)
 
-    *_, deltas = tf.while_loop(
-        lambda t, *_: t < steps, step, (0, zeros, zeros, deltas)
-    )
+    *_, deltas = tf.while_loop(lambda t, *_: t < steps, step, (0, zeros, zeros, deltas))
     d_projected = deltas.stack()  # [T, N, 4H]
     flat = tf.reshape(tf.broadcast_to(seen, tf.shape(states)), [-1, width])
     d_kernel = tf.matmul(flat, tf.reshape(d_projected, [-1, 4 * width]), transpose_a=True)

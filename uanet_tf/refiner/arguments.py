@@ -1,10 +1,14 @@
 """Checks of constructor arguments, with one form of message."""
 
+from typing import TypeVar
 
-def check_positive(name: str, value: int | None, optional: bool = False) -> int | None:
+Number = TypeVar("Number", bound=int | None)
+
+
+def check_positive(name: str, value: Number, optional: bool = False) -> Number:
     """Returns ``value`` if it is an integer of at least 1 (or None where ``optional``)."""
     if value is None and optional:
-        return None
+        return value
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError(f"`{name}` must be a positive integer. Received: {name}={value!r}")
     return value

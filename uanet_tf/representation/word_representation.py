@@ -7,7 +7,6 @@ import tensorflow as tf
 
 from uanet_tf.data.vocabulary import UNKNOWN_ID
 from uanet_tf.ops.dropout import dropout, fold_in
-from uanet_tf.representation.char_cnn import CharCNN
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")

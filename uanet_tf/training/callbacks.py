@@ -8,6 +8,7 @@ import tensorflow as tf
 import tqdm
 
 from uanet_tf.training.progress import Progress, StateKeeper
+from uanet_tf.training.stop_request import StopRequest
 from uanet_tf.training.weight_average import AVERAGE_EVERY, WeightAverage
 
 
@@ -19,6 +20,7 @@ class StepKeeper(tf.keras.callbacks.Callback):
       keeper: saves the state.
       average: the moving average of the weights, or None.
       save_seconds: seconds between two saves.
+      stop: whether somebody wants training to stop; after a save, KeyboardInterrupt is raised.
     """
 
     def __init__(
@@ -27,12 +29,14 @@ class StepKeeper(tf.keras.callbacks.Callback):
         keeper: StateKeeper,
         average: WeightAverage | None,
         save_seconds: float,
+        stop: StopRequest,
     ):
         super().__init__()
         self._progress = progress
         self._keeper = keeper
         self._average = average
         self._save_seconds = save_seconds
+        self._stop = stop
         self._saved = time.monotonic()
         self._lap = time.monotonic()
 
@@ -46,9 +50,11 @@ class StepKeeper(tf.keras.callbacks.Callback):
         # By the step of the epoch, which a resumed run goes on counting.
         if self._average is not None and self._progress.step % AVERAGE_EVERY == 0:
             self._average.update()
-        if now - self._saved >= self._save_seconds:
+        if self._stop.made or now - self._saved >= self._save_seconds:
             self._keeper.save()
             self._saved = self._lap = time.monotonic()
+        if self._stop.made:
+            raise KeyboardInterrupt
 
 
 class ProgressBar(tf.keras.callbacks.Callback):

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import pathlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +17,7 @@ from uanet_tf.training.corpus_scorer import best_threshold, score_corpus
 from uanet_tf.training.prepare import Prepared, prepare
 from uanet_tf.training.progress import Progress, StateKeeper
 from uanet_tf.training.run_directory import RunDirectory
+from uanet_tf.training.stop_request import StopRequest
 from uanet_tf.training.trainer import Trainer
 from uanet_tf.training.weight_average import WeightAverage
 
@@ -78,6 +78,7 @@ class _Training:
             if training.average_decay
             else None
         )
+        self.stop = StopRequest()
         self.progress = Progress()
         self.keeper = StateKeeper(run.state, self.trainer, self.progress, self.average)
         self.dataset = batched_dataset(
@@ -94,15 +95,14 @@ class _Training:
                 self.progress.step,
             )
         writer = tf.summary.create_file_writer(str(self.directory.logs))
-        with writer.as_default():
-            try:
+        try:
+            with writer.as_default(), self.stop:
                 while not self._finished():
                     self._train_epoch()
                     self._end_epoch()
-            except KeyboardInterrupt:
-                self.keeper.save()
-                logging.info("stopped; the same command goes on from here")
-                raise
+        except KeyboardInterrupt:
+            logging.info("stopped; the same command goes on from the last saved state")
+            raise
         return self._finish()
 
     def _plan(self, epoch: int) -> list[np.ndarray]:
@@ -134,7 +134,11 @@ class _Training:
             verbose=0,
             callbacks=[
                 StepKeeper(
-                    self.progress, self.keeper, self.average, self.config.training.save_seconds
+                    self.progress,
+                    self.keeper,
+                    self.average,
+                    self.config.training.save_seconds,
+                    self.stop,
                 ),
                 ProgressBar(self.config.training.epochs, steps, done),
             ],
@@ -164,6 +168,8 @@ class _Training:
         self.keeper.save()
         self._write_metrics()
         self._report(entry)
+        if self.stop.made:
+            raise KeyboardInterrupt
 
     def _finish(self) -> Metrics:
         """Best weights, threshold, final scores, model.keras; metrics last."""
@@ -174,9 +180,9 @@ class _Training:
             )
             logging.info("threshold tuned on dev: %.3f nats", self.tagger.threshold)
         final = {name: self._score(name) for name in ("dev", "test") if name in self.prepared.splits}
-        temporary = self.directory.path / ".model.tmp.keras"
-        self.tagger.save(temporary)
-        os.replace(temporary, self.directory.model)
+        part = self.directory.part(self.directory.model)
+        self.tagger.save(part)
+        os.replace(part, self.directory.model)
         return self._write_metrics(**final)
 
     @contextlib.contextmanager
@@ -198,10 +204,10 @@ class _Training:
         return scores["f1" if self.prepared.task == "ner" else "accuracy"]
 
     def _save_best(self) -> None:
-        best = self.directory.best
-        temporary = pathlib.Path(best.parent, ".best.tmp.weights.h5")
-        self.tagger.save_weights(str(temporary))
-        os.replace(temporary, best)
+        # Keras wants just this ending.
+        part = self.directory.path / ".best.part.weights.h5"
+        self.tagger.save_weights(str(part))
+        os.replace(part, self.directory.best)
 
     def _write_metrics(self, **final: Metrics) -> Metrics:
         record = self.progress.record

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shutil
 from typing import Any
 
 import tensorflow as tf
@@ -89,6 +90,7 @@ class StateKeeper:
         parts = {"trainer": trainer, "progress": progress}
         if average is not None:
             parts["average"] = average
+        self._directory = directory
         self._checkpoint = tf.train.Checkpoint(**parts)
         self._manager = tf.train.CheckpointManager(
             self._checkpoint, str(directory), max_to_keep=KEPT_STATES
@@ -104,17 +106,21 @@ class StateKeeper:
         Raises:
           InputError: there are checkpoints, but none can be read.
         """
-        paths = list(reversed(self._manager.checkpoints))
-        for path in paths:
+        for left in self._directory.glob("*_temp"):  # of a save that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        # By their files: TensorFlow's own list of checkpoints may be behind them, or broken.
+        numbers = [path.stem.removeprefix("ckpt-") for path in self._directory.glob("ckpt-*.index")]
+        for number in sorted((int(text) for text in numbers if text.isdecimal()), reverse=True):
+            path = self._directory / f"ckpt-{number}"
             try:
-                self._checkpoint.restore(path).assert_existing_objects_matched()
+                self._checkpoint.restore(str(path)).assert_existing_objects_matched()
             except (tf.errors.OpError, ValueError, AssertionError) as error:
                 logging.warning("%s cannot be restored: %s", path, str(error).splitlines()[0])
                 continue
             return True
-        if paths:
+        if numbers:
             raise InputError(
-                f"None of the checkpoints in {pathlib.Path(paths[0]).parent} can be read: "
+                f"None of the checkpoints in {self._directory} can be read: "
                 "delete the run directory to start anew."
             )
         return False

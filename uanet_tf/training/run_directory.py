@@ -4,7 +4,6 @@ import fcntl
 import json
 import os
 import pathlib
-import tempfile
 from typing import Any
 
 from uanet_tf.config import Config, iter_options
@@ -43,21 +42,27 @@ class RunDirectory:
           InputError: the directory cannot be made, belongs to another configuration or to
             something else, or is being trained in by another process.
         """
-        self.check(config)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = open(self.path / ".lock", "w")  # noqa: SIM115 held for the run's life
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Another process may have been here between the first check and the lock.
+            self.check(config)
+            begun = self.config.exists()
+            for left in self.path.glob(".*.part*"):
+                left.unlink()
+            # First of all, since it is what makes the directory a run's.
+            self.write(self.config, json.dumps(config.to_dict(), indent=2) + "\n")
+            self.write(self.flags, flag_text(config))
+            self.state.mkdir(exist_ok=True)
         except BlockingIOError:
+            self.release()
             raise InputError(f"{self.path} is being trained in by another process.") from None
         except OSError as error:
+            self.release()
             raise InputError(
                 f"--run_dir={self.path} cannot be written: {error.strerror}."
             ) from error
-        begun = self.config.exists()
-        self.state.mkdir(exist_ok=True)
-        self.write(self.flags, flag_text(config))
-        self.write(self.config, json.dumps(config.to_dict(), indent=2) + "\n")
         return begun
 
     def release(self) -> None:
@@ -68,12 +73,16 @@ class RunDirectory:
 
     def write(self, path: pathlib.Path, text: str) -> None:
         """Writes a text file whole or not at all."""
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        part = self.part(path)
+        with open(part, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, path)
+        os.replace(part, path)
+
+    def part(self, path: pathlib.Path) -> pathlib.Path:
+        """Where a file of the run is written, to be renamed to ``path`` when it is whole."""
+        return self.path / f".{path.stem}.part{path.suffix}"
 
     def finished_metrics(self) -> dict[str, Any] | None:
         """The metrics of a run that is complete, else None."""

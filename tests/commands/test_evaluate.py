@@ -1,0 +1,116 @@
+import json
+
+import pytest
+
+from uanet_tf.commands import evaluate
+from uanet_tf.config import Config
+
+# X2 is wrong as draft (O) and right when refined (B-LOC); P3 the other way round.
+DATA = "p0 B-PER\nq1 I-PER\n\nX2 B-LOC\nx O\nP3 B-PER\n"
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "data.conll"
+    path.write_text(DATA)
+    return path
+
+
+def test_json(run_dir, data, model, call, capsys):
+    assert call(evaluate, f"--run_dir={run_dir}", f"--data={data}", "--json") == 0
+    out, err = capsys.readouterr()
+    result = json.loads(out)
+    assert result.pop("sentences_per_second") > 0
+    assert result.pop("types").keys() == {"PER", "LOC"}
+    assert result == {
+        "f1": pytest.approx(200 / 3),
+        "precision": pytest.approx(200 / 3),
+        "recall": pytest.approx(200 / 3),
+        "accuracy": 80.0,
+        "draft_f1": pytest.approx(80.0),
+        "refined_f1": pytest.approx(200 / 3),
+        "threshold": 0.35,
+        "refined_fraction": pytest.approx(0.4),
+        "right_to_wrong": 1,
+        "wrong_to_right": 1,
+        "uncertainty_correct": pytest.approx(1.3 / 4),
+        "uncertainty_wrong": pytest.approx(1.0),
+        "sentences": 2,
+        "tokens": 5,
+        "unknown_labels": {},
+    }
+    assert err == ""
+
+
+def test_table(run_dir, data, model, call, capsys):
+    assert call(evaluate, f"--run_dir={run_dir}", f"--data={data}") == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0][:5] == ["data.conll:", "2", "sentences,", "5", "tokens,"]
+    assert ["precision", "recall", "F1", "accuracy"] in lines
+    assert ["draft", "100.00", "66.67", "80.00", "80.00"] in lines
+    assert ["gated", "66.67", "66.67", "66.67", "80.00"] in lines
+
+
+def test_threshold_is_reported(run_dir, data, model, call, capsys):
+    arguments = [f"--run_dir={run_dir}", f"--data={data}", "--json", "--threshold=1.5"]
+    assert call(evaluate, *arguments) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["threshold"], result["refined_fraction"]) == (1.5, 0.0)
+    assert result["f1"] == result["draft_f1"]
+
+
+def test_labels_without_spans_are_scored_by_accuracy(run_dir, tmp_path, model, call, capsys):
+    model.label_scheme = None
+    path = tmp_path / "pos.conll"
+    path.write_text("p0 B-PER\nx NN\n")
+    assert call(evaluate, f"--run_dir={run_dir}", f"--data={path}", "--json") == 0
+    out, err = capsys.readouterr()
+    result = json.loads(out)
+    assert result["accuracy"] == 50.0
+    assert "f1" not in result
+    assert err == f"{path}: labels unknown to the model, scored as errors: NN (1)\n"
+
+
+def test_unknown_types_are_warned_of_and_scored(run_dir, tmp_path, model, call, capsys):
+    path = tmp_path / "data.conll"
+    path.write_text("p0 B-PER\nx B-EVENT\nx I-EVENT\nx B-EVENT\n")
+    assert call(evaluate, f"--run_dir={run_dir}", f"--data={path}", "--json") == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["recall"] == pytest.approx(100 / 3)
+    assert "B-EVENT (2), I-EVENT (1)" in err
+    assert err.count("\n") == 1
+
+
+def test_columns_default_to_those_of_the_run(run_dir, tmp_path, model, call, capsys):
+    config = Config().replace(token_column=1, label_column=0)
+    (run_dir / "config.json").write_text(json.dumps(config.to_dict()))
+    path = tmp_path / "data.conll"
+    path.write_text("B-PER p0 x\n")
+    assert call(evaluate, f"--run_dir={run_dir}", f"--data={path}", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["f1"] == 100.0
+    path.write_text("p0 x B-PER\n")
+    columns = ["--token_column=0", "--label_column=-1"]
+    assert call(evaluate, f"--run_dir={run_dir}", f"--data={path}", "--json", *columns) == 0
+    assert json.loads(capsys.readouterr().out)["f1"] == 100.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--run_dir={run}"], "--data is required"),
+        (["--run_dir={run}", "--data=/no/such"], "/no/such: no such file."),
+        (["--run_dir={run}", "--data={data}", "--label_column=5"], "{data}:1: too few columns"),
+        (["--run_dir={run}", "--data={data}", "--label_column=0"], "token_column and label_column"),
+    ],
+)
+def test_bad_arguments(run_dir, data, call, capsys, arguments, message):
+    names = {"run": run_dir, "data": data}
+    assert call(evaluate, *(argument.format(**names) for argument in arguments)) == 2
+    assert capsys.readouterr().err.startswith(message.format(**names))
+
+
+def test_labels_that_are_no_chunk_labels_name_the_file(run_dir, tmp_path, model, call, capsys):
+    path = tmp_path / "pos.conll"
+    path.write_text("p0 NN\n")
+    assert call(evaluate, f"--run_dir={run_dir}", f"--data={path}") == 2
+    assert capsys.readouterr().err.startswith(f"{path}: not a chunk label")

@@ -1,0 +1,65 @@
+import os
+
+import pytest
+
+from uanet_tf.commands.output_file import open_output
+from uanet_tf.errors import InputError
+
+
+def test_file_appears_when_all_is_written(tmp_path):
+    path = tmp_path / "out.txt"
+    with open_output(str(path)) as stream:
+        stream.write("é\n")
+        assert not path.exists()
+    assert path.read_bytes() == "é\n".encode()
+    assert os.listdir(tmp_path) == ["out.txt"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, InputError])
+def test_failure_leaves_the_old_file(tmp_path, error):
+    path = tmp_path / "out.txt"
+    path.write_text("old")
+
+    def fail():
+        with open_output(str(path)) as stream:
+            stream.write("half")
+            raise error("x")
+
+    with pytest.raises(error):
+        fail()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["out.txt"]
+
+
+def test_mode_and_link_of_an_older_file_are_kept(tmp_path):
+    path, link = tmp_path / "out.txt", tmp_path / "link"
+    path.write_text("old")
+    path.chmod(0o640)
+    link.symlink_to(path)
+    with open_output(str(link)) as stream:
+        stream.write("new")
+    assert link.is_symlink()
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_devices_are_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with open_output(str(pipe)) as stream:
+        stream.write("through")
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+def test_bad_paths(tmp_path):
+    with pytest.raises(InputError, match="is a directory"), open_output(str(tmp_path)):
+        pass
+    missing = str(tmp_path / "no" / "out.txt")
+    with (
+        pytest.raises(InputError, match=r"no/out.txt: cannot be written \(No such file"),
+        open_output(missing),
+    ):
+        pass

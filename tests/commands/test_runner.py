@@ -1,0 +1,150 @@
+"""Exit codes and messages of the shared entry."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from absl import flags
+
+from uanet_tf.commands import runner
+from uanet_tf.errors import InputError
+
+
+@pytest.fixture
+def values():
+    values = flags.FlagValues()
+    flags.DEFINE_integer("count", 1, "How many.", lower_bound=1, flag_values=values)
+    flags.DEFINE_float("rate", 0.5, "How much.", flag_values=values)
+    flags.DEFINE_string("name", None, "Who.", flag_values=values)
+    flags.DEFINE_boolean("deep", False, "Whether deep.", flag_values=values)
+    return values
+
+
+def run(values, *arguments, main=lambda: None):
+    return runner.exit_code(main, values, ["program", *arguments])
+
+
+def test_done(values):
+    seen = []
+    assert run(values, "--count=3", main=lambda: seen.append(values.count)) == 0
+    assert seen == [3]
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("--count=0", "--count=0: 0 is not a positive integer"),
+        ("--count=x", "--count must be a whole number. Received: x"),
+        ("--rate=x", "--rate must be a number. Received: x"),
+        ("--cuont=1", "Unknown command line flag 'cuont'. Did you mean: count ?"),
+        ("--name", "Missing value for flag --name"),
+        ("--nodeep=3", "--nodeep=3 does not take an argument"),
+        ("file.txt", "Arguments must be flags (--name=value). Received: file.txt"),
+        ("--flagfile=/no/such", "Unable to open flagfile"),
+    ],
+)
+def test_bad_flags_give_one_line_and_exit_2(values, capsys, argument, message):
+    assert run(values, argument, main=lambda: pytest.fail("must not start")) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(message)
+    assert err.count("\n") == 1
+
+
+def test_failed_validators_give_one_line_and_exit_2(values, capsys):
+    flags.mark_flag_as_required("name", values)
+    assert run(values) == 2
+    assert capsys.readouterr().err == "--name is required.\n"
+
+    flags.register_validator(
+        "rate", lambda rate: rate < 1, "--rate must\nbe below 1", flag_values=values
+    )
+    assert run(values, "--name=a", "--rate=3") == 2
+    assert capsys.readouterr().err == "--rate=3.0: --rate must be below 1\n"
+
+
+def test_flagfile(values, tmp_path):
+    path = tmp_path / "some.flags"
+    path.write_text("# comment\n--count=4\n--deep\n")
+    assert run(values, f"--flagfile={path}", "--count=5") == 0
+    assert (values.count, values.deep) == (5, True)
+
+
+def raiser(error):
+    def main():
+        raise error
+
+    return main
+
+
+def test_input_error(values, capsys):
+    assert run(values, main=raiser(InputError("a.conll:3: too\nfew columns."))) == 2
+    assert capsys.readouterr() == ("", "a.conll:3: too few columns.\n")
+
+
+def test_interrupt(values, capsys):
+    assert run(values, main=raiser(KeyboardInterrupt())) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_faults_of_the_program_are_not_hidden(values):
+    with pytest.raises(ValueError, match="a bug"):
+        run(values, main=raiser(ValueError("a bug")))
+
+
+@pytest.mark.parametrize("argument", ["--help", "-h", "--helpfull"])
+def test_help(values, capsys, argument):
+    assert run(values, argument, main=lambda: pytest.fail("must not start")) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(__doc__)
+    assert "--count: How many." in out
+    assert err == ""
+
+
+def test_tensorflow_log_level_is_the_users_if_set(values, monkeypatch):
+    monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "0")
+    run(values)
+    assert os.environ["TF_CPP_MIN_LOG_LEVEL"] == "0"
+    monkeypatch.delenv("TF_CPP_MIN_LOG_LEVEL")
+    run(values)
+    assert os.environ["TF_CPP_MIN_LOG_LEVEL"] == "3"
+
+
+def test_run_exits(values):
+    with pytest.raises(SystemExit) as exit_info:
+        runner.run(lambda: None, flag_values=values, argv=["program"])
+    assert exit_info.value.code == 0
+
+
+def test_broken_pipe_is_silent():
+    program = (
+        "import sys; from absl import flags; from uanet_tf.commands import runner\n"
+        "def main():\n"
+        "    while True: print('line ' * 100)\n"
+        "runner.run(main, flag_values=flags.FlagValues())"
+    )
+    reader, writer = os.pipe()
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdout=writer, stderr=subprocess.PIPE) as process:
+        os.close(writer)
+        os.read(reader, 5)
+        os.close(reader)
+        _, err = process.communicate(timeout=60)
+    assert err == b""
+    assert process.returncode == 141
+
+
+@pytest.mark.parametrize("name", ["tag", "evaluate"])
+def test_help_and_bad_flags_do_not_wait_for_tensorflow(name):
+    program = (
+        "import sys, runpy\n"
+        f"sys.argv = ['x', '--help']\n"
+        f"try: runpy.run_module('uanet_tf.{name}', run_name='__main__')\n"
+        "except SystemExit as exit: code = exit.code\n"
+        "sys.exit(code or 10 * ('tensorflow' in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"--run_dir" in done.stdout
+    assert b"--batch_tokens" in done.stdout

@@ -1,0 +1,222 @@
+import gzip
+import io
+import json
+import sys
+
+import pytest
+
+from uanet_tf.commands import tag
+from uanet_tf.commands.sentence_input import guess_format, tokenize
+
+CONLL = "p0\tNN\tO\nq1\tNN\tO\n\nX2\tNN\tO\nP3\tNN\tB-PER\n"
+
+
+@pytest.fixture
+def tag_text(tmp_path, run_dir, model, call):
+    """Tags a text as a file and returns the output, exit code 0 taken for granted."""
+
+    def tag_text(text, *arguments, name="in.conll"):
+        path, output = tmp_path / name, tmp_path / "output"
+        path.write_text(text, encoding="utf-8")
+        code = call(
+            tag, f"--run_dir={run_dir}", f"--input={path}", f"--output={output}", *arguments
+        )
+        assert code == 0
+        return output.read_text(encoding="utf-8")
+
+    return tag_text
+
+
+def test_conll_keeps_columns_and_adds_the_label(tag_text):
+    assert tag_text(CONLL) == (
+        "p0\tNN\tO\tB-PER\nq1\tNN\tO\tI-PER\n\nX2\tNN\tO\tB-LOC\nP3\tNN\tB-PER\tB-LOC\n\n"
+    )
+
+
+def test_conll_with_uncertainty(tag_text):
+    assert tag_text("x y O\np O\n\n", "--uncertainty_columns").splitlines() == [
+        "x y O\tO\t0.1000\tO",
+        "p O\tB-PER\t0.1000\tB-PER",
+        "",
+    ]
+    assert "X2\tNN\tO\tO\t1.0000\tB-LOC\n" in tag_text(CONLL, "--uncertainty_columns")
+
+
+def test_document_marks_are_kept(tag_text):
+    text = "-DOCSTART- -X- O\n\np0 NN O\n\nq1 NN O\n\n-DOCSTART- -X- O\n\nx NN O\n"
+    assert tag_text(text).splitlines() == [
+        "-DOCSTART- -X- O\tO",
+        "",
+        "p0 NN O\tB-PER",
+        "",
+        "q1 NN O\tI-PER",
+        "",
+        "-DOCSTART- -X- O\tO",
+        "",
+        "x NN O\tO",
+        "",
+    ]
+
+
+def test_token_column(tag_text):
+    assert tag_text("p0 X1\n", "--token_column=1") == "p0 X1\tB-LOC\n\n"
+
+
+def test_jsonl_keeps_other_keys(tag_text):
+    lines = ['{"id": 7, "tokens": ["p0", "q1", "X2"]}', "", '{"tokens": ["é"], "note": "ü"}']
+    first, second = tag_text("\n".join(lines), name="in.jsonl").splitlines()
+    assert json.loads(first) == {
+        "id": 7,
+        "tokens": ["p0", "q1", "X2"],
+        "labels": ["B-PER", "I-PER", "B-LOC"],
+        "draft_labels": ["B-PER", "I-PER", "O"],
+        "refined": [False, False, True],
+        "uncertainty": [0.1, 0.1, 1.0],
+        "confidence": [0.75, 0.75, 0.75],
+        "entities": [
+            {"type": "PER", "start": 0, "end": 2, "text": "p0 q1"},
+            {"type": "LOC", "start": 2, "end": 3, "text": "X2"},
+        ],
+    }
+    assert '"note": "ü"' in second
+
+
+def test_surrogates_in_other_keys_pass(tag_text):
+    (line,) = tag_text('{"tokens": ["p"], "id": "\\ud800"}', name="in.jsonl").splitlines()
+    assert json.loads(line)["id"] == "\ud800"
+
+
+def test_text(tag_text):
+    assert (
+        tag_text("p0 q1.\n\n  \nX2", name="in.txt") == "p0\tB-PER\nq1\tI-PER\n.\tO\n\nX2\tB-LOC\n\n"
+    )
+    first, _ = tag_text("p0 q1.\nX2", "--output_format=jsonl", name="in.txt").splitlines()
+    assert json.loads(first)["text"] == "p0 q1."
+
+
+def test_pretty(tag_text):
+    text = tag_text(CONLL, "--output_format=pretty")
+    assert "[PER p0 q1]" in text
+    assert "O -> B-LOC" in text
+    assert "\x1b" not in text
+
+
+def test_threshold_and_seed_reach_the_model(tag_text, model):
+    assert "X2\tNN\tO\tO\n" in tag_text(CONLL, "--threshold=2", "--mc_seed=5")
+    assert (model.threshold, model.mc_seed) == (2.0, 5)
+
+
+def test_order_of_many_sentences(tag_text):
+    words = [[f"x{i}_{j}" for j in range(i * 7 % 11 + 1)] for i in range(300)]
+    text = tag_text("\n\n".join("\n".join(row) for row in words), "--batch_size=8")
+    assert [line.split("\t")[0] for line in text.split("\n") if line] == [
+        word for row in words for word in row
+    ]
+
+
+def test_output_may_be_the_input(tmp_path, run_dir, model, call):
+    path = tmp_path / "in.conll"
+    path.write_text("p0\n")
+    assert call(tag, f"--run_dir={run_dir}", f"--input={path}", f"--output={path}") == 0
+    assert path.read_text() == "p0\tB-PER\n\n"
+
+
+def test_gzip(tmp_path, run_dir, model, call, capsys):
+    path = tmp_path / "in.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"tokens": ["p0"]}\n'))
+    assert call(tag, f"--run_dir={run_dir}", f"--input={path}", "--progress") == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["labels"] == ["B-PER"]
+    assert "lines" in err
+
+
+@pytest.mark.parametrize("marks", ["", "-DOCSTART- O\n\n"])
+def test_standard_input_to_standard_output(run_dir, model, call, capsys, monkeypatch, marks):
+    data = io.TextIOWrapper(io.BufferedReader(io.BytesIO((marks + "p0 O\n").encode())))
+    monkeypatch.setattr(sys, "stdin", data)
+    assert call(tag, f"--run_dir={run_dir}") == 0
+    out, err = capsys.readouterr()
+    assert out == ("-DOCSTART- O\tO\n\n" if marks else "") + "p0 O\tB-PER\n\n"
+    assert err == ""  # no bar where nobody looks
+
+
+def test_progress_bar_counts_lines(tag_text, capsys):
+    tag_text(CONLL, "--progress")
+    assert "5/5" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.conll", b"", "a.conll: no sentence found, the file is empty."),
+        ("a.jsonl", b"\n\n", "a.jsonl: no sentence found, the file is empty."),
+        ("a.txt", b"", "a.txt: no sentence found, the file is empty."),
+        ("a.conll", b"x\n\n\xff\n", "a.conll:3: not UTF-8"),
+        ("a.jsonl", b'{"tokens": ["a"]}\n{"tokens": \n', "a.jsonl:2: not JSON (Expecting value"),
+        ("a.jsonl", b'["a"]', 'a.jsonl:1: not an object with the key "tokens"'),
+        ("a.jsonl", b'{"words": ["a"]}', 'a.jsonl:1: not an object with the key "tokens"'),
+        ("a.jsonl", b'{"tokens": "a b"}', 'a.jsonl:1: "tokens" must be a list of strings'),
+        ("a.jsonl", b'{"tokens": []}', "a.jsonl:1: the sentence is empty"),
+        (
+            "a.jsonl",
+            b'{"tokens": ["a", 1]}',
+            "a.jsonl:1: token 1 must be a string that is not empty",
+        ),
+        ("a.jsonl", b'{"tokens": ["a", ""]}', "a.jsonl:1: token 1 must be a string that is not"),
+        ("a.jsonl", b'{"tokens": ["\\ud800"]}', "a.jsonl:1: token 0 is not valid Unicode"),
+        ("a.jsonl", b"[" * 100_000, "a.jsonl:1: not JSON (nested too deeply)"),
+        ("a.txt", b"a\n" + b"x" * 5000, "a.txt:2: a token of 5,000 characters"),
+    ],
+)
+def test_bad_files(tmp_path, run_dir, model, call, capsys, name, content, message):
+    path, output = tmp_path / name, tmp_path / "output"
+    path.write_bytes(content)
+    assert call(tag, f"--run_dir={run_dir}", f"--input={path}", f"--output={output}") == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"{tmp_path}/{message}")
+    assert err.count("\n") == 1
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "--run_dir is required"),
+        (["--run_dir=/no/such"], "/no/such is not a run directory: it has no config.json."),
+        (["--run_dir={run}", "--input=/no/such"], "/no/such: no such file."),
+        (["--run_dir={run}", "--threshold=-1"], "--threshold must be at least 0. Received: -1"),
+        (["--run_dir={run}", "--threshold=nan"], "--threshold must be at least 0. Received: nan"),
+        (["--run_dir={run}", "--batch_size=0"], "--batch_size=0: 0 is not a positive integer"),
+        (["--run_dir={run}", "--format=xml"], "--format=xml: value should be one of"),
+        (
+            ["--run_dir={run}", "--uncertainty_columns", "--output_format=jsonl"],
+            "--uncertainty_columns goes with --output_format=conll",
+        ),
+    ],
+)
+def test_bad_arguments_are_told_before_loading(run_dir, call, capsys, arguments, message):
+    assert call(tag, *(argument.format(run=run_dir) for argument in arguments)) == 2
+    assert capsys.readouterr().err.startswith(message)
+
+
+def test_formats_by_extension():
+    names = ["-", "a.conll", "a.tsv", "a.JSONL", "a.jsonl.gz", "a.txt", "a.b.txt.gz", "txt"]
+    kinds = ["conll", "conll", "conll", "jsonl", "jsonl", "text", "text", "conll"]
+    assert list(map(guess_format, names)) == kinds
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Don't panic!", ["Don't", "panic", "!"]),
+        ("e-mail, U.S. at 10:30.", ["e-mail", ",", "U.S", ".", "at", "10:30", "."]),
+        ("1,000.50 1,a", ["1,000.50", "1", ",", "a"]),
+        ("a,b:c", ["a", ",", "b", ":", "c"]),
+        ("São “Tomé”…", ["São", "“", "Tomé", "”", "…"]),
+        ("cafe\u0301!", ["cafe\u0301", "!"]),
+        ("नमस्ते दुनिया।", ["नमस्ते", "दुनिया", "।"]),
+        ("  ", []),
+    ],
+)
+def test_tokenize(text, tokens):
+    assert tokenize(text) == tokens

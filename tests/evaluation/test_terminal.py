@@ -1,0 +1,113 @@
+import io
+import re
+
+import pytest
+
+from uanet_tf.evaluation.terminal import (
+    SentencePrinter,
+    can_draw,
+    display_width,
+    pad,
+    shorten,
+    wants_color,
+)
+from uanet_tf.inference.tagged_sentence import TaggedSentence
+
+SENTENCE = TaggedSentence(
+    tokens=["Chelsea", "beat", "東京", "e\u0301t"],
+    labels=["B-ORG", "O", "B-LOC", "O"],
+    draft_labels=["B-LOC", "O", "B-LOC", "O"],
+    refined_labels=["B-ORG", "O", "B-LOC", "B-ORG"],
+    uncertainty=[0.7, 0.0, 0.36, 0.02],
+    confidence=[0.9, 1.0, 0.8, 1.0],
+    refined=[True, False, True, False],
+    scheme="IOB2",
+)
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def test_plain_rendering():
+    assert SentencePrinter(0.35).render(SENTENCE).splitlines() == [
+        "  [ORG Chelsea] beat [LOC 東京] e\u0301t",
+        "",
+        "    token    draft  nats           label",
+        "  ● Chelsea  B-LOC  0.70 ████      B-LOC -> B-ORG",
+        "    beat     O      0.00           O",
+        "  ● 東京     B-LOC  0.36 ██        B-LOC",
+        "    e\u0301t       O      0.02 ▏         O",
+        "    2 of 4 tokens above 0.35 nats · 1 label changed",
+    ]
+
+
+def test_ascii_rendering():
+    text = SentencePrinter(0.35, draw=False).render(SENTENCE)
+    assert "  * Chelsea  B-LOC  0.70 ####      B-LOC -> B-ORG" in text.splitlines()
+    assert not set("█·●…") & set(text)
+
+
+def test_colour_marks_uncertain_tokens_only_and_changes_no_text():
+    colored = SentencePrinter(0.35, color=True).render(SENTENCE)
+    assert ANSI.sub("", colored) == SentencePrinter(0.35).render(SENTENCE)
+    rows = colored.splitlines()[3:7]
+    assert ["38;5;" in row for row in rows] == [True, False, True, False]
+
+
+def test_colour_grows_from_gold_to_red():
+    printer = SentencePrinter(0.35, color=True)
+    codes = [printer._heat(nats) for nats in (0.36, 0.6, 0.8, 1.0, 1.2, 1.39, 5.0)]
+    assert codes == [f"38;5;{code}" for code in (178, 172, 208, 202, 196, 160, 160)]
+
+
+def test_columns_stay_aligned_with_wide_and_combining_characters():
+    rows = SentencePrinter(0.35).render(SENTENCE).splitlines()[3:7]
+    nats = [re.split(r"\d\.\d\d", row)[0] for row in rows]
+    assert len(set(map(len, nats))) > 1  # in characters they differ, in columns they do not
+    assert set(map(display_width, nats)) == {20}
+
+
+@pytest.mark.parametrize(
+    ("text", "width"),
+    [("abc", 3), ("東京", 4), ("e\u0301", 1), ("ｱ", 1), ("🙂", 2), ("a\u200db", 2)],
+)
+def test_display_width(text, width):
+    assert display_width(text) == width
+    assert display_width(pad(text, 9)) == 9
+
+
+def test_shorten():
+    assert shorten("a" * 40, 32) == "a" * 31 + "…"
+    assert display_width(shorten("東" * 40, 32)) <= 32
+    assert shorten("東東東", 6) == "東東東"
+    assert shorten("\x1b[31mred\n", 32) == "\ufffd[31mred\ufffd"
+
+
+def test_threshold_zero_and_huge():
+    assert "above 0 nats" in SentencePrinter(0.0, color=True).render(SENTENCE)
+    assert "above inf nats" in SentencePrinter(float("inf"), color=True).render(SENTENCE)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "environ", "wanted"),
+    [
+        (Terminal, {}, True),
+        (io.StringIO, {}, False),
+        (Terminal, {"TERM": "dumb"}, False),
+        (Terminal, {"NO_COLOR": "1"}, False),
+        (Terminal, {"NO_COLOR": ""}, True),
+        (io.StringIO, {"FORCE_COLOR": "1"}, True),
+        (io.StringIO, {"FORCE_COLOR": "0"}, False),
+        (io.StringIO, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+    ],
+)
+def test_wants_color(stream, environ, wanted):
+    assert wants_color(stream(), environ) is wanted
+
+
+def test_can_draw():
+    assert can_draw(io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
+    assert not can_draw(io.TextIOWrapper(io.BytesIO(), encoding="ascii"))

@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from uanet_tf.ops.dropout import dropout, fold_in, keep_mask, make_seed
+
+SEED = make_seed(7, 3)
+
+
+def test_seeds_differ_by_run_and_by_step():
+    seeds = [make_seed(seed, step) for seed in range(3) for step in range(3)]
+    draws = {tuple(keep_mask([40], 0.5, seed).numpy()) for seed in seeds}
+    assert len(draws) == len(seeds)
+    assert (seeds[0].shape, seeds[0].dtype) == ([2], tf.int32)
+
+
+def test_a_seed_may_be_a_variable():
+    step = tf.Variable(3)
+    np.testing.assert_array_equal(make_seed(7, step), SEED)
+    np.testing.assert_array_equal(tf.function(lambda: make_seed(7, step))(), SEED)
+
+
+def test_fold_in():
+    assert fold_in(None, 3) is None
+    derived = [tuple(fold_in(SEED, number).numpy()) for number in range(20)]
+    assert len(set(derived)) == 20
+    assert tuple(SEED.numpy()) not in derived
+    assert derived[4] == tuple(tf.function(lambda: fold_in(SEED, 4))().numpy())
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.25, 0.9])
+def test_keep_mask_has_two_values_and_mean_one(rate):
+    mask = keep_mask([200, 100], rate, SEED).numpy()
+    kept = np.float32(1) / np.float32(1 - rate)
+    assert set(np.unique(mask)) <= {np.float32(0), kept}
+    assert np.mean(mask == 0) == pytest.approx(rate, abs=0.01)
+    np.testing.assert_array_equal(mask, keep_mask([200, 100], rate, SEED))
+    if rate:
+        assert (mask != keep_mask([200, 100], rate, make_seed(8, 3))).any()
+
+
+def test_keep_mask_is_fixed_for_ever():
+    """The numbers behind a seed are part of what a saved model answers."""
+    mask = keep_mask([2, 8], 0.5, tf.constant([1, 0])).numpy()
+    np.testing.assert_array_equal(mask, np.array(FIRST_MASK, np.float32) * 2)
+
+
+FIRST_MASK = []
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_keep_mask_is_the_same_in_every_dtype(dtype):
+    mask = keep_mask([50], 0.5, SEED, tf.dtypes.as_dtype(dtype))
+    assert mask.dtype == dtype
+    np.testing.assert_array_equal(tf.cast(mask, tf.float32), keep_mask([50], 0.5, SEED))
+
+
+def test_nothing_is_dropped_without_seed_or_rate():
+    inputs = tf.ones([3, 4])
+    assert dropout(inputs, 0.5, None) is inputs
+    assert dropout(inputs, 0.0, SEED) is inputs
+
+
+def test_dropout_scales_what_it_keeps():
+    inputs = tf.random.normal([30, 20])
+    outputs = dropout(inputs, 0.5, SEED).numpy()
+    kept = outputs != 0
+    assert 0.4 < kept.mean() < 0.6
+    np.testing.assert_allclose(outputs[kept], 2 * inputs.numpy()[kept])
+
+
+def test_a_noise_shape_shares_the_mask():
+    outputs = dropout(tf.ones([5, 6, 7]), 0.5, SEED, noise_shape=[5, 1, 7]).numpy()
+    np.testing.assert_array_equal(outputs, np.repeat(outputs[:, :1], 6, axis=1))
+    assert len({tuple(row) for row in outputs[:, 0]}) == 5
+
+
+def test_unknown_shapes():
+    run = tf.function(lambda x: dropout(x, 0.5, SEED), input_signature=[tf.TensorSpec([None] * 3)])
+    inputs = tf.ones([2, 3, 4])
+    np.testing.assert_array_equal(run(inputs), dropout(inputs, 0.5, SEED))

@@ -1,0 +1,251 @@
+"""The settings of a run in groups: frozen dataclasses, their documentation and their limits.
+
+One field is one flag of ``train.py`` and one key of a run's ``config.json``. The defaults are the
+paper's (Gui et al., EMNLP 2020, section 4 and appendix) unless a field says otherwise.
+"""
+
+import dataclasses
+from typing import Any
+
+REPRESENTATIONS = ("words", "char_cnn")
+ENCODERS = ("variational_bilstm", "none")
+DECODERS = ("uanet", "softmax")
+MAX_SEED = 2**31 - 1  # seeds are int32 in the graph
+
+
+def option(
+    default: Any,
+    help: str,
+    *,
+    choices: tuple[str, ...] | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    below: float | None = None,
+) -> Any:
+    """A documented field: ``low <= value <= high`` and ``value < below`` where given."""
+    return dataclasses.field(
+        default=default,
+        metadata={"help": help, "choices": choices, "low": low, "high": high, "below": below},
+    )
+
+
+def _rate(default: float, help: str) -> Any:
+    return option(default, help, low=0.0, below=1.0)
+
+
+def _count(default: int, help: str, low: int = 1) -> Any:
+    return option(default, help, low=low)
+
+
+@dataclasses.dataclass(frozen=True)
+class DataConfig:
+    """Files, columns and the preparation of tokens."""
+
+    train_path: str = option("", "CoNLL-style training file.")
+    dev_path: str = option("", "Development file: early stopping, best epoch, Gamma.")
+    test_path: str = option("", "Test file, scored once with the best epoch's weights.")
+    task: str = option(
+        "auto",
+        "What the labels are: chunks scored by entity F1 (ner), one label a token scored by "
+        "accuracy (pos), or found from the training labels (auto).",
+        choices=("auto", "ner", "pos"),
+    )
+    token_column: int = option(0, "Column of the token; negative counts from the end.")
+    label_column: int = option(-1, "Column of the label; negative counts from the end.")
+    normalize_digits: bool = option(True, "Read every digit as 0 (Lample et al., 2016).")
+    lowercase_words: bool = option(
+        False,
+        "Look words up in lower case; characters keep their case (Ma & Hovy, 2016, with GloVe).",
+    )
+    max_chars: int = _count(
+        40, "Characters of a word that are read; a longer word keeps its two ends.", low=2
+    )
+    max_tokens: int = _count(
+        512, "Longest sentence in one piece, tokens; longer ones are read in windows.", low=8
+    )
+    word_vectors: str = option(
+        "", "Pretrained vectors: GloVe or fastText text (.txt .vec .gz) or word2vec (.bin)."
+    )
+    vector_words: str = option(
+        "data",
+        "Which words keep a pretrained vector: those of the training data (data) or all of the "
+        "file, so that words unseen in training are known when tagging (all).",
+        choices=("data", "all"),
+    )
+    min_word_count: int = _count(1, "Training words rarer than this share the unknown word.")
+    batch_size: int = _count(10, "Sentences in a training batch (paper: 10).")
+    batch_tokens: int = _count(
+        16384, "Most tokens in a batch, padding included: bounds memory.", low=16
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class RepresentationConfig:
+    """From a token to its vector."""
+
+    representation: str = option(
+        "char_cnn", "How a word becomes a vector.", choices=REPRESENTATIONS
+    )
+    word_width: int = _count(100, "Width of word vectors (paper: 100).")
+    char_width: int = _count(30, "Width of character vectors (paper: 30).")
+    char_filters: int = _count(50, "Filters of the character CNN (paper: 50).")
+    char_kernel: int = _count(3, "Width of a filter, characters (paper: 3).")
+    embedding_dropout: float = _rate(0.5, "Dropout on the word representation (paper: 0.5).")
+    unknown_word_rate: float = option(
+        0.0,
+        "In training a word seen n times is read as unknown with probability rate / (rate + n) "
+        "(Kiperwasser & Goldberg, 2016: 0.25). 0 (paper): never.",
+        low=0.0,
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class EncoderConfig:
+    """From word vectors to contextual states."""
+
+    encoder: str = option("variational_bilstm", "The contextual encoder.", choices=ENCODERS)
+    hidden_width: int = option(
+        400, "Width of the states, both directions together (paper: 400), even.", low=2
+    )
+    encoder_layers: int = _count(1, "Number of stacked encoder layers (paper: 1).")
+    variational_dropout: float = _rate(
+        0.25, "Rate of the mask on the encoder's input, tied over time (Eq. 3; paper: 0.25)."
+    )
+    recurrent_dropout: float = _rate(
+        0.25, "Rate of the mask on the previous hidden state, tied over time (Eq. 3; paper: 0.25)."
+    )
+    output_dropout: float = _rate(
+        0.0,
+        "Rate of a mask on the encoder's output, tied over time (paper: none; released code: "
+        "0.25).",
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class DecoderConfig:
+    """From states to labels; the refiner's settings count for ``--decoder=uanet`` only."""
+
+    decoder: str = option("uanet", "How labels are decided.", choices=DECODERS)
+    refiner_layers: int = _count(2, "Layers of the two-stream refiner (paper: 2; OntoNotes: 3).")
+    refiner_heads: int = _count(7, "Attention heads (paper: 5, 7 or 9).")
+    refiner_head_width: int = _count(80, "Width of a head (paper: 80, 120 or 160).")
+    refiner_feedforward_width: int = option(
+        0, "Inner width of the feed-forward layers; 0: twice heads x head width.", low=0
+    )
+    refiner_dropout: float = _rate(0.2, "Dropout of the refiner's layers (released code: 0.2).")
+    attention_dropout: float = _rate(0.15, "Dropout on attention weights (released code: 0.15).")
+    label_input: str = option(
+        "expected",
+        "How draft labels enter the refiner: expected embedding, embedding of the best label, or "
+        "not at all (the paper's ablation).",
+        choices=("expected", "argmax", "none"),
+    )
+    label_layers: str = option(
+        "all",
+        "Layers in which the label stream attends: all (Eq. 8), or the last (released code).",
+        choices=("all", "last"),
+    )
+    refiner_embeddings: str = option(
+        "own",
+        "Whether the refiner has word and character embeddings of its own (released code) or "
+        "reads the drafter's.",
+        choices=("own", "shared"),
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class SamplingConfig:
+    """Monte Carlo sampling and the gate."""
+
+    num_samples: int = _count(8, "Monte Carlo samples M (paper: 8).")
+    mc_seed: int = option(
+        1,
+        "Seed of the fixed sampling masks; negative: new masks at each call, for research.",
+        high=MAX_SEED,
+    )
+    threshold: float = option(
+        0.35, "Gamma, nats: tokens more uncertain than this take the refined label.", low=0.0
+    )
+    tune_threshold: bool = option(
+        False, "Choose Gamma on the development set after training and store it in the run."
+    )
+    uncertainty: str = option(
+        "entropy",
+        "What the gate compares with Gamma: the entropy of the mean distribution (Eq. 5) or its "
+        "epistemic part, the mutual information.",
+        choices=("entropy", "mutual_information"),
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingConfig:
+    """Optimizers, schedules and the run itself."""
+
+    epochs: int = _count(100, "Most passes over the training data (released code: 100).")
+    patience: int = option(
+        0, "Epochs without a better development score before stopping; 0: never stop.", low=0
+    )
+    seed: int = option(
+        1, "Seed of initial weights, data order and training dropout.", low=0, high=MAX_SEED
+    )
+    deterministic: bool = option(
+        False, "Force deterministic kernels, for bit-identical runs where an op needs it."
+    )
+    drafter_optimizer: str = option(
+        "sgd", "Optimizer of the drafter (paper: sgd).", choices=("sgd", "adam")
+    )
+    drafter_learning_rate: float = option(
+        0.015, "Initial learning rate of the drafter (paper: 0.015; WSJ: 0.2).", low=0.0
+    )
+    drafter_momentum: float = _rate(0.9, "Momentum of SGD (released code: 0.9).")
+    drafter_decay: float = option(
+        0.05,
+        "Inverse-time decay of the drafter's rate: lr / (1 + decay * epoch) (released code: 0.05).",
+        low=0.0,
+    )
+    drafter_schedule: str = option(
+        "inverse_time",
+        "Schedule of the drafter's rate: inverse-time decay by epoch, or warm-up then linear "
+        "decay.",
+        choices=("inverse_time", "linear"),
+    )
+    refiner_learning_rate: float = option(
+        1e-4, "Peak learning rate of the refiner's Adam (paper: 1e-4).", low=0.0
+    )
+    refiner_weight_decay: float = option(
+        1e-6, "Decoupled weight decay of the refiner, a step (released code: 1e-6).", low=0.0
+    )
+    warmup: float = option(
+        0.1,
+        "Share of all steps over which a linear schedule warms up (released code: 0.1).",
+        low=0.0,
+        high=1.0,
+    )
+    final_rate: float = option(
+        0.0, "Where a linear schedule ends, as a share of its peak.", low=0.0, high=1.0
+    )
+    clip_norm: float = option(
+        5.0,
+        "Gradients of each part are scaled to at most this norm (paper: 5); 0: no clipping.",
+        low=0.0,
+    )
+    loss_reduction: str = option(
+        "sum",
+        "The batch's loss: sum over its tokens (released code), or their mean.",
+        choices=("sum", "mean"),
+    )
+    l2: float = option(
+        1.0,
+        "Factor on the drafter's L2 term (1 - r) / (2N) ||theta||^2, N training tokens (Eq. 9).",
+        low=0.0,
+    )
+    average_decay: float = _rate(
+        0.0,
+        "Decay a step of a moving average of the weights, which evaluation and the saved model "
+        "use; 0 (paper): none.",
+    )
+    save_seconds: int = _count(
+        60,
+        "Seconds between two saves of the training state, which a killed run resumes from.",
+        low=0,
+    )
