@@ -8,20 +8,19 @@ from typing import Any
 
 from absl import flags
 
-from uanet_tf import config
 from uanet_tf.commands import runner
-from uanet_tf.commands.config_flags import define_config_flags
+from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.errors import InputError
 
 FLAGS = flags.FLAGS
 
 flags.DEFINE_string("run_dir", None, "Directory of the run: model, metrics, checkpoints, logs.")
-SETTINGS = define_config_flags(FLAGS, __name__)
+define_config_flags(FLAGS)
 
 
 def main() -> None:
     """Trains with the flags' settings."""
-    settings = config.Config().replace(**{name: FLAGS[name].value for name in SETTINGS})
+    settings = config_from_flags(FLAGS)
     if not FLAGS.run_dir:
         raise InputError("--run_dir is required: the directory that the run writes to.")
     from uanet_tf.training.fit import fit  # TensorFlow is loaded only for good arguments

@@ -24,9 +24,7 @@ def read(sentences):
 
 
 @settings(max_examples=200, deadline=None)
-@given(
-    st.lists(st.lists(st.sampled_from(LABELS), min_size=1, max_size=9), min_size=1, max_size=3)
-)
+@given(st.lists(st.lists(st.sampled_from(LABELS), min_size=1, max_size=9), min_size=1, max_size=3))
 def test_equals_the_spans_of_a_plain_reader(sentences):
     begins, finishes, touches = read(sentences)
     for row, labels in enumerate(sentences):
@@ -34,9 +32,7 @@ def test_equals_the_spans_of_a_plain_reader(sentences):
         assert np.flatnonzero(begins[row]).tolist() == [span.start for span in spans]
         assert np.flatnonzero(finishes[row]).tolist() == [span.end - 1 for span in spans]
         kinds = ["O" if label == "O" else label[2] for label in labels]
-        expected = [
-            k for k in range(1, len(kinds)) if kinds[k] != "O" and kinds[k] == kinds[k - 1]
-        ]
+        expected = [k for k in range(1, len(kinds)) if kinds[k] != "O" and kinds[k] == kinds[k - 1]]
         assert np.flatnonzero(touches[row]).tolist() == expected
 
 

@@ -1,25 +1,28 @@
 """One absl flag for each setting of uanet_tf.config."""
 
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
 from absl import flags
 
 from uanet_tf.config import Config, check_option, iter_options
 from uanet_tf.errors import InputError
 
 
-def define_config_flags(flag_values: flags.FlagValues, module_name: str) -> list[str]:
+def define_config_flags(flag_values: flags.FlagValues) -> list[str]:
     """Defines the flags, with the fields' defaults, limits and documentation.
 
     Args:
-      flag_values: where to define them.
-      module_name: the script whose flags they are, for ``--help``.
+      flag_values: where to define them; ``--help`` shows them by their groups.
 
     Returns:
       The names of the flags.
     """
     names = []
     for group, field, value in iter_options(Config()):
-        help_text = f"[{group}] {field.metadata['help']}"
-        options = {"flag_values": flag_values, "module_name": module_name}
+        help_text = field.metadata["help"]
+        options = {"flag_values": flag_values, "module_name": group}
         if field.metadata["choices"]:
             flags.DEFINE_enum(field.name, value, field.metadata["choices"], help_text, **options)
         elif isinstance(value, bool):
@@ -35,8 +38,14 @@ def define_config_flags(flag_values: flags.FlagValues, module_name: str) -> list
     return names
 
 
-def _validator(field):
-    def validate(value) -> bool:
+def config_from_flags(flag_values: flags.FlagValues) -> Config:
+    """The configuration that parsed flags describe."""
+    names = [field.name for _, field, _ in iter_options(Config())]
+    return Config().replace(**{name: flag_values[name].value for name in names})
+
+
+def _validator(field: dataclasses.Field) -> Callable[[Any], bool]:
+    def validate(value: Any) -> bool:
         try:
             check_option(field, value)
         except InputError as error:

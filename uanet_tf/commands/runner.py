@@ -151,11 +151,26 @@ def _define_help(flag_values: flags.FlagValues) -> None:
 
 def _help_text(main: Callable[[], Any], flag_values: flags.FlagValues, *, full: bool) -> str:
     module = sys.modules[main.__module__]
-    text = flag_values.get_help() if full else flag_values.module_help(module)
-    parts = [(module.__doc__ or "").strip(), (text or flag_values.get_help()).strip()]
-    if not full:
+    parts = [(module.__doc__ or "").strip()]
+    if full:
+        parts.append(flag_values.get_help().strip())
+    else:
+        parts += _flag_sections(main, flag_values)
         parts.append("--flagfile=FILE reads flags from a file; --helpfull shows all flags.")
     return "\n\n".join(parts) + "\n"
+
+
+def _flag_sections(main: Callable[[], Any], flag_values: flags.FlagValues) -> list[str]:
+    """The command's own flags, then those of other modules; not those of absl and of help."""
+    own = sys.argv[0] if main.__module__ == "__main__" else main.__module__
+    sections, shown = [], set()
+    for name in [own, *flag_values.flags_by_module_dict()]:
+        names = {flag.name for flag in flag_values.get_key_flags_for_module(name)}
+        if name.startswith("absl.") or name == __name__ or names <= shown:
+            continue
+        sections.append(flag_values.module_help(name).strip())
+        shown |= names
+    return sections
 
 
 def _flag_message(error: Exception) -> str:

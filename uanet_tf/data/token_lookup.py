@@ -4,6 +4,18 @@ import tensorflow as tf
 
 from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID
 
+# TensorFlow lower-cases by the rules of the process's locale. These are the letters for which
+# Turkish, Azeri and Lithuanian have rules of their own; every server reads them alike.
+_LOCAL_LETTERS = {
+    "I": "i",
+    "İ": "i\u0307",
+    "J": "j",
+    "Į": "į",
+    "Ì": "ì",
+    "Í": "í",
+    "Ĩ": "ĩ",
+}
+
 
 def normalize_words(tokens: tf.Tensor, *, digits: bool, lowercase: bool) -> tf.Tensor:
     """Returns the form under which words are looked up.
@@ -11,11 +23,13 @@ def normalize_words(tokens: tf.Tensor, *, digits: bool, lowercase: bool) -> tf.T
     Args:
       tokens: string tensor, UTF-8.
       digits: replace every decimal digit, of any script, by 0.
-      lowercase: lower-case, by Unicode's rules.
+      lowercase: lower-case, by Unicode's rules, whatever the locale.
     """
     if digits:
         tokens = tf.strings.regex_replace(tokens, r"\p{Nd}", "0")
     if lowercase:
+        for capital, small in _LOCAL_LETTERS.items():
+            tokens = tf.strings.regex_replace(tokens, capital, small)
         tokens = tf.strings.lower(tokens, encoding="utf-8")
     return tokens
 

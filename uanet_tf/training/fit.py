@@ -127,21 +127,25 @@ class _Training:
         steps = len(self._plan(epoch))
         if done == steps:  # stopped between the last step and the scores
             return
+        training = self.config.training
+        callbacks = tf.keras.callbacks.CallbackList(
+            [
+                StepKeeper(
+                    self.progress, self.keeper, self.average, training.save_seconds, self.stop
+                ),
+                ProgressBar(training.epochs, steps, done),
+            ],
+            add_history=True,
+            model=self.trainer,
+        )
+        # Else Keras warns of slow callbacks where a small model's state takes longer than a step.
+        callbacks._check_timing = False
         self.trainer.fit(
             self.dataset,
             initial_epoch=epoch,
             epochs=epoch + 1,
             verbose=0,
-            callbacks=[
-                StepKeeper(
-                    self.progress,
-                    self.keeper,
-                    self.average,
-                    self.config.training.save_seconds,
-                    self.stop,
-                ),
-                ProgressBar(self.config.training.epochs, steps, done),
-            ],
+            callbacks=callbacks,
         )
 
     def _end_epoch(self) -> None:
@@ -179,7 +183,9 @@ class _Training:
                 self.tagger, self.prepared.splits["dev"], self.prepared.task
             )
             logging.info("threshold tuned on dev: %.3f nats", self.tagger.threshold)
-        final = {name: self._score(name) for name in ("dev", "test") if name in self.prepared.splits}
+        final = {
+            name: self._score(name) for name in ("dev", "test") if name in self.prepared.splits
+        }
         part = self.directory.part(self.directory.model)
         self.tagger.save(part)
         os.replace(part, self.directory.model)

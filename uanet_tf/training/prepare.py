@@ -67,9 +67,7 @@ def read_splits(config: DataConfig) -> Splits:
         if not paths[name]:
             raise InputError(f"--{name}_path is required: a CoNLL-style file.")
     return {
-        name: read_corpus(
-            path, token_column=config.token_column, label_column=config.label_column
-        )
+        name: read_corpus(path, token_column=config.token_column, label_column=config.label_column)
         for name, path in paths.items()
         if path
     }
@@ -88,9 +86,7 @@ def find_task(config: DataConfig, train: Sequence[Sentence]) -> tuple[str, str |
     return ("pos", None) if scheme is None else ("ner", scheme)
 
 
-def repair_labels(
-    sentences: list[Sentence], scheme: str | None, name: str
-) -> list[Sentence]:
+def repair_labels(sentences: list[Sentence], scheme: str | None, name: str) -> list[Sentence]:
     """Makes chunk labels valid in their scheme, and says how many were changed."""
     if scheme is None:
         return sentences

@@ -88,28 +88,39 @@ class RunDirectory:
         """The metrics of a run that is complete, else None."""
         if not (self.model.exists() and self.metrics.exists()):
             return None
-        metrics = json.loads(self.metrics.read_text("utf-8"))
+        try:
+            metrics = json.loads(self.metrics.read_text("utf-8"))
+        except ValueError as error:
+            raise InputError(f"{self.metrics} cannot be read: {error}") from error
         return metrics if "dev" in metrics else None
 
     def check(self, config: Config) -> None:
         """Raises InputError if the directory holds anything but a run of ``config``."""
+        try:
+            self._check(config)
+        except OSError as error:
+            raise InputError(f"--run_dir={self.path} cannot be read: {error.strerror}.") from error
+
+    def _check(self, config: Config) -> None:
         if not self.path.exists():
             return
         if not self.path.is_dir():
             raise InputError(f"--run_dir={self.path} is a file, not a directory.")
         if not self.config.exists():
-            left = [item for item in self.path.iterdir() if not item.name.startswith(".")]
+            names = sorted(item.name for item in self.path.iterdir())
+            # A corpus may lie in the directory of its run, as the demo's does.
+            left = [name for name in names if not name.startswith(".") and name != "data"]
             if left:
                 raise InputError(
-                    f"--run_dir={self.path} holds other files ({left[0].name}, ...) and no run: "
+                    f"--run_dir={self.path} holds other files ({left[0]}, ...) and no run: "
                     "name a new or empty directory."
                 )
             return
         try:
             saved = json.loads(self.config.read_text("utf-8"))
-        except ValueError as error:
+            changed = _differences(saved, config)
+        except (ValueError, AttributeError) as error:
             raise InputError(f"{self.config} is not a configuration: {error}") from error
-        changed = _differences(saved, config)
         if changed:
             raise InputError(
                 f"--run_dir={self.path} holds a run with another configuration: "

@@ -63,7 +63,7 @@ class Trainer(tf.keras.Model):
             if self.config.loss_reduction == "mean":
                 objective /= tokens
         flat = [v for variables in self.groups.values() for v in variables]
-        gradients = dict(zip((v.ref() for v in flat), tape.gradient(objective, flat)))
+        gradients = dict(zip((v.ref() for v in flat), tape.gradient(objective, flat), strict=True))
         for name, variables in self.groups.items():
             self._apply(name, variables, [gradients[v.ref()] for v in variables])
         # Sums over the epoch, kept as variables so that a resumed epoch reports the whole of it.
@@ -78,11 +78,13 @@ class Trainer(tf.keras.Model):
         self.token_sum.assign(0.0)
 
     def _apply(self, name, variables, gradients):
-        pairs = [(_combine(g), v) for g, v in zip(gradients, variables) if g is not None]
-        gradients, variables = zip(*pairs)
+        pairs = [
+            (_combine(g), v) for g, v in zip(gradients, variables, strict=True) if g is not None
+        ]
+        gradients, variables = zip(*pairs, strict=True)
         if self.config.clip_norm:
             gradients, _ = tf.clip_by_global_norm(gradients, self.config.clip_norm)
-        self.optimizers[name].apply_gradients(zip(gradients, variables))
+        self.optimizers[name].apply_gradients(zip(gradients, variables, strict=True))
 
     def _squared_weights(self):
         """||theta||^2 of the drafter; embedding tables are left out to keep gradients sparse."""

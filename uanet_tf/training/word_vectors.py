@@ -34,7 +34,9 @@ def add_pretrained(
         raise InputError(f"{path}: its vectors have {found} numbers, but --word_width is {width}.")
     wanted = set(vocabulary.words) | {word.lower() for word in vocabulary.words}
     keep_all = config.data.vector_words == "all"
-    words, matrix = read_vectors(path, width=width, needed=None if keep_all else wanted.__contains__)
+    words, matrix = read_vectors(
+        path, width=width, needed=None if keep_all else wanted.__contains__
+    )
     rows = dict(zip(words, matrix, strict=True))
     if keep_all:
         # A word is found under its normalised form only; its own vector comes before that of

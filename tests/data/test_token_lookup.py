@@ -1,0 +1,205 @@
+import json
+import os
+import subprocess
+import sys
+import unicodedata
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from uanet_tf.data.token_lookup import TokenLookup, normalize_words
+from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
+
+WORDS = ["the", "0000", "Paris", "naïve", "東京", "🙂", "paris"]
+CHARS = list("abcdefghijklmnopqrstuvwxyzPï東京🙂0-") + ["\ufffd"]
+MAX_CHARS = 7
+
+
+def make_lookup(**options):
+    return TokenLookup(WORDS, CHARS, **{"max_chars": MAX_CHARS, **options})
+
+
+def look_up(tokens, **options):
+    word_ids, char_ids = make_lookup(**options)(tf.constant(tokens, tf.string))
+    return word_ids.numpy(), char_ids.numpy()
+
+
+def reference(token, *, normalize_digits=True, lowercase_words=False, max_chars=MAX_CHARS):
+    """(word id, character ids) of one token, in plain Python."""
+    if normalize_digits:
+        token = "".join("0" if unicodedata.category(c) == "Nd" else c for c in token)
+    word = token.lower() if lowercase_words else token
+    head = max_chars // 2
+    if len(token) > max_chars:
+        token = token[:head] + token[len(token) - (max_chars - head) :]
+    return find(WORDS, word), [find(CHARS, char) for char in token]
+
+
+def find(symbols, symbol):
+    return symbols.index(symbol) + FIRST_ID if symbol in symbols else UNKNOWN_ID
+
+
+@pytest.mark.parametrize("digits", ["1984", "٤٥٦٧", "४५६७", "1٢३4", "𝟏𝟐𝟑𝟒", "1984"])
+def test_digits_of_every_script_read_as_zero(digits):
+    word_ids, char_ids = look_up([digits])
+    assert word_ids.tolist() == [find(WORDS, "0000")]
+    assert char_ids.tolist() == [[find(CHARS, "0")] * 4]
+    assert look_up([digits], normalize_digits=False)[0].tolist() == [UNKNOWN_ID]
+
+
+def test_numbers_that_are_no_decimal_digits_stay():
+    words = normalize_words(tf.constant(["½²Ⅳ三①"]), digits=True, lowercase=False)
+    assert words.numpy()[0].decode() == "½²Ⅳ三①"
+
+
+def test_lower_case_is_for_words_only():
+    words, chars = look_up(["THE", "PARIS", "Paris"], lowercase_words=True)
+    assert words.tolist() == [find(WORDS, "the"), find(WORDS, "paris"), find(WORDS, "paris")]
+    assert chars[1, 0] == find(CHARS, "P")
+    assert chars[1, 1] == UNKNOWN_ID  # "A"
+    assert look_up(["THE"])[0].tolist() == [UNKNOWN_ID]
+    lowered = normalize_words(tf.constant(["ÀÉÎ ΔΣ ЖЯ"]), digits=False, lowercase=True)
+    assert lowered.numpy()[0].decode() == "àéî δς жя"
+
+
+@pytest.mark.parametrize("locale", ["tr_TR.UTF-8", "lt_LT.UTF-8"])
+def test_the_locale_of_the_process_does_not_matter(locale):
+    """Turkish has a dotless i, Lithuanian keeps dots under accents."""
+    script = (
+        "import tensorflow as tf; from uanet_tf.data.token_lookup import normalize_words;"
+        "words = tf.constant(['TITLE', 'İZMIR', 'ÌÍĨ', 'I\\u0300J\\u0301Į\\u0303']);"
+        "print(ascii([w.decode() for w in normalize_words(words, digits=False,"
+        " lowercase=True).numpy()]))"
+    )
+    environment = {**os.environ, "LC_ALL": locale, "LANG": locale, "PYTHONUTF8": "1"}
+    run = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, check=True
+    )
+    expected = ["title", "i\u0307zmir", "ìíĩ", "i\u0300j\u0301į\u0303"]
+    assert run.stdout.decode().strip() == ascii(expected)
+
+
+@pytest.mark.parametrize("length", [MAX_CHARS - 1, MAX_CHARS, MAX_CHARS + 1, 5000])
+@pytest.mark.parametrize("max_chars", [2, MAX_CHARS])
+def test_a_long_word_keeps_its_two_ends(length, max_chars):
+    word = ("abcdefghij" * 500)[:length]
+    _, char_ids = look_up([word], max_chars=max_chars)
+    assert char_ids.tolist() == [reference(word, max_chars=max_chars)[1]]
+    assert char_ids.shape[1] == min(length, max_chars)
+
+
+def test_an_empty_token_has_one_padding_character():
+    word_ids, char_ids = look_up([""])
+    assert word_ids.tolist() == [UNKNOWN_ID]
+    assert char_ids.tolist() == [[PADDING_ID]]
+    word_ids, char_ids = look_up(["", "the"])
+    assert char_ids[0].tolist() == [PADDING_ID] * 3
+
+
+def test_no_tokens():
+    word_ids, char_ids = look_up([])
+    assert word_ids.shape == (0,)
+    assert char_ids.shape == (0, 1)
+
+
+def test_bytes_that_are_not_utf8_read_as_the_replacement_character():
+    word_ids, char_ids = look_up([b"a\xffb", b"\xc3", "\ufffd".encode()])
+    replaced = find(CHARS, "\ufffd")
+    assert word_ids.tolist() == [UNKNOWN_ID] * 3
+    assert char_ids.tolist() == [
+        [find(CHARS, "a"), replaced, find(CHARS, "b")],
+        [replaced, PADDING_ID, PADDING_ID],
+        [replaced, PADDING_ID, PADDING_ID],
+    ]
+    for lowercase in (False, True):
+        look_up([b"\xff\xfe\x80" * 30], lowercase_words=lowercase)
+
+
+def test_characters_beyond_the_basic_plane_are_single():
+    word_ids, char_ids = look_up(["🙂", "🙂🙂", "東京", "𠮷"])
+    assert word_ids.tolist() == [find(WORDS, "🙂"), UNKNOWN_ID, find(WORDS, "東京"), UNKNOWN_ID]
+    smile = find(CHARS, "🙂")
+    assert char_ids[:2].tolist() == [[smile, PADDING_ID], [smile, smile]]
+    assert char_ids[3].tolist() == [UNKNOWN_ID, PADDING_ID]
+
+
+TEXT = st.text(
+    # No surrogates; no capital sigma, whose lower case depends on what follows.
+    st.characters(exclude_categories=["Cs", "Cn", "Co"], exclude_characters="Σ\x00"),
+    max_size=12,
+)
+OPTIONS = {
+    (digits, lower): TokenLookup(
+        WORDS, CHARS, normalize_digits=digits, lowercase_words=lower, max_chars=MAX_CHARS
+    )
+    for digits in (False, True)
+    for lower in (False, True)
+}
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    tokens=st.lists(st.sampled_from([*WORDS, "THE", "12", "Naïve"]) | TEXT, min_size=1, max_size=5),
+    digits=st.booleans(),
+    lower=st.booleans(),
+)
+def test_equals_plain_python(tokens, digits, lower):
+    word_ids, char_ids = OPTIONS[digits, lower](tf.constant(tokens, tf.string))
+    expected = [
+        reference(token, normalize_digits=digits, lowercase_words=lower) for token in tokens
+    ]
+    assert word_ids.numpy().tolist() == [word for word, _ in expected]
+    width = max(1, *(len(chars) for _, chars in expected))
+    assert char_ids.numpy().tolist() == [
+        chars + [PADDING_ID] * (width - len(chars)) for _, chars in expected
+    ]
+
+
+def test_a_token_reads_the_same_in_any_batch():
+    lookup = make_lookup()
+    tokens = ["the", "", "Paris", "aa" * 30, "🙂"]
+    word_ids, char_ids = lookup(tf.constant(tokens))
+    for row, token in enumerate(tokens):
+        word_id, chars = lookup(tf.constant([token]))
+        width = chars.shape[1]
+        assert word_id.numpy()[0] == word_ids.numpy()[row]
+        np.testing.assert_array_equal(chars[0], char_ids[row, :width])
+        assert (char_ids[row, width:].numpy() == PADDING_ID).all()
+
+
+def test_config():
+    lookup = make_lookup(lowercase_words=True, normalize_digits=False, name="words")
+    config = json.loads(json.dumps(lookup.get_config()))
+    copy = TokenLookup.from_config(config)
+    assert copy.get_config() == lookup.get_config()
+    assert (copy.name, copy.words, copy.chars) == ("words", WORDS, CHARS)
+    assert not copy.trainable
+    with pytest.raises(ValueError, match=r"`max_chars` must be at least 2. Received: max_chars=1"):
+        make_lookup(max_chars=1)
+
+
+def test_keras_file(tmp_path):
+    tokens = tf.keras.Input([], dtype=tf.string)
+    model = tf.keras.Model(tokens, make_lookup()(tokens))
+    model.save(tmp_path / "model.keras")
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
+    assert_same(loaded, model, tf.constant(["the", "x1", ""]))
+
+
+def test_saved_model(tmp_path):
+    module = tf.Module()
+    module.lookup = make_lookup()
+    spec = tf.TensorSpec([None], tf.string)
+    module.run = tf.function(lambda tokens: module.lookup(tokens), input_signature=[spec])
+    tf.saved_model.save(module, str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path)).run
+    for tokens in (["the", "東京", "x1"], [""], ["Paris" * 9]):
+        assert_same(loaded, module.lookup, tf.constant(tokens))
+
+
+def assert_same(one, other, tokens):
+    for actual, expected in zip(one(tokens), other(tokens), strict=True):
+        np.testing.assert_array_equal(actual, expected)

@@ -1,0 +1,168 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from uanet_tf.encoders.no_encoder import NoEncoder
+from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
+from uanet_tf.inference.monte_carlo import draft_from_samples, sample_states, sampling_seed
+
+BATCH, STEPS, WIDTH, SAMPLES = 3, 5, 6, 4
+INPUTS = np.random.default_rng(1).normal(size=[BATCH, STEPS, WIDTH]).astype(np.float32)
+LENGTHS = [5, 3, 1]
+MASK = np.arange(STEPS) < np.array(LENGTHS)[:, None]
+SEED = sampling_seed(7)
+
+
+def make_encoder(rate=0.4):
+    tf.keras.utils.set_random_seed(3)
+    encoder = VariationalBiLSTM(
+        8, num_layers=2, input_dropout=rate, recurrent_dropout=rate, output_dropout=rate
+    )
+    encoder(INPUTS)
+    return encoder
+
+
+def sample(encoder, inputs=INPUTS, mask=MASK, seed=SEED, num_samples=SAMPLES):
+    inputs, mask = tf.constant(inputs), tf.constant(mask)
+    return sample_states(encoder, inputs, mask, num_samples=num_samples, seed=seed).numpy()
+
+
+@pytest.mark.parametrize("encoder", [make_encoder(), NoEncoder(output_dropout=0.4)])
+def test_tiled_samples_equal_separate_passes(encoder):
+    """Sample j is the network W_j: mask row j, for every sentence."""
+    states = sample(encoder)
+    masks = encoder.draw_masks(SEED, SAMPLES, WIDTH)
+    assert states.shape[:3] == (SAMPLES, BATCH, STEPS)
+    for j in range(SAMPLES):
+        rows = {name: tf.repeat(m[j : j + 1], BATCH, axis=0) for name, m in masks.items()}
+        alone = encoder(INPUTS, mask=MASK, dropout_masks=rows)
+        np.testing.assert_allclose(states[j], alone, atol=1e-6)
+    for j in range(1, SAMPLES):
+        assert (states[j] != states[0]).any()
+
+
+def test_the_seed_alone_decides():
+    encoder = make_encoder()
+    first = sample(encoder)
+    np.testing.assert_array_equal(sample(encoder), first)
+    assert np.abs(sample(encoder, seed=sampling_seed(8)) - first).max() > 1e-3
+
+
+def test_more_samples_begin_with_the_same():
+    encoder = make_encoder()
+    np.testing.assert_allclose(sample(encoder, num_samples=9)[:SAMPLES], sample(encoder), atol=1e-6)
+
+
+def test_a_sentence_is_the_same_in_any_batch_row_and_padding():
+    encoder = make_encoder()
+    states = sample(encoder)
+    order = [2, 0, 1, 0]
+    moved = sample(encoder, INPUTS[order], MASK[order])
+    np.testing.assert_allclose(moved, states[:, order], atol=1e-6)
+    for row, length in enumerate(LENGTHS):
+        alone = sample(encoder, INPUTS[row : row + 1, :length], MASK[row : row + 1, :length])
+        np.testing.assert_allclose(alone[:, 0], states[:, row, :length], atol=1e-6)
+    garbage = np.where(MASK[..., None], INPUTS, 50.0).astype(np.float32)
+    garbage = np.pad(garbage, [(0, 0), (0, 4), (0, 0)], constant_values=-9.0)
+    padded = sample(encoder, garbage, np.pad(MASK, [(0, 0), (0, 4)]))
+    np.testing.assert_allclose(padded[:, :, :STEPS], states, atol=1e-6)
+
+
+def test_no_samples_give_one_pass_without_dropout():
+    encoder = make_encoder()
+    states = sample(encoder, num_samples=0)
+    assert states.shape[0] == 1
+    np.testing.assert_array_equal(states[0], encoder(INPUTS, mask=MASK))
+
+
+def test_rate_zero_equals_the_deterministic_pass():
+    encoder = make_encoder(rate=0.0)
+    states = sample(encoder)
+    for one in states:
+        np.testing.assert_allclose(one, encoder(INPUTS, mask=MASK), atol=1e-6)
+    logits = tf.constant(states)
+    np.testing.assert_allclose(draft_from_samples(logits, "mutual_information")[1], 0, atol=1e-6)
+
+
+def test_one_trace_for_any_shape():
+    encoder = make_encoder()
+    specs = [tf.TensorSpec([None, None, WIDTH]), tf.TensorSpec([None, None], tf.bool)]
+    run = tf.function(
+        lambda x, m: sample_states(encoder, x, m, num_samples=SAMPLES, seed=sampling_seed(7)),
+        input_signature=specs,
+    )
+    np.testing.assert_allclose(run(INPUTS, MASK), sample(encoder), atol=1e-6)
+    np.testing.assert_allclose(
+        run(INPUTS[:1, :2], MASK[:1, :2])[:, 0],
+        sample(encoder, INPUTS[:1, :2], MASK[:1, :2])[:, 0],
+        atol=1e-6,
+    )
+    assert run.experimental_get_tracing_count() == 1
+
+
+def test_a_negative_seed_draws_anew_at_each_call():
+    draw = tf.function(lambda: sampling_seed(-1))
+    assert len({tuple(draw().numpy()) for _ in range(5)}) == 5
+    fixed = tf.function(lambda: sampling_seed(2**31 - 1))
+    assert fixed().numpy().tolist() == fixed().numpy().tolist() == [2**31 - 1, 0]
+    assert sampling_seed(1).numpy().tolist() != sampling_seed(2).numpy().tolist()
+
+
+SCRIPT = """
+import sys
+import numpy as np
+from tests.inference import test_monte_carlo as here
+encoder = here.make_encoder()
+masks = encoder.draw_masks(here.SEED, here.SAMPLES, here.WIDTH)
+mean, u = here.draft_from_samples(here.sample(encoder))
+np.savez(sys.argv[1], mean=mean, u=u, **{"mask_" + name: mask for name, mask in masks.items()})
+"""
+
+
+def test_every_process_gives_the_same(tmp_path):
+    results = []
+    for number in range(2):
+        path = tmp_path / f"{number}.npz"
+        subprocess.run([sys.executable, "-c", SCRIPT, str(path)], check=True, timeout=120)
+        results.append(dict(np.load(path)))
+    encoder = make_encoder()
+    masks = encoder.draw_masks(SEED, SAMPLES, WIDTH)
+    mean, u = draft_from_samples(sample(encoder))
+    here = {"mean": mean, "u": u, **{f"mask_{name}": mask for name, mask in masks.items()}}
+    for other in results:
+        assert set(other) == set(here)
+        for name, values in here.items():
+            if name.startswith("mask_"):
+                np.testing.assert_array_equal(other[name], values)
+            else:
+                np.testing.assert_allclose(other[name], values, atol=1e-6)
+
+
+def numpy_entropy(p):
+    return -sum(x * np.log(x) for x in p if x > 0)
+
+
+def test_mean_and_uncertainty_equal_numpy():
+    logits = np.random.default_rng(2).normal(size=[SAMPLES, 2, 3, 5]) * 3
+    logits[:, 0, 0] = [200, 0, 0, 0, 0]  # certain: 0 log 0 = 0
+    mean, u = draft_from_samples(tf.constant(logits))
+    same_mean, information = draft_from_samples(tf.constant(logits), "mutual_information")
+    assert mean.dtype == u.dtype == tf.float32
+    np.testing.assert_array_equal(mean, same_mean)
+    for row, step in np.ndindex(2, 3):
+        samples = [np.exp(x) / np.exp(x).sum() for x in logits[:, row, step]]
+        p = np.mean(samples, axis=0)
+        total, expected = numpy_entropy(p), np.mean([numpy_entropy(q) for q in samples])
+        np.testing.assert_allclose(mean[row, step], p, atol=1e-6)
+        np.testing.assert_allclose(u[row, step], total, atol=1e-5)
+        np.testing.assert_allclose(information[row, step], total - expected, atol=1e-5)
+    assert float(u[0, 0]) == float(information[0, 0]) == 0.0
+
+
+def test_half_precision_is_averaged_in_float32():
+    mean, u = draft_from_samples(tf.zeros([2, 1, 1, 3], tf.bfloat16))
+    np.testing.assert_allclose(mean, np.full([1, 1, 3], 1 / 3), rtol=1e-6)
+    np.testing.assert_allclose(u, [[np.log(3)]], rtol=1e-6)

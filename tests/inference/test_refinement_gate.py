@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from uanet_tf.inference.refinement_gate import refinement_gate
+
+DRAFT = np.array(
+    [[[0.7, 0.2, 0.1], [0.4, 0.5, 0.1], [0.2, 0.3, 0.5]], [[0.1, 0.8, 0.1]] + [[0, 0, 1]] * 2],
+    np.float32,
+)
+REFINED = np.array(
+    [[[0.1, 0.1, 0.8], [0.3, 0.1, 0.6], [0.9, 0.1, 0.0]], [[0.9, 0.1, 0.0]] + [[0, 1, 0]] * 2],
+    np.float32,
+)
+U = np.array([[0.5, 0.25, 1.0], [0.5, 9.0, 9.0]], np.float32)
+MASK = np.array([[True, True, True], [True, False, False]])
+
+
+def gate(threshold):
+    return {
+        name: value.numpy()
+        for name, value in refinement_gate(DRAFT, REFINED, U, threshold, MASK).items()
+    }
+
+
+def test_the_gate_is_strict():
+    """A token at exactly Gamma keeps its draft label."""
+    decided = gate(0.5)
+    np.testing.assert_array_equal(decided["refined"], [[0, 0, 1], [0, 0, 0]])
+    np.testing.assert_array_equal(decided["label_ids"], [[0, 1, 0], [1, 0, 0]])
+    below = gate(np.nextafter(np.float32(0.5), np.float32(0)))
+    np.testing.assert_array_equal(below["refined"], [[1, 0, 1], [1, 0, 0]])
+    np.testing.assert_array_equal(below["label_ids"], [[2, 1, 0], [0, 0, 0]])
+
+
+def test_both_labellings_are_given_whatever_the_gate():
+    for threshold in (0.0, 0.5, np.inf):
+        decided = gate(threshold)
+        np.testing.assert_array_equal(decided["draft_label_ids"], [[0, 1, 2], [1, 0, 0]])
+        np.testing.assert_array_equal(decided["refined_label_ids"], [[2, 2, 0], [0, 0, 0]])
+
+
+def test_zero_refines_and_infinity_keeps_every_token():
+    everything, nothing = gate(0.0), gate(np.inf)
+    np.testing.assert_array_equal(everything["refined"], MASK)
+    np.testing.assert_array_equal(everything["label_ids"], everything["refined_label_ids"])
+    assert not nothing["refined"].any()
+    np.testing.assert_array_equal(nothing["label_ids"], nothing["draft_label_ids"])
+
+
+def test_confidence_comes_from_the_distribution_of_the_label():
+    np.testing.assert_allclose(gate(0.5)["confidence"], [[0.7, 0.5, 0.9], [0.8, 0, 0]])
+    np.testing.assert_allclose(gate(0.0)["confidence"], [[0.8, 0.6, 0.9], [0.9, 0, 0]])
+
+
+@pytest.mark.parametrize("threshold", [[0.9, 0.4], tf.constant([0.9, 0.4])])
+def test_a_threshold_for_each_sentence(threshold):
+    decided = gate(threshold)
+    np.testing.assert_array_equal(decided["refined"], [[0, 0, 1], [1, 0, 0]])
+    np.testing.assert_array_equal(decided["label_ids"], [[0, 1, 0], [0, 0, 0]])
+
+
+@pytest.mark.parametrize("threshold", [tf.constant(0.5), tf.Variable(0.5), 0.5])
+def test_kinds_of_thresholds(threshold):
+    np.testing.assert_array_equal(gate(threshold)["refined"], gate(0.5)["refined"])
+
+
+def test_padding_is_zero_and_its_values_are_never_looked_at():
+    for name, values in gate(0.0).items():
+        assert not values[~MASK].any(), name
+    nan = np.where(MASK[..., None], DRAFT, np.nan)
+    decided = refinement_gate(nan, REFINED, np.where(MASK, U, np.nan), 0.3, MASK)
+    for name, values in gate(0.3).items():
+        np.testing.assert_array_equal(decided[name], values)
+
+
+def test_dtypes_and_unknown_shapes():
+    specs = [tf.TensorSpec([None, None, None])] * 2 + [tf.TensorSpec([None, None])]
+    specs += [tf.TensorSpec([]), tf.TensorSpec([None, None], tf.bool)]
+    decided = tf.function(refinement_gate, input_signature=specs)(DRAFT, REFINED, U, 0.5, MASK)
+    dtypes = {name: value.dtype for name, value in decided.items()}
+    assert dtypes == {
+        "label_ids": tf.int32,
+        "draft_label_ids": tf.int32,
+        "refined_label_ids": tf.int32,
+        "refined": tf.bool,
+        "confidence": tf.float32,
+    }

@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.layer_contract import check_layer
+from uanet_tf.representation.char_cnn import CharCNN
+
+IDS = np.array([[5, 9, 3, 2], [4, 0, 0, 0], [0, 0, 0, 0], [6, 1, 0, 0]], np.int32)
+
+
+def make_layer(**options):
+    return CharCNN(12, **{"char_width": 3, "filters": 5, **options})
+
+
+def loop_cnn(layer, char_ids):
+    """One filter at one place of one word at a time."""
+    embeddings, kernel, bias = (weight.numpy() for weight in layer.weights)
+    size = layer.kernel_size
+    before = (size - 1) // 2
+    outputs = np.zeros([len(char_ids), layer.filters])
+    for row, ids in enumerate(char_ids):
+        word = [embeddings[k] for k in ids if k > 0]
+        for number in range(layer.filters):
+            values = []
+            for place in range(len(word)):
+                total = bias[number]
+                for offset in range(size):
+                    at = place + offset - before
+                    if 0 <= at < len(word):
+                        total += word[at] @ kernel[offset, :, number]
+                values.append(total)
+            outputs[row, number] = max(values, default=bias[number])
+    return outputs
+
+
+@pytest.mark.parametrize("kernel_size", [1, 2, 3, 5, 7])
+def test_equals_loops(kernel_size):
+    layer = make_layer(kernel_size=kernel_size)
+    layer(IDS)
+    layer.bias.assign(tf.random.normal([5]))
+    np.testing.assert_allclose(layer(IDS), loop_cnn(layer, IDS), atol=1e-6)
+
+
+def test_more_padding_changes_nothing():
+    layer = make_layer()
+    outputs = layer(IDS)
+    layer.embeddings[0].assign(tf.fill([3], 100.0))  # the vector of padding is never seen
+    np.testing.assert_array_equal(layer(IDS), outputs)
+    for extra in (1, 5):
+        padded = np.pad(IDS, [(0, 0), (0, extra)])
+        np.testing.assert_allclose(layer(padded), outputs, atol=1e-6)
+
+
+def test_negative_features_are_not_hidden_by_padding():
+    """The maximum is over the word's characters, not over the zeros of its padding."""
+    layer = make_layer()
+    layer(IDS)
+    layer.bias.assign(tf.fill([5], 0.25))
+    layer.kernel.assign(-tf.ones_like(layer.kernel))
+    layer.embeddings.assign(tf.ones_like(layer.embeddings))
+    outputs = layer(IDS).numpy()
+    np.testing.assert_allclose(outputs[0], 0.25 - 6)  # at an end: two characters of width 3
+    np.testing.assert_allclose(outputs[1], 0.25 - 3)
+    np.testing.assert_allclose(outputs[2], 0.25)  # no characters: the bias
+
+
+def test_contract():
+    check_layer(
+        make_layer,
+        lambda: {"char_ids": np.array([[5, 9, 3], [4, 2, 7], [1, 0, 0]], np.int32)},
+        call=lambda layer, inputs, seed: layer(inputs["char_ids"]),
+        has_dropout=False,
+        outputs_have_time=False,
+        # Padding is told from id 0 alone: see the tests above.
+        skip=["padding", "single"],
+    )
+
+
+@pytest.mark.parametrize("name", ["num_chars", "char_width", "filters", "kernel_size"])
+def test_bad_arguments(name):
+    options = {"num_chars": 9, name: 0}
+    with pytest.raises(ValueError, match=rf"`{name}` must be positive. Received: {name}=0"):
+        CharCNN(**options)
+
+
+def test_output_shape():
+    assert list(make_layer().compute_output_shape([None, None])) == [None, 5]

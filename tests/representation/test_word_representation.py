@@ -1,0 +1,138 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.layer_contract import check_layer
+from uanet_tf.data.vocabulary import PADDING_ID, UNKNOWN_ID
+from uanet_tf.ops.dropout import make_seed
+from uanet_tf.representation.char_cnn import CharCNN
+from uanet_tf.representation.word_representation import WordRepresentation
+
+COUNTS = [1, 1, 3, 50, 0]
+FEATURES = {
+    "form_word_ids": np.array([2, 5, 1, 4], np.int32),
+    "form_char_ids": np.array([[3, 4, 0], [5, 0, 0], [2, 2, 2], [0, 0, 0]], np.int32),
+    "form_index": np.array([[0, 1, 0], [2, 3, 3]], np.int32),
+}
+
+
+def make_layer(chars=True, **options):
+    defaults = {"word_width": 4, "embedding_dropout": 0.5}
+    char_layer = CharCNN(9, char_width=3, filters=2, name="chars") if chars else None
+    return WordRepresentation(7, char_layer=char_layer, **{**defaults, **options})
+
+
+@pytest.mark.parametrize("chars", [False, True])
+def test_words_and_characters_of_each_token(chars):
+    layer = make_layer(chars)
+    outputs = layer(FEATURES).numpy()
+    assert outputs.shape == (2, 3, 6 if chars else 4)
+    table = layer.embeddings.numpy()
+    for row, step in np.ndindex(2, 3):
+        form = FEATURES["form_index"][row, step]
+        word = table[FEATURES["form_word_ids"][form]]
+        np.testing.assert_array_equal(outputs[row, step, :4], word)
+        if chars:
+            spelled = layer.char_layer(FEATURES["form_char_ids"][form : form + 1])[0]
+            np.testing.assert_allclose(outputs[row, step, 4:], spelled, atol=1e-6)
+
+
+def test_embedding_dropout_is_drawn_token_by_token():
+    layer = make_layer()
+    features = {**FEATURES, "form_index": np.zeros([20, 30], np.int32)}
+    plain, dropped = layer(features).numpy(), layer(features, dropout_seed=make_seed(1)).numpy()
+    kept = dropped != 0
+    assert kept.mean() == pytest.approx(0.5, abs=0.03)
+    np.testing.assert_allclose(dropped[kept], 2 * plain[kept], rtol=1e-6)
+    assert len({row.tobytes() for row in kept.reshape(-1, 6)}) > 40  # of 64 patterns
+    again = layer(features, dropout_seed=make_seed(1))
+    np.testing.assert_array_equal(again, dropped)
+    assert (layer(features, dropout_seed=make_seed(2)).numpy() != dropped).any()
+
+
+def shares_hidden(word_id, rate):
+    """How often, over many draws, a word is read as unknown."""
+    layer = make_layer(
+        chars=False, embedding_dropout=0.0, unknown_word_rate=rate, word_counts=COUNTS
+    )
+    ids = np.full([4000], word_id, np.int32)
+    features = {"form_word_ids": ids, "form_index": np.arange(4000, dtype=np.int32)[None]}
+    outputs = layer(features, dropout_seed=make_seed(3)).numpy()[0]
+    np.testing.assert_array_equal(layer(features)[0], layer.embeddings.numpy()[ids])
+    return (outputs == layer.embeddings.numpy()[UNKNOWN_ID]).all(axis=-1).mean()
+
+
+@pytest.mark.parametrize("rate", [0.25, 2.0])
+@pytest.mark.parametrize(("word_id", "count"), [(2, 1), (4, 3), (5, 50)])
+def test_rare_words_are_read_as_unknown(word_id, count, rate):
+    assert shares_hidden(word_id, rate) == pytest.approx(rate / (rate + count), abs=0.03)
+
+
+def test_padding_is_never_read_as_unknown():
+    assert shares_hidden(PADDING_ID, 2.0) == 0.0
+    assert shares_hidden(UNKNOWN_ID, 2.0) == 1.0  # it is what it is
+
+
+def test_without_a_rate_no_word_is_hidden():
+    assert shares_hidden(2, 0.0) == 0.0
+
+
+def test_hiding_and_dropping_are_drawn_apart():
+    """Were one seed behind both, a word's fate would tell which of its numbers drop."""
+    layer = make_layer(chars=False, unknown_word_rate=1.0, word_counts=COUNTS)
+    ids = np.full([2000], 2, np.int32)
+    features = {"form_word_ids": ids, "form_index": np.arange(2000, dtype=np.int32)[None]}
+    layer(features)
+    layer.embeddings.assign(tf.repeat(tf.range(1.0, 8.0)[:, None], 4, axis=1))
+    outputs = layer(features, dropout_seed=make_seed(4)).numpy()[0]
+    seen = outputs.max(axis=-1)
+    hidden = seen == 2 * 2.0
+    first_dropped = outputs[:, 0] == 0
+    told = seen > 0
+    rates = [first_dropped[told & (hidden == value)].mean() for value in (False, True)]
+    assert rates[0] == pytest.approx(rates[1], abs=0.08)
+
+
+def test_contract():
+    """As a layer of ids [B, T] and characters [B, T, W], each token a form of its own."""
+
+    def call(layer, inputs, seed):
+        ids, chars = inputs["ids"], inputs["chars"]
+        features = {
+            "form_word_ids": tf.reshape(ids, [-1]),
+            "form_char_ids": tf.reshape(chars, [-1, 2]),
+            "form_index": tf.reshape(tf.range(tf.size(ids)), tf.shape(ids)),
+        }
+        return layer(features, dropout_seed=seed)
+
+    def make_inputs():
+        rng = np.random.default_rng(1)
+        return {
+            "ids": rng.integers(1, 7, [2, 3]).astype(np.int32),
+            "chars": rng.integers(1, 9, [2, 3, 2]).astype(np.int32),
+        }
+
+    check_layer(
+        lambda **kwargs: make_layer(unknown_word_rate=0.5, word_counts=COUNTS, **kwargs),
+        make_inputs,
+        call=call,
+        make_layer_without_dropout=lambda **kwargs: make_layer(embedding_dropout=0.0, **kwargs),
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"embedding_dropout": 1.0}, r"`embedding_dropout` must be in \[0, 1\). Received: "),
+        ({"unknown_word_rate": 0.25}, "a count for each of the 5 words. Received: .*None"),
+        ({"unknown_word_rate": 0.25, "word_counts": [1]}, r"5 words. Received: word_counts=\[1\]"),
+    ],
+)
+def test_bad_arguments(options, message):
+    with pytest.raises(ValueError, match=message):
+        make_layer(**options)
+
+
+def test_output_shape():
+    shape = make_layer().compute_output_shape({"form_index": [None, None]})
+    assert list(shape) == [None, None, 6]
