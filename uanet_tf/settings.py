@@ -182,6 +182,11 @@ class TrainingConfig:
     """Optimizers, schedules and the run itself."""
 
     epochs: int = _count(100, "Most passes over the training data (released code: 100).")
+    min_epochs: int = _count(
+        1,
+        "First epoch that may be kept as the best: where a schedule is short, the scores of "
+        "barely trained weights can mislead.",
+    )
     patience: int = option(
         0, "Epochs without a better development score before stopping; 0: never stop.", low=0
     )

@@ -14,7 +14,7 @@ from uanet_tf.data.token_lookup import TokenLookup, normalize_words
 from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
 
 WORDS = ["the", "0000", "Paris", "naïve", "東京", "🙂", "paris"]
-CHARS = list("abcdefghijklmnopqrstuvwxyzPï東京🙂0-") + ["\ufffd"]
+CHARS = [*"abcdefghijklmnopqrstuvwxyzPï東京🙂0-\ufffd"]
 MAX_CHARS = 7
 
 
@@ -42,7 +42,7 @@ def find(symbols, symbol):
     return symbols.index(symbol) + FIRST_ID if symbol in symbols else UNKNOWN_ID
 
 
-@pytest.mark.parametrize("digits", ["1984", "٤٥٦٧", "४५६७", "1٢३4", "𝟏𝟐𝟑𝟒", "1984"])
+@pytest.mark.parametrize("digits", ["1984", "٤٥٦٧", "४५६७", "1٢३4", "𝟏𝟐𝟑𝟒"])
 def test_digits_of_every_script_read_as_zero(digits):
     word_ids, char_ids = look_up([digits])
     assert word_ids.tolist() == [find(WORDS, "0000")]

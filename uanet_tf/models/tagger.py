@@ -17,6 +17,7 @@ from uanet_tf.ops.cross_entropy import masked_cross_entropy
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.representation.word_representation import WordRepresentation
+from uanet_tf.settings import MAX_SEED
 
 Tensors = dict[str, tf.Tensor]
 
@@ -241,6 +242,8 @@ class Tagger(tf.keras.Model):
 
     @mc_seed.setter
     def mc_seed(self, value: int) -> None:
+        if value > MAX_SEED:
+            raise ValueError(f"`mc_seed` must be at most {MAX_SEED}. Received: mc_seed={value}")
         self._mc_seed = value
         self._forget_graphs()
 

@@ -47,8 +47,8 @@ class StepKeeper(tf.keras.callbacks.Callback):
         now = time.monotonic()
         self._progress.advance(1, now - self._lap)
         self._lap = now
-        # By the step of the epoch, which a resumed run goes on counting.
-        if self._average is not None and self._progress.step % AVERAGE_EVERY == 0:
+        # By the step of the whole run, which a resumed run goes on counting.
+        if self._average is not None and int(self.model.global_step) % AVERAGE_EVERY == 0:
             self._average.update()
         if self._stop.made or now - self._saved >= self._save_seconds:
             self._keeper.save()

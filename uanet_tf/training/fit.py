@@ -144,6 +144,9 @@ class _Training:
             self.dataset,
             initial_epoch=epoch,
             epochs=epoch + 1,
+            # Without it Keras asks for one batch too many, and TensorFlow then still runs what
+            # needs no batch: counters of steps would go ahead by one, now and then.
+            steps_per_epoch=steps - done,
             verbose=0,
             callbacks=callbacks,
         )
@@ -157,6 +160,8 @@ class _Training:
         seconds = self.progress.seconds
         loss = float(self.trainer.loss_sum / self.trainer.token_sum)
         sentences = len(self.prepared.splits["train"])
+        if self.average is not None:
+            self.average.update()  # an epoch of few steps counts too
         with self._averaged():
             scores = self._score("dev")
             entry = {
@@ -166,7 +171,10 @@ class _Training:
                 "loss": loss,
                 "dev": scores,
             }
-            if self.progress.finish_epoch(entry, self._main_score(scores)):
+            training = self.config.training
+            eligible = entry["epoch"] >= min(training.min_epochs, training.epochs)
+            score = self._main_score(scores)
+            if self.progress.finish_epoch(entry, score, eligible=eligible):
                 self._save_best()
         self.trainer.start_epoch()
         self.keeper.save()
@@ -237,7 +245,7 @@ class _Training:
                 tf.summary.scalar(f"dev/{key}", value, step)
         logging.info(
             "epoch %d: loss %.4f, dev %s %.2f (draft %.2f, all refined %.2f), "
-            "%d sentences/s, best epoch %d",
+            "%d sentences/s, best epoch %s",
             step,
             entry["loss"],
             measure,
@@ -245,5 +253,5 @@ class _Training:
             scores[f"draft_{measure}"],
             scores[f"refined_{measure}"],
             entry["sentences_per_second"],
-            self.progress.record["best_epoch"],
+            self.progress.record["best_epoch"] or "none yet",
         )

@@ -13,6 +13,16 @@ from uanet_tf.training.trainer import Trainer
 from uanet_tf.training.weight_average import WeightAverage
 
 KEPT_STATES = 2
+# What TensorFlow raises on a damaged checkpoint; it turns some of its errors into Python's.
+_UNREADABLE = (
+    tf.errors.OpError,
+    ValueError,
+    AssertionError,
+    IndexError,
+    RuntimeError,
+    NotImplementedError,
+    MemoryError,
+)
 
 
 class Progress(tf.Module):
@@ -56,11 +66,17 @@ class Progress(tf.Module):
         self._step.assign_add(steps)
         self._seconds.assign_add(seconds)
 
-    def finish_epoch(self, entry: dict[str, Any], score: float) -> bool:
-        """Records an epoch; returns whether its score is the best so far."""
+    def finish_epoch(self, entry: dict[str, Any], score: float, *, eligible: bool = True) -> bool:
+        """Records an epoch; returns whether its score is the best so far.
+
+        Args:
+          entry: the epoch's entry of metrics.json.
+          score: what epochs are compared by.
+          eligible: whether the epoch may be the best one.
+        """
         record = self.record
         record["epochs"].append(entry)
-        best = record["best_score"] is None or score > record["best_score"]
+        best = eligible and (record["best_score"] is None or score > record["best_score"])
         if best:
             record["best_epoch"], record["best_score"] = entry["epoch"], score
         self._record.assign(json.dumps(record))
@@ -114,7 +130,7 @@ class StateKeeper:
             path = self._directory / f"ckpt-{number}"
             try:
                 self._checkpoint.restore(str(path)).assert_existing_objects_matched()
-            except (tf.errors.OpError, ValueError, AssertionError) as error:
+            except _UNREADABLE as error:
                 logging.warning("%s cannot be restored: %s", path, str(error).splitlines()[0])
                 continue
             return True

@@ -26,17 +26,25 @@ class WeightAverage(tf.Module):
         self.updates = tf.Variable(0, trainable=False, dtype=tf.int64)
         self._decay = decay**AVERAGE_EVERY
 
-    @tf.function
+        # Graphs of this object alone: TensorFlow warns of methods that many objects retrace.
+        self._update_graph = tf.function(self._update)
+        self._swap_graph = tf.function(self._swap)
+
     def update(self) -> None:
         """Takes the present weights into the average; to be called every AVERAGE_EVERY steps."""
+        self._update_graph()
+
+    def swap(self) -> None:
+        """Exchanges weights and averages; a second call puts them back."""
+        self._swap_graph()
+
+    def _update(self) -> None:
         count = tf.cast(self.updates.assign_add(1), tf.float32)
         decay = tf.minimum(self._decay, (1.0 + count) / (10.0 + count))
         for average, source in zip(self.averages, self._sources, strict=True):
             average.assign_sub((1.0 - decay) * (average - source))
 
-    @tf.function
-    def swap(self) -> None:
-        """Exchanges weights and averages; a second call puts them back."""
+    def _swap(self) -> None:
         for average, source in zip(self.averages, self._sources, strict=True):
             weight = tf.identity(source)
             source.assign(average)

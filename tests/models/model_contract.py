@@ -1,0 +1,378 @@
+"""The contract that every registered model meets, whatever its configuration.
+
+    contract = ModelContract(config, folder)
+    for name in CHECKS:
+        getattr(contract, name)()
+
+A model of small sizes is trained on 16 generated sentences, saved and loaded again.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+
+from uanet_tf.config import Config
+from uanet_tf.data.batching import BatchBuilder
+from uanet_tf.data.conll import Sentence
+from uanet_tf.data.encoded_corpus import encode_corpus
+from uanet_tf.data.tag_schemes import convert
+from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
+from uanet_tf.models.build import make_tagger
+from uanet_tf.models.tagger import Tagger
+from uanet_tf.training.trainer import Trainer
+
+STEPS = 120
+LABELLED = ("labels", "draft_labels", "refined_labels")
+WORDS = ["the", "of", "saw", "near", "2", "1,5", "met", "A", "-", "東京", ";", "yesterday"]
+CHUNKS = (["Ann/PER"], ["Oslo/LOC"], ["New/LOC", "York/LOC"], ["Bo/PER", "van/PER", "Beck/PER"])
+
+
+def small(config: Config) -> Config:
+    """The same system in small, with settings under which a few steps are enough."""
+    rates = {
+        name: min(rate, 0.1)
+        for part in (config.representation, config.encoder, config.decoder)
+        for name, rate in vars(part).items()
+        if name.endswith("dropout")
+    }
+    return config.replace(
+        **rates,
+        word_width=12,
+        char_width=6,
+        char_filters=8,
+        hidden_width=16,
+        refiner_heads=2,
+        refiner_head_width=8,
+        refiner_feedforward_width=16,
+        num_samples=3,
+        unknown_word_rate=0.0,
+        drafter_optimizer="adam",
+        drafter_learning_rate=0.03,
+        drafter_schedule="inverse_time",
+        refiner_learning_rate=0.02,
+        warmup=0.0,
+        final_rate=1.0,
+        loss_reduction="mean",
+        l2=0.0,
+    )
+
+
+def make_sentences(scheme: str | None, count: int = 16) -> list[Sentence]:
+    """Sentences whose words tell their labels, with adjacent chunks; the first has one token."""
+    rng = np.random.default_rng(1)
+    sentences = [Sentence(("Oslo",), tuple(_labels(["Oslo/LOC"], scheme)), 1, True)]
+    while len(sentences) < count:
+        parts = []
+        for _ in range(rng.integers(1, 5)):
+            parts += [WORDS[rng.integers(len(WORDS))]] * int(rng.random() < 0.8)
+            parts += CHUNKS[rng.integers(len(CHUNKS))]
+        tokens = tuple(part.split("/")[0] for part in parts)
+        sentences.append(Sentence(tokens, tuple(_labels(parts, scheme)), 1, False))
+    return sentences
+
+
+def _labels(parts: list[str], scheme: str | None) -> list[str]:
+    kinds = [part.partition("/")[2] for part in parts]
+    if scheme is None:
+        return [kind or "X" for kind in kinds]
+    starts = {chunk[0] for chunk in CHUNKS}
+    labels = [
+        f"{'B' if part in starts else 'I'}-{kind}" if kind else "O"
+        for part, kind in zip(parts, kinds, strict=True)
+    ]
+    return convert(labels, "IOB2", scheme)
+
+
+def make_vocabulary(sentences: list[Sentence], scheme: str | None) -> Vocabulary:
+    forms = {}
+    for sentence in sentences:
+        for token in sentence.tokens:
+            token = "".join("0" if char.isdigit() else char for char in token)
+            forms[token] = forms.get(token, 0) + 1
+    words, counts = count_symbols(forms)
+    labels = class_labels([sentence.labels for sentence in sentences], scheme)
+    return Vocabulary(tuple(words), tuple(counts), tuple(count_chars(forms)), tuple(labels), scheme)
+
+
+def pad(sentences: list[list[str]], extra: int = 0, fill: str = "") -> dict[str, np.ndarray]:
+    """Inputs of a batch, with ``extra`` columns of padding, filled with ``fill``."""
+    lengths = [len(tokens) for tokens in sentences]
+    width = max(lengths) + extra
+    rows = [[*tokens, *[fill] * (width - len(tokens))] for tokens in sentences]
+    return {"tokens": np.array(rows, object), "lengths": np.array(lengths, np.int32)}
+
+
+def train(tagger: Tagger, sentences: list[Sentence], steps: int = STEPS) -> None:
+    """Trains on all sentences as one batch."""
+    corpus = encode_corpus(sentences, tagger.vocabulary, tagger.lookup)
+    batch = BatchBuilder(corpus)(tf.range(len(sentences), dtype=tf.int64))
+    trainer = Trainer(
+        tagger,
+        tagger.settings.training,
+        steps_per_epoch=1000,
+        num_tokens=len(corpus.form_index),
+        dropout_rate=0.1,
+    )
+    step = tf.function(lambda: trainer.train_step(batch))
+    for _ in range(steps):
+        step()
+
+
+class FreshProcess:
+    """A process that has seen nothing but the files that it is given."""
+
+    SCRIPT = """
+import sys
+import numpy as np
+import uanet_tf
+for line in sys.stdin:
+    folder, inputs, outputs = line.rstrip("\\n").split("\\t")
+    model = uanet_tf.load_model(folder)
+    arrays = dict(np.load(inputs, allow_pickle=True))
+    np.savez(outputs, **model.predict(arrays, verbose=0), threshold=model.threshold)
+    print("ready", flush=True)
+"""
+
+    def __init__(self):
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", self.SCRIPT],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def predict(self, folder: Path, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        np.savez(folder / "inputs.npz", **inputs)
+        paths = (folder, folder / "inputs.npz", folder / "outputs.npz")
+        self._process.stdin.write("\t".join(map(str, paths)) + "\n")
+        self._process.stdin.flush()
+        assert self._process.stdout.readline().strip() == "ready"
+        return dict(np.load(paths[-1], allow_pickle=True))
+
+    def close(self):
+        self._process.stdin.close()
+        self._process.wait(timeout=60)
+        self._process.stdout.close()
+
+
+class ModelContract:
+    """One trained model, the sentences it saw, and the checks.
+
+    Args:
+      config: of the system; its sizes are made small.
+      folder: where the model is saved.
+      scheme: tag scheme of the training labels; None: one label a token.
+    """
+
+    def __init__(self, config: Config, folder: Path, scheme: str | None = "IOB2"):
+        tf.keras.utils.set_random_seed(4)
+        self.folder = folder
+        self.sentences = make_sentences(scheme)
+        self.vocabulary = make_vocabulary(self.sentences, scheme)
+        self.config = small(config)
+        self.model = make_tagger(self.config, self.vocabulary)
+        self.untrained = make_tagger(self.config, self.vocabulary)
+        self.tokens = [list(sentence.tokens) for sentence in self.sentences]
+        self.inputs = pad(self.tokens)
+        self.mask = self.inputs["tokens"] != ""
+        train(self.model, self.sentences)
+        self.model.threshold = 0.0625
+        self.model.save(folder / "model.keras")
+
+    @property
+    def samples_differ(self) -> bool:
+        masks = self.model.encoder.draw_masks(tf.constant([1, 2]), 1, 7)
+        return bool(masks)
+
+    def predict(self, inputs=None, model=None) -> dict[str, np.ndarray]:
+        outputs = (model or self.model).predict(inputs or self.inputs, verbose=0)
+        return {name: text(values) for name, values in outputs.items()}
+
+    def check_overfits(self) -> None:
+        """Draft, refined and gated labels of the training sentences are right."""
+        outputs = self.predict()
+        for name in LABELLED:
+            for row, sentence in enumerate(self.sentences):
+                labels = outputs[name][row, : len(sentence.tokens)]
+                assert labels.tolist() == list(sentence.labels), name
+
+    def check_outputs(self) -> None:
+        """What stands at padding, the ranges and the dtypes."""
+        inputs = pad(self.tokens, extra=2, fill="York")
+        outputs = self.predict(inputs)
+        mask = np.arange(inputs["tokens"].shape[1]) < inputs["lengths"][:, None]
+        assert set(outputs) == {*LABELLED, "uncertainty", "confidence", "refined"}
+        for name, values in outputs.items():
+            assert values.shape == mask.shape
+            assert (values[~mask] == ("" if name in LABELLED else 0)).all(), name
+        classes = len(self.model.class_names)
+        u, confidence = outputs["uncertainty"][mask], outputs["confidence"][mask]
+        assert (u >= 0).all()
+        assert (u <= np.log(classes) + 1e-5).all()
+        assert (confidence >= 1 / classes - 1e-6).all()
+        assert (confidence <= 1 + 1e-6).all()
+        assert outputs["refined"].dtype == bool
+        names = set(self.model.label_names)
+        assert all(set(outputs[name][mask]) <= names for name in LABELLED)
+
+    def check_reload(self) -> None:
+        """A saved model comes back by itself: weights, Gamma and answers."""
+        loaded = tf.keras.models.load_model(self.folder / "model.keras", compile=False)
+        for one, other in zip(loaded.weights, self.model.weights, strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert loaded.threshold == 0.0625
+        assert loaded.get_config() == self.model.get_config()
+        assert_same(self.predict(model=loaded), self.predict(), tolerance=0)
+
+    def check_fresh_process(self, process: FreshProcess) -> None:
+        """Another process gives the same answers."""
+        outputs = process.predict(self.folder, self.inputs)
+        assert outputs.pop("threshold") == 0.0625
+        outputs = {name: text(values) for name, values in outputs.items()}
+        assert_same(outputs, self.predict())
+
+    def check_one_token(self) -> None:
+        """A sentence of one token, alone and unpadded."""
+        expected = {name: values[:1, :1] for name, values in self.predict().items()}
+        assert_same(self.predict(pad([self.tokens[0]])), expected)
+
+    def check_batch_row_and_padding(self) -> None:
+        """A sentence gets the same alone, in any row and under any padding."""
+        expected = self.predict()
+        for row in (1, 5, 15):
+            length = len(self.tokens[row])
+            alone = {name: values[row : row + 1, :length] for name, values in expected.items()}
+            assert_same(self.predict(pad([self.tokens[row]])), alone)
+            assert_same(self.predict(pad([self.tokens[row]] * 3)), repeat_rows(alone, 3))
+        order = np.random.default_rng(2).permutation(16)
+        width = self.mask.shape[1]
+        for extra, fill in ((0, "York"), (5, "zzz"), (1, "")):
+            inputs = pad([self.tokens[k] for k in order], extra, fill)
+            moved = {name: values[:, :width] for name, values in self.predict(inputs).items()}
+            assert_same(moved, {name: values[order] for name, values in expected.items()})
+
+    def check_batching_of_a_server(self) -> None:
+        """TF Serving pads requests with the first element of each: its tokens and its length."""
+        short, long = self.tokens[0], max(self.tokens, key=len)
+        batch = pad([short, long, short], fill=short[0])
+        batch = {name: np.concatenate([x, x[:1], x[:1]]) for name, x in batch.items()}
+        outputs = self.predict(batch)
+        for row, tokens in enumerate([short, long, short, short, short]):
+            found = {name: x[row : row + 1, : len(tokens)] for name, x in outputs.items()}
+            assert_same(found, self.predict(pad([tokens])))
+
+    def check_unknown_words(self) -> None:
+        """Words and characters that training never showed, and tokens without characters."""
+        sentences = [["Ωmega", "жук", "\U0001f600"], [""], ["", "Oslo", " "], ["x" * 5000]]
+        for sentence in sentences:
+            outputs = self.predict(pad([sentence]))
+            assert np.isfinite(outputs["uncertainty"]).all()
+            assert set(outputs["labels"].ravel()) <= set(self.model.label_names)
+        known = self.predict(pad([["Oslo"]]))
+        other = self.predict(pad([["Ωslo"]]))
+        assert known["uncertainty"] != other["uncertainty"]
+
+    def check_ways_of_calling(self) -> None:
+        """Predict, call and tag_batch agree, for any kind of strings and integers."""
+        expected = self.predict()
+        called = self.model(
+            {"tokens": tf.constant(self.inputs["tokens"]), "lengths": self.inputs["lengths"]}
+        )
+        assert_same({name: text(values.numpy()) for name, values in called.items()}, expected)
+        tagged = self.model.tag_batch(**self.inputs)
+        names = np.array(self.model.label_names, object)
+        for name in LABELLED:
+            tagged[name] = np.where(self.mask, names[tagged[name]], "")
+        assert_same(tagged, expected)
+        unicode = self.inputs["tokens"].astype("U")
+        for tokens in (unicode, np.char.encode(unicode, "utf-8")):
+            inputs = {"tokens": tokens, "lengths": self.inputs["lengths"].astype(np.int64)}
+            assert_same(self.predict(inputs), expected)
+
+    def check_setters(self) -> None:
+        """Settings take effect after predict and tag_batch have been traced."""
+        model, first = self.model, self.predict()
+        settings = model.num_samples, model.mc_seed
+        model.tag_batch(**self.inputs)
+
+        def changed() -> bool:
+            difference = self.predict()["uncertainty"] - first["uncertainty"]
+            return bool((np.abs(difference) > 1e-6).any())
+
+        try:
+            model.num_samples = 0
+            assert changed() == self.samples_differ
+            tagged = model.tag_batch(**self.inputs)["uncertainty"]
+            np.testing.assert_allclose(tagged, self.predict()["uncertainty"], atol=1e-5)
+            model.num_samples = settings[0]
+            model.mc_seed = 2
+            assert changed() == self.samples_differ
+            model.mc_seed = -1
+            draws = [self.predict()["uncertainty"] for _ in range(2)]
+            assert (draws[0] != draws[1]).any() == self.samples_differ
+        finally:
+            model.num_samples, model.mc_seed = settings
+        assert_same(self.predict(), first, tolerance=0)
+
+    def check_probabilities(self) -> None:
+        """On request, the distribution behind each label; zeros at padding."""
+        expected = self.predict()
+        self.model.return_probabilities = True
+        outputs = self.predict()
+        self.model.return_probabilities = False
+        probabilities = outputs.pop("probabilities")
+        assert_same(outputs, expected)
+        assert probabilities.shape == (*self.mask.shape, len(self.model.class_names))
+        np.testing.assert_allclose(probabilities.sum(-1), self.mask, atol=1e-5)
+        np.testing.assert_allclose(probabilities.max(-1), outputs["confidence"], atol=1e-6)
+        assert set(self.predict()) == set(expected)
+
+    def check_gate(self) -> None:
+        """Gamma of 0 takes refined labels, a huge one the draft's; one between, both."""
+        model = self.untrained
+        outputs = self.predict(model=model)
+        u = outputs["uncertainty"]
+        assert (u[self.mask] > 0).all()
+        model.threshold = 0.0
+        everything = self.predict(model=model)
+        np.testing.assert_array_equal(everything["refined"], self.mask)
+        np.testing.assert_array_equal(everything["labels"], everything["refined_labels"])
+        model.threshold = 1e9
+        nothing = self.predict(model=model)
+        assert not nothing["refined"].any()
+        np.testing.assert_array_equal(nothing["labels"], nothing["draft_labels"])
+        model.threshold = float(np.median(u[self.mask]))
+        between = self.predict(model=model)
+        np.testing.assert_array_equal(between["refined"], u > np.float32(model.threshold))
+        assert 0 < between["refined"].sum() < self.mask.sum()
+        np.testing.assert_array_equal(model.tag_batch(**self.inputs)["refined"], between["refined"])
+        refines = self.config.decoder.decoder == "uanet"
+        assert (everything["labels"] != nothing["labels"]).any() == refines
+
+
+CHECKS = [name for name in vars(ModelContract) if name.startswith("check_")]
+
+
+def text(values: np.ndarray) -> np.ndarray:
+    """Byte strings as strings; anything else as it is."""
+    if values.dtype != object:
+        return values
+    return np.array(
+        [x.decode() if isinstance(x, bytes) else x for x in values.flat], object
+    ).reshape(values.shape)
+
+
+def repeat_rows(outputs: dict[str, np.ndarray], count: int) -> dict[str, np.ndarray]:
+    return {name: np.repeat(values, count, axis=0) for name, values in outputs.items()}
+
+
+def assert_same(actual, expected, tolerance: float = 1e-5) -> None:
+    assert set(actual) == set(expected)
+    for name, values in expected.items():
+        if name in ("uncertainty", "confidence"):
+            np.testing.assert_allclose(actual[name], values, atol=tolerance, rtol=0, err_msg=name)
+        else:
+            np.testing.assert_array_equal(actual[name], values, err_msg=name)

@@ -1,0 +1,266 @@
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.models.model_contract import make_sentences, make_vocabulary, pad, small, text
+from uanet_tf.config import Config
+from uanet_tf.data.batching import BatchBuilder
+from uanet_tf.data.conll import Sentence
+from uanet_tf.data.encoded_corpus import encode_corpus
+from uanet_tf.models.build import TAGGERS, make_tagger
+from uanet_tf.models.tagger import Tagger
+from uanet_tf.models.uanet import UANet
+from uanet_tf.ops.dropout import make_seed
+
+SENTENCES = make_sentences("IOB2", 5)
+SEED = make_seed(1, 2)
+
+
+def make_model(sentences=SENTENCES, scheme="IOB2", **settings):
+    tf.keras.utils.set_random_seed(6)
+    config = small(Config()).replace(**settings)
+    return make_tagger(config, make_vocabulary(sentences, scheme))
+
+
+def make_batch(model, sentences=SENTENCES):
+    corpus = encode_corpus(sentences, model.vocabulary, model.lookup)
+    return BatchBuilder(corpus)(tf.range(len(sentences), dtype=tf.int64))
+
+
+def gradients(model, name, seed=SEED):
+    """{variable name: gradient or None} of one loss, by group."""
+    features, labels = make_batch(model)
+    groups = model.variable_groups()
+    with tf.GradientTape() as tape:
+        loss = model.losses(features, labels, seed)[name]
+    found = tape.gradient(loss, groups)
+    return {
+        group: {
+            v.name + str(k): g for k, (v, g) in enumerate(zip(groups[group], parts, strict=True))
+        }
+        for group, parts in found.items()
+    }
+
+
+def size(gradient):
+    return 0.0 if gradient is None else float(tf.reduce_max(tf.abs(tf.convert_to_tensor(gradient))))
+
+
+SYSTEMS = [
+    {},
+    {"refiner_embeddings": "shared"},
+    {"label_input": "argmax", "label_layers": "last"},
+    {"label_input": "none", "representation": "words"},
+    {"encoder": "none", "output_dropout": 0.2},
+]
+
+
+@pytest.mark.parametrize("settings", SYSTEMS)
+def test_each_part_learns_from_its_own_loss_only(settings):
+    model = make_model(**settings)
+    from_draft, from_refined = gradients(model, "draft"), gradients(model, "refined")
+    for name, gradient in from_draft["draft"].items():
+        assert size(gradient) > 0, f"{name} has no gradient from the draft's loss"
+    for name, gradient in from_refined["refined"].items():
+        assert size(gradient) > 0, f"{name} has no gradient from the refiner's loss"
+    for name, gradient in from_refined["draft"].items():
+        assert size(gradient) == 0, f"the refiner's loss reaches {name}"
+    for name, gradient in from_draft["refined"].items():
+        assert size(gradient) == 0, f"the draft's loss reaches {name}"
+
+
+@pytest.mark.parametrize("settings", [*SYSTEMS, {"decoder": "softmax"}])
+def test_groups_share_nothing_and_leave_nothing_out(settings):
+    model = make_model(**settings)
+    groups = model.variable_groups()
+    assert set(groups) == ({"draft"} if settings.get("decoder") else {"draft", "refined"})
+    grouped = [v.ref() for variables in groups.values() for v in variables]
+    assert len(set(grouped)) == len(grouped)
+    assert set(grouped) == {v.ref() for v in model.trainable_variables}
+    assert len(model.variables) == len(grouped) + 1  # Gamma
+
+
+def test_losses_are_summed_cross_entropies_of_one_sample():
+    """Without dropout: of what `decide` gives for the same features."""
+    rates = ["variational_dropout", "recurrent_dropout", "embedding_dropout"]
+    rates += ["refiner_dropout", "attention_dropout"]
+    model = make_model(**dict.fromkeys(rates, 0.0))
+    features, labels = make_batch(model)
+    losses = model.losses(features, labels, SEED)
+    p, _, mask = model.draft(features)
+    refined = model.refine(features, p, mask)
+    for name, probabilities in (("draft", p), ("refined", refined)):
+        expected = 0.0
+        for row, step in np.argwhere(mask.numpy()):
+            expected -= np.log(probabilities[row, step, labels[row, step]].numpy())
+        np.testing.assert_allclose(losses[name], expected, rtol=1e-4)
+
+
+def test_the_seed_decides_the_dropout_of_training():
+    model = make_model()
+    features, labels = make_batch(model)
+    one, same, other = (model.losses(features, labels, make_seed(1, k)) for k in (0, 0, 1))
+    for name in ("draft", "refined"):
+        assert float(one[name]) == float(same[name]) != float(other[name])
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [
+        "variational_dropout",
+        "recurrent_dropout",
+        "output_dropout",
+        "embedding_dropout",
+        "refiner_dropout",
+        "attention_dropout",
+    ],
+)
+def test_each_rate_is_read(rate):
+    """Alone above 0, it makes two seeds differ; of which loss tells where it acts."""
+    rates = {name: 0.0 for name in RATES}
+    model = make_model(**{**rates, rate: 0.5})
+    features, labels = make_batch(model)
+    one, other = (model.losses(features, labels, make_seed(1, k)) for k in (0, 1))
+    assert (float(one["draft"]) != float(other["draft"])) == (RATES[rate] == "draft")
+    assert float(one["refined"]) != float(other["refined"])
+
+
+RATES = {
+    "variational_dropout": "draft",
+    "recurrent_dropout": "draft",
+    "output_dropout": "draft",
+    "embedding_dropout": "draft",
+    "refiner_dropout": "refined",
+    "attention_dropout": "refined",
+}
+
+
+def test_training_masks_differ_from_sentence_to_sentence():
+    model = make_model(embedding_dropout=0.0, variational_dropout=0.5)
+    twins = [SENTENCES[1]] * 2
+    logits, _ = model.sampled_logits(make_batch(model, twins)[0], SEED)
+    assert np.abs(logits[0] - logits[1]).max() > 1e-4
+
+
+def test_words_are_represented_once_for_all_samples(monkeypatch):
+    model = make_model(decoder="softmax", num_samples=5)
+    features, _ = make_batch(model)
+    seen = {"words": [], "states": []}
+
+    def spy(layer, key):
+        call = layer.call
+
+        def spied(inputs, *args, **kwargs):
+            outputs = call(inputs, *args, **kwargs)
+            seen[key].append(outputs.shape[0])
+            return outputs
+
+        monkeypatch.setattr(layer, "call", spied)
+
+    spy(model.representation, "words")
+    spy(model.encoder, "states")
+    model.decide(features)
+    assert seen == {"words": [5], "states": [25]}  # 5 sentences, 5 samples
+
+
+def test_settings_and_vocabulary_may_be_plain_dictionaries():
+    model = make_model()
+    config = json.loads(json.dumps(model.get_config()))
+    copy = UANet.from_config(config)
+    assert copy.get_config() == model.get_config()
+    assert (copy.settings, copy.vocabulary) == (model.settings, model.vocabulary)
+    copy.set_weights(model.get_weights())
+    inputs = pad([list(SENTENCES[1].tokens)])
+    for name, values in model.tag_batch(**inputs).items():
+        np.testing.assert_array_equal(copy.tag_batch(**inputs)[name], values)
+
+
+def test_every_decoder_has_a_model():
+    assert type(make_model()) is TAGGERS["uanet"] is UANet
+    assert type(make_model(decoder="softmax")) is TAGGERS["softmax"] is Tagger
+
+
+def test_word_representations():
+    names = lambda model: [layer.name for layer in model.word_representations()]  # noqa: E731
+    assert names(make_model()) == ["representation", "refiner_representation"]
+    assert names(make_model(refiner_embeddings="shared")) == ["representation"]
+    assert names(make_model(decoder="softmax")) == ["representation"]
+
+
+def test_what_a_model_says_of_itself():
+    model = make_model(threshold=0.125, max_tokens=99)
+    assert model.threshold == 0.125
+    assert model.max_tokens == 99
+    assert (model.label_scheme, model.internal_scheme) == ("IOB2", "BIOES")
+    assert model.class_names[:2] == ["O", "B-LOC"]
+    assert set(model.label_names) == {"O", "B-PER", "I-PER", "B-LOC", "I-LOC"}
+    sentences = make_sentences(None, 5)
+    model = make_model(sentences, None)
+    assert (model.label_scheme, model.internal_scheme) == (None, None)
+    assert model.class_names == model.label_names
+
+
+def test_chunks_without_types():
+    sentences = [Sentence(("a", "b", "c"), ("B", "I", "O"), 1, True)]
+    model = make_model(sentences, "IOB2")
+    _, labels = make_batch(model, sentences)
+    assert [model.class_names[k] for k in labels.numpy()[0]] == ["B", "E", "O"]
+    assert set(model.label_names) == {"O", "B", "I"}
+    model.head.bias.assign([9.0 if name == "I" else 0.0 for name in model.class_names])
+    outputs = model.predict(pad([["a", "b", "c"]]), verbose=0)
+    assert text(outputs["draft_labels"]).tolist() == [["B", "I", "I"]]
+
+
+def test_a_length_beyond_the_tokens_is_an_error():
+    model = make_model()
+    inputs = {"tokens": np.array([["a", "b"]], object), "lengths": np.array([3], np.int32)}
+    for call in (
+        lambda: model.tag_batch(**inputs),
+        lambda: model.predict(inputs, verbose=0),
+        lambda: model(inputs),
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="beyond the width of tokens"):
+            call()
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (2, 0), (0, 0)])
+def test_nothing_to_tag(shape):
+    model = make_model()
+    outputs = model.tag_batch(np.full(shape, "", object), np.zeros(shape[:1], np.int32))
+    assert {values.shape for values in outputs.values()} == {shape}
+
+
+def test_a_sentence_without_tokens_beside_others():
+    model = make_model()
+    tokens = np.array([["Ann", "saw"], ["x", "x"]], object)
+    outputs = model.tag_batch(tokens, np.array([2, 0], np.int32))
+    assert np.isfinite(outputs["uncertainty"]).all()
+    alone = model.tag_batch(tokens[:1], np.array([2], np.int32))
+    np.testing.assert_allclose(outputs["uncertainty"][0], alone["uncertainty"][0], atol=1e-6)
+
+
+@pytest.mark.parametrize("value", [-0.1, float("nan")])
+def test_bad_thresholds(value):
+    model = make_model(decoder="softmax")
+    with pytest.raises(ValueError, match=r"`threshold` must be at least 0 nats. Received: "):
+        model.threshold = value
+
+
+def test_bad_sampling():
+    model = make_model(decoder="softmax")
+    with pytest.raises(ValueError, match=r"`num_samples` must be at least 0. Received: "):
+        model.num_samples = -1
+    with pytest.raises(ValueError, match=r"`mc_seed` must be at most 2147483647. Received: "):
+        model.mc_seed = 2**31
+    assert (model.num_samples, model.mc_seed) == (3, 1)
+
+
+def test_a_threshold_for_each_sentence():
+    model = make_model()
+    features, _ = make_batch(model)
+    gammas = tf.constant([0.0, 1e9, 0.0, 1e9, 0.0])
+    decided = model.decide(features, gammas)
+    expected = decided["mask"].numpy() & (gammas.numpy() == 0)[:, None]
+    np.testing.assert_array_equal(decided["refined"], expected)
