@@ -12,7 +12,7 @@ PACKAGE = "uanet_tf"
 SCRIPTS = ("train.py", "export.py")
 MAX_FILE_LINES = 350
 MAX_FUNCTION_LINES = 60  # without its docstring
-LAYER_FOLDERS = ("representation", "encoders", "decoders", "refiner")
+LAYER_FOLDERS = ("attention", "representation", "encoders", "decoders", "refiner")
 KERAS_BASES = ("Layer", "Model")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -11,9 +11,9 @@ PACKAGE = "uanet_tf"
 
 # Left to right. Folders in one step do not import each other.
 STEPS = (
-    {"errors", "settings"},
+    {"errors", "settings", "arguments"},
     {"ops", "config"},
-    {"data"},
+    {"data", "attention"},
     {"representation"},
     {"encoders"},
     {"decoders", "refiner"},

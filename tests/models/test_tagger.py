@@ -106,27 +106,7 @@ def test_the_seed_decides_the_dropout_of_training():
         assert float(one[name]) == float(same[name]) != float(other[name])
 
 
-@pytest.mark.parametrize(
-    "rate",
-    [
-        "variational_dropout",
-        "recurrent_dropout",
-        "output_dropout",
-        "embedding_dropout",
-        "refiner_dropout",
-        "attention_dropout",
-    ],
-)
-def test_each_rate_is_read(rate):
-    """Alone above 0, it makes two seeds differ; of which loss tells where it acts."""
-    rates = {name: 0.0 for name in RATES}
-    model = make_model(**{**rates, rate: 0.5})
-    features, labels = make_batch(model)
-    one, other = (model.losses(features, labels, make_seed(1, k)) for k in (0, 1))
-    assert (float(one["draft"]) != float(other["draft"])) == (RATES[rate] == "draft")
-    assert float(one["refined"]) != float(other["refined"])
-
-
+# {setting: the loss whose part it acts on first}
 RATES = {
     "variational_dropout": "draft",
     "recurrent_dropout": "draft",
@@ -135,6 +115,16 @@ RATES = {
     "refiner_dropout": "refined",
     "attention_dropout": "refined",
 }
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_each_rate_is_read(rate):
+    """Alone above 0, it makes two seeds differ; of which loss tells where it acts."""
+    model = make_model(**{**dict.fromkeys(RATES, 0.0), rate: 0.5})
+    features, labels = make_batch(model)
+    one, other = (model.losses(features, labels, make_seed(1, k)) for k in (0, 1))
+    assert (float(one["draft"]) != float(other["draft"])) == (RATES[rate] == "draft")
+    assert float(one["refined"]) != float(other["refined"])
 
 
 def test_training_masks_differ_from_sentence_to_sentence():
@@ -173,8 +163,9 @@ def test_settings_and_vocabulary_may_be_plain_dictionaries():
     assert (copy.settings, copy.vocabulary) == (model.settings, model.vocabulary)
     copy.set_weights(model.get_weights())
     inputs = pad([list(SENTENCES[1].tokens)])
-    for name, values in model.tag_batch(**inputs).items():
-        np.testing.assert_array_equal(copy.tag_batch(**inputs)[name], values)
+    expected, outputs = model.tag_batch(**inputs), copy.tag_batch(**inputs)
+    for name, values in expected.items():
+        np.testing.assert_array_equal(outputs[name], values)
 
 
 def test_every_decoder_has_a_model():
@@ -225,11 +216,12 @@ def test_a_length_beyond_the_tokens_is_an_error():
             call()
 
 
-@pytest.mark.parametrize("shape", [(0, 4), (2, 0), (0, 0)])
-def test_nothing_to_tag(shape):
-    model = make_model()
-    outputs = model.tag_batch(np.full(shape, "", object), np.zeros(shape[:1], np.int32))
-    assert {values.shape for values in outputs.values()} == {shape}
+@pytest.mark.parametrize("decoder", ["uanet", "softmax"])
+def test_nothing_to_tag(decoder):
+    model = make_model(decoder=decoder)
+    for shape in ((0, 4), (0, 1), (3, 2)):
+        outputs = model.tag_batch(np.full(shape, "", object), np.zeros(shape[:1], np.int32))
+        assert {values.shape for values in outputs.values()} == {shape}
 
 
 def test_a_sentence_without_tokens_beside_others():
@@ -264,3 +256,32 @@ def test_a_threshold_for_each_sentence():
     decided = model.decide(features, gammas)
     expected = decided["mask"].numpy() & (gammas.numpy() == 0)[:, None]
     np.testing.assert_array_equal(decided["refined"], expected)
+
+
+def test_refining_only_where_asked_gives_the_same_labels():
+    """Half of the sentences are left to the draft; nothing but their refined labels may change."""
+    model = make_model()
+    batch = pad([sentence.tokens for sentence in SENTENCES])
+    every = model.tag_batch(**batch)
+    peaks = every["uncertainty"].max(axis=1)
+    model.threshold = float(np.sort(peaks)[len(peaks) // 2])
+    every = model.tag_batch(**batch)
+    model.refine_all = False
+    some = model.tag_batch(**batch)
+    for name in ("labels", "draft_labels", "refined"):
+        np.testing.assert_array_equal(some[name], every[name])
+    for name in ("uncertainty", "confidence"):
+        np.testing.assert_allclose(some[name], every[name], atol=1e-6)
+    asked = every["refined"].any(axis=1)
+    assert 0 < asked.sum() < len(asked)
+    np.testing.assert_array_equal(some["refined_labels"][asked], every["refined_labels"][asked])
+    np.testing.assert_array_equal(some["refined_labels"][~asked], every["draft_labels"][~asked])
+
+
+def test_refining_nothing_is_possible():
+    model = make_model()
+    model.refine_all = False
+    model.threshold = 100.0
+    tagged = model.tag_batch(**pad([sentence.tokens for sentence in SENTENCES]))
+    assert not tagged["refined"].any()
+    np.testing.assert_array_equal(tagged["labels"], tagged["draft_labels"])

@@ -12,6 +12,7 @@ import h5py
 import numpy as np
 
 from uanet_tf.config import Config
+from uanet_tf.data.sample_corpus import write_sample_corpus
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -26,6 +27,11 @@ class Corpus(NamedTuple):
     @property
     def settings(self) -> dict[str, str]:
         return {"train_path": self.train, "dev_path": self.dev, "test_path": self.test}
+
+
+def write_corpus(folder: Path) -> Corpus:
+    paths = write_sample_corpus(folder, train_sentences=40, dev_sentences=12, test_sentences=12)
+    return Corpus(*(str(paths[name]) for name in Corpus._fields))
 
 
 TINY: dict[str, Any] = {
@@ -83,9 +89,12 @@ def weights(run_dir: Path) -> dict[str, np.ndarray]:
         if isinstance(item, h5py.Dataset):
             found[name] = item[()]
 
-    with zipfile.ZipFile(run_dir / "model.keras") as archive:
-        with archive.open("model.weights.h5") as stream, h5py.File(stream) as file:
-            file.visititems(keep)
+    with (
+        zipfile.ZipFile(run_dir / "model.keras") as archive,
+        archive.open("model.weights.h5") as stream,
+        h5py.File(stream) as file,
+    ):
+        file.visititems(keep)
     return found
 
 

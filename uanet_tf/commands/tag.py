@@ -75,6 +75,8 @@ def main() -> None:
     marks = kind == "conll" and sentence_output.has_document_marks(path)
     sentences = _start(sentence_input.read_input(path, kind, column))
     model = run_settings.load_run_model(FLAGS)
+    # No output format shows what the refiner would say of certain tokens: not asked, not computed.
+    model.refine_all = False
     with open_output(FLAGS.output) as stream, _progress(path) as advance:
         write = sentence_output.make_writer(
             output_kind,

@@ -2,29 +2,38 @@
 
 import tensorflow as tf
 
+from uanet_tf.decoders.decoder import Decoder
+from uanet_tf.ops.cross_entropy import masked_cross_entropy
+
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class SoftmaxDecoder(tf.keras.layers.Layer):
+class SoftmaxDecoder(Decoder):
     """Scores each label from each state; labels are decided token by token.
+
+    With M samples the label is the argmax of their mean distribution.
 
     Args:
       num_classes: number C of labels.
 
     Call arguments:
-      states: [N, T, H].
+      states: [N, T, H]. Unlike other decoders, a call gives scores and does not decide.
 
     Output shape:
       [N, T, C] logits.
+
+    Example:
+
+    >>> decoder = SoftmaxDecoder(4)
+    >>> decoder(tf.ones([2, 3, 5])).shape
+    TensorShape([2, 3, 4])
+    >>> decoder.decide(tf.ones([8, 2, 3, 5]))["probabilities"].shape
+    TensorShape([2, 3, 4])
 
     Reference:
       Gui et al., 2020, Eq. 4.
     """
 
-    def __init__(self, num_classes: int, **kwargs):
-        super().__init__(**kwargs)
-        if num_classes < 1:
-            raise ValueError(f"`num_classes` must be positive. Received: num_classes={num_classes}")
-        self.num_classes = num_classes
+    reads_sequence = False
 
     def build(self, input_shape):
         self.kernel = self.add_weight(
@@ -38,10 +47,16 @@ class SoftmaxDecoder(tf.keras.layers.Layer):
     def call(self, states):
         return tf.matmul(states, self.kernel) + self.bias
 
+    def sequence_loss(self, states, labels, mask, dropout_seed):
+        del dropout_seed  # nothing of its own to drop
+        return masked_cross_entropy(self(states), labels, mask)
+
+    def label_samples(self, states, mask):
+        del mask
+        return None, tf.nn.softmax(tf.cast(self(states), tf.float32))
+
     def compute_output_shape(self, input_shape):
         return [*input_shape[:-1], self.num_classes]
 
     def get_config(self):
-        config = super().get_config()
-        config.update(num_classes=self.num_classes)
-        return config
+        return super().get_config()

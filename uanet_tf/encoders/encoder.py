@@ -17,7 +17,7 @@ class Encoder(tf.keras.layers.Layer):
     inputs, and is the same at every time step. In training each sentence has its own row;
     in Monte Carlo sampling row j belongs to sample j and is shared by every sentence, so
     that a sentence's samples do not depend on its place in a batch (see
-    ``inference.monte_carlo``).
+    ``inference.monte_carlo``). States are zeros at padding.
     """
 
     def mask_widths(self, input_width: int) -> dict[str, tuple[int, float]]:
@@ -37,6 +37,31 @@ class Encoder(tf.keras.layers.Layer):
             for number, (name, (width, rate)) in enumerate(self.mask_widths(input_width).items())
             if rate > 0.0
         }
+
+    def training_states(self, inputs: tf.Tensor, mask: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
+        """The pass of training: each sentence under masks of its own.
+
+        An encoder overrides this where only training drops something (ordinary dropout,
+        attention weights) or where training scores more than the last states.
+
+        Args:
+          inputs: [N, T, D] word vectors.
+          mask: [N, T] boolean.
+          seed: [2] int32 seed of this step.
+
+        Returns:
+          [K, N, T, H], the states that the loss scores; K = 1 but for iterated encoders, and
+          the last are the states that ``call`` returns.
+        """
+        masks = self.draw_masks(seed, tf.shape(inputs)[0], inputs.shape[-1])
+        return tf.expand_dims(self(inputs, mask=mask, dropout_masks=masks), 0)
+
+
+def zero_padding(inputs: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
+    """Zeros [N, T, D] at padding, by selection: a NaN there does not pass."""
+    if mask is None:
+        return inputs
+    return tf.where(tf.expand_dims(mask, -1), inputs, tf.zeros([], inputs.dtype))
 
 
 def apply_mask(inputs: tf.Tensor, masks: Masks | None, name: str) -> tf.Tensor:

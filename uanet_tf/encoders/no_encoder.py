@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from uanet_tf.encoders.encoder import Encoder, apply_mask
+from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -35,9 +35,7 @@ class NoEncoder(Encoder):
         return {"output": (input_width, self.output_dropout)}
 
     def call(self, inputs, mask=None, dropout_masks=None):
-        if mask is not None:
-            inputs = tf.where(tf.expand_dims(mask, -1), inputs, tf.zeros([], inputs.dtype))
-        return apply_mask(inputs, dropout_masks, "output")
+        return apply_mask(zero_padding(inputs, mask), dropout_masks, "output")
 
     def compute_output_shape(self, input_shape):
         return input_shape

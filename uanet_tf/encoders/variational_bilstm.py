@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from uanet_tf.encoders.encoder import Encoder, apply_mask
+from uanet_tf.ops.initializers import block_orthogonal
 from uanet_tf.ops.lstm import PADDING_SHIFT, lstm_scan
 
 DIRECTIONS = ("forward", "backward")
@@ -95,7 +96,7 @@ class VariationalBiLSTM(Encoder):
                 self.recurrent_kernels[name] = self.add_weight(
                     name=f"recurrent_kernel_{name}",
                     shape=[units, 4 * units],
-                    initializer=_block_orthogonal,
+                    initializer=block_orthogonal,
                 )
                 self.biases[name] = self.add_weight(
                     name=f"bias_{name}", shape=[4 * units], initializer=_forget_one
@@ -148,15 +149,6 @@ class VariationalBiLSTM(Encoder):
             output_dropout=self.output_dropout,
         )
         return config
-
-
-def _block_orthogonal(shape, dtype=None, **_):
-    """An orthogonal [H, H] block for each gate, from the global seed."""
-    # One initializer a block: an instance without a seed gives the same values each time.
-    blocks = [
-        tf.keras.initializers.Orthogonal()([shape[0], shape[0]], dtype=dtype) for _ in range(4)
-    ]
-    return tf.concat(blocks, axis=-1)
 
 
 def _forget_one(shape, dtype=None, **_):

@@ -60,6 +60,7 @@ class Tagger(tf.keras.Model):
         self._num_samples = self.settings.sampling.num_samples
         self._mc_seed = self.settings.sampling.mc_seed
         self._return_probabilities = False
+        self._refine_all = True
         self._tag_function: Any = None
         # A weight, so that a tuned Gamma is saved with the model and can be changed live.
         self.gamma = self.add_weight(
@@ -96,12 +97,13 @@ class Tagger(tf.keras.Model):
         tf.debugging.assert_less_equal(lengths, width, "A length is beyond the width of tokens.")
         # Whatever a client or server put into the padding is made one and the same token.
         tokens = tf.where(sequence_mask(lengths, width), tokens, "")
-        forms, index = tf.unique(tf.reshape(tokens, [-1]))
+        # With the padding token in front, so that a batch of nothing still has a form.
+        forms, index = tf.unique(tf.concat([[""], tf.reshape(tokens, [-1])], axis=0))
         word_ids, char_ids = self.lookup(forms)
         return {
             "form_word_ids": word_ids,
             "form_char_ids": char_ids,
-            "form_index": tf.reshape(index, tf.shape(tokens)),
+            "form_index": tf.reshape(index[1:], tf.shape(tokens)),
             "lengths": lengths,
         }
 
@@ -118,16 +120,29 @@ class Tagger(tf.keras.Model):
         p, u = draft_from_samples(self.head(states), self.settings.sampling.uncertainty)
         return p, tf.where(mask, u, 0.0), mask
 
-    def refine(self, features: Tensors, draft: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-        """Refined distribution [B, T, C]; without a refiner, the draft's own."""
-        del features, mask
+    def refine(
+        self,
+        features: Tensors,
+        draft: tf.Tensor,
+        mask: tf.Tensor,
+        asked: tf.Tensor | None = None,
+    ) -> tf.Tensor:
+        """Refined distribution [B, T, C]; without a refiner, the draft's own.
+
+        Args:
+          features: of the batch.
+          draft: [B, T, C] mean draft distribution p.
+          mask: [B, T] boolean.
+          asked: [B, T] boolean, tokens whose refined label is wanted; None: all.
+        """
+        del features, mask, asked
         return draft
 
     def decide(self, features: Tensors, threshold: tf.Tensor | None = None) -> Tensors:
         """Draft, refinement and gate, as class ids; see ``refinement_gate``."""
         p, u, mask = self.draft(features)
-        refined = self.refine(features, p, mask)
         gamma = self.gamma if threshold is None else threshold
+        refined = self.refine(features, p, mask, None if self._refine_all else u > _column(gamma))
         decided = refinement_gate(p, refined, u, gamma, mask)
         chosen = tf.where(tf.expand_dims(decided["refined"], -1), refined, p)
         return {**decided, "uncertainty": u, "probabilities": chosen, "mask": mask}
@@ -257,6 +272,20 @@ class Tagger(tf.keras.Model):
         self._return_probabilities = value
         self._forget_graphs()
 
+    @property
+    def refine_all(self) -> bool:
+        """Whether sentences without an uncertain token are refined too.
+
+        False saves their refinement and changes neither labels nor uncertainty, confidence or
+        ``refined``; in those sentences ``refined_labels`` are then the draft's.
+        """
+        return self._refine_all
+
+    @refine_all.setter
+    def refine_all(self, value: bool) -> None:
+        self._refine_all = value
+        self._forget_graphs()
+
     def _forget_graphs(self) -> None:
         self._tag_function = None
         self.predict_function = None
@@ -298,6 +327,12 @@ class Tagger(tf.keras.Model):
 
     def build_from_config(self, config):
         """Nothing to build: ``__init__`` made every weight."""
+
+
+def _column(threshold: tf.Tensor) -> tf.Tensor:
+    """A scalar as it is, one threshold a sentence [B] as [B, 1]."""
+    threshold = tf.convert_to_tensor(threshold)
+    return tf.expand_dims(threshold, -1) if threshold.shape.rank == 1 else threshold
 
 
 _INTERNAL = ("probabilities", "mask")

@@ -28,9 +28,32 @@ class UANet(Tagger):
                 self.settings, self.vocabulary, "refiner_representation"
             )
 
-    def refine(self, features: Tensors, draft: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    def refine(self, features, draft, mask, asked=None):
+        if asked is None:
+            return self._refined(features, draft, mask)
+        # Sentences do not see one another, so leaving some out changes nothing for the others.
+        rows = tf.where(tf.reduce_any(asked & mask, axis=1))  # [R, 1]
+        return tf.cond(
+            tf.size(rows) > 0,
+            lambda: self._refined_rows(features, draft, mask, rows),
+            lambda: draft,
+        )
+
+    def _refined(self, features: Tensors, draft: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         logits = self._refined_logits(features, draft, mask)
         return tf.nn.softmax(tf.cast(logits, tf.float32))
+
+    def _refined_rows(
+        self, features: Tensors, draft: tf.Tensor, mask: tf.Tensor, rows: tf.Tensor
+    ) -> tf.Tensor:
+        """Refines the sentences ``rows`` [R, 1]; the others keep their draft."""
+        part = {
+            **features,
+            "form_index": tf.gather_nd(features["form_index"], rows),
+            "lengths": tf.gather_nd(features["lengths"], rows),
+        }
+        refined = self._refined(part, tf.gather_nd(draft, rows), tf.gather_nd(mask, rows))
+        return tf.tensor_scatter_nd_update(draft, rows, refined)
 
     def losses(self, features: Tensors, labels: tf.Tensor, dropout_seed: tf.Tensor) -> Tensors:
         """L1 of the draft and L2 of the refined labels (Eq. 9, 10)."""

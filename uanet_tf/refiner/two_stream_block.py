@@ -2,9 +2,9 @@
 
 import tensorflow as tf
 
+from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.attention.attention_stream import AttentionStream
 from uanet_tf.ops.dropout import fold_in
-from uanet_tf.refiner.arguments import check_positive, check_rate
-from uanet_tf.refiner.attention_stream import AttentionStream
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")

@@ -2,10 +2,10 @@
 
 import tensorflow as tf
 
+from uanet_tf.arguments import check_choice, check_positive, check_rate
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.sinusoid import relative_sinusoid
-from uanet_tf.refiner.arguments import check_choice, check_positive, check_rate
 from uanet_tf.refiner.two_stream_block import TwoStreamBlock
 
 

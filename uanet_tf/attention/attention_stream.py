@@ -2,11 +2,11 @@
 
 import tensorflow as tf
 
+from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.attention.relative_attention import RelativeAttention
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.layer_norm import layer_norm
 from uanet_tf.ops.linear import linear
-from uanet_tf.refiner.arguments import check_positive, check_rate
-from uanet_tf.refiner.relative_attention import RelativeAttention
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -35,6 +35,9 @@ class AttentionStream(tf.keras.layers.Layer):
       context: [B, T, context_width] floats; left out where `context_width` is None.
       mask: [B, T] booleans, True = token. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout.
+      dropout_masks: {"attention": [B, W], "feedforward": [B, W]}, either may be missing: what
+        the two outputs are multiplied with, the same at each position. Where given (an empty
+        one too), `dropout_seed` drops attention weights only.
 
     Output shape:
       [B, T, W].
@@ -106,23 +109,37 @@ class AttentionStream(tf.keras.layers.Layer):
         scale = self.add_weight(f"{name}_scale", [self.width], initializer="ones")
         return scale, self.add_weight(f"{name}_offset", [self.width], initializer="zeros")
 
-    def call(self, words, positions, residual=None, context=None, mask=None, dropout_seed=None):
+    def call(
+        self,
+        words,
+        positions,
+        residual=None,
+        context=None,
+        mask=None,
+        dropout_seed=None,
+        dropout_masks=None,
+    ):
         residual = words if residual is None else residual
         attended = self.attention(
             words, positions, context=context, mask=mask, dropout_seed=fold_in(dropout_seed, 0)
         )
 
+        def drop(rows, name, seed):
+            if dropout_masks is None:
+                return dropout(rows, self.dropout, seed)
+            return _mask_rows(rows, dropout_masks.get(name), tf.shape(words)[1])
+
         # From here on tokens have no neighbours: as rows of one matrix, bias, residual and ReLU
         # are fused into the products.
         rows = tf.reshape(attended, [-1, self.width])  # [B * T, W]
         outputs = linear(rows, self.output_kernel, self.output_bias)
-        outputs = dropout(outputs, self.dropout, fold_in(dropout_seed, 1))
+        outputs = drop(outputs, "attention", fold_in(dropout_seed, 1))
         outputs += tf.reshape(residual, [-1, self.width])
         outputs = layer_norm(outputs, *self.attention_norm)
 
         hidden = tf.nn.relu(linear(outputs, self.hidden_kernel, self.hidden_bias))  # [B * T, F]
         forward = linear(hidden, self.feedforward_kernel, self.feedforward_bias)  # [B * T, W]
-        outputs += dropout(forward, self.dropout, fold_in(dropout_seed, 2))
+        outputs += drop(forward, "feedforward", fold_in(dropout_seed, 2))
         outputs = layer_norm(outputs, *self.feedforward_norm)
         return tf.reshape(outputs, tf.shape(attended))  # [B, T, W]
 
@@ -139,3 +156,10 @@ class AttentionStream(tf.keras.layers.Layer):
             "dropout": self.dropout,
             "attention_dropout": self.attention_dropout,
         }
+
+
+def _mask_rows(rows: tf.Tensor, mask: tf.Tensor | None, length: tf.Tensor) -> tf.Tensor:
+    """Multiplies the rows [B * T, W] of each sentence by its row of the mask [B, W]."""
+    if mask is None:
+        return rows
+    return rows * tf.repeat(mask, length, axis=0)

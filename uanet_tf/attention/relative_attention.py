@@ -2,9 +2,9 @@
 
 import tensorflow as tf
 
+from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.relative_attention import attend, merge_heads, position_scores, split_heads
-from uanet_tf.refiner.arguments import check_positive, check_rate
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")

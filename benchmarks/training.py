@@ -1,0 +1,61 @@
+"""Training speed: whole steps, both optimizers included."""
+
+from collections.abc import Callable
+
+import tensorflow as tf
+
+from benchmarks.measure import timed
+from benchmarks.systems import sentences_like, tagger_for
+from uanet_tf.config import Config
+from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
+from uanet_tf.data.conll import Sentence
+from uanet_tf.data.encoded_corpus import encode_corpus
+from uanet_tf.training.trainer import Trainer
+
+TYPES, LENGTH = 4, 16
+
+
+def table(configs: dict[str, Config], *, count: int, repeats: int) -> str:
+    """Sentences a second of training, as a Markdown table, one row a recipe.
+
+    Args:
+      configs: name of the recipe to its settings.
+      count: sentences in a pass.
+      repeats: timed passes.
+    """
+    lines = [
+        "| recipe | batch | tokens a sentence | sentences/s |",
+        "| --- | --- | --- | --- |",
+    ]
+    for name, config in configs.items():
+        sentences = sentences_like(TYPES, LENGTH, count)
+        timing = timed(_epoch(config, sentences), repeats=repeats)
+        mean = sum(len(s.tokens) for s in sentences) / count
+        lines.append(f"| {name} | {config.data.batch_size} | {mean:.1f} | {timing.rate(count)} |")
+    return "\n".join(lines)
+
+
+def _epoch(config: Config, sentences: list[Sentence]) -> Callable[[], None]:
+    """A function that trains on every sentence once."""
+    tagger = tagger_for(config, sentences)
+    corpus = encode_corpus(sentences, tagger.vocabulary, tagger.lookup)
+    data = config.data
+    plan = plan_batches(
+        corpus.lengths, batch_size=data.batch_size, batch_tokens=data.batch_tokens, seed=1
+    )
+    trainer = Trainer(
+        tagger,
+        config.training,
+        steps_per_epoch=len(plan),
+        num_tokens=len(corpus.form_index),
+        dropout_rate=config.encoder.variational_dropout,
+    )
+    dataset = batched_dataset(BatchBuilder(corpus), lambda: plan)
+    step = tf.function(lambda *batch: trainer.train_step(batch)["loss"])
+    step = step.get_concrete_function(*dataset.element_spec)
+
+    def run() -> None:
+        for features, labels in dataset:
+            step(features, labels)
+
+    return run

@@ -1,0 +1,228 @@
+"""train.py from outside: bad input gets one sentence, exit code 2, and nothing is written."""
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from absl import flags
+
+from tests.training.conftest import corpus  # noqa: F401 the same fixture
+from tests.training.tiny_run import (
+    TINY,
+    assert_same_weights,
+    run,
+    start,
+    tiny_config,
+    train_command,
+)
+from uanet_tf.commands import runner
+from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.training.fit import fit
+from uanet_tf.training.run_directory import RunDirectory
+
+GOOD = "Anna\tB-PER\nran\tO\n\nin\tO\nRio\tB-LOC\n"
+
+
+@pytest.fixture
+def call(tmp_path, capsys):
+    """Runs what train.py runs, in this process; returns (exit code, stderr)."""
+    files = {name: tmp_path / f"{name}.conll" for name in ("train", "dev", "test")}
+    for path in files.values():
+        path.write_text(GOOD)
+
+    def call(*arguments, run_dir=tmp_path / "run"):
+        values = flags.FlagValues()
+        flags.DEFINE_string("run_dir", None, "", flag_values=values)
+        define_config_flags(values)
+
+        def main():
+            fit(config_from_flags(values), values.run_dir)
+
+        paths = [f"--{name}_path={path}" for name, path in files.items()]
+        tiny = [f"--{name}={value}" for name, value in TINY.items()]
+        argv = ["train.py", *paths, *tiny, f"--run_dir={run_dir}", *arguments]
+        code = runner.exit_code(main, values, argv)
+        return code, capsys.readouterr().err
+
+    return call
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ("--epohcs=3", "Unknown command line flag 'epohcs'. Did you mean: epochs ?"),
+        ("--epochs=many", "--epochs must be a whole number. Received: many"),
+        ("--embedding_dropout=1", "--embedding_dropout must be below 1.0. Received: 1.0"),
+        ("--recurrent_dropout=-0.1", "--recurrent_dropout must be at least 0.0. Received: -0.1"),
+        ("--threshold=-1", "--threshold must be at least 0.0. Received: -1.0"),
+        ("--threshold=nan", "--threshold must be at least 0.0. Received: nan"),
+        ("--batch_size=0", "--batch_size must be at least 1. Received: 0"),
+        ("--hidden_width=7", "--hidden_width must be even"),
+        ("--decoder=crfx", "uanet"),
+        ("--train_path=", "--train_path is required"),
+        ("--train_path=no/such.conll", "no/such.conll"),
+        ("--token_column=7", "train.conll:1: too few columns"),
+        ("--flagfile=no/such.flags", "no/such.flags"),
+    ],
+)
+def test_bad_arguments(call, tmp_path, argument, said):
+    code, err = call(argument)
+    assert code == 2
+    assert said in err
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["train", "dev", "test"])
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "no sentence found, the file is empty"),
+        (b"Anna B-PER\nran\n", ":2: too few columns"),
+        (b"Anna B-PER\n\xff\xfe O\n", ":2: "),
+    ],
+)
+def test_bad_files(call, tmp_path, name, content, said):
+    (tmp_path / f"{name}.conll").write_bytes(content)
+    code, err = call()
+    assert code == 2
+    assert f"{name}.conll{said}" in err or (f"{name}.conll" in err and said in err)
+    assert err.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_run_dir_is_a_file(call, tmp_path):
+    path = tmp_path / "file"
+    path.write_text("mine")
+    assert call(run_dir=path) == (2, f"--run_dir={path} is a file, not a directory.\n")
+    code, err = call(run_dir=path / "run")
+    assert (code, err.count("\n")) == (2, 1)
+    assert path.read_text() == "mine"
+
+
+def test_run_dir_of_somebody_else(call, tmp_path):
+    folder = tmp_path / "thesis"
+    folder.mkdir()
+    (folder / "thesis.tex").write_text("mine")
+    code, err = call(run_dir=folder)
+    assert code == 2
+    assert f"--run_dir={folder} holds other files (thesis.tex, ...) and no run" in err
+    assert contents(folder) == {"thesis.tex": b"mine"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_run_dir_cannot_be_written(call, tmp_path):
+    folder = tmp_path / "locked"
+    folder.mkdir(mode=0o555)
+    code, err = call(run_dir=folder / "run")
+    assert (code, err) == (2, f"--run_dir={folder / 'run'} cannot be written: Permission denied.\n")
+
+
+def test_run_dir_on_a_read_only_place(call):
+    code, err = call(run_dir="/proc/run")
+    assert code == 2
+    assert err.startswith("--run_dir=/proc/run cannot be written")
+    assert err.count("\n") == 1
+
+
+def test_run_dir_of_another_configuration_or_in_use(call, tmp_path, corpus):
+    folder = tmp_path / "run"
+    run = RunDirectory(folder)
+    run.claim(tiny_config(corpus))
+    before = contents(folder)
+    code, err = call()
+    assert code == 2
+    assert f"--run_dir={folder} holds a run with another configuration: --train_path was" in err
+    assert "--flagfile=" in err
+    assert contents(folder) == before
+    run.release()
+
+    shutil.rmtree(folder)
+    folder.mkdir()
+    with open(folder / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        code, err = call()
+    assert (code, err) == (2, f"{folder} is being trained in by another process.\n")
+    assert contents(folder) == {".lock": b""}
+
+
+def test_unknown_labels_are_a_warning_and_logs_are_plain(call, tmp_path):
+    (tmp_path / "dev.conll").write_text(GOOD.replace("LOC", "GPE"))
+    code, err = call("--epochs=1")
+    assert code == 0
+    first, second, *_ = err.splitlines()
+    assert first == (
+        "warning: dev: labels that the training file never shows count as errors: B-GPE (1)"
+    )
+    assert second.startswith("epoch 1: loss ")
+    assert "2.00" not in second.split("dev f1")[1][:6]
+
+
+@pytest.mark.parametrize("argument", ["--help", "--helpfull"])
+def test_help_shows_every_setting(argument):
+    command = [sys.executable, "train.py", argument]
+    root = Path(__file__).resolve().parent.parent.parent
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    text = " ".join(done.stdout.split())
+    assert "Trains a tagger" in text
+    assert "--run_dir: Directory of the run" in text
+    for group, field, value in runner_options():
+        name = f"[no]{field.name}" if isinstance(value, bool) else field.name
+        assert f"--{name}:" in text, group
+        assert field.metadata["help"][-25:] in text
+    assert ("--verbosity" in text) == (argument == "--helpfull")
+
+
+def runner_options():
+    from uanet_tf.config import Config, iter_options
+
+    return iter_options(Config())
+
+
+def test_from_the_shell(corpus, tmp_path):
+    """Ctrl-C: saved, exit code 130, and the same command goes on to the same end."""
+    command = train_command(corpus, tmp_path / "run", epochs=4, drafter_optimizer="adam")
+    with start(command) as process:
+        end = time.monotonic() + 200
+        while not (tmp_path / "run" / "checkpoints" / "best.weights.h5").exists():
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=100)
+    assert process.returncode == 130, err
+    assert out == ""
+    assert "Traceback" not in err
+    assert err.splitlines()[-1] == "stopped; the same command goes on from the last saved state"
+    assert list((tmp_path / "run" / "checkpoints").glob("ckpt-*.index"))
+    assert not (tmp_path / "run" / "model.keras").exists()
+
+    code, out, err = run(command)
+    assert code == 0, err
+    assert err.startswith("resuming ")
+    assert out.startswith("dev: f1 ")
+    assert not any(
+        line.startswith(("I0", "W0", "I1", "W1")) or "E external" in line for line in err
+    )
+    code, again, err = run(command)
+    assert (code, again) == (0, out)
+    assert "is complete" in err
+    config = tiny_config(corpus, epochs=4, drafter_optimizer="adam")
+    fit(config, tmp_path / "whole")
+    assert_same_weights(tmp_path / "whole", tmp_path / "run")

@@ -1,0 +1,95 @@
+"""Every flag is a documented setting that something reads."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from absl import flags
+
+from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.config import Config, iter_options
+from uanet_tf.training.run_directory import flag_text
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "uanet_tf"
+FIELDS = {field.name: (group, field) for group, field, _ in iter_options(Config())}
+# They define, check and store settings, which is not reading them.
+DEFINING = {PACKAGE / "config.py", PACKAGE / "settings.py"}
+
+
+def parse(*arguments: str) -> Config:
+    values = flags.FlagValues()
+    define_config_flags(values)
+    values(["train.py", *arguments])
+    return config_from_flags(values)
+
+
+def test_every_flag_of_train_is_a_setting():
+    program = (
+        "import sys; sys.argv = ['train.py']; import train\n"
+        "from absl import flags\n"
+        "print(*(f.name for m, fs in flags.FLAGS.flags_by_module_dict().items()\n"
+        "        if not m.startswith('absl') for f in fs))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) == {"run_dir", *FIELDS}
+
+
+def test_every_setting_is_read():
+    read: set[str] = set()
+    for path in PACKAGE.rglob("*.py"):
+        if path in DEFINING:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                read.add(node.attr)
+    assert not set(FIELDS) - read
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_every_setting_is_documented(name):
+    _, field = FIELDS[name]
+    text = field.metadata["help"]
+    assert len(text) > 15
+    assert text[0].isupper()
+    assert text.endswith(".")
+
+
+def test_defaults():
+    assert parse() == Config()
+
+
+def test_the_command_line_wins_over_the_flagfile(tmp_path):
+    path = tmp_path / "some.flags"
+    path.write_text("# comment\n\n--epochs=7\n--seed=3\n--notune_threshold\n--deterministic\n")
+    config = parse(f"--flagfile={path}", "--epochs=9")
+    assert (config.training.epochs, config.training.seed) == (9, 3)
+    assert config.training.deterministic
+    assert not config.sampling.tune_threshold
+
+
+def test_flags_txt_gives_the_same_configuration(tmp_path):
+    config = Config().replace(
+        train_path="a corpus/train#1.conll",
+        test_path="",
+        label_column=-2,
+        mc_seed=-1,
+        normalize_digits=False,
+        tune_threshold=True,
+        refiner_learning_rate=1.5e-7,
+        drafter_optimizer="adam",
+        threshold=0.0,
+    )
+    path = tmp_path / "flags.txt"
+    path.write_text(flag_text(config), encoding="utf-8")
+    assert parse(f"--flagfile={path}") == config
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("configs/*.flags")), ids=lambda path: path.stem)
+def test_recipes_are_valid_and_say_what_they_are(path):
+    assert parse(f"--flagfile={path}") != Config()
+    assert path.read_text(encoding="utf-8").startswith("# ")

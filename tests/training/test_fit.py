@@ -1,0 +1,156 @@
+"""What a training run leaves behind, early stopping, and that one seed means one result."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from absl import flags
+from tensorflow.python.framework.config import disable_op_determinism
+
+import uanet_tf
+from tests.training.tiny_run import (
+    TINY,
+    assert_same_weights,
+    metrics,
+    timeless,
+    tiny_config,
+    weights,
+)
+from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.config import load_config
+from uanet_tf.training import fit as fit_module
+from uanet_tf.training.fit import fit
+
+SCORES = {
+    *("f1", "precision", "recall", "accuracy", "draft_f1", "refined_f1", "threshold"),
+    *("refined_fraction", "right_to_wrong", "wrong_to_right"),
+    *("uncertainty_correct", "uncertainty_wrong", "sentences_per_second"),
+}
+
+
+@pytest.fixture(scope="module")
+def run_dir(corpus, tmp_path_factory):
+    """A run with all that can be in one."""
+    path = tmp_path_factory.mktemp("run") / "a"
+    before = os.umask(0o027)
+    try:
+        returned = fit(tiny_config(corpus, tune_threshold=True), path)
+    finally:
+        os.umask(before)
+    assert returned == metrics(path)
+    return path
+
+
+def test_files(run_dir, corpus):
+    config = tiny_config(corpus, tune_threshold=True)
+    assert load_config(run_dir) == config
+    vocabulary = json.loads((run_dir / "vocabulary.json").read_text())
+    assert "Holmfield" in vocabulary["words"] or vocabulary["words"]
+    assert (run_dir / "checkpoints" / "best.weights.h5").exists()
+    assert list((run_dir / "checkpoints").glob("ckpt-*.index"))
+    assert list((run_dir / "tensorboard").glob("events.out.tfevents.*"))
+    modes = {path: path.stat().st_mode & 0o777 for path in run_dir.rglob("*") if path.is_file()}
+    assert set(modes.values()) == {0o640}, modes
+    assert not [path for path in modes if ".part" in path.name]
+
+    values = flags.FlagValues()
+    define_config_flags(values)
+    values(["train.py", f"--flagfile={run_dir / 'flags.txt'}"])
+    assert config_from_flags(values) == config
+
+
+def test_metrics(run_dir):
+    found = metrics(run_dir)
+    assert set(found) == {"task", "epochs", "best_epoch", "dev", "test"}
+    assert found["task"] == "ner"
+    assert [entry["epoch"] for entry in found["epochs"]] == [1, 2, 3]
+    for entry in found["epochs"]:
+        assert set(entry) == {"epoch", "seconds", "sentences_per_second", "loss", "dev"}
+        assert set(entry["dev"]) == SCORES
+    assert set(found["dev"]) == set(found["test"]) == SCORES
+    losses = [entry["loss"] for entry in found["epochs"]]
+    assert losses == sorted(losses, reverse=True)
+
+
+def test_tensorboard_has_the_curves(run_dir):
+    (path,) = (run_dir / "tensorboard").glob("events.out.tfevents.*")
+    seen: dict[str, list[float]] = {}
+    for event in tf.compat.v1.train.summary_iterator(str(path)):
+        for value in event.summary.value:
+            seen.setdefault(value.tag, []).append(float(tf.make_ndarray(value.tensor)))
+    assert {"train/loss", "dev/f1", "dev/draft_f1", "dev/uncertainty_wrong"} <= set(seen)
+    expected = [entry["loss"] for entry in metrics(run_dir)["epochs"]]
+    np.testing.assert_allclose(seen["train/loss"], expected, rtol=1e-6)
+
+
+def test_tuned_threshold_is_in_the_model(run_dir):
+    found, model = metrics(run_dir), uanet_tf.load_model(run_dir)
+    assert model.threshold == pytest.approx(found["dev"]["threshold"])
+    assert found["test"]["threshold"] == found["dev"]["threshold"]
+    assert found["dev"]["threshold"] != pytest.approx(TINY["threshold"])
+
+
+def test_one_seed_one_result(run_dir, corpus, tmp_path):
+    fit(tiny_config(corpus, tune_threshold=True), tmp_path)
+    assert_same_weights(run_dir, tmp_path)
+    assert timeless(metrics(run_dir)) == timeless(metrics(tmp_path))
+
+
+def test_another_seed_another_result(run_dir, corpus, tmp_path):
+    fit(tiny_config(corpus, tune_threshold=True, seed=2), tmp_path)
+    mine, other = weights(run_dir), weights(tmp_path)
+    changed = [name for name in mine if not np.array_equal(mine[name], other[name])]
+    assert len(changed) > 20
+
+
+def test_deterministic(corpus, tmp_path):
+    """Also where the word table is updated row by row."""
+    config = tiny_config(corpus, deterministic=True, word_width=400, epochs=2)
+    try:
+        for name in ("a", "b"):
+            fit(config, tmp_path / name)
+    finally:
+        disable_op_determinism()
+    assert_same_weights(tmp_path / "a", tmp_path / "b")
+
+
+def test_patience_and_the_best_epoch(corpus, tmp_path, monkeypatch):
+    """The weights saved are those of the best epoch, scored with the average."""
+    scores, seen = iter([10.0, 30.0, 30.0, 20.0, 0.0, 0.0]), []
+    original = fit_module.score_corpus
+
+    def score(tagger, sentences, task):
+        seen.append([v.numpy() for v in tagger.trainable_variables])
+        return original(tagger, sentences, task) | {"f1": next(scores)}
+
+    monkeypatch.setattr(fit_module, "score_corpus", score)
+    config = tiny_config(corpus, epochs=9, patience=2, test_path="")
+    found = fit(config, tmp_path)
+    assert found["best_epoch"] == 2
+    assert len(found["epochs"]) == 4
+    assert "test" not in found
+    saved = uanet_tf.load_model(tmp_path).trainable_variables
+    for before, after, final in zip(seen[1], saved, seen[4], strict=True):
+        np.testing.assert_array_equal(before, after.numpy())
+        np.testing.assert_array_equal(before, final)
+    assert any(np.any(a != b) for a, b in zip(seen[1], seen[3], strict=True))
+
+
+def test_few_steps_reach_the_average(corpus, tmp_path):
+    """Fewer steps in all than there are between two updates of the average."""
+    config = tiny_config(corpus, epochs=1, batch_size=40, test_path="", average_decay=0.999)
+    fit(config, tmp_path)
+    initial = fit_module.prepare(config).tagger.get_weights()
+    trained = uanet_tf.load_model(tmp_path).get_weights()
+    assert any(np.any(a != b) for a, b in zip(initial, trained, strict=True))
+
+
+@pytest.mark.parametrize("decoder", ["uanet", "softmax"])
+def test_single_labels(corpus, tmp_path, decoder):
+    config = tiny_config(corpus, task="pos", decoder=decoder, epochs=1, average_decay=0.0)
+    found = fit(config, tmp_path)
+    assert found["task"] == "pos"
+    assert {"accuracy", "draft_accuracy", "refined_accuracy"} <= set(found["dev"])
+    assert "f1" not in found["test"]

@@ -1,0 +1,103 @@
+import logging
+
+import numpy as np
+import pytest
+
+from tests.training.tiny_run import TINY
+from uanet_tf.config import Config
+from uanet_tf.data.conll import Sentence
+from uanet_tf.errors import InputError
+from uanet_tf.training.prepare import build_vocabulary, cut_long, prepare
+
+NER = "Anna\tB-PER\nmet\tO\nBob1\tB-PER\nLee\tI-PER\n\nin\tO\nRio\tB-LOC\n"
+POS = "We\tPRON\nsee\tVERB\n\nus\tPRON\n"
+
+
+@pytest.fixture
+def configure(tmp_path):
+    def configure(train=NER, dev=NER, test=None, **settings):
+        paths = {}
+        for name, text in (("train", train), ("dev", dev), ("test", test)):
+            if text is not None:
+                (tmp_path / name).write_text(text)
+                paths[f"{name}_path"] = str(tmp_path / name)
+        return Config().replace(**(TINY | paths | settings))
+
+    return configure
+
+
+def test_ner(configure):
+    prepared = prepare(configure(test=NER))
+    assert prepared.task == "ner"
+    assert list(prepared.splits) == ["train", "dev", "test"]
+    vocabulary = prepared.tagger.vocabulary
+    assert vocabulary.scheme == "IOB2"
+    assert "Bob0" in vocabulary.words
+    assert {"O", "S-PER", "B-PER", "E-PER", "S-LOC"} <= set(vocabulary.labels)
+    assert prepared.corpus.lengths.tolist() == [4, 2]
+    assert np.all(prepared.corpus.label_ids >= 0)
+
+
+@pytest.mark.parametrize(
+    ("train", "task", "found"), [(POS, "auto", "pos"), (NER, "pos", "pos"), (NER, "ner", "ner")]
+)
+def test_task(configure, train, task, found):
+    prepared = prepare(configure(train=train, dev=train, task=task))
+    assert prepared.task == found
+    assert (prepared.tagger.label_scheme is None) == (found == "pos")
+
+
+def test_task_ner_needs_chunk_labels(configure):
+    with pytest.raises(InputError, match=r"--task=ner, but the labels of .*train are not chunk"):
+        prepare(configure(train=POS, dev=POS, task="ner"))
+
+
+@pytest.mark.parametrize("missing", ["train", "dev"])
+def test_train_and_dev_are_required(configure, missing):
+    with pytest.raises(InputError, match=f"--{missing}_path is required"):
+        prepare(configure(**{missing: None}))
+
+
+def test_vocabulary_is_of_train_alone(configure):
+    prepared = prepare(configure(dev=NER.replace("Rio", "Žilina"), min_word_count=1))
+    assert not any("Ž" in text for text in prepared.tagger.vocabulary.words)
+    assert "Ž" not in prepared.tagger.vocabulary.chars
+
+
+def test_rare_words_and_case():
+    sentences = [Sentence(("The", "the", "cat9", "cat8"), ("A", "A", "B", "B"), 1, True)]
+    data = Config().replace(lowercase_words=True, min_word_count=2).data
+    vocabulary = build_vocabulary(data, sentences, None)
+    assert sorted(zip(vocabulary.words, vocabulary.word_counts, strict=True)) == [
+        ("cat0", 2),
+        ("the", 2),
+    ]
+    assert "T" in vocabulary.chars
+
+
+def test_unknown_labels_are_counted_in_a_warning(configure, caplog):
+    dev = NER.replace("LOC", "GPE")
+    with caplog.at_level(logging.WARNING):
+        prepared = prepare(configure(dev=dev, test=NER))
+    assert caplog.messages == [
+        "dev: labels that the training file never shows count as errors: B-GPE (1)"
+    ]
+    assert prepared.splits["dev"][1].labels == ("O", "B-GPE")
+
+
+def test_repairs_are_counted_in_a_warning(configure, caplog):
+    broken = NER.replace("in\tO", "in\tI-LOC")
+    with caplog.at_level(logging.WARNING):
+        prepare(configure(train=NER * 20 + "\n" + broken))
+    assert any("repaired" in message for message in caplog.messages)
+
+
+def test_long_sentences_are_cut_not_dropped(caplog):
+    words = tuple(map(str, range(50)))
+    sentences = [Sentence(words, words, 1, True), Sentence(("a",), ("O",), 52, False)]
+    with caplog.at_level(logging.INFO):
+        pieces = cut_long(sentences, 16)
+    assert [token for piece in pieces for token in piece.tokens] == [*words, "a"]
+    assert all(piece.tokens == piece.labels for piece in pieces[:-1])
+    assert max(len(piece.tokens) for piece in pieces) <= 16
+    assert "1 sentences of over 16 tokens were cut" in caplog.text

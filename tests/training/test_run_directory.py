@@ -1,0 +1,114 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from uanet_tf.config import Config, load_config
+from uanet_tf.errors import InputError
+from uanet_tf.training.run_directory import RunDirectory
+
+
+@pytest.fixture
+def run(tmp_path):
+    return RunDirectory(tmp_path / "deep" / "run")
+
+
+def test_claim_makes_the_directory(run):
+    assert not run.claim(Config())
+    assert load_config(run.path) == Config()
+    assert run.flags.read_text().startswith("--train_path=\n")
+    run.release()
+    assert run.claim(Config())
+
+
+def test_file_modes_follow_the_umask(run):
+    before = os.umask(0o027)
+    try:
+        run.claim(Config())
+        run.write(run.metrics, "{}")
+    finally:
+        os.umask(before)
+    for path in (run.config, run.flags, run.metrics):
+        assert path.stat().st_mode & 0o777 == 0o640, path
+
+
+def test_a_second_process_is_refused(run):
+    run.claim(Config())
+    program = (
+        "import sys\n"
+        "from uanet_tf.config import Config\n"
+        "from uanet_tf.errors import InputError\n"
+        "from uanet_tf.training.run_directory import RunDirectory\n"
+        "try: RunDirectory(sys.argv[1]).claim(Config())\n"
+        "except InputError as error: print(error)\n"
+    )
+    command = [sys.executable, "-c", program, str(run.path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{run.path} is being trained in by another process.\n"
+    run.release()
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == ""
+
+
+def test_another_configuration_is_refused(run):
+    run.claim(Config())
+    run.check(Config().replace(save_seconds=5))
+    with pytest.raises(
+        InputError, match=r"--threshold was 0.35, now 0.5; --epochs was 100, now 3\."
+    ):
+        run.check(Config().replace(epochs=3, threshold=0.5))
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '{"data": 3}'])
+def test_a_broken_configuration_is_refused(run, text):
+    run.claim(Config())
+    run.config.write_text(text)
+    with pytest.raises(InputError, match=r"config.json is not a configuration"):
+        run.check(Config())
+
+
+def test_foreign_files_are_refused_and_left_alone(run):
+    run.path.mkdir(parents=True)
+    (run.path / "thesis.tex").write_text("mine")
+    with pytest.raises(InputError, match=r"holds other files \(thesis.tex, ...\) and no run"):
+        run.check(Config())
+    assert os.listdir(run.path) == ["thesis.tex"]
+
+
+def test_a_corpus_may_lie_in_the_directory(run):
+    (run.path / "data").mkdir(parents=True)
+    run.check(Config())
+
+
+def test_a_file_is_refused(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("mine")
+    with pytest.raises(InputError, match="is a file, not a directory"):
+        RunDirectory(path).check(Config())
+    with pytest.raises(InputError, match="cannot be"):
+        RunDirectory(path / "run").claim(Config())
+    assert path.read_text() == "mine"
+
+
+def test_writing_is_whole_or_not_at_all(run, monkeypatch):
+    run.claim(Config())
+    run.write(run.metrics, "old")
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        run.write(run.metrics, "new")
+    assert run.metrics.read_text() == "old"
+
+
+def test_finished_metrics(run):
+    run.claim(Config())
+    assert run.finished_metrics() is None
+    run.model.write_text("")
+    run.metrics.write_text(json.dumps({"epochs": []}))
+    assert run.finished_metrics() is None
+    run.metrics.write_text(json.dumps({"epochs": [], "dev": {}}))
+    assert run.finished_metrics() == {"epochs": [], "dev": {}}

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.training.tiny_run import TINY
+from uanet_tf.config import Config
+from uanet_tf.data.vocabulary import FIRST_ID, Vocabulary
+from uanet_tf.errors import InputError
+from uanet_tf.models.build import make_tagger
+from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings
+
+WORDS = ("Rio", "ran", "0")
+VECTORS = {"rio": [1, 1], "ran": [2, 2], "Oslo": [3, 3], "7": [4, 4], "the": [5, 5]}
+
+
+@pytest.fixture
+def vocabulary():
+    return Vocabulary(
+        words=WORDS, word_counts=(1, 1, 1), chars=("a",), labels=("A", "B"), scheme=None
+    )
+
+
+@pytest.fixture
+def configure(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("".join(f"{word} {x} {y}\n" for word, (x, y) in VECTORS.items()))
+
+    def configure(**settings):
+        return Config().replace(**(TINY | {"word_vectors": str(path), "word_width": 2} | settings))
+
+    return configure
+
+
+def test_no_file(vocabulary):
+    assert add_pretrained(Config(), vocabulary) == (vocabulary, {})
+
+
+def test_words_of_the_data(vocabulary, configure):
+    same, vectors = add_pretrained(configure(), vocabulary)
+    assert same == vocabulary
+    assert {word: row.tolist() for word, row in vectors.items()} == {"Rio": [1, 1], "ran": [2, 2]}
+
+
+def test_all_words_of_the_file(vocabulary, configure):
+    grown, vectors = add_pretrained(configure(vector_words="all"), vocabulary)
+    assert grown.words == (*WORDS, "Oslo", "rio", "the")
+    assert grown.word_counts == (1, 1, 1, 0, 0, 0)
+    assert vectors["Oslo"].tolist() == [3, 3]
+    assert vectors["0"].tolist() == [4, 4]
+
+
+def test_width(vocabulary, configure):
+    with pytest.raises(InputError, match="its vectors have 2 numbers, but --word_width is 5"):
+        add_pretrained(configure(word_width=5), vocabulary)
+
+
+def test_every_word_embedding_is_filled(vocabulary, configure):
+    config = configure()
+    tagger = make_tagger(config, vocabulary)
+    before = [part.embeddings.numpy() for part in tagger.word_representations()]
+    fill_embeddings(tagger, add_pretrained(config, vocabulary)[1])
+    assert len(before) == 2
+    for part, old in zip(tagger.word_representations(), before, strict=True):
+        new = part.embeddings.numpy()
+        np.testing.assert_array_equal(new[FIRST_ID : FIRST_ID + 2], [[1, 1], [2, 2]])
+        np.testing.assert_array_equal(new[:FIRST_ID], old[:FIRST_ID])
+        np.testing.assert_array_equal(new[FIRST_ID + 2 :], old[FIRST_ID + 2 :])
+    tf.debugging.assert_all_finite(tagger.word_representations()[0].embeddings, "finite")

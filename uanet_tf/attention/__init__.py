@@ -1,0 +1,1 @@
+"""Attention with relative positions, shared by encoders and the refiner."""

@@ -1,0 +1,176 @@
+"""The whole tool in two minutes: a sample corpus, training, scores, three tagged sentences.
+
+    make demo            or: python -m uanet_tf.commands.demo
+
+The corpus and the run are kept in --run_dir. A demo that was stopped goes on, one that is
+complete is shown again without training. Every setting of train.py is a flag here too; their
+values come from configs/quickstart.flags.
+"""
+
+import os
+import pathlib
+import sys
+import time
+from typing import Any
+
+from absl import flags
+
+from uanet_tf.commands import runner
+from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.config import Config
+from uanet_tf.data.conll import read_corpus
+from uanet_tf.data.sample_corpus import write_sample_corpus
+from uanet_tf.errors import InputError
+from uanet_tf.evaluation import terminal
+from uanet_tf.training.run_directory import RunDirectory
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SETTINGS = ROOT / "configs" / "quickstart.flags"
+
+FLAGS = flags.FlagValues()
+flags.DEFINE_string(
+    "run_dir", "runs/demo", "Directory of the demo: its corpus and its run.", flag_values=FLAGS
+)
+define_config_flags(FLAGS)
+
+# Most of these names are persons, clubs and places of the corpus by turns. What they are here
+# is said far from where they stand, which is what the refiner is for.
+SENTENCES = (
+    "Holmfield , the former goalkeeper , had a quiet winter , but while prices rose for the 9th "
+    "week , critics of Holmfield were silent .",
+    "Figures for Monday : Kelton 31 , Walbridge 28 , Northdale 17 -- goals scored by each player .",
+    "All eyes were on Stonehaven last Friday , although in Kelton and elsewhere Stonehaven had "
+    "long since been rebuilt .",
+)
+PARTS = ("train", "dev", "test")
+_MOST_DIRECTORIES = 100
+
+
+def main() -> None:
+    """Runs the demo with the flags in ``FLAGS``."""
+    start = time.monotonic()
+    directory, config = _write_corpus(FLAGS.run_dir, config_from_flags(FLAGS))
+    _train(config, directory)
+    model = _score(config, directory)
+    _tag(model)
+    _say_next(directory, time.monotonic() - start)
+
+
+def _write_corpus(wanted: str, config: Config) -> tuple[str, Config]:
+    """Writes the corpus into ``wanted``, or the next directory that is free for this demo.
+
+    What somebody else put there, and a demo with other settings, is left alone.
+    """
+    for number in range(1, _MOST_DIRECTORIES + 1):
+        directory = wanted if number == 1 else f"{wanted}-{number}"
+        data = os.path.join(directory, "data")
+        files = {f"{part}_path": os.path.join(data, f"{part}.conll") for part in PARTS}
+        ready = config.replace(**files)
+        try:
+            RunDirectory(directory).check(ready)
+            write_sample_corpus(data)
+        except InputError:
+            # One that is not a directory, or cannot be written: the next would be no better.
+            if number == _MOST_DIRECTORIES or not os.path.isdir(data):
+                raise
+            continue
+        _head(1, "A sample corpus: invented newswire, in which many a name may be several things")
+        if number > 1:
+            _say(f"{wanted} holds a demo with other settings, so this one is in {directory}.")
+        sizes = [
+            f"{len(read_corpus(path)):,} in {os.path.basename(path)}" for path in files.values()
+        ]
+        _say(f"{data}: sentences {', '.join(sizes)}")
+        return directory, ready
+    raise InputError(f"--run_dir={wanted} cannot be used.")
+
+
+def _train(config: Config, directory: str) -> None:
+    finished = RunDirectory(directory).finished_metrics() is not None
+    if finished:
+        _head(2, "Training: done before, and not done again")
+        _say(f"To train anew, delete {directory} or name another --run_dir.")
+        return
+    _head(2, "Training UANet: a drafter that knows when it is unsure, and a refiner")
+    _say("Scores are F1 of entities on dev.conll. The first epoch also builds the graph.")
+    from uanet_tf.training.fit import fit
+
+    fit(config, directory)
+
+
+def _score(config: Config, directory: str) -> Any:
+    """Prints the evaluation of the saved model, and returns the model."""
+    import uanet_tf
+    from uanet_tf.evaluation.report import evaluate_tagged, evaluation_table
+
+    path = config.data.test_path
+    _head(3, "Evaluation: the draft, the refiner's labels for all words, and what the gate gives")
+    model = uanet_tf.load_model(directory)
+    sentences = read_corpus(path)
+    tokens = [sentence.tokens for sentence in sentences]
+    uanet_tf.tag(model, tokens[:8])  # builds the graph, which is not what is timed
+    start = time.perf_counter()
+    tagged = uanet_tf.tag(model, tokens)
+    evaluation = evaluate_tagged(
+        [sentence.labels for sentence in sentences],
+        tagged,
+        task="ner",
+        threshold=model.threshold,
+        seconds=time.perf_counter() - start,
+        known_labels=model.label_names,
+    )
+    _say(evaluation_table(evaluation, os.path.basename(path)))
+    return model
+
+
+def _tag(model: Any) -> None:
+    import uanet_tf
+
+    color, draw = terminal.wants_color(sys.stdout), terminal.can_draw(sys.stdout)
+    printer = terminal.SentencePrinter(model.threshold, color=color, draw=draw)
+    _head(4, "Tagging: where the draft is unsure, the refined label is taken")
+    tagged = uanet_tf.tag(model, [sentence.split() for sentence in SENTENCES])
+    print("\n\n".join(printer.render(sentence) for sentence in tagged), flush=True)
+
+
+def _say_next(directory: str, seconds: float) -> None:
+    python = _shown_path(sys.executable)
+    _head(None, f"Done in {seconds:.0f} s. Next:")
+    _say(
+        f"""\
+tag text of your own (with the names of this little world, such as Holmfield):
+  echo "Critics of Holmfield , the insurer , were silent ." | {python} -m uanet_tf.tag \\
+      --run_dir={directory} --format=text --output_format=pretty
+
+train on files of your own, after a look at them:
+  {python} -m uanet_tf.data.check train.conll dev.conll test.conll
+  {python} train.py --flagfile=configs/quickstart.flags --train_path=train.conll \\
+      --dev_path=dev.conll --test_path=test.conll --run_dir=runs/mine
+
+watch it learn:
+  {_shown_path(os.path.join(os.path.dirname(sys.executable), "tensorboard"))} \
+--logdir={directory}/tensorboard"""
+    )
+
+
+def _shown_path(path: str) -> str:
+    """Relative to where the user stands, if it lies below."""
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative
+
+
+def _head(number: int | None, text: str) -> None:
+    line = text if number is None else f"{number}/4  {text}"
+    bold = terminal.wants_color(sys.stdout)
+    print(f"\n\x1b[1m{line}\x1b[0m\n" if bold else f"\n{line}\n", flush=True)
+
+
+def _say(text: str) -> None:
+    """Prints indented, and at once: training writes to stderr in between."""
+    print("\n".join(f"  {line}".rstrip() for line in text.splitlines()), flush=True)
+
+
+if __name__ == "__main__":
+    # Flags of the user come later, so they win.
+    arguments = [sys.argv[0], f"--flagfile={SETTINGS}", *sys.argv[1:]]
+    runner.run(main, flag_values=FLAGS, argv=arguments)

@@ -1,0 +1,152 @@
+"""What every decoder promises: a loss to train on, and labels with their distributions."""
+
+import tensorflow as tf
+
+from uanet_tf.arguments import check_positive
+from uanet_tf.ops.masking import is_right_padded
+
+Decision = dict[str, tf.Tensor]
+
+
+class Decoder(tf.keras.layers.Layer):
+    """Base of decoders: labels from contextual states.
+
+    A subclass gives ``sequence_loss`` and ``label_samples``, and builds its weights in ``build``.
+    Both ``loss`` and ``decide`` may be called directly, without ``__call__``: they build the
+    weights and check the mask. A decoder draws no random numbers when it decides: the M samples
+    are those of the encoder, and decoders that feed labels back decide one common sequence for
+    all of them.
+
+    Args:
+      num_classes: number C of labels.
+
+    Call arguments:
+      states: [M, B, T, H].
+      mask: [B, T] boolean, True at tokens, right-padded; None: all are tokens.
+
+    Returns:
+      Calling a decoder is ``decide``, unless the decoder says otherwise.
+    """
+
+    # Whether what stands at one position can change the labels of others, so that a token
+    # behind padding would be an error.
+    reads_sequence = True
+
+    def __init__(self, num_classes: int, **kwargs):
+        super().__init__(**kwargs)
+        self.num_classes = check_positive("num_classes", num_classes)
+
+    def loss(
+        self,
+        states: tf.Tensor,
+        labels: tf.Tensor,
+        mask: tf.Tensor,
+        dropout_seed: tf.Tensor | None = None,
+    ) -> tf.Tensor:
+        """Negative log likelihood of the labels, summed over the batch, in nats.
+
+        Args:
+          states: [N, T, H].
+          labels: [N, T] class ids; any value at padding.
+          mask: [N, T] boolean, True at tokens, right-padded.
+          dropout_seed: [2] int32 seed of the decoder's own dropout; None: nothing is dropped.
+
+        Returns:
+          A float32 scalar.
+
+        Raises:
+          InvalidArgumentError: the mask is not right-padded.
+        """
+        states, mask = self._prepare(states, mask, rank=3)
+        labels = tf.where(mask, tf.cast(labels, tf.int32), 0)
+        return self.sequence_loss(states, labels, mask, dropout_seed)
+
+    def decide(self, states: tf.Tensor, mask: tf.Tensor | None = None) -> Decision:
+        """Labels and their probabilities, from M samples of the states.
+
+        Args:
+          states: [M, B, T, H]; M = 1 for one pass.
+          mask: [B, T] boolean, True at tokens, right-padded; None: all are tokens.
+
+        Returns:
+          label_ids [B, T] int32, 0 at padding; probabilities [B, T, C], the mean p over
+          the samples; samples [M, B, T, C], each sample's distribution, so that the entropy of
+          their mean and their mutual information can be taken. Each distribution sums to 1,
+          at padding too, where it says nothing. A label's confidence is its probability.
+
+        Raises:
+          InvalidArgumentError: the mask is not right-padded.
+        """
+        states, mask = self._prepare(states, mask, rank=4)
+        label_ids, samples = self.label_samples(states, mask)
+        samples = tf.cast(samples, tf.float32)
+        mean = tf.reduce_mean(samples, axis=0)  # p, [B, T, C]
+        if label_ids is None:
+            label_ids = tf.argmax(mean, axis=-1, output_type=tf.int32)
+        return {
+            "label_ids": tf.where(mask, label_ids, 0),
+            "probabilities": mean,
+            "samples": samples,
+        }
+
+    def sequence_loss(
+        self,
+        states: tf.Tensor,
+        labels: tf.Tensor,
+        mask: tf.Tensor,
+        dropout_seed: tf.Tensor | None,
+    ) -> tf.Tensor:
+        """As ``loss``; labels are int32, and 0 at padding."""
+        raise NotImplementedError(f"{type(self).__name__} must define sequence_loss.")
+
+    def label_samples(
+        self, states: tf.Tensor, mask: tf.Tensor
+    ) -> tuple[tf.Tensor | None, tf.Tensor]:
+        """Label ids [B, T] (None: the argmax of the mean) and samples [M, B, T, C]."""
+        raise NotImplementedError(f"{type(self).__name__} must define label_samples.")
+
+    def call(self, states, mask=None):
+        return self.decide(states, mask)
+
+    def _prepare(
+        self, states: tf.Tensor, mask: tf.Tensor | None, rank: int
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Builds the weights, casts the states to their dtype and checks the mask."""
+        states = tf.convert_to_tensor(states)
+        if states.shape.rank != rank:
+            axes = "[N, T, H]" if rank == 3 else "[M, B, T, H]"
+            raise ValueError(f"`states` must be {axes}. Received: shape={states.shape}")
+        if not self.built:
+            # The graph that asks first must not own the weights.
+            with tf.init_scope(), tf.name_scope(self.name):
+                self.build(states.shape)
+        if mask is None:
+            mask = tf.ones(tf.shape(states)[-3:-1], tf.bool)
+        mask = tf.cast(mask, tf.bool)
+        if self.reads_sequence:
+            tf.debugging.Assert(
+                is_right_padded(mask),
+                [f"`mask` of {self.name} must be right-padded: a token follows padding."],
+            )
+        return tf.cast(states, self.variable_dtype), mask
+
+    def get_config(self):
+        config = super().get_config()
+        config.update(num_classes=self.num_classes)
+        return config
+
+
+def fold_samples(states: tf.Tensor, mask: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Makes rows of samples: [M, B, T, H] and [B, T] to [M * B, T, H] and [M * B, T]."""
+    shape = tf.shape(states)
+    rows = tf.reshape(states, tf.concat([[shape[0] * shape[1]], shape[2:]], axis=0))
+    rows.set_shape([None, *states.shape[2:]])
+    return rows, tf.tile(mask, [shape[0], 1])
+
+
+def unfold_samples(rows: tf.Tensor, states: tf.Tensor) -> tf.Tensor:
+    """Inverse of ``fold_samples``: [M * B, T, C] to [M, B, T, C], M and B as in ``states``."""
+    shape = tf.concat([tf.shape(states)[:3], tf.shape(rows)[-1:]], axis=0)
+    unfolded = tf.reshape(rows, shape)
+    unfolded.set_shape([*states.shape[:3], rows.shape[-1]])
+    return unfolded

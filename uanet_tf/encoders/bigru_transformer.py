@@ -1,0 +1,171 @@
+"""A Transformer layer with a bidirectional GRU in the place of attention."""
+
+import tensorflow as tf
+
+from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
+from uanet_tf.ops.gru import close_padding, gru_scan
+from uanet_tf.ops.initializers import block_orthogonal
+from uanet_tf.ops.layer_norm import layer_norm
+from uanet_tf.ops.linear import linear
+
+DIRECTIONS = ("forward", "backward")
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class BiGRUTransformer(Encoder):
+    """Layers of Norm, BiGRU, Add & Norm, feed-forward, Add & Norm.
+
+        G = BiGRU(LayerNorm(x));    H = LayerNorm(x W_r + G)
+        output = LayerNorm(H + W_2 relu(W_1 H + b_1) + b_2)
+
+    W_r makes room for the sum where x is not as wide as the states, and is left out elsewhere.
+
+    Args:
+      hidden_width: width of the states, both directions together; even.
+      num_layers: number of layers.
+      feedforward_width: hidden width of the feed-forward layers. Default: twice `hidden_width`.
+      input_dropout: rate of the masks on the inputs of BiGRU and feed-forward layer.
+      recurrent_dropout: rate of the masks on the previous hidden state, one a direction.
+      output_dropout: rate of the mask on the output of the last layer.
+      **kwargs: `name` and `dtype`.
+
+    Call arguments:
+      inputs: [N, T, D].
+      mask: [N, T] boolean, True at tokens, right-padded; None: all are tokens.
+      dropout_masks: what ``draw_masks`` gives, with N rows; None: nothing is dropped.
+
+    Output shape:
+      [N, T, hidden_width], zeros at padding.
+
+    Example:
+
+    >>> BiGRUTransformer(8)(tf.ones([3, 4, 5])).shape
+    TensorShape([3, 4, 8])
+
+    Reference:
+      Dinarelli and Grobol, 2019, "Seq2Biseq: Bidirectional Output-wise Recurrent Neural Networks
+      for Sequence Modelling".
+    """
+
+    def __init__(
+        self,
+        hidden_width: int = 400,
+        *,
+        num_layers: int = 1,
+        feedforward_width: int | None = None,
+        input_dropout: float = 0.25,
+        recurrent_dropout: float = 0.25,
+        output_dropout: float = 0.0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if check_positive("hidden_width", hidden_width) % 2:
+            raise ValueError(f"`hidden_width` must be even. Received: hidden_width={hidden_width}")
+        self.hidden_width = hidden_width
+        self.num_layers = check_positive("num_layers", num_layers)
+        self.feedforward_width = check_positive(
+            "feedforward_width", feedforward_width, optional=True
+        )
+        self.input_dropout = check_rate("input_dropout", input_dropout)
+        self.recurrent_dropout = check_rate("recurrent_dropout", recurrent_dropout)
+        self.output_dropout = check_rate("output_dropout", output_dropout)
+
+    def mask_widths(self, input_width):
+        units = self.hidden_width // 2
+        widths = {}
+        for layer in range(self.num_layers):
+            width = input_width if layer == 0 else self.hidden_width
+            widths[f"input_{layer}"] = (width, self.input_dropout)
+            for direction in DIRECTIONS:
+                widths[f"recurrent_{layer}_{direction}"] = (units, self.recurrent_dropout)
+            widths[f"feedforward_{layer}"] = (self.hidden_width, self.input_dropout)
+        widths["output"] = (self.hidden_width, self.output_dropout)
+        return widths
+
+    def build(self, input_shape):
+        units, width = self.hidden_width // 2, int(input_shape[-1])
+        hidden = self.feedforward_width or 2 * self.hidden_width
+        self.layers = [
+            self._add_layer(f"layer_{index}", units, hidden, self.hidden_width if index else width)
+            for index in range(self.num_layers)
+        ]
+        super().build(input_shape)
+
+    def _add_layer(self, name, units, hidden, width) -> dict[str, tf.Variable]:
+        """The weights of one layer, by name."""
+        shapes = {
+            "hidden_kernel": [2 * units, hidden],
+            "hidden_bias": [hidden],
+            "feedforward_kernel": [hidden, 2 * units],
+            "feedforward_bias": [2 * units],
+        }
+        for direction in DIRECTIONS:
+            shapes[f"kernel_{direction}"] = [width, 3 * units]
+            shapes[f"recurrent_kernel_{direction}"] = [units, 3 * units]
+            shapes[f"bias_{direction}"] = [3 * units]
+        for norm, size in (("input", width), ("states", 2 * units), ("output", 2 * units)):
+            shapes[f"{norm}_scale"] = [size]
+            shapes[f"{norm}_offset"] = [size]
+        if width != 2 * units:
+            shapes["residual_kernel"] = [width, 2 * units]
+        return {
+            key: self.add_weight(name=f"{name}/{key}", shape=shape, initializer=_initializer(key))
+            for key, shape in shapes.items()
+        }
+
+    def call(self, inputs, mask=None, dropout_masks=None):
+        states = zero_padding(inputs, mask)
+        masks = dropout_masks or {}
+        for index, weights in enumerate(self.layers):
+            normal = layer_norm(states, weights["input_scale"], weights["input_offset"])
+            normal = apply_mask(normal, masks, f"input_{index}")
+            summed = self._bigru(normal, mask, masks, index)  # [N, T, H]
+            if "residual_kernel" in weights:
+                states = linear(states, weights["residual_kernel"])
+            summed += states
+            states = layer_norm(summed, weights["states_scale"], weights["states_offset"])
+
+            hidden = apply_mask(states, masks, f"feedforward_{index}")
+            hidden = tf.nn.relu(linear(hidden, weights["hidden_kernel"], weights["hidden_bias"]))
+            states += linear(hidden, weights["feedforward_kernel"], weights["feedforward_bias"])
+            states = layer_norm(states, weights["output_scale"], weights["output_offset"])
+        return apply_mask(zero_padding(states, mask), masks, "output")
+
+    def _bigru(self, inputs, mask, masks, index):
+        """[N, T, H]: both directions side by side."""
+        weights = self.layers[index]
+        inputs = tf.transpose(inputs, [1, 0, 2])  # [T, N, D]
+        ways = []
+        for way in DIRECTIONS:
+            projected = linear(inputs, weights[f"kernel_{way}"], weights[f"bias_{way}"])
+            if mask is not None:
+                projected = close_padding(projected, tf.transpose(mask))  # [T, N, 3H]
+            kernel = tf.convert_to_tensor(weights[f"recurrent_kernel_{way}"])
+            tied = masks.get(f"recurrent_{index}_{way}")
+            ways.append(gru_scan(projected, kernel, tied, reverse=way == "backward"))
+        return tf.transpose(tf.concat(ways, axis=-1), [1, 0, 2])
+
+    def compute_output_shape(self, input_shape):
+        return [*input_shape[:-1], self.hidden_width]
+
+    def get_config(self):
+        config = super().get_config()
+        config.update(
+            hidden_width=self.hidden_width,
+            num_layers=self.num_layers,
+            feedforward_width=self.feedforward_width,
+            input_dropout=self.input_dropout,
+            recurrent_dropout=self.recurrent_dropout,
+            output_dropout=self.output_dropout,
+        )
+        return config
+
+
+def _initializer(key: str):
+    """How the weight called ``key`` starts."""
+    if key.startswith("recurrent_kernel"):
+        return block_orthogonal
+    if key.endswith("_scale"):
+        return "ones"
+    return "glorot_uniform" if "kernel" in key else "zeros"

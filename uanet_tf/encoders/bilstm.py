@@ -1,0 +1,90 @@
+"""The BiLSTM with ordinary dropout: other units at each time step, in training alone."""
+
+import tensorflow as tf
+
+from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
+from uanet_tf.ops.dropout import dropout, fold_in, keep_mask
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class BiLSTM(VariationalBiLSTM):
+    """Stacked bidirectional LSTM with ordinary dropout on the input of each layer and the output.
+
+    The recurrence is that of ``VariationalBiLSTM``, of which nothing is tied over time here: what
+    is dropped is drawn anew for each token from ``dropout_seed``, and nothing is dropped from the
+    recurrence. Such dropout is no sample of a network, so there are no masks to sample from:
+    inference is always one pass without dropout, whatever the number of samples.
+
+    Args:
+      hidden_width: width of the output, both directions together; even.
+      num_layers: number of stacked layers.
+      input_dropout: rate at which the input of each layer is dropped.
+      output_dropout: rate at which the output of the last layer is dropped.
+
+    Call arguments:
+      inputs: [N, T, D].
+      mask: [N, T] boolean, True at tokens, right-padded; None: all are tokens.
+      dropout_masks: not read, there are none.
+      dropout_seed: [2] int32 tensor, or None for no dropout.
+
+    Output shape:
+      [N, T, hidden_width], zeros at padding.
+
+    Example:
+
+    >>> BiLSTM(8)(tf.ones([3, 4, 5]), dropout_seed=tf.constant([1, 2])).shape
+    TensorShape([3, 4, 8])
+
+    Reference:
+      Ma and Hovy, 2016, "End-to-end Sequence Labeling via Bi-directional LSTM-CNNs-CRF".
+    """
+
+    def __init__(
+        self,
+        hidden_width: int = 400,
+        *,
+        num_layers: int = 1,
+        input_dropout: float = 0.5,
+        output_dropout: float = 0.5,
+        **kwargs,
+    ):
+        super().__init__(
+            hidden_width,
+            num_layers=num_layers,
+            input_dropout=input_dropout,
+            recurrent_dropout=0.0,
+            output_dropout=output_dropout,
+            **kwargs,
+        )
+
+    def mask_widths(self, input_width):
+        return {}
+
+    def call(self, inputs, mask=None, dropout_masks=None, dropout_seed=None):
+        if dropout_seed is None:
+            return super().call(inputs, mask=mask)
+        states = super().call(
+            inputs, mask=mask, dropout_masks=self._input_masks(inputs, dropout_seed)
+        )
+        return dropout(states, self.output_dropout, fold_in(dropout_seed, self.num_layers))
+
+    def training_states(self, inputs, mask, seed):
+        return tf.expand_dims(self(inputs, mask=mask, dropout_seed=seed), 0)
+
+    def _input_masks(self, inputs, seed) -> dict[str, tf.Tensor]:
+        """{input_k: [T, N, width]}: with an axis of time, where tied masks have none."""
+        if self.input_dropout == 0.0:
+            return {}
+        shape = tf.shape(inputs)
+        masks = {}
+        for layer in range(self.num_layers):
+            width = inputs.shape[-1] if layer == 0 else self.hidden_width
+            masks[f"input_{layer}"] = keep_mask(
+                [shape[1], shape[0], width], self.input_dropout, fold_in(seed, layer), inputs.dtype
+            )
+        return masks
+
+    def get_config(self):
+        config = super().get_config()
+        del config["recurrent_dropout"]
+        return config

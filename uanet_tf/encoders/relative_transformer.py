@@ -1,0 +1,162 @@
+"""A Transformer encoder that knows positions by their distance alone."""
+
+import tensorflow as tf
+
+from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.attention.attention_stream import AttentionStream
+from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
+from uanet_tf.ops.dropout import fold_in
+from uanet_tf.ops.linear import linear
+from uanet_tf.ops.sinusoid import relative_sinusoid
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class RelativeTransformer(Encoder):
+    """A projection and layers of relative attention, each the word stream of a refiner's block.
+
+    Each layer has a W_kR of its own. Masks lie on units and are tied over time: on the input, on
+    the outputs of each layer's attention and feed-forward layer, on the output.
+
+    Attention weights are dropped in training alone, from ``dropout_seed``: a mask over pairs of
+    positions would make a sample depend on the length of the sentence and on its padding.
+
+    Args:
+      hidden_width: width of the states, a multiple of `num_heads`.
+      num_layers: number of layers.
+      num_heads: number of attention heads.
+      feedforward_width: hidden width of the feed-forward layers. Default: twice `hidden_width`.
+      input_dropout: rate of the mask on the input.
+      layer_dropout: rate of the masks on the outputs of attention and feed-forward layers.
+      attention_dropout: rate at which attention weights are dropped, in training alone.
+      output_dropout: rate of the mask on the output of the last layer.
+      **kwargs: `name` and `dtype`.
+
+    Call arguments:
+      inputs: [N, T, D].
+      mask: [N, T] boolean, True at tokens; None: all are tokens.
+      dropout_masks: what ``draw_masks`` gives, with N rows; None: nothing is dropped.
+      dropout_seed: [2] int32 seed of the attention weights that are dropped; None: none are.
+
+    Output shape:
+      [N, T, hidden_width], zeros at padding.
+
+    Example:
+
+    >>> RelativeTransformer(8, num_heads=2)(tf.ones([3, 4, 5])).shape
+    TensorShape([3, 4, 8])
+
+    Reference:
+      Dai et al., 2019, "Transformer-XL: Attentive Language Models beyond a Fixed-Length Context".
+    """
+
+    def __init__(
+        self,
+        hidden_width: int = 400,
+        *,
+        num_layers: int = 2,
+        num_heads: int = 8,
+        feedforward_width: int | None = None,
+        input_dropout: float = 0.25,
+        layer_dropout: float = 0.25,
+        attention_dropout: float = 0.0,
+        output_dropout: float = 0.0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.hidden_width = check_positive("hidden_width", hidden_width)
+        self.num_layers = check_positive("num_layers", num_layers)
+        self.num_heads = check_positive("num_heads", num_heads)
+        if hidden_width % num_heads:
+            raise ValueError(
+                "`hidden_width` must be a multiple of `num_heads`. Received: "
+                f"hidden_width={hidden_width}, num_heads={num_heads}"
+            )
+        self.feedforward_width = check_positive(
+            "feedforward_width", feedforward_width, optional=True
+        )
+        self.input_dropout = check_rate("input_dropout", input_dropout)
+        self.layer_dropout = check_rate("layer_dropout", layer_dropout)
+        self.attention_dropout = check_rate("attention_dropout", attention_dropout)
+        self.output_dropout = check_rate("output_dropout", output_dropout)
+        self.streams = [self._stream(index) for index in range(num_layers)]
+
+    def _stream(self, index: int) -> AttentionStream:
+        return AttentionStream(
+            self.num_heads,
+            self.hidden_width // self.num_heads,
+            feedforward_width=self.feedforward_width,
+            attention_dropout=self.attention_dropout,
+            dtype=self.dtype_policy,
+            name=f"layer_{index}",
+        )
+
+    def mask_widths(self, input_width):
+        widths = {"input": (input_width, self.input_dropout)}
+        for index in range(self.num_layers):
+            for part in ("attention", "feedforward"):
+                widths[f"{part}_{index}"] = (self.hidden_width, self.layer_dropout)
+        widths["output"] = (self.hidden_width, self.output_dropout)
+        return widths
+
+    def build(self, input_shape):
+        width = self.hidden_width
+        self.input_kernel = self.add_weight(
+            name="input_kernel", shape=[input_shape[-1], width], initializer="glorot_uniform"
+        )
+        self.input_bias = self.add_weight(name="input_bias", shape=[width], initializer="zeros")
+        self.position_kernels = []  # W_kR of each layer
+        for stream in self.streams:
+            with tf.name_scope(stream.name):
+                stream.build([None, None, width])
+                self.position_kernels.append(
+                    self.add_weight(
+                        name="position_kernel", shape=[width, width], initializer="glorot_uniform"
+                    )
+                )
+        super().build(input_shape)
+
+    def call(self, inputs, mask=None, dropout_masks=None, dropout_seed=None):
+        masks = dropout_masks or {}
+        states = apply_mask(zero_padding(inputs, mask), masks, "input")
+        states = linear(states, self.input_kernel, self.input_bias)  # [N, T, W]
+
+        sinusoids = relative_sinusoid(tf.shape(states)[1], self.hidden_width, states.dtype)
+        for index, stream in enumerate(self.streams):
+            positions = tf.matmul(
+                self.position_kernels[index], sinusoids, transpose_a=True, transpose_b=True
+            )  # [W, 2T]
+            states = stream(
+                states,
+                positions,
+                mask=mask,
+                dropout_seed=fold_in(dropout_seed, index),
+                dropout_masks={
+                    part: masks[f"{part}_{index}"]
+                    for part in ("attention", "feedforward")
+                    if f"{part}_{index}" in masks
+                },
+            )
+        return apply_mask(zero_padding(states, mask), masks, "output")  # [N, T, W]
+
+    def training_states(self, inputs, mask, seed):
+        masks = self.draw_masks(seed, tf.shape(inputs)[0], inputs.shape[-1])
+        # The first number that no mask is drawn from.
+        seed = fold_in(seed, len(self.mask_widths(inputs.shape[-1])))
+        return tf.expand_dims(self(inputs, mask=mask, dropout_masks=masks, dropout_seed=seed), 0)
+
+    def compute_output_shape(self, input_shape):
+        return [*input_shape[:-1], self.hidden_width]
+
+    def get_config(self):
+        config = super().get_config()
+        config.update(
+            hidden_width=self.hidden_width,
+            num_layers=self.num_layers,
+            num_heads=self.num_heads,
+            feedforward_width=self.feedforward_width,
+            input_dropout=self.input_dropout,
+            layer_dropout=self.layer_dropout,
+            attention_dropout=self.attention_dropout,
+            output_dropout=self.output_dropout,
+        )
+        return config
