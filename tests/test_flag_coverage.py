@@ -91,5 +91,5 @@ def test_flags_txt_gives_the_same_configuration(tmp_path):
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("configs/*.flags")), ids=lambda path: path.stem)
 def test_recipes_are_valid_and_say_what_they_are(path):
-    assert parse(f"--flagfile={path}") != Config()
+    parse(f"--flagfile={path}")
     assert path.read_text(encoding="utf-8").startswith("# ")

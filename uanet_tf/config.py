@@ -48,10 +48,17 @@ class Config:
     def __post_init__(self) -> None:
         for _, field, value in iter_options(self):
             check_option(field, value)
-        if self.encoder.hidden_width % 2:
+        widths = {
+            "hidden_width": self.encoder.hidden_width,
+            "char_hidden_width": self.representation.char_hidden_width,
+        }
+        for name, width in widths.items():
+            if width % 2:
+                raise InputError(f"--{name} must be even: half a direction. Received: {width}")
+        layers = self.representation.intnet_layers
+        if layers % 2 == 0:
             raise InputError(
-                f"--hidden_width must be even: half a direction. "
-                f"Received: {self.encoder.hidden_width}"
+                f"--intnet_layers must be odd: one, and two a block. Received: {layers}"
             )
 
     def to_dict(self) -> dict[str, dict[str, Any]]:

@@ -7,7 +7,15 @@ paper's (Gui et al., EMNLP 2020, section 4 and appendix) unless a field says oth
 import dataclasses
 from typing import Any
 
-REPRESENTATIONS = ("words", "char_cnn")
+REPRESENTATIONS = (
+    "words",
+    "char_cnn",
+    "char_bilstm",
+    "char_gru",
+    "char_attention",
+    "intnet",
+    "word_shape",
+)
 ENCODERS = ("variational_bilstm", "none")
 DECODERS = ("uanet", "softmax")
 MAX_SEED = 2**31 - 1  # seeds are int32 in the graph
@@ -90,6 +98,20 @@ class RepresentationConfig:
     char_width: int = _count(30, "Width of character vectors (paper: 30).")
     char_filters: int = _count(50, "Filters of the character CNN (paper: 50).")
     char_kernel: int = _count(3, "Width of a filter, characters (paper: 3).")
+    char_hidden_width: int = option(
+        50,
+        "Width of the character LSTM or GRU, both directions together (Lample et al., 2016: 50), "
+        "even.",
+        low=2,
+    )
+    intnet_layers: int = _count(7, "Convolutional layers of IntNet (Xin et al., 2018: 7), odd.")
+    shape_width: int = _count(5, "Width of word shape vectors (Strubell et al., 2017: 5).")
+    similarity_weight: float = option(
+        1.0,
+        "Factor on the objective that draws what characters say to the word vector, for "
+        "--representation=char_attention (Rei et al., 2016: 1).",
+        low=0.0,
+    )
     embedding_dropout: float = _rate(0.5, "Dropout on the word representation (paper: 0.5).")
     unknown_word_rate: float = option(
         0.0,

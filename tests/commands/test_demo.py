@@ -16,8 +16,19 @@ QUICK = TINY | {"epochs": 1, "batch_size": 64}
 
 
 @pytest.fixture(scope="module")
-def directory(tmp_path_factory):
-    return tmp_path_factory.mktemp("demo") / "demo"
+def first(tmp_path_factory):
+    """The demo as ``make demo`` runs it: its directory and what it printed."""
+    directory = tmp_path_factory.mktemp("demo") / "demo"
+    arguments = [f"--{name}={value}" for name, value in QUICK.items()]
+    done = subprocess.run(
+        [sys.executable, "-m", "uanet_tf.commands.demo", f"--run_dir={directory}", *arguments],
+        cwd=ROOT,
+        env={key: value for key, value in os.environ.items() if key != "FORCE_COLOR"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return directory, done
 
 
 def run_demo(directory: Path, **changes) -> int:
@@ -29,16 +40,8 @@ def run_demo(directory: Path, **changes) -> int:
     return runner.exit_code(demo.main, demo.FLAGS, argv)
 
 
-def test_from_the_shell(directory):
-    arguments = [f"--{name}={value}" for name, value in QUICK.items()]
-    done = subprocess.run(
-        [sys.executable, "-m", "uanet_tf.commands.demo", f"--run_dir={directory}", *arguments],
-        cwd=ROOT,
-        env={key: value for key, value in os.environ.items() if key != "FORCE_COLOR"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_from_the_shell(first):
+    directory, done = first
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith("epoch 1: loss ")
     assert done.stderr.count("\n") == 1
@@ -57,7 +60,8 @@ def test_from_the_shell(directory):
         assert text in done.stdout
 
 
-def test_again_and_with_other_settings(directory, capsys, monkeypatch):
+def test_again_and_with_other_settings(first, capsys, monkeypatch):
+    directory, _ = first
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert run_demo(directory) == 0
     out = capsys.readouterr().out

@@ -32,9 +32,27 @@ def test_contract():
     )
 
 
+def test_loss_and_decision():
+    layer = SoftmaxDecoder(4)
+    mask = np.array([[True, True, False], [True, True, True]])
+    labels = np.array([[1, 0, 9], [2, 3, 1]])  # of no class at padding
+    samples = np.stack([STATES, STATES[::-1]])
+    decision = layer.decide(samples, mask)
+    p = np.exp(layer(STATES))
+    p /= p.sum(axis=-1, keepdims=True)
+    expected = -sum(
+        np.log(p[place][labels[place]]) for place in zip(*np.nonzero(mask), strict=True)
+    )
+    np.testing.assert_allclose(layer.loss(STATES, labels, mask), expected, rtol=1e-5)
+    np.testing.assert_allclose(decision["probabilities"], (p + p[::-1]) / 2, atol=1e-6)
+    np.testing.assert_array_equal(
+        decision["label_ids"], np.where(mask, (p + p[::-1]).argmax(axis=-1), 0)
+    )
+
+
 def test_bad_arguments():
     with pytest.raises(
-        ValueError, match=r"`num_classes` must be positive. Received: num_classes=0"
+        ValueError, match=r"`num_classes` must be a positive integer. Received: num_classes=0"
     ):
         SoftmaxDecoder(0)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.encoders.encoder import Encoder, apply_mask
+from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
 from uanet_tf.ops.dropout import make_seed
 
 
@@ -55,6 +55,26 @@ def test_apply_mask_is_the_same_at_every_step():
         np.testing.assert_array_equal(outputs[:, step], inputs[:, step] * mask)
     assert apply_mask(inputs, {"x": mask}, "y") is inputs
     assert apply_mask(inputs, None, "x") is inputs
+
+
+def test_training_gives_each_sentence_a_row():
+    class Scaled(Masked):
+        def call(self, inputs, mask=None, dropout_masks=None):
+            return apply_mask(zero_padding(inputs, mask), dropout_masks, "wide")
+
+    encoder, inputs = Scaled(), tf.random.normal([4, 3, 50])
+    mask = tf.sequence_mask([3, 1, 2, 0], 3)
+    states = encoder.training_states(inputs, mask, make_seed(1))
+    masks = encoder.draw_masks(make_seed(1), 4, 50)
+    np.testing.assert_array_equal(states[0], encoder(inputs, mask=mask, dropout_masks=masks))
+    plain = encoder.training_states(inputs, mask, None)
+    np.testing.assert_array_equal(plain[0], encoder(inputs, mask=mask))
+
+
+def test_zero_padding_selects():
+    inputs = tf.constant([[[1.0], [np.nan]]])
+    np.testing.assert_array_equal(zero_padding(inputs, tf.constant([[True, False]])), [[[1], [0]]])
+    assert zero_padding(inputs, None) is inputs
 
 
 def test_a_subclass_must_name_its_masks():

@@ -7,13 +7,19 @@ import tensorflow as tf
 
 from uanet_tf.encoders.no_encoder import NoEncoder
 from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
-from uanet_tf.inference.monte_carlo import draft_from_samples, sample_states, sampling_seed
+from uanet_tf.inference.monte_carlo import draft_uncertainty, sample_states, sampling_seed
 
 BATCH, STEPS, WIDTH, SAMPLES = 3, 5, 6, 4
 INPUTS = np.random.default_rng(1).normal(size=[BATCH, STEPS, WIDTH]).astype(np.float32)
 LENGTHS = [5, 3, 1]
 MASK = np.arange(STEPS) < np.array(LENGTHS)[:, None]
 SEED = sampling_seed(7)
+
+
+def draft_from_samples(logits, kind="entropy"):
+    """Mean distribution and uncertainty of logits [M, B, T, C]."""
+    samples = tf.nn.softmax(tf.cast(logits, tf.float32))
+    return tf.reduce_mean(samples, axis=0), draft_uncertainty(samples, kind)
 
 
 def make_encoder(rate=0.4):

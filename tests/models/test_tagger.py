@@ -89,7 +89,8 @@ def test_losses_are_summed_cross_entropies_of_one_sample():
     model = make_model(**dict.fromkeys(rates, 0.0))
     features, labels = make_batch(model)
     losses = model.losses(features, labels, SEED)
-    p, _, mask = model.draft(features)
+    drafted = model.draft(features)
+    p, mask = drafted["probabilities"], drafted["mask"]
     refined = model.refine(features, p, mask)
     for name, probabilities in (("draft", p), ("refined", refined)):
         expected = 0.0
@@ -130,7 +131,8 @@ def test_each_rate_is_read(rate):
 def test_training_masks_differ_from_sentence_to_sentence():
     model = make_model(embedding_dropout=0.0, variational_dropout=0.5)
     twins = [SENTENCES[1]] * 2
-    logits, _ = model.sampled_logits(make_batch(model, twins)[0], SEED)
+    _, states, _ = model.draft_loss(*make_batch(model, twins), SEED)
+    logits = model.decoder(states)
     assert np.abs(logits[0] - logits[1]).max() > 1e-4
 
 
@@ -199,7 +201,7 @@ def test_chunks_without_types():
     _, labels = make_batch(model, sentences)
     assert [model.class_names[k] for k in labels.numpy()[0]] == ["B", "E", "O"]
     assert set(model.label_names) == {"O", "B", "I"}
-    model.head.bias.assign([9.0 if name == "I" else 0.0 for name in model.class_names])
+    model.decoder.bias.assign([9.0 if name == "I" else 0.0 for name in model.class_names])
     outputs = model.predict(pad([["a", "b", "c"]]), verbose=0)
     assert text(outputs["draft_labels"]).tolist() == [["B", "I", "I"]]
 

@@ -126,7 +126,7 @@ def test_patience_and_the_best_epoch(corpus, tmp_path, monkeypatch):
         return original(tagger, sentences, task) | {"f1": next(scores)}
 
     monkeypatch.setattr(fit_module, "score_corpus", score)
-    config = tiny_config(corpus, epochs=9, patience=2, test_path="")
+    config = tiny_config(corpus, epochs=9, min_epochs=1, patience=2, test_path="")
     found = fit(config, tmp_path)
     assert found["best_epoch"] == 2
     assert len(found["epochs"]) == 4

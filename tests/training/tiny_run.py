@@ -36,6 +36,7 @@ def write_corpus(folder: Path) -> Corpus:
 
 TINY: dict[str, Any] = {
     "epochs": 3,
+    "min_epochs": 3,  # so that the weights that are kept have seen every step
     "batch_size": 4,
     "word_width": 8,
     "char_width": 4,

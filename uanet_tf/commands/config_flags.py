@@ -22,7 +22,7 @@ def define_config_flags(flag_values: flags.FlagValues) -> list[str]:
     names = []
     for group, field, value in iter_options(Config()):
         help_text = field.metadata["help"]
-        options = {"flag_values": flag_values, "module_name": group}
+        options: dict[str, Any] = {"flag_values": flag_values, "module_name": group}
         if field.metadata["choices"]:
             flags.DEFINE_enum(field.name, value, field.metadata["choices"], help_text, **options)
         elif isinstance(value, bool):

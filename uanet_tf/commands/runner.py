@@ -163,7 +163,8 @@ def _help_text(main: Callable[[], Any], flag_values: flags.FlagValues, *, full: 
 def _flag_sections(main: Callable[[], Any], flag_values: flags.FlagValues) -> list[str]:
     """The command's own flags, then those of other modules; not those of absl and of help."""
     own = sys.argv[0] if main.__module__ == "__main__" else main.__module__
-    sections, shown = [], set()
+    sections: list[str] = []
+    shown: set[str] = set()
     for name in [own, *flag_values.flags_by_module_dict()]:
         names = {flag.name for flag in flag_values.get_key_flags_for_module(name)}
         if name.startswith("absl.") or name == __name__ or names <= shown:

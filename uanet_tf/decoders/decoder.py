@@ -11,7 +11,8 @@ Decision = dict[str, tf.Tensor]
 class Decoder(tf.keras.layers.Layer):
     """Base of decoders: labels from contextual states.
 
-    A subclass gives ``sequence_loss`` and ``label_samples``, and builds its weights in ``build``.
+    A subclass gives ``sequence_loss`` and ``label_samples``, builds its weights in ``build``, and
+    says what a call is: ``decide``, in all but the softmax.
     Both ``loss`` and ``decide`` may be called directly, without ``__call__``: they build the
     weights and check the mask. A decoder draws no random numbers when it decides: the M samples
     are those of the encoder, and decoders that feed labels back decide one common sequence for
@@ -19,13 +20,6 @@ class Decoder(tf.keras.layers.Layer):
 
     Args:
       num_classes: number C of labels.
-
-    Call arguments:
-      states: [M, B, T, H].
-      mask: [B, T] boolean, True at tokens, right-padded; None: all are tokens.
-
-    Returns:
-      Calling a decoder is ``decide``, unless the decoder says otherwise.
     """
 
     # Whether what stands at one position can change the labels of others, so that a token
@@ -57,8 +51,10 @@ class Decoder(tf.keras.layers.Layer):
         Raises:
           InvalidArgumentError: the mask is not right-padded.
         """
-        states, mask = self._prepare(states, mask, rank=3)
-        labels = tf.where(mask, tf.cast(labels, tf.int32), 0)
+        states, mask = self._prepare(tf.convert_to_tensor(states), mask, rank=3)
+        labels = tf.cast(labels, tf.int32)
+        labels = tf.pad(labels, [[0, 0], [0, tf.shape(mask)[1] - tf.shape(labels)[1]]])
+        labels = tf.where(mask, labels, 0)
         return self.sequence_loss(states, labels, mask, dropout_seed)
 
     def decide(self, states: tf.Tensor, mask: tf.Tensor | None = None) -> Decision:
@@ -77,16 +73,17 @@ class Decoder(tf.keras.layers.Layer):
         Raises:
           InvalidArgumentError: the mask is not right-padded.
         """
-        states, mask = self._prepare(states, mask, rank=4)
+        steps = tf.shape(states)[-2]
+        states, mask = self._prepare(tf.convert_to_tensor(states), mask, rank=4)
         label_ids, samples = self.label_samples(states, mask)
         samples = tf.cast(samples, tf.float32)
         mean = tf.reduce_mean(samples, axis=0)  # p, [B, T, C]
         if label_ids is None:
             label_ids = tf.argmax(mean, axis=-1, output_type=tf.int32)
         return {
-            "label_ids": tf.where(mask, label_ids, 0),
-            "probabilities": mean,
-            "samples": samples,
+            "label_ids": tf.where(mask, label_ids, 0)[:, :steps],
+            "probabilities": mean[:, :steps],
+            "samples": samples[:, :, :steps],
         }
 
     def sequence_loss(
@@ -105,14 +102,13 @@ class Decoder(tf.keras.layers.Layer):
         """Label ids [B, T] (None: the argmax of the mean) and samples [M, B, T, C]."""
         raise NotImplementedError(f"{type(self).__name__} must define label_samples.")
 
-    def call(self, states, mask=None):
-        return self.decide(states, mask)
-
     def _prepare(
         self, states: tf.Tensor, mask: tf.Tensor | None, rank: int
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Builds the weights, casts the states to their dtype and checks the mask."""
-        states = tf.convert_to_tensor(states)
+        """Builds the weights, casts the states to their dtype and checks the mask.
+
+        Nothing at all, T = 0, becomes one position of padding, so that recurrences have a step.
+        """
         if states.shape.rank != rank:
             axes = "[N, T, H]" if rank == 3 else "[M, B, T, H]"
             raise ValueError(f"`states` must be {axes}. Received: shape={states.shape}")
@@ -128,7 +124,13 @@ class Decoder(tf.keras.layers.Layer):
                 is_right_padded(mask),
                 [f"`mask` of {self.name} must be right-padded: a token follows padding."],
             )
-        return tf.cast(states, self.variable_dtype), mask
+        states = tf.cast(states, self.variable_dtype)
+        if mask.shape[1]:
+            return states, mask
+        more = [0, tf.cast(tf.equal(tf.shape(mask)[1], 0), tf.int32)]
+        padded = tf.pad(states, [[0, 0]] * (rank - 2) + [more, [0, 0]])
+        padded.set_shape([*states.shape[:-2], None, states.shape[-1]])
+        return padded, tf.pad(mask, [[0, 0], more])
 
     def get_config(self):
         config = super().get_config()
@@ -150,3 +152,9 @@ def unfold_samples(rows: tf.Tensor, states: tf.Tensor) -> tf.Tensor:
     unfolded = tf.reshape(rows, shape)
     unfolded.set_shape([*states.shape[:3], rows.shape[-1]])
     return unfolded
+
+
+def mean_log_probs(logits: tf.Tensor, axis: int) -> tf.Tensor:
+    """Log of the mean, over the samples along ``axis``, of the softmax of [..., C] logits."""
+    total = tf.reduce_logsumexp(tf.nn.log_softmax(logits), axis=axis)
+    return total - tf.math.log(tf.cast(tf.shape(logits)[axis], logits.dtype))

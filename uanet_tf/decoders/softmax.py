@@ -57,6 +57,3 @@ class SoftmaxDecoder(Decoder):
 
     def compute_output_shape(self, input_shape):
         return [*input_shape[:-1], self.num_classes]
-
-    def get_config(self):
-        return super().get_config()

@@ -38,7 +38,9 @@ class Encoder(tf.keras.layers.Layer):
             if rate > 0.0
         }
 
-    def training_states(self, inputs: tf.Tensor, mask: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
+    def training_states(
+        self, inputs: tf.Tensor, mask: tf.Tensor, seed: tf.Tensor | None
+    ) -> tf.Tensor:
         """The pass of training: each sentence under masks of its own.
 
         An encoder overrides this where only training drops something (ordinary dropout,
@@ -47,14 +49,20 @@ class Encoder(tf.keras.layers.Layer):
         Args:
           inputs: [N, T, D] word vectors.
           mask: [N, T] boolean.
-          seed: [2] int32 seed of this step.
+          seed: [2] int32 seed of this step; None: the same states without dropout.
 
         Returns:
           [K, N, T, H], the states that the loss scores; K = 1 but for iterated encoders, and
           the last are the states that ``call`` returns.
         """
-        masks = self.draw_masks(seed, tf.shape(inputs)[0], inputs.shape[-1])
+        masks = self.training_masks(inputs, seed)
         return tf.expand_dims(self(inputs, mask=mask, dropout_masks=masks), 0)
+
+    def training_masks(self, inputs: tf.Tensor, seed: tf.Tensor | None) -> Masks | None:
+        """One row of every mask for each sentence of ``inputs``; None without a seed."""
+        if seed is None:
+            return None
+        return self.draw_masks(seed, tf.shape(inputs)[0], inputs.shape[-1])
 
 
 def zero_padding(inputs: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:

@@ -108,7 +108,7 @@ class IteratedDilatedCNN(Encoder):
 
     def call(self, inputs, mask=None, dropout_masks=None, all_iterates=False):
         states = apply_mask(zero_padding(inputs, mask), dropout_masks, "input")
-        states = tf.nn.relu(dilated_convolution(states, self.input_kernel, self.input_bias))
+        states = _convolve(states, self.input_kernel, self.input_bias)
         iterates = []
         for _ in range(self.num_iterations):
             states = self._block(states, mask, dropout_masks)  # [N, T, filters]
@@ -122,13 +122,13 @@ class IteratedDilatedCNN(Encoder):
             kernel, bias = self.convolutions[layer]
             # A bias makes padding non-zero, which the next convolution must not see.
             states = apply_mask(zero_padding(states, mask), masks, f"hidden_{layer}")
-            states = tf.nn.relu(dilated_convolution(states, kernel, bias, dilation))
+            states = _convolve(states, kernel, bias, dilation)
         return states
 
     def training_states(self, inputs, mask, seed):
         if not self.score_iterates:
             return super().training_states(inputs, mask, seed)
-        masks = self.draw_masks(seed, tf.shape(inputs)[0], inputs.shape[-1])
+        masks = self.training_masks(inputs, seed)
         return self(inputs, mask=mask, dropout_masks=masks, all_iterates=True)
 
     def compute_output_shape(self, input_shape):
@@ -147,6 +147,11 @@ class IteratedDilatedCNN(Encoder):
             output_dropout=self.output_dropout,
         )
         return config
+
+
+def _convolve(states, kernel, bias, dilation=1):
+    """relu(conv(states) + bias), zeros beyond the ends."""
+    return tf.nn.relu(tf.nn.bias_add(dilated_convolution(states, kernel, dilation), bias))
 
 
 def _identity(shape, dtype=None, **_):

@@ -139,7 +139,7 @@ class RelativeTransformer(Encoder):
         return apply_mask(zero_padding(states, mask), masks, "output")  # [N, T, W]
 
     def training_states(self, inputs, mask, seed):
-        masks = self.draw_masks(seed, tf.shape(inputs)[0], inputs.shape[-1])
+        masks = self.training_masks(inputs, seed)
         # The first number that no mask is drawn from.
         seed = fold_in(seed, len(self.mask_widths(inputs.shape[-1])))
         return tf.expand_dims(self(inputs, mask=mask, dropout_masks=masks, dropout_seed=seed), 0)

@@ -48,21 +48,14 @@ def sample_states(
     return tf.reshape(states, shape)  # [M, B, T, H]
 
 
-def draft_from_samples(
-    logits: tf.Tensor, uncertainty: str = "entropy"
-) -> tuple[tf.Tensor, tf.Tensor]:
-    """Mean distribution and uncertainty of M samples (Eq. 4 and 5).
+def draft_uncertainty(samples: tf.Tensor, kind: str = "entropy") -> tf.Tensor:
+    """Uncertainty u [B, T] of M sampled distributions, in nats (Eq. 5).
 
     Args:
-      logits: [M, B, T, C].
-      uncertainty: ``entropy`` of the mean, which is the total predictive uncertainty
-        (the paper calls it epistemic), or ``mutual_information``, its epistemic part.
-
-    Returns:
-      p [B, T, C] and u [B, T] in nats.
+      samples: [M, B, T, C] distributions; their mean is the draft's p (Eq. 4).
+      kind: ``entropy`` of the mean, which is the total predictive uncertainty (the paper
+        calls it epistemic), or ``mutual_information``, its epistemic part.
     """
-    samples = tf.nn.softmax(tf.cast(logits, tf.float32))
-    mean = tf.reduce_mean(samples, axis=0)  # p, [B, T, C]
-    if uncertainty == "mutual_information":
-        return mean, mutual_information(samples)
-    return mean, entropy(mean)
+    if kind == "mutual_information":
+        return mutual_information(samples)
+    return entropy(tf.reduce_mean(samples, axis=0))

@@ -3,6 +3,19 @@
 import tensorflow as tf
 
 
+def passes(uncertainty: tf.Tensor, threshold: float | tf.Tensor) -> tf.Tensor:
+    """Whether u > Gamma, strictly: [B, T] booleans.
+
+    Args:
+      uncertainty: [B, T] nats.
+      threshold: Gamma in nats, a scalar or one a sentence [B].
+    """
+    gamma = tf.convert_to_tensor(threshold, uncertainty.dtype)
+    if gamma.shape.rank == 1:
+        gamma = tf.expand_dims(gamma, -1)  # [B, 1]
+    return uncertainty > gamma
+
+
 def refinement_gate(
     draft: tf.Tensor,
     refined: tf.Tensor,
@@ -26,10 +39,7 @@ def refinement_gate(
       True where the refined label was taken; confidence [B, T], the probability of the
       given label under the distribution that it comes from. 0 and False at padding.
     """
-    gamma = tf.convert_to_tensor(threshold, uncertainty.dtype)
-    if gamma.shape.rank == 1:
-        gamma = tf.expand_dims(gamma, -1)  # [B, 1]
-    passed = (uncertainty > gamma) & mask
+    passed = passes(uncertainty, threshold) & mask
     draft_ids = tf.argmax(draft, axis=-1, output_type=tf.int32)
     refined_ids = tf.argmax(refined, axis=-1, output_type=tf.int32)
     confidence = tf.where(passed, tf.reduce_max(refined, -1), tf.reduce_max(draft, -1))

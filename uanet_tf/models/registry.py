@@ -1,17 +1,26 @@
 """Names to parts: which layer a flag's value stands for."""
 
 from collections.abc import Callable
+from typing import Any
 
 import tensorflow as tf
 
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import FIRST_ID, Vocabulary
+from uanet_tf.decoders.decoder import Decoder
+from uanet_tf.decoders.softmax import SoftmaxDecoder
 from uanet_tf.encoders.encoder import Encoder
 from uanet_tf.encoders.no_encoder import NoEncoder
 from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
 from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
+from uanet_tf.representation.char_attention import CharAttention
+from uanet_tf.representation.char_bilstm import CharBiLSTM
 from uanet_tf.representation.char_cnn import CharCNN
+from uanet_tf.representation.char_gru import CharGRU
+from uanet_tf.representation.form_representation import FormRepresentation
+from uanet_tf.representation.intnet import IntNet
 from uanet_tf.representation.word_representation import WordRepresentation
+from uanet_tf.representation.word_shape import WordShape, char_classes
 
 
 def _char_cnn(config: Config, vocabulary: Vocabulary) -> tf.keras.layers.Layer:
@@ -24,26 +33,66 @@ def _char_cnn(config: Config, vocabulary: Vocabulary) -> tf.keras.layers.Layer:
     )
 
 
-# What stands beside the word embedding.
+def _char_bilstm(config: Config, vocabulary: Vocabulary) -> tf.keras.layers.Layer:
+    part = config.representation
+    return CharBiLSTM(
+        len(vocabulary.chars) + FIRST_ID,
+        char_width=part.char_width,
+        hidden_width=part.char_hidden_width,
+    )
+
+
+def _char_gru(config: Config, vocabulary: Vocabulary) -> tf.keras.layers.Layer:
+    part = config.representation
+    return CharGRU(
+        len(vocabulary.chars) + FIRST_ID,
+        char_width=part.char_width,
+        hidden_width=part.char_hidden_width,
+        feedforward_width=part.char_filters,
+    )
+
+
+def _intnet(config: Config, vocabulary: Vocabulary) -> tf.keras.layers.Layer:
+    part = config.representation
+    return IntNet(
+        len(vocabulary.chars) + FIRST_ID,
+        char_width=part.char_width,
+        num_layers=part.intnet_layers,
+    )
+
+
+def _word_shape(config: Config, vocabulary: Vocabulary) -> tf.keras.layers.Layer:
+    return WordShape(char_classes(vocabulary.chars), shape_width=config.representation.shape_width)
+
+
+# What stands beside the word embedding, or is mixed with it (char_attention).
 CHAR_LAYERS: dict[str, Callable[[Config, Vocabulary], tf.keras.layers.Layer] | None] = {
     "words": None,
     "char_cnn": _char_cnn,
+    "char_bilstm": _char_bilstm,
+    "char_gru": _char_gru,
+    "char_attention": _char_bilstm,
+    "intnet": _intnet,
+    "word_shape": _word_shape,
 }
 
 
-def make_representation(config: Config, vocabulary: Vocabulary, name: str) -> WordRepresentation:
+def make_representation(config: Config, vocabulary: Vocabulary, name: str) -> FormRepresentation:
     """The word representation called ``name`` in the model."""
     part = config.representation
     make_chars = CHAR_LAYERS[part.representation]
-    return WordRepresentation(
-        len(vocabulary.words) + FIRST_ID,
-        word_width=part.word_width,
-        char_layer=make_chars and make_chars(config, vocabulary),
-        embedding_dropout=part.embedding_dropout,
-        unknown_word_rate=part.unknown_word_rate,
-        word_counts=list(vocabulary.word_counts) if part.unknown_word_rate else None,
-        name=name,
-    )
+    num_words = len(vocabulary.words) + FIRST_ID
+    options: dict[str, Any] = {
+        "word_width": part.word_width,
+        "char_layer": make_chars and make_chars(config, vocabulary),
+        "embedding_dropout": part.embedding_dropout,
+        "unknown_word_rate": part.unknown_word_rate,
+        "word_counts": list(vocabulary.word_counts) if part.unknown_word_rate else None,
+        "name": name,
+    }
+    if part.representation == "char_attention":
+        return CharAttention(num_words, similarity_weight=part.similarity_weight, **options)
+    return WordRepresentation(num_words, **options)
 
 
 def _variational_bilstm(config: Config) -> Encoder:
@@ -71,6 +120,23 @@ ENCODERS: dict[str, Callable[[Config], Encoder]] = {
 def make_encoder(config: Config) -> Encoder:
     """The encoder that ``--encoder`` names."""
     return ENCODERS[config.encoder.encoder](config)
+
+
+def _softmax(config: Config, vocabulary: Vocabulary) -> Decoder:
+    del config
+    return SoftmaxDecoder(len(vocabulary.labels), name="decoder")
+
+
+# The draft's decoder: that of UANet is a softmax too (Eq. 4).
+DECODERS: dict[str, Callable[[Config, Vocabulary], Decoder]] = {
+    "uanet": _softmax,
+    "softmax": _softmax,
+}
+
+
+def make_decoder(config: Config, vocabulary: Vocabulary) -> Decoder:
+    """The decoder that ``--decoder`` names."""
+    return DECODERS[config.decoder.decoder](config, vocabulary)
 
 
 def make_refiner(config: Config, num_classes: int) -> TwoStreamRefiner:

@@ -1,4 +1,4 @@
-"""A tagger: representation, encoder and softmax; the base of every system."""
+"""A tagger: representation, encoder and decoder; the base of every system."""
 
 from typing import Any
 
@@ -7,23 +7,20 @@ import tensorflow as tf
 
 from uanet_tf.config import Config, from_dict
 from uanet_tf.data.token_lookup import TokenLookup
-from uanet_tf.data.vocabulary import INTERNAL_SCHEME, Vocabulary
-from uanet_tf.decoders.softmax import SoftmaxDecoder
-from uanet_tf.inference.monte_carlo import draft_from_samples, sample_states, sampling_seed
+from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.inference.monte_carlo import draft_uncertainty, sample_states, sampling_seed
 from uanet_tf.inference.output_labels import OutputLabels
-from uanet_tf.inference.refinement_gate import refinement_gate
 from uanet_tf.models import registry
-from uanet_tf.ops.cross_entropy import masked_cross_entropy
+from uanet_tf.models.tagger_properties import TaggerProperties
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.masking import sequence_mask
-from uanet_tf.representation.word_representation import WordRepresentation
-from uanet_tf.settings import MAX_SEED
+from uanet_tf.representation.form_representation import FormRepresentation
 
 Tensors = dict[str, tf.Tensor]
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class Tagger(tf.keras.Model):
+class Tagger(TaggerProperties, tf.keras.Model):
     """Tags sentences: strings in, labels with uncertainty and confidence out.
 
     Args:
@@ -80,7 +77,7 @@ class Tagger(tf.keras.Model):
             self.settings, self.vocabulary, "representation"
         )
         self.encoder = registry.make_encoder(self.settings)
-        self.head = SoftmaxDecoder(len(self.vocabulary.labels), name="head")
+        self.decoder = registry.make_decoder(self.settings, self.vocabulary)
 
     # ------------------------------------------------------------------ inference
 
@@ -107,8 +104,13 @@ class Tagger(tf.keras.Model):
             "lengths": lengths,
         }
 
-    def draft(self, features: Tensors) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Samples the draft: p [B, T, C], u [B, T] in nats, and the mask [B, T]."""
+    def draft(self, features: Tensors) -> Tensors:
+        """Samples the draft.
+
+        Returns:
+          label_ids [B, T], probabilities p [B, T, C], uncertainty u [B, T] in nats, 0 at
+          padding, and the mask [B, T].
+        """
         mask = sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])
         states = sample_states(
             self.encoder,
@@ -117,35 +119,40 @@ class Tagger(tf.keras.Model):
             num_samples=self._num_samples,
             seed=sampling_seed(self._mc_seed),
         )
-        p, u = draft_from_samples(self.head(states), self.settings.sampling.uncertainty)
-        return p, tf.where(mask, u, 0.0), mask
+        drafted = self.decoder.decide(states, mask)
+        u = draft_uncertainty(drafted["samples"], self.settings.sampling.uncertainty)
+        return {
+            "label_ids": drafted["label_ids"],
+            "probabilities": drafted["probabilities"],
+            "uncertainty": tf.where(mask, u, 0.0),
+            "mask": mask,
+        }
 
-    def refine(
-        self,
-        features: Tensors,
-        draft: tf.Tensor,
-        mask: tf.Tensor,
-        asked: tf.Tensor | None = None,
-    ) -> tf.Tensor:
-        """Refined distribution [B, T, C]; without a refiner, the draft's own.
+    def decide(self, features: Tensors, threshold: tf.Tensor | None = None) -> Tensors:
+        """Labels as class ids, and what they rest on.
 
         Args:
           features: of the batch.
-          draft: [B, T, C] mean draft distribution p.
-          mask: [B, T] boolean.
-          asked: [B, T] boolean, tokens whose refined label is wanted; None: all.
-        """
-        del features, mask, asked
-        return draft
+          threshold: Gamma in nats, a scalar or one a sentence [B]; None: the model's. A tagger
+            without a refiner has no gate, and does not look at it.
 
-    def decide(self, features: Tensors, threshold: tf.Tensor | None = None) -> Tensors:
-        """Draft, refinement and gate, as class ids; see ``refinement_gate``."""
-        p, u, mask = self.draft(features)
-        gamma = self.gamma if threshold is None else threshold
-        refined = self.refine(features, p, mask, None if self._refine_all else u > _column(gamma))
-        decided = refinement_gate(p, refined, u, gamma, mask)
-        chosen = tf.where(tf.expand_dims(decided["refined"], -1), refined, p)
-        return {**decided, "uncertainty": u, "probabilities": chosen, "mask": mask}
+        Returns:
+          label_ids, draft_label_ids, refined_label_ids [B, T]; refined [B, T] boolean;
+          confidence, uncertainty [B, T]; probabilities [B, T, C], the distribution that the
+          label comes from; mask [B, T].
+        """
+        del threshold
+        drafted = self.draft(features)
+        ids, p, mask = drafted["label_ids"], drafted["probabilities"], drafted["mask"]
+        # Not the maximum: a decoded sequence may pass over a token's most probable label.
+        confidence = tf.gather(p, ids, axis=-1, batch_dims=2)
+        return {
+            **drafted,
+            "draft_label_ids": ids,
+            "refined_label_ids": ids,
+            "refined": tf.zeros_like(mask),
+            "confidence": tf.where(mask, confidence, 0.0),
+        }
 
     def tag(self, features: Tensors) -> Tensors:
         """As ``decide``, with labels as positions in ``label_names``."""
@@ -195,125 +202,44 @@ class Tagger(tf.keras.Model):
     # ------------------------------------------------------------------- training
 
     def losses(self, features: Tensors, labels: tf.Tensor, dropout_seed: tf.Tensor) -> Tensors:
-        """Cross entropy of one sampled pass, summed over tokens, for each part (Eq. 9).
+        """Loss of one sampled pass, summed over tokens, for each part (Eq. 9).
 
         Args:
           features: of one batch.
           labels: [B, T] class ids.
           dropout_seed: [2] int32 seed of this step's masks.
         """
-        logits, mask = self.sampled_logits(features, dropout_seed)
-        return {"draft": masked_cross_entropy(logits, labels, mask)}
+        loss, _, _ = self.draft_loss(features, labels, dropout_seed)
+        return {"draft": loss}
 
-    def sampled_logits(
-        self, features: Tensors, dropout_seed: tf.Tensor
-    ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Draft logits [B, T, C] under one draw of masks a sentence, and the mask [B, T]."""
+    def draft_loss(
+        self, features: Tensors, labels: tf.Tensor, dropout_seed: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        """Loss of the draft under one draw of masks a sentence.
+
+        Returns:
+          The loss, a scalar; the states [B, T, H] that it scores; the mask [B, T].
+        """
         mask = sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])
-        vectors = self.representation(features, dropout_seed=fold_in(dropout_seed, 0))
-        masks = self.encoder.draw_masks(
-            fold_in(dropout_seed, 1), tf.shape(vectors)[0], vectors.shape[-1]
+        vectors, auxiliary = self.representation.with_auxiliary_loss(
+            features, dropout_seed=fold_in(dropout_seed, 0)
         )
-        return self.head(self.encoder(vectors, mask=mask, dropout_masks=masks)), mask
+        # An iterated encoder is scored after every iterate: K states of each token.
+        states = tf.unstack(
+            self.encoder.training_states(vectors, mask, fold_in(dropout_seed, 1))
+        )  # K times [B, T, H]
+        seed = fold_in(dropout_seed, 3)
+        losses = [self.decoder.loss(part, labels, mask, seed) for part in states]
+        return tf.add_n(losses) / len(losses) + auxiliary, states[-1], mask
 
     def variable_groups(self) -> dict[str, list[tf.Variable]]:
         """Trainable variables by the optimizer that updates them."""
-        parts = (self.representation, self.encoder, self.head)
+        parts = (self.representation, self.encoder, self.decoder)
         return {"draft": [v for part in parts for v in part.trainable_variables]}
 
-    def word_representations(self) -> list[WordRepresentation]:
+    def word_representations(self) -> list[FormRepresentation]:
         """Every layer that owns a word embedding, for pretrained vectors."""
         return [self.representation]
-
-    # ------------------------------------------------------------------ properties
-
-    @property
-    def threshold(self) -> float:
-        """Gamma, nats. Setting it takes effect at once and is saved with the model."""
-        return float(self.gamma.numpy())
-
-    @threshold.setter
-    def threshold(self, value: float) -> None:
-        if not value >= 0:
-            raise ValueError(f"`threshold` must be at least 0 nats. Received: threshold={value}")
-        self.gamma.assign(value)
-
-    @property
-    def num_samples(self) -> int:
-        """Monte Carlo samples M; 0: one pass without dropout."""
-        return self._num_samples
-
-    @num_samples.setter
-    def num_samples(self, value: int) -> None:
-        if value < 0:
-            raise ValueError(f"`num_samples` must be at least 0. Received: num_samples={value}")
-        self._num_samples = value
-        self._forget_graphs()
-
-    @property
-    def mc_seed(self) -> int:
-        """Seed of the sampling masks; negative: new masks at each call."""
-        return self._mc_seed
-
-    @mc_seed.setter
-    def mc_seed(self, value: int) -> None:
-        if value > MAX_SEED:
-            raise ValueError(f"`mc_seed` must be at most {MAX_SEED}. Received: mc_seed={value}")
-        self._mc_seed = value
-        self._forget_graphs()
-
-    @property
-    def return_probabilities(self) -> bool:
-        """Whether ``predict`` also returns the distribution behind each label."""
-        return self._return_probabilities
-
-    @return_probabilities.setter
-    def return_probabilities(self, value: bool) -> None:
-        self._return_probabilities = value
-        self._forget_graphs()
-
-    @property
-    def refine_all(self) -> bool:
-        """Whether sentences without an uncertain token are refined too.
-
-        False saves their refinement and changes neither labels nor uncertainty, confidence or
-        ``refined``; in those sentences ``refined_labels`` are then the draft's.
-        """
-        return self._refine_all
-
-    @refine_all.setter
-    def refine_all(self, value: bool) -> None:
-        self._refine_all = value
-        self._forget_graphs()
-
-    def _forget_graphs(self) -> None:
-        self._tag_function = None
-        self.predict_function = None
-
-    @property
-    def label_names(self) -> list[str]:
-        """Output labels, in the scheme of the training file."""
-        return self._outputs.names
-
-    @property
-    def label_scheme(self) -> str | None:
-        """Tag scheme of the output; None for labels that are not chunks."""
-        return self.vocabulary.scheme
-
-    @property
-    def class_names(self) -> list[str]:
-        """What the axis C of probabilities stands for; BIOES for chunks."""
-        return list(self.vocabulary.labels)
-
-    @property
-    def internal_scheme(self) -> str | None:
-        """Tag scheme of ``class_names``."""
-        return None if self.vocabulary.scheme is None else INTERNAL_SCHEME
-
-    @property
-    def max_tokens(self) -> int:
-        """Longest sentence tagged in one piece; longer ones are tagged in windows."""
-        return self.settings.data.max_tokens
 
     def get_config(self):
         return {
@@ -327,12 +253,6 @@ class Tagger(tf.keras.Model):
 
     def build_from_config(self, config):
         """Nothing to build: ``__init__`` made every weight."""
-
-
-def _column(threshold: tf.Tensor) -> tf.Tensor:
-    """A scalar as it is, one threshold a sentence [B] as [B, 1]."""
-    threshold = tf.convert_to_tensor(threshold)
-    return tf.expand_dims(threshold, -1) if threshold.shape.rank == 1 else threshold
 
 
 _INTERNAL = ("probabilities", "mask")

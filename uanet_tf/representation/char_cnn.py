@@ -1,12 +1,13 @@
 """Characters of a word to a vector: convolution and maximum over time."""
 
-import math
-
 import tensorflow as tf
+
+from uanet_tf.arguments import check_positive
+from uanet_tf.representation.char_layer import CharLayer
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class CharCNN(tf.keras.layers.Layer):
+class CharCNN(CharLayer):
     """Character embedding, one convolution, maximum over the word's characters.
 
     Args:
@@ -39,56 +40,34 @@ class CharCNN(tf.keras.layers.Layer):
         kernel_size: int = 3,
         **kwargs,
     ):
-        super().__init__(**kwargs)
-        for name, value in (
-            ("num_chars", num_chars),
-            ("char_width", char_width),
-            ("filters", filters),
-            ("kernel_size", kernel_size),
-        ):
-            if value < 1:
-                raise ValueError(f"`{name}` must be positive. Received: {name}={value}")
-        self.num_chars = num_chars
-        self.char_width = char_width
-        self.filters = filters
-        self.kernel_size = kernel_size
+        super().__init__(num_chars, char_width=char_width, **kwargs)
+        self.filters = check_positive("filters", filters)
+        self.kernel_size = check_positive("kernel_size", kernel_size)
+
+    @property
+    def output_width(self) -> int:
+        """Width of a word's vector."""
+        return self.filters
 
     def build(self, input_shape):
-        scale = math.sqrt(3.0 / self.char_width)
-        self.embeddings = self.add_weight(
-            name="embeddings",
-            shape=[self.num_chars, self.char_width],
-            initializer=tf.keras.initializers.RandomUniform(-scale, scale),
-        )
+        super().build(input_shape)
         self.kernel = self.add_weight(
             name="kernel",
             shape=[self.kernel_size, self.char_width, self.filters],
             initializer="glorot_uniform",
         )
         self.bias = self.add_weight(name="bias", shape=[self.filters], initializer="zeros")
-        super().build(input_shape)
 
     def call(self, char_ids: tf.Tensor) -> tf.Tensor:
-        real = tf.expand_dims(char_ids > 0, -1)  # [U, W, 1]
-        vectors = tf.gather(self.embeddings, char_ids)  # [U, W, char_width]
-        # The borders of a word see zeros, however far it is padded.
-        vectors = tf.where(real, vectors, tf.zeros([], vectors.dtype))
+        vectors, real = self.embed(char_ids)  # [U, W, char_width], [U, W]
         features = tf.nn.conv1d(vectors, self.kernel, stride=1, padding="SAME")
-        features = tf.where(real, features, features.dtype.min)
+        features = tf.where(tf.expand_dims(real, -1), features, features.dtype.min)
         pooled = tf.reduce_max(features, axis=1)  # [U, filters]
         # A word without characters (all padding) gets the bias alone.
-        empty = tf.reduce_all(tf.logical_not(real), axis=1)
-        return tf.where(empty, tf.zeros([], pooled.dtype), pooled) + self.bias
-
-    def compute_output_shape(self, input_shape):
-        return [input_shape[0], self.filters]
+        some = tf.reduce_any(real, axis=1, keepdims=True)
+        return tf.where(some, pooled, tf.zeros([], pooled.dtype)) + self.bias
 
     def get_config(self):
         config = super().get_config()
-        config.update(
-            num_chars=self.num_chars,
-            char_width=self.char_width,
-            filters=self.filters,
-            kernel_size=self.kernel_size,
-        )
+        config.update(filters=self.filters, kernel_size=self.kernel_size)
         return config

@@ -100,10 +100,10 @@ class _Training:
                 while not self._finished():
                     self._train_epoch()
                     self._end_epoch()
+            return self._finish()
         except KeyboardInterrupt:
             logging.info("stopped; the same command goes on from the last saved state")
             raise
-        return self._finish()
 
     def _plan(self, epoch: int) -> list[np.ndarray]:
         data = self.config.data
@@ -164,7 +164,7 @@ class _Training:
             self.average.update()  # an epoch of few steps counts too
         with self._averaged():
             scores = self._score("dev")
-            entry = {
+            entry: Metrics = {
                 "epoch": self.progress.epoch + 1,
                 "seconds": seconds,
                 "sentences_per_second": sentences / max(seconds, 1e-9),

@@ -1,0 +1,113 @@
+"""Label attention against plain NumPy with explicit loops."""
+
+import numpy as np
+import pytest
+
+from uanet_tf.decoders.label_attention import LabelAttentionDecoder
+
+CLASSES, WIDTH, HEADS = 3, 6, 2
+MASK = np.arange(4) < np.array([[3], [4]])
+
+
+def softmax(scores):
+    weights = np.exp(scores - np.max(scores))
+    return weights / weights.sum()
+
+
+def sigmoid(x):
+    return 1.0 / (1.0 + np.exp(-x))
+
+
+def reference_attention(state, labels, w_q, w_k, w_v, num_heads):
+    """One state's heads side by side, and the weights of each head."""
+    width = len(state) // num_heads
+    heads, weights = [], []
+    for head in range(num_heads):
+        part = slice(head * width, (head + 1) * width)
+        query = state @ w_q[:, part]
+        scores = [query @ (label @ w_k[:, part]) / np.sqrt(width) for label in labels]
+        weights.append(softmax(scores))
+        if w_v is not None:
+            pairs = zip(weights[-1], labels, strict=True)
+            heads.append(sum(weight * (label @ w_v[:, part]) for weight, label in pairs))
+    return np.concatenate(heads) if heads else None, weights
+
+
+def reference_lstm(inputs, kernel, recurrent, bias):
+    units = recurrent.shape[0]
+    h, c, states = np.zeros(units), np.zeros(units), []
+    for x in inputs:
+        gates = x @ kernel + h @ recurrent + bias
+        i, f, o, g = np.split(gates, 4)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        states.append(h)
+    return np.array(states)
+
+
+def reference(decoder, states):
+    """The whole stack on one sentence [T, H]; the paper's section 4."""
+    labels = decoder.label_embedding.numpy()
+    for index, bilstm in enumerate(decoder.bilstms):
+        w_q, w_k, w_v = [
+            kernels[index].numpy()
+            for kernels in (decoder.query_kernels, decoder.key_kernels, decoder.value_kernels)
+        ]
+        inputs = []
+        for state in states:
+            attended, _ = reference_attention(state, labels, w_q, w_k, w_v, HEADS)
+            inputs.append(np.concatenate([state, attended + state]))
+        weights = [
+            [
+                table[f"0_{way}"].numpy()
+                for table in (bilstm.kernels, bilstm.recurrent_kernels, bilstm.biases)
+            ]
+            for way in ("forward", "backward")
+        ]
+        forward = reference_lstm(inputs, *weights[0])
+        backward = reference_lstm(inputs[::-1], *weights[1])[::-1]
+        states = np.concatenate([forward, backward], axis=1)
+    w_q, w_k = decoder.query_kernels[-1].numpy(), decoder.key_kernels[-1].numpy()
+    return [reference_attention(state, labels, w_q, w_k, None, 1)[1][0] for state in states]
+
+
+@pytest.mark.parametrize("num_layers", [1, 2])
+def test_equals_transcription(num_layers):
+    decoder = LabelAttentionDecoder(CLASSES, num_layers=num_layers, num_heads=HEADS)
+    rng = np.random.default_rng(3)
+    states = rng.normal(size=[2, 2, 4, WIDTH]).astype(np.float32)
+    decoder.decide(states, MASK)
+    decoder.set_weights([0.7 * rng.normal(size=w.shape) for w in decoder.get_weights()])
+    decision = decoder.decide(states, MASK)
+    for sample, row in np.ndindex(2, 2):
+        length = MASK[row].sum()
+        expected = np.array(reference(decoder, states[sample, row, :length]))
+        np.testing.assert_allclose(decision["samples"][sample, row, :length], expected, atol=1e-5)
+        assert np.ptp(expected, axis=0).max() > 0.02  # tokens differ, so that errors show
+
+
+def test_label_embeddings_are_shared_by_all_layers():
+    decoder = LabelAttentionDecoder(CLASSES, num_layers=3, num_heads=HEADS)
+    decoder.build([None, None, WIDTH])
+    assert sum("label_embedding" in weight.name for weight in decoder.weights) == 1
+    assert len(decoder.bilstms) == len(decoder.value_kernels) == 3
+    assert len({weight.name for weight in decoder.weights}) == len(decoder.weights)
+
+
+@pytest.mark.parametrize(("width", "heads"), [(6, 4), (9, 3)])
+def test_width_must_suit_heads_and_directions(width, heads):
+    with pytest.raises(ValueError, match=f"Received: {width}, num_heads={heads}"):
+        LabelAttentionDecoder(CLASSES, num_heads=heads).build([None, None, width])
+
+
+@pytest.mark.parametrize("name", ["num_layers", "num_heads"])
+def test_bad_counts(name):
+    with pytest.raises(
+        ValueError, match=f"`{name}` must be a positive integer. Received: {name}=0"
+    ):
+        LabelAttentionDecoder(CLASSES, **{name: 0})
+
+
+def test_bad_dropout():
+    with pytest.raises(ValueError, match=r"`dropout` must be in \[0, 1\). Received: dropout=1.0"):
+        LabelAttentionDecoder(CLASSES, dropout=1.0)

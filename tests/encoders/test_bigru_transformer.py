@@ -1,0 +1,126 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.encoders.sampling import INPUTS, LENGTHS, MASK, WIDTH, call, check_sampling, randomise
+from tests.layer_contract import check_layer
+from tests.ops.test_gru import loop_gru
+from uanet_tf.encoders.bigru_transformer import DIRECTIONS, BiGRUTransformer
+from uanet_tf.ops.dropout import make_seed
+
+HIDDEN = 8
+RATES = {"input_dropout": 0.3, "recurrent_dropout": 0.2, "output_dropout": 0.4}
+NO_DROPOUT = dict.fromkeys(RATES, 0.0)
+
+
+def make_layer(**options):
+    defaults = {"num_layers": 2, "feedforward_width": 7, **RATES}
+    return BiGRUTransformer(HIDDEN, **{**defaults, **options})
+
+
+def normal(x, scale, offset):
+    return (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True) * scale + offset
+
+
+def loop_encoder(layer, x, masks):
+    """One unpadded sentence [T, D] through all layers, in NumPy; masks are rows."""
+    x = x.astype(np.float64)
+    for number in range(layer.num_layers):
+        weights = {name: weight.numpy() for name, weight in layer.layers[number].items()}
+        seen = normal(x, weights["input_scale"], weights["input_offset"])
+        seen = seen * masks.get(f"input_{number}", 1.0)
+        ways = []
+        for way in DIRECTIONS:
+            projected = seen @ weights[f"kernel_{way}"] + weights[f"bias_{way}"]
+            mask = masks.get(f"recurrent_{number}_{way}")
+            ways.append(
+                loop_gru(
+                    projected[:, None],
+                    weights[f"recurrent_kernel_{way}"],
+                    None if mask is None else mask[None],
+                    way == "backward",
+                )[:, 0]
+            )
+        residual = x @ weights["residual_kernel"] if "residual_kernel" in weights else x
+        h = np.concatenate(ways, axis=-1) + residual
+        h = normal(h, weights["states_scale"], weights["states_offset"])
+        inner = h * masks.get(f"feedforward_{number}", 1.0)
+        inner = np.maximum(inner @ weights["hidden_kernel"] + weights["hidden_bias"], 0)
+        h = h + inner @ weights["feedforward_kernel"] + weights["feedforward_bias"]
+        x = normal(h, weights["output_scale"], weights["output_offset"])
+    return x * masks.get("output", 1.0)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_equals_loops(masked):
+    layer = make_layer()
+    masks = layer.draw_masks(make_seed(5), 3, WIDTH) if masked else {}
+    layer(INPUTS)
+    randomise(layer)
+    outputs = layer(INPUTS, mask=MASK, dropout_masks=masks or None).numpy()
+    for row, length in enumerate(LENGTHS):
+        rows = {name: mask.numpy()[row] for name, mask in masks.items()}
+        expected = loop_encoder(layer, INPUTS[row, :length], rows)
+        np.testing.assert_allclose(outputs[row, :length], expected, rtol=1e-3, atol=1e-4)
+        np.testing.assert_array_equal(outputs[row, length:], 0.0)
+
+
+def test_the_residual_is_projected_only_where_widths_differ():
+    layer = make_layer()
+    layer(INPUTS)
+    assert ["residual_kernel" in weights for weights in layer.layers] == [True, False]
+    layer = make_layer()
+    layer(tf.ones([1, 2, HIDDEN]))
+    assert not any("residual_kernel" in weights for weights in layer.layers)
+
+
+def test_first_weights():
+    layer = make_layer()
+    layer(INPUTS)
+    for weights in layer.layers:
+        for way in DIRECTIONS:
+            np.testing.assert_array_equal(weights[f"bias_{way}"], 0)
+            for block in np.split(weights[f"recurrent_kernel_{way}"].numpy(), 3, axis=-1):
+                np.testing.assert_allclose(block @ block.T, np.eye(HIDDEN // 2), atol=1e-5)
+        np.testing.assert_array_equal(weights["states_scale"], 1)
+
+
+def test_sampling():
+    check_sampling(make_layer(), tolerance=2e-5)
+
+
+@pytest.mark.parametrize("num_layers", [1, 2])
+def test_contract(num_layers):
+    check_layer(
+        lambda **kwargs: make_layer(num_layers=num_layers, **kwargs),
+        lambda: {"inputs": INPUTS, "mask": MASK},
+        call=call,
+        make_layer_without_dropout=lambda: make_layer(num_layers=num_layers, **NO_DROPOUT),
+    )
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "float64"])
+def test_other_dtypes(policy):
+    layer = make_layer(dtype=policy)
+    masks = layer.draw_masks(make_seed(5), 3, WIDTH)
+    outputs = layer(INPUTS, mask=MASK, dropout_masks=masks)
+    assert outputs.dtype == layer.compute_dtype
+    assert np.isfinite(tf.cast(outputs, tf.float32)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"hidden_width": 5}, "`hidden_width` must be even. Received: hidden_width=5"),
+        ({"hidden_width": 0}, "`hidden_width` must be a positive integer."),
+        ({"num_layers": 0}, "`num_layers` must be a positive integer. Received: num_layers=0"),
+        ({"recurrent_dropout": 1.0}, r"`recurrent_dropout` must be in \[0, 1\). Received: "),
+    ],
+)
+def test_bad_arguments(options, message):
+    with pytest.raises(ValueError, match=message):
+        BiGRUTransformer(**options)
+
+
+def test_output_shape():
+    assert list(make_layer().compute_output_shape([None, None, 7])) == [None, None, HIDDEN]

@@ -1,0 +1,156 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.encoders.sampling import INPUTS, LENGTHS, MASK, WIDTH, call, check_sampling, randomise
+from tests.layer_contract import check_layer
+from uanet_tf.encoders.iterated_dilated_cnn import IteratedDilatedCNN
+from uanet_tf.ops.dropout import make_seed
+
+FILTERS = 4
+RATES = {"input_dropout": 0.3, "hidden_dropout": 0.2, "output_dropout": 0.4}
+NO_DROPOUT = dict.fromkeys(RATES, 0.0)
+
+
+def make_layer(**options):
+    defaults = {"num_iterations": 3, "identity_init": False, **RATES}
+    return IteratedDilatedCNN(FILTERS, **{**defaults, **options})
+
+
+def loop_convolution(x, kernel, bias, dilation):
+    """One tap at a time; nothing beyond the ends of the sentence."""
+    y = np.zeros([len(x), len(bias)])
+    for t in range(len(x)):
+        total = bias.astype(float)
+        for tap in range(3):
+            source = t + (tap - 1) * dilation
+            if 0 <= source < len(x):
+                total = total + x[source] @ kernel[tap]
+        y[t] = np.maximum(total, 0)
+    return y
+
+
+def loop_cnn(layer, x, masks):
+    """The states of one unpadded sentence [T, D] after every iterate."""
+    weights = [weight.numpy() for weight in layer.weights]
+    kernels, biases = weights[::2], weights[1::2]
+    h = loop_convolution(x * masks.get("input", 1.0), kernels[0], biases[0], 1)
+    iterates = []
+    for _ in range(layer.num_iterations):
+        for number, dilation in enumerate(layer.dilations):
+            h = h * masks.get(f"hidden_{number}", 1.0)
+            h = loop_convolution(h, kernels[number + 1], biases[number + 1], dilation)
+        iterates.append(h * masks.get("output", 1.0))
+    return np.stack(iterates)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_equals_loops(masked):
+    """Weights and masks are shared by the iterates, masks by the time steps."""
+    layer = make_layer()
+    masks = layer.draw_masks(make_seed(5), 3, WIDTH) if masked else {}
+    layer(INPUTS)
+    randomise(layer)
+    iterates = layer(INPUTS, mask=MASK, dropout_masks=masks or None, all_iterates=True).numpy()
+    assert iterates.shape == (3, 3, 5, FILTERS)
+    for row, length in enumerate(LENGTHS):
+        rows = {name: mask.numpy()[row] for name, mask in masks.items()}
+        expected = loop_cnn(layer, INPUTS[row, :length], rows)
+        np.testing.assert_allclose(iterates[:, row, :length], expected, rtol=1e-4, atol=1e-5)
+        np.testing.assert_array_equal(iterates[:, row, length:], 0.0)
+    last = layer(INPUTS, mask=MASK, dropout_masks=masks or None)
+    np.testing.assert_array_equal(last, iterates[-1])
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (2, 0), (2, 1)])
+def test_few_tokens(shape):
+    """Fewer than a convolution reaches, or none."""
+    layer, inputs = make_layer(), tf.ones([*shape, WIDTH])
+    for run in (layer, tf.function(layer)):
+        assert run(inputs, mask=tf.ones(shape, tf.bool)).shape == [*shape, FILTERS]
+
+
+def test_more_iterations_have_no_more_weights():
+    counts = []
+    for num_iterations in (1, 5):
+        layer = make_layer(num_iterations=num_iterations)
+        layer(INPUTS)
+        counts.append([tuple(weight.shape) for weight in layer.weights])
+    assert counts[0] == counts[1]
+    assert len(counts[0]) == 2 * (1 + 4)
+
+
+def test_how_far_it_sees():
+    """Each iterate 1 + 2 + 4 + 1 to either side, the first convolution 1."""
+    for num_iterations, reach in ((1, 9), (2, 17)):
+        layer = make_layer(num_iterations=num_iterations)
+        inputs = tf.Variable(tf.random.uniform([1, 41, WIDTH]))
+        layer(inputs)
+        layer.set_weights([np.full(w.shape, 0.1) for w in layer.weights])
+        with tf.GradientTape() as tape:
+            middle = tf.reduce_sum(layer(inputs)[0, 20])
+        seen = np.flatnonzero(np.abs(tape.gradient(middle, inputs)[0]).sum(axis=-1))
+        assert (seen.min(), seen.max(), len(seen)) == (20 - reach, 20 + reach, 2 * reach + 1)
+
+
+def test_begins_as_the_identity():
+    layer = make_layer(identity_init=True)
+    first, second, third = layer(INPUTS, mask=MASK, all_iterates=True).numpy()
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(second, third)
+    assert np.abs(first).max() > 0.01
+    layer.input_kernel.assign_add(tf.ones_like(layer.input_kernel))
+    assert np.abs(layer(INPUTS, mask=MASK) - first).max() > 0.01
+
+
+def test_training_scores_every_iterate_or_the_last():
+    for score_iterates, count in ((True, 3), (False, 1)):
+        layer = make_layer(score_iterates=score_iterates)
+        layer(INPUTS)
+        randomise(layer)
+        states = layer.training_states(INPUTS, MASK, make_seed(5))
+        masks = layer.draw_masks(make_seed(5), 3, WIDTH)
+        expected = layer(INPUTS, mask=MASK, dropout_masks=masks, all_iterates=True)[-count:]
+        np.testing.assert_array_equal(states, expected)
+
+
+def test_sampling():
+    check_sampling(make_layer())
+
+
+@pytest.mark.parametrize("identity_init", [False, True])
+def test_contract(identity_init):
+    check_layer(
+        lambda **kwargs: make_layer(identity_init=identity_init, **kwargs),
+        lambda: {"inputs": INPUTS, "mask": MASK},
+        call=call,
+        make_layer_without_dropout=lambda: make_layer(**NO_DROPOUT),
+    )
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "float64"])
+def test_other_dtypes(policy):
+    layer = make_layer(dtype=policy, identity_init=True)
+    masks = layer.draw_masks(make_seed(5), 3, WIDTH)
+    outputs = layer(INPUTS, mask=MASK, dropout_masks=masks)
+    assert outputs.dtype == layer.compute_dtype
+    assert np.isfinite(tf.cast(outputs, tf.float32)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"filters": 0}, "`filters` must be a positive integer. Received: filters=0"),
+        ({"dilations": ()}, r"`dilations` must not be empty. Received: dilations=\(\)"),
+        ({"dilations": (1, 0)}, "`dilations` must be a positive integer. Received: dilations=0"),
+        ({"num_iterations": 0}, "`num_iterations` must be a positive integer."),
+        ({"hidden_dropout": 1.0}, r"`hidden_dropout` must be in \[0, 1\). Received: "),
+    ],
+)
+def test_bad_arguments(options, message):
+    with pytest.raises(ValueError, match=message):
+        IteratedDilatedCNN(**options)
+
+
+def test_output_shape():
+    assert list(make_layer().compute_output_shape([None, None, 7])) == [None, None, FILTERS]

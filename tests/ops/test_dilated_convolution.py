@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from uanet_tf.ops.dilated_convolution import dilated_convolution
+
+RNG = np.random.default_rng(1)
+INPUTS = tf.constant(RNG.normal(size=[2, 6, 3]))
+
+
+@pytest.mark.parametrize("taps", [1, 3, 5])
+@pytest.mark.parametrize("dilation", [1, 2, 7])
+def test_equals_loops(taps, dilation):
+    """Also where the taps reach beyond both ends."""
+    kernel = RNG.normal(size=[taps, 3, 4])
+    outputs = dilated_convolution(INPUTS, kernel, dilation)
+    for row, t in np.ndindex(2, 6):
+        expected = np.zeros(4)
+        for tap in range(taps):
+            source = t + (tap - taps // 2) * dilation
+            if 0 <= source < 6:
+                expected += INPUTS[row, source].numpy() @ kernel[tap]
+        np.testing.assert_allclose(outputs[row, t], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("taps", [1, 3, 5])
+@pytest.mark.parametrize("dilation", [1, 2, 7])
+def test_values_and_gradients_equal_those_of_tensorflow(taps, dilation):
+    kernel = tf.constant(RNG.normal(size=[taps, 3, 4]))
+    weights = RNG.normal(size=[2, 6, 4])
+
+    def run(convolve):
+        with tf.GradientTape() as tape:
+            tape.watch([INPUTS, kernel])
+            outputs = convolve()
+            loss = tf.reduce_sum(weights * tf.square(outputs))
+        return outputs, *tape.gradient(loss, [INPUTS, kernel])
+
+    found = run(lambda: dilated_convolution(INPUTS, kernel, dilation))
+    theirs = run(lambda: tf.nn.convolution(INPUTS, kernel, padding="SAME", dilations=dilation))
+    for one, other in zip(found, theirs, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-11)
+        assert one.shape == other.shape
+
+
+def test_any_shape_and_its_gradient():
+    kernel = tf.Variable(RNG.normal(size=[3, 3, 4]))
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None, 3], tf.float64)])
+    def run(inputs):
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            outputs = dilated_convolution(inputs, kernel, dilation=4)
+        return outputs, *tape.gradient(outputs, [inputs, kernel])
+
+    for shape in ((2, 6), (2, 1), (2, 0), (0, 3), (0, 0)):
+        outputs, to_inputs, to_kernel = run(tf.ones([*shape, 3], tf.float64))
+        assert outputs.shape == [*shape, 4]
+        assert to_inputs.shape == [*shape, 3]
+        assert to_kernel.shape == [3, 3, 4]

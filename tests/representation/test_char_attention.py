@@ -1,0 +1,205 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.layer_contract import check_layer
+from uanet_tf.data.vocabulary import UNKNOWN_ID
+from uanet_tf.ops.dropout import make_seed
+from uanet_tf.representation.char_attention import CharAttention
+from uanet_tf.representation.char_bilstm import CharBiLSTM
+from uanet_tf.representation.word_representation import WordRepresentation
+
+COUNTS = [1, 1, 3, 50, 0]
+FEATURES = {
+    "form_word_ids": np.array([2, 5, 1, 4, 0], np.int32),
+    "form_char_ids": np.array([[3, 4, 0], [5, 0, 0], [2, 2, 2], [4, 5, 0], [0, 0, 0]], np.int32),
+    "form_index": np.array([[0, 1, 0, 2], [2, 3, 1, 4]], np.int32),
+    "lengths": np.array([4, 2], np.int32),  # of the third form of row 1 nothing is seen
+}
+
+
+def make_layer(**options):
+    chars = CharBiLSTM(9, char_width=3, hidden_width=6, name="chars")
+    defaults = {"word_width": 4, "embedding_dropout": 0.5, "char_layer": chars}
+    return CharAttention(7, **{**defaults, **options})
+
+
+def shaken(layer):
+    layer(FEATURES)
+    rng = np.random.default_rng(1)
+    layer.set_weights([rng.normal(size=value.shape) for value in layer.get_weights()])
+    return layer
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def parts(layer):
+    """x, m and z of each form, from the weights."""
+    value = {weight.name.split(":")[0].split("/")[-1]: weight.numpy() for weight in layer.weights}
+    x = layer.embeddings.numpy()[FEATURES["form_word_ids"]]
+    h = layer.char_layer(FEATURES["form_char_ids"]).numpy()
+    m = np.tanh(h @ value["char_kernel"] + value["char_bias"])
+    hidden = x @ value["gate_word_kernel"] + m @ value["gate_char_kernel"]
+    hidden = np.tanh(hidden + value["gate_hidden_bias"])
+    return x, m, sigmoid(hidden @ value["gate_kernel"] + value["gate_bias"])
+
+
+def cosine(a, b):
+    return a @ b / np.sqrt(a @ a) / np.sqrt(b @ b)
+
+
+def test_gate_equals_numpy():
+    layer = shaken(make_layer())
+    x, m, z = parts(layer)
+    assert (z > 0).all()
+    assert (z < 1).all()
+    expected = (z * x + (1 - z) * m)[FEATURES["form_index"]]
+    np.testing.assert_allclose(layer(FEATURES), expected, atol=1e-6)
+
+
+def test_objective_equals_numpy():
+    layer = shaken(make_layer())
+    x, m, _ = parts(layer)
+    expected = 0.0
+    for row, length in enumerate(FEATURES["lengths"]):
+        for form in FEATURES["form_index"][row, :length]:
+            if FEATURES["form_word_ids"][form] > UNKNOWN_ID:
+                expected += 1 - cosine(x[form], m[form])
+    vectors, loss = layer.with_auxiliary_loss(FEATURES)
+    assert loss.numpy() == pytest.approx(expected, rel=1e-5)
+    np.testing.assert_array_equal(vectors, layer(FEATURES))
+
+
+def gradients(layer, take):
+    """{name: gradient} of the layer's own weights."""
+    with tf.GradientTape() as tape:
+        target = take(*layer.with_auxiliary_loss(FEATURES))
+    chars = {weight.ref() for weight in layer.char_layer.weights}
+    own = [weight for weight in layer.trainable_weights if weight.ref() not in chars]
+    names = [weight.name.split(":")[0].split("/")[-1] for weight in own]
+    return dict(zip(names, tape.gradient(target, own), strict=True))
+
+
+def test_objective_draws_characters_to_words_and_not_words_to_characters():
+    layer = shaken(make_layer())
+    found = gradients(layer, lambda vectors, loss: loss)
+    with_gradient = {name for name, value in found.items() if value is not None}
+    assert with_gradient == {"char_kernel", "char_bias"}
+    assert np.abs(found["char_kernel"]).max() > 0
+    # The labels' loss goes through both sides and through the gate.
+    found = gradients(layer, lambda vectors, loss: tf.reduce_sum(vectors**2))
+    assert all(value is not None for value in found.values())
+
+
+def test_objective_teaches_the_character_layer():
+    layer = shaken(make_layer())
+    with tf.GradientTape() as tape:
+        _, loss = layer.with_auxiliary_loss(FEATURES)
+    for gradient in tape.gradient(loss, layer.char_layer.trainable_weights):
+        assert np.abs(tf.convert_to_tensor(gradient)).max() > 0
+
+
+def test_a_step_down_the_objective_lowers_it():
+    layer = shaken(make_layer())
+    with tf.GradientTape() as tape:
+        _, before = layer.with_auxiliary_loss(FEATURES)
+    layer.char_kernel.assign_sub(0.01 * tape.gradient(before, layer.char_kernel))
+    assert layer.with_auxiliary_loss(FEATURES)[1] < before
+
+
+def test_unknown_words_are_left_out():
+    layer = shaken(make_layer())
+    features = {**FEATURES, "form_word_ids": np.array([1, 1, 1, 1, 0], np.int32)}
+    assert layer.with_auxiliary_loss(features)[1] == 0.0
+    # So are words that this step reads as unknown.
+    hiding = make_layer(unknown_word_rate=1e9, word_counts=COUNTS)
+    hiding(FEATURES)
+    assert hiding.with_auxiliary_loss(FEATURES)[1] > 0
+    hidden = {**FEATURES, "form_word_ids": np.array([2, 3, 4, 2, 0], np.int32)}
+    assert hiding.with_auxiliary_loss(hidden, dropout_seed=make_seed(1))[1] == 0.0
+
+
+def test_padding_is_left_out():
+    layer = shaken(make_layer())
+    expected = layer.with_auxiliary_loss(FEATURES)[1]
+    index = np.pad(FEATURES["form_index"], [(0, 0), (0, 2)], constant_values=3)
+    index[1, 2:] = 0  # whatever stands there
+    padded = {**FEATURES, "form_index": index}
+    np.testing.assert_allclose(layer.with_auxiliary_loss(padded)[1], expected, rtol=1e-6)
+    nothing = {**FEATURES, "lengths": np.zeros([2], np.int32)}
+    assert layer.with_auxiliary_loss(nothing)[1] == 0.0
+
+
+def test_weight_of_the_objective():
+    layer, half, none = (shaken(make_layer(similarity_weight=w)) for w in (1.0, 0.5, 0.0))
+    expected = layer.with_auxiliary_loss(FEATURES)[1]
+    np.testing.assert_allclose(half.with_auxiliary_loss(FEATURES)[1], 0.5 * expected)
+    assert none.with_auxiliary_loss(FEATURES)[1] == 0.0
+
+
+def test_other_representations_have_no_objective():
+    layer = WordRepresentation(7, word_width=4)
+    seed = make_seed(1)
+    vectors, loss = layer.with_auxiliary_loss(FEATURES, seed)
+    np.testing.assert_array_equal(vectors, layer(FEATURES, dropout_seed=seed))
+    assert loss == 0.0
+
+
+def test_contract():
+    """As a layer of ids [B, T] and characters [B, T, W], each token a form of its own."""
+
+    def call(layer, inputs, seed):
+        ids, chars = inputs["ids"], inputs["chars"]
+        features = {
+            "form_word_ids": tf.reshape(ids, [-1]),
+            "form_char_ids": tf.reshape(chars, [-1, 2]),
+            "form_index": tf.reshape(tf.range(tf.size(ids)), tf.shape(ids)),
+        }
+        return layer(features, dropout_seed=seed)
+
+    def make_inputs():
+        rng = np.random.default_rng(1)
+        return {
+            "ids": rng.integers(1, 7, [2, 3]).astype(np.int32),
+            "chars": rng.integers(1, 9, [2, 3, 2]).astype(np.int32),
+        }
+
+    check_layer(
+        lambda **kwargs: make_layer(
+            unknown_word_rate=0.5, word_counts=COUNTS, similarity_weight=0.3, **kwargs
+        ),
+        make_inputs,
+        call=call,
+        make_layer_without_dropout=lambda **kwargs: make_layer(embedding_dropout=0.0, **kwargs),
+        skip=["keras_file"],  # `tf.size` above does not come back; every tagger's file does
+    )
+
+
+def test_comes_back_with_its_character_layer():
+    layer = shaken(make_layer())
+    copy = CharAttention.from_config(layer.get_config())
+    copy(FEATURES)
+    copy.set_weights(layer.get_weights())
+    np.testing.assert_array_equal(copy(FEATURES), layer(FEATURES))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"char_layer": None}, "`char_layer` must be a layer. Received: char_layer=None"),
+        ({"similarity_weight": -1}, "`similarity_weight` must be at least 0. Received: .*=-1"),
+        ({"embedding_dropout": 1.0}, r"`embedding_dropout` must be in \[0, 1\)"),
+        ({"unknown_word_rate": 0.25}, "a count for each of the 5 words"),
+    ],
+)
+def test_bad_arguments(options, message):
+    with pytest.raises(ValueError, match=message):
+        make_layer(**options)
+
+
+def test_output_shape():
+    layer = make_layer()
+    assert layer.output_width == 4
+    assert list(layer.compute_output_shape({"form_index": [None, None]})) == [None, None, 4]

@@ -1,0 +1,93 @@
+"""What every layer over characters keeps, whatever it computes."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.layer_contract import check_layer
+from uanet_tf.representation.char_bilstm import CharBiLSTM
+from uanet_tf.representation.char_cnn import CharCNN
+from uanet_tf.representation.char_gru import CharGRU
+from uanet_tf.representation.char_layer import CharLayer
+from uanet_tf.representation.intnet import IntNet
+from uanet_tf.representation.word_representation import WordRepresentation
+from uanet_tf.representation.word_shape import WordShape, char_classes
+
+CHARS = "abcXYZ0-"  # ids 2 to 9
+WORDS = np.array([[5, 9, 3, 2], [4, 2, 3, 0], [0, 0, 0, 0], [6, 1, 0, 0], [7, 5, 6, 0]], np.int32)
+NUM_CHARS = len(CHARS) + 2
+
+LAYERS = {
+    "char_cnn": lambda **kwargs: CharCNN(NUM_CHARS, char_width=3, filters=4, **kwargs),
+    "char_bilstm": lambda **kwargs: CharBiLSTM(NUM_CHARS, char_width=3, hidden_width=4, **kwargs),
+    "char_gru": lambda **kwargs: CharGRU(
+        NUM_CHARS, char_width=3, hidden_width=6, feedforward_width=4, **kwargs
+    ),
+    "intnet": lambda **kwargs: IntNet(
+        NUM_CHARS, char_width=3, num_layers=5, initial_filters=3, filters=4, **kwargs
+    ),
+    "word_shape": lambda **kwargs: WordShape(char_classes(CHARS), **kwargs),
+}
+
+
+@pytest.fixture(params=LAYERS, name="make_layer")
+def _make_layer(request):
+    return LAYERS[request.param]
+
+
+def shaken(layer):
+    """The layer with values unlike the first ones in every weight, biases too."""
+    layer(WORDS)
+    rng = np.random.default_rng(1)
+    layer.set_weights([rng.normal(size=value.shape) for value in layer.get_weights()])
+    return layer
+
+
+def test_contract(make_layer):
+    tf.keras.utils.set_random_seed(1)
+    check_layer(
+        make_layer,
+        lambda: {"char_ids": np.delete(WORDS, 2, axis=0)},
+        call=lambda layer, inputs, seed: layer(inputs["char_ids"]),
+        has_dropout=False,
+        outputs_have_time=False,
+        # Padding is told from id 0 alone: see the tests below.
+        skip=["padding", "single"],
+    )
+
+
+def test_padding_changes_nothing(make_layer):
+    layer = shaken(make_layer())
+    outputs = layer(WORDS).numpy()
+    assert np.isfinite(outputs).all()
+    if isinstance(layer, CharLayer):
+        layer.embeddings[0].assign(tf.fill([3], 1e4))  # the vector of padding is never seen
+        np.testing.assert_array_equal(layer(WORDS), outputs)
+    for extra in (1, 5):
+        np.testing.assert_allclose(layer(np.pad(WORDS, [(0, 0), (0, extra)])), outputs, atol=1e-6)
+    for word, output in zip(WORDS, outputs, strict=True):
+        alone = word[np.newaxis, : max(1, np.count_nonzero(word))]
+        np.testing.assert_allclose(layer(alone)[0], output, atol=1e-6)
+
+
+def test_a_word_of_padding_has_a_finite_gradient(make_layer):
+    layer = shaken(make_layer())
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(layer(WORDS[2:3])))
+    for gradient in tape.gradient(loss, layer.trainable_weights):
+        assert gradient is None or np.isfinite(tf.convert_to_tensor(gradient)).all()
+
+
+def test_output_width(make_layer):
+    layer = make_layer()
+    width = layer(WORDS).shape[-1]
+    assert layer.output_width == width
+    assert list(layer.compute_output_shape([None, None])) == [None, width]
+    words = WordRepresentation(5, word_width=7, char_layer=layer)
+    assert list(words.compute_output_shape({"form_index": [None, 3]})) == [None, 3, 7 + width]
+
+
+def test_base_must_be_completed():
+    layer = CharLayer(5)
+    with pytest.raises(NotImplementedError, match=r"CharLayer must define output_width\."):
+        _ = layer.output_width

@@ -1,0 +1,167 @@
+"""A linear-chain conditional random field over labels."""
+
+import types
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from uanet_tf.data.tag_schemes import is_valid_transition
+from uanet_tf.decoders.decoder import Decoder, fold_samples, unfold_samples
+from uanet_tf.ops.forward_backward import chain_marginals
+from uanet_tf.ops.linear import linear
+
+# Score of an impossible transition. Finite: a sequence that has one has a loss, and one where
+# all have one still has a best.
+IMPOSSIBLE = -1e4
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class CRFDecoder(Decoder):
+    """Scores whole label sequences: emissions, transitions, and scores of starting and ending.
+
+    score(y) = start[y_1] + sum_t emission[t, y_t] + sum_t transition[y_t, y_{t+1}] + end[y_T],
+    p(y) = exp(score(y)) / Z. The loss is -log p of the given sequence. Labels are the most
+    probable sequence (Viterbi); their probabilities are the marginals p(y_t), by
+    forward-backward, so a label of the best sequence need not be the most probable one at its
+    token. With M samples the marginals are averaged, and the sequence is the best one under the
+    mean of the samples' emissions.
+
+    Args:
+      num_classes: number C of labels.
+      label_names: names of the labels, if transitions that ``scheme`` does not allow are to be
+        impossible, from the start and to the end too; in the likelihood as well as in decoding.
+        A training sequence that has one then costs 1e4 nats. None: all are possible.
+      scheme: tag scheme of ``label_names``.
+
+    Call arguments:
+      states: [M, B, T, H].
+      mask: [B, T] boolean, True at tokens, right-padded; None: all are tokens.
+
+    Output shape:
+      See ``Decoder.decide``: label_ids [B, T], probabilities [B, T, C], samples [M, B, T, C].
+
+    Example:
+
+    >>> decoder = CRFDecoder(3, label_names=["O", "B-PER", "E-PER"])
+    >>> decoder.decide(tf.ones([1, 2, 4, 5]))["label_ids"].shape
+    TensorShape([2, 4])
+
+    Reference:
+      Lafferty et al., 2001, "Conditional Random Fields"; Ma and Hovy, 2016, "End-to-end
+      Sequence Labeling via Bi-directional LSTM-CNNs-CRF".
+    """
+
+    def __init__(
+        self,
+        num_classes: int,
+        *,
+        label_names: Sequence[str] | None = None,
+        scheme: str = "BIOES",
+        **kwargs,
+    ):
+        super().__init__(num_classes, **kwargs)
+        self.label_names = None if label_names is None else list(label_names)
+        self.scheme = scheme
+        self._possible = None
+        if self.label_names is not None:
+            self._possible = _possible_transitions(self.label_names, scheme)
+            if len(self.label_names) != num_classes:
+                raise ValueError(
+                    "`label_names` must hold one name a class. "
+                    f"Received: num_classes={num_classes}, label_names={self.label_names}"
+                )
+
+    def build(self, input_shape):
+        classes = self.num_classes
+        self.kernel = self.add_weight(
+            name="kernel", shape=[input_shape[-1], classes], initializer="glorot_uniform"
+        )
+        self.bias = self.add_weight(name="bias", shape=[classes], initializer="zeros")
+        self.transitions = self.add_weight(
+            name="transitions", shape=[classes, classes], initializer="zeros"
+        )
+        self.start = self.add_weight(name="start", shape=[classes], initializer="zeros")
+        self.end = self.add_weight(name="end", shape=[classes], initializer="zeros")
+        super().build(input_shape)
+
+    def call(self, states, mask=None):
+        return self.decide(states, mask)
+
+    def sequence_loss(self, states, labels, mask, dropout_seed):
+        del dropout_seed  # nothing of its own to drop
+        transitions, start, end = self._chain()
+        scores = _with_boundaries(self._emissions(states), start, end, mask)
+        log_likelihood, _ = _supplier().crf_log_likelihood(
+            scores, labels, _lengths(mask), transitions
+        )
+        return -tf.reduce_sum(log_likelihood)
+
+    def label_samples(self, states, mask):
+        transitions, start, end = self._chain()
+        emissions = self._emissions(states)  # [M, B, T, C]
+        mean = tf.reduce_mean(emissions, axis=0)
+        scores = _with_boundaries(mean, start, end, mask)
+        label_ids, _ = _supplier().crf_decode(scores, transitions, _lengths(mask))
+
+        rows, rows_mask = fold_samples(emissions, mask)  # [M * B, T, C]
+        scores = _with_boundaries(rows, start, end, rows_mask)
+        marginals = chain_marginals(scores, transitions, rows_mask)
+        return label_ids, unfold_samples(marginals, states)
+
+    def _emissions(self, states: tf.Tensor) -> tf.Tensor:
+        return linear(states, self.kernel, self.bias)
+
+    def _chain(self) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        """Transitions [C, C], start [C] and end [C] with impossible ones made so."""
+        values = [tf.convert_to_tensor(x) for x in (self.transitions, self.start, self.end)]
+        if self._possible is None:
+            return values[0], values[1], values[2]
+        tables = self._possible[:-1, :-1], self._possible[-1, :-1], self._possible[:-1, -1]
+        transitions, start, end = (
+            tf.where(table, value, IMPOSSIBLE) for table, value in zip(tables, values, strict=True)
+        )
+        return transitions, start, end
+
+    def get_config(self):
+        config = super().get_config()
+        config.update(label_names=self.label_names, scheme=self.scheme)
+        return config
+
+
+def _possible_transitions(label_names: list[str], scheme: str) -> np.ndarray:
+    """[C + 1, C + 1] booleans; the last row is the start, the last column the end."""
+    for name in label_names:
+        pairs = ((None, name), (name, None), (name, name))
+        if not any(is_valid_transition(one, two, scheme) for one, two in pairs):
+            raise ValueError(f"`label_names` must be {scheme} labels. Received: {name!r}")
+    names = [*label_names, None]
+    return np.array([[is_valid_transition(one, two, scheme) for two in names] for one in names])
+
+
+def _with_boundaries(
+    emissions: tf.Tensor, start: tf.Tensor, end: tf.Tensor, mask: tf.Tensor
+) -> tf.Tensor:
+    """Scores [N, T, C]: the start's at each first token and the end's at each last one added."""
+    positions = tf.expand_dims(tf.range(tf.shape(mask)[1]), 0)  # [1, T]
+    last = tf.expand_dims(_lengths(mask) - 1, 1)  # [N, 1]
+    zeros = tf.zeros([], emissions.dtype)
+    scores = emissions + tf.where(tf.expand_dims(positions == 0, -1), start, zeros)
+    scores += tf.where(tf.expand_dims(positions == last, -1), end, zeros)
+    return tf.where(tf.expand_dims(mask, -1), scores, zeros)
+
+
+def _lengths(mask: tf.Tensor) -> tf.Tensor:
+    return tf.reduce_sum(tf.cast(mask, tf.int32), axis=1)
+
+
+def _supplier() -> types.ModuleType:
+    """``crf_log_likelihood`` and ``crf_decode``; another supplier would be named here alone.
+
+    Imported on first use: it takes most of a second, and only this decoder needs it.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"\s*TensorFlow Addons \(TFA\) has ended", UserWarning)
+        from tensorflow_addons import text
+    return text

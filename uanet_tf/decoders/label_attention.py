@@ -1,0 +1,151 @@
+"""Hierarchical label attention: BiLSTM layers that read the labels' embeddings between them."""
+
+import tensorflow as tf
+
+from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.decoders.decoder import Decoder, fold_samples, unfold_samples
+from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
+from uanet_tf.ops.cross_entropy import masked_cross_entropy
+from uanet_tf.ops.dropout import dropout, fold_in
+from uanet_tf.ops.linear import linear
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class LabelAttentionDecoder(Decoder):
+    """Refines states by attention over label embeddings, layer by layer.
+
+    States h of a BiLSTM attend over the C label embeddings x with several heads,
+    head_k = softmax(h Q_k (x K_k)^T / sqrt(d)) x V_k, and [h; concat(heads) + h] goes into the next
+    BiLSTM. In the last layer there is one head, and its attention weights are the
+    distribution over labels. The first BiLSTM is the tagger's encoder; the others are in here.
+    With M samples the label is the argmax of their mean distribution.
+
+    Args:
+      num_classes: number C of labels.
+      num_layers: BiLSTM layers of its own, above the encoder. The paper's three-layer model
+        has two.
+      num_heads: attention heads of all layers but the last; must divide the states' width H, which
+        all layers share.
+      dropout: rate of the masks on the input of each BiLSTM layer and on the attended labels, tied
+        over time; in training alone.
+
+    Call arguments:
+      states: [M, B, T, H], H even.
+      mask: [B, T] boolean, True at tokens, right-padded; None: all are tokens.
+
+    Output shape:
+      See ``Decoder.decide``: label_ids [B, T], probabilities [B, T, C], samples [M, B, T, C].
+
+    Example:
+
+    >>> decoder = LabelAttentionDecoder(4, num_heads=2)
+    >>> decoder.decide(tf.ones([1, 2, 3, 6]))["label_ids"].shape
+    TensorShape([2, 3])
+
+    Reference:
+      Cui and Zhang, 2019, "Hierarchically-Refined Label Attention Network for Sequence
+      Labeling", section 4.
+    """
+
+    def __init__(
+        self,
+        num_classes: int,
+        *,
+        num_layers: int = 2,
+        num_heads: int = 5,
+        dropout: float = 0.0,
+        **kwargs,
+    ):
+        super().__init__(num_classes, **kwargs)
+        self.num_layers = check_positive("num_layers", num_layers)
+        self.num_heads = check_positive("num_heads", num_heads)
+        self.dropout = check_rate("dropout", dropout)
+
+    def build(self, input_shape):
+        width = int(input_shape[-1])
+        if width % self.num_heads or width % 2:
+            raise ValueError(
+                f"`states` must have an even width that `num_heads` divides. Received: {width}, "
+                f"num_heads={self.num_heads}"
+            )
+        self.label_embedding = self.add_weight(
+            name="label_embedding",
+            shape=[self.num_classes, width],
+            initializer=tf.keras.initializers.RandomNormal(stddev=1.0),
+        )
+        self.query_kernels, self.key_kernels, self.value_kernels, self.bilstms = [], [], [], []
+        for index in range(self.num_layers):
+            self.query_kernels.append(self._add_kernel(f"query_kernel_{index}", width))
+            self.key_kernels.append(self._add_kernel(f"key_kernel_{index}", width))
+            self.value_kernels.append(self._add_kernel(f"value_kernel_{index}", width))
+            layer = VariationalBiLSTM(
+                width,
+                input_dropout=self.dropout,
+                recurrent_dropout=0.0,
+                dtype=self.dtype_policy,
+                name=f"layer_{index}",
+            )
+            with tf.name_scope(layer.name):
+                layer.build([None, None, 2 * width])
+            self.bilstms.append(layer)
+        self.query_kernels.append(self._add_kernel(f"query_kernel_{self.num_layers}", width))
+        self.key_kernels.append(self._add_kernel(f"key_kernel_{self.num_layers}", width))
+        super().build(input_shape)
+
+    def _add_kernel(self, name: str, width: int) -> tf.Variable:
+        return self.add_weight(name=name, shape=[width, width], initializer="glorot_uniform")
+
+    def call(self, states, mask=None):
+        return self.decide(states, mask)
+
+    def sequence_loss(self, states, labels, mask, dropout_seed):
+        return masked_cross_entropy(self._logits(states, mask, dropout_seed), labels, mask)
+
+    def label_samples(self, states, mask):
+        logits = self._logits(*fold_samples(states, mask))
+        return None, tf.nn.softmax(unfold_samples(logits, states))
+
+    def _logits(self, states, mask, dropout_seed=None):
+        """The last layer's attention scores, [N, T, C]."""
+        for index, layer in enumerate(self.bilstms):
+            seed = fold_in(dropout_seed, index)
+            attended = self._attend(states, index)  # [N, T, H]
+            tied = tf.stack([tf.shape(states)[0], 1, states.shape[-1]])
+            attended = dropout(attended, self.dropout, fold_in(seed, 0), tied)
+            inputs = tf.concat([states, attended], axis=-1)  # [N, T, 2H]
+            masks = None
+            if seed is not None:
+                masks = layer.draw_masks(fold_in(seed, 1), tf.shape(inputs)[0], inputs.shape[-1])
+            states = layer(inputs, mask=mask, dropout_masks=masks)
+        scores = self._scores(states, self.num_layers, 1)  # [N, T, 1, C]
+        return tf.squeeze(scores, axis=2)
+
+    def _attend(self, states, index):
+        """What each state reads from the labels, with the state itself, [N, T, H]."""
+        weights = tf.nn.softmax(self._scores(states, index, self.num_heads))  # [N, T, h, C]
+        values = self._labels(self.value_kernels[index], self.num_heads)  # [C, h, d]
+        heads = tf.einsum("nthc,chd->nthd", weights, values)
+        return tf.reshape(heads, tf.shape(states)) + states
+
+    def _scores(self, states, index, num_heads):
+        """Scaled products of states and labels, [N, T, h, C]."""
+        queries = linear(states, self.query_kernels[index])
+        head_width = states.shape[-1] // num_heads
+        shape = tf.concat([tf.shape(states)[:2], [num_heads, head_width]], axis=0)
+        queries = tf.reshape(queries, shape)
+        keys = self._labels(self.key_kernels[index], num_heads)  # [C, h, d]
+        return tf.einsum("nthd,chd->nthc", queries, keys) / head_width**0.5
+
+    def _labels(self, kernel, num_heads):
+        """The projected label embeddings, [C, h, d]."""
+        projected = linear(self.label_embedding, kernel)
+        return tf.reshape(projected, [self.num_classes, num_heads, -1])
+
+    def get_config(self):
+        config = super().get_config()
+        config.update(
+            num_layers=self.num_layers,
+            num_heads=self.num_heads,
+            dropout=self.dropout,
+        )
+        return config

@@ -1,0 +1,183 @@
+"""Two label GRUs: from right to left first, then from left to right with both contexts."""
+
+import tensorflow as tf
+
+from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.decoders.decoder import Decoder, mean_log_probs
+from uanet_tf.ops.beam_search import beam_search
+from uanet_tf.ops.cross_entropy import masked_cross_entropy
+from uanet_tf.ops.dropout import dropout, fold_in
+from uanet_tf.ops.gru import close_padding, gru_scan, gru_step
+from uanet_tf.ops.linear import linear
+
+WAYS = ("backward", "forward")
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class Seq2BiseqDecoder(Decoder):
+    """Decides labels from right to left, then from left to right, and takes both into account.
+
+    b_t = GRU(E(y_{t+1}), b_{t+1}),  p_b(y_t) = softmax([s_t; b_t] W_b + c_b),
+    f_t = GRU(E(y_{t-1}), f_{t-1}),  p_f(y_t) = softmax([s_t; f_t; b_t] W_f + c_f).
+
+    In training y are the given labels and the loss is the sum of both cross entropies. In decoding
+    each direction greedily reads its own labels, and f also the context b of those that the
+    backward one has decided; the mean of both log probabilities, normalised, is
+    a token's distribution. With M samples the labels read are common to all, decided by the
+    mean of the samples, and so is the label given.
+
+    Args:
+      num_classes: number C of labels.
+      hidden_width: width of each label GRU; None: that of the states.
+      label_width: width of label embeddings, which both directions share.
+      dropout: rate of the masks on label embeddings and on the contexts, tied over time; in
+        training alone.
+
+    Call arguments:
+      states: [M, B, T, H].
+      mask: [B, T] boolean, True at tokens, right-padded; None: all are tokens.
+
+    Output shape:
+      See ``Decoder.decide``: label_ids [B, T], probabilities [B, T, C], samples [M, B, T, C].
+
+    Example:
+
+    >>> decoder = Seq2BiseqDecoder(4, hidden_width=8)
+    >>> decoder.decide(tf.ones([1, 2, 3, 6]))["label_ids"].shape
+    TensorShape([2, 3])
+
+    Reference:
+      Dinarelli and Grobol, 2019, "Seq2Biseq: Bidirectional Output-wise Recurrent Neural Networks
+      for Sequence Modelling".
+    """
+
+    def __init__(
+        self,
+        num_classes: int,
+        *,
+        hidden_width: int | None = None,
+        label_width: int = 50,
+        dropout: float = 0.0,
+        **kwargs,
+    ):
+        super().__init__(num_classes, **kwargs)
+        self.hidden_width = check_positive("hidden_width", hidden_width, optional=True)
+        self.label_width = check_positive("label_width", label_width)
+        self.dropout = check_rate("dropout", dropout)
+
+    def build(self, input_shape):
+        width = int(input_shape[-1])
+        units = self.hidden_width or width
+        # The last row stands before the first label and behind the last.
+        self.label_embedding = self.add_weight(
+            name="label_embedding",
+            shape=[self.num_classes + 1, self.label_width],
+            initializer=tf.keras.initializers.RandomNormal(stddev=1.0),
+        )
+        self.kernels, self.recurrent_kernels, self.biases = {}, {}, {}
+        self.state_kernels, self.context_kernels, self.output_biases = {}, {}, {}
+        for way in WAYS:
+            contexts = units if way == "backward" else 2 * units
+            self.kernels[way] = self._add(f"kernel_{way}", [self.label_width, 3 * units])
+            self.recurrent_kernels[way] = self._add(
+                f"recurrent_kernel_{way}", [units, 3 * units], "orthogonal"
+            )
+            self.biases[way] = self._add(f"bias_{way}", [3 * units], "zeros")
+            self.state_kernels[way] = self._add(f"state_kernel_{way}", [width, self.num_classes])
+            self.context_kernels[way] = self._add(
+                f"context_kernel_{way}", [contexts, self.num_classes]
+            )
+            self.output_biases[way] = self._add(f"output_bias_{way}", [self.num_classes], "zeros")
+        super().build(input_shape)
+
+    def _add(self, name: str, shape: list[int], initializer="glorot_uniform") -> tf.Variable:
+        return self.add_weight(name=name, shape=shape, initializer=initializer)
+
+    def call(self, states, mask=None):
+        return self.decide(states, mask)
+
+    def sequence_loss(self, states, labels, mask, dropout_seed):
+        right = self._contexts("backward", labels, mask, fold_in(dropout_seed, 0))
+        left = self._contexts("forward", labels, mask, fold_in(dropout_seed, 1))
+        contexts = {"backward": right, "forward": tf.concat([left, right], axis=-1)}
+        return tf.add_n(
+            [
+                masked_cross_entropy(
+                    self._state_logits(way, states)
+                    + linear(contexts[way], self.context_kernels[way]),
+                    labels,
+                    mask,
+                )
+                for way in WAYS
+            ]
+        )
+
+    def label_samples(self, states, mask):
+        units = self.recurrent_kernels["backward"].shape[0]
+        logits = self._state_logits("backward", states)  # [M, B, T, C]
+        right_labels = self._search("backward", logits, mask)
+        right = self._contexts("backward", right_labels, mask)  # b, [B, T, U]
+        log_p = tf.nn.log_softmax(logits + linear(right, self.context_kernels["backward"]))
+
+        kernel = self.context_kernels["forward"]
+        logits = self._state_logits("forward", states) + linear(right, kernel[units:])
+        left_labels = self._search("forward", logits, mask)
+        left = self._contexts("forward", left_labels, mask)  # f, [B, T, U]
+        log_p += tf.nn.log_softmax(logits + linear(left, kernel[:units]))
+        return None, tf.nn.softmax(log_p / 2.0)
+
+    def _state_logits(self, way, states):
+        return linear(states, self.state_kernels[way], self.output_biases[way])
+
+    def _contexts(self, way, labels, mask, dropout_seed=None):
+        """What each token knows of the labels [B, T] on one side of it, [B, T, U]."""
+        edge = tf.fill(tf.stack([tf.shape(labels)[0], 1]), self.num_classes)
+        labels = tf.where(mask, labels, self.num_classes)
+        if way == "backward":
+            read = tf.concat([labels[:, 1:], edge], axis=1)
+        else:
+            read = tf.concat([edge, labels[:, :-1]], axis=1)
+        embedded = tf.gather(self.label_embedding, read)  # [B, T, E]
+        tied = tf.stack([tf.shape(mask)[0], 1, self.label_width])
+        embedded = dropout(embedded, self.dropout, fold_in(dropout_seed, 0), tied)
+        projected = linear(embedded, self.kernels[way], self.biases[way])  # [B, T, 3U]
+        projected = close_padding(tf.transpose(projected, [1, 0, 2]), tf.transpose(mask))
+        kernel = tf.convert_to_tensor(self.recurrent_kernels[way])
+        contexts = gru_scan(projected, kernel, reverse=way == "backward")  # [T, B, U]
+        contexts = tf.transpose(contexts, [1, 0, 2])
+        tied = tf.stack([tf.shape(mask)[0], 1, kernel.shape[0]])
+        return dropout(contexts, self.dropout, fold_in(dropout_seed, 1), tied)
+
+    def _search(self, way, state_logits, mask):
+        """Labels [B, T] decided one after another, from what the states add to the logits."""
+        state_logits = tf.transpose(state_logits, [2, 1, 0, 3])  # [T, B, M, C]
+        recurrent_kernel = tf.convert_to_tensor(self.recurrent_kernels[way])
+        units = recurrent_kernel.shape[0]
+        table = linear(self.label_embedding, self.kernels[way], self.biases[way])  # [C + 1, 3U]
+        output_kernel = self.context_kernels[way][:units]
+
+        def step(t, before, memory):
+            rows = tf.gather(table, tf.reshape(before, [-1]))  # [B * K, 3U]
+            context = gru_step(rows, tf.reshape(memory, [-1, units]), recurrent_kernel)
+            context = tf.reshape(context, tf.shape(memory))  # [B, K, U]
+            logits = tf.expand_dims(linear(context, output_kernel), 2)  # [B, K, 1, C]
+            logits += tf.expand_dims(state_logits[t], 1)  # [B, K, M, C]
+            return mean_log_probs(logits, axis=2), context
+
+        label_ids, _ = beam_search(
+            step,
+            tf.zeros(tf.stack([tf.shape(mask)[0], 1, units]), state_logits.dtype),
+            mask,
+            num_classes=self.num_classes,
+            reverse=way == "backward",
+        )
+        return label_ids
+
+    def get_config(self):
+        config = super().get_config()
+        config.update(
+            hidden_width=self.hidden_width,
+            label_width=self.label_width,
+            dropout=self.dropout,
+        )
+        return config

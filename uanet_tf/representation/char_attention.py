@@ -1,0 +1,143 @@
+"""Tokens to vectors: a gate between the word embedding and the word's characters."""
+
+import tensorflow as tf
+
+from uanet_tf.data.vocabulary import UNKNOWN_ID
+from uanet_tf.ops.linear import linear
+from uanet_tf.ops.masking import sequence_mask
+from uanet_tf.representation.form_representation import FormRepresentation
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class CharAttention(FormRepresentation):
+    """Weighs, number by number, a word's embedding x against what its characters say, m.
+
+    m = tanh(W_m h), h the character layer's output; z = sig(W_3 tanh(W_1 x + W_2 m));
+    the representation is z x + (1 - z) m (Rei's Eq. 13). All products have a bias, as in the
+    authors' code. In training m is drawn to x, not x to m, for words with an embedding of
+    their own: the sum over tokens of 1 - cos(m, x), without gradient at x (Rei's Eq. 14). So m
+    learns to stand in for x where there is none.
+
+    Args:
+      num_words: number of word ids, padding (0) and unknown (1) included.
+      word_width: width of word vectors, and of the output.
+      char_layer: layer from [U, W] character ids to [U, F] with an ``output_width`` F.
+        Paper: ``CharBiLSTM``.
+      similarity_weight: factor on the extra objective. Paper: 1.
+      embedding_dropout: rate of dropout on the representation.
+      unknown_word_rate: with a dropout seed, a word seen n times in training is read as
+        unknown with probability rate / (rate + n), which trains the unknown word's vector.
+      word_counts: [num_words - 2] training counts; needed for ``unknown_word_rate`` only.
+
+    Call arguments:
+      features: dictionary with form_word_ids [U], form_char_ids [U, W] and
+        form_index [B, T], int32; lengths [B] for the objective.
+      dropout_seed: [2] int32 seed, or None to drop nothing.
+      return_loss: return the extra objective too, see ``with_auxiliary_loss``.
+
+    Output shape:
+      [B, T, word_width].
+
+    Example:
+
+    >>> layer = CharAttention(9, word_width=4, char_layer=CharBiLSTM(80))
+    >>> features = {
+    ...     "form_word_ids": tf.constant([3, 1]),
+    ...     "form_char_ids": tf.constant([[5, 9, 3], [4, 2, 0]]),
+    ...     "form_index": tf.constant([[0, 1, 0]]),
+    ... }
+    >>> layer(features).shape
+    TensorShape([1, 3, 4])
+
+    Reference:
+      Rei et al., COLING 2016, "Attending to Characters in Neural Sequence Labeling Models".
+    """
+
+    def __init__(
+        self,
+        num_words: int,
+        *,
+        char_layer: tf.keras.layers.Layer,
+        similarity_weight: float = 1.0,
+        **kwargs,
+    ):
+        super().__init__(num_words, char_layer=char_layer, **kwargs)
+        if char_layer is None:
+            raise ValueError("`char_layer` must be a layer. Received: char_layer=None")
+        if not similarity_weight >= 0:
+            raise ValueError(
+                "`similarity_weight` must be at least 0. "
+                f"Received: similarity_weight={similarity_weight}"
+            )
+        self.similarity_weight = similarity_weight
+
+    @property
+    def output_width(self) -> int:
+        """Width of a token's vector."""
+        return self.word_width
+
+    def build(self, input_shape):
+        super().build(input_shape)
+        width = self.word_width
+        self.char_kernel = self._kernel("char", self.char_layer.output_width)  # W_m
+        self.gate_word_kernel = self._kernel("gate_word", width)  # W_1
+        self.gate_char_kernel = self._kernel("gate_char", width)  # W_2
+        self.gate_kernel = self._kernel("gate", width)  # W_3
+        self.char_bias, self.gate_hidden_bias, self.gate_bias = (
+            self.add_weight(name=f"{name}_bias", shape=[width], initializer="zeros")
+            for name in ("char", "gate_hidden", "gate")
+        )
+
+    def _kernel(self, name, width):
+        return self.add_weight(
+            name=f"{name}_kernel", shape=[width, self.word_width], initializer="glorot_uniform"
+        )
+
+    def call(self, features, dropout_seed=None, return_loss=False):
+        word_ids = self.word_ids(features, dropout_seed)
+        words = tf.gather(self.embeddings, word_ids)  # x [U, word_width]
+        h = self.char_layer(features["form_char_ids"])  # [U, F]
+        chars = tf.tanh(linear(h, self.char_kernel, self.char_bias))  # m [U, word_width]
+
+        z = self.gate(words, chars)
+        vectors = self.spread(z * words + (1.0 - z) * chars, features, dropout_seed)
+        if not return_loss:
+            return vectors
+        return vectors, self.similarity_weight * similarity_loss(words, chars, word_ids, features)
+
+    def gate(self, words: tf.Tensor, chars: tf.Tensor) -> tf.Tensor:
+        """Returns z [U, word_width], the share of the embedding, from x and m [U, word_width]."""
+        hidden = linear(words, self.gate_word_kernel, self.gate_hidden_bias)
+        hidden = tf.tanh(hidden + linear(chars, self.gate_char_kernel))
+        return tf.sigmoid(linear(hidden, self.gate_kernel, self.gate_bias))
+
+    def with_auxiliary_loss(self, features, dropout_seed=None):
+        return self(features, dropout_seed=dropout_seed, return_loss=True)
+
+    def get_config(self):
+        config = super().get_config()
+        config.update(similarity_weight=self.similarity_weight)
+        return config
+
+
+def similarity_loss(
+    words: tf.Tensor, chars: tf.Tensor, word_ids: tf.Tensor, features: dict[str, tf.Tensor]
+) -> tf.Tensor:
+    """Sum over tokens of 1 - cos(m, x), words that are read as unknown left out (Eq. 14).
+
+    Args:
+      words: x [U, D]; gets no gradient.
+      chars: m [U, D].
+      word_ids: [U], as read.
+      features: form_index [B, T] and lengths [B].
+
+    Returns:
+      A float32 scalar.
+    """
+    target = tf.math.l2_normalize(tf.stop_gradient(tf.cast(words, tf.float32)), axis=-1)
+    found = tf.math.l2_normalize(tf.cast(chars, tf.float32), axis=-1)
+    distance = 1.0 - tf.reduce_sum(target * found, axis=-1)  # [U]
+    distance = tf.where(word_ids > UNKNOWN_ID, distance, 0.0)
+    index = features["form_index"]
+    mask = sequence_mask(features["lengths"], tf.shape(index)[1])
+    return tf.reduce_sum(tf.where(mask, tf.gather(distance, index), 0.0))

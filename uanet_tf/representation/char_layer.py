@@ -1,0 +1,52 @@
+"""What every layer over the characters of a word has: their embedding and a known width."""
+
+import math
+
+import tensorflow as tf
+
+from uanet_tf.arguments import check_positive
+
+
+class CharLayer(tf.keras.layers.Layer):
+    """Base of layers from [U, W] character ids to one vector a word, [U, output_width].
+
+    A subclass defines ``output_width``, and ``call`` on what ``embed`` gives.
+
+    Args:
+      num_chars: number of character ids, padding (0) and unknown (1) included.
+      char_width: width of character vectors.
+    """
+
+    def __init__(self, num_chars: int, *, char_width: int = 30, **kwargs):
+        super().__init__(**kwargs)
+        self.num_chars = check_positive("num_chars", num_chars)
+        self.char_width = check_positive("char_width", char_width)
+
+    @property
+    def output_width(self) -> int:
+        """Width of a word's vector."""
+        raise NotImplementedError(f"{type(self).__name__} must define output_width.")
+
+    def build(self, input_shape):
+        scale = math.sqrt(3.0 / self.char_width)
+        self.embeddings = self.add_weight(
+            name="embeddings",
+            shape=[self.num_chars, self.char_width],
+            initializer=tf.keras.initializers.RandomUniform(-scale, scale),
+        )
+        super().build(input_shape)
+
+    def embed(self, char_ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns the vectors [U, W, char_width], zeros at padding, and what is real [U, W]."""
+        real = char_ids > 0
+        vectors = tf.gather(self.embeddings, char_ids)
+        # The borders of a word see zeros, however far it is padded.
+        return tf.where(tf.expand_dims(real, -1), vectors, tf.zeros([], vectors.dtype)), real
+
+    def compute_output_shape(self, input_shape):
+        return [input_shape[0], self.output_width]
+
+    def get_config(self):
+        config = super().get_config()
+        config.update(num_chars=self.num_chars, char_width=self.char_width)
+        return config

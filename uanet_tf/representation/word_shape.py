@@ -1,0 +1,102 @@
+"""Characters of a word to a vector: the embedding of its capitalisation."""
+
+import math
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from uanet_tf.arguments import check_positive
+from uanet_tf.data.vocabulary import FIRST_ID
+
+# Classes of characters. Whether one is a small letter, a digit or a sign makes no shape.
+OTHER, UPPER = range(2)
+
+# Shapes of words, rows of the embedding: the order of "word", "iPhone", "Word3", "WORD".
+NO_CAPITAL, INNER_CAPITAL, INITIAL_CAPITAL, ALL_CAPITALS = range(4)
+NUM_SHAPES = 4
+
+
+def char_classes(chars: Sequence[str]) -> list[int]:
+    """Returns the class of every character id.
+
+    Args:
+      chars: characters from id 2 on, as a ``Vocabulary`` has them.
+
+    Returns:
+      One class an id, 0 (padding) and 1 (unknown) included: UPPER for a capital letter of any
+      script, else OTHER.
+    """
+    return [OTHER] * FIRST_ID + [UPPER if char.isupper() else OTHER for char in chars]
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class WordShape(tf.keras.layers.Layer):
+    """The embedding of one of four word shapes, told from capital letters.
+
+    The first of these that fits: all characters are capitals (also a single one); the first is a
+    capital; another one is; none is. So a digit counts as no capital: "B2" begins with a capital,
+    "3D" has one within.
+
+    Args:
+      classes: class of each character id, from ``char_classes``.
+      shape_width: width of the embedding.
+
+    Call arguments:
+      char_ids: [U, W] int32, one word a row, 0 at padding.
+
+    Output shape:
+      [U, shape_width].
+
+    Example:
+
+    >>> WordShape(char_classes("abcABC"))(tf.constant([[5, 2, 3, 0]])).shape
+    TensorShape([1, 5])
+
+    Reference:
+      Strubell et al., 2017, "Fast and Accurate Entity Recognition with Iterated Dilated
+      Convolutions" (5-dimensional shape vectors); the four shapes are those of its code.
+    """
+
+    def __init__(self, classes: Sequence[int], *, shape_width: int = 5, **kwargs):
+        super().__init__(**kwargs)
+        if not set(classes) <= {OTHER, UPPER}:
+            raise ValueError(
+                f"`classes` must be made by char_classes. Received: classes={classes!r:.60}"
+            )
+        self.classes = list(classes)
+        self.shape_width = check_positive("shape_width", shape_width)
+        self._is_upper = tf.constant([kind == UPPER for kind in classes])
+
+    @property
+    def output_width(self) -> int:
+        """Width of a word's vector."""
+        return self.shape_width
+
+    def build(self, input_shape):
+        scale = math.sqrt(3.0 / self.shape_width)
+        self.embeddings = self.add_weight(
+            name="embeddings",
+            shape=[NUM_SHAPES, self.shape_width],
+            initializer=tf.keras.initializers.RandomUniform(-scale, scale),
+        )
+        super().build(input_shape)
+
+    def call(self, char_ids: tf.Tensor) -> tf.Tensor:
+        return tf.gather(self.embeddings, self.shapes(char_ids))  # [U, shape_width]
+
+    def shapes(self, char_ids: tf.Tensor) -> tf.Tensor:
+        """Returns the shape [U] of each word; NO_CAPITAL for one without characters."""
+        upper = tf.gather(self._is_upper, char_ids)  # [U, W]
+        capitals = tf.math.count_nonzero(upper, axis=1)
+        length = tf.math.count_nonzero(char_ids, axis=1)
+        shape = tf.where(upper[:, 0], INITIAL_CAPITAL, INNER_CAPITAL)
+        shape = tf.where(capitals == length, ALL_CAPITALS, shape)
+        return tf.where(capitals == 0, NO_CAPITAL, shape)
+
+    def compute_output_shape(self, input_shape):
+        return [input_shape[0], self.output_width]
+
+    def get_config(self):
+        config = super().get_config()
+        config.update(classes=list(self.classes), shape_width=self.shape_width)
+        return config
