@@ -55,6 +55,21 @@ class Config:
         for name, width in widths.items():
             if width % 2:
                 raise InputError(f"--{name} must be even: half a direction. Received: {width}")
+        encoder = self.encoder
+        if (
+            encoder.encoder == "relative_transformer"
+            and encoder.hidden_width % encoder.encoder_heads
+        ):
+            raise InputError(
+                f"--encoder_heads must divide --hidden_width={encoder.hidden_width}. "
+                f"Received: {encoder.encoder_heads}"
+            )
+        decoder = self.decoder
+        if decoder.decoder == "lan" and encoder.hidden_width % decoder.lan_heads:
+            raise InputError(
+                f"--lan_heads must divide --hidden_width={encoder.hidden_width}. "
+                f"Received: {decoder.lan_heads}"
+            )
         layers = self.representation.intnet_layers
         if layers % 2 == 0:
             raise InputError(

@@ -16,8 +16,15 @@ REPRESENTATIONS = (
     "intnet",
     "word_shape",
 )
-ENCODERS = ("variational_bilstm", "none")
-DECODERS = ("uanet", "softmax")
+ENCODERS = (
+    "variational_bilstm",
+    "bilstm",
+    "id_cnn",
+    "relative_transformer",
+    "bigru_transformer",
+    "none",
+)
+DECODERS = ("uanet", "softmax", "crf", "lan", "seq2seq", "seq2biseq")
 MAX_SEED = 2**31 - 1  # seeds are int32 in the graph
 
 
@@ -131,15 +138,36 @@ class EncoderConfig:
     )
     encoder_layers: int = _count(1, "Number of stacked encoder layers (paper: 1).")
     variational_dropout: float = _rate(
-        0.25, "Rate of the mask on the encoder's input, tied over time (Eq. 3; paper: 0.25)."
+        0.25,
+        "Rate of the mask on the encoder's input, tied over time (Eq. 3; paper: 0.25); ordinary "
+        "dropout for bilstm.",
     )
     recurrent_dropout: float = _rate(
-        0.25, "Rate of the mask on the previous hidden state, tied over time (Eq. 3; paper: 0.25)."
+        0.25,
+        "Rate of the mask on the previous hidden state, tied over time (Eq. 3; paper: 0.25); on "
+        "each layer of id_cnn and relative_transformer.",
     )
     output_dropout: float = _rate(
         0.0,
         "Rate of a mask on the encoder's output, tied over time (paper: none; released code: "
-        "0.25).",
+        "0.25); ordinary dropout for bilstm.",
+    )
+    encoder_heads: int = _count(8, "Attention heads of --encoder=relative_transformer.")
+    encoder_feedforward_width: int = option(
+        0,
+        "Inner width of the feed-forward layers of relative_transformer and bigru_transformer; "
+        "0: twice the hidden width.",
+        low=0,
+    )
+    encoder_attention_dropout: float = _rate(
+        0.0, "Dropout on attention weights of relative_transformer, in training alone."
+    )
+    cnn_iterations: int = _count(3, "How often id_cnn applies its block (Strubell et al., 2017).")
+    identity_init: bool = option(
+        True, "Start the dilated convolutions of id_cnn as the identity (Strubell et al., 2017)."
+    )
+    score_iterates: bool = option(
+        True, "Train id_cnn on the states after every iterate (its Eq. 10), not the last alone."
     )
 
 
@@ -173,6 +201,19 @@ class DecoderConfig:
         "reads the drafter's.",
         choices=("own", "shared"),
     )
+    crf_constraints: bool = option(
+        True, "Forbid label transitions that BIOES does not allow (--decoder=crf)."
+    )
+    lan_layers: int = _count(
+        2, "BiLSTM layers of --decoder=lan above the encoder, label attention after each."
+    )
+    lan_heads: int = _count(5, "Label attention heads of lan; must divide --hidden_width.")
+    label_width: int = _count(50, "Width of label embeddings (seq2seq, seq2biseq).")
+    label_hidden_width: int = option(
+        0, "Width of the label LSTM or GRUs (seq2seq, seq2biseq); 0: that of the states.", low=0
+    )
+    beam_width: int = _count(1, "Label sequences kept in decoding (seq2seq); 1: greedy.")
+    decoder_dropout: float = _rate(0.0, "Dropout inside lan, seq2seq and seq2biseq, in training.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -204,6 +245,11 @@ class TrainingConfig:
     """Optimizers, schedules and the run itself."""
 
     epochs: int = _count(100, "Most passes over the training data (released code: 100).")
+    schedule_epochs: int = option(
+        0,
+        "Epochs that the schedules are laid out for, where a run is to stop before; 0: --epochs.",
+        low=0,
+    )
     min_epochs: int = _count(
         1,
         "First epoch that may be kept as the best: where a schedule is short, the scores of "
@@ -264,6 +310,12 @@ class TrainingConfig:
     l2: float = option(
         1.0,
         "Factor on the drafter's L2 term (1 - r) / (2N) ||theta||^2, N training tokens (Eq. 9).",
+        low=0.0,
+    )
+    expectation_linear: float = option(
+        0.0,
+        "Factor on the squared distance of the encoder's states with and without dropout (Ma et "
+        "al., 2017; Strubell et al., 2017, for id_cnn).",
         low=0.0,
     )
     average_decay: float = _rate(

@@ -233,7 +233,7 @@ def test_bad_arguments(name):
     for value in (0, -1, 2.5, True):
         config = {**decoder.get_config(), "num_classes": value}
         with pytest.raises(ValueError, match=r"`num_classes` must be a positive integer. Received"):
-            type(decoder).from_config(config)
+            type(decoder)(**config)
     with pytest.raises(ValueError, match=r"`states` must be \[M, B, T, H\]. Received"):
         decoder.decide(make_states()[0], MASK)
     with pytest.raises(ValueError, match=r"`states` must be \[N, T, H\]. Received"):

@@ -83,7 +83,7 @@ def test_equals_transcription(num_layers):
         length = MASK[row].sum()
         expected = np.array(reference(decoder, states[sample, row, :length]))
         np.testing.assert_allclose(decision["samples"][sample, row, :length], expected, atol=1e-5)
-        assert np.ptp(expected, axis=0).max() > 0.02  # tokens differ, so that errors show
+        assert np.ptp(expected, axis=0).max() > 0.01  # tokens differ, so that errors show
 
 
 def test_label_embeddings_are_shared_by_all_layers():

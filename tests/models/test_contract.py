@@ -27,6 +27,18 @@ SYSTEMS = {
         {"decoder": "softmax", "representation": "words", "encoder": "none"},
         "BIOES",
     ),
+    "crf": ({"decoder": "crf", "encoder": "bilstm", "representation": "char_bilstm"}, "IOB2"),
+    "lan": ({"decoder": "lan", "encoder": "bilstm"}, "BILOU"),
+    "seq2seq": ({"decoder": "seq2seq", "representation": "char_attention"}, "IOB2"),
+    "seq2biseq": (
+        {"decoder": "seq2biseq", "encoder": "bigru_transformer", "representation": "char_gru"},
+        "IOB2",
+    ),
+    "id_cnn_uanet": ({"encoder": "id_cnn", "representation": "word_shape"}, "IOB2"),
+    "relative_transformer": (
+        {"encoder": "relative_transformer", "decoder": "softmax", "representation": "intnet"},
+        None,
+    ),
 }
 
 

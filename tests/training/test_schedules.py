@@ -64,3 +64,10 @@ def test_settings_choose_the_schedule():
         "final": 0.25,
     }
     assert refiner_schedule(linear, 5).peak == 1e-4
+
+
+def test_schedules_may_be_laid_out_for_more_epochs_than_are_run():
+    short = Config().replace(epochs=3, schedule_epochs=12, drafter_schedule="linear").training
+    full = Config().replace(epochs=12, drafter_schedule="linear").training
+    for make in (drafter_schedule, refiner_schedule):
+        assert rates(make(short, 5), range(15)) == rates(make(full, 5), range(15))

@@ -2,10 +2,12 @@
 
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.models.registry import DECODERS
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.models.uanet import UANet
 
-TAGGERS: dict[str, type[Tagger]] = {"uanet": UANet, "softmax": Tagger}
+# A decoder is used by the plain Tagger, unless the model does more than decode.
+TAGGERS: dict[str, type[Tagger]] = {**dict.fromkeys(DECODERS, Tagger), "uanet": UANet}
 
 
 def make_tagger(config: Config, vocabulary: Vocabulary) -> Tagger:

@@ -6,11 +6,19 @@ from typing import Any
 import tensorflow as tf
 
 from uanet_tf.config import Config
-from uanet_tf.data.vocabulary import FIRST_ID, Vocabulary
+from uanet_tf.data.vocabulary import FIRST_ID, INTERNAL_SCHEME, Vocabulary
+from uanet_tf.decoders.crf import CRFDecoder
 from uanet_tf.decoders.decoder import Decoder
+from uanet_tf.decoders.label_attention import LabelAttentionDecoder
+from uanet_tf.decoders.seq2biseq import Seq2BiseqDecoder
+from uanet_tf.decoders.seq2seq import Seq2SeqDecoder
 from uanet_tf.decoders.softmax import SoftmaxDecoder
+from uanet_tf.encoders.bigru_transformer import BiGRUTransformer
+from uanet_tf.encoders.bilstm import BiLSTM
 from uanet_tf.encoders.encoder import Encoder
+from uanet_tf.encoders.iterated_dilated_cnn import IteratedDilatedCNN
 from uanet_tf.encoders.no_encoder import NoEncoder
+from uanet_tf.encoders.relative_transformer import RelativeTransformer
 from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
 from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
 from uanet_tf.representation.char_attention import CharAttention
@@ -107,12 +115,69 @@ def _variational_bilstm(config: Config) -> Encoder:
     )
 
 
+def _bilstm(config: Config) -> Encoder:
+    part = config.encoder
+    return BiLSTM(
+        part.hidden_width,
+        num_layers=part.encoder_layers,
+        input_dropout=part.variational_dropout,
+        output_dropout=part.output_dropout,
+        name="encoder",
+    )
+
+
+def _id_cnn(config: Config) -> Encoder:
+    part = config.encoder
+    return IteratedDilatedCNN(
+        part.hidden_width,
+        num_iterations=part.cnn_iterations,
+        identity_init=part.identity_init,
+        score_iterates=part.score_iterates,
+        input_dropout=part.variational_dropout,
+        hidden_dropout=part.recurrent_dropout,
+        output_dropout=part.output_dropout,
+        name="encoder",
+    )
+
+
+def _relative_transformer(config: Config) -> Encoder:
+    part = config.encoder
+    return RelativeTransformer(
+        part.hidden_width,
+        num_layers=part.encoder_layers,
+        num_heads=part.encoder_heads,
+        feedforward_width=part.encoder_feedforward_width or None,
+        input_dropout=part.variational_dropout,
+        layer_dropout=part.recurrent_dropout,
+        attention_dropout=part.encoder_attention_dropout,
+        output_dropout=part.output_dropout,
+        name="encoder",
+    )
+
+
+def _bigru_transformer(config: Config) -> Encoder:
+    part = config.encoder
+    return BiGRUTransformer(
+        part.hidden_width,
+        num_layers=part.encoder_layers,
+        feedforward_width=part.encoder_feedforward_width or None,
+        input_dropout=part.variational_dropout,
+        recurrent_dropout=part.recurrent_dropout,
+        output_dropout=part.output_dropout,
+        name="encoder",
+    )
+
+
 def _no_encoder(config: Config) -> Encoder:
     return NoEncoder(output_dropout=config.encoder.output_dropout, name="encoder")
 
 
 ENCODERS: dict[str, Callable[[Config], Encoder]] = {
     "variational_bilstm": _variational_bilstm,
+    "bilstm": _bilstm,
+    "id_cnn": _id_cnn,
+    "relative_transformer": _relative_transformer,
+    "bigru_transformer": _bigru_transformer,
     "none": _no_encoder,
 }
 
@@ -127,10 +192,58 @@ def _softmax(config: Config, vocabulary: Vocabulary) -> Decoder:
     return SoftmaxDecoder(len(vocabulary.labels), name="decoder")
 
 
+def _crf(config: Config, vocabulary: Vocabulary) -> Decoder:
+    constrained = config.decoder.crf_constraints and vocabulary.scheme is not None
+    return CRFDecoder(
+        len(vocabulary.labels),
+        label_names=vocabulary.labels if constrained else None,
+        scheme=INTERNAL_SCHEME,
+        name="decoder",
+    )
+
+
+def _lan(config: Config, vocabulary: Vocabulary) -> Decoder:
+    part = config.decoder
+    return LabelAttentionDecoder(
+        len(vocabulary.labels),
+        num_layers=part.lan_layers,
+        num_heads=part.lan_heads,
+        dropout=part.decoder_dropout,
+        name="decoder",
+    )
+
+
+def _seq2seq(config: Config, vocabulary: Vocabulary) -> Decoder:
+    part = config.decoder
+    return Seq2SeqDecoder(
+        len(vocabulary.labels),
+        hidden_width=part.label_hidden_width or None,
+        label_width=part.label_width,
+        beam_width=part.beam_width,
+        dropout=part.decoder_dropout,
+        name="decoder",
+    )
+
+
+def _seq2biseq(config: Config, vocabulary: Vocabulary) -> Decoder:
+    part = config.decoder
+    return Seq2BiseqDecoder(
+        len(vocabulary.labels),
+        hidden_width=part.label_hidden_width or None,
+        label_width=part.label_width,
+        dropout=part.decoder_dropout,
+        name="decoder",
+    )
+
+
 # The draft's decoder: that of UANet is a softmax too (Eq. 4).
 DECODERS: dict[str, Callable[[Config, Vocabulary], Decoder]] = {
     "uanet": _softmax,
     "softmax": _softmax,
+    "crf": _crf,
+    "lan": _lan,
+    "seq2seq": _seq2seq,
+    "seq2biseq": _seq2biseq,
 }
 
 

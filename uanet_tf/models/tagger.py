@@ -13,6 +13,7 @@ from uanet_tf.inference.output_labels import OutputLabels
 from uanet_tf.models import registry
 from uanet_tf.models.tagger_properties import TaggerProperties
 from uanet_tf.ops.dropout import fold_in
+from uanet_tf.ops.expectation_linear import expectation_linear_penalty
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.representation.form_representation import FormRepresentation
 
@@ -90,6 +91,8 @@ class Tagger(TaggerProperties, tf.keras.Model):
         if "form_index" in inputs:
             return inputs
         tokens, lengths = inputs["tokens"], tf.cast(inputs["lengths"], tf.int32)
+        # A batch of empty sentences alone still has one (padding) column.
+        tokens = tf.pad(tokens, [[0, 0], [0, tf.maximum(0, 1 - tf.shape(tokens)[1])]])
         width = tf.shape(tokens)[1]
         tf.debugging.assert_less_equal(lengths, width, "A length is beyond the width of tokens.")
         # Whatever a client or server put into the padding is made one and the same token.
@@ -178,6 +181,9 @@ class Tagger(TaggerProperties, tf.keras.Model):
         if self._return_probabilities:
             kept = tf.expand_dims(tagged["mask"], -1)
             outputs["probabilities"] = tf.where(kept, tagged["probabilities"], 0.0)
+        if "tokens" in inputs:
+            width = tf.shape(inputs["tokens"])[1]
+            outputs = {name: values[:, :width] for name, values in outputs.items()}
         return outputs
 
     def tag_batch(self, tokens: np.ndarray, lengths: np.ndarray) -> dict[str, np.ndarray]:
@@ -230,7 +236,12 @@ class Tagger(TaggerProperties, tf.keras.Model):
         )  # K times [B, T, H]
         seed = fold_in(dropout_seed, 3)
         losses = [self.decoder.loss(part, labels, mask, seed) for part in states]
-        return tf.add_n(losses) / len(losses) + auxiliary, states[-1], mask
+        loss = tf.add_n(losses) / len(losses) + auxiliary
+        weight = self.settings.training.expectation_linear
+        if weight:
+            plain = self.encoder.training_states(self.representation(features), mask, None)
+            loss += weight * expectation_linear_penalty(tf.stack(states), plain, mask) / len(states)
+        return loss, states[-1], mask
 
     def variable_groups(self) -> dict[str, list[tf.Variable]]:
         """Trainable variables by the optimizer that updates them."""

@@ -66,6 +66,10 @@ class WarmupLinear(tf.keras.optimizers.schedules.LearningRateSchedule):
         }
 
 
+def _total_steps(config: TrainingConfig, steps_per_epoch: int) -> int:
+    return (config.schedule_epochs or config.epochs) * steps_per_epoch
+
+
 def drafter_schedule(
     config: TrainingConfig, steps_per_epoch: int
 ) -> tf.keras.optimizers.schedules.LearningRateSchedule:
@@ -76,7 +80,7 @@ def drafter_schedule(
         )
     return WarmupLinear(
         config.drafter_learning_rate,
-        config.epochs * steps_per_epoch,
+        _total_steps(config, steps_per_epoch),
         config.warmup,
         config.final_rate,
     )
@@ -88,7 +92,7 @@ def refiner_schedule(
     """The refiner's schedule: linear warm-up, then linear decay."""
     return WarmupLinear(
         config.refiner_learning_rate,
-        config.epochs * steps_per_epoch,
+        _total_steps(config, steps_per_epoch),
         config.warmup,
         config.final_rate,
     )
