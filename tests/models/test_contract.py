@@ -1,13 +1,18 @@
-"""Every kind of model meets the model contract."""
+"""Every flagfile of configs/, and every kind of part, meets the model contract."""
+
+from pathlib import Path
 
 import pytest
+from absl import flags
 
 from tests.models.model_contract import CHECKS, FreshProcess, ModelContract
+from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.config import Config
+
+FLAGFILES = sorted((Path(__file__).parents[2] / "configs").glob("*.flags"))
 
 # {name: (settings, tag scheme of the training file)}
 SYSTEMS = {
-    "uanet": ({}, "IOB2"),
     "uanet_shared_argmax_mutual_information": (
         {
             "representation": "words",
@@ -49,10 +54,25 @@ def process():
     process.close()
 
 
-@pytest.fixture(scope="module", params=SYSTEMS)
+def flagfile_config(path):
+    values = flags.FlagValues()
+    define_config_flags(values)
+    values(["test", f"--flagfile={path}"])
+    return config_from_flags(values)
+
+
+@pytest.fixture(scope="module", params=[*SYSTEMS, *(path.name for path in FLAGFILES)])
 def contract(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    if request.param.endswith(".flags"):
+        path = next(path for path in FLAGFILES if path.name == request.param)
+        return ModelContract(flagfile_config(path), folder, "IOB2")
     settings, scheme = SYSTEMS[request.param]
-    return ModelContract(Config().replace(**settings), tmp_path_factory.mktemp("run"), scheme)
+    return ModelContract(Config().replace(**settings), folder, scheme)
+
+
+def test_there_are_flagfiles():
+    assert len(FLAGFILES) >= 3
 
 
 @pytest.mark.parametrize("check", CHECKS)
