@@ -10,6 +10,7 @@ from absl import flags
 
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.config import Config, iter_options
+from uanet_tf.errors import InputError
 from uanet_tf.training.run_directory import flag_text
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -93,3 +94,9 @@ def test_flags_txt_gives_the_same_configuration(tmp_path):
 def test_recipes_are_valid_and_say_what_they_are(path):
     parse(f"--flagfile={path}")
     assert path.read_text(encoding="utf-8").startswith("# ")
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])
+def test_settings_are_finite(value):
+    with pytest.raises(InputError, match=r"--drafter_learning_rate must be a finite number"):
+        Config().replace(drafter_learning_rate=value)

@@ -5,6 +5,7 @@ Values come from the defaults of ``settings``, then the flagfile, then the comma
 
 import dataclasses
 import json
+import math
 import pathlib
 from collections.abc import Iterator
 from typing import Any
@@ -109,6 +110,8 @@ def check_option(field: dataclasses.Field, value: Any) -> None:
     """Raises InputError if ``value`` is outside the field's documented limits."""
     limits = field.metadata
     name = f"--{field.name}"
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{name} must be a finite number. Received: {value}")
     if limits["choices"] and value not in limits["choices"]:
         raise InputError(f"{name} must be one of {', '.join(limits['choices'])}. Received: {value}")
     if limits["low"] is not None and not value >= limits["low"]:

@@ -61,7 +61,7 @@ def test_failed_validators_give_one_line_and_exit_2(values, capsys):
         "rate", lambda rate: rate < 1, "--rate must\nbe below 1", flag_values=values
     )
     assert run(values, "--name=a", "--rate=3") == 2
-    assert capsys.readouterr().err == "--rate=3.0: --rate must be below 1\n"
+    assert capsys.readouterr().err == "--rate must be below 1\n"
 
 
 def test_flagfile(values, tmp_path):

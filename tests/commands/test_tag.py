@@ -7,6 +7,7 @@ import pytest
 
 from uanet_tf.commands import tag
 from uanet_tf.commands.sentence_input import guess_format, tokenize
+from uanet_tf.data.conll import read_corpus
 
 CONLL = "p0\tNN\tO\nq1\tNN\tO\n\nX2\tNN\tO\nP3\tNN\tB-PER\n"
 
@@ -35,8 +36,8 @@ def test_conll_keeps_columns_and_adds_the_label(tag_text):
 
 def test_conll_with_uncertainty(tag_text):
     assert tag_text("x y O\np O\n\n", "--uncertainty_columns").splitlines() == [
-        "x y O\tO\t0.1000\tO",
-        "p O\tB-PER\t0.1000\tB-PER",
+        "x y O O 0.1000 O",
+        "p O B-PER 0.1000 B-PER",
         "",
     ]
     assert "X2\tNN\tO\tO\t1.0000\tB-LOC\n" in tag_text(CONLL, "--uncertainty_columns")
@@ -45,21 +46,45 @@ def test_conll_with_uncertainty(tag_text):
 def test_document_marks_are_kept(tag_text):
     text = "-DOCSTART- -X- O\n\np0 NN O\n\nq1 NN O\n\n-DOCSTART- -X- O\n\nx NN O\n"
     assert tag_text(text).splitlines() == [
-        "-DOCSTART- -X- O\tO",
+        "-DOCSTART- -X- O O",
         "",
-        "p0 NN O\tB-PER",
+        "p0 NN O B-PER",
         "",
-        "q1 NN O\tI-PER",
+        "q1 NN O I-PER",
         "",
-        "-DOCSTART- -X- O\tO",
+        "-DOCSTART- -X- O O",
         "",
-        "x NN O\tO",
+        "x NN O O",
         "",
     ]
 
 
+def test_conll_output_can_be_read_again(tag_text, tmp_path):
+    for text in (CONLL, CONLL.replace("\t", " ")):
+        (tmp_path / "again.conll").write_text(tag_text(text))
+        first, second = read_corpus(tmp_path / "again.conll")
+        assert (first.tokens, second.tokens) == (("p0", "q1"), ("X2", "P3"))
+        assert first.labels == ("B-PER", "I-PER")
+
+
+@pytest.mark.parametrize("token", ["c\nd", "e\tf", " ", "g\r"])
+def test_a_token_that_is_no_column_is_refused(tmp_path, run_dir, model, call, capsys, token):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"tokens": ["a"]}\n' + json.dumps({"tokens": ["b", token]}) + "\n")
+    output = tmp_path / "output"
+    arguments = [f"--run_dir={run_dir}", f"--input={path}", f"--output={output}"]
+    assert call(tag, *arguments, "--output_format=conll") == 2
+    assert f"Line 2 of the input: the token {token!r}" in capsys.readouterr().err
+    assert not output.exists()
+
+
+def test_a_seed_that_does_not_fit_is_refused(run_dir, call, capsys):
+    assert call(tag, f"--run_dir={run_dir}", f"--mc_seed={2**31}") == 2
+    assert "--mc_seed must be at most 2147483647. Received: 2147483648" in capsys.readouterr().err
+
+
 def test_token_column(tag_text):
-    assert tag_text("p0 X1\n", "--token_column=1") == "p0 X1\tB-LOC\n\n"
+    assert tag_text("p0 X1\n", "--token_column=1") == "p0 X1 B-LOC\n\n"
 
 
 def test_jsonl_keeps_other_keys(tag_text):
@@ -136,7 +161,7 @@ def test_standard_input_to_standard_output(run_dir, model, call, capsys, monkeyp
     monkeypatch.setattr(sys, "stdin", data)
     assert call(tag, f"--run_dir={run_dir}") == 0
     out, err = capsys.readouterr()
-    assert out == ("-DOCSTART- O\tO\n\n" if marks else "") + "p0 O\tB-PER\n\n"
+    assert out == ("-DOCSTART- O O\n\n" if marks else "") + "p0 O B-PER\n\n"
     assert err == ""  # no bar where nobody looks
 
 

@@ -7,7 +7,7 @@ from tests.training.tiny_run import TINY
 from uanet_tf.config import Config
 from uanet_tf.data.conll import Sentence
 from uanet_tf.errors import InputError
-from uanet_tf.training.prepare import build_vocabulary, cut_long, prepare
+from uanet_tf.training.prepare import align_scheme, build_vocabulary, cut_long, prepare
 
 NER = "Anna\tB-PER\nmet\tO\nBob1\tB-PER\nLee\tI-PER\n\nin\tO\nRio\tB-LOC\n"
 POS = "We\tPRON\nsee\tVERB\n\nus\tPRON\n"
@@ -101,3 +101,12 @@ def test_long_sentences_are_cut_not_dropped(caplog):
     assert all(piece.tokens == piece.labels for piece in pieces[:-1])
     assert max(len(piece.tokens) for piece in pieces) <= 16
     assert "1 sentences of over 16 tokens were cut" in caplog.text
+
+
+def test_a_file_in_another_scheme_is_converted():
+    bioes = [Sentence(("a", "b", "c"), ("B-X", "E-X", "S-Y"), 1, True)]
+    (converted,) = align_scheme(bioes, "IOB2", "dev")
+    assert converted.labels == ("B-X", "I-X", "B-Y")
+    iob1 = [Sentence(("a", "b"), ("I-X", "I-X"), 1, True)]
+    assert align_scheme(iob1, "IOB2", "dev") == iob1
+    assert align_scheme(iob1, None, "dev") == iob1

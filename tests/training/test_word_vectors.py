@@ -66,3 +66,16 @@ def test_every_word_embedding_is_filled(vocabulary, configure):
         np.testing.assert_array_equal(new[:FIRST_ID], old[:FIRST_ID])
         np.testing.assert_array_equal(new[FIRST_ID + 2 :], old[FIRST_ID + 2 :])
     tf.debugging.assert_all_finite(tagger.word_representations()[0].embeddings, "finite")
+
+
+def test_a_rare_training_word_with_a_vector_is_known_with_its_count(tmp_path):
+    """Left out for its rarity alone; with the count 0 it would always be read as unknown."""
+    path = tmp_path / "rare.txt"
+    path.write_text("rare 1 2\nunseen 3 4\n")
+    vocabulary = Vocabulary(("often",), (9,), ("o",), ("O",), "IOB2")
+    for mode, words in (("data", ("often", "rare")), ("all", ("often", "rare", "unseen"))):
+        config = Config().replace(word_vectors=str(path), vector_words=mode, word_width=2)
+        grown, vectors = add_pretrained(config, vocabulary, {"often": 9, "rare": 1})
+        assert grown.words == words
+        assert grown.word_counts[:2] == (9, 1)
+        assert set(vectors) == set(words) - {"often"}

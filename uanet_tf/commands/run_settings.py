@@ -5,7 +5,7 @@ from typing import Any
 
 from absl import flags
 
-from uanet_tf import config
+from uanet_tf import config, settings
 from uanet_tf.errors import InputError
 from uanet_tf.inference import tagging
 
@@ -63,6 +63,9 @@ def check_run_flags(values: flags.FlagValues) -> config.Config:
     threshold = values.threshold
     if threshold is not None and not (threshold >= 0 and math.isfinite(threshold)):
         raise InputError(f"--threshold must be at least 0. Received: {threshold}")
+    seed = values.mc_seed
+    if seed is not None and not seed <= settings.MAX_SEED:
+        raise InputError(f"--mc_seed must be at most {settings.MAX_SEED}. Received: {seed}")
     return config.load_config(values.run_dir)
 
 

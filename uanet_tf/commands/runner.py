@@ -182,7 +182,9 @@ def _flag_message(error: Exception) -> str:
         return f"--{missing[1]} is required."
     for pattern, kind in _NOT_A_NUMBER.items():
         message = re.sub(pattern, rf" must be{kind}. Received: \1", message)
-    return re.sub(r"^(flag (?=--)|ERROR:: ?)", "", message)
+    message = re.sub(r"^(flag (?=--)|ERROR:: ?)", "", message)
+    # A validator's own message names flag and value already.
+    return re.sub(r"^--(\w+)=\S*: (?=--\1 )", "", message)
 
 
 def _one_line(message: str) -> str:

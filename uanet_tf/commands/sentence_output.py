@@ -3,11 +3,12 @@
 import io
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TextIO, cast
 
 from uanet_tf.commands.sentence_input import InputSentence
 from uanet_tf.data.text_lines import STDIN, read_lines
+from uanet_tf.errors import InputError
 from uanet_tf.evaluation import terminal
 from uanet_tf.inference.tagged_sentence import TaggedSentence
 
@@ -54,17 +55,31 @@ def _conll_writer(stream: TextIO, uncertainty_columns: bool, document_marks: boo
     """The rows of the input, or its tokens, and the label as last column, as conlleval wants."""
 
     def write(source: InputSentence, tagged: TaggedSentence) -> None:
-        rows = source.rows or tagged.tokens
+        rows = source.rows or _one_column(tagged.tokens, source.line)
+        # In the input's own manner: a tab behind blanks would make the blanks part of the token.
+        blanks = source.rows and " " in rows[0] and "\t" not in rows[0]
+        separator = " " if blanks else "\t"
         columns: list[list[str]] = [list(rows)]
         if uncertainty_columns:
             columns += [tagged.draft_labels, [f"{value:.4f}" for value in tagged.uncertainty]]
         columns.append(tagged.labels)
         if document_marks and source.new_document:
             added = ["-X-", "0.0000"] if uncertainty_columns else []
-            stream.write("\t".join([_document_row(rows[0]), *added, "O"]) + "\n\n")
-        stream.write("\n".join(map("\t".join, zip(*columns, strict=True))) + "\n\n")
+            stream.write(separator.join([_document_row(rows[0]), *added, "O"]) + "\n\n")
+        stream.write("\n".join(map(separator.join, zip(*columns, strict=True))) + "\n\n")
 
     return write
+
+
+def _one_column(tokens: Sequence[str], line: int) -> Sequence[str]:
+    """The tokens, if each of them can stand in a column of its own."""
+    for token in tokens:
+        if token != token.strip(" ") or any(char in token for char in "\t\n\r"):
+            raise InputError(
+                f"Line {line} of the input: the token {token[:30]!r} cannot stand in a CoNLL "
+                "column: name another --output_format."
+            )
+    return tokens
 
 
 def _document_row(row: str) -> str:

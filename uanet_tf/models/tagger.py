@@ -37,6 +37,8 @@ class Tagger(TaggerProperties, tf.keras.Model):
       A dictionary: labels, draft_labels, refined_labels [B, T] strings in the scheme of
       the training file; uncertainty [B, T] in nats; confidence [B, T], probability of the
       given label; refined [B, T] boolean: the refined label was taken. "" and 0 at padding.
+      Strings are bytes, as Keras gives them. A sentence is read in one piece, however long:
+      ``uanet_tf.tag`` reads one of more than ``max_tokens`` in overlapping windows.
       With ``return_probabilities`` also probabilities [B, T, C] over ``class_names``.
     """
 
@@ -86,7 +88,7 @@ class Tagger(TaggerProperties, tf.keras.Model):
         """Tokens to features: each distinct token is looked up and represented once.
 
         Raises:
-          InvalidArgumentError: a length beyond the width of ``tokens``.
+          InvalidArgumentError: a length is negative, or beyond the width of ``tokens``.
         """
         if "form_index" in inputs:
             return inputs
@@ -95,6 +97,7 @@ class Tagger(TaggerProperties, tf.keras.Model):
         tokens = tf.pad(tokens, [[0, 0], [0, tf.maximum(0, 1 - tf.shape(tokens)[1])]])
         width = tf.shape(tokens)[1]
         tf.debugging.assert_less_equal(lengths, width, "A length is beyond the width of tokens.")
+        tf.debugging.assert_non_negative(lengths, "A length is negative.")
         # Whatever a client or server put into the padding is made one and the same token.
         tokens = tf.where(sequence_mask(lengths, width), tokens, "")
         # With the padding token in front, so that a batch of nothing still has a form.

@@ -1,5 +1,6 @@
 """What can be asked of a tagger, and changed while it is in use."""
 
+import math
 from typing import Any
 
 import tensorflow as tf
@@ -32,8 +33,11 @@ class TaggerProperties:
 
     @threshold.setter
     def threshold(self, value: float) -> None:
-        if not value >= 0:
-            raise ValueError(f"`threshold` must be at least 0 nats. Received: threshold={value}")
+        if not (value >= 0 and math.isfinite(value)):
+            raise ValueError(
+                "`threshold` must be a finite number of at least 0 nats. "
+                f"Received: threshold={value}"
+            )
         self.gamma.assign(value)
 
     @property

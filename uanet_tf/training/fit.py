@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +13,7 @@ from absl import logging
 
 from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
+from uanet_tf.errors import InputError
 from uanet_tf.training.callbacks import ProgressBar, StepKeeper
 from uanet_tf.training.corpus_scorer import best_threshold, score_corpus
 from uanet_tf.training.prepare import Prepared, prepare
@@ -159,6 +161,12 @@ class _Training:
         """
         seconds = self.progress.seconds
         loss = float(self.trainer.loss_sum / self.trainer.token_sum)
+        if not math.isfinite(loss):
+            raise InputError(
+                f"The loss became {loss} in epoch {self.progress.epoch + 1}: lower "
+                f"--drafter_learning_rate={self.config.training.drafter_learning_rate} or "
+                f"--refiner_learning_rate={self.config.training.refiner_learning_rate}."
+            )
         sentences = len(self.prepared.splits["train"])
         if self.average is not None:
             self.average.update()  # an epoch of few steps counts too

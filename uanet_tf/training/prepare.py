@@ -10,7 +10,7 @@ from absl import logging
 from uanet_tf.config import Config, DataConfig
 from uanet_tf.data.conll import Sentence, read_corpus
 from uanet_tf.data.encoded_corpus import EncodedCorpus, encode_corpus
-from uanet_tf.data.tag_schemes import detect_scheme, repair
+from uanet_tf.data.tag_schemes import convert, detect_scheme, repair
 from uanet_tf.data.token_lookup import normalize_words
 from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
 from uanet_tf.errors import InputError
@@ -47,9 +47,14 @@ def prepare(config: Config) -> Prepared:
     """
     splits = read_splits(config.data)
     task, scheme = find_task(config.data, splits["train"])
-    splits = {name: repair_labels(part, scheme, name) for name, part in splits.items()}
+    splits = {
+        name: repair_labels(align_scheme(part, scheme, name), scheme, name)
+        for name, part in splits.items()
+    }
     vocabulary = build_vocabulary(config.data, splits["train"], scheme)
-    vocabulary, vectors = add_pretrained(config, vocabulary)
+    vocabulary, vectors = add_pretrained(
+        config, vocabulary, count_words(config.data, splits["train"])
+    )
     for name in ("dev", "test"):
         if name in splits:
             warn_unknown_labels(splits[name], splits["train"], scheme, name)
@@ -86,6 +91,21 @@ def find_task(config: DataConfig, train: Sequence[Sentence]) -> tuple[str, str |
     return ("pos", None) if scheme is None else ("ner", scheme)
 
 
+def align_scheme(sentences: list[Sentence], scheme: str | None, name: str) -> list[Sentence]:
+    """Converts chunk labels of a file in another scheme than train's, and says so."""
+    if scheme is None:
+        return sentences
+    found = detect_scheme([sentence.labels for sentence in sentences])
+    # IOB1 and IOB2 share their prefixes: what one of them calls wrong is left to the repair.
+    if found is None or found == scheme or {found, scheme} <= {"IOB1", "IOB2"}:
+        return sentences
+    logging.info("%s: its labels are in %s and were converted to %s", name, found, scheme)
+    return [
+        dataclasses.replace(sentence, labels=tuple(convert(sentence.labels, found, scheme)))
+        for sentence in sentences
+    ]
+
+
 def repair_labels(sentences: list[Sentence], scheme: str | None, name: str) -> list[Sentence]:
     """Makes chunk labels valid in their scheme, and says how many were changed."""
     if scheme is None:
@@ -114,9 +134,8 @@ def build_vocabulary(
       train: the training sentences.
       scheme: their tag scheme.
     """
-    forms = collections.Counter(token for sentence in train for token in sentence.tokens)
-    words = _normalized(forms, config.normalize_digits, config.lowercase_words)
-    spelled = _normalized(forms, config.normalize_digits, lowercase=False)
+    spelled = _normalized(_forms(train), config.normalize_digits, lowercase=False)
+    words = count_words(config, train)
     known, counts = count_symbols(words, min_count=config.min_word_count)
     return Vocabulary(
         words=tuple(known),
@@ -125,6 +144,15 @@ def build_vocabulary(
         labels=tuple(class_labels((s.labels for s in train), scheme)),
         scheme=scheme,
     )
+
+
+def count_words(config: DataConfig, train: Sequence[Sentence]) -> collections.Counter[str]:
+    """How often each normalised word stands in the training data."""
+    return _normalized(_forms(train), config.normalize_digits, config.lowercase_words)
+
+
+def _forms(train: Sequence[Sentence]) -> collections.Counter[str]:
+    return collections.Counter(token for sentence in train for token in sentence.tokens)
 
 
 def _normalized(

@@ -1,6 +1,7 @@
 """Pretrained vectors: which words they make known, and where they go."""
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 import tensorflow as tf
@@ -15,9 +16,15 @@ from uanet_tf.models.tagger import Tagger
 
 
 def add_pretrained(
-    config: Config, vocabulary: Vocabulary
+    config: Config, vocabulary: Vocabulary, counts: Mapping[str, int] | None = None
 ) -> tuple[Vocabulary, dict[str, np.ndarray]]:
     """Reads ``--word_vectors``, streamed, keeping only what ``--vector_words`` wants.
+
+    Args:
+      config: the file, and which words of it are wanted.
+      vocabulary: of the training data.
+      counts: of all words of the training data; one too rare for the vocabulary joins it if
+        it has a vector. None: those of the vocabulary.
 
     Returns:
       The vocabulary, with ``--vector_words=all`` grown by the file's words, and the vector
@@ -29,15 +36,18 @@ def add_pretrained(
     path, width = config.data.word_vectors, config.representation.word_width
     if not path:
         return vocabulary, {}
+    if counts is None:
+        counts = dict(zip(vocabulary.words, vocabulary.word_counts, strict=True))
     found = vector_width(path)
     if found != width:
         raise InputError(f"{path}: its vectors have {found} numbers, but --word_width is {width}.")
-    wanted = set(vocabulary.words) | {word.lower() for word in vocabulary.words}
+    wanted = set(counts) | {word.lower() for word in counts}
     keep_all = config.data.vector_words == "all"
     words, matrix = read_vectors(
         path, width=width, needed=None if keep_all else wanted.__contains__
     )
     rows = dict(zip(words, matrix, strict=True))
+    extra = {word for word in counts if word in rows or word.lower() in rows}
     if keep_all:
         # A word is found under its normalised form only; its own vector comes before that of
         # another word with the same form.
@@ -49,12 +59,13 @@ def add_pretrained(
         )
         for form, vector in zip(forms.numpy(), matrix, strict=True):
             rows.setdefault(form.decode("utf-8"), vector)
-        extra = sorted({form.decode("utf-8") for form in forms.numpy()} - set(vocabulary.words))
-        vocabulary = dataclasses.replace(
-            vocabulary,
-            words=vocabulary.words + tuple(extra),
-            word_counts=vocabulary.word_counts + (0,) * len(extra),
-        )
+        extra |= {form.decode("utf-8") for form in forms.numpy()}
+    added = sorted(extra - set(vocabulary.words))
+    vocabulary = dataclasses.replace(
+        vocabulary,
+        words=vocabulary.words + tuple(added),
+        word_counts=vocabulary.word_counts + tuple(counts.get(word, 0) for word in added),
+    )
     vectors = {}
     for word in vocabulary.words:
         vector = rows.get(word, rows.get(word.lower()))
