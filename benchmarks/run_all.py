@@ -29,7 +29,7 @@ def main() -> None:
     arguments = parser.parse_args()
     from benchmarks import inference, measure, training
 
-    count, repeats = (128, 2) if arguments.quick else (2000, 5)
+    count, repeats = (128, 2) if arguments.quick else (800, 5)
     recipes = {name: _recipe(name) for name in RECIPES}
     before = measure.matmul_rate()
     parts = [

@@ -5,6 +5,7 @@ its title. FORCE_COLOR=1 makes ``python -m uanet_tf.tag`` write colours into a p
 """
 
 import io
+import re
 import sys
 
 from rich.console import Console
@@ -19,7 +20,9 @@ def draw(text: str, title: str) -> str:
     width = max(line.cell_len for line in lines.split("\n")) + MARGIN
     console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True)
     console.print(lines, soft_wrap=True)
-    return console.export_svg(title=title)
+    picture = console.export_svg(title=title)
+    # A picture in a README may load nothing; the fonts named after these are on every machine.
+    return re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL)
 
 
 if __name__ == "__main__":

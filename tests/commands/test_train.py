@@ -74,7 +74,7 @@ def contents(folder: Path) -> dict[str, bytes]:
         ("--embedding_dropout=1", "--embedding_dropout must be below 1.0. Received: 1.0"),
         ("--recurrent_dropout=-0.1", "--recurrent_dropout must be at least 0.0. Received: -0.1"),
         ("--threshold=-1", "--threshold must be at least 0.0. Received: -1.0"),
-        ("--threshold=nan", "--threshold must be at least 0.0. Received: nan"),
+        ("--threshold=nan", "--threshold must be a finite number. Received: nan"),
         ("--batch_size=0", "--batch_size must be at least 1. Received: 0"),
         ("--hidden_width=7", "--hidden_width must be even"),
         ("--decoder=crfx", "uanet"),
