@@ -238,7 +238,9 @@ def test_a_sentence_without_tokens_beside_others():
 @pytest.mark.parametrize("value", [-0.1, float("nan")])
 def test_bad_thresholds(value):
     model = make_model(decoder="softmax")
-    with pytest.raises(ValueError, match=r"`threshold` must be at least 0 nats. Received: "):
+    with pytest.raises(
+        ValueError, match=r"`threshold` must be a finite number of at least 0 nats. Received: "
+    ):
         model.threshold = value
 
 
