@@ -93,7 +93,11 @@ def test_flags_txt_gives_the_same_configuration(tmp_path):
 @pytest.mark.parametrize("path", sorted(ROOT.glob("configs/*.flags")), ids=lambda path: path.stem)
 def test_recipes_are_valid_and_say_what_they_are(path):
     parse(f"--flagfile={path}")
-    assert path.read_text(encoding="utf-8").startswith("# ")
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("# ")
+    assert f"--flagfile=configs/{path.name} " in text  # the command that uses it
+    given = [line.split("=")[0] for line in text.splitlines() if line.startswith("--")]
+    assert len(set(given)) == len(given)
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])

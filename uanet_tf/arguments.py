@@ -14,6 +14,13 @@ def check_positive(name: str, value: Number, optional: bool = False) -> Number:
     return value
 
 
+def check_even(name: str, value: int) -> int:
+    """Returns ``value`` if it is an even integer of at least 2."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 2 or value % 2:
+        raise ValueError(f"`{name}` must be even and positive. Received: {name}={value!r}")
+    return value
+
+
 def check_rate(name: str, value: float) -> float:
     """Returns ``value`` if it is a dropout rate."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:

@@ -20,6 +20,9 @@ from uanet_tf.settings import (
     TrainingConfig,
 )
 
+# Encoders with a narrow layer behind them.
+NARROWED = ("variational_bilstm", "bilstm", "bigru")
+
 __all__ = [
     "Config",
     "DataConfig",
@@ -66,15 +69,38 @@ class Config:
                 f"Received: {encoder.encoder_heads}"
             )
         decoder = self.decoder
-        if decoder.decoder == "lan" and encoder.hidden_width % decoder.lan_heads:
+        if decoder.decoder == "lan":
+            narrow = encoder.encoder in NARROWED and encoder.projection_width
+            name = "projection_width" if narrow else "hidden_width"
+            width = getattr(encoder, name)
+            if width % decoder.lan_heads:
+                raise InputError(
+                    f"--lan_heads must divide --{name}={width}. Received: {decoder.lan_heads}"
+                )
+        if decoder.decoder_optimizers > 1 and decoder.decoder != "seq2biseq":
             raise InputError(
-                f"--lan_heads must divide --hidden_width={encoder.hidden_width}. "
-                f"Received: {decoder.lan_heads}"
+                "--decoder_optimizers=2 is for --decoder=seq2biseq. "
+                f"Received: --decoder={decoder.decoder}"
             )
         layers = self.representation.intnet_layers
         if layers % 2 == 0:
             raise InputError(
                 f"--intnet_layers must be odd: one, and two a block. Received: {layers}"
+            )
+        if self.representation.representation == "bert":
+            self._check_bert()
+
+    def _check_bert(self) -> None:
+        if self.data.word_vectors:
+            raise InputError(
+                "--word_vectors does not apply to --representation=bert, which has vectors of its "
+                f"own. Received: {self.data.word_vectors}"
+            )
+        decoder = self.decoder
+        if decoder.decoder == "uanet" and decoder.refiner_embeddings == "own":
+            raise InputError(
+                "--representation=bert needs --refiner_embeddings=shared: a second BERT for the "
+                "refiner alone is not supported. Received: own"
             )
 
     def to_dict(self) -> dict[str, dict[str, Any]]:

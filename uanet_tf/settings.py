@@ -5,51 +5,14 @@ paper's (Gui et al., EMNLP 2020, section 4 and appendix) unless a field says oth
 """
 
 import dataclasses
-from typing import Any
 
-REPRESENTATIONS = (
-    "words",
-    "char_cnn",
-    "char_bilstm",
-    "char_gru",
-    "char_attention",
-    "intnet",
-    "word_shape",
-)
-ENCODERS = (
-    "variational_bilstm",
-    "bilstm",
-    "id_cnn",
-    "relative_transformer",
-    "bigru_transformer",
-    "none",
-)
-DECODERS = ("uanet", "softmax", "crf", "lan", "seq2seq", "seq2biseq")
+from uanet_tf.option import count as _count
+from uanet_tf.option import option
+from uanet_tf.option import rate as _rate
+from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS
+
+SAMPLING = ("exact", "adaptive")
 MAX_SEED = 2**31 - 1  # seeds are int32 in the graph
-
-
-def option(
-    default: Any,
-    help: str,
-    *,
-    choices: tuple[str, ...] | None = None,
-    low: float | None = None,
-    high: float | None = None,
-    below: float | None = None,
-) -> Any:
-    """A documented field: ``low <= value <= high`` and ``value < below`` where given."""
-    return dataclasses.field(
-        default=default,
-        metadata={"help": help, "choices": choices, "low": low, "high": high, "below": below},
-    )
-
-
-def _rate(default: float, help: str) -> Any:
-    return option(default, help, low=0.0, below=1.0)
-
-
-def _count(default: int, help: str, low: int = 1) -> Any:
-    return option(default, help, low=low)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,6 +41,13 @@ class DataConfig:
     max_tokens: int = _count(
         512, "Longest sentence in one piece, tokens; longer ones are read in windows.", low=8
     )
+    context: str = option(
+        "sentence",
+        "What is read in one piece: each sentence by itself, or the sentences of a document "
+        "together, up to --max_tokens (Strubell et al., 2017). For files that mark documents "
+        "(-DOCSTART- lines, # newdoc).",
+        choices=("sentence", "document"),
+    )
     word_vectors: str = option(
         "", "Pretrained vectors: GloVe or fastText text (.txt .vec .gz) or word2vec (.bin)."
     )
@@ -99,7 +69,11 @@ class RepresentationConfig:
     """From a token to its vector."""
 
     representation: str = option(
-        "char_cnn", "How a word becomes a vector.", choices=REPRESENTATIONS
+        "char_cnn", "How a word becomes a vector.", choices=tuple(REPRESENTATIONS)
+    )
+    bert_preset: str = option(
+        "",
+        "BERT: directory in Hugging Face's or keras_nlp's format, or name of a keras_nlp preset.",
     )
     word_width: int = _count(100, "Width of word vectors (paper: 100).")
     char_width: int = _count(30, "Width of character vectors (paper: 30).")
@@ -132,7 +106,7 @@ class RepresentationConfig:
 class EncoderConfig:
     """From word vectors to contextual states."""
 
-    encoder: str = option("variational_bilstm", "The contextual encoder.", choices=ENCODERS)
+    encoder: str = option("variational_bilstm", "The contextual encoder.", choices=tuple(ENCODERS))
     hidden_width: int = option(
         400, "Width of the states, both directions together (paper: 400), even.", low=2
     )
@@ -151,6 +125,12 @@ class EncoderConfig:
         0.0,
         "Rate of a mask on the encoder's output, tied over time (paper: none; released code: "
         "0.25); ordinary dropout for bilstm.",
+    )
+    projection_width: int = option(
+        0,
+        "Width of a narrow tanh layer behind variational_bilstm, bilstm or bigru; 0: none (Rei et "
+        "al., 2016: 50).",
+        low=0,
     )
     encoder_heads: int = _count(8, "Attention heads of --encoder=relative_transformer.")
     encoder_feedforward_width: int = option(
@@ -175,7 +155,7 @@ class EncoderConfig:
 class DecoderConfig:
     """From states to labels; the refiner's settings count for ``--decoder=uanet`` only."""
 
-    decoder: str = option("uanet", "How labels are decided.", choices=DECODERS)
+    decoder: str = option("uanet", "How labels are decided.", choices=tuple(DECODERS))
     refiner_layers: int = _count(2, "Layers of the two-stream refiner (paper: 2; OntoNotes: 3).")
     refiner_heads: int = _count(7, "Attention heads (paper: 5, 7 or 9).")
     refiner_head_width: int = _count(80, "Width of a head (paper: 80, 120 or 160).")
@@ -214,6 +194,13 @@ class DecoderConfig:
     )
     beam_width: int = _count(1, "Label sequences kept in decoding (seq2seq); 1: greedy.")
     decoder_dropout: float = _rate(0.0, "Dropout inside lan, seq2seq and seq2biseq, in training.")
+    decoder_optimizers: int = option(
+        1,
+        "Optimizers of --decoder=seq2biseq: one for the sum of both losses, or one for each "
+        "direction's loss, both of which then train the layers below.",
+        low=1,
+        high=2,
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -225,6 +212,20 @@ class SamplingConfig:
         1,
         "Seed of the fixed sampling masks; negative: new masks at each call, for research.",
         high=MAX_SEED,
+    )
+    sampling: str = option(
+        "exact",
+        "How the saved model tags: with all M samples of each sentence (exact), or with as many "
+        "as its labels need (adaptive). Can be changed when tagging.",
+        choices=SAMPLING,
+    )
+    adaptive_agreement: float = option(
+        0.999,
+        "Share of the development set's tokens that keep the label of exact sampling under "
+        "adaptive sampling, at the least: decides where it stops. 0: adaptive sampling is not "
+        "prepared.",
+        low=0.0,
+        high=1.0,
     )
     threshold: float = option(
         0.35, "Gamma, nats: tokens more uncertain than this take the refined label.", low=0.0
@@ -287,6 +288,15 @@ class TrainingConfig:
     )
     refiner_weight_decay: float = option(
         1e-6, "Decoupled weight decay of the refiner, a step (released code: 1e-6).", low=0.0
+    )
+    bert_learning_rate: float = option(
+        3e-5, "Peak rate of BERT's Adam (Devlin et al., 2019: 2e-5 to 5e-5); 0: frozen.", low=0.0
+    )
+    bert_warmup: float = option(
+        0.1, "Share of all steps over which BERT's rate rises (Devlin: 0.1).", low=0.0, high=1.0
+    )
+    bert_weight_decay: float = option(
+        0.01, "Decoupled weight decay of BERT, a step (Devlin: 0.01).", low=0.0
     )
     warmup: float = option(
         0.1,

@@ -44,7 +44,8 @@ def test_from_the_shell(first):
     directory, done = first
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith("epoch 1: loss ")
-    assert done.stderr.count("\n") == 1
+    assert done.stderr.splitlines()[1].startswith("adaptive sampling keeps ")
+    assert done.stderr.count("\n") == 2
     assert "\x1b" not in done.stdout
     for text in (
         "1/4  A sample corpus",

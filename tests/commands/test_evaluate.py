@@ -22,6 +22,7 @@ def test_json(run_dir, data, model, call, capsys):
     result = json.loads(out)
     assert result.pop("sentences_per_second") > 0
     assert result.pop("types").keys() == {"PER", "LOC"}
+    assert 0 < result.pop("calibration_error") < 100
     assert result == {
         "f1": pytest.approx(200 / 3),
         "precision": pytest.approx(200 / 3),

@@ -212,7 +212,7 @@ def test_from_the_shell(corpus, tmp_path):
     assert err.startswith("resuming ")
     assert out.startswith("dev: f1 ")
     # Messages as they are: no dates, process numbers and notes of TensorFlow.
-    starts = ("resuming ", "epoch ")
+    starts = ("resuming ", "epoch ", "adaptive sampling keeps ")
     assert all(line.startswith(starts) for line in err.splitlines())
     code, again, err = run(command)
     assert (code, again) == (0, out)

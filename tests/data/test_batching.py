@@ -69,8 +69,10 @@ def test_sorting_stays_within_a_window():
 
 
 CORPUS = EncodedCorpus(
-    form_word_ids=np.array([7, 3, 1, 9], np.int32),
-    form_char_ids=np.array([[4, 0, 0], [5, 6, 0], [2, 2, 2], [0, 0, 0]], np.int32),
+    forms={
+        "form_word_ids": np.array([7, 3, 1, 9], np.int32),
+        "form_char_ids": np.array([[4, 0, 0], [5, 6, 0], [2, 2, 2], [0, 0, 0]], np.int32),
+    },
     form_index=np.array([1, 1, 2, 1, 3, 1, 0], np.int32),
     label_ids=np.array([4, 2, 0, -1, 1, 1, 3], np.int32),
     offsets=np.array([0, 2, 5, 6, 7], np.int64),
@@ -93,11 +95,13 @@ def test_features_are_those_of_the_sentences(sentences, in_graph):
     for row, (part, length) in enumerate(zip(expected, lengths, strict=True)):
         forms = CORPUS.form_index[part]
         index = features["form_index"][row, :length]
-        np.testing.assert_array_equal(features["form_word_ids"][index], CORPUS.form_word_ids[forms])
+        np.testing.assert_array_equal(
+            features["form_word_ids"][index], CORPUS.forms["form_word_ids"][forms]
+        )
         chars = features["form_char_ids"][index]
         width = chars.shape[1]
-        np.testing.assert_array_equal(chars, CORPUS.form_char_ids[forms][:, :width])
-        assert (CORPUS.form_char_ids[forms][:, width:] == 0).all()
+        np.testing.assert_array_equal(chars, CORPUS.forms["form_char_ids"][forms][:, :width])
+        assert (CORPUS.forms["form_char_ids"][forms][:, width:] == 0).all()
         np.testing.assert_array_equal(labels[row, :length], CORPUS.label_ids[part])
         assert (labels[row, length:].numpy() == 0).all()
 
@@ -106,8 +110,10 @@ def test_characters_are_cut_to_the_longest_word_of_the_batch():
     features, _ = BatchBuilder(CORPUS)(tf.constant([0], tf.int64))
     assert features["form_char_ids"].shape == [1, 2]
     corpus_of_empty = EncodedCorpus(
-        form_word_ids=np.array([1], np.int32),
-        form_char_ids=np.zeros([1, 3], np.int32),
+        forms={
+            "form_word_ids": np.array([1], np.int32),
+            "form_char_ids": np.zeros([1, 3], np.int32),
+        },
         form_index=np.zeros([1], np.int32),
         label_ids=np.zeros([1], np.int32),
         offsets=np.array([0, 1], np.int64),

@@ -22,11 +22,16 @@ SENTENCES = [
 
 def test_each_distinct_token_is_looked_up_once():
     corpus = encode_corpus(SENTENCES, VOCABULARY, LOOKUP)
-    assert corpus.form_word_ids.tolist() == [FIRST_ID + 1, FIRST_ID, UNKNOWN_ID, UNKNOWN_ID]
+    assert corpus.forms["form_word_ids"].tolist() == [
+        FIRST_ID + 1,
+        FIRST_ID,
+        UNKNOWN_ID,
+        UNKNOWN_ID,
+    ]
     assert corpus.form_index.tolist() == [0, 1, 0, 2, 1, 2, 3]
-    assert corpus.form_char_ids.shape == (4, 4)
+    assert corpus.forms["form_char_ids"].shape == (4, 4)
     zero = FIRST_ID + VOCABULARY.chars.index("0")
-    assert corpus.form_char_ids[3].tolist() == [zero, zero, 0, 0]
+    assert corpus.forms["form_char_ids"][3].tolist() == [zero, zero, 0, 0]
 
 
 def test_sentences_can_be_read_back():
@@ -53,4 +58,14 @@ def test_labels_that_are_not_chunks_stay():
 def test_no_sentences():
     corpus = encode_corpus([], VOCABULARY, LOOKUP)
     assert corpus.lengths.tolist() == []
-    assert corpus.form_word_ids.shape == (0,)
+    assert corpus.forms["form_word_ids"].shape == (0,)
+
+
+def test_sentences_joined_are_the_same_tokens_in_fewer_rows():
+    """Labels are those of each sentence by itself: no chunk goes over the end of one."""
+    corpus = encode_corpus(SENTENCES, VOCABULARY, LOOKUP)
+    joined = corpus.joined([2, 1])
+    assert joined.lengths.tolist() == [4, 3]
+    np.testing.assert_array_equal(joined.form_index, corpus.form_index)
+    np.testing.assert_array_equal(joined.label_ids, corpus.label_ids)
+    assert corpus.joined([1, 1, 1]).offsets.tolist() == corpus.offsets.tolist()

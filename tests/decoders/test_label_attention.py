@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.recurrent.transcription import loop_both_ways
 from uanet_tf.decoders.label_attention import LabelAttentionDecoder
 
 CLASSES, WIDTH, HEADS = 3, 6, 2
@@ -12,10 +13,6 @@ MASK = np.arange(4) < np.array([[3], [4]])
 def softmax(scores):
     weights = np.exp(scores - np.max(scores))
     return weights / weights.sum()
-
-
-def sigmoid(x):
-    return 1.0 / (1.0 + np.exp(-x))
 
 
 def reference_attention(state, labels, w_q, w_k, w_v, num_heads):
@@ -33,18 +30,6 @@ def reference_attention(state, labels, w_q, w_k, w_v, num_heads):
     return np.concatenate(heads) if heads else None, weights
 
 
-def reference_lstm(inputs, kernel, recurrent, bias):
-    units = recurrent.shape[0]
-    h, c, states = np.zeros(units), np.zeros(units), []
-    for x in inputs:
-        gates = x @ kernel + h @ recurrent + bias
-        i, f, o, g = np.split(gates, 4)
-        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
-        h = sigmoid(o) * np.tanh(c)
-        states.append(h)
-    return np.array(states)
-
-
 def reference(decoder, states):
     """The whole stack on one sentence [T, H]; the paper's section 4."""
     labels = decoder.label_embedding.numpy()
@@ -57,16 +42,8 @@ def reference(decoder, states):
         for state in states:
             attended, _ = reference_attention(state, labels, w_q, w_k, w_v, HEADS)
             inputs.append(np.concatenate([state, attended + state]))
-        weights = [
-            [
-                table[f"0_{way}"].numpy()
-                for table in (bilstm.kernels, bilstm.recurrent_kernels, bilstm.biases)
-            ]
-            for way in ("forward", "backward")
-        ]
-        forward = reference_lstm(inputs, *weights[0])
-        backward = reference_lstm(inputs[::-1], *weights[1])[::-1]
-        states = np.concatenate([forward, backward], axis=1)
+        ways = loop_both_ways(bilstm.recurrences[0], np.array(inputs))
+        states = np.concatenate([ways["forward"], ways["backward"]], axis=1)
     w_q, w_k = decoder.query_kernels[-1].numpy(), decoder.key_kernels[-1].numpy()
     return [reference_attention(state, labels, w_q, w_k, None, 1)[1][0] for state in states]
 
@@ -98,16 +75,3 @@ def test_label_embeddings_are_shared_by_all_layers():
 def test_width_must_suit_heads_and_directions(width, heads):
     with pytest.raises(ValueError, match=f"Received: {width}, num_heads={heads}"):
         LabelAttentionDecoder(CLASSES, num_heads=heads).build([None, None, width])
-
-
-@pytest.mark.parametrize("name", ["num_layers", "num_heads"])
-def test_bad_counts(name):
-    with pytest.raises(
-        ValueError, match=f"`{name}` must be a positive integer. Received: {name}=0"
-    ):
-        LabelAttentionDecoder(CLASSES, **{name: 0})
-
-
-def test_bad_dropout():
-    with pytest.raises(ValueError, match=r"`dropout` must be in \[0, 1\). Received: dropout=1.0"):
-        LabelAttentionDecoder(CLASSES, dropout=1.0)

@@ -102,16 +102,3 @@ def test_width_of_the_states_is_the_default():
     decoder.build([None, None, WIDTH])
     assert decoder.recurrent_kernels["forward"].shape == [WIDTH, 3 * WIDTH]
     assert decoder.get_config()["hidden_width"] is None
-
-
-@pytest.mark.parametrize("name", ["hidden_width", "label_width"])
-def test_bad_counts(name):
-    with pytest.raises(
-        ValueError, match=f"`{name}` must be a positive integer. Received: {name}=0"
-    ):
-        Seq2BiseqDecoder(CLASSES, **{name: 0})
-
-
-def test_bad_dropout():
-    with pytest.raises(ValueError, match=r"`dropout` must be in \[0, 1\). Received: dropout=1"):
-        Seq2BiseqDecoder(CLASSES, dropout=1)

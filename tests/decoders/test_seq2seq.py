@@ -113,16 +113,3 @@ def test_width_of_the_states_is_the_default():
     decoder.build([None, None, WIDTH])
     assert decoder.recurrent_kernel.shape == [WIDTH, 4 * WIDTH]
     assert decoder.get_config()["hidden_width"] is None
-
-
-@pytest.mark.parametrize("name", ["hidden_width", "label_width", "beam_width"])
-def test_bad_counts(name):
-    with pytest.raises(
-        ValueError, match=f"`{name}` must be a positive integer. Received: {name}=0"
-    ):
-        Seq2SeqDecoder(CLASSES, **{name: 0})
-
-
-def test_bad_dropout():
-    with pytest.raises(ValueError, match=r"`dropout` must be in \[0, 1\). Received: dropout=-0.1"):
-        Seq2SeqDecoder(CLASSES, dropout=-0.1)

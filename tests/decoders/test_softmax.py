@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 from tests.layer_contract import check_layer
 from uanet_tf.decoders.softmax import SoftmaxDecoder
@@ -48,13 +47,6 @@ def test_loss_and_decision():
     np.testing.assert_array_equal(
         decision["label_ids"], np.where(mask, (p + p[::-1]).argmax(axis=-1), 0)
     )
-
-
-def test_bad_arguments():
-    with pytest.raises(
-        ValueError, match=r"`num_classes` must be a positive integer. Received: num_classes=0"
-    ):
-        SoftmaxDecoder(0)
 
 
 def test_output_shape():

@@ -80,3 +80,23 @@ def test_zero_padding_selects():
 def test_a_subclass_must_name_its_masks():
     with pytest.raises(NotImplementedError, match="Encoder must define mask_widths"):
         Encoder().draw_masks(make_seed(1), 1, 1)
+
+
+def test_masks_of_a_known_seed_are_constants_of_a_graph():
+    """So nothing is drawn at a call; a seed that the graph is given is drawn from."""
+    seed, encoder = make_seed(3), Masked()
+
+    def drawn(seed):
+        return encoder.draw_masks(seed, 4, 50)["wide"]
+
+    fixed = tf.function(lambda: drawn(seed)).get_concrete_function()
+    given = tf.function(drawn, input_signature=[tf.TensorSpec([2], tf.int32)])
+    given = given.get_concrete_function()
+
+    def random_operations(function):
+        return [op.type for op in function.graph.get_operations() if "Random" in op.type]
+
+    assert not random_operations(fixed)
+    assert random_operations(given)
+    np.testing.assert_array_equal(fixed(), drawn(seed))
+    np.testing.assert_array_equal(given(seed), drawn(seed))

@@ -138,19 +138,12 @@ def test_other_dtypes(policy):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("dilations", "message"),
     [
-        ({"filters": 0}, "`filters` must be a positive integer. Received: filters=0"),
-        ({"dilations": ()}, r"`dilations` must not be empty. Received: dilations=\(\)"),
-        ({"dilations": (1, 0)}, "`dilations` must be a positive integer. Received: dilations=0"),
-        ({"num_iterations": 0}, "`num_iterations` must be a positive integer."),
-        ({"hidden_dropout": 1.0}, r"`hidden_dropout` must be in \[0, 1\). Received: "),
+        ((), r"`dilations` must not be empty. Received: dilations=\(\)"),
+        ((1, 0), "`dilations` must be a positive integer. Received: dilations=0"),
     ],
 )
-def test_bad_arguments(options, message):
+def test_bad_dilations(dilations, message):
     with pytest.raises(ValueError, match=message):
-        IteratedDilatedCNN(**options)
-
-
-def test_output_shape():
-    assert list(make_layer().compute_output_shape([None, None, 7])) == [None, None, FILTERS]
+        IteratedDilatedCNN(dilations=dilations)

@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 import tensorflow as tf
 
 from tests.layer_contract import check_layer
@@ -43,8 +42,3 @@ def test_contract():
         call=call,
         make_layer_without_dropout=NoEncoder,
     )
-
-
-def test_bad_arguments():
-    with pytest.raises(ValueError, match=r"`output_dropout` must be in \[0, 1\). Received: "):
-        NoEncoder(output_dropout=1.0)

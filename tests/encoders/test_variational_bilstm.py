@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 
 from tests.layer_contract import check_layer
-from tests.ops.test_lstm import loop_lstm
+from tests.recurrent.transcription import loop_both_ways
 from uanet_tf.encoders.variational_bilstm import DIRECTIONS, VariationalBiLSTM
 from uanet_tf.ops.dropout import make_seed
 
@@ -31,40 +31,34 @@ def randomize(layer):
     layer.set_weights([rng.normal(size=weight.shape) for weight in layer.weights])
 
 
-def loop_bilstm(layer, inputs, masks):
+def loop_encoder(layer, inputs, masks):
     """One unpadded sentence [T, D] through all layers, in NumPy; masks are rows."""
     states = inputs.astype(np.float64)
-    for number in range(layer.num_layers):
+    for number, weights in enumerate(layer.recurrences):
         states = states * masks.get(f"input_{number}", 1.0)
-        ways = []
-        for direction in DIRECTIONS:
-            name = f"{number}_{direction}"
-            projected = states @ layer.kernels[name].numpy() + layer.biases[name].numpy()
-            mask = masks.get(f"recurrent_{name}")
-            ways.append(
-                loop_lstm(
-                    projected[:, None],
-                    layer.recurrent_kernels[name].numpy(),
-                    None if mask is None else mask[None],
-                    direction == "backward",
-                )[:, 0]
-            )
-        states = np.concatenate(ways, axis=-1)
-    return states * masks.get("output", 1.0)
+        tied = {way: masks.get(f"recurrent_{number}_{way}") for way in DIRECTIONS}
+        ways = loop_both_ways(weights, states, tied)
+        states = np.concatenate([ways[way] for way in DIRECTIONS], axis=-1)
+    states = states * masks.get("output", 1.0)
+    if layer.projection_width is None:
+        return states
+    return np.tanh(states @ layer.projection_kernel.numpy() + layer.projection_bias.numpy())
 
 
-@pytest.mark.parametrize("num_layers", [1, 2])
+@pytest.mark.parametrize(
+    "options", [{"num_layers": 1}, {"num_layers": 2}, {"projection_width": 3}], ids=str
+)
 @pytest.mark.parametrize("masked", [False, True])
-def test_equals_loops_over_equation_3(masked, num_layers):
+def test_equals_loops_over_equation_3(masked, options):
     """Each mask is one row a sentence: the same at all time steps and for all four gates."""
-    layer = make_layer(num_layers=num_layers)
+    layer = make_layer(**options)
     masks = layer.draw_masks(make_seed(5), 3, WIDTH) if masked else {}
     layer(INPUTS)
     randomize(layer)
     outputs = layer(INPUTS, mask=MASK, dropout_masks=masks or None).numpy()
     for row, length in enumerate(LENGTHS):
         rows = {name: mask.numpy()[row] for name, mask in masks.items()}
-        expected = loop_bilstm(layer, INPUTS[row, :length], rows)
+        expected = loop_encoder(layer, INPUTS[row, :length], rows)
         np.testing.assert_allclose(outputs[row, :length], expected, atol=1e-5)
         np.testing.assert_array_equal(outputs[row, length:], 0.0)
 
@@ -74,6 +68,7 @@ def test_equals_the_lstm_of_keras():
     layer = make_layer(num_layers=1)
     layer(INPUTS)
     randomize(layer)
+    (weights,) = layer.recurrences
     units = HIDDEN // 2
     keras = tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(units, return_sequences=True))
     keras(INPUTS)
@@ -84,9 +79,9 @@ def test_equals_the_lstm_of_keras():
 
     keras.set_weights(
         [
-            reorder(group[f"0_{direction}"])
+            reorder(group[direction])
             for direction in DIRECTIONS
-            for group in (layer.kernels, layer.recurrent_kernels, layer.biases)
+            for group in (weights.kernels, weights.recurrent_kernels, weights.biases)
         ]
     )
     expected = np.where(MASK[..., None], keras(INPUTS, mask=tf.constant(MASK)), 0)
@@ -129,29 +124,14 @@ def test_each_mask_matters(name):
     np.testing.assert_allclose(layer(INPUTS, dropout_masks={name: unused}), plain, atol=1e-6)
 
 
-def test_first_weights():
-    layer = make_layer(num_layers=1)
-    layer(INPUTS)
-    units = HIDDEN // 2
-    for direction in DIRECTIONS:
-        bias = layer.biases[f"0_{direction}"].numpy()
-        np.testing.assert_array_equal(bias, np.repeat([0, 1, 0, 0], units))  # i, f, o, g
-        blocks = np.split(layer.recurrent_kernels[f"0_{direction}"].numpy(), 4, axis=-1)
-        for number, block in enumerate(blocks):
-            np.testing.assert_allclose(block @ block.T, np.eye(units), atol=1e-5)
-            for other in blocks[:number]:
-                assert np.abs(block - other).max() > 0.01
-    kernels = [layer.recurrent_kernels[f"0_{way}"].numpy() for way in DIRECTIONS]
-    assert np.abs(kernels[0] - kernels[1]).max() > 0.01
-
-
-def test_contract():
+@pytest.mark.parametrize("options", [{}, {"projection_width": 4}], ids=str)
+def test_contract(options):
     check_layer(
-        make_layer,
+        lambda **kwargs: make_layer(**options, **kwargs),
         lambda: {"inputs": INPUTS, "mask": MASK},
         call=call,
         make_layer_without_dropout=lambda **kwargs: make_layer(
-            output_dropout=0.0, **NO_DROPOUT, **kwargs
+            output_dropout=0.0, **NO_DROPOUT, **options, **kwargs
         ),
     )
 
@@ -166,21 +146,8 @@ def test_other_dtypes(policy):
     assert (tf.cast(outputs, tf.float32).numpy()[~MASK] == 0).all()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"hidden_width": 5}, "`hidden_width` must be even and positive. Received: hidden_width=5"),
-        ({"hidden_width": 0}, "`hidden_width` must be even and positive."),
-        ({"num_layers": 0}, "`num_layers` must be positive. Received: num_layers=0"),
-        ({"input_dropout": 1.0}, r"`input_dropout` must be in \[0, 1\). Received: "),
-        ({"recurrent_dropout": -0.1}, r"`recurrent_dropout` must be in \[0, 1\). Received: "),
-        ({"output_dropout": 1.5}, r"`output_dropout` must be in \[0, 1\). Received: "),
-    ],
-)
-def test_bad_arguments(options, message):
-    with pytest.raises(ValueError, match=message):
-        VariationalBiLSTM(**options)
-
-
 def test_output_shape():
     assert list(make_layer().compute_output_shape([None, None, 7])) == [None, None, HIDDEN]
+    narrow = make_layer(projection_width=3)
+    assert list(narrow.compute_output_shape([None, None, 7])) == [None, None, 3]
+    assert narrow(INPUTS).shape == [3, 4, 3]

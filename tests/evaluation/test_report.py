@@ -47,7 +47,7 @@ def test_metrics_have_the_keys_of_metrics_json():
     evaluation = evaluate(GOLD, TOKENS)
     assert set(evaluation.metrics) == {
         *("f1", "precision", "recall", "accuracy", "draft_f1", "refined_f1", "threshold"),
-        *("refined_fraction", "right_to_wrong", "wrong_to_right"),
+        *("refined_fraction", "right_to_wrong", "wrong_to_right", "calibration_error"),
         *("uncertainty_correct", "uncertainty_wrong", "sentences_per_second"),
     }
     assert evaluation.metrics["sentences_per_second"] == pytest.approx(4.0)

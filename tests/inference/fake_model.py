@@ -17,6 +17,7 @@ class FakeModel:
         self.label_scheme = label_scheme
         self.internal_scheme = label_scheme and "BIOES"
         self.max_tokens = max_tokens
+        self.context = "sentence"
         self.threshold = threshold
         self.mc_seed = 1
         self.batches = []

@@ -176,6 +176,14 @@ def test_sweep_equals_scoring_each_threshold(corpus, task, data):
     assert best == max(point.threshold for point in points if point.score == top)
 
 
+def test_calibration_is_that_of_the_final_labels():
+    certain = [[1.0] * len(row) for row in GOLD]
+    scores = score(
+        GOLD, DRAFT, REFINED, FINAL, NATS, task="ner", threshold=0.35, confidence=certain
+    )
+    assert scores["calibration_error"] == pytest.approx(100.0 - scores["accuracy"])
+
+
 def test_default_thresholds_span_all_and_nothing():
     points = sweep_thresholds(GOLD, DRAFT, REFINED, NATS, task="ner")
     assert points[0].threshold == 0.0

@@ -199,14 +199,3 @@ def test_tagged_sentence_as_text_and_json():
     single = make_sentence(labels=["SYM", "NNP", "NNP"], scheme=None)
     assert single.spans == []
     assert str(single) == "<b>/SYM Paris/NNP Lyon/NNP"
-
-
-def test_tagged_sentence_as_html():
-    html = make_sentence()._repr_html_()
-    assert "&lt;b&gt;" in html
-    assert "<b>" not in html
-    assert ">LOC</span>" in html
-    assert "1.23 nats" in html
-    assert "background:hsla(45,95%,50%,0.00)" in html  # sure: nothing to see
-    assert "background:hsla(8,95%,50%,0.69)" in html  # 1.23 nats: nearly red
-    assert ">NNP</span>" in make_sentence(labels=["SYM", "NNP", "NNP"], scheme=None)._repr_html_()

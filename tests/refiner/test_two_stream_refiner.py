@@ -55,6 +55,15 @@ def test_no_gradient_reaches_the_draft(label_layers, label_input):
     assert np.abs(words).max() > 0
 
 
+@pytest.mark.parametrize("label_layers", ["all", "last"])
+def test_asking_some_tokens_gives_their_logits_of_asking_all(label_layers):
+    refiner, inputs = make_refiner(label_layers=label_layers), make_inputs()
+    positions = np.array([[0, 5, 2], [1, 0, 0], [3, 3, 1]], np.int32)
+    some = refiner(**inputs, query_positions=positions)
+    every = np.take_along_axis(refiner(**inputs).numpy(), positions[:, :, np.newaxis], axis=1)
+    np.testing.assert_allclose(some, every, atol=1e-5)
+
+
 def test_one_hot_drafts_make_expected_and_argmax_equal():
     expected, argmax = make_refiner(), make_refiner(label_input="argmax")
     inputs = make_inputs()

@@ -76,14 +76,5 @@ def test_contract():
     )
 
 
-@pytest.mark.parametrize("name", ["num_chars", "char_width", "filters", "kernel_size"])
-def test_bad_arguments(name):
-    options = {"num_chars": 9, name: 0}
-    with pytest.raises(
-        ValueError, match=rf"`{name}` must be a positive integer. Received: {name}=0"
-    ):
-        CharCNN(**options)
-
-
 def test_output_shape():
     assert list(make_layer().compute_output_shape([None, None])) == [None, 5]

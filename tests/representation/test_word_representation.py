@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.layer_contract import check_layer
+from tests.representation.token_contract import check_representation
 from uanet_tf.data.vocabulary import PADDING_ID, UNKNOWN_ID
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.representation.char_cnn import CharCNN
@@ -94,30 +94,10 @@ def test_hiding_and_dropping_are_drawn_apart():
 
 
 def test_contract():
-    """As a layer of ids [B, T] and characters [B, T, W], each token a form of its own."""
-
-    def call(layer, inputs, seed):
-        ids, chars = inputs["ids"], inputs["chars"]
-        features = {
-            "form_word_ids": tf.reshape(ids, [-1]),
-            "form_char_ids": tf.reshape(chars, [-1, 2]),
-            "form_index": tf.reshape(tf.range(tf.size(ids)), tf.shape(ids)),
-        }
-        return layer(features, dropout_seed=seed)
-
-    def make_inputs():
-        rng = np.random.default_rng(1)
-        return {
-            "ids": rng.integers(1, 7, [2, 3]).astype(np.int32),
-            "chars": rng.integers(1, 9, [2, 3, 2]).astype(np.int32),
-        }
-
-    check_layer(
-        lambda **kwargs: make_layer(unknown_word_rate=0.5, word_counts=COUNTS, **kwargs),
-        make_inputs,
-        call=call,
-        make_layer_without_dropout=lambda **kwargs: make_layer(embedding_dropout=0.0, **kwargs),
-        skip=["keras_file"],  # `tf.size` above does not come back; every tagger's file does
+    counts = {"unknown_word_rate": 0.5, "word_counts": COUNTS}
+    check_representation(
+        lambda **kwargs: make_layer(**counts, **kwargs),
+        lambda **kwargs: make_layer(embedding_dropout=0.0, **kwargs),
     )
 
 

@@ -25,7 +25,7 @@ from uanet_tf.training.fit import fit
 
 SCORES = {
     *("f1", "precision", "recall", "accuracy", "draft_f1", "refined_f1", "threshold"),
-    *("refined_fraction", "right_to_wrong", "wrong_to_right"),
+    *("refined_fraction", "right_to_wrong", "wrong_to_right", "calibration_error"),
     *("uncertainty_correct", "uncertainty_wrong", "sentences_per_second"),
 }
 

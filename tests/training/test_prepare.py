@@ -110,3 +110,31 @@ def test_a_file_in_another_scheme_is_converted():
     iob1 = [Sentence(("a", "b"), ("I-X", "I-X"), 1, True)]
     assert align_scheme(iob1, "IOB2", "dev") == iob1
     assert align_scheme(iob1, None, "dev") == iob1
+
+
+MARK = "-DOCSTART- O\n\n"
+
+
+def test_documents_are_read_in_one_piece(configure):
+    """Up to --max_tokens; the scored sentences stay sentences."""
+    train = MARK + NER + "\n" + MARK + NER + "\n" + NER
+    config = configure(train=train, dev=train, context="document", max_tokens=10)
+    prepared = prepare(config)
+    assert prepared.corpus.lengths.tolist() == [6, 10, 2]
+    assert [len(s.tokens) for s in prepared.splits["dev"]] == [4, 2] * 3
+    alone = prepare(config.replace(context="sentence"))
+    assert alone.corpus.lengths.tolist() == [4, 2] * 3
+    np.testing.assert_array_equal(alone.corpus.label_ids, prepared.corpus.label_ids)
+
+
+@pytest.mark.parametrize("name", ["train", "dev", "test"])
+def test_documents_must_be_marked(configure, name):
+    marked = MARK + NER + "\n" + MARK + NER
+    files = {"train": marked, "dev": marked, "test": marked, name: MARK + NER}
+    with pytest.raises(InputError, match=f"--context=document, but .*{name} does not tell docum"):
+        prepare(configure(**files, context="document"))
+
+
+def test_pieces_of_a_long_sentence_start_one_document():
+    pieces = cut_long([Sentence(("a",) * 30, ("O",) * 30, 1, True)], 12)
+    assert [piece.new_document for piece in pieces] == [True] + [False] * (len(pieces) - 1)

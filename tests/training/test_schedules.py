@@ -6,6 +6,7 @@ from uanet_tf.config import Config
 from uanet_tf.training.schedules import (
     InverseTimeByEpoch,
     WarmupLinear,
+    bert_schedule,
     drafter_schedule,
     refiner_schedule,
 )
@@ -64,10 +65,17 @@ def test_settings_choose_the_schedule():
         "final": 0.25,
     }
     assert refiner_schedule(linear, 5).peak == 1e-4
+    tuned = Config().replace(bert_warmup=0.2, epochs=4).training
+    assert bert_schedule(tuned, 5).get_config() == {
+        "peak": 3e-5,
+        "total_steps": 20,
+        "warmup": 0.2,
+        "final": 0.0,
+    }
 
 
 def test_schedules_may_be_laid_out_for_more_epochs_than_are_run():
     short = Config().replace(epochs=3, schedule_epochs=12, drafter_schedule="linear").training
     full = Config().replace(epochs=12, drafter_schedule="linear").training
-    for make in (drafter_schedule, refiner_schedule):
+    for make in (drafter_schedule, refiner_schedule, bert_schedule):
         assert rates(make(short, 5), range(15)) == rates(make(full, 5), range(15))

@@ -8,6 +8,7 @@ from tests.models.model_contract import make_sentences, make_vocabulary, small
 from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder
 from uanet_tf.data.encoded_corpus import encode_corpus
+from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.training.trainer import Trainer
@@ -15,12 +16,18 @@ from uanet_tf.training.trainer import Trainer
 RATE = 0.25
 
 
-@pytest.mark.parametrize("reduction", ["sum", "mean"])
-def test_one_step_of_gradient_descent(reduction):
-    """w' = w - lr d(L1 + tokens (1 - r) / (2N) ||theta||^2) / dw, from the tagger's own loss."""
-    settings = {"drafter_optimizer": "sgd", "drafter_learning_rate": 0.5, "drafter_momentum": 0.0}
-    settings |= {"drafter_decay": 0.0, "l2": 40.0, "clip_norm": 0.0, "loss_reduction": reduction}
-    config = small(Config()).replace(**settings)
+PLAIN = {
+    "drafter_optimizer": "sgd",
+    "drafter_learning_rate": 0.5,
+    "drafter_momentum": 0.0,
+    "drafter_decay": 0.0,
+    "clip_norm": 0.0,
+}
+
+
+def make_trainer(**settings):
+    """A trainer of plain gradient descent, its batch and the number of tokens in it."""
+    config = small(Config()).replace(**PLAIN, **settings)
     sentences = make_sentences("IOB2", 4)
     tagger = make_tagger(config, make_vocabulary(sentences, "IOB2"))
     corpus = encode_corpus(sentences, tagger.vocabulary, tagger.lookup)
@@ -29,9 +36,17 @@ def test_one_step_of_gradient_descent(reduction):
     trainer = Trainer(
         tagger, config.training, steps_per_epoch=10, num_tokens=tokens, dropout_rate=RATE
     )
+    return trainer, batch, tokens
+
+
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
+def test_one_step_of_gradient_descent(reduction):
+    """w' = w - lr d(L1 + tokens (1 - r) / (2N) ||theta||^2) / dw, from the tagger's own loss."""
+    trainer, batch, tokens = make_trainer(l2=40.0, loss_reduction=reduction)
+    tagger = trainer.tagger
     kernel, table = tagger.decoder.kernel, tagger.representation.embeddings
     before = [kernel.numpy(), table.numpy()]
-    seed = make_seed(config.training.seed, 0)
+    seed = make_seed(trainer.config.seed, 0)
     with tf.GradientTape() as tape:
         loss = tagger.losses(*batch, seed)["draft"]
     slopes = [tf.convert_to_tensor(g).numpy() for g in tape.gradient(loss, [kernel, table])]
@@ -44,3 +59,54 @@ def test_one_step_of_gradient_descent(reduction):
     for variable, start, slope in zip((kernel, table), before, slopes, strict=True):
         np.testing.assert_allclose(variable.numpy(), start - scale * slope, rtol=1e-4, atol=1e-4)
     assert int(trainer.global_step) == 1
+
+
+SEQ2BISEQ = {"decoder": "seq2biseq", "decoder_optimizers": 2, "loss_reduction": "sum", "l2": 0.0}
+
+
+def test_two_optimizers_each_take_a_step_of_their_own_loss():
+    """Of what both share, both: w' = w - lr (dL_backward / dw + dL_forward / dw)."""
+    trainer, batch, _ = make_trainer(**SEQ2BISEQ)
+    tagger = trainer.tagger
+    decoder = tagger.decoder
+    variables = {
+        "shared": tagger.representation.embeddings,
+        "labels": decoder.label_embedding,
+        "backward": decoder.recurrent_kernels["backward"],
+        "forward": decoder.recurrent_kernels["forward"],
+    }
+    before = {name: variable.numpy() for name, variable in variables.items()}
+    with tf.GradientTape(persistent=True) as tape:
+        losses = tagger.losses(*batch, make_seed(trainer.config.seed, 0))
+    assert set(losses) == set(trainer.optimizers) == {"draft", "forward"}
+
+    def slope(loss, name):
+        gradient = tape.gradient(losses[loss], variables[name])
+        return tf.convert_to_tensor(gradient).numpy()
+
+    tf.function(trainer.train_step)(batch)
+
+    slopes = {name: slope("draft", name) for name in ("shared", "labels", "backward")}
+    slopes["forward"] = slope("forward", "forward")
+    for name in ("shared", "labels"):
+        assert np.abs(slope("forward", name)).max() > 0
+        slopes[name] = slopes[name] + slope("forward", name)
+    # What the forward direction reads of the backward one trains the backward one not.
+    assert np.abs(slope("forward", "backward")).max() > 0
+    for name, variable in variables.items():
+        expected = before[name] - 0.5 * slopes[name]
+        np.testing.assert_allclose(variable.numpy(), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_two_optimizers_leave_no_weight_out():
+    trainer, _, _ = make_trainer(**SEQ2BISEQ)
+    one, _, _ = make_trainer(**SEQ2BISEQ | {"decoder_optimizers": 1})
+    assert set(one.optimizers) == {"draft"}
+    names = {v.name for variables in trainer.groups.values() for v in variables}
+    assert names == {v.name for v in trainer.tagger.trainable_variables}
+    assert names == {v.name for v in one.groups["draft"]}
+
+
+def test_two_optimizers_are_for_two_losses():
+    with pytest.raises(InputError, match="--decoder_optimizers=2 is for --decoder=seq2biseq"):
+        Config().replace(decoder="crf", decoder_optimizers=2)

@@ -38,9 +38,10 @@ class AttentionStream(tf.keras.layers.Layer):
       dropout_masks: {"attention": [B, W], "feedforward": [B, W]}, either may be missing: what
         the two outputs are multiplied with, the same at each position. Where given (an empty
         one too), `dropout_seed` drops attention weights only.
+      query_positions: [B, Q] int32, the tokens that ask; all answer. None: all ask.
 
     Output shape:
-      [B, T, W].
+      [B, T, W], or [B, Q, W].
 
     Example:
 
@@ -118,16 +119,24 @@ class AttentionStream(tf.keras.layers.Layer):
         mask=None,
         dropout_seed=None,
         dropout_masks=None,
+        query_positions=None,
     ):
         residual = words if residual is None else residual
+        if query_positions is not None:
+            residual = tf.gather(residual, query_positions, batch_dims=1)  # [B, Q, W]
         attended = self.attention(
-            words, positions, context=context, mask=mask, dropout_seed=fold_in(dropout_seed, 0)
+            words,
+            positions,
+            context=context,
+            mask=mask,
+            dropout_seed=fold_in(dropout_seed, 0),
+            query_positions=query_positions,
         )
 
         def drop(rows, name, seed):
             if dropout_masks is None:
                 return dropout(rows, self.dropout, seed)
-            return _mask_rows(rows, dropout_masks.get(name), tf.shape(words)[1])
+            return _mask_rows(rows, dropout_masks.get(name), tf.shape(attended)[1])
 
         # From here on tokens have no neighbours: as rows of one matrix, bias, residual and ReLU
         # are fused into the products.

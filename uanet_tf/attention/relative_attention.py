@@ -35,9 +35,10 @@ class RelativeAttention(tf.keras.layers.Layer):
       context: [B, T, context_width] floats; left out where `context_width` is None.
       mask: [B, T] booleans, True = token; padding gets no weight. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout.
+      query_positions: [B, Q] int32, the tokens that ask; all answer. None: all ask.
 
     Output shape:
-      [B, T, num_heads * head_width].
+      [B, T, num_heads * head_width], or [B, Q, num_heads * head_width].
 
     Example:
 
@@ -85,23 +86,34 @@ class RelativeAttention(tf.keras.layers.Layer):
         initializer = tf.keras.initializers.VarianceScaling(scale, "fan_avg", "uniform")
         return self.add_weight(name, [fan_in, parts * self.width], initializer=initializer)
 
-    def call(self, words, positions, context=None, mask=None, dropout_seed=None):
-        queries, keys, values = self._project(words, context)  # [h, B, T, d]
+    def call(
+        self, words, positions, context=None, mask=None, dropout_seed=None, query_positions=None
+    ):
+        queries, keys, values = self._project(words, context, query_positions)  # [h, B, T, d]
         scale = self.head_width**-0.5
         content_bias, position_bias = (
             tf.reshape(bias, [self.num_heads, 1, 1, self.head_width])
             for bias in (self.content_bias, self.position_bias)
         )
         scores = tf.matmul((queries + content_bias) * scale, keys, transpose_b=True)
-        scores += position_scores(queries + position_bias, positions * scale)  # [h, B, T, T]
+        scores += position_scores(queries + position_bias, positions * scale, query_positions)
+        # scores: [h, B, T, T]
         outputs = attend(scores, values, mask, self.dropout, dropout_seed)  # [h, B, T, d]
         return merge_heads(outputs)  # [B, T, h * d]
 
-    def _project(self, words, context) -> list[tf.Tensor]:
-        if self.context_width is None:
+    def _project(self, words, context, query_positions) -> list[tf.Tensor]:
+        """Queries [h, B, Q, d], keys and values [h, B, T, d]."""
+        if self.context_width is None and query_positions is None:
             return split_heads(linear(words, self.kernel), 3, self.num_heads)
-        queries = split_heads(linear(words, self.query_kernel), 1, self.num_heads)
-        return queries + split_heads(linear(context, self.context_kernel), 2, self.num_heads)
+        if self.context_width is None:
+            kernels, context = (self.kernel[:, : self.width], self.kernel[:, self.width :]), words
+        else:
+            kernels = (self.query_kernel, self.context_kernel)
+        asking = words
+        if query_positions is not None:
+            asking = tf.gather(words, query_positions, batch_dims=1)  # [B, Q, D]
+        queries = split_heads(linear(asking, kernels[0]), 1, self.num_heads)
+        return queries + split_heads(linear(context, kernels[1]), 2, self.num_heads)
 
     def compute_output_shape(self, words_shape):
         return tf.TensorShape([*words_shape[:-1], self.width])

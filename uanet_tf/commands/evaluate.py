@@ -21,7 +21,7 @@ from uanet_tf.data.conll import Sentence, read_corpus
 from uanet_tf.data.text_lines import display_name
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.report import Evaluation, evaluate_tagged, evaluation_table
-from uanet_tf.inference import tagging
+from uanet_tf.inference.document_context import tag_in_context
 
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS)
@@ -60,12 +60,11 @@ def main() -> None:
 
 
 def _evaluate(model: Any, sentences: Sequence[Sentence]) -> Evaluation:
-    tokens = [sentence.tokens for sentence in sentences]
     sizes = {"batch_size": FLAGS.batch_size, "batch_tokens": FLAGS.batch_tokens}
     # The first call builds the model's graph, which is not what is timed.
-    tagging.tag(model, tokens[:_WARM_UP_SENTENCES], **sizes)
+    list(tag_in_context(model, sentences[:_WARM_UP_SENTENCES], **sizes))
     start = time.perf_counter()
-    tagged = tagging.tag(model, tokens, **sizes)
+    tagged = [answer for _, answer in tag_in_context(model, sentences, **sizes)]
     seconds = time.perf_counter() - start
     try:
         return evaluate_tagged(

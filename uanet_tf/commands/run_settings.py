@@ -27,6 +27,13 @@ def define_run_flags(flag_values: flags.FlagValues) -> None:
         "Seed of the sampling masks; negative: new masks at each call. Default: the run's.",
         flag_values=flag_values,
     )
+    flags.DEFINE_enum(
+        "sampling",
+        None,
+        settings.SAMPLING,
+        "All M samples of each sentence, or as many as its labels need. Default: the run's.",
+        flag_values=flag_values,
+    )
     flags.DEFINE_integer(
         "token_column",
         None,
@@ -70,7 +77,11 @@ def check_run_flags(values: flags.FlagValues) -> config.Config:
 
 
 def load_run_model(values: flags.FlagValues) -> Any:
-    """Loads the run's model and gives it the threshold and seed of the flags."""
+    """Loads the run's model and gives it the threshold, seed and sampling of the flags.
+
+    Raises:
+      InputError: there is no model, or it cannot sample so.
+    """
     import uanet_tf
 
     model = uanet_tf.load_model(values.run_dir)
@@ -78,4 +89,9 @@ def load_run_model(values: flags.FlagValues) -> Any:
         model.threshold = values.threshold
     if values.mc_seed is not None:
         model.mc_seed = values.mc_seed
+    if values.sampling is not None:
+        try:
+            model.sampling = values.sampling
+        except ValueError as error:
+            raise InputError(f"--sampling={values.sampling}: {error}") from error
     return model

@@ -15,8 +15,14 @@ FORMATS = ("conll", "jsonl", "text")
 MAX_TOKEN_CHARS = 1_000
 _EXTENSIONS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "text", ".text": "text"}
 
-_WORD = re.compile(r"\w+(?:(?:['’.-]|(?<=\d)[,:](?=\d))\w+)*|[^\w\s]")
 _JOINERS = "\u200c\u200d"
+# What stands for combining marks and for joiners, which `re` does not know: rare letters.
+_MARK, _JOINER = "\U000103a0", "\U000103a1"
+_WORD = re.compile(
+    r"\w+(?:(?:['’.-]|(?<=\d)[,:](?=\d))\w+)*"
+    r"|[\U0001f1e6-\U0001f1ff]{2}"  # a flag
+    rf"|[^\w\s](?:{_JOINER}[^\w\s]|[{_MARK}{_JOINER}\U0001f3fb-\U0001f3ff])*"  # colours of skin
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -28,14 +34,14 @@ class InputSentence:
       line: 1-based line of its first token.
       rows: CoNLL: the raw line of each token.
       fields: JSON lines: the whole object; text: the line under "text".
-      new_document: CoNLL: whether a document starts here.
+      new_document: whether a document starts here; each line of JSON or text is one.
     """
 
     tokens: list[str]
     line: int
     rows: tuple[str, ...] = ()
     fields: dict[str, Any] = dataclasses.field(default_factory=dict)
-    new_document: bool = False
+    new_document: bool = True
 
 
 def guess_format(path: str) -> str:
@@ -76,17 +82,21 @@ def tokenize(text: str) -> list[str]:
 
     A token is a run of letters, digits and underscores, joined over one apostrophe, hyphen
     or full stop ("don't", "e-mail", "U.S"), between digits also over one comma or colon
-    ("1,000.50", "10:30"); or one other character that is no blank. It knows no language:
-    text tokenised the way of the training data is better given as CoNLL or JSON lines.
+    ("1,000.50", "10:30"); or one other character that is no blank, with the marks and joined
+    characters of an emoji. It knows no language: text tokenised the way of the training data is
+    better given as CoNLL or JSON lines.
     """
     if text.isascii():
         return _WORD.findall(text)
-    # Combining marks and joiners belong to the letters they stand with; re knows them not.
-    shadow = "".join(
-        "m" if character in _JOINERS or unicodedata.category(character)[0] == "M" else character
-        for character in text
-    )
+    # Combining marks and joiners belong to the letters they stand with.
+    shadow = "".join(map(_shadow, text))
     return [text[match.start() : match.end()] for match in _WORD.finditer(shadow)]
+
+
+def _shadow(character: str) -> str:
+    if character in _JOINERS:
+        return _JOINER
+    return _MARK if unicodedata.category(character)[0] == "M" else character
 
 
 def _read_conll(path: str, token_column: int) -> Iterator[InputSentence]:

@@ -12,7 +12,6 @@ Output formats:
   pretty  for the terminal: draft label, uncertainty and final label of each token
 """
 
-import collections
 import contextlib
 import itertools
 import sys
@@ -27,6 +26,7 @@ from uanet_tf.commands.sentence_input import InputSentence
 from uanet_tf.data.text_lines import STDIN
 from uanet_tf.errors import InputError
 from uanet_tf.inference import tagging
+from uanet_tf.inference.document_context import tag_in_context
 from uanet_tf.inference.tagged_sentence import TaggedSentence
 
 FLAGS = flags.FlagValues()
@@ -108,21 +108,14 @@ def _tag(
       sentences: what to tag.
       live: answer each sentence before the next is read, for a person at the keyboard.
     """
-    waiting: collections.deque[InputSentence] = collections.deque()
-
-    def tokens() -> Iterator[list[str]]:
-        for sentence in sentences:
-            waiting.append(sentence)
-            yield sentence.tokens
-
-    for tagged in tagging.tag_stream(
+    return tag_in_context(
         model,
-        tokens(),
+        sentences,
+        alone=live,
         batch_size=FLAGS.batch_size,
         batch_tokens=FLAGS.batch_tokens,
         window=1 if live else tagging.WINDOW_SENTENCES,
-    ):
-        yield waiting.popleft(), tagged
+    )
 
 
 @contextlib.contextmanager

@@ -63,16 +63,18 @@ def _split(
 class BatchBuilder:
     """Turns sentence numbers into dense features, inside tf.data.
 
-    Features, U distinct forms in the batch, B sentences, T tokens, W characters:
-      form_word_ids [U], form_char_ids [U, W], form_index [B, T] (all int32) and
-      lengths [B] int32. Labels: [B, T] int32, 0 at padding.
+    Features, U distinct forms in the batch, B sentences, T tokens: what the corpus knows of
+    the forms, [U] or [U, W], as wide as the longest of them needs; form_index [B, T] and
+    lengths [B]. Labels: [B, T], 0 at padding. All int32.
     """
 
     def __init__(self, corpus: EncodedCorpus):
-        self._word_ids = tf.constant(corpus.form_word_ids)
-        self._char_ids = tf.constant(corpus.form_char_ids)
-        used = (corpus.form_char_ids > 0).sum(axis=1)
-        self._char_lengths = tf.constant(np.maximum(used, 1), tf.int32)
+        self._forms = {name: tf.constant(values) for name, values in corpus.forms.items()}
+        self._widths = {
+            name: tf.constant(np.maximum((values > 0).sum(axis=1), 1), tf.int32)
+            for name, values in corpus.forms.items()
+            if values.ndim == 2
+        }
         splits = tf.constant(corpus.offsets)
         self._index = tf.RaggedTensor.from_row_splits(corpus.form_index, splits)
         self._labels = tf.RaggedTensor.from_row_splits(corpus.label_ids, splits)
@@ -81,10 +83,10 @@ class BatchBuilder:
         rows = tf.gather(self._index, sentences)
         dense = rows.to_tensor()  # [B, T]
         forms, index = tf.unique(tf.reshape(dense, [-1]))
-        width = tf.reduce_max(tf.gather(self._char_lengths, forms))
-        features = {
-            "form_word_ids": tf.gather(self._word_ids, forms),
-            "form_char_ids": tf.gather(self._char_ids, forms)[:, :width],
+        features = {name: tf.gather(values, forms) for name, values in self._forms.items()}
+        for name, widths in self._widths.items():
+            features[name] = features[name][:, : tf.reduce_max(tf.gather(widths, forms))]
+        features |= {
             "form_index": tf.reshape(index, tf.shape(dense)),
             "lengths": tf.cast(rows.row_lengths(), tf.int32),
         }

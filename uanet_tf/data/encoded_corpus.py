@@ -7,8 +7,8 @@ import numpy as np
 import tensorflow as tf
 
 from uanet_tf.data.conll import Sentence
+from uanet_tf.data.lookup import Lookup
 from uanet_tf.data.tag_schemes import convert
-from uanet_tf.data.token_lookup import TokenLookup
 from uanet_tf.data.vocabulary import INTERNAL_SCHEME, Vocabulary
 
 
@@ -19,15 +19,14 @@ class EncodedCorpus:
     F distinct tokens ("forms"), S sentences, N tokens.
 
     Attributes:
-      form_word_ids: [F] int32.
-      form_char_ids: [F, W] int32, 0 at padding.
+      forms: what a lookup gives for every form, [F] or [F, W] int32, 0 at padding; see
+        ``TokenLookup.form_features`` and ``SubwordLookup.form_features``.
       form_index: [N] int32, the form of each token, sentences one after another.
       label_ids: [N] int32; -1 for a label that the model does not know.
       offsets: [S + 1] int64, where each sentence begins in ``form_index``.
     """
 
-    form_word_ids: np.ndarray
-    form_char_ids: np.ndarray
+    forms: dict[str, np.ndarray]
     form_index: np.ndarray
     label_ids: np.ndarray
     offsets: np.ndarray
@@ -37,9 +36,14 @@ class EncodedCorpus:
         """[S] tokens of each sentence."""
         return np.diff(self.offsets)
 
+    def joined(self, counts: Sequence[int]) -> "EncodedCorpus":
+        """The same tokens with ``counts`` [P] sentences each read as one, in order."""
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        return dataclasses.replace(self, offsets=self.offsets[ends])
+
 
 def encode_corpus(
-    sentences: Sequence[Sentence], vocabulary: Vocabulary, lookup: TokenLookup
+    sentences: Sequence[Sentence], vocabulary: Vocabulary, lookup: Lookup
 ) -> EncodedCorpus:
     """Looks every distinct token up once and stores sentences as indices."""
     forms: dict[str, int] = {}
@@ -50,11 +54,10 @@ def encode_corpus(
         for sentence in sentences
         for label in internal_labels(sentence.labels, vocabulary.scheme)
     ]
-    word_ids, char_ids = lookup(tf.constant(list(forms), tf.string))
+    features = lookup.form_features(tf.constant(list(forms), tf.string))
     lengths = [len(sentence.tokens) for sentence in sentences]
     return EncodedCorpus(
-        form_word_ids=word_ids.numpy(),
-        form_char_ids=char_ids.numpy(),
+        forms={name: values.numpy() for name, values in features.items()},
         form_index=np.asarray(index, np.int32),
         label_ids=np.asarray(labels, np.int32),
         offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),

@@ -1,5 +1,8 @@
 """Tokens to ids inside the graph: one implementation for training, tagging and serving."""
 
+import contextlib
+from collections.abc import Iterator
+
 import tensorflow as tf
 
 from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID
@@ -72,15 +75,17 @@ class TokenLookup(tf.keras.layers.Layer):
         self.normalize_digits = normalize_digits
         self.lowercase_words = lowercase_words
         self.max_chars = max_chars
-        self._word_table = _table(tf.constant(self.words, tf.string))
         codes = [ord(char) for char in self.chars]
-        self._char_table = _table(tf.constant(codes, tf.int64))
+        self._tables = {
+            "words": _table(tf.constant(self.words, tf.string)),
+            "chars": _table(tf.constant(codes, tf.int64)),
+        }
 
     def call(self, tokens: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         words = normalize_words(
             tokens, digits=self.normalize_digits, lowercase=self.lowercase_words
         )
-        word_ids = self._word_table.lookup(words)  # [U]
+        word_ids = tf.cast(self._tables["words"].lookup(words), tf.int32)  # [U]
 
         spelled = normalize_words(tokens, digits=self.normalize_digits, lowercase=False)
         codes = tf.strings.unicode_decode(spelled, "UTF-8", errors="replace")  # [U, (W)]
@@ -92,11 +97,30 @@ class TokenLookup(tf.keras.layers.Layer):
         kept = (length <= self.max_chars) | (position < head) | (position >= length - tail)
         codes = tf.ragged.boolean_mask(codes, codes.with_flat_values(kept))
         ids = tf.cast(codes.flat_values, tf.int64)
-        ids = codes.with_flat_values(self._char_table.lookup(ids))
+        ids = codes.with_flat_values(tf.cast(self._tables["chars"].lookup(ids), tf.int32))
         char_ids = ids.to_tensor()  # [U, W]
         # An empty batch, or one of empty tokens, still has one (padding) character.
         missing = tf.maximum(0, 1 - tf.shape(char_ids)[1])
         return word_ids, tf.pad(char_ids, [[0, 0], [0, missing]])
+
+    def form_features(self, tokens: tf.Tensor) -> dict[str, tf.Tensor]:
+        """What a call returns, under the names by which a representation reads it."""
+        word_ids, char_ids = self(tokens)
+        return {"form_word_ids": word_ids, "form_char_ids": char_ids}
+
+    @contextlib.contextmanager
+    def tables(self, **tables: tf.lookup.StaticHashTable) -> Iterator[None]:
+        """Inside, looks up in other tables of the same content, as an exported model's files.
+
+        Args:
+          tables: ``words``, from normalised words, and ``chars``, from code points, to ids.
+        """
+        own = self._tables
+        self._tables = {**own, **tables}
+        try:
+            yield
+        finally:
+            self._tables = own
 
     def get_config(self):
         config = super().get_config()

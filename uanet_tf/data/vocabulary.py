@@ -6,6 +6,7 @@ import json
 import pathlib
 from collections.abc import Iterable, Mapping, Sequence
 
+from uanet_tf.data.bert_spec import BertSpec
 from uanet_tf.data.tag_schemes import decode_spans
 from uanet_tf.errors import InputError
 
@@ -29,6 +30,7 @@ class Vocabulary:
         BIOES, all four prefixes of every type.
       scheme: the tag scheme of the user's files, in which answers are given; None for
         labels that are not chunks.
+      bert: what the model knows of its BERT, the sub-words among it; None without a BERT.
     """
 
     words: tuple[str, ...]
@@ -36,16 +38,18 @@ class Vocabulary:
     chars: tuple[str, ...]
     labels: tuple[str, ...]
     scheme: str | None
+    bert: BertSpec | None = None
 
     def to_dict(self) -> dict:
         """Plain lists, for JSON and for Keras configurations."""
-        return {
+        values = {
             "words": list(self.words),
             "word_counts": list(self.word_counts),
             "chars": list(self.chars),
             "labels": list(self.labels),
             "scheme": self.scheme,
         }
+        return values if self.bert is None else {**values, "bert": self.bert.to_dict()}
 
     @classmethod
     def from_dict(cls, values: Mapping) -> "Vocabulary":
@@ -56,6 +60,7 @@ class Vocabulary:
             chars=tuple(values["chars"]),
             labels=tuple(values["labels"]),
             scheme=values["scheme"],
+            bert=BertSpec.from_dict(values["bert"]) if "bert" in values else None,
         )
 
     def save(self, path: pathlib.Path) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from uanet_tf.data.tag_schemes import is_valid_transition
+from uanet_tf.data.vocabulary import INTERNAL_SCHEME
 from uanet_tf.decoders.decoder import Decoder, fold_samples, unfold_samples
 from uanet_tf.ops.forward_backward import chain_marginals
 from uanet_tf.ops.linear import linear
@@ -73,6 +74,14 @@ class CRFDecoder(Decoder):
                     f"Received: num_classes={num_classes}, label_names={self.label_names}"
                 )
 
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        constrained = config.decoder.crf_constraints and vocabulary.scheme is not None
+        names = vocabulary.labels if constrained else None
+        return super().from_settings(
+            config, vocabulary, label_names=names, scheme=INTERNAL_SCHEME, **kwargs
+        )
+
     def build(self, input_shape):
         classes = self.num_classes
         self.kernel = self.add_weight(
@@ -104,6 +113,7 @@ class CRFDecoder(Decoder):
         mean = tf.reduce_mean(emissions, axis=0)
         scores = _with_boundaries(mean, start, end, mask)
         label_ids, _ = _supplier().crf_decode(scores, transitions, _lengths(mask))
+        label_ids = tf.reshape(label_ids, tf.shape(mask))  # its rank is not known everywhere
 
         rows, rows_mask = fold_samples(emissions, mask)  # [M * B, T, C]
         scores = _with_boundaries(rows, start, end, rows_mask)

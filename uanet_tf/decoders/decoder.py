@@ -1,8 +1,12 @@
 """What every decoder promises: a loss to train on, and labels with their distributions."""
 
+from typing import Any
+
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive
+from uanet_tf.config import Config
+from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.ops.masking import is_right_padded
 
 Decision = dict[str, tf.Tensor]
@@ -30,6 +34,15 @@ class Decoder(tf.keras.layers.Layer):
         super().__init__(**kwargs)
         self.num_classes = check_positive("num_classes", num_classes)
 
+    @classmethod
+    def from_settings(cls, config: Config, vocabulary: Vocabulary, **kwargs: Any) -> "Decoder":
+        """The decoder that a run's settings describe; see ``uanet_tf.registry``.
+
+        A subclass with settings of its own extends this one, which knows the labels.
+        """
+        del config
+        return cls(len(vocabulary.labels), **kwargs)
+
     def loss(
         self,
         states: tf.Tensor,
@@ -37,7 +50,17 @@ class Decoder(tf.keras.layers.Layer):
         mask: tf.Tensor,
         dropout_seed: tf.Tensor | None = None,
     ) -> tf.Tensor:
-        """Negative log likelihood of the labels, summed over the batch, in nats.
+        """Negative log likelihood of the labels, summed over the batch, in nats: a scalar."""
+        return tf.add_n(list(self.losses(states, labels, mask, dropout_seed).values()))
+
+    def losses(
+        self,
+        states: tf.Tensor,
+        labels: tf.Tensor,
+        mask: tf.Tensor,
+        dropout_seed: tf.Tensor | None = None,
+    ) -> dict[str, tf.Tensor]:
+        """The loss by the optimizer that minimizes it; see ``variable_groups``.
 
         Args:
           states: [N, T, H].
@@ -46,7 +69,7 @@ class Decoder(tf.keras.layers.Layer):
           dropout_seed: [2] int32 seed of the decoder's own dropout; None: nothing is dropped.
 
         Returns:
-          A float32 scalar.
+          Float32 scalars, summed over the batch, in nats.
 
         Raises:
           InvalidArgumentError: the mask is not right-padded.
@@ -55,7 +78,11 @@ class Decoder(tf.keras.layers.Layer):
         labels = tf.cast(labels, tf.int32)
         labels = tf.pad(labels, [[0, 0], [0, tf.shape(mask)[1] - tf.shape(labels)[1]]])
         labels = tf.where(mask, labels, 0)
-        return self.sequence_loss(states, labels, mask, dropout_seed)
+        return self.sequence_losses(states, labels, mask, dropout_seed)
+
+    def variable_groups(self) -> dict[str, list[tf.Variable]]:
+        """Trainable variables by the optimizer that updates them: one, the drafter's."""
+        return {"draft": list(self.trainable_variables)}
 
     def decide(self, states: tf.Tensor, mask: tf.Tensor | None = None) -> Decision:
         """Labels and their probabilities, from M samples of the states.
@@ -96,6 +123,16 @@ class Decoder(tf.keras.layers.Layer):
         """As ``loss``; labels are int32, and 0 at padding."""
         raise NotImplementedError(f"{type(self).__name__} must define sequence_loss.")
 
+    def sequence_losses(
+        self,
+        states: tf.Tensor,
+        labels: tf.Tensor,
+        mask: tf.Tensor,
+        dropout_seed: tf.Tensor | None,
+    ) -> dict[str, tf.Tensor]:
+        """As ``losses``, for a decoder with more than one optimizer."""
+        return {"draft": self.sequence_loss(states, labels, mask, dropout_seed)}
+
     def label_samples(
         self, states: tf.Tensor, mask: tf.Tensor
     ) -> tuple[tf.Tensor | None, tf.Tensor]:
@@ -130,7 +167,8 @@ class Decoder(tf.keras.layers.Layer):
         more = [0, tf.cast(tf.equal(tf.shape(mask)[1], 0), tf.int32)]
         padded = tf.pad(states, [[0, 0]] * (rank - 2) + [more, [0, 0]])
         padded.set_shape([*states.shape[:-2], None, states.shape[-1]])
-        return padded, tf.pad(mask, [[0, 0], more])
+        # By way of integers, as TensorFlow Lite pads no booleans.
+        return padded, tf.pad(tf.cast(mask, tf.int32), [[0, 0], more]) > 0
 
     def get_config(self):
         config = super().get_config()

@@ -26,8 +26,8 @@ class LabelAttentionDecoder(Decoder):
         has two.
       num_heads: attention heads of all layers but the last; must divide the states' width H, which
         all layers share.
-      dropout: rate of the masks on the input of each BiLSTM layer and on the attended labels, tied
-        over time; in training alone.
+      dropout: rate of ordinary dropout on the output of each of its BiLSTM layers and on the
+        attention weights of all layers but the last; in training alone.
 
     Call arguments:
       states: [M, B, T, H], H even.
@@ -61,6 +61,18 @@ class LabelAttentionDecoder(Decoder):
         self.num_heads = check_positive("num_heads", num_heads)
         self.dropout = check_rate("dropout", dropout)
 
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        part = config.decoder
+        return super().from_settings(
+            config,
+            vocabulary,
+            num_layers=part.lan_layers,
+            num_heads=part.lan_heads,
+            dropout=part.decoder_dropout,
+            **kwargs,
+        )
+
     def build(self, input_shape):
         width = int(input_shape[-1])
         if width % self.num_heads or width % 2:
@@ -80,7 +92,7 @@ class LabelAttentionDecoder(Decoder):
             self.value_kernels.append(self._add_kernel(f"value_kernel_{index}", width))
             layer = VariationalBiLSTM(
                 width,
-                input_dropout=self.dropout,
+                input_dropout=0.0,
                 recurrent_dropout=0.0,
                 dtype=self.dtype_policy,
                 name=f"layer_{index}",
@@ -109,20 +121,16 @@ class LabelAttentionDecoder(Decoder):
         """The last layer's attention scores, [N, T, C]."""
         for index, layer in enumerate(self.bilstms):
             seed = fold_in(dropout_seed, index)
-            attended = self._attend(states, index)  # [N, T, H]
-            tied = tf.stack([tf.shape(states)[0], 1, states.shape[-1]])
-            attended = dropout(attended, self.dropout, fold_in(seed, 0), tied)
+            attended = self._attend(states, index, fold_in(seed, 0))  # [N, T, H]
             inputs = tf.concat([states, attended], axis=-1)  # [N, T, 2H]
-            masks = None
-            if seed is not None:
-                masks = layer.draw_masks(fold_in(seed, 1), tf.shape(inputs)[0], inputs.shape[-1])
-            states = layer(inputs, mask=mask, dropout_masks=masks)
+            states = dropout(layer(inputs, mask=mask), self.dropout, fold_in(seed, 1))
         scores = self._scores(states, self.num_layers, 1)  # [N, T, 1, C]
         return tf.squeeze(scores, axis=2)
 
-    def _attend(self, states, index):
+    def _attend(self, states, index, seed):
         """What each state reads from the labels, with the state itself, [N, T, H]."""
         weights = tf.nn.softmax(self._scores(states, index, self.num_heads))  # [N, T, h, C]
+        weights = dropout(weights, self.dropout, seed)
         values = self._labels(self.value_kernels[index], self.num_heads)  # [C, h, d]
         heads = tf.einsum("nthc,chd->nthd", weights, values)
         return tf.reshape(heads, tf.shape(states)) + states

@@ -2,8 +2,9 @@
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_positive, check_rate
-from uanet_tf.decoders.decoder import Decoder, mean_log_probs
+from uanet_tf.arguments import check_positive
+from uanet_tf.decoders.decoder import mean_log_probs
+from uanet_tf.decoders.label_history import LabelHistoryDecoder
 from uanet_tf.ops.beam_search import beam_search
 from uanet_tf.ops.cross_entropy import masked_cross_entropy
 from uanet_tf.ops.dropout import dropout, fold_in
@@ -11,16 +12,19 @@ from uanet_tf.ops.gru import close_padding, gru_scan, gru_step
 from uanet_tf.ops.linear import linear
 
 WAYS = ("backward", "forward")
+OPTIMIZERS = {"backward": "draft", "forward": "forward"}  # where there are two
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class Seq2BiseqDecoder(Decoder):
+class Seq2BiseqDecoder(LabelHistoryDecoder):
     """Decides labels from right to left, then from left to right, and takes both into account.
 
     b_t = GRU(E(y_{t+1}), b_{t+1}),  p_b(y_t) = softmax([s_t; b_t] W_b + c_b),
     f_t = GRU(E(y_{t-1}), f_{t-1}),  p_f(y_t) = softmax([s_t; f_t; b_t] W_f + c_f).
 
-    In training y are the given labels and the loss is the sum of both cross entropies. In decoding
+    In training y are the given labels and the loss is the sum of both cross entropies, with one
+    optimizer; with two, each direction's cross entropy trains that direction and what both share,
+    the label embedding and the layers below, which are so updated twice a step. In decoding
     each direction greedily reads its own labels, and f also the context b of those that the
     backward one has decided; the mean of both log probabilities, normalised, is
     a token's distribution. With M samples the labels read are common to all, decided by the
@@ -32,6 +36,7 @@ class Seq2BiseqDecoder(Decoder):
       label_width: width of label embeddings, which both directions share.
       dropout: rate of the masks on label embeddings and on the contexts, tied over time; in
         training alone.
+      num_optimizers: 1 or 2.
 
     Call arguments:
       states: [M, B, T, H].
@@ -51,66 +56,69 @@ class Seq2BiseqDecoder(Decoder):
       for Sequence Modelling".
     """
 
-    def __init__(
-        self,
-        num_classes: int,
-        *,
-        hidden_width: int | None = None,
-        label_width: int = 50,
-        dropout: float = 0.0,
-        **kwargs,
-    ):
+    def __init__(self, num_classes: int, *, num_optimizers: int = 1, **kwargs):
         super().__init__(num_classes, **kwargs)
-        self.hidden_width = check_positive("hidden_width", hidden_width, optional=True)
-        self.label_width = check_positive("label_width", label_width)
-        self.dropout = check_rate("dropout", dropout)
+        self.num_optimizers = check_positive("num_optimizers", num_optimizers)
+        if num_optimizers > len(WAYS):
+            raise ValueError(
+                f"`num_optimizers` must be 1 or 2. Received: num_optimizers={num_optimizers}"
+            )
+
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        number = config.decoder.decoder_optimizers
+        return super().from_settings(config, vocabulary, num_optimizers=number, **kwargs)
 
     def build(self, input_shape):
+        super().build(input_shape)
         width = int(input_shape[-1])
         units = self.hidden_width or width
-        # The last row stands before the first label and behind the last.
-        self.label_embedding = self.add_weight(
-            name="label_embedding",
-            shape=[self.num_classes + 1, self.label_width],
-            initializer=tf.keras.initializers.RandomNormal(stddev=1.0),
-        )
         self.kernels, self.recurrent_kernels, self.biases = {}, {}, {}
         self.state_kernels, self.context_kernels, self.output_biases = {}, {}, {}
         for way in WAYS:
             contexts = units if way == "backward" else 2 * units
-            self.kernels[way] = self._add(f"kernel_{way}", [self.label_width, 3 * units])
-            self.recurrent_kernels[way] = self._add(
+            self.kernels[way] = self.add_kernel(f"kernel_{way}", [self.label_width, 3 * units])
+            self.recurrent_kernels[way] = self.add_kernel(
                 f"recurrent_kernel_{way}", [units, 3 * units], "orthogonal"
             )
-            self.biases[way] = self._add(f"bias_{way}", [3 * units], "zeros")
-            self.state_kernels[way] = self._add(f"state_kernel_{way}", [width, self.num_classes])
-            self.context_kernels[way] = self._add(
+            self.biases[way] = self.add_kernel(f"bias_{way}", [3 * units], "zeros")
+            self.state_kernels[way] = self.add_kernel(
+                f"state_kernel_{way}", [width, self.num_classes]
+            )
+            self.context_kernels[way] = self.add_kernel(
                 f"context_kernel_{way}", [contexts, self.num_classes]
             )
-            self.output_biases[way] = self._add(f"output_bias_{way}", [self.num_classes], "zeros")
-        super().build(input_shape)
-
-    def _add(self, name: str, shape: list[int], initializer="glorot_uniform") -> tf.Variable:
-        return self.add_weight(name=name, shape=shape, initializer=initializer)
+            self.output_biases[way] = self.add_kernel(
+                f"output_bias_{way}", [self.num_classes], "zeros"
+            )
 
     def call(self, states, mask=None):
         return self.decide(states, mask)
 
-    def sequence_loss(self, states, labels, mask, dropout_seed):
+    def variable_groups(self):
+        if self.num_optimizers == 1:
+            return super().variable_groups()
+        tables = (
+            self.kernels,
+            self.recurrent_kernels,
+            self.biases,
+            self.state_kernels,
+            self.context_kernels,
+            self.output_biases,
+        )
+        shared = [self.label_embedding]
+        return {OPTIMIZERS[way]: shared + [table[way] for table in tables] for way in WAYS}
+
+    def sequence_losses(self, states, labels, mask, dropout_seed):
         right = self._contexts("backward", labels, mask, fold_in(dropout_seed, 0))
         left = self._contexts("forward", labels, mask, fold_in(dropout_seed, 1))
         contexts = {"backward": right, "forward": tf.concat([left, right], axis=-1)}
-        return tf.add_n(
-            [
-                masked_cross_entropy(
-                    self._state_logits(way, states)
-                    + linear(contexts[way], self.context_kernels[way]),
-                    labels,
-                    mask,
-                )
-                for way in WAYS
-            ]
-        )
+        losses = {}
+        for way in WAYS:
+            logits = self._state_logits(way, states)
+            logits += linear(contexts[way], self.context_kernels[way])
+            losses[OPTIMIZERS[way]] = masked_cross_entropy(logits, labels, mask)
+        return losses if self.num_optimizers == 2 else {"draft": tf.add_n(list(losses.values()))}
 
     def label_samples(self, states, mask):
         units = self.recurrent_kernels["backward"].shape[0]
@@ -175,9 +183,5 @@ class Seq2BiseqDecoder(Decoder):
 
     def get_config(self):
         config = super().get_config()
-        config.update(
-            hidden_width=self.hidden_width,
-            label_width=self.label_width,
-            dropout=self.dropout,
-        )
+        config.update(num_optimizers=self.num_optimizers)
         return config

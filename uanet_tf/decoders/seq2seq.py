@@ -2,17 +2,19 @@
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_positive, check_rate
-from uanet_tf.decoders.decoder import Decoder, mean_log_probs
+from uanet_tf.arguments import check_positive
+from uanet_tf.decoders.decoder import mean_log_probs
+from uanet_tf.decoders.label_history import LabelHistoryDecoder
 from uanet_tf.ops.beam_search import beam_search
 from uanet_tf.ops.cross_entropy import masked_cross_entropy
 from uanet_tf.ops.dropout import dropout, fold_in
+from uanet_tf.ops.initializers import forget_one
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.lstm import lstm_scan
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class Seq2SeqDecoder(Decoder):
+class Seq2SeqDecoder(LabelHistoryDecoder):
     """Decides labels one after another with an LSTM over states and previous labels.
 
     d_t = LSTM([s_t; E(y_{t-1})], d_{t-1}), p(y_t | y_1 .. y_{t-1}) = softmax(d_t W + b). In
@@ -45,41 +47,27 @@ class Seq2SeqDecoder(Decoder):
       Zhang et al., 2018, "Learning Tag Dependencies for Sequence Tagging".
     """
 
-    def __init__(
-        self,
-        num_classes: int,
-        *,
-        hidden_width: int | None = None,
-        label_width: int = 50,
-        beam_width: int = 1,
-        dropout: float = 0.0,
-        **kwargs,
-    ):
+    def __init__(self, num_classes: int, *, beam_width: int = 1, **kwargs):
         super().__init__(num_classes, **kwargs)
-        self.hidden_width = check_positive("hidden_width", hidden_width, optional=True)
-        self.label_width = check_positive("label_width", label_width)
         self.beam_width = check_positive("beam_width", beam_width)
-        self.dropout = check_rate("dropout", dropout)
+
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        beam_width = config.decoder.beam_width
+        return super().from_settings(config, vocabulary, beam_width=beam_width, **kwargs)
 
     def build(self, input_shape):
+        super().build(input_shape)
         width = int(input_shape[-1])
         units = self.hidden_width or width
-        # The last row stands before the first label.
-        self.label_embedding = self.add_weight(
-            name="label_embedding",
-            shape=[self.num_classes + 1, self.label_width],
-            initializer=tf.keras.initializers.RandomNormal(stddev=1.0),
+        self.state_kernel = self.add_kernel("state_kernel", [width, 4 * units])
+        self.label_kernel = self.add_kernel("label_kernel", [self.label_width, 4 * units])
+        self.recurrent_kernel = self.add_kernel(
+            "recurrent_kernel", [units, 4 * units], "orthogonal"
         )
-        self.state_kernel = self._add("state_kernel", [width, 4 * units])
-        self.label_kernel = self._add("label_kernel", [self.label_width, 4 * units])
-        self.recurrent_kernel = self._add("recurrent_kernel", [units, 4 * units], "orthogonal")
-        self.bias = self._add("bias", [4 * units], _forget_one)
-        self.output_kernel = self._add("output_kernel", [units, self.num_classes])
-        self.output_bias = self._add("output_bias", [self.num_classes], "zeros")
-        super().build(input_shape)
-
-    def _add(self, name: str, shape: list[int], initializer="glorot_uniform") -> tf.Variable:
-        return self.add_weight(name=name, shape=shape, initializer=initializer)
+        self.bias = self.add_kernel("bias", [4 * units], forget_one)
+        self.output_kernel = self.add_kernel("output_kernel", [units, self.num_classes])
+        self.output_bias = self.add_kernel("output_bias", [self.num_classes], "zeros")
 
     def call(self, states, mask=None):
         return self.decide(states, mask)
@@ -143,17 +131,5 @@ class Seq2SeqDecoder(Decoder):
 
     def get_config(self):
         config = super().get_config()
-        config.update(
-            hidden_width=self.hidden_width,
-            label_width=self.label_width,
-            beam_width=self.beam_width,
-            dropout=self.dropout,
-        )
+        config.update(beam_width=self.beam_width)
         return config
-
-
-def _forget_one(shape, dtype=None, **_):
-    """Zeros, and ones for the forget gate, so that labels are remembered from the start."""
-    units = shape[0] // 4
-    zeros, ones = tf.zeros([units], dtype), tf.ones([units], dtype)
-    return tf.concat([zeros, ones, zeros, zeros], axis=0)

@@ -2,14 +2,12 @@
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.arguments import check_even, check_positive, check_rate
 from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
-from uanet_tf.ops.gru import close_padding, gru_scan
-from uanet_tf.ops.initializers import block_orthogonal
+from uanet_tf.ops.cells import GRU
 from uanet_tf.ops.layer_norm import layer_norm
 from uanet_tf.ops.linear import linear
-
-DIRECTIONS = ("forward", "backward")
+from uanet_tf.recurrent.bidirectional import DIRECTIONS, Bidirectional
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -60,9 +58,7 @@ class BiGRUTransformer(Encoder):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if check_positive("hidden_width", hidden_width) % 2:
-            raise ValueError(f"`hidden_width` must be even. Received: hidden_width={hidden_width}")
-        self.hidden_width = hidden_width
+        self.hidden_width = check_even("hidden_width", hidden_width)
         self.num_layers = check_positive("num_layers", num_layers)
         self.feedforward_width = check_positive(
             "feedforward_width", feedforward_width, optional=True
@@ -70,6 +66,19 @@ class BiGRUTransformer(Encoder):
         self.input_dropout = check_rate("input_dropout", input_dropout)
         self.recurrent_dropout = check_rate("recurrent_dropout", recurrent_dropout)
         self.output_dropout = check_rate("output_dropout", output_dropout)
+
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        part = config.encoder
+        return cls(
+            part.hidden_width,
+            num_layers=part.encoder_layers,
+            feedforward_width=part.encoder_feedforward_width or None,
+            input_dropout=part.variational_dropout,
+            recurrent_dropout=part.recurrent_dropout,
+            output_dropout=part.output_dropout,
+            **kwargs,
+        )
 
     def mask_widths(self, input_width):
         units = self.hidden_width // 2
@@ -86,29 +95,28 @@ class BiGRUTransformer(Encoder):
     def build(self, input_shape):
         units, width = self.hidden_width // 2, int(input_shape[-1])
         hidden = self.feedforward_width or 2 * self.hidden_width
-        self.layers = [
-            self._add_layer(f"layer_{index}", units, hidden, self.hidden_width if index else width)
-            for index in range(self.num_layers)
-        ]
+        self.recurrences, self.layers = [], []
+        for index in range(self.num_layers):
+            names = f"layer_{index}/{{weight}}_{{way}}"
+            self.recurrences.append(Bidirectional(self, GRU, width, units, names))
+            self.layers.append(self._add_layer(f"layer_{index}", hidden, width))
+            width = self.hidden_width
         super().build(input_shape)
 
-    def _add_layer(self, name, units, hidden, width) -> dict[str, tf.Variable]:
-        """The weights of one layer, by name."""
+    def _add_layer(self, name, hidden, width) -> dict[str, tf.Variable]:
+        """The weights of one layer but its GRU's, by name."""
+        states = self.hidden_width
         shapes = {
-            "hidden_kernel": [2 * units, hidden],
+            "hidden_kernel": [states, hidden],
             "hidden_bias": [hidden],
-            "feedforward_kernel": [hidden, 2 * units],
-            "feedforward_bias": [2 * units],
+            "feedforward_kernel": [hidden, states],
+            "feedforward_bias": [states],
         }
-        for direction in DIRECTIONS:
-            shapes[f"kernel_{direction}"] = [width, 3 * units]
-            shapes[f"recurrent_kernel_{direction}"] = [units, 3 * units]
-            shapes[f"bias_{direction}"] = [3 * units]
-        for norm, size in (("input", width), ("states", 2 * units), ("output", 2 * units)):
+        for norm, size in (("input", width), ("states", states), ("output", states)):
             shapes[f"{norm}_scale"] = [size]
             shapes[f"{norm}_offset"] = [size]
-        if width != 2 * units:
-            shapes["residual_kernel"] = [width, 2 * units]
+        if width != states:
+            shapes["residual_kernel"] = [width, states]
         return {
             key: self.add_weight(name=f"{name}/{key}", shape=shape, initializer=_initializer(key))
             for key, shape in shapes.items()
@@ -116,11 +124,14 @@ class BiGRUTransformer(Encoder):
 
     def call(self, inputs, mask=None, dropout_masks=None):
         states = zero_padding(inputs, mask)
+        times = None if mask is None else tf.transpose(mask)  # [T, N]
         masks = dropout_masks or {}
         for index, weights in enumerate(self.layers):
             normal = layer_norm(states, weights["input_scale"], weights["input_offset"])
             normal = apply_mask(normal, masks, f"input_{index}")
-            summed = self._bigru(normal, mask, masks, index)  # [N, T, H]
+            tied = {way: masks.get(f"recurrent_{index}_{way}") for way in DIRECTIONS}
+            ways = self.recurrences[index](tf.transpose(normal, [1, 0, 2]), times, tied)
+            summed = tf.transpose(tf.concat(ways, axis=-1), [1, 0, 2])  # [N, T, H]
             if "residual_kernel" in weights:
                 states = linear(states, weights["residual_kernel"])
             summed += states
@@ -131,20 +142,6 @@ class BiGRUTransformer(Encoder):
             states += linear(hidden, weights["feedforward_kernel"], weights["feedforward_bias"])
             states = layer_norm(states, weights["output_scale"], weights["output_offset"])
         return apply_mask(zero_padding(states, mask), masks, "output")
-
-    def _bigru(self, inputs, mask, masks, index):
-        """[N, T, H]: both directions side by side."""
-        weights = self.layers[index]
-        inputs = tf.transpose(inputs, [1, 0, 2])  # [T, N, D]
-        ways = []
-        for way in DIRECTIONS:
-            projected = linear(inputs, weights[f"kernel_{way}"], weights[f"bias_{way}"])
-            if mask is not None:
-                projected = close_padding(projected, tf.transpose(mask))  # [T, N, 3H]
-            kernel = tf.convert_to_tensor(weights[f"recurrent_kernel_{way}"])
-            tied = masks.get(f"recurrent_{index}_{way}")
-            ways.append(gru_scan(projected, kernel, tied, reverse=way == "backward"))
-        return tf.transpose(tf.concat(ways, axis=-1), [1, 0, 2])
 
     def compute_output_shape(self, input_shape):
         return [*input_shape[:-1], self.hidden_width]
@@ -164,8 +161,6 @@ class BiGRUTransformer(Encoder):
 
 def _initializer(key: str):
     """How the weight called ``key`` starts."""
-    if key.startswith("recurrent_kernel"):
-        return block_orthogonal
     if key.endswith("_scale"):
         return "ones"
     return "glorot_uniform" if "kernel" in key else "zeros"

@@ -20,6 +20,7 @@ class BiLSTM(VariationalBiLSTM):
       num_layers: number of stacked layers.
       input_dropout: rate at which the input of each layer is dropped.
       output_dropout: rate at which the output of the last layer is dropped.
+      projection_width: width of a narrow layer behind it, tanh(W h + b); None: there is none.
 
     Call arguments:
       inputs: [N, T, D].
@@ -28,7 +29,7 @@ class BiLSTM(VariationalBiLSTM):
       dropout_seed: [2] int32 tensor, or None for no dropout.
 
     Output shape:
-      [N, T, hidden_width], zeros at padding.
+      [N, T, hidden_width] (or projection_width), zeros at padding.
 
     Example:
 
@@ -46,6 +47,7 @@ class BiLSTM(VariationalBiLSTM):
         num_layers: int = 1,
         input_dropout: float = 0.5,
         output_dropout: float = 0.5,
+        projection_width: int | None = None,
         **kwargs,
     ):
         super().__init__(
@@ -54,6 +56,19 @@ class BiLSTM(VariationalBiLSTM):
             input_dropout=input_dropout,
             recurrent_dropout=0.0,
             output_dropout=output_dropout,
+            projection_width=projection_width,
+            **kwargs,
+        )
+
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        part = config.encoder
+        return cls(
+            part.hidden_width,
+            num_layers=part.encoder_layers,
+            input_dropout=part.variational_dropout,
+            output_dropout=part.output_dropout,
+            projection_width=part.projection_width or None,
             **kwargs,
         )
 
@@ -61,12 +76,10 @@ class BiLSTM(VariationalBiLSTM):
         return {}
 
     def call(self, inputs, mask=None, dropout_masks=None, dropout_seed=None):
-        if dropout_seed is None:
-            return super().call(inputs, mask=mask)
-        states = super().call(
-            inputs, mask=mask, dropout_masks=self._input_masks(inputs, dropout_seed)
-        )
-        return dropout(states, self.output_dropout, fold_in(dropout_seed, self.num_layers))
+        masks = {} if dropout_seed is None else self._input_masks(inputs, dropout_seed)
+        states = self.recur(inputs, mask, masks)
+        states = dropout(states, self.output_dropout, fold_in(dropout_seed, self.num_layers))
+        return self.project(states, mask)
 
     def training_states(self, inputs, mask, seed):
         return tf.expand_dims(self(inputs, mask=mask, dropout_seed=seed), 0)

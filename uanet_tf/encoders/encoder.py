@@ -1,9 +1,13 @@
 """What every encoder promises: dropout masks are arguments, not state."""
 
+import contextlib
 from collections.abc import Mapping
+from typing import Any
 
 import tensorflow as tf
 
+from uanet_tf.config import Config
+from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.ops.dropout import fold_in, keep_mask
 
 Masks = Mapping[str, tf.Tensor]
@@ -20,6 +24,11 @@ class Encoder(tf.keras.layers.Layer):
     ``inference.monte_carlo``). States are zeros at padding.
     """
 
+    @classmethod
+    def from_settings(cls, config: Config, vocabulary: Vocabulary, **kwargs: Any) -> "Encoder":
+        """The encoder that a run's settings describe; see ``uanet_tf.registry``."""
+        raise NotImplementedError(f"{cls.__name__} must define from_settings.")
+
     def mask_widths(self, input_width: int) -> dict[str, tuple[int, float]]:
         """Returns {name: (width, rate)} of the masks; rates of 0 may be left out."""
         raise NotImplementedError(f"{type(self).__name__} must define mask_widths.")
@@ -32,11 +41,17 @@ class Encoder(tf.keras.layers.Layer):
           count: number of rows: sentences in training, samples in Monte Carlo sampling.
           input_width: width D of the inputs.
         """
-        return {
-            name: keep_mask([count, width], rate, fold_in(seed, number), self.compute_dtype)
-            for number, (name, (width, rate)) in enumerate(self.mask_widths(input_width).items())
-            if rate > 0.0
-        }
+        # A seed that is known when a graph is made gives masks that are its constants: they are
+        # not drawn at each call, and an exported graph holds no random numbers.
+        known = not tf.is_symbolic_tensor(seed) and not tf.is_symbolic_tensor(count)
+        with tf.init_scope() if known else contextlib.nullcontext():
+            return {
+                name: keep_mask([count, width], rate, fold_in(seed, number), self.compute_dtype)
+                for number, (name, (width, rate)) in enumerate(
+                    self.mask_widths(input_width).items()
+                )
+                if rate > 0.0
+            }
 
     def training_states(
         self, inputs: tf.Tensor, mask: tf.Tensor, seed: tf.Tensor | None

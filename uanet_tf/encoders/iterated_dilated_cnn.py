@@ -81,6 +81,20 @@ class IteratedDilatedCNN(Encoder):
         self.hidden_dropout = check_rate("hidden_dropout", hidden_dropout)
         self.output_dropout = check_rate("output_dropout", output_dropout)
 
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        part = config.encoder
+        return cls(
+            part.hidden_width,
+            num_iterations=part.cnn_iterations,
+            identity_init=part.identity_init,
+            score_iterates=part.score_iterates,
+            input_dropout=part.variational_dropout,
+            hidden_dropout=part.recurrent_dropout,
+            output_dropout=part.output_dropout,
+            **kwargs,
+        )
+
     def mask_widths(self, input_width):
         hidden = (self.filters, self.hidden_dropout)
         return {

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from uanet_tf.arguments import check_rate
 from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
 
 
@@ -25,11 +26,11 @@ class NoEncoder(Encoder):
 
     def __init__(self, *, output_dropout: float = 0.0, **kwargs):
         super().__init__(**kwargs)
-        if not 0 <= output_dropout < 1:
-            raise ValueError(
-                f"`output_dropout` must be in [0, 1). Received: output_dropout={output_dropout}"
-            )
-        self.output_dropout = output_dropout
+        self.output_dropout = check_rate("output_dropout", output_dropout)
+
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        return cls(output_dropout=config.encoder.output_dropout, **kwargs)
 
     def mask_widths(self, input_width):
         return {"output": (input_width, self.output_dropout)}

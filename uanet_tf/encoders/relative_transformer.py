@@ -90,6 +90,21 @@ class RelativeTransformer(Encoder):
             name=f"layer_{index}",
         )
 
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        part = config.encoder
+        return cls(
+            part.hidden_width,
+            num_layers=part.encoder_layers,
+            num_heads=part.encoder_heads,
+            feedforward_width=part.encoder_feedforward_width or None,
+            input_dropout=part.variational_dropout,
+            layer_dropout=part.recurrent_dropout,
+            attention_dropout=part.encoder_attention_dropout,
+            output_dropout=part.output_dropout,
+            **kwargs,
+        )
+
     def mask_widths(self, input_width):
         widths = {"input": (input_width, self.input_dropout)}
         for index in range(self.num_layers):

@@ -2,11 +2,11 @@
 
 import tensorflow as tf
 
-from uanet_tf.encoders.encoder import Encoder, apply_mask
-from uanet_tf.ops.initializers import block_orthogonal
-from uanet_tf.ops.lstm import PADDING_SHIFT, lstm_scan
-
-DIRECTIONS = ("forward", "backward")
+from uanet_tf.arguments import check_even, check_positive, check_rate
+from uanet_tf.encoders.encoder import Encoder, Masks, apply_mask, zero_padding
+from uanet_tf.ops.cells import LSTM
+from uanet_tf.ops.linear import linear
+from uanet_tf.recurrent.bidirectional import DIRECTIONS, Bidirectional
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -22,6 +22,7 @@ class VariationalBiLSTM(Encoder):
       input_dropout: rate r of z_x, the mask on the input of each layer.
       recurrent_dropout: rate of z_h, the mask on the previous hidden state.
       output_dropout: rate of the mask on the output of the last layer.
+      projection_width: width of a narrow layer behind it, tanh(W h + b); None: there is none.
 
     Call arguments:
       inputs: [N, T, D].
@@ -29,7 +30,7 @@ class VariationalBiLSTM(Encoder):
       dropout_masks: what ``draw_masks`` gives, with N rows; None: nothing is dropped.
 
     Output shape:
-      [N, T, hidden_width], zeros at padding.
+      [N, T, hidden_width] (or projection_width), zeros at padding.
 
     Example:
 
@@ -39,8 +40,10 @@ class VariationalBiLSTM(Encoder):
     TensorShape([3, 4, 8])
 
     Reference:
-      Gal and Ghahramani, 2016; Gui et al., 2020, Eq. 3.
+      Gal and Ghahramani, 2016; Gui et al., 2020, Eq. 3; narrow layer: Rei et al., 2016, section 2.
     """
+
+    cell = LSTM
 
     def __init__(
         self,
@@ -50,27 +53,29 @@ class VariationalBiLSTM(Encoder):
         input_dropout: float = 0.25,
         recurrent_dropout: float = 0.25,
         output_dropout: float = 0.0,
+        projection_width: int | None = None,
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if hidden_width < 2 or hidden_width % 2:
-            raise ValueError(
-                f"`hidden_width` must be even and positive. Received: hidden_width={hidden_width}"
-            )
-        if num_layers < 1:
-            raise ValueError(f"`num_layers` must be positive. Received: num_layers={num_layers}")
-        for name, rate in (
-            ("input_dropout", input_dropout),
-            ("recurrent_dropout", recurrent_dropout),
-            ("output_dropout", output_dropout),
-        ):
-            if not 0 <= rate < 1:
-                raise ValueError(f"`{name}` must be in [0, 1). Received: {name}={rate}")
-        self.hidden_width = hidden_width
-        self.num_layers = num_layers
-        self.input_dropout = input_dropout
-        self.recurrent_dropout = recurrent_dropout
-        self.output_dropout = output_dropout
+        self.hidden_width = check_even("hidden_width", hidden_width)
+        self.num_layers = check_positive("num_layers", num_layers)
+        self.input_dropout = check_rate("input_dropout", input_dropout)
+        self.recurrent_dropout = check_rate("recurrent_dropout", recurrent_dropout)
+        self.output_dropout = check_rate("output_dropout", output_dropout)
+        self.projection_width = check_positive("projection_width", projection_width, optional=True)
+
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        part = config.encoder
+        return cls(
+            part.hidden_width,
+            num_layers=part.encoder_layers,
+            input_dropout=part.variational_dropout,
+            recurrent_dropout=part.recurrent_dropout,
+            output_dropout=part.output_dropout,
+            projection_width=part.projection_width or None,
+            **kwargs,
+        )
 
     def mask_widths(self, input_width):
         units = self.hidden_width // 2
@@ -86,58 +91,46 @@ class VariationalBiLSTM(Encoder):
     def build(self, input_shape):
         units = self.hidden_width // 2
         width = input_shape[-1]
-        self.kernels, self.recurrent_kernels, self.biases = {}, {}, {}
+        self.recurrences = []
         for layer in range(self.num_layers):
-            for direction in DIRECTIONS:
-                name = f"{layer}_{direction}"
-                self.kernels[name] = self.add_weight(
-                    name=f"kernel_{name}", shape=[width, 4 * units], initializer="glorot_uniform"
-                )
-                self.recurrent_kernels[name] = self.add_weight(
-                    name=f"recurrent_kernel_{name}",
-                    shape=[units, 4 * units],
-                    initializer=block_orthogonal,
-                )
-                self.biases[name] = self.add_weight(
-                    name=f"bias_{name}", shape=[4 * units], initializer=_forget_one
-                )
+            names = f"{{weight}}_{layer}_{{way}}"
+            self.recurrences.append(Bidirectional(self, self.cell, width, units, names))
             width = self.hidden_width
+        if self.projection_width:
+            self.projection_kernel = self.add_weight(
+                name="projection_kernel",
+                shape=[width, self.projection_width],
+                initializer="glorot_uniform",
+            )
+            self.projection_bias = self.add_weight(
+                name="projection_bias", shape=[self.projection_width], initializer="zeros"
+            )
         super().build(input_shape)
 
     def call(self, inputs, mask=None, dropout_masks=None):
+        states = self.recur(inputs, mask, dropout_masks or {})
+        return self.project(apply_mask(states, dropout_masks, "output"), mask)
+
+    def recur(self, inputs: tf.Tensor, mask: tf.Tensor | None, masks: Masks) -> tf.Tensor:
+        """Returns the states [N, T, hidden_width] of the last layer, under ``masks``."""
         states = tf.transpose(inputs, [1, 0, 2])  # [T, N, D]
-        shift = None if mask is None else self._padding_shift(mask, states.dtype)
-        masks = dropout_masks or {}
-        for layer in range(self.num_layers):
+        times = None if mask is None else tf.transpose(mask)  # [T, N]
+        for layer, recurrence in enumerate(self.recurrences):
             if f"input_{layer}" in masks:
                 states = states * masks[f"input_{layer}"]  # z_x, at every t
-            states = tf.concat(
-                [self._scan(states, shift, masks, layer, way) for way in DIRECTIONS], axis=-1
-            )  # [T, N, hidden_width]
-        states = tf.transpose(states, [1, 0, 2])  # [N, T, hidden_width]
-        return apply_mask(states, dropout_masks, "output")
+            tied = {way: masks.get(f"recurrent_{layer}_{way}") for way in DIRECTIONS}  # z_h
+            states = tf.concat(recurrence(states, times, tied), axis=-1)  # [T, N, hidden_width]
+        return tf.transpose(states, [1, 0, 2])
 
-    def _scan(self, states, shift, masks, layer, direction):
-        name = f"{layer}_{direction}"
-        projected = tf.matmul(states, self.kernels[name]) + self.biases[name]  # [T, N, 4H]
-        if shift is not None:
-            projected += shift
-        return lstm_scan(
-            projected,
-            tf.convert_to_tensor(self.recurrent_kernels[name]),
-            masks.get(f"recurrent_{name}"),
-            reverse=direction == "backward",
-        )
-
-    def _padding_shift(self, mask, dtype):
-        """[T, N, 4H] closing the input and forget gates at padding; states stay 0 there."""
-        units = self.hidden_width // 2
-        closed = tf.constant([PADDING_SHIFT] * (2 * units) + [0.0] * (2 * units), dtype)
-        padding = tf.cast(tf.logical_not(tf.transpose(mask)), dtype)  # [T, N]
-        return tf.expand_dims(padding, -1) * closed
+    def project(self, states: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
+        """Returns what the narrow layer makes of the states; without one, the states."""
+        if not self.projection_width:
+            return states
+        narrow = linear(states, self.projection_kernel, self.projection_bias)
+        return zero_padding(tf.tanh(narrow), mask)  # [N, T, projection_width]
 
     def compute_output_shape(self, input_shape):
-        return [*input_shape[:-1], self.hidden_width]
+        return [*input_shape[:-1], self.projection_width or self.hidden_width]
 
     def get_config(self):
         config = super().get_config()
@@ -147,12 +140,6 @@ class VariationalBiLSTM(Encoder):
             input_dropout=self.input_dropout,
             recurrent_dropout=self.recurrent_dropout,
             output_dropout=self.output_dropout,
+            projection_width=self.projection_width,
         )
         return config
-
-
-def _forget_one(shape, dtype=None, **_):
-    """Zeros, and ones for the forget gate (Jozefowicz et al., 2015)."""
-    units = shape[0] // 4
-    zeros, ones = tf.zeros([units], dtype), tf.ones([units], dtype)
-    return tf.concat([zeros, ones, zeros, zeros], axis=0)

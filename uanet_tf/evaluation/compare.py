@@ -3,9 +3,11 @@
     python -m uanet_tf.evaluation.compare --configs=configs/uanet_fast.flags,configs/other.flags \
         --train_path=A --dev_path=B --test_path=C --seeds=3 --out=DIR -- --epochs=10
 
-What stands after "--" goes to every training run. Runs stand in DIR/SYSTEM/seedN; those that are
-complete are not trained again, one that was stopped goes on. Writes DIR/results.md and
-DIR/results.csv after each run.
+A system is called by the name of its flagfile. What stands after "--" goes to every training run,
+after the system's own flags: a second --flagfile=RECIPE there overrides them, for all alike. Runs
+stand in DIR/SYSTEM/seedN; those that are complete are not trained again, one that was stopped goes
+on. Writes DIR/results.md and DIR/results.csv after each run, of all complete runs in DIR: the given
+systems first, then any others.
 """
 
 from __future__ import annotations
@@ -48,9 +50,7 @@ def compare(arguments: argparse.Namespace, extra: Sequence[str]) -> None:
     """
     out = pathlib.Path(arguments.out)
     configs = [pathlib.Path(name) for name in arguments.configs.split(",") if name]
-    for config in configs:
-        if not config.is_file():
-            raise InputError(f"--configs: there is no file {config}.")
+    _check(configs, arguments.seeds)
     for config in configs:
         for seed in range(1, arguments.seeds + 1):
             run_dir = out / config.stem / f"seed{seed}"
@@ -59,10 +59,28 @@ def compare(arguments: argparse.Namespace, extra: Sequence[str]) -> None:
     sys.stdout.write((out / "results.md").read_text("utf-8"))
 
 
+def _check(configs: Sequence[pathlib.Path], seeds: int) -> None:
+    if not configs:
+        raise InputError("--configs must name at least one flagfile.")
+    if seeds < 1:
+        raise InputError(f"--seeds must be at least 1. Received: {seeds}")
+    for number, config in enumerate(configs):
+        if not config.is_file():
+            raise InputError(f"--configs: there is no file {config}.")
+        if config.stem in {other.stem for other in configs[:number]}:
+            raise InputError(f"--configs: two flagfiles are called {config.stem}.")
+
+
 def write_tables(out: pathlib.Path, systems: Sequence[str]) -> None:
-    """Writes results.md and results.csv from the complete runs below ``out``."""
+    """Writes results.md and results.csv from the complete runs below ``out``.
+
+    Args:
+      out: directory with the runs, SYSTEM/seedN.
+      systems: those to stand first; all others that have a complete run follow.
+    """
     rows = []
-    for system in systems:
+    others = sorted({path.parent.name for path in out.glob("*/seed*")} - set(systems))
+    for system in [*systems, *others]:
         runs = [_metrics(path) for path in sorted((out / system).glob("seed*"))]
         complete = [run for run in runs if run is not None]
         if complete:

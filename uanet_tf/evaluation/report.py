@@ -73,7 +73,14 @@ def evaluate_tagged(
     final = [sentence.labels for sentence in tagged]
     uncertainty = [sentence.uncertainty for sentence in tagged]
     metrics = scoring.score(
-        gold, draft, refined, final, uncertainty, task=task, threshold=threshold
+        gold,
+        draft,
+        refined,
+        final,
+        uncertainty,
+        task=task,
+        threshold=threshold,
+        confidence=[sentence.confidence for sentence in tagged],
     )
     return Evaluation(
         task=task,

@@ -2,14 +2,18 @@
 
 import tensorflow as tf
 
-from uanet_tf.encoders.encoder import Encoder
+from uanet_tf.encoders.encoder import Encoder, Masks
 from uanet_tf.ops.entropy import entropy, mutual_information
 
 
 def sampling_seed(mc_seed: int) -> tf.Tensor:
-    """The seed of the sampling masks: fixed, or new at each call where ``mc_seed`` < 0."""
+    """The seed of the sampling masks: fixed, or new at each call where ``mc_seed`` < 0.
+
+    A fixed one is a value even where a graph is being made; see ``Encoder.draw_masks``.
+    """
     if mc_seed >= 0:
-        return tf.constant([mc_seed, 0], tf.int32)
+        with tf.init_scope():
+            return tf.constant([mc_seed, 0], tf.int32)
     return tf.random.uniform([2], maxval=tf.int32.max, dtype=tf.int32)
 
 
@@ -37,15 +41,30 @@ def sample_states(
     Returns:
       [M, B, T, H] states (M = 1 for a pass without dropout).
     """
-    if num_samples == 0 or not encoder.draw_masks(seed, 1, inputs.shape[-1]):
+    masks = encoder.draw_masks(seed, num_samples, inputs.shape[-1]) if num_samples else {}
+    if not masks:
         return tf.expand_dims(encoder(inputs, mask=mask), 0)
+    return encode_samples(encoder, inputs, mask, masks, num_samples)
+
+
+def encode_samples(
+    encoder: Encoder, inputs: tf.Tensor, mask: tf.Tensor, masks: Masks, count: int
+) -> tf.Tensor:
+    """States [J, B, T, H] of the same sentences under J rows of dropout masks.
+
+    Args:
+      encoder: any Encoder.
+      inputs: [B, T, D] word vectors.
+      mask: [B, T] boolean.
+      masks: {name: [J, width]}, a row for each sample.
+      count: J.
+    """
     batch = tf.shape(inputs)[0]
-    masks = encoder.draw_masks(seed, num_samples, inputs.shape[-1])
     masks = {name: tf.repeat(rows, batch, axis=0) for name, rows in masks.items()}
-    tiled = tf.tile(inputs, [num_samples, 1, 1])  # [M * B, T, D]
-    states = encoder(tiled, mask=tf.tile(mask, [num_samples, 1]), dropout_masks=masks)
-    shape = tf.concat([[num_samples], tf.shape(inputs)[:2], [states.shape[-1]]], axis=0)
-    return tf.reshape(states, shape)  # [M, B, T, H]
+    tiled = tf.tile(inputs, [count, 1, 1])  # [J * B, T, D]
+    states = encoder(tiled, mask=tf.tile(mask, [count, 1]), dropout_masks=masks)
+    shape = tf.concat([[count], tf.shape(inputs)[:2], [states.shape[-1]]], axis=0)
+    return tf.reshape(states, shape)  # [J, B, T, H]
 
 
 def draft_uncertainty(samples: tf.Tensor, kind: str = "entropy") -> tf.Tensor:

@@ -15,6 +15,7 @@ import numpy as np
 
 from uanet_tf.data import tag_schemes
 from uanet_tf.inference import span_scores
+from uanet_tf.inference.calibration import calibration_error
 
 Labels = Sequence[Sequence[str]]
 
@@ -28,6 +29,7 @@ def score(
     *,
     task: str,
     threshold: float,
+    confidence: Iterable[Sequence[float]] | None = None,
 ) -> dict[str, float | int | None]:
     """Scores the three labellings of a corpus.
 
@@ -42,6 +44,7 @@ def score(
       uncertainty: uncertainty of each token, nats.
       task: "ner" (entity F1) or "pos" (accuracy).
       threshold: Gamma, nats: tokens with more uncertainty count as refined.
+      confidence: probability of each final label.
 
     Returns:
       The entries of metrics.json, scores in percent: for "ner" ``f1, precision, recall,
@@ -50,7 +53,8 @@ def score(
       [0, 1]), ``right_to_wrong`` and ``wrong_to_right`` (tokens whose draft label was
       right and final label is wrong, and the other way round), ``uncertainty_correct``
       and ``uncertainty_wrong`` (mean nats of tokens with a right and a wrong draft label,
-      None if there is no such token).
+      None if there is no such token); with ``confidence`` also ``calibration_error``, in
+      percent, of the final labels.
 
     Raises:
       ValueError: the arguments differ in sentences or tokens, or hold no token.
@@ -61,6 +65,10 @@ def score(
     results: dict[str, Any] = {key: systems["final"][key] for key in keys}
     results[f"draft_{keys[0]}"] = systems["draft"][keys[0]]
     results[f"refined_{keys[0]}"] = systems["refined"][keys[0]]
+    if confidence is not None:
+        given = np.fromiter(itertools.chain.from_iterable(confidence), dtype=np.float64)
+        right = _equal(readings["gold"], readings["final"])
+        results["calibration_error"] = calibration_error(given, right)
     return results | _gate_scores(readings, uncertainty, threshold)
 
 

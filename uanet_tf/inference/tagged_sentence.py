@@ -1,19 +1,10 @@
-"""The answer for one sentence: labels, spans and the uncertainty of each token."""
+"""The answers for sentences: labels, spans and the uncertainty of each token."""
 
 import dataclasses
-import html
-import math
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 from uanet_tf.data import tag_schemes
-
-_CHIP = (
-    "font-size:0.7em;font-weight:600;letter-spacing:0.04em;border:1px solid currentColor;"
-    "border-radius:0.4em;padding:0 0.35em;margin-left:0.35em;opacity:0.75;vertical-align:0.1em"
-)
-_ENTITY = "border-bottom:2px solid currentColor;padding-bottom:0.1em;white-space:nowrap"
-_TOKEN = "border-radius:0.25em;padding:0.05em 0.2em"
-_SENTENCE = "line-height:2.1;font-family:system-ui,sans-serif;margin:0.2em 0"
+from uanet_tf.inference import sentence_html
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -91,32 +82,19 @@ class TaggedSentence:
 
     def _repr_html_(self) -> str:
         """HTML for notebooks: uncertain tokens shaded, entities underlined with their type."""
-        shaded = [self._token_html(index) for index in range(len(self.tokens))]
-        if self.scheme is None:
-            chips = (f'<span style="{_CHIP}">{html.escape(label)}</span>' for label in self.labels)
-            pieces = [token + chip for token, chip in zip(shaded, chips, strict=True)]
-        else:
-            pieces, position = [], 0
-            for span in self.spans:
-                pieces += shaded[position : span.start]
-                inside = " ".join(shaded[span.start : span.end])
-                chip = f'<span style="{_CHIP}">{html.escape(span.type)}</span>'
-                pieces.append(f'<span style="{_ENTITY}">{inside}{chip}</span>')
-                position = span.end
-            pieces += shaded[position:]
-        return f'<div style="{_SENTENCE}">{" ".join(pieces)}</div>'
+        return sentence_html.sentence_html(self)
 
-    def _token_html(self, index: int) -> str:
-        """One token on a translucent ground, so that light and dark pages both shine through."""
-        uncertainty = self.uncertainty[index]
-        opacity = 0.75 * (1.0 - math.exp(-uncertainty / 0.5))
-        hue = 45.0 - 45.0 * min(1.0, uncertainty / 1.5)
-        about = (
-            f"{self.labels[index]} | draft {self.draft_labels[index]} | "
-            f"{uncertainty:.2f} nats | confidence {self.confidence[index]:.2f}"
-        )
-        ground = f"background:hsla({hue:.0f},95%,50%,{opacity:.2f})"
-        return (
-            f'<span style="{_TOKEN};{ground}" title="{html.escape(about)}">'
-            f"{html.escape(self.tokens[index])}</span>"
-        )
+
+class TaggedSentences(list[TaggedSentence]):
+    """A list of tagged sentences that shows itself in notebooks, with a legend."""
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> TaggedSentence: ...
+    @overload
+    def __getitem__(self, index: slice) -> "TaggedSentences": ...
+    def __getitem__(self, index):
+        chosen = super().__getitem__(index)
+        return TaggedSentences(chosen) if isinstance(index, slice) else chosen
+
+    def _repr_html_(self) -> str:
+        return sentence_html.sentences_html(self)

@@ -14,7 +14,7 @@ import numpy as np
 from uanet_tf.data import tag_schemes
 from uanet_tf.errors import InputError
 from uanet_tf.inference import windows
-from uanet_tf.inference.tagged_sentence import TaggedSentence
+from uanet_tf.inference.tagged_sentence import TaggedSentence, TaggedSentences
 
 BATCH_SIZE = 64
 BATCH_TOKENS = 4096
@@ -37,7 +37,7 @@ def tag(
     *,
     batch_size: int = BATCH_SIZE,
     batch_tokens: int = BATCH_TOKENS,
-) -> list[TaggedSentence]:
+) -> TaggedSentences:
     """Tags sentences given as lists of words.
 
     Args:
@@ -47,7 +47,7 @@ def tag(
       batch_tokens: most tokens in a batch, padding included; bounds memory.
 
     Returns:
-      One TaggedSentence for each sentence, in the order given.
+      A list of one TaggedSentence for each sentence, in the order given.
 
     Raises:
       InputError: a sentence is empty, is one string instead of words, or holds something
@@ -57,7 +57,8 @@ def tag(
       >>> uanet_tf.tag(model, [["Chelsea", "beat", "Real", "Madrid"]])
       [<TaggedSentence: [ORG Chelsea] beat [ORG Real Madrid]>]
     """
-    return list(tag_stream(model, sentences, batch_size=batch_size, batch_tokens=batch_tokens))
+    stream = tag_stream(model, sentences, batch_size=batch_size, batch_tokens=batch_tokens)
+    return TaggedSentences(stream)
 
 
 def tag_stream(

@@ -1,15 +1,39 @@
 """From a configuration to a model."""
 
-from uanet_tf.config import Config
-from uanet_tf.data.vocabulary import Vocabulary
-from uanet_tf.models.registry import DECODERS
-from uanet_tf.models.tagger import Tagger
-from uanet_tf.models.uanet import UANet
+import dataclasses
 
-# A decoder is used by the plain Tagger, unless the model does more than decode.
-TAGGERS: dict[str, type[Tagger]] = {**dict.fromkeys(DECODERS, Tagger), "uanet": UANet}
+from uanet_tf.config import Config
+from uanet_tf.data.bert_preset import read_bert_preset
+from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.errors import InputError
+from uanet_tf.models.tagger import Tagger
+from uanet_tf.registry import DECODERS, find
 
 
 def make_tagger(config: Config, vocabulary: Vocabulary) -> Tagger:
-    """The model that ``--decoder`` names, with initial weights."""
-    return TAGGERS[config.decoder.decoder](config, vocabulary, name="tagger")
+    """The model of the settings, with initial weights; a BERT has its pretrained ones.
+
+    A decoder is used by the plain Tagger, unless ``--decoder`` names a tagger of its own.
+
+    Raises:
+      InputError: the BERT that ``--bert_preset`` names cannot be read; or a part refuses what the
+        others give it.
+    """
+    found = find(DECODERS[config.decoder.decoder])
+    model = found if issubclass(found, Tagger) else Tagger
+    if config.representation.representation != "bert":
+        return _made(model, config, vocabulary)
+    preset = read_bert_preset(config.representation.bert_preset)
+    tagger = _made(model, config, dataclasses.replace(vocabulary, bert=preset.spec))
+    tagger.representation.bert.fill(preset.weights)
+    return tagger
+
+
+def _made(model: type[Tagger], config: Config, vocabulary: Vocabulary) -> Tagger:
+    try:
+        return model(config, vocabulary, name="tagger")
+    except ValueError as error:
+        # The parts' own checks begin with the argument's name. Anything else is a bug.
+        if not str(error).startswith("`"):
+            raise
+        raise InputError(f"The settings do not fit together: {error}") from error

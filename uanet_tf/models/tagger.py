@@ -1,21 +1,28 @@
 """A tagger: representation, encoder and decoder; the base of every system."""
 
+import math
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from uanet_tf.config import Config, from_dict
-from uanet_tf.data.token_lookup import TokenLookup
+from uanet_tf.data.lookup import look_up, make_lookup
 from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.decoders.decoder import Decoder
+from uanet_tf.inference.adaptive import NUM_CHECKPOINTS, adaptive_draft
 from uanet_tf.inference.monte_carlo import draft_uncertainty, sample_states, sampling_seed
 from uanet_tf.inference.output_labels import OutputLabels
-from uanet_tf.models import registry
+from uanet_tf.inference.valid_labels import ValidLabels
 from uanet_tf.models.tagger_properties import TaggerProperties
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.expectation_linear import expectation_linear_penalty
 from uanet_tf.ops.masking import sequence_mask
+from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS, find
 from uanet_tf.representation.form_representation import FormRepresentation
+from uanet_tf.representation.representation import Representation
+from uanet_tf.representation.spelling_layer import SpellingLayer
+from uanet_tf.representation.word_representation import WordRepresentation
 
 Tensors = dict[str, tf.Tensor]
 
@@ -48,19 +55,14 @@ class Tagger(TaggerProperties, tf.keras.Model):
         self.vocabulary = (
             vocabulary if isinstance(vocabulary, Vocabulary) else Vocabulary.from_dict(vocabulary)
         )
-        self.lookup = TokenLookup(
-            list(self.vocabulary.words),
-            list(self.vocabulary.chars),
-            normalize_digits=self.settings.data.normalize_digits,
-            lowercase_words=self.settings.data.lowercase_words,
-            max_chars=self.settings.data.max_chars,
-            name="lookup",
-        )
+        self.lookup = make_lookup(self.settings.data, self.vocabulary)
         self._outputs = OutputLabels(self.vocabulary.labels, self.vocabulary.scheme)
+        self.valid_labels = ValidLabels(self.vocabulary.labels, self.internal_scheme)
         self._num_samples = self.settings.sampling.num_samples
         self._mc_seed = self.settings.sampling.mc_seed
         self._return_probabilities = False
         self._refine_all = True
+        self._sampling = "exact"
         self._tag_function: Any = None
         # A weight, so that a tuned Gamma is saved with the model and can be changed live.
         self.gamma = self.add_weight(
@@ -69,70 +71,100 @@ class Tagger(TaggerProperties, tf.keras.Model):
             trainable=False,
             initializer=tf.keras.initializers.Constant(self.settings.sampling.threshold),
         )
+        # In nats, a row a checkpoint: a token at or below the first is certain, at or above the
+        # second uncertain, and needs no more samples. At first none is ever settled.
+        self.adaptive_limits = self.add_weight(
+            name="adaptive_limits",
+            shape=[NUM_CHECKPOINTS, 2],
+            trainable=False,
+            initializer=lambda shape, dtype: tf.constant([[-1.0, math.inf]] * shape[0], dtype),
+        )
         self.make_parts()
         # All weights exist from here on, so that a saved model can be filled at once.
         self.decide(self.features({"tokens": tf.constant([["a"]]), "lengths": tf.constant([1])}))
         self.built = True
+        self.sampling = self.settings.sampling.sampling
 
     def make_parts(self) -> None:
         """Creates the layers."""
-        self.representation = registry.make_representation(
-            self.settings, self.vocabulary, "representation"
+        self.representation = self.make_representation("representation")
+        self.encoder = self._make(ENCODERS[self.settings.encoder.encoder], "encoder")
+        self.decoder = self.make_decoder("decoder")
+
+    def make_representation(self, name: str) -> Representation:
+        """The representation of the settings; a layer over characters with the words beside it."""
+        line = REPRESENTATIONS[self.settings.representation.representation]
+        if not issubclass(find(line), SpellingLayer):
+            return self._make(line, name)
+        return WordRepresentation.from_settings(
+            self.settings, self.vocabulary, char_layer=self._make(line), name=name
         )
-        self.encoder = registry.make_encoder(self.settings)
-        self.decoder = registry.make_decoder(self.settings, self.vocabulary)
+
+    def make_decoder(self, name: str) -> Decoder:
+        """The decoder of the settings."""
+        return self._make(DECODERS[self.settings.decoder.decoder], name)
+
+    def _make(self, line: str, name: str | None = None) -> Any:
+        return find(line).from_settings(self.settings, self.vocabulary, name=name)
 
     # ------------------------------------------------------------------ inference
 
     def features(self, inputs: Tensors) -> Tensors:
-        """Tokens to features: each distinct token is looked up and represented once.
+        """Tokens to features, see ``look_up``; what is computed once a batch included (BERT).
 
-        Raises:
-          InvalidArgumentError: a length is negative, or beyond the width of ``tokens``.
+        Features in place of tokens, see ``data.batching.BatchBuilder``, are taken as they are.
         """
-        if "form_index" in inputs:
-            return inputs
-        tokens, lengths = inputs["tokens"], tf.cast(inputs["lengths"], tf.int32)
-        # A batch of empty sentences alone still has one (padding) column.
-        tokens = tf.pad(tokens, [[0, 0], [0, tf.maximum(0, 1 - tf.shape(tokens)[1])]])
-        width = tf.shape(tokens)[1]
-        tf.debugging.assert_less_equal(lengths, width, "A length is beyond the width of tokens.")
-        tf.debugging.assert_non_negative(lengths, "A length is negative.")
-        # Whatever a client or server put into the padding is made one and the same token.
-        tokens = tf.where(sequence_mask(lengths, width), tokens, "")
-        # With the padding token in front, so that a batch of nothing still has a form.
-        forms, index = tf.unique(tf.concat([[""], tf.reshape(tokens, [-1])], axis=0))
-        word_ids, char_ids = self.lookup(forms)
-        return {
-            "form_word_ids": word_ids,
-            "form_char_ids": char_ids,
-            "form_index": tf.reshape(index[1:], tf.shape(tokens)),
-            "lengths": lengths,
-        }
+        if "form_index" not in inputs:
+            inputs = look_up(self.lookup, inputs["tokens"], inputs["lengths"])
+        return self.representation.read(inputs)
 
-    def draft(self, features: Tensors) -> Tensors:
+    def draft(self, features: Tensors, threshold: tf.Tensor | None = None) -> Tensors:
         """Samples the draft.
+
+        Args:
+          features: of the batch.
+          threshold: the Gamma that follows, see ``decide``; adaptive sampling depends on it.
 
         Returns:
           label_ids [B, T], probabilities p [B, T, C], uncertainty u [B, T] in nats, 0 at
           padding, and the mask [B, T].
         """
         mask = sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])
-        states = sample_states(
-            self.encoder,
-            self.representation(features),
-            mask,
-            num_samples=self._num_samples,
-            seed=sampling_seed(self._mc_seed),
-        )
-        drafted = self.decoder.decide(states, mask)
-        u = draft_uncertainty(drafted["samples"], self.settings.sampling.uncertainty)
+        words = self.representation(features)
+        seed = sampling_seed(self._mc_seed)
+        if self._sampling == "adaptive" and self.can_adapt:
+            drafted = adaptive_draft(
+                self.encoder,
+                self.decoder,
+                words,
+                mask,
+                limits=self._limits(threshold),
+                num_samples=self._num_samples,
+                seed=seed,
+            )
+            u = drafted["uncertainty"]
+        else:
+            states = sample_states(
+                self.encoder, words, mask, num_samples=self._num_samples, seed=seed
+            )
+            drafted = self.decoder.decide(states, mask)
+            u = draft_uncertainty(drafted["samples"], self.settings.sampling.uncertainty)
+        p = drafted["probabilities"]
+        (label_ids,) = self.valid_labels([drafted["label_ids"]], [p], mask)
         return {
-            "label_ids": drafted["label_ids"],
-            "probabilities": drafted["probabilities"],
+            "label_ids": label_ids,
+            "probabilities": p,
             "uncertainty": tf.where(mask, u, 0.0),
             "mask": mask,
         }
+
+    def _limits(self, threshold: tf.Tensor | None) -> tf.Tensor:
+        """What counts as settled [S, 2], or [S, B, 1, 2]; it moves with Gamma."""
+        if threshold is None:
+            return self.adaptive_limits
+        ratio = tf.where(self.gamma > 0.0, threshold / self.gamma, 1.0)
+        ratio = tf.reshape(ratio, [1, -1, 1, 1])
+        return tf.reshape(self.adaptive_limits, [-1, 1, 1, 2]) * ratio
 
     def decide(self, features: Tensors, threshold: tf.Tensor | None = None) -> Tensors:
         """Labels as class ids, and what they rest on.
@@ -160,9 +192,9 @@ class Tagger(TaggerProperties, tf.keras.Model):
             "confidence": tf.where(mask, confidence, 0.0),
         }
 
-    def tag(self, features: Tensors) -> Tensors:
+    def tag(self, features: Tensors, threshold: tf.Tensor | None = None) -> Tensors:
         """As ``decide``, with labels as positions in ``label_names``."""
-        decided = self.decide(features)
+        decided = self.decide(features, threshold)
         mask = decided["mask"]
         return {
             "labels": self._outputs(decided["label_ids"], mask),
@@ -173,21 +205,38 @@ class Tagger(TaggerProperties, tf.keras.Model):
             "mask": mask,
         }
 
+    def tag_draft(self, features: Tensors) -> Tensors:
+        """The draft alone: labels as positions in ``label_names``, uncertainty and mask."""
+        drafted = self.draft(features)
+        mask = drafted["mask"]
+        labels = self._outputs(drafted["label_ids"], mask)
+        return {"labels": labels, "uncertainty": drafted["uncertainty"], "mask": mask}
+
     def call(self, inputs, training=None):
-        tagged = self.tag(self.features(inputs))
-        names = tf.constant(self.label_names)
+        return self.answer(inputs)
+
+    def answer(self, inputs: Tensors, threshold: tf.Tensor | None = None) -> Tensors:
+        """What a call returns; with ``threshold``, under another Gamma (see ``decide``)."""
+        tagged = self.tag(self.features(inputs), threshold)
         outputs = {
-            key: tf.where(tagged["mask"], tf.gather(names, tagged[key]), "")
+            key: self._label_strings(tagged[key], tagged["mask"])
             for key in ("labels", "draft_labels", "refined_labels")
         }
         outputs.update({key: tagged[key] for key in ("uncertainty", "confidence", "refined")})
         if self._return_probabilities:
             kept = tf.expand_dims(tagged["mask"], -1)
             outputs["probabilities"] = tf.where(kept, tagged["probabilities"], 0.0)
-        if "tokens" in inputs:
-            width = tf.shape(inputs["tokens"])[1]
-            outputs = {name: values[:, :width] for name, values in outputs.items()}
-        return outputs
+        return _cut(outputs, inputs)
+
+    def answer_draft(self, inputs: Tensors) -> Tensors:
+        """The draft alone, without its refinement: labels and uncertainty, as a call's."""
+        drafted = self.tag_draft(self.features(inputs))
+        labels = self._label_strings(drafted["labels"], drafted["mask"])
+        return _cut({"labels": labels, "uncertainty": drafted["uncertainty"]}, inputs)
+
+    def _label_strings(self, positions: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+        """[B, T] positions in ``label_names`` as strings; "" at padding."""
+        return tf.where(mask, tf.gather(tf.constant(self.label_names), positions), "")
 
     def tag_batch(self, tokens: np.ndarray, lengths: np.ndarray) -> dict[str, np.ndarray]:
         """Tags one padded batch; labels are positions in ``label_names``.
@@ -218,18 +267,20 @@ class Tagger(TaggerProperties, tf.keras.Model):
           labels: [B, T] class ids.
           dropout_seed: [2] int32 seed of this step's masks.
         """
-        loss, _, _ = self.draft_loss(features, labels, dropout_seed)
-        return {"draft": loss}
+        losses, _, _ = self.draft_losses(features, labels, dropout_seed)
+        return losses
 
-    def draft_loss(
+    def draft_losses(
         self, features: Tensors, labels: tf.Tensor, dropout_seed: tf.Tensor
-    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Loss of the draft under one draw of masks a sentence.
+    ) -> tuple[Tensors, tf.Tensor, tf.Tensor]:
+        """Losses of the draft under one draw of masks a sentence.
 
         Returns:
-          The loss, a scalar; the states [B, T, H] that it scores; the mask [B, T].
+          The losses, scalars, by the optimizer that minimizes them; the states [B, T, H] that
+          they score; the mask [B, T].
         """
         mask = sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])
+        features = self.read_training(features, dropout_seed)
         vectors, auxiliary = self.representation.with_auxiliary_loss(
             features, dropout_seed=fold_in(dropout_seed, 0)
         )
@@ -238,22 +289,39 @@ class Tagger(TaggerProperties, tf.keras.Model):
             self.encoder.training_states(vectors, mask, fold_in(dropout_seed, 1))
         )  # K times [B, T, H]
         seed = fold_in(dropout_seed, 3)
-        losses = [self.decoder.loss(part, labels, mask, seed) for part in states]
-        loss = tf.add_n(losses) / len(losses) + auxiliary
+        parts = [self.decoder.losses(part, labels, mask, seed) for part in states]
+        losses = {name: tf.add_n([part[name] for part in parts]) / len(parts) for name in parts[0]}
+        losses["draft"] += auxiliary
         weight = self.settings.training.expectation_linear
         if weight:
             plain = self.encoder.training_states(self.representation(features), mask, None)
-            loss += weight * expectation_linear_penalty(tf.stack(states), plain, mask) / len(states)
-        return loss, states[-1], mask
+            gap = expectation_linear_penalty(tf.stack(states), plain, mask)
+            losses["draft"] += weight * gap / len(states)
+        return losses, states[-1], mask
+
+    def read_training(self, features: Tensors, dropout_seed: tf.Tensor) -> Tensors:
+        """Features of a training step with what is computed once in it; see ``Representation``."""
+        return self.representation.read(features, fold_in(dropout_seed, 4))
 
     def variable_groups(self) -> dict[str, list[tf.Variable]]:
-        """Trainable variables by the optimizer that updates them."""
-        parts = (self.representation, self.encoder, self.decoder)
-        return {"draft": [v for part in parts for v in part.trainable_variables]}
+        """Trainable variables by the optimizer that updates them.
+
+        A decoder with optimizers of its own shares the layers below among them.
+        """
+        own, shared = self.representation.trainable_variables, []
+        groups = {}
+        if self.representation.optimizer == "draft":
+            shared += own
+        elif own:
+            groups[self.representation.optimizer] = list(own)
+        shared += self.encoder.trainable_variables
+        decoders = {name: shared + part for name, part in self.decoder.variable_groups().items()}
+        return {**decoders, **groups}
 
     def word_representations(self) -> list[FormRepresentation]:
         """Every layer that owns a word embedding, for pretrained vectors."""
-        return [self.representation]
+        own = self.representation
+        return [own] if isinstance(own, FormRepresentation) else []
 
     def get_config(self):
         return {
@@ -270,3 +338,11 @@ class Tagger(TaggerProperties, tf.keras.Model):
 
 
 _INTERNAL = ("probabilities", "mask")
+
+
+def _cut(outputs: Tensors, inputs: Tensors) -> Tensors:
+    """Answers as wide as the tokens: features have at least one column."""
+    if "tokens" not in inputs:
+        return outputs
+    width = tf.shape(inputs["tokens"])[1]
+    return {name: values[:, :width] for name, values in outputs.items()}

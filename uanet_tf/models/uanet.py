@@ -2,12 +2,15 @@
 
 import tensorflow as tf
 
+from uanet_tf.decoders.decoder import Decoder
+from uanet_tf.decoders.softmax import SoftmaxDecoder
 from uanet_tf.inference.refinement_gate import passes, refinement_gate
-from uanet_tf.models import registry
 from uanet_tf.models.tagger import Tagger, Tensors
 from uanet_tf.ops.cross_entropy import masked_cross_entropy
 from uanet_tf.ops.dropout import fold_in
+from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
 from uanet_tf.representation.form_representation import FormRepresentation
+from uanet_tf.representation.representation import OF_SENTENCES
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -22,22 +25,38 @@ class UANet(Tagger):
 
     def make_parts(self) -> None:
         super().make_parts()
-        self.refiner = registry.make_refiner(self.settings, len(self.vocabulary.labels))
+        self.refiner = TwoStreamRefiner.from_settings(
+            self.settings, self.vocabulary, name="refiner"
+        )
         self.refiner_representation = None
         if self.settings.decoder.refiner_embeddings == "own":
-            self.refiner_representation = registry.make_representation(
-                self.settings, self.vocabulary, "refiner_representation"
-            )
+            self.refiner_representation = self.make_representation("refiner_representation")
+
+    def make_decoder(self, name: str) -> Decoder:
+        """The decoder of the draft: a softmax (Eq. 4)."""
+        return SoftmaxDecoder.from_settings(self.settings, self.vocabulary, name=name)
 
     def decide(self, features: Tensors, threshold: tf.Tensor | None = None) -> Tensors:
         """Draft, refinement and gate; see ``Tagger.decide`` and ``refinement_gate``."""
-        drafted = self.draft(features)
+        drafted = self.draft(features, threshold)
         p, u, mask = (drafted[key] for key in ("probabilities", "uncertainty", "mask"))
         gamma = self.gamma if threshold is None else threshold
         refined = self.refine(features, p, mask, None if self.refine_all else passes(u, gamma))
-        decided = refinement_gate(p, refined, u, gamma, mask)
-        chosen = tf.where(tf.expand_dims(decided["refined"], -1), refined, p)
-        return {**decided, "uncertainty": u, "probabilities": chosen, "mask": mask}
+        gated = refinement_gate(p, refined, u, gamma, mask)
+        chosen = tf.where(tf.expand_dims(gated["refined"], -1), refined, p)
+        ids, refined_ids = self.valid_labels(
+            [gated["label_ids"], gated["refined_label_ids"]], [chosen, refined], mask
+        )
+        return {
+            "label_ids": ids,
+            "draft_label_ids": drafted["label_ids"],
+            "refined_label_ids": refined_ids,
+            "refined": gated["refined"],
+            "confidence": tf.where(mask, tf.gather(chosen, ids, axis=-1, batch_dims=2), 0.0),
+            "uncertainty": u,
+            "probabilities": chosen,
+            "mask": mask,
+        }
 
     def refine(
         self,
@@ -52,45 +71,67 @@ class UANet(Tagger):
           features: of the batch.
           draft: [B, T, C] mean draft distribution p.
           mask: [B, T] boolean.
-          asked: [B, T] boolean, tokens whose refined label is wanted: sentences without one
-            keep their draft. None: all.
+          asked: [B, T] boolean, tokens whose refined label is wanted; the others keep their
+            draft. None: all.
         """
         if asked is None:
             return self._refined(features, draft, mask)
         # Sentences do not see one another, so leaving some out changes nothing for the others.
-        rows = tf.where(tf.reduce_any(asked & mask, axis=1))  # [R, 1]
+        asked &= mask
+        rows = tf.where(tf.reduce_any(asked, axis=1))  # [R, 1]
         return tf.cond(
             tf.size(rows) > 0,
-            lambda: self._refined_rows(features, draft, mask, rows),
+            lambda: self._refined_tokens(features, draft, mask, asked, rows),
             lambda: draft,
         )
 
-    def _refined(self, features: Tensors, draft: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    def _refined(
+        self,
+        features: Tensors,
+        draft: tf.Tensor,
+        mask: tf.Tensor,
+        query_positions: tf.Tensor | None = None,
+    ) -> tf.Tensor:
         words, _ = self._refiner_words(features)
-        logits = self.refiner(words, draft, mask=mask)
+        logits = self.refiner(words, draft, mask=mask, query_positions=query_positions)
         return tf.nn.softmax(tf.cast(logits, tf.float32))
 
-    def _refined_rows(
-        self, features: Tensors, draft: tf.Tensor, mask: tf.Tensor, rows: tf.Tensor
+    def _refined_tokens(
+        self,
+        features: Tensors,
+        draft: tf.Tensor,
+        mask: tf.Tensor,
+        asked: tf.Tensor,
+        rows: tf.Tensor,
     ) -> tf.Tensor:
-        """Refines the sentences ``rows`` [R, 1]; the others keep their draft."""
-        part = {
-            **features,
-            "form_index": tf.gather_nd(features["form_index"], rows),
-            "lengths": tf.gather_nd(features["lengths"], rows),
-        }
-        refined = self._refined(part, tf.gather_nd(draft, rows), tf.gather_nd(mask, rows))
-        return tf.tensor_scatter_nd_update(draft, rows, refined)
+        """Refines the tokens ``asked`` of the sentences ``rows`` [R, 1]."""
+        rows = rows[:, 0]
+        of_sentences = {name: features[name] for name in OF_SENTENCES if name in features}
+        part = {**features, **{k: tf.gather(v, rows) for k, v in of_sentences.items()}}
+        asked = tf.gather(asked, rows)  # [R, T]
+        counts = tf.reduce_sum(tf.cast(asked, tf.int32), axis=1)
+        most = tf.reduce_max(counts)  # Q
+        # Among equals top_k takes the leftmost: asked tokens in order, then fillers.
+        positions = tf.math.top_k(tf.cast(asked, tf.int32), k=most).indices  # [R, Q]
+        refined = self._refined(
+            part, tf.gather(draft, rows), tf.gather(mask, rows), positions
+        )  # [R, Q, C]
+        slots = tf.where(tf.sequence_mask(counts, most))  # [K, 2], K asked tokens
+        sentences = tf.gather(rows, slots[:, 0])
+        tokens = tf.cast(tf.gather_nd(positions, slots), tf.int64)
+        targets = tf.stack([sentences, tokens], axis=1)
+        return tf.tensor_scatter_nd_update(draft, targets, tf.gather_nd(refined, slots))
 
     def losses(self, features: Tensors, labels: tf.Tensor, dropout_seed: tf.Tensor) -> Tensors:
         """L1 of the draft and L2 of the refined labels (Eq. 9, 10)."""
-        loss, states, mask = self.draft_loss(features, labels, dropout_seed)
+        features = self.read_training(features, dropout_seed)
+        losses, states, mask = self.draft_losses(features, labels, dropout_seed)
         draft = tf.nn.softmax(tf.cast(self.decoder(states), tf.float32))
         words, auxiliary = self._refiner_words(features, fold_in(fold_in(dropout_seed, 2), 0))
         refined = self.refiner(
             words, draft, mask=mask, dropout_seed=fold_in(fold_in(dropout_seed, 2), 1)
         )
-        return {"draft": loss, "refined": masked_cross_entropy(refined, labels, mask) + auxiliary}
+        return {**losses, "refined": masked_cross_entropy(refined, labels, mask) + auxiliary}
 
     def variable_groups(self) -> dict[str, list[tf.Variable]]:
         refiner = list(self.refiner.trainable_variables)

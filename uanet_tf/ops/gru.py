@@ -8,6 +8,8 @@ three gates.
 
 import tensorflow as tf
 
+from uanet_tf.ops.time_blocks import scan_blocks, wants_blocks
+
 # At padding, where sigmoid(-1e4) is exactly 0: update and reset gates are closed, see below.
 PADDING_SHIFT = -1e4
 
@@ -65,9 +67,21 @@ def gru_scan(
       Cho et al., 2014, "Learning Phrase Representations using RNN Encoder-Decoder for
       Statistical Machine Translation".
     """
+    if wants_blocks():
+        return _scan_blocks(projected, kernel, recurrent_mask, reverse)
     if recurrent_mask is None:
         return _scan_plain(projected, kernel, reverse)
     return _scan_masked(projected, kernel, recurrent_mask, reverse)
+
+
+def _scan_blocks(projected, kernel, mask, reverse) -> tf.Tensor:
+    def step(now, state):
+        h = gru_step(now[0], state[0], kernel, mask)
+        return h, (h,)
+
+    rows = projected.shape[1] or tf.shape(projected)[1]
+    zeros = tf.zeros([rows, kernel.shape[0]], projected.dtype)
+    return scan_blocks(step, (projected,), (zeros,), zeros, reverse=reverse)[0]
 
 
 def _scan_plain(projected: tf.Tensor, kernel: tf.Tensor, reverse: bool) -> tf.Tensor:

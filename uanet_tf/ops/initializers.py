@@ -16,3 +16,18 @@ def block_orthogonal(shape, dtype=None, **_) -> tf.Tensor:
         for _ in range(shape[1] // shape[0])
     ]
     return tf.concat(blocks, axis=-1)
+
+
+def forget_one(shape, dtype=None, **_) -> tf.Tensor:
+    """Zeros, and ones for the forget gate, so that an LSTM remembers from the start.
+
+    Args:
+      shape: [4 H], gates in the order i, f, o, g.
+      dtype: dtype of the weight.
+
+    Reference:
+      Jozefowicz et al., 2015, "An Empirical Exploration of Recurrent Network Architectures".
+    """
+    units = shape[0] // 4
+    zeros, ones = tf.zeros([units], dtype), tf.ones([units], dtype)
+    return tf.concat([zeros, ones, zeros, zeros], axis=0)

@@ -8,6 +8,8 @@ large matmul, and so is the gradient of the recurrent kernel.
 
 import tensorflow as tf
 
+from uanet_tf.ops.time_blocks import scan_blocks, wants_blocks
+
 # Added to the input and forget gates at padding: sigmoid(-1e4) is exactly 0 in float32 and
 # bfloat16, so the cell and the state stay 0 there, in either direction of time.
 PADDING_SHIFT = -1e4
@@ -34,9 +36,21 @@ def lstm_scan(
     Returns:
       [T, N, H] hidden states, in the order of time.
     """
+    if wants_blocks():
+        return _scan_blocks(projected, kernel, recurrent_mask, reverse)
     if recurrent_mask is None:
         return _scan_plain(projected, kernel, reverse)
     return _scan_masked(projected, kernel, recurrent_mask, reverse)
+
+
+def _scan_blocks(projected, kernel, mask, reverse) -> tf.Tensor:
+    def step(now, state):
+        h, c = _step(now[0], state[0], state[1], kernel, mask)
+        return h, (h, c)
+
+    rows = projected.shape[1] or tf.shape(projected)[1]
+    zeros = tf.zeros([rows, kernel.shape[0]], projected.dtype)
+    return scan_blocks(step, (projected,), (zeros, zeros), zeros, reverse=reverse)[0]
 
 
 def _scan_plain(projected: tf.Tensor, kernel: tf.Tensor, reverse: bool) -> tf.Tensor:
@@ -75,6 +89,14 @@ def _gates(preactivation: tf.Tensor, width: int) -> tuple[tf.Tensor, ...]:
     return i, f, o, tf.tanh(preactivation[..., 3 * width :])
 
 
+def _step(projected, h, c, kernel, mask) -> tuple[tf.Tensor, tf.Tensor]:
+    """h_t and c_t, [N, H], from x_t W + b, [N, 4H], and those before."""
+    seen = h if mask is None else h * mask
+    i, f, o, g = _gates(tf.matmul(seen, kernel) + projected, kernel.shape[0])
+    c = f * c + i * g
+    return o * tf.tanh(c), c
+
+
 def _forward(projected, kernel, mask, reverse) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns states and cells, both [T, N, H]."""
     steps, rows = tf.shape(projected)[0], tf.shape(projected)[1]
@@ -86,10 +108,7 @@ def _forward(projected, kernel, mask, reverse) -> tuple[tf.Tensor, tf.Tensor]:
 
     def step(t, h, c, states, cells):
         now = steps - 1 - t if reverse else t
-        seen = h if mask is None else h * mask
-        i, f, o, g = _gates(tf.matmul(seen, kernel) + projected[now], width)
-        c = f * c + i * g
-        h = o * tf.tanh(c)
+        h, c = _step(projected[now], h, c, kernel, mask)
         return t + 1, h, c, states.write(now, h), cells.write(now, c)
 
     _, _, _, states, cells = tf.while_loop(

@@ -29,23 +29,32 @@ def merge_heads(inputs: tf.Tensor) -> tf.Tensor:
     return tf.reshape(merged, [shape[1], shape[2], num_heads * head_width])
 
 
-def position_scores(queries: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:
+def position_scores(
+    queries: tf.Tensor, positions: tf.Tensor, query_positions: tf.Tensor | None = None
+) -> tf.Tensor:
     """Returns q_i . p_{i-j} for all i, j.
 
     Args:
-      queries: [h, B, T, d] floats.
+      queries: [h, B, Q, d] floats.
       positions: [h * d, 2T] floats, a column p for each distance from T - 1 down to -T.
+      query_positions: [B, Q] int32, the position i of each query; None: all T in order.
 
     Returns:
-      [h, B, T, T] floats.
+      [h, B, Q, T] floats.
     """
     num_heads, head_width = queries.shape[0], queries.shape[3]
     shape = tf.shape(queries)
-    batch, length = shape[1], shape[2]
-    keys = tf.reshape(positions, [num_heads, head_width, 2 * length])
-    folded = tf.reshape(queries, [num_heads, batch * length, head_width])
-    scores = tf.matmul(folded, keys)  # [h, B * T, 2T]
-    return relative_shift(tf.reshape(scores, [num_heads, batch, length, 2 * length]))
+    batch, count, columns = shape[1], shape[2], tf.shape(positions)[1]
+    keys = tf.reshape(positions, [num_heads, head_width, columns])
+    folded = tf.reshape(queries, [num_heads, batch * count, head_width])
+    scores = tf.matmul(folded, keys)  # [h, B * Q, 2T]
+    scores = tf.reshape(scores, [num_heads, batch, count, columns])
+    if query_positions is None:
+        return relative_shift(scores)
+    length = columns // 2
+    distance = tf.range(length) - tf.expand_dims(query_positions, -1) + length - 1  # [B, Q, T]
+    distance = tf.broadcast_to(distance, tf.concat([[num_heads], tf.shape(distance)], axis=0))
+    return tf.gather(scores, distance, batch_dims=3)
 
 
 def attend(

@@ -36,9 +36,11 @@ class TwoStreamBlock(tf.keras.layers.Layer):
         label stream: the words.
       mask: [B, T] booleans, True = token. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout.
+      query_positions: [B, Q] int32, the tokens that ask; all answer. None: all ask.
 
     Output shape:
-      H_x and H_l, each [B, T, W]; without a label stream `label_state` stands for H_l.
+      H_x and H_l, each [B, T, W] (or [B, Q, W]); without a label stream `label_state` stands
+      for H_l.
 
     Example:
 
@@ -100,12 +102,25 @@ class TwoStreamBlock(tf.keras.layers.Layer):
                     stream.build(words_shape)
         self.built = True
 
-    def call(self, words, sinusoids, labels=None, label_state=None, mask=None, dropout_seed=None):
+    def call(
+        self,
+        words,
+        sinusoids,
+        labels=None,
+        label_state=None,
+        mask=None,
+        dropout_seed=None,
+        query_positions=None,
+    ):
         positions = tf.matmul(
             self.position_kernel, sinusoids, transpose_a=True, transpose_b=True
         )  # [W, 2T]
         word_state = self.word_attention(
-            words, positions, mask=mask, dropout_seed=fold_in(dropout_seed, 0)
+            words,
+            positions,
+            mask=mask,
+            dropout_seed=fold_in(dropout_seed, 0),
+            query_positions=query_positions,
         )
         if self.label_attention is not None:
             label_state = self.label_attention(
@@ -115,6 +130,7 @@ class TwoStreamBlock(tf.keras.layers.Layer):
                 context=labels,
                 mask=mask,
                 dropout_seed=fold_in(dropout_seed, 1),
+                query_positions=query_positions,
             )
         return word_state, label_state
 

@@ -1,8 +1,12 @@
 """The refiner of UANet: words and draft labels to refined label scores."""
 
+from typing import Any
+
 import tensorflow as tf
 
 from uanet_tf.arguments import check_choice, check_positive, check_rate
+from uanet_tf.config import Config
+from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.sinusoid import relative_sinusoid
@@ -46,9 +50,11 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         "none".
       mask: [B, T] booleans, True = token. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout.
+      query_positions: [B, Q] int32, the tokens whose labels are wanted: in the last block they
+        alone ask, and all answer. None: all.
 
     Output shape:
-      [B, T, C], logits. Those at padding have no meaning, but are finite.
+      [B, T, C] or [B, Q, C], logits. Those at padding have no meaning, but are finite.
 
     Example:
 
@@ -93,6 +99,25 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         self.supports_masking = True
         self.blocks = [self._block(index) for index in range(num_layers)]
 
+    @classmethod
+    def from_settings(
+        cls, config: Config, vocabulary: Vocabulary, **kwargs: Any
+    ) -> "TwoStreamRefiner":
+        """The refiner that a run's settings describe."""
+        part = config.decoder
+        return cls(
+            len(vocabulary.labels),
+            num_layers=part.refiner_layers,
+            num_heads=part.refiner_heads,
+            head_width=part.refiner_head_width,
+            feedforward_width=part.refiner_feedforward_width or None,
+            dropout=part.refiner_dropout,
+            attention_dropout=part.attention_dropout,
+            label_layers=part.label_layers,
+            label_input=part.label_input,
+            **kwargs,
+        )
+
     def _block(self, index: int) -> TwoStreamBlock:
         reads_labels = self.label_layers == "all" or index == self.num_layers - 1
         return TwoStreamBlock(
@@ -132,7 +157,14 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         kernel = self.add_weight(f"{name}_kernel", [fan_in, fan_out], initializer="glorot_uniform")
         return kernel, self.add_weight(f"{name}_bias", [fan_out], initializer="zeros")
 
-    def call(self, words, draft_probabilities=None, mask=None, dropout_seed=None):
+    def call(
+        self,
+        words,
+        draft_probabilities=None,
+        mask=None,
+        dropout_seed=None,
+        query_positions=None,
+    ):
         states = linear(words, self.word_kernel, self.word_bias)  # [B, T, W]
         states = dropout(states, self.dropout, fold_in(dropout_seed, 0))
         labels = self._embed(draft_probabilities)  # [B, T, W]
@@ -149,6 +181,7 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
                 label_state=label_states,
                 mask=mask,
                 dropout_seed=fold_in(dropout_seed, 3 + index),
+                query_positions=query_positions if block is self.blocks[-1] else None,
             )
 
         if label_states is not None:

@@ -5,6 +5,7 @@ import tensorflow as tf
 from uanet_tf.data.vocabulary import UNKNOWN_ID
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.masking import sequence_mask
+from uanet_tf.representation.char_bilstm import CharBiLSTM
 from uanet_tf.representation.form_representation import FormRepresentation
 
 
@@ -70,6 +71,16 @@ class CharAttention(FormRepresentation):
                 f"Received: similarity_weight={similarity_weight}"
             )
         self.similarity_weight = similarity_weight
+
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        return super().from_settings(
+            config,
+            vocabulary,
+            char_layer=CharBiLSTM.from_settings(config, vocabulary),
+            similarity_weight=config.representation.similarity_weight,
+            **kwargs,
+        )
 
     @property
     def output_width(self) -> int:

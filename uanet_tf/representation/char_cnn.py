@@ -44,6 +44,17 @@ class CharCNN(CharLayer):
         self.filters = check_positive("filters", filters)
         self.kernel_size = check_positive("kernel_size", kernel_size)
 
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        part = config.representation
+        return super().from_settings(
+            config,
+            vocabulary,
+            filters=part.char_filters,
+            kernel_size=part.char_kernel,
+            **kwargs,
+        )
+
     @property
     def output_width(self) -> int:
         """Width of a word's vector."""

@@ -2,13 +2,11 @@
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_positive
-from uanet_tf.ops.gru import close_padding, gru_scan
-from uanet_tf.ops.initializers import block_orthogonal
+from uanet_tf.arguments import check_even, check_positive
+from uanet_tf.ops.cells import GRU
 from uanet_tf.ops.linear import linear
+from uanet_tf.recurrent.bidirectional import Bidirectional
 from uanet_tf.representation.char_layer import CharLayer
-
-DIRECTIONS = ("forward", "backward")
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -50,12 +48,19 @@ class CharGRU(CharLayer):
         **kwargs,
     ):
         super().__init__(num_chars, char_width=char_width, **kwargs)
-        if hidden_width < 2 or hidden_width % 2:
-            raise ValueError(
-                f"`hidden_width` must be even and positive. Received: hidden_width={hidden_width}"
-            )
-        self.hidden_width = hidden_width
+        self.hidden_width = check_even("hidden_width", hidden_width)
         self.feedforward_width = check_positive("feedforward_width", feedforward_width)
+
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        part = config.representation
+        return super().from_settings(
+            config,
+            vocabulary,
+            hidden_width=part.char_hidden_width,
+            feedforward_width=part.char_filters,
+            **kwargs,
+        )
 
     @property
     def output_width(self) -> int:
@@ -64,22 +69,7 @@ class CharGRU(CharLayer):
 
     def build(self, input_shape):
         super().build(input_shape)
-        units = self.hidden_width // 2
-        self.kernels, self.recurrent_kernels, self.biases = {}, {}, {}
-        for way in DIRECTIONS:
-            self.kernels[way] = self.add_weight(
-                name=f"kernel_{way}",
-                shape=[self.char_width, 3 * units],
-                initializer="glorot_uniform",
-            )
-            self.recurrent_kernels[way] = self.add_weight(
-                name=f"recurrent_kernel_{way}",
-                shape=[units, 3 * units],
-                initializer=block_orthogonal,
-            )
-            self.biases[way] = self.add_weight(
-                name=f"bias_{way}", shape=[3 * units], initializer="zeros"
-            )
+        self.gru = Bidirectional(self, GRU, self.char_width, self.hidden_width // 2)
         self.output_kernel = self.add_weight(
             name="output_kernel",
             shape=[self.hidden_width, self.feedforward_width],
@@ -91,21 +81,11 @@ class CharGRU(CharLayer):
 
     def call(self, char_ids: tf.Tensor) -> tf.Tensor:
         vectors, real = self.embed(char_ids)
-        vectors = tf.transpose(vectors, [1, 0, 2])  # [W, U, char_width]
-        real = tf.transpose(real)  # [W, U]
+        vectors, times = tf.transpose(vectors, [1, 0, 2]), tf.transpose(real)  # [W, U, ...]
         # States at padding are 0, so the sum over all positions is that over characters.
-        sums = [tf.reduce_sum(self._scan(vectors, real, way), axis=0) for way in DIRECTIONS]
+        sums = [tf.reduce_sum(states, axis=0) for states in self.gru(vectors, times)]
         summed = tf.concat(sums, axis=-1)  # [U, hidden_width]
         return tf.nn.relu(linear(summed, self.output_kernel, self.output_bias))
-
-    def _scan(self, vectors, real, way):
-        """States [W, U, units] of one direction."""
-        projected = linear(vectors, self.kernels[way], self.biases[way])  # [W, U, 3 units]
-        return gru_scan(
-            close_padding(projected, real),
-            tf.convert_to_tensor(self.recurrent_kernels[way]),
-            reverse=way == "backward",
-        )
 
     def get_config(self):
         config = super().get_config()

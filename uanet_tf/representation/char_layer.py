@@ -1,16 +1,16 @@
-"""What every layer over the characters of a word has: their embedding and a known width."""
+"""What most layers over the characters of a word have: an embedding of characters."""
 
 import math
 
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive
+from uanet_tf.data.vocabulary import FIRST_ID
+from uanet_tf.representation.spelling_layer import SpellingLayer
 
 
-class CharLayer(tf.keras.layers.Layer):
-    """Base of layers from [U, W] character ids to one vector a word, [U, output_width].
-
-    A subclass defines ``output_width``, and ``call`` on what ``embed`` gives.
+class CharLayer(SpellingLayer):
+    """Base of layers that embed the characters; ``call`` begins with ``embed``.
 
     Args:
       num_chars: number of character ids, padding (0) and unknown (1) included.
@@ -22,10 +22,10 @@ class CharLayer(tf.keras.layers.Layer):
         self.num_chars = check_positive("num_chars", num_chars)
         self.char_width = check_positive("char_width", char_width)
 
-    @property
-    def output_width(self) -> int:
-        """Width of a word's vector."""
-        raise NotImplementedError(f"{type(self).__name__} must define output_width.")
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        width = config.representation.char_width
+        return cls(len(vocabulary.chars) + FIRST_ID, char_width=width, **kwargs)
 
     def build(self, input_shape):
         scale = math.sqrt(3.0 / self.char_width)
@@ -42,9 +42,6 @@ class CharLayer(tf.keras.layers.Layer):
         vectors = tf.gather(self.embeddings, char_ids)
         # The borders of a word see zeros, however far it is padded.
         return tf.where(tf.expand_dims(real, -1), vectors, tf.zeros([], vectors.dtype)), real
-
-    def compute_output_shape(self, input_shape):
-        return [input_shape[0], self.output_width]
 
     def get_config(self):
         config = super().get_config()

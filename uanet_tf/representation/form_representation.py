@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.arguments import check_rate
-from uanet_tf.data.vocabulary import UNKNOWN_ID
+from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.config import Config
+from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID, Vocabulary
 from uanet_tf.ops.dropout import dropout, fold_in
+from uanet_tf.representation.representation import Representation
 
 
-class FormRepresentation(tf.keras.layers.Layer):
+class FormRepresentation(Representation):
     """Base of representations that are computed once a distinct token, then spread.
 
     It owns the word embedding ``embeddings`` [num_words, word_width] and the character layer,
@@ -40,13 +42,13 @@ class FormRepresentation(tf.keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.num_words = check_positive("num_words", num_words)
+        self.word_width = check_positive("word_width", word_width)
         if unknown_word_rate and (word_counts is None or len(word_counts) != num_words - 2):
             raise ValueError(
                 "`word_counts` must hold a count for each of the "
                 f"{num_words - 2} words. Received: word_counts={word_counts!r:.60}"
             )
-        self.num_words = num_words
-        self.word_width = word_width
         self.char_layer: Any = char_layer
         self.embedding_dropout = check_rate("embedding_dropout", embedding_dropout)
         self.unknown_word_rate = unknown_word_rate
@@ -57,10 +59,20 @@ class FormRepresentation(tf.keras.layers.Layer):
                 unknown_word_rate / (unknown_word_rate + counts), tf.float32
             )
 
-    @property
-    def output_width(self) -> int:
-        """Width of a token's vector."""
-        raise NotImplementedError(f"{type(self).__name__} must define output_width.")
+    @classmethod
+    def from_settings(
+        cls, config: Config, vocabulary: Vocabulary, **kwargs: Any
+    ) -> "FormRepresentation":
+        """The representation that a run's settings describe; see ``uanet_tf.registry``."""
+        part = config.representation
+        return cls(
+            len(vocabulary.words) + FIRST_ID,
+            word_width=part.word_width,
+            embedding_dropout=part.embedding_dropout,
+            unknown_word_rate=part.unknown_word_rate,
+            word_counts=list(vocabulary.word_counts) if part.unknown_word_rate else None,
+            **kwargs,
+        )
 
     def build(self, input_shape):
         scale = math.sqrt(3.0 / self.word_width)
@@ -86,16 +98,6 @@ class FormRepresentation(tf.keras.layers.Layer):
         """Returns [B, T, D] from the vectors [U, D], dropped from token by token."""
         vectors = tf.gather(vectors, features["form_index"])
         return dropout(vectors, self.embedding_dropout, fold_in(dropout_seed, 1))
-
-    def with_auxiliary_loss(self, features, dropout_seed=None) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns what a call returns, and a loss to add to that of the labels.
-
-        The loss is a sum over tokens, like theirs; 0 for a representation that has none.
-        """
-        return self(features, dropout_seed=dropout_seed), tf.zeros([])
-
-    def compute_output_shape(self, input_shape):
-        return [*input_shape["form_index"], self.output_width]
 
     def get_config(self):
         config = super().get_config()

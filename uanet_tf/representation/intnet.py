@@ -53,7 +53,7 @@ class IntNet(CharLayer):
         **kwargs,
     ):
         super().__init__(num_chars, char_width=char_width, **kwargs)
-        if num_layers < 1 or num_layers % 2 == 0:
+        if isinstance(num_layers, bool) or num_layers < 1 or num_layers % 2 != 1:
             raise ValueError(
                 f"`num_layers` must be odd and positive. Received: num_layers={num_layers}"
             )
@@ -67,6 +67,16 @@ class IntNet(CharLayer):
         self.kernel_sizes = sizes
         self.initial_filters = check_positive("initial_filters", initial_filters)
         self.filters = check_positive("filters", filters)
+
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        part = config.representation
+        return super().from_settings(
+            config,
+            vocabulary,
+            num_layers=part.intnet_layers,
+            **kwargs,
+        )
 
     @property
     def output_width(self) -> int:

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_positive
 from uanet_tf.data.vocabulary import FIRST_ID
+from uanet_tf.representation.spelling_layer import SpellingLayer
 
 # Classes of characters. Whether one is a small letter, a digit or a sign makes no shape.
 OTHER, UPPER = range(2)
@@ -30,7 +31,7 @@ def char_classes(chars: Sequence[str]) -> list[int]:
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class WordShape(tf.keras.layers.Layer):
+class WordShape(SpellingLayer):
     """The embedding of one of four word shapes, told from capital letters.
 
     The first of these that fits: all characters are capitals (also a single one); the first is a
@@ -67,6 +68,11 @@ class WordShape(tf.keras.layers.Layer):
         self.shape_width = check_positive("shape_width", shape_width)
         self._is_upper = tf.constant([kind == UPPER for kind in classes])
 
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        width = config.representation.shape_width
+        return cls(char_classes(vocabulary.chars), shape_width=width, **kwargs)
+
     @property
     def output_width(self) -> int:
         """Width of a word's vector."""
@@ -92,9 +98,6 @@ class WordShape(tf.keras.layers.Layer):
         shape = tf.where(upper[:, 0], INITIAL_CAPITAL, INNER_CAPITAL)
         shape = tf.where(capitals == length, ALL_CAPITALS, shape)
         return tf.where(capitals == 0, NO_CAPITAL, shape)
-
-    def compute_output_shape(self, input_shape):
-        return [input_shape[0], self.output_width]
 
     def get_config(self):
         config = super().get_config()

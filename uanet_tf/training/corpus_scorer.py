@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from uanet_tf.data.conll import Sentence
+from uanet_tf.inference.document_context import tag_in_context
 from uanet_tf.inference.scoring import score
-from uanet_tf.inference.tagging import tag
 from uanet_tf.inference.threshold_sweep import tune_threshold
 from uanet_tf.models.tagger import Tagger
 
@@ -17,7 +17,7 @@ def score_corpus(tagger: Tagger, sentences: Sequence[Sentence], task: str) -> di
     ``sentences_per_second`` is that of tagging alone.
     """
     start = time.perf_counter()
-    tagged = tag(tagger, [sentence.tokens for sentence in sentences])
+    tagged = [answer for _, answer in tag_in_context(tagger, sentences)]
     seconds = time.perf_counter() - start
     scores = score(
         [sentence.labels for sentence in sentences],
@@ -27,13 +27,14 @@ def score_corpus(tagger: Tagger, sentences: Sequence[Sentence], task: str) -> di
         [sentence.uncertainty for sentence in tagged],
         task=task,
         threshold=tagger.threshold,
+        confidence=[sentence.confidence for sentence in tagged],
     )
     return {**scores, "sentences_per_second": len(sentences) / seconds}
 
 
 def best_threshold(tagger: Tagger, sentences: Sequence[Sentence], task: str) -> float:
     """Gamma with the best development score."""
-    tagged = tag(tagger, [sentence.tokens for sentence in sentences])
+    tagged = [answer for _, answer in tag_in_context(tagger, sentences)]
     return tune_threshold(
         [sentence.labels for sentence in sentences],
         [sentence.draft_labels for sentence in tagged],

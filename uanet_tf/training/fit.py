@@ -14,6 +14,7 @@ from absl import logging
 from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
 from uanet_tf.errors import InputError
+from uanet_tf.training.adaptive_limits import choose_limits
 from uanet_tf.training.callbacks import ProgressBar, StepKeeper
 from uanet_tf.training.corpus_scorer import best_threshold, score_corpus
 from uanet_tf.training.prepare import Prepared, prepare
@@ -162,10 +163,14 @@ class _Training:
         seconds = self.progress.seconds
         loss = float(self.trainer.loss_sum / self.trainer.token_sum)
         if not math.isfinite(loss):
+            names = ["drafter", "refiner"] + ["bert"] * ("bert" in self.trainer.groups)
+            rates = [
+                f"--{name}_learning_rate={getattr(self.config.training, f'{name}_learning_rate')}"
+                for name in names
+            ]
             raise InputError(
                 f"The loss became {loss} in epoch {self.progress.epoch + 1}: lower "
-                f"--drafter_learning_rate={self.config.training.drafter_learning_rate} or "
-                f"--refiner_learning_rate={self.config.training.refiner_learning_rate}."
+                f"{' or '.join(rates)}."
             )
         sentences = len(self.prepared.splits["train"])
         if self.average is not None:
@@ -199,13 +204,26 @@ class _Training:
                 self.tagger, self.prepared.splits["dev"], self.prepared.task
             )
             logging.info("threshold tuned on dev: %.3f nats", self.tagger.threshold)
+        adaptive = self._choose_limits()
         final = {
             name: self._score(name) for name in ("dev", "test") if name in self.prepared.splits
         }
         part = self.directory.part(self.directory.model)
         self.tagger.save(part)
         os.replace(part, self.directory.model)
-        return self._write_metrics(**final)
+        return self._write_metrics(**adaptive, **final)
+
+    def _choose_limits(self) -> dict[str, Metrics]:
+        """Where adaptive sampling stops, after everything that it depends on is settled."""
+        agreement = self.config.sampling.adaptive_agreement
+        # Masks that are new at each call have no limits; one sample leaves nothing to save.
+        if not agreement or not self.tagger.can_adapt or self.tagger.mc_seed < 0:
+            return {}
+        chosen = choose_limits(self.tagger, self.prepared.splits["dev"], agreement)
+        logging.info(
+            "adaptive sampling keeps %.2f %% of the labels on dev", 100 * chosen["agreement"]
+        )
+        return {"adaptive": chosen}
 
     @contextlib.contextmanager
     def _averaged(self) -> Iterator[None]:

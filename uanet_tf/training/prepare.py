@@ -9,6 +9,7 @@ from absl import logging
 
 from uanet_tf.config import Config, DataConfig
 from uanet_tf.data.conll import Sentence, read_corpus
+from uanet_tf.data.documents import marks_documents, passages
 from uanet_tf.data.encoded_corpus import EncodedCorpus, encode_corpus
 from uanet_tf.data.tag_schemes import convert, detect_scheme, repair
 from uanet_tf.data.token_lookup import normalize_words
@@ -30,7 +31,7 @@ class Prepared:
       task: "ner" (scored by entity F1) or "pos" (by accuracy).
       splits: sentences of "train", "dev" and, if given, "test".
       tagger: the model, with initial weights.
-      corpus: the training sentences as arrays, long ones cut.
+      corpus: the training sentences as arrays, long ones cut, those of a passage joined.
     """
 
     task: str
@@ -62,6 +63,8 @@ def prepare(config: Config) -> Prepared:
     fill_embeddings(tagger, vectors)
     train = cut_long(splits["train"], config.data.max_tokens)
     corpus = encode_corpus(train, vocabulary, tagger.lookup)
+    if config.data.context == "document":
+        corpus = corpus.joined([len(p) for p in passages(train, config.data.max_tokens)])
     return Prepared(task=task, splits=splits, tagger=tagger, corpus=corpus)
 
 
@@ -71,11 +74,19 @@ def read_splits(config: DataConfig) -> Splits:
     for name in ("train", "dev"):
         if not paths[name]:
             raise InputError(f"--{name}_path is required: a CoNLL-style file.")
-    return {
+    splits = {
         name: read_corpus(path, token_column=config.token_column, label_column=config.label_column)
         for name, path in paths.items()
         if path
     }
+    if config.context == "document":
+        for name, sentences in splits.items():
+            if not marks_documents(sentences):
+                raise InputError(
+                    f"--context=document, but {paths[name]} does not tell documents apart: it has "
+                    "no -DOCSTART- line, CoNLL-2012 mark or # newdoc comment between sentences."
+                )
+    return splits
 
 
 def find_task(config: DataConfig, train: Sequence[Sentence]) -> tuple[str, str | None]:
@@ -203,7 +214,10 @@ def cut_long(sentences: Sequence[Sentence], max_tokens: int) -> list[Sentence]:
             kept = slice(window.keep_start, window.keep_end)
             pieces.append(
                 dataclasses.replace(
-                    sentence, tokens=sentence.tokens[kept], labels=sentence.labels[kept]
+                    sentence,
+                    tokens=sentence.tokens[kept],
+                    labels=sentence.labels[kept],
+                    new_document=sentence.new_document and not window.keep_start,
                 )
             )
         if length <= max_tokens:

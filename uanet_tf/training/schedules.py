@@ -86,6 +86,18 @@ def drafter_schedule(
     )
 
 
+def bert_schedule(
+    config: TrainingConfig, steps_per_epoch: int
+) -> tf.keras.optimizers.schedules.LearningRateSchedule:
+    """BERT's schedule: linear warm-up, then linear decay."""
+    return WarmupLinear(
+        config.bert_learning_rate,
+        _total_steps(config, steps_per_epoch),
+        config.bert_warmup,
+        config.final_rate,
+    )
+
+
 def refiner_schedule(
     config: TrainingConfig, steps_per_epoch: int
 ) -> tf.keras.optimizers.schedules.LearningRateSchedule:

@@ -1,4 +1,4 @@
-"""The training step: two losses, two optimizers, masks from (seed, step)."""
+"""The training step: a loss and an optimizer for each part, masks from (seed, step)."""
 
 import tensorflow as tf
 
@@ -6,7 +6,7 @@ from uanet_tf.config import TrainingConfig
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.training.lazy_adam import LazyAdamW
-from uanet_tf.training.schedules import drafter_schedule, refiner_schedule
+from uanet_tf.training.schedules import bert_schedule, drafter_schedule, refiner_schedule
 
 # Tables smaller than this many numbers are updated whole: cheaper than sorting out rows.
 SMALL_TABLE = 100_000
@@ -36,15 +36,11 @@ class Trainer(tf.keras.Model):
         self.tagger = tagger
         self.config = config
         self.groups = tagger.variable_groups()
-        self.optimizers = {
-            "draft": _drafter_optimizer(config, steps_per_epoch),
-            "refined": LazyAdamW(
-                refiner_schedule(config, steps_per_epoch),
-                decoupled_decay=config.refiner_weight_decay,
-            ),
-        }
+        self.optimizers = {name: _OPTIMIZERS[name](config, steps_per_epoch) for name in self.groups}
         for name, variables in self.groups.items():
             self.optimizers[name].build(variables)
+        references = [v.ref() for variables in self.groups.values() for v in variables]
+        self.shared = len(set(references)) < len(references)
         self.l2 = config.l2 * (1.0 - dropout_rate) / (2.0 * num_tokens)
         # float64: a sum over an epoch would lose small losses in float32.
         self.loss_sum = tf.Variable(0.0, trainable=False, dtype=tf.float64, name="loss_sum")
@@ -55,22 +51,36 @@ class Trainer(tf.keras.Model):
         features, labels = data
         seed = make_seed(self.config.seed, self.global_step)
         tokens = tf.cast(tf.reduce_sum(features["lengths"]), tf.float32)
-        with tf.GradientTape() as tape:
+        with tf.GradientTape(persistent=self.shared) as tape:
             losses = self.tagger.losses(features, labels, seed)
             total = tf.add_n(list(losses.values()))
-            # Eq. 9 is a mean over tokens; both terms are scaled alike.
-            objective = total + tokens * self.l2 * self._squared_weights()
-            if self.config.loss_reduction == "mean":
-                objective /= tokens
-        flat = [v for variables in self.groups.values() for v in variables]
-        gradients = dict(zip((v.ref() for v in flat), tape.gradient(objective, flat), strict=True))
+            objectives = self._objectives(losses, tokens)
+            objective = tf.add_n(list(objectives.values()))
+        if self.shared:
+            # A part that has an objective of its own is trained by that alone.
+            gradients = {
+                name: tape.gradient(objectives.get(name, objective), variables)
+                for name, variables in self.groups.items()
+            }
+        else:
+            # A part that may not train another stops its gradient itself.
+            gradients = tape.gradient(objective, self.groups)
         for name, variables in self.groups.items():
-            self._apply(name, variables, [gradients[v.ref()] for v in variables])
+            self._apply(name, variables, gradients[name])
         # Sums over the epoch, kept as variables so that a resumed epoch reports the whole of it.
         self.loss_sum.assign_add(tf.cast(total, tf.float64))
         self.token_sum.assign_add(tf.cast(tokens, tf.float64))
         self.global_step.assign_add(1)
         return {"loss": self.loss_sum / self.token_sum}
+
+    def _objectives(self, losses, tokens):
+        """What is minimized, by part; their sum is Eq. 9 and 10."""
+        # Eq. 9 is a mean over tokens; both terms are scaled alike.
+        penalty = tokens * self.l2 * self._squared_weights()
+        objectives = {**losses, "draft": losses["draft"] + penalty}
+        if self.config.loss_reduction == "mean":
+            objectives = {name: objective / tokens for name, objective in objectives.items()}
+        return objectives
 
     def start_epoch(self) -> None:
         """Sets the epoch's sums to zero."""
@@ -110,3 +120,25 @@ def _drafter_optimizer(config: TrainingConfig, steps_per_epoch: int):
     if config.drafter_optimizer == "sgd":
         return tf.keras.optimizers.SGD(schedule, momentum=config.drafter_momentum)
     return LazyAdamW(schedule)
+
+
+def _refiner_optimizer(config: TrainingConfig, steps_per_epoch: int):
+    schedule = refiner_schedule(config, steps_per_epoch)
+    return LazyAdamW(schedule, decoupled_decay=config.refiner_weight_decay)
+
+
+def _bert_optimizer(config: TrainingConfig, steps_per_epoch: int):
+    schedule = bert_schedule(config, steps_per_epoch)
+    optimizer = LazyAdamW(schedule, decoupled_decay=config.bert_weight_decay)
+    # As in Google's code (Devlin et al., 2019).
+    optimizer.exclude_from_weight_decay(var_names=["bias", "norm"])
+    return optimizer
+
+
+# One for each group of ``Tagger.variable_groups``.
+_OPTIMIZERS = {
+    "draft": _drafter_optimizer,
+    "forward": _drafter_optimizer,
+    "refined": _refiner_optimizer,
+    "bert": _bert_optimizer,
+}

@@ -1,0 +1,124 @@
+"""Size, time and agreement of the TensorFlow Lite files of a trained run, one sentence at a time.
+
+    python -m benchmarks.tflite --run_dir=RUN --data=FILE [--repeats=5] [--sentences=300]
+
+Rows are timed in turn, so that they are compared under the same load: time of the processor (all
+threads together) and of the clock, a sentence. Tokens are looked up beforehand for all rows but
+the Keras model's, which does so itself.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import numpy as np
+
+
+def table(run_dir: str, data: str, *, repeats: int = 5, most: int = 300, threads: int = 1) -> str:
+    """A Markdown table.
+
+    Args:
+      run_dir: a trained run.
+      data: CoNLL file, of which sentences are tagged.
+      repeats: timed rounds over all rows.
+      most: sentences taken.
+      threads: of the TensorFlow Lite interpreter.
+    """
+    import uanet_tf
+    from uanet_tf.data.conll import read_corpus
+    from uanet_tf.exporting.tflite_files import compare, export_tflite
+    from uanet_tf.exporting.tflite_tagger import TFLiteTagger
+
+    model = uanet_tf.load_model(run_dir)
+    model.refine_all = False
+    sentences = [list(sentence.tokens) for sentence in read_corpus(data)[:most]]
+    rows: dict[str, Callable[[], None]] = {"Keras": _keras(model, sentences)}
+    others = {"Keras": ["", "", "", ""]}
+    with tempfile.TemporaryDirectory() as folder:
+        for file in export_tflite(run_dir, folder, quantize=True):
+            tagger = TFLiteTagger(file.path, num_threads=threads)
+            rows[file.precision] = _tflite(tagger, sentences)
+            agreement = compare(model, tagger, sentences)
+            others[file.precision] = [
+                f"{file.path.stat().st_size / 1e6:.2f}",
+                f"{100 * agreement.same:.2f}",
+                f"{100 * agreement.same_where_refined:.2f}",
+                f"{agreement.uncertainty_error:.1g}",
+            ]
+        seconds = _timed_in_turn(rows, repeats)
+    lines = [
+        "| model | ms of processor | ms | MB | labels as Keras, % | of refined tokens, % "
+        "| uncertainty within, nats |",
+        "| --- " * 7 + "|",
+    ]
+    for name, times in seconds.items():
+        cells = [f"{1000 * statistics.median(each) / len(sentences):.2f}" for each in times]
+        lines.append("| " + " | ".join([name, *cells, *others[name]]) + " |")
+    return "\n".join(lines)
+
+
+def _keras(model, sentences: Sequence[list[str]]) -> Callable[[], None]:
+    batches = [(np.array([s], object), np.array([len(s)], np.int32)) for s in sentences]
+
+    def run() -> None:
+        for batch in batches:
+            model.tag_batch(*batch)
+
+    return run
+
+
+def _tflite(tagger, sentences: Sequence[list[str]]) -> Callable[[], None]:
+    batches = [[ids[np.newaxis] for ids in tagger.ids(s)] for s in sentences]
+
+    def run() -> None:
+        for batch in batches:
+            tagger.run(*batch)
+
+    return run
+
+
+def _timed_in_turn(
+    rows: dict[str, Callable[[], None]], repeats: int
+) -> dict[str, tuple[list[float], list[float]]]:
+    """{row: (seconds of the processor, seconds of the clock), one of each a round}."""
+    seconds: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in rows}
+    for run in rows.values():
+        run()
+    for _ in range(repeats):
+        for name, run in rows.items():
+            processor, clock = time.process_time(), time.perf_counter()
+            run()
+            seconds[name][0].append(time.process_time() - processor)
+            seconds[name][1].append(time.perf_counter() - clock)
+    return seconds
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--run_dir", required=True)
+    parser.add_argument("--data", required=True, help="CoNLL file")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--sentences", type=int, default=300)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args(argv)
+    sys.stdout.write(
+        table(
+            options.run_dir,
+            options.data,
+            repeats=options.repeats,
+            most=options.sentences,
+            threads=options.threads,
+        )
+        + "\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""Tagging speed and scores of trained runs on a file: naive, exact and adaptive sampling.
+
+    python -m benchmarks.trained --data=FILE --run_dir=RUN [--baseline=CRF_RUN] [--repeats=5]
+
+Naive is the same model with everything sampled, refined and padded: sentences in the order of the
+file, ten at a time. Times are those of `uanet_tf.tag` on sentences in memory; repeats of all rows
+are taken in turn, so that ratios compare runs under the same load.
+"""
+
+import argparse
+import dataclasses
+import os
+import statistics
+import sys
+from collections.abc import Callable, Sequence
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import numpy as np
+
+NAIVE_BATCH = 10
+
+
+@dataclasses.dataclass
+class Row:
+    """One way to tag: what runs, and what came of it."""
+
+    name: str
+    tag: Callable[[], list]
+    seconds: list[float] = dataclasses.field(default_factory=list)
+    tagged: list = dataclasses.field(default_factory=list)
+
+
+def table(run_dir: str, data: str, *, baseline: str | None = None, repeats: int = 5) -> str:
+    """Sentences a second, agreement with exact sampling, and scores, as a Markdown table.
+
+    Args:
+      run_dir: a trained run.
+      data: labelled CoNLL file.
+      baseline: another run to compare with.
+      repeats: timed rounds over all rows.
+    """
+    import uanet_tf
+    from benchmarks.measure import matmul_rate, timed
+    from uanet_tf.data.conll import read_corpus
+
+    sentences = read_corpus(data)
+    tokens = [sentence.tokens for sentence in sentences]
+    rows = _rows(run_dir, tokens)
+    if baseline is not None:
+        model = uanet_tf.load_model(baseline)
+        decoder = model.settings.decoder.decoder
+        rows.append(Row(f"baseline: {decoder}", lambda: uanet_tf.tag(model, tokens)))
+    peak = matmul_rate()
+    for row in rows:
+        row.tagged = row.tag()  # warm-up: graphs are made
+    for _ in range(repeats):
+        for row in rows:
+            row.seconds.append(timed(row.tag, repeats=1, warm_up=0).median)
+    header = (
+        f"{len(tokens):,} sentences, {sum(map(len, tokens)) / len(tokens):.1f} tokens each; large "
+        f"matrix product {peak / 1e9:.0f} GFLOP/s before, {matmul_rate() / 1e9:.0f} after.\n\n"
+    )
+    return header + "\n".join(_lines(rows, sentences))
+
+
+def _rows(run_dir: str, tokens: Sequence[Sequence[str]]) -> list[Row]:
+    """The ways to apply one run; each has a model of its own, so that graphs stay."""
+    import uanet_tf
+
+    def model(sampling: str = "exact", refine_all: bool = False, num_samples: int | None = None):
+        loaded = uanet_tf.load_model(run_dir)
+        if sampling == "exact" or loaded.can_adapt:
+            loaded.sampling = sampling
+        loaded.refine_all = refine_all
+        if num_samples is not None:
+            loaded.num_samples = num_samples
+        return loaded
+
+    naive, exact = model(refine_all=True), model()
+    rows = [
+        Row("naive", lambda: _tag_naively(naive, tokens)),
+        Row("exact", lambda: uanet_tf.tag(exact, tokens)),
+    ]
+    one = model(num_samples=1)
+    rows.append(Row("exact, M = 1", lambda: uanet_tf.tag(one, tokens)))
+    if exact.can_adapt:
+        adaptive = model("adaptive")
+        rows.append(Row("adaptive", lambda: uanet_tf.tag(adaptive, tokens)))
+    return rows
+
+
+def _tag_naively(model, tokens: Sequence[Sequence[str]]) -> list:
+    import uanet_tf
+
+    tagged = []
+    for start in range(0, len(tokens), NAIVE_BATCH):
+        tagged += uanet_tf.tag(model, tokens[start : start + NAIVE_BATCH])
+    return tagged
+
+
+def _lines(rows: Sequence[Row], sentences: Sequence) -> list[str]:
+    labels = {row.name: _flat(row) for row in rows}
+    lines = [
+        "| tagging | sentences/s | times naive | labels as exact | score | refined tokens |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in rows:
+        ratios = [a / b for a, b in zip(rows[0].seconds, row.seconds, strict=True)]
+        rate = len(sentences) / statistics.median(row.seconds)
+        spread = (len(sentences) / max(row.seconds), len(sentences) / min(row.seconds))
+        agreement = float(np.mean(labels[row.name] == labels["exact"]))
+        refined = float(np.mean([flag for tagged in row.tagged for flag in tagged.refined]))
+        lines.append(
+            f"| {row.name} | {rate:,.0f} ({spread[0]:,.0f} to {spread[1]:,.0f}) "
+            f"| {statistics.median(ratios):.2f} | {100 * agreement:.2f} % "
+            f"| {_score(sentences, row.tagged):.2f} | {100 * refined:.1f} % |"
+        )
+    return lines
+
+
+def _flat(row: Row) -> np.ndarray:
+    return np.array([label for tagged in row.tagged for label in tagged.labels])
+
+
+def _score(sentences: Sequence, tagged: Sequence) -> float:
+    """F1 of entities, or accuracy where labels are no chunks."""
+    from uanet_tf.inference.scoring import score
+
+    task = "pos" if tagged[0].scheme is None else "ner"
+    scores = score(
+        [sentence.labels for sentence in sentences],
+        [sentence.draft_labels for sentence in tagged],
+        [sentence.refined_labels for sentence in tagged],
+        [sentence.labels for sentence in tagged],
+        [sentence.uncertainty for sentence in tagged],
+        task=task,
+        threshold=0.0,
+    )
+    return float(scores["f1" if task == "ner" else "accuracy"] or 0.0)
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.trained",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--run_dir", required=True)
+    parser.add_argument("--data", required=True, metavar="FILE")
+    parser.add_argument("--baseline", metavar="RUN")
+    parser.add_argument("--repeats", type=int, default=5)
+    arguments = parser.parse_args()
+    sys.stdout.write(
+        table(
+            arguments.run_dir,
+            arguments.data,
+            baseline=arguments.baseline,
+            repeats=arguments.repeats,
+        )
+        + "\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

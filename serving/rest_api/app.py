@@ -1,0 +1,95 @@
+"""The HTTP side: a Starlette application that reads bodies and keeps the event loop free."""
+
+import asyncio
+import http
+from concurrent.futures import Executor
+
+from absl import logging
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from serving.rest_api.handler import Answer, Handler, error_answer
+from serving.rest_api.rest_error import RestError
+
+# What is read and thrown away of a body over the limit, so that its sender, who writes before
+# it reads, comes to see the answer.
+_MOST_DISCARDED = 64 << 20
+
+
+def make_app(handler: Handler, executor: Executor, *, max_body_bytes: int) -> Starlette:
+    """The application.
+
+    Args:
+      handler: answers.
+      executor: a bounded pool of threads, in which models run.
+      max_body_bytes: largest body; a larger one is answered with 413.
+    """
+    endpoint = _Endpoint(handler, executor, max_body_bytes)
+    # An object, not a function: Starlette then leaves all methods to it.
+    routes = [Route("/{path:path}", endpoint)]
+    return Starlette(routes=routes, exception_handlers={Exception: _fault})
+
+
+class _Endpoint:
+    """Answers one request."""
+
+    def __init__(self, handler: Handler, executor: Executor, max_body_bytes: int) -> None:
+        self._handler = handler
+        self._executor = executor
+        self._max_body_bytes = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        try:
+            answer = await self._answer(request)
+        except ClientDisconnect:
+            return
+        headers = {"content-type": answer.content_type}
+        if answer.status == http.HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+            headers["connection"] = "close"
+        await Response(answer.body, answer.status, headers)(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Answer:
+        target = _target(request.scope)
+        body = await self._body(request)
+        if body is None:
+            return error_answer(self._handler.too_large())
+        answer = self._handler.quick_answer(
+            request.method, target, request.headers.get("origin", "")
+        )
+        if answer is None:
+            gzipped = "gzip" in request.headers.get("content-encoding", "").lower()
+            answer = await asyncio.get_running_loop().run_in_executor(
+                self._executor, lambda: self._handler.predict(target, body, gzipped=gzipped)
+            )
+        logging.vlog(1, "%s %s: %d", request.method, target[:200], answer.status)
+        return answer
+
+    async def _body(self, request: Request) -> bytes | None:
+        """The body; None if it is over the limit."""
+        pieces, size = [], 0
+        async for piece in request.stream():
+            size += len(piece)
+            if size <= self._max_body_bytes:
+                pieces.append(piece)
+            else:
+                pieces.clear()
+                if size > _MOST_DISCARDED + self._max_body_bytes:
+                    break
+        return b"".join(pieces) if size <= self._max_body_bytes else None
+
+
+def _target(scope: Scope) -> str:
+    """Path and query string as they were sent."""
+    query = scope["query_string"]
+    return (scope["raw_path"] + (b"?" + query if query else b"")).decode("latin-1")
+
+
+async def _fault(request: Request, error: Exception) -> Response:
+    """An error that nobody foresaw: told in JSON; the server logs it and goes on."""
+    del request
+    answer = error_answer(RestError(500, f"Internal error: {type(error).__name__}"))
+    return Response(answer.body, answer.status, {"content-type": answer.content_type})

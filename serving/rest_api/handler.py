@@ -1,0 +1,142 @@
+"""From a request to its answer, without any HTTP machinery."""
+
+import json
+import re
+import zlib
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+from serving.rest_api import json_request, json_response, routes
+from serving.rest_api.model_manager import ModelManager
+from serving.rest_api.rest_error import RestError, bad_request, unimplemented
+
+_JSON = "application/json"
+_ORIGIN = re.compile(r"https?://.+")
+_GZIP_WINDOW = 16 + zlib.MAX_WBITS
+
+
+class Answer(NamedTuple):
+    """An HTTP answer."""
+
+    status: int
+    body: bytes = b""
+    content_type: str = _JSON
+
+
+def error_answer(error: RestError) -> Answer:
+    """``{"error": "..."}`` with the error's code."""
+    if error.message is None:
+        return Answer(error.status)
+    return Answer(error.status, json.dumps({"error": error.message}).encode("ascii"))
+
+
+class Handler:
+    """Answers requests from the models of a manager.
+
+    Args:
+      manager: the models.
+      max_body_bytes: largest body after unpacking.
+    """
+
+    def __init__(self, manager: ModelManager, *, max_body_bytes: int) -> None:
+        self._manager = manager
+        self._max_body_bytes = max_body_bytes
+
+    def quick_answer(self, method: str, target: str, origin: str = "") -> Answer | None:
+        """Answers what needs no model to run; None: ``predict`` has to.
+
+        Args:
+          method: "GET", ...
+          target: path as it was sent, with the query string.
+          origin: header of that name.
+        """
+        if not routes.is_api(target):
+            return Answer(HTTPStatus.NOT_FOUND, b"404 Not Found\n", "text/plain")
+        if method == "OPTIONS":
+            if _ORIGIN.fullmatch(origin):
+                return Answer(HTTPStatus.OK)
+            return error_answer(bad_request("Origin header is missing in CORS request"))
+        try:
+            route = routes.parse(method, target)
+            if route.kind == "status":
+                return _json(self._status(route))
+            if route.kind == "metadata":
+                return _json(self._metadata(route))
+        except RestError as error:
+            return error_answer(error)
+        return None
+
+    def predict(self, target: str, body: bytes, *, gzipped: bool = False) -> Answer:
+        """Answers a POST to ``:predict``, ``:classify`` or ``:regress``; takes its time."""
+        try:
+            route = routes.parse("POST", target)
+            if gzipped:
+                body = self._unpack(body)
+            request = json_request.parse_body(body)
+            signature = json_request.signature_name(request)
+            with self._manager.use(route.model, route.version, route.label) as (_, model):
+                if route.kind != "predict":
+                    raise _not_predict(route.kind, model.method(signature))
+                inputs = json_request.read_inputs(request, model.input_types(signature))
+                del request, body  # large ones would be kept while the model runs
+                outputs = model.predict(signature, inputs.tensors)
+            return Answer(HTTPStatus.OK, json_response.predictions(outputs, rows=inputs.rows))
+        except RestError as error:
+            return error_answer(error)
+
+    def too_large(self) -> RestError:
+        """The error of a body over the limit (413)."""
+        return RestError(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            f"The body is larger than {self._max_body_bytes:,} bytes (--max_body_bytes).",
+        )
+
+    def _status(self, route: routes.Route) -> dict[str, Any]:
+        return {
+            "model_version_status": [
+                {
+                    "version": str(version),
+                    "state": state.state,
+                    "status": {
+                        "error_code": "INVALID_ARGUMENT" if state.error else "OK",
+                        "error_message": state.error,
+                    },
+                }
+                for version, state in self._manager.states(route.model, route.version)
+            ]
+        }
+
+    def _metadata(self, route: routes.Route) -> dict[str, Any]:
+        with self._manager.use(route.model, route.version, route.label) as (version, model):
+            return {
+                "model_spec": {
+                    "name": route.model,
+                    "signature_name": "",
+                    "version": str(version),
+                },
+                "metadata": {"signature_def": {"signature_def": model.metadata}},
+            }
+
+    def _unpack(self, body: bytes) -> bytes:
+        inflater = zlib.decompressobj(_GZIP_WINDOW)
+        try:
+            unpacked = inflater.decompress(body, self._max_body_bytes + 1)
+        except zlib.error:
+            raise bad_request("The body is not the gzip data that its header announces.") from None
+        if len(unpacked) > self._max_body_bytes:
+            raise self.too_large()
+        if not inflater.eof:
+            raise bad_request("The gzip data of the body is not complete.")
+        return unpacked
+
+
+def _not_predict(kind: str, method: str) -> RestError:
+    names = {"classify": "Classification", "regress": "Regression"}
+    wanted = f"tensorflow/serving/{kind}"
+    if method != wanted:
+        return bad_request(f"{names[kind]} signature method_name must be {wanted}. Was: {method}")
+    return unimplemented(f"This development server does not answer :{kind}, TF Serving does.")
+
+
+def _json(value: dict[str, Any]) -> Answer:
+    return Answer(HTTPStatus.OK, json.dumps(value, indent=1).encode("ascii"))

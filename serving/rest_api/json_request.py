@@ -1,0 +1,181 @@
+"""The body of a predict request: JSON in row form (instances) or columnar form (inputs)."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from serving.rest_api.json_values import is_base64, shown, to_array
+from serving.rest_api.rest_error import RestError, bad_request
+
+_BOM = "\ufeff"
+_BLANKS = " \t\n\r"
+
+
+class Inputs(NamedTuple):
+    """Tensors of a request by name, and whether the answer is to come row by row."""
+
+    tensors: dict[str, np.ndarray]
+    rows: bool
+
+
+def parse_body(body: bytes) -> dict[str, Any]:
+    """Reads the JSON object that a body starts with; what follows it is not looked at.
+
+    Raises:
+      RestError: 400, not JSON or no object.
+    """
+    # Stray bytes live on as lone surrogates, and become the same bytes again in the tensor.
+    text = body.decode("utf-8", "surrogateescape").removeprefix(_BOM)
+    start = len(text) - len(text.lstrip(_BLANKS))
+    if start == len(text):
+        raise bad_request("JSON Parse error: The document is empty at offset: 0")
+    try:
+        value, _ = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        reason = "Invalid value" if error.msg == "Expecting value" else error.msg
+        raise bad_request(f"JSON Parse error: {reason} at offset: {error.pos}") from None
+    except RecursionError:
+        raise bad_request("JSON Parse error: nested too deeply") from None
+    except ValueError:  # an integer of more digits than Python reads
+        raise bad_request("JSON Parse error: Number too big to be stored in double.") from None
+    if type(value) is not dict:
+        raise bad_request(f"JSON Value: {shown(value)} Is not object")
+    return value
+
+
+def signature_name(body: Mapping[str, Any]) -> str:
+    """The signature asked for; "" for the default.
+
+    Raises:
+      RestError: 400, it is no string.
+    """
+    name = body.get("signature_name", "")
+    if type(name) is not str:
+        raise bad_request(
+            f"JSON Value: {shown(name)} not formatted correctly. 'signature_name' key must be a "
+            "string value."
+        )
+    return name
+
+
+def read_inputs(body: Mapping[str, Any], dtypes: Mapping[str, tf.DType]) -> Inputs:
+    """Makes the tensors of a request.
+
+    Args:
+      body: the parsed request.
+      dtypes: the inputs of the signature.
+
+    Raises:
+      RestError: 400, or 501 for types that JSON cannot hold; the shapes of the signature are
+        not checked, since TF Serving leaves that to the model.
+    """
+    if "instances" in body and "inputs" in body:
+        raise bad_request(
+            "JSON Value: Not formatted correctly expecting only one of 'inputs' or 'instances' "
+            "keys to exist"
+        )
+    if "instances" in body:
+        return Inputs(_from_rows(body["instances"], dtypes), rows=True)
+    if "inputs" in body:
+        return Inputs(_from_columns(body["inputs"], dtypes), rows=False)
+    raise bad_request("Missing 'inputs' or 'instances' key")
+
+
+def _from_rows(rows: Any, dtypes: Mapping[str, tf.DType]) -> dict[str, np.ndarray]:
+    if type(rows) is not list:
+        raise bad_request(f"JSON Value: {shown(rows)} Expecting 'instances' to be an list/array")
+    if not rows:
+        raise bad_request("JSON Value: [] No values in 'instances' array")
+    if len(dtypes) > 1 and type(rows[0]) is not dict:
+        raise bad_request(
+            "instances is a plain list, but expecting list of objects as multiple input tensors "
+            "required as per tensorinfo_map"
+        )
+    named = _is_named(rows[0])
+    columns: dict[str, list[np.ndarray]] = {name: [] for name in dtypes}
+    for number, row in enumerate(rows):
+        if _is_named(row) != named:
+            found = (
+                "Expecting object but got list" if named else "Expecting value/list but got object"
+            )
+            raise bad_request(f"{found} at item {number} of input list")
+        for name, value in (row if named else {next(iter(dtypes)): row}).items():
+            _append(columns, dtypes, number, name, value)
+        if named and row.keys() != dtypes.keys():
+            raise bad_request(
+                f"Failed to process element: {number} of 'instances' list. JSON object: "
+                f"{shown(row)} keys must be equal to: {','.join(sorted(dtypes))}"
+            )
+    if not all(columns.values()):
+        raise bad_request(f"instances must be objects with the keys {','.join(sorted(dtypes))}")
+    return {name: np.stack(column) for name, column in columns.items()}
+
+
+def _append(
+    columns: dict[str, list[np.ndarray]],
+    dtypes: Mapping[str, tf.DType],
+    number: int,
+    name: str,
+    value: Any,
+) -> None:
+    """Adds one row's value to its column, if it is of the shape of those before."""
+    try:
+        if name not in dtypes:
+            raise bad_request(f"JSON object: does not have named input: {name}")
+        array = to_array(value, dtypes[name])
+        column = columns[name]
+        if column and column[0].size != array.size:
+            raise bad_request(f"Expecting tensor size: {column[0].size} but got: {array.size}")
+        if column and column[0].shape != array.shape:
+            raise bad_request(f"Expecting shape {_shape(column[0])} but got: {_shape(array)}")
+    except RestError as error:
+        raise bad_request(
+            f"Failed to process element: {number} key: {shown(name)} of 'instances' list. "
+            f"Error: {error.message}"
+        ) from None
+    column.append(array)
+
+
+def _from_columns(inputs: Any, dtypes: Mapping[str, tf.DType]) -> dict[str, np.ndarray]:
+    if not _is_named(inputs):
+        if len(dtypes) > 1:
+            raise bad_request(
+                "inputs is a plain value/list, but expecting an object as multiple input tensors "
+                "required as per tensorinfo_map"
+            )
+        name, dtype = next(iter(dtypes.items()))
+        return {name: to_array(inputs, dtype)}
+    tensors = {}
+    for name, dtype in dtypes.items():
+        if name not in inputs:
+            raise bad_request(f"Missing named input: {name} in 'inputs' object.")
+        tensors[name] = to_array(inputs[name], dtype)
+    return tensors
+
+
+def _is_named(value: Any) -> bool:
+    """Whether a value is an object of named inputs."""
+    return type(value) is dict and not is_base64(value)
+
+
+def _shape(array: np.ndarray) -> str:
+    return f"[{','.join(map(str, array.shape))}]"
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of equal keys the first counts, as in TF Serving."""
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else dict(reversed(pairs))
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise bad_request("JSON Parse error: Number too big to be stored in double.")
+    return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float)

@@ -1,0 +1,220 @@
+"""A SavedModel in memory: its signatures, run on a session, as TF Serving runs them.
+
+`tf.saved_model.load` is not used: it checks the shapes of signatures, which TF Serving does not,
+and not every model gives its memory back (on the pinned version one that Keras' ExportArchive wrote
+left 95 MB behind at each reload). A closed session does. This is what TF Serving's C++ loader does.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from google.protobuf import json_format
+from google.protobuf.message import DecodeError
+from tensorflow.core.protobuf import config_pb2, meta_graph_pb2, saved_model_pb2
+
+from serving.rest_api.rest_error import bad_request, from_tensorflow
+from uanet_tf.errors import InputError
+
+DEFAULT_SIGNATURE = "serving_default"
+_SERVE_TAG = "serve"
+_INIT_OP = "__saved_model_init_op"
+_METHODS = {f"tensorflow/serving/{name}" for name in ("predict", "classify", "regress")}
+_UNKNOWN_OP = "Op type not registered"
+
+
+class LoadedModel:
+    """One version of a model, ready to answer.
+
+    Args:
+      path: directory of the SavedModel.
+      session_config: threads and devices; default: TensorFlow's own.
+      timeout_ms: longest run of one request, milliseconds; 0: no limit.
+
+    Raises:
+      InputError: no SavedModel, a damaged one, or one whose operations are not to be had.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        session_config: config_pb2.ConfigProto | None = None,
+        *,
+        timeout_ms: int = 0,
+    ) -> None:
+        self.path = os.fspath(path)
+        self._timeout_ms = timeout_ms
+        self._meta_graph = _read_meta_graph(self.path)
+        self._graph = _import_graph(self._meta_graph, self.path)
+        self._session = tf.compat.v1.Session(graph=self._graph, config=session_config)
+        try:
+            _restore(self._session, self._meta_graph, self.path)
+        except BaseException:
+            self._session.close()
+            raise
+        self._lock = threading.Lock()
+        self._callables: dict[str, Callable[..., list[np.ndarray]]] = {}
+        self.metadata = _metadata(self._meta_graph)
+        # The graph lives in the session; what is kept is the signatures.
+        self._meta_graph.ClearField("graph_def")
+
+    def input_types(self, signature: str) -> dict[str, tf.DType]:
+        """Inputs of a signature by name.
+
+        Raises:
+          RestError: 400, no such signature, or one without inputs.
+        """
+        inputs = self._signature(signature).inputs
+        if not inputs:
+            raise bad_request(f"Failed to get input map for signature: {signature}")
+        return {name: tf.as_dtype(inputs[name].dtype) for name in sorted(inputs)}
+
+    def method(self, signature: str) -> str:
+        """Method of a signature: "tensorflow/serving/predict", ..."""
+        return self._signature(signature).method_name
+
+    def predict(self, signature: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Runs a signature; may be called from several threads at once.
+
+        Args:
+          signature: its name, "" for the default.
+          inputs: an array for each of its inputs.
+
+        Returns:
+          {output: array}; strings are arrays of bytes objects.
+
+        Raises:
+          RestError: what the model says of its inputs, with the HTTP code that fits.
+        """
+        definition = self._signature(signature)
+        if definition.method_name not in _METHODS:
+            raise bad_request(
+                f"Expected prediction signature method_name to be one of {sorted(_METHODS)}. "
+                f"Was: {definition.method_name}"
+            )
+        try:
+            run = self._callable(signature or DEFAULT_SIGNATURE, definition)
+            values = run(*(inputs[name] for name in sorted(definition.inputs)))
+        except tf.errors.OpError as error:
+            raise from_tensorflow(error.error_code, error.message) from None
+        return dict(zip(sorted(definition.outputs), map(np.asarray, values), strict=True))
+
+    def close(self) -> None:
+        """Gives the memory back; no request may be running."""
+        self._callables.clear()
+        self._session.close()
+
+    def _signature(self, name: str) -> meta_graph_pb2.SignatureDef:
+        name = name or DEFAULT_SIGNATURE
+        if name not in self._meta_graph.signature_def:
+            raise bad_request(f'Serving signature name: "{name}" not found in signature def')
+        return self._meta_graph.signature_def[name]
+
+    def _callable(
+        self, name: str, definition: meta_graph_pb2.SignatureDef
+    ) -> Callable[..., list[np.ndarray]]:
+        """The function that runs a signature; made once, since that prunes the graph."""
+        with self._lock:
+            if name not in self._callables:
+                options = config_pb2.CallableOptions()
+                options.run_options.timeout_in_ms = self._timeout_ms
+                options.feed.extend(
+                    definition.inputs[key].name for key in sorted(definition.inputs)
+                )
+                outputs = definition.outputs
+                options.fetch.extend(outputs[key].name for key in sorted(outputs))
+                # The one way to run a session without Python's check of shapes.
+                self._callables[name] = self._session._make_callable_from_options(options)
+            return self._callables[name]
+
+
+def _read_meta_graph(path: str) -> meta_graph_pb2.MetaGraphDef:
+    file = os.path.join(path, "saved_model.pb")
+    model = saved_model_pb2.SavedModel()
+    try:
+        with open(file, "rb") as stream:
+            model.ParseFromString(stream.read())
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror}).") from None
+    except DecodeError:
+        raise InputError(f"{file}: is not a SavedModel, or was not written to its end.") from None
+    for meta_graph in model.meta_graphs:
+        if _SERVE_TAG in meta_graph.meta_info_def.tags:
+            return meta_graph
+    raise InputError(f"{file}: holds no graph with the tag {_SERVE_TAG!r}.")
+
+
+def _import_graph(meta_graph: meta_graph_pb2.MetaGraphDef, path: str) -> tf.Graph:
+    try:
+        return _new_graph(meta_graph)
+    except (tf.errors.OpError, ValueError) as error:
+        if _UNKNOWN_OP not in str(error):
+            raise InputError(
+                f"{path}: the graph cannot be imported ({_first_line(error)})"
+            ) from None
+        unknown = _first_line(error)
+    # Raw text: TF Serving has the operations of tensorflow-text linked in, here they are a package.
+    try:
+        import tensorflow_text  # noqa: F401
+    except ImportError:
+        raise InputError(
+            f"{path}: {unknown} Its operations may be those of tensorflow-text, which is not "
+            "installed."
+        ) from None
+    try:
+        return _new_graph(meta_graph)
+    except (tf.errors.OpError, ValueError) as error:
+        raise InputError(f"{path}: the graph cannot be imported ({_first_line(error)})") from None
+
+
+def _new_graph(meta_graph: meta_graph_pb2.MetaGraphDef) -> tf.Graph:
+    graph = tf.Graph()
+    with graph.as_default():
+        tf.graph_util.import_graph_def(meta_graph.graph_def, name="")
+    return graph
+
+
+def _restore(session: Any, meta_graph: meta_graph_pb2.MetaGraphDef, path: str) -> None:
+    """Reads the variables and runs the initialiser (tables), both with the assets' paths."""
+    feeds: dict[str, Any] = {
+        asset.tensor_info.name: os.path.join(path, "assets", asset.filename)
+        for asset in meta_graph.asset_file_def
+    }
+    variables = os.path.join(path, "variables", "variables")
+    saver = meta_graph.saver_def
+    try:
+        if os.path.exists(f"{variables}.index") and saver.restore_op_name:
+            session.run(saver.restore_op_name, {**feeds, saver.filename_tensor_name: variables})
+        if (init_op := _init_op(meta_graph)) is not None:
+            session.run(init_op, feeds)
+    except (tf.errors.OpError, ValueError) as error:
+        raise InputError(f"{path}: cannot be restored ({_first_line(error)})") from None
+
+
+def _init_op(meta_graph: meta_graph_pb2.MetaGraphDef) -> str | None:
+    if _INIT_OP in meta_graph.signature_def:
+        return meta_graph.signature_def[_INIT_OP].outputs[_INIT_OP].name
+    for key in ("saved_model_main_op", "legacy_init_op"):
+        if key in meta_graph.collection_def:
+            return meta_graph.collection_def[key].node_list.value[0]
+    return None
+
+
+def _metadata(meta_graph: meta_graph_pb2.MetaGraphDef) -> dict[str, Any]:
+    """All signatures as plain values, defaults written out."""
+    return {
+        name: json_format.MessageToDict(
+            meta_graph.signature_def[name],
+            preserving_proto_field_name=True,
+            including_default_value_fields=True,
+        )
+        for name in sorted(meta_graph.signature_def)
+    }
+
+
+def _first_line(error: Exception) -> str:
+    message = error.message if isinstance(error, tf.errors.OpError) else str(error)
+    return message.strip().splitlines()[0][:300] if message.strip() else type(error).__name__

@@ -1,0 +1,70 @@
+"""The directory of a model's versions: E/NAME/1, E/NAME/2, ..."""
+
+import os
+
+from serving.rest_api.model_config import ModelSettings
+from serving.rest_api.routes import MAX_VERSION
+from uanet_tf.errors import InputError
+
+# What tells one state of a version's files from another.
+Fingerprint = frozenset[tuple[str, int, int]]
+
+
+def list_versions(settings: ModelSettings) -> dict[int, str]:
+    """Versions on disk that are to be served, and their directories.
+
+    A version is a directory whose name is a number (``00000123`` is 123); all else is skipped.
+
+    Returns:
+      {version: path}.
+
+    Raises:
+      OSError: the base path cannot be read.
+    """
+    found: dict[int, str] = {}
+    for name in sorted(os.listdir(settings.base_path)):
+        path = os.path.join(settings.base_path, name)
+        if name.isascii() and name.isdigit() and int(name) <= MAX_VERSION and os.path.isdir(path):
+            found[int(name)] = path
+    if settings.latest is not None:
+        wanted = sorted(found)[-settings.latest :]
+    elif settings.versions is not None:
+        wanted = sorted(found.keys() & settings.versions)
+    else:
+        wanted = sorted(found)
+    return {version: found[version] for version in wanted}
+
+
+def find_models(folder: str) -> list[ModelSettings]:
+    """The models below ``folder``: its directories that hold a version, by name.
+
+    Raises:
+      InputError: there is none, or ``folder`` cannot be read.
+    """
+    try:
+        names = sorted(os.listdir(folder))
+        paths = {name: os.path.abspath(os.path.join(folder, name)) for name in names}
+        models = [ModelSettings(name, path) for name, path in paths.items() if os.path.isdir(path)]
+        found = [model for model in models if list_versions(model)]
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be read ({error.strerror}).") from None
+    if not found:
+        raise InputError(f"{folder}: holds no model (a directory NAME with versions 1, 2, ...).")
+    return found
+
+
+def fingerprint(path: str) -> Fingerprint:
+    """Names, sizes and times of the files below ``path``.
+
+    A version that could not be loaded is tried again when they change.
+    """
+    found = set()
+    for folder, _, names in os.walk(path):
+        for name in names:
+            file = os.path.join(folder, name)
+            try:
+                status = os.stat(file)
+            except OSError:
+                continue
+            found.add((file, status.st_size, status.st_mtime_ns))
+    return frozenset(found)

@@ -1,0 +1,216 @@
+"""Keeps the versions that are to be served loaded, and hands them out to requests."""
+
+import contextlib
+import dataclasses
+import threading
+from collections.abc import Callable, Iterator, Sequence
+
+from absl import logging
+
+from serving.rest_api.loaded_model import LoadedModel
+from serving.rest_api.model_config import ModelSettings
+from serving.rest_api.model_folder import Fingerprint, fingerprint, list_versions
+from serving.rest_api.rest_error import bad_request, not_found
+from uanet_tf.errors import InputError
+
+LOADING, AVAILABLE, UNLOADING, END = "LOADING", "AVAILABLE", "UNLOADING", "END"
+
+
+@dataclasses.dataclass(frozen=True)
+class VersionState:
+    """What became of a version.
+
+    Attributes:
+      state: LOADING, AVAILABLE, UNLOADING or END.
+      error: why it could not be loaded, "" if it could.
+    """
+
+    state: str
+    error: str = ""
+
+
+class _Served:
+    """A loaded version and the number of requests that are using it."""
+
+    def __init__(self, model: LoadedModel) -> None:
+        self.model = model
+        self.users = 0
+
+
+class ModelManager:
+    """The models of a server.
+
+    A version that is no longer wanted goes on serving until a wanted one is ready, and until the
+    last request that began with it has its answer.
+
+    Args:
+      models: what to serve.
+      load: makes a LoadedModel of a version's directory.
+      poll_seconds: time between two looks at the directories; 0: one look only.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[ModelSettings],
+        load: Callable[[str], LoadedModel] = LoadedModel,
+        *,
+        poll_seconds: float = 1.0,
+    ) -> None:
+        self._settings = {settings.name: settings for settings in models}
+        self._load = load
+        self._poll_seconds = poll_seconds
+        self._changed = threading.Condition()
+        self._served: dict[str, dict[int, _Served]] = {name: {} for name in self._settings}
+        self._states: dict[str, dict[int, VersionState]] = {name: {} for name in self._settings}
+        self._failed: dict[tuple[str, int], Fingerprint] = {}
+        self._faults: dict[str, str] = {}
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    # ------------------------------------------------------------------ for requests
+
+    @contextlib.contextmanager
+    def use(
+        self, name: str, version: int | None = None, label: str | None = None
+    ) -> Iterator[tuple[int, LoadedModel]]:
+        """The version that a request means, and the model, which stays loaded meanwhile.
+
+        Raises:
+          RestError: 400, unknown label; 404, no such model, or version not loaded.
+        """
+        with self._changed:
+            if label is not None:
+                version = self._labelled(name, label)
+            served = self._served.get(name, {})
+            if version is None and served:
+                version = max(served)
+            if version not in served:
+                wanted = f"Latest({name})" if version is None else f"Specific({name}, {version})"
+                raise not_found(f"Servable not found for request: {wanted}")
+            entry = served[version]
+            entry.users += 1
+        try:
+            yield version, entry.model
+        finally:
+            with self._changed:
+                entry.users -= 1
+                self._changed.notify_all()
+
+    def states(self, name: str, version: int | None = None) -> list[tuple[int, VersionState]]:
+        """States of a model's versions, or of one of them, newest first.
+
+        Raises:
+          RestError: 404, no such model or version.
+        """
+        with self._changed:
+            states = dict(self._states.get(name, {}))
+        if version is not None:
+            states = {number: states[number] for number in states if number == version}
+        if not states:
+            wanted = "any versions" if version is None else f"version {version}"
+            raise not_found(f"Could not find {wanted} of model {name}")
+        return sorted(states.items(), reverse=True)
+
+    def _labelled(self, name: str, label: str) -> int:
+        settings = self._settings.get(name)
+        if settings is None or label not in settings.labels:
+            raise bad_request(f"Unrecognized servable version label: {label}")
+        return settings.labels[label]
+
+    # ------------------------------------------------------------------ loading
+
+    def start(self) -> None:
+        """Loads what there is now, then goes on looking in the background."""
+        self.poll()
+        if self._poll_seconds > 0:
+            self._thread = threading.Thread(target=self._poll_often, name="models", daemon=True)
+            self._thread.start()
+
+    def stop(self, timeout: float = 5.0) -> bool:
+        """Stops looking and unloads everything; False if a load would not end in time."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(timeout)
+            if self._thread.is_alive():
+                return False
+        for name in self._settings:
+            for version in list(self._served[name]):
+                self._unload(name, version, timeout)
+        return True
+
+    def poll(self) -> None:
+        """Looks at the directories once, loads what is new and unloads what is no longer wanted."""
+        for name, settings in self._settings.items():
+            wanted = self._wanted(settings)
+            if wanted is None:
+                continue
+            for version, path in wanted.items():
+                if not self._stopping.is_set():
+                    self._load_version(name, version, path)
+            served = self._served[name]
+            # With nothing on disk the model is meant to go; with nothing ready, the old one stays.
+            if not wanted or any(version in served for version in wanted):
+                for version in [version for version in served if version not in wanted]:
+                    self._unload(name, version)
+
+    def first_error(self) -> str:
+        """Why nothing is served; "" if something is, or there is nothing that could be."""
+        with self._changed:
+            if any(self._served.values()):
+                return ""
+            errors = [state.error for states in self._states.values() for state in states.values()]
+        return next(filter(None, errors), "")
+
+    def _wanted(self, settings: ModelSettings) -> dict[int, str] | None:
+        """Versions on disk; says once what is wrong with them.
+
+        None if they cannot be read, which changes nothing: the directory may be away for a moment.
+        """
+        try:
+            wanted = list_versions(settings)
+            fault = "" if wanted else "holds no version to serve (a directory named 1, 2, ...)"
+        except OSError as error:
+            wanted, fault = None, f"cannot be read ({error.strerror})"
+        if fault and self._faults.get(settings.name) != fault:
+            logging.warning("%s: %s", settings.base_path, fault)
+        self._faults[settings.name] = fault
+        return wanted
+
+    def _poll_often(self) -> None:
+        while not self._stopping.wait(self._poll_seconds):
+            self.poll()
+
+    def _load_version(self, name: str, version: int, path: str) -> None:
+        if version in self._served[name]:
+            return
+        files = fingerprint(path)
+        if self._failed.get((name, version)) == files:
+            return
+        self._set_state(name, version, VersionState(LOADING))
+        try:
+            model = self._load(path)
+        except InputError as error:
+            # It may be still being copied: when its files change, it is tried again.
+            self._failed[name, version] = files
+            self._set_state(name, version, VersionState(END, str(error)))
+            logging.error("%s version %d is not served: %s", name, version, error)
+            return
+        self._failed.pop((name, version), None)
+        with self._changed:
+            self._served[name][version] = _Served(model)
+            self._states[name][version] = VersionState(AVAILABLE)
+        logging.info("%s version %d is served from %s", name, version, path)
+
+    def _unload(self, name: str, version: int, timeout: float | None = None) -> None:
+        with self._changed:
+            entry = self._served[name].pop(version)
+            self._states[name][version] = VersionState(UNLOADING)
+            idle = self._changed.wait_for(lambda: entry.users == 0, timeout)
+        if idle:
+            entry.model.close()
+        self._set_state(name, version, VersionState(END))
+        logging.info("%s version %d is unloaded", name, version)
+
+    def _set_state(self, name: str, version: int, state: VersionState) -> None:
+        with self._changed:
+            self._states[name][version] = state

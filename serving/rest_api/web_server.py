@@ -1,0 +1,43 @@
+"""Runs an application on uvicorn until a signal ends it."""
+
+import contextlib
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+
+import uvicorn
+from starlette.types import ASGIApp
+
+_GRACE_SECONDS = 30  # for requests that have begun when the signal comes
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Server(uvicorn.Server):
+    """Ends quietly on a signal, where uvicorn would raise the signal once more."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is threading.main_thread():
+            for number in _SIGNALS:
+                signal.signal(number, self.handle_exit)
+        yield
+
+
+def make_server(app: ASGIApp) -> Server:
+    """A server for ``app`` that logs warnings alone."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
+    return Server(config)
+
+
+def serve(app: ASGIApp, listener: socket.socket) -> None:
+    """Answers on ``listener`` until SIGTERM or SIGINT, then ends what has begun."""
+    make_server(app).run(sockets=[listener])

@@ -1,0 +1,53 @@
+"""Trying again, with growing pauses, what may succeed later."""
+
+import dataclasses
+import random
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from serving.errors import ServingError
+
+_Result = TypeVar("_Result")
+
+
+@dataclasses.dataclass(frozen=True)
+class RetryPolicy:
+    """How often to try, and how long to wait in between.
+
+    Attributes:
+      attempts: tries in all.
+      first_pause: seconds before the second try; each further pause is twice as long.
+      longest_pause: most seconds between two tries.
+      sleep: waits; tests give one of their own.
+    """
+
+    attempts: int = 4
+    first_pause: float = 0.25
+    longest_pause: float = 5.0
+    sleep: Callable[[float], None] = time.sleep
+
+    def call(self, function: Callable[[], _Result]) -> _Result:
+        """The result of ``function``, tried again after errors that are retryable.
+
+        Raises:
+          ServingError: the last one.
+        """
+        for attempt in range(1, self.attempts + 1):
+            try:
+                return function()
+            except ServingError as error:
+                if not error.retryable:
+                    raise
+                if attempt == self.attempts:
+                    if attempt == 1:
+                        raise
+                    raise ServingError(
+                        f"{str(error).rstrip('.')} ({attempt} tries).",
+                        status=error.status,
+                        retryable=True,
+                    ) from error
+            pause = min(self.longest_pause, self.first_pause * 2 ** (attempt - 1))
+            # Many clients that failed together should not come back together.
+            self.sleep(pause * random.uniform(0.5, 1.0))
+        raise ValueError(f"`attempts` must be at least 1. Received: attempts={self.attempts}")

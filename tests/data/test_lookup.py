@@ -1,0 +1,76 @@
+import dataclasses
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.tiny_bert import tiny_bert
+from uanet_tf.config import Config
+from uanet_tf.data.bert_preset import read_bert_preset
+from uanet_tf.data.lookup import look_up, make_lookup
+from uanet_tf.data.subword_lookup import SubwordLookup
+from uanet_tf.data.token_lookup import TokenLookup
+from uanet_tf.data.vocabulary import Vocabulary
+
+VOCABULARY = Vocabulary(("oslo", "in"), (2, 1), tuple("oslin"), ("O",), None)
+
+
+@pytest.fixture(scope="module")
+def with_bert():
+    return dataclasses.replace(VOCABULARY, bert=read_bert_preset(tiny_bert()).spec)
+
+
+def test_words_and_characters_by_the_settings():
+    data = Config().replace(lowercase_words=True, max_chars=2).data
+    lookup = make_lookup(data, VOCABULARY)
+    assert isinstance(lookup, TokenLookup)
+    word_ids, char_ids = lookup(tf.constant(["OSLO"]))
+    assert word_ids.numpy().tolist() == [2]
+    assert char_ids.shape == [1, 2]
+
+
+def test_sub_words_by_the_bert(with_bert):
+    """Its tokenizer has rules of its own: settings for words do not touch it."""
+    data = Config().replace(normalize_digits=True, max_chars=2).data
+    for lowercase in (True, False):
+        spec = dataclasses.replace(with_bert.bert, lowercase=lowercase)
+        lookup = make_lookup(data, dataclasses.replace(with_bert, bert=spec))
+        assert isinstance(lookup, SubwordLookup)
+        ids = lookup(tf.constant(["Oslo", "19", "00"])).numpy() - 1
+        assert (spec.vocabulary[ids[0, 0]] == "oslo") == lowercase
+        assert (ids[1] != ids[2]).any()
+
+
+@pytest.mark.parametrize("has_bert", [False, True])
+def test_each_distinct_token_is_looked_up_once(with_bert, has_bert):
+    lookup = make_lookup(Config().data, with_bert if has_bert else VOCABULARY)
+    tokens = np.array([["oslo", "in", "oslo"], ["in", "garbage", "more"]], object)
+    features = look_up(lookup, tf.constant(tokens), tf.constant([3, 1], tf.int64))
+    assert features["lengths"].numpy().tolist() == [3, 1]
+    index = features["form_index"].numpy()
+    assert index.max() == 2  # "", oslo, in: padding is not looked at
+    assert index.tolist() == [[1, 2, 1], [2, 0, 0]]
+    expected = lookup.form_features(tf.constant(["", "oslo", "in"]))
+    assert set(features) == {*expected, "form_index", "lengths"}
+    for name, values in expected.items():
+        np.testing.assert_array_equal(features[name], values)
+
+
+def test_nothing_to_look_up(with_bert):
+    for vocabulary in (VOCABULARY, with_bert):
+        lookup = make_lookup(Config().data, vocabulary)
+        features = look_up(lookup, tf.zeros([2, 0], tf.string), tf.constant([0, 0]))
+        assert features["form_index"].shape == [2, 1]
+
+
+@pytest.mark.parametrize(("length", "message"), [(3, "beyond the width"), (-1, "negative")])
+def test_lengths_are_checked(length, message):
+    lookup = make_lookup(Config().data, VOCABULARY)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        look_up(lookup, tf.constant([["oslo", "in"]]), tf.constant([length]))
+
+
+def test_a_vocabulary_keeps_its_bert(with_bert, tmp_path):
+    with_bert.save(tmp_path / "vocabulary.json")
+    assert Vocabulary.load(tmp_path / "vocabulary.json") == with_bert
+    assert "bert" not in VOCABULARY.to_dict()

@@ -1,0 +1,169 @@
+"""The comparison's command: which runs it makes, with which flags, and what the tables say."""
+
+import csv
+import json
+import zipfile
+from io import BytesIO
+
+import h5py
+import numpy as np
+import pytest
+from absl import flags
+
+from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.evaluation import compare
+
+SCORES = {
+    "draft_f1": 70.0,
+    "refined_f1": 71.0,
+    "refined_fraction": 0.1,
+    "uncertainty_correct": 0.02,
+    "uncertainty_wrong": 0.5,
+    "sentences_per_second": 300.0,
+}
+
+
+def write_run(folder, f1, *, complete=True, test=True):
+    """What the tables read of a run directory."""
+    folder.mkdir(parents=True)
+    scores = {**SCORES, "f1": f1}
+    metrics = {"task": "ner", "epochs": [{"sentences_per_second": 100.0}], "best_epoch": 3}
+    if complete:
+        metrics |= {"dev": {**scores, "f1": f1 - 10}} | ({"test": scores} if test else {})
+        weights = BytesIO()
+        with h5py.File(weights, "w") as file:
+            file["layer/vars/0"] = np.zeros([3, 4])
+            file["bert/deep/vars/1"] = np.zeros([5])
+        with zipfile.ZipFile(folder / "model.keras", "w") as archive:
+            archive.writestr("model.weights.h5", weights.getvalue())
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+
+
+def table(out):
+    with (out / "results.csv").open(encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.fixture
+def trained(monkeypatch, tmp_path):
+    """Commands that would train; each leaves a complete run, unless it is told to fail."""
+    commands = []
+
+    class Done:
+        returncode = 0
+
+    def run(command, check):
+        assert not check
+        commands.append(command)
+        (folder,) = [a.removeprefix("--run_dir=") for a in command if a.startswith("--run_dir=")]
+        if Done.returncode == 0:
+            write_run(tmp_path.__class__(folder), 70.0 + len(commands))
+        return Done
+
+    monkeypatch.setattr(compare.subprocess, "run", run)
+    return commands, Done
+
+
+def call(tmp_path, *names, seeds=2, extra=()):
+    for name in names:
+        (tmp_path / f"{name}.flags").write_text("--decoder=softmax\n--epochs=50\n")
+    configs = ",".join(str(tmp_path / f"{name}.flags") for name in names)
+    return compare.main(
+        [
+            f"--configs={configs}",
+            "--train_path=A",
+            "--dev_path=B",
+            f"--seeds={seeds}",
+            f"--out={tmp_path / 'out'}",
+            *(["--", *extra] if extra else []),
+        ]
+    )
+
+
+def test_every_system_and_seed_is_trained_once(tmp_path, trained, capsys):
+    commands, _ = trained
+    assert call(tmp_path, "one", "two") == 0
+    folders = [command[-1].removeprefix(f"--run_dir={tmp_path}/out/") for command in commands]
+    assert folders == ["one/seed1", "one/seed2", "two/seed1", "two/seed2"]
+    assert [command[-2] for command in commands] == ["--seed=1", "--seed=2"] * 2
+    rows = table(tmp_path / "out")
+    assert [(row["system"], row["seeds"], row["f1"]) for row in rows] == [
+        ("one", "2", "71.50 +- 0.71"),
+        ("two", "2", "73.50 +- 0.71"),
+    ]
+    assert (tmp_path / "out" / "results.md").read_text() in capsys.readouterr().out
+    assert call(tmp_path, "one", "two", seeds=1) == 0
+    assert len(commands) == 4
+
+
+def test_what_a_row_says(tmp_path):
+    write_run(tmp_path / "one" / "seed1", 71.0)
+    write_run(tmp_path / "two" / "seed1", 60.0, test=False)
+    compare.write_tables(tmp_path, ["two"])
+    two, one = table(tmp_path)
+    assert one == {
+        "system": "one",
+        "seeds": "1",
+        "f1": "71.00",
+        "draft": "70.00",
+        "all refined": "71.00",
+        "dev": "61.00",
+        "refined share": "10.0 %",
+        "nats, right": "0.0200",
+        "nats, wrong": "0.500",
+        "wrong / right": "25.0",
+        "parameters": "17",
+        "training sentences/s": "100",
+        "tagging sentences/s": "300",
+        "best epochs": "3",
+    }
+    assert two["f1"] == two["dev"] == "50.00"
+    text = (tmp_path / "results.md").read_text().splitlines()
+    assert [line.count("|") for line in text] == [len(one) + 1] * 4
+
+
+def test_tables_hold_all_complete_runs_below(tmp_path, trained):
+    """The given systems first; what is not complete is left out and goes on."""
+    write_run(tmp_path / "out" / "earlier" / "seed1", 66.0)
+    write_run(tmp_path / "out" / "stopped" / "seed1", 66.0, complete=False)
+    write_run(tmp_path / "out" / "one" / "seed2", 65.0, complete=False)
+    for path in (tmp_path / "out" / "one" / "seed2").iterdir():
+        path.unlink()
+    (tmp_path / "out" / "one" / "seed2").rmdir()
+    assert call(tmp_path, "one") == 0
+    assert [row["system"] for row in table(tmp_path / "out")] == ["one", "earlier"]
+
+
+def test_a_second_flagfile_overrides_the_first(tmp_path, trained):
+    """What stands behind "--" comes last on the command line, and there the last wins."""
+    commands, _ = trained
+    recipe = tmp_path / "recipe.flags"
+    recipe.write_text("--epochs=6\n--patience=0\n")
+    assert call(tmp_path, "one", seeds=1, extra=(f"--flagfile={recipe}", "--patience=3")) == 0
+    (command,) = commands
+    values = flags.FlagValues()
+    flags.DEFINE_string("run_dir", None, "", flag_values=values)
+    define_config_flags(values)
+    values(["train.py", *command[2:]])
+    config = config_from_flags(values)
+    assert config.decoder.decoder == "softmax"
+    assert (config.training.epochs, config.training.patience) == (6, 3)
+    assert config.data.train_path == "A"
+
+
+def test_bad_input(tmp_path, trained, capsys):
+    commands, done = trained
+    for seeds, names, message in (
+        (0, ["one"], "--seeds must be at least 1. Received: 0"),
+        (1, [], "--configs must name at least one flagfile."),
+        (1, ["one", "one"], "--configs: two flagfiles are called one."),
+    ):
+        assert call(tmp_path, *names, seeds=seeds) == 2
+        assert capsys.readouterr().err.strip() == message
+    arguments = ["--configs=x.flags", "--train_path=A", "--dev_path=B", f"--out={tmp_path}"]
+    assert compare.main(arguments) == 2
+    assert "there is no file x.flags" in capsys.readouterr().err
+    assert not commands
+    done.returncode = 2
+    assert call(tmp_path, "one") == 2
+    assert "with seed 1 failed with exit code 2." in capsys.readouterr().err

@@ -1,0 +1,110 @@
+"""A tiny trained run, its export, and processes that know nothing but TensorFlow."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import uanet_tf
+from tests.exporting.fresh_process import FreshProcess, text_array
+from tests.exporting.trained_run import train
+from tests.models.model_contract import make_sentences, small
+from uanet_tf.config import Config
+from uanet_tf.exporting.sample_inputs import pad
+from uanet_tf.exporting.saved_model import export_run
+from uanet_tf.exporting.tflite_files import export_tflite
+from uanet_tf.training.fit import fit
+
+ODD = [["Ωmega", "жук", "\U0001f600"], [""], ["", "Oslo", " "], ["x" * 300], ["a\rb", "٣٤", "c\td"]]
+
+
+@pytest.fixture(scope="session")
+def run_dir(tmp_path_factory):
+    """A run whose Gamma lets about half of the tokens through, to a refiner that changes labels."""
+    folder = tmp_path_factory.mktemp("run")
+    path = folder / "data" / "train.conll"
+    path.parent.mkdir()
+    rows = ("".join(map("{}\t{}\n".format, s.tokens, s.labels)) for s in training_sentences())
+    path.write_text("\n".join(rows), encoding="utf-8")
+    paths = {"train_path": str(path), "dev_path": str(path)}
+    settings = {"epochs": 3, "min_epochs": 3, "batch_size": 10, "threshold": 0.1}
+    fit(small(Config()).replace(**paths, **settings), folder)
+    model = uanet_tf.load_model(folder)
+    random = np.random.default_rng(1)
+    for weight in model.refiner.trainable_variables:
+        weight.assign_add(random.normal(0.0, 0.3, weight.shape))
+    tokens = [list(sentence.tokens) for sentence in training_sentences()]
+    u = model.predict(pad(tokens), verbose=0)["uncertainty"]
+    model.threshold = round(float(np.median(u[u > 0])), 3)
+    model.save(folder / "model.keras")
+    return folder
+
+
+def training_sentences():
+    return make_sentences("IOB2", 60)
+
+
+@pytest.fixture(scope="session")
+def model(run_dir):
+    return uanet_tf.load_model(run_dir)
+
+
+@pytest.fixture(scope="session")
+def sentences():
+    """Sentences of the training file, and what no file shows; more than a batch of ``predict``."""
+    return [list(sentence.tokens) for sentence in training_sentences()[:40]] + ODD
+
+
+@pytest.fixture(scope="session")
+def expected(model, sentences):
+    return predict(model, pad(sentences))
+
+
+@pytest.fixture(scope="session")
+def exported(run_dir, tmp_path_factory):
+    return export_run(run_dir, tmp_path_factory.mktemp("export"), name="tiny")
+
+
+@pytest.fixture(scope="session")
+def trained_run(tmp_path_factory):
+    """A run whose refiner mends labels; it takes half a minute."""
+    return train(tmp_path_factory.mktemp("trained"))
+
+
+@pytest.fixture(scope="session")
+def tflite_files(trained_run, tmp_path_factory):
+    """{precision: Written} of the trained run."""
+    folder = tmp_path_factory.mktemp("tflite")
+    written = export_tflite(trained_run, folder, name="small", quantize=True)
+    return {file.precision: file for file in written}
+
+
+@pytest.fixture(scope="session")
+def loaded(exported):
+    return tf.saved_model.load(str(exported.path))
+
+
+@pytest.fixture(scope="session")
+def core(tmp_path_factory):
+    process = FreshProcess(tmp_path_factory.mktemp("core"), text=False)
+    yield process
+    process.close()
+
+
+@pytest.fixture(scope="session")
+def with_text(tmp_path_factory):
+    process = FreshProcess(tmp_path_factory.mktemp("text"), text=True)
+    yield process
+    process.close()
+
+
+def predict(model, inputs):
+    return {name: text_array(values) for name, values in model.predict(inputs, verbose=0).items()}
+
+
+def assert_same(actual, expected, tolerance=1e-5):
+    assert set(actual) == set(expected)
+    for name, values in expected.items():
+        if name in ("uncertainty", "confidence"):
+            np.testing.assert_allclose(actual[name], values, atol=tolerance, rtol=0, err_msg=name)
+        else:
+            np.testing.assert_array_equal(actual[name], values, err_msg=name)

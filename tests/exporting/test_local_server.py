@@ -1,0 +1,144 @@
+"""An exported model behind the local server: what clients get is what ``predict`` gives."""
+
+import numpy as np
+import pytest
+import requests
+
+from serving.client import Client
+from serving.rest_api.loaded_model import LoadedModel
+from serving.rest_api.model_config import ModelSettings
+from serving.rest_api.warm_up import warm_up
+from tests.serving.servers import in_thread
+from uanet_tf.commands.sentence_input import tokenize
+from uanet_tf.exporting.sample_inputs import pad
+
+
+@pytest.fixture(scope="module")
+def url(exported):
+    """A server that warms its models up, as TF Serving does."""
+    counts = []
+
+    def load(path):
+        model = LoadedModel(path)
+        counts.append(warm_up(model))
+        return model
+
+    folders = (exported.path.parent, exported.text_path.parent)
+    models = [ModelSettings(folder.name, str(folder)) for folder in folders]
+    with in_thread(models, load=load) as url:
+        assert len(counts) == 2
+        assert min(counts) > 0
+        yield url
+
+
+@pytest.fixture(scope="module")
+def client(url):
+    with Client(url, "tiny") as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def words(sentences):
+    """Sentences that the client takes: it refuses empty tokens."""
+    return [sentence for sentence in sentences if all(sentence)]
+
+
+def assert_answers(answers, words, expected):
+    assert len(answers) == len(words) > 20
+    for row, (answer, tokens) in enumerate(zip(answers, words, strict=True)):
+        assert answer.tokens == tokens
+        for name in ("labels", "draft_labels", "refined_labels", "refined"):
+            assert getattr(answer, name) == expected[name][row, : len(tokens)].tolist()
+        for name in ("uncertainty", "confidence"):
+            np.testing.assert_allclose(
+                getattr(answer, name), expected[name][row, : len(tokens)], atol=1e-5
+            )
+
+
+@pytest.fixture(scope="module")
+def predicted(model, words):
+    outputs = model.predict(pad(words), verbose=0)
+    return {
+        name: np.char.decode(values.astype("S"), "utf-8") if values.dtype == object else values
+        for name, values in outputs.items()
+    }
+
+
+def test_the_client_gets_what_predict_gives(client, words, predicted):
+    assert any(predicted["refined"].ravel())
+    assert_answers(client.tag(words), words, predicted)
+
+
+@pytest.mark.parametrize("size", [1, 64])
+def test_in_batches_of_any_size(url, words, predicted, size):
+    with Client(url, "tiny", batch_size=size) as client:
+        assert_answers(client.tag(words), words, predicted)
+
+
+def test_a_threshold_for_each_sentence(client, words, predicted):
+    none, every = client.tag([words[0]] * 2, threshold=[1e6, 0.0])
+    assert none.labels == none.draft_labels
+    assert not any(none.refined)
+    assert all(every.refined)
+    assert every.labels == predicted["refined_labels"][0, : len(words[0])].tolist()
+
+
+def test_text_is_tagged_like_its_words(client):
+    texts = ["Holmfield, the former goalkeeper, won 2-1.", "Ωmega жук 😀", "  ", "don't"]
+    answers = client.tag(texts)
+    by_words = client.tag([tokenize(text) for text in texts])
+    for text, answer, other in zip(texts, answers, by_words, strict=True):
+        assert answer.tokens == other.tokens
+        assert answer.labels == other.labels
+        assert answer.uncertainty == pytest.approx(other.uncertainty, abs=1e-5)
+        spans = zip(answer.starts, answer.ends, strict=True)
+        assert [text[start:end] for start, end in spans] == answer.tokens
+
+
+def test_both_forms_give_the_same(url, words):
+    tokens, address = words[0], f"{url}/v1/models/tiny:predict"
+    length = len(tokens)
+    row = {"instances": [{"tokens": tokens, "lengths": length}]}
+    column = {"inputs": {"tokens": [tokens], "lengths": [length]}}
+    (by_row,) = requests.post(address, json=row, timeout=60).json()["predictions"]
+    by_column = requests.post(address, json=column, timeout=60).json()["outputs"]
+    assert by_row == {name: values[0] for name, values in by_column.items()}
+
+
+def test_padding_as_tf_serving_pads(url, words):
+    """A batch of unlike requests is filled up with each tensor's own first element."""
+    short = min(words, key=len)
+    filled = [*short, *[short[0]] * 7]
+    address = f"{url}/v1/models/tiny:predict"
+    answers = [
+        requests.post(
+            address, json={"inputs": {"tokens": [tokens], "lengths": [len(short)]}}, timeout=60
+        ).json()["outputs"]
+        for tokens in (short, filled)
+    ]
+    for name, (values,) in answers[0].items():
+        assert answers[1][name][0][: len(short)] == pytest.approx(values, abs=1e-5)
+        assert set(answers[1][name][0][len(short) :]) <= {"", 0.0}
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"tokens": "a", "lengths": 1},
+        {"tokens": ["a"], "lengths": [1]},
+        {"tokens": [[["a"]]], "lengths": [1]},
+        {"tokens": [["a"]], "lengths": [[1]]},
+        {"tokens": [["a"]], "lengths": [1, 1]},
+        {"tokens": [["a"]], "lengths": [2]},
+        {"tokens": [["a"]], "lengths": [-1]},
+        {"tokens": [["a"]], "lengths": []},
+        {"tokens": [], "lengths": [1]},
+    ],
+)
+def test_wrong_shapes_are_refused_and_do_no_harm(url, inputs):
+    address = f"{url}/v1/models/tiny:predict"
+    answer = requests.post(address, json={"inputs": inputs}, timeout=60)
+    assert answer.status_code == 400
+    assert answer.json().keys() == {"error"}
+    good = {"inputs": {"tokens": [["a"]], "lengths": [1]}}
+    assert requests.post(address, json=good, timeout=60).status_code == 200

@@ -1,0 +1,64 @@
+"""The card says what the run measured, how it was exported, and how to call it."""
+
+import json
+
+import pytest
+
+from uanet_tf.exporting.model_card import FILE, model_card, read_metrics
+
+
+@pytest.fixture(scope="module")
+def card(exported):
+    return (exported.path / "assets.extra" / FILE).read_text("utf-8")
+
+
+def test_scores_and_calibration_are_the_run_s(card, run_dir):
+    scores = json.loads((run_dir / "metrics.json").read_text())["dev"]
+    assert f"| dev | {scores['f1']:.2f} | {scores['precision']:.2f} |" in card
+    assert f"mean uncertainty {scores['uncertainty_correct']:.3f} nats where the draft" in card
+    assert f"calibration error of the confidence {scores['calibration_error']:.2f} %" in card
+
+
+def test_gate_samples_and_labels(card, model):
+    assert card.startswith("# tiny, version 1\n")
+    assert f"M = {model.num_samples} Monte Carlo samples" in card
+    assert f"Gamma = {model.threshold:g} nats" in card
+    assert "`B-PER`" in card
+    assert "in IOB2" in card
+
+
+def test_no_path_of_the_machine_is_told(card, run_dir):
+    assert "- train: `train.conll`" in card
+    assert str(run_dir.parent) not in card
+
+
+def test_the_table_of_signatures(card, exported):
+    assert "| `with_threshold` | `lengths` int32 [B]<br>`threshold` float32 [B]<br>" in card
+    assert "`char_ids` int32 [B, T, W]" in card
+    assert "no other package is needed" in card
+    text = (exported.text_path / "assets.extra" / FILE).read_text("utf-8")
+    assert "| `serving_default` | `text` string [B] |" in text
+    assert "Needs the operations of tensorflow-text (RegexSplitWithOffsets)" in text
+    assert "byte offsets" in text
+
+
+def test_a_run_without_metrics_has_a_card(model, tmp_path):
+    assert read_metrics(tmp_path) == {}
+    (tmp_path / "metrics.json").write_text("[")
+    card = model_card(model, read_metrics(tmp_path), {}, title="x, version 2")
+    assert "The run holds no scores." in card
+    assert card.startswith("# x, version 2\n")
+
+
+def test_what_an_export_changed_is_told(model):
+    try:
+        model.refine_all = False
+        card = model_card(model, {}, {}, title="x")
+        assert "Tokens up to Gamma are not refined" in card
+        model.refine_all = True
+        assert "not refined" not in model_card(model, {}, {}, title="x")
+        samples, model.num_samples = model.num_samples, 0
+        assert "from one pass without dropout" in model_card(model, {}, {}, title="x")
+        model.num_samples = samples
+    finally:
+        model.refine_all = True

@@ -1,0 +1,119 @@
+"""The model of raw text: its tokens, where they stand, and their labels."""
+
+import random
+import subprocess
+import sys
+import unicodedata
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.exporting.conftest import assert_same, predict
+from uanet_tf.commands.sentence_input import tokenize
+from uanet_tf.exporting.graph_operations import foreign_operations
+from uanet_tf.exporting.sample_inputs import pad
+from uanet_tf.exporting.text_tokens import split_text
+
+TEXTS = [
+    "Riverton beat Marlow 2-1.",
+    "The U.S. don't e-mail 3.5 or 1,000.50 at 10:30, see https://a.b/c?d=1!",
+    "",
+    "東京は🙂 \u2028 नमस्ते (é)",
+    " \t\n",
+    "Oslo",
+]
+
+
+def words_of(texts):
+    tokens, starts, ends = split_text(tf.constant(texts, tf.string))
+    words = [[word.decode() for word in row] for row in tokens.to_list()]
+    return words, starts.to_list(), ends.to_list()
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("The U.S. won.", ["The", "U.S", ".", "won", "."]),
+        ("don't e-mail", ["don't", "e-mail"]),
+        ("3.5% (1,000.50) at 10:30", ["3.5", "%", "(", "1,000.50", ")", "at", "10:30"]),
+        ("a,b 1,a a1,2b", ["a", ",", "b", "1", ",", "a", "a1,2b"]),
+        ("http://a.b/c", ["http", ":", "/", "/", "a.b", "/", "c"]),
+        ("東京は🙂!", ["東京は", "🙂", "!"]),
+        ("naïve नमस्ते", ["naïve", "नमस्ते"]),
+        ("I ❤️ 👍🏽👩‍👩‍👧🇳🇴🇸🇪.", ["I", "❤️", "👍🏽", "👩‍👩‍👧", "🇳🇴", "🇸🇪", "."]),
+        ("x.-y 'z'", ["x", ".", "-", "y", "'", "z", "'"]),
+        ("a\u00a0b\u2028c\x1cd", ["a", "b", "c", "d"]),
+        (" ", []),
+    ],
+)
+def test_tokens(text, tokens):
+    assert words_of([text])[0] == [tokens]
+
+
+def test_tokens_are_those_of_tagging_text():
+    """Every character at the places where a rule could look at it, and strings of the awkward."""
+    symbols = [
+        chr(code)
+        for code in range(1, 0x30000)
+        # A character that is not yet assigned may be in the Unicode of one side alone.
+        if unicodedata.category(chr(code)) not in ("Cn", "Cs")
+    ]
+    texts = [f"a{c}1{c}2 {c}{c}" for c in symbols]
+    rng = random.Random(1)
+    awkward = "aB1٤9_.,:'’- \t\u200d\u200c\u0301\ufe0f👩🏽🇳🇴é東!½"
+    texts += ["".join(rng.choices(awkward, k=rng.randrange(14))) for _ in range(20_000)]
+    words, _, _ = words_of(texts)
+    different = [text for text, row in zip(texts, words, strict=True) if row != tokenize(text)]
+    assert not different, different[:5]
+
+
+def test_offsets_are_bytes():
+    words, starts, ends = words_of(TEXTS)
+    for text, *columns in zip(TEXTS, words, starts, ends, strict=True):
+        for word, start, end in zip(*columns, strict=True):
+            assert text.encode()[start:end].decode() == word
+
+
+def test_the_same_as_tokens_in_a_fresh_process(with_text, exported, model):
+    outputs = with_text.ask(exported.text_path, "serving_default", text=np.array(TEXTS, object))
+    assert not with_text.modules & {"uanet_tf", "tensorflow_addons", "keras_nlp"}
+    words, starts, ends = words_of(TEXTS)
+    lengths = outputs.pop("lengths")
+    assert lengths.tolist() == [len(row) for row in words]
+    for name, ragged in (("tokens", words), ("starts", starts), ("ends", ends)):
+        dense = outputs.pop(name)
+        assert dense.shape == (len(TEXTS), max(map(len, words)))
+        for row, values in enumerate(ragged):
+            assert dense[row, : len(values)].tolist() == values
+            assert (dense[row, len(values) :] == ("" if name == "tokens" else 0)).all()
+    assert_same(outputs, predict(model, pad(words)))
+    assert outputs["refined"].any()
+
+
+@pytest.mark.parametrize("texts", [[], ["", " "]], ids=["no text", "empty texts"])
+def test_no_tokens(with_text, exported, texts):
+    outputs = with_text.ask(
+        exported.text_path, "serving_default", text=np.array([*texts, None], object)[:-1]
+    )
+    assert outputs.pop("lengths").tolist() == [0] * len(texts)
+    assert len(outputs) == 9
+    for values in outputs.values():
+        assert values.shape == (len(texts), 0)
+
+
+def test_only_one_operation_is_not_of_the_core(exported):
+    assert foreign_operations(exported.text_path) == {"RegexSplitWithOffsets"}
+
+
+def test_without_tensorflow_text_it_does_not_load(exported):
+    """Which is why raw text has a model of its own."""
+    script = "import sys, tensorflow as tf; tf.saved_model.load(sys.argv[1])"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", script, str(exported.text_path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode != 0
+    assert "RegexSplitWithOffsets" in done.stderr

@@ -1,0 +1,180 @@
+import shutil
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.models.contract_setup import make_sentences, make_vocabulary, pad, small
+from tests.models.model_contract import assert_same, text
+from tests.models.test_tagger import gradients, make_batch, size
+from tests.tiny_bert import count_runs, write_tiny_bert
+from uanet_tf.config import Config
+from uanet_tf.errors import InputError
+from uanet_tf.inference.tagging import tag
+from uanet_tf.models.build import make_tagger
+from uanet_tf.ops.dropout import make_seed
+
+SENTENCES = make_sentences("IOB2", 5)
+BERT = {
+    "representation": "bert",
+    "refiner_embeddings": "shared",
+    "encoder": "none",
+    "output_dropout": 0.3,
+}
+
+
+def make_model(**settings):
+    tf.keras.utils.set_random_seed(6)
+    config = small(Config().replace(**BERT)).replace(output_dropout=0.3).replace(**settings)
+    return make_tagger(config, make_vocabulary(SENTENCES, "IOB2"))
+
+
+def predict(model, sentences):
+    outputs = model.predict(pad(sentences), verbose=0)
+    return {name: text(values) for name, values in outputs.items()}
+
+
+TOKENS = [list(sentence.tokens) for sentence in SENTENCES]
+
+
+def test_bert_has_an_optimizer_of_its_own():
+    groups = make_model().variable_groups()
+    assert set(groups) == {"draft", "bert", "refined"}
+    assert all("bert/" in variable.name for variable in groups["bert"])
+    assert not any("bert/" in v.name for name in ("draft", "refined") for v in groups[name])
+    assert len(groups["bert"]) == 29
+    assert set(make_model(bert_learning_rate=0.0).variable_groups()) == {"draft", "refined"}
+    assert set(make_model(decoder="softmax").variable_groups()) == {"draft", "bert"}
+
+
+def test_the_draft_trains_bert_and_the_refiner_does_not():
+    model = make_model()
+    of_draft = gradients(model, "draft")
+    assert all(size(g) > 0 for g in of_draft["bert"].values())
+    assert all(size(g) > 0 for g in of_draft["draft"].values())
+    of_refined = gradients(model, "refined")
+    assert not any(size(g) for name in ("bert", "draft") for g in of_refined[name].values())
+    assert any(size(g) > 0 for g in of_refined["refined"].values())
+
+
+@pytest.mark.parametrize("decoder", ["uanet", "softmax"])
+def test_bert_runs_once(decoder):
+    """In a step of training, and in tagging whatever the number of samples."""
+    model = make_model(decoder=decoder)
+    runs = count_runs(model.representation.bert)
+    model.losses(*make_batch(model), make_seed(1))
+    assert len(runs) == 1
+    for samples in (0, 1, 8):
+        runs.clear()
+        model.num_samples = samples
+        model.decide(model.features({k: tf.constant(v) for k, v in pad(TOKENS).items()}))
+        assert len(runs) == 1
+
+
+def test_samples_come_from_above_bert():
+    model = make_model()
+    several = predict(model, TOKENS)["uncertainty"]
+    model.num_samples = 0
+    assert np.abs(several - predict(model, TOKENS)["uncertainty"]).max() > 1e-3
+
+
+def test_refining_some_sentences_alone():
+    """Their vectors go with them, and BERT does not run again."""
+    model = make_model()
+    u = predict(model, TOKENS)["uncertainty"]
+    model.threshold = float(np.sort(u.max(axis=1))[2])
+    expected = predict(model, TOKENS)
+    assert 0 < expected["refined"].any(axis=1).sum() < len(TOKENS)
+    model.refine_all = False
+    runs = count_runs(model.representation.bert)
+    found = predict(model, TOKENS)
+    assert len(runs) == 1
+    for outputs in (found, expected):
+        del outputs["refined_labels"]
+    assert_same(found, expected)
+
+
+def test_features_in_place_of_tokens():
+    model = make_model()
+    read = model.features({k: tf.constant(v) for k, v in pad(TOKENS).items()})
+    assert set(read) == {"form_subword_ids", "form_index", "lengths", "token_vectors"}
+    form_features = {name: value for name, value in read.items() if name != "token_vectors"}
+    again = model.features(form_features)
+    np.testing.assert_array_equal(again["token_vectors"], read["token_vectors"])
+    assert model.features(read)["token_vectors"] is read["token_vectors"]
+
+
+def test_a_saved_model_needs_no_preset(tmp_path):
+    folder = write_tiny_bert(tmp_path / "bert", seed=5, hidden_act="gelu_new")
+    model = make_model(bert_preset=str(folder))
+    expected = predict(model, TOKENS)
+    model.save(tmp_path / "model.keras")
+    shutil.rmtree(folder)
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras", compile=False)
+    assert loaded.representation.bert.activation == "gelu_tanh"
+    assert_same(predict(loaded, TOKENS), expected, tolerance=0)
+
+
+def test_the_preset_is_what_runs(tmp_path):
+    one, other = (write_tiny_bert(tmp_path / str(seed), seed=seed) for seed in (1, 2))
+    models = [make_model(bert_preset=str(folder)) for folder in (one, one, other)]
+    u = [predict(model, TOKENS)["uncertainty"] for model in models]
+    np.testing.assert_array_equal(u[0], u[1])
+    assert np.abs(u[0] - u[2]).max() > 1e-3
+
+
+def test_a_sentence_longer_than_bert():
+    """64 positions: 62 sub-words fit, these are 400; the same alone and beside a short one."""
+    model = make_model()
+    long = ["Ann", "unaffable", "met", "Beck"] * 50
+    outputs = predict(model, [long, ["Oslo"]])
+    assert (outputs["labels"][0] != "").all()
+    alone = {name: values[:1] for name, values in outputs.items()}
+    assert_same(predict(model, [long]), alone)
+    short = {name: values[1:, :1] for name, values in outputs.items()}
+    assert_same(predict(model, [["Oslo"]]), short)
+    (tagged,) = tag(model, [long])
+    assert len(tagged.labels) == 200
+
+
+def test_words_that_the_tokenizer_empties_have_labels():
+    model = make_model()
+    (tagged,) = tag(model, [["Ann", "\x01", "\u200d\u200e", "met", "\u0301"]])
+    assert len(tagged.labels) == 5
+    assert set(tagged.labels) <= set(model.label_names)
+
+
+def test_case_and_digits_are_the_tokenizers_matter():
+    """The tiny BERT has no capitals, and its own digits."""
+    model = make_model(normalize_digits=True)
+    first = predict(model, [["Oslo", "met", "2"]])
+    assert_same(predict(model, [["OSLO", "MET", "2"]]), first)
+    assert (predict(model, [["Oslo", "met", "3"]])["uncertainty"] != first["uncertainty"]).any()
+
+
+def test_there_is_no_word_embedding_for_pretrained_vectors():
+    assert make_model().word_representations() == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"word_vectors": "glove.txt"},
+            "--word_vectors does not apply to --representation=bert.*glove.txt",
+        ),
+        ({"refiner_embeddings": "own"}, "--representation=bert needs --refiner_embeddings=shared"),
+    ],
+)
+def test_settings_that_contradict_bert(settings, message):
+    with pytest.raises(InputError, match=message):
+        Config().replace(**{**BERT, **settings})
+
+
+def test_own_embeddings_are_the_refiners_matter():
+    assert Config().replace(**{**BERT, "refiner_embeddings": "own", "decoder": "crf"})
+
+
+def test_no_preset():
+    with pytest.raises(InputError, match="--bert_preset is required with --representation=bert"):
+        make_model(bert_preset="")

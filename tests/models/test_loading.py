@@ -1,0 +1,95 @@
+import json
+import zipfile
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.models.contract_setup import make_sentences, make_vocabulary, pad, small
+from uanet_tf.config import Config
+from uanet_tf.errors import InputError
+from uanet_tf.models.build import make_tagger
+from uanet_tf.models.loading import load_model
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    model = make_tagger(small(Config()), make_vocabulary(make_sentences("IOB2", 3), "IOB2"))
+    model.threshold = 0.125
+    model.save(folder / "model.keras")
+    return folder
+
+
+def copy_archive(source, target, change):
+    """A copy with the members that ``change`` gives."""
+    with zipfile.ZipFile(source) as archive:
+        members = change({name: archive.read(name) for name in archive.namelist()})
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+def test_loads_what_keras_loads(saved):
+    ours = load_model(saved)
+    theirs = tf.keras.models.load_model(saved / "model.keras", compile=False)
+    assert ours.get_config() == theirs.get_config()
+    assert ours.threshold == 0.125
+    for one, other in zip(ours.weights, theirs.weights, strict=True):
+        assert one.name == other.name
+        np.testing.assert_array_equal(one, other)
+    inputs = pad([["Ann", "met", "Bo"]])
+    for one, other in zip(
+        ours.predict(inputs, verbose=0).values(),
+        theirs.predict(inputs, verbose=0).values(),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_no_model(tmp_path):
+    with pytest.raises(InputError, match=r"holds no model.keras: it is not a run directory\."):
+        load_model(tmp_path)
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(InputError, match=r"holds no model.keras: its training is not finished\."):
+        load_model(tmp_path)
+
+
+def lose(name):
+    return lambda members: {key: value for key, value in members.items() if key != name}
+
+
+def spoil(name, data):
+    return lambda members: {**members, name: data}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lose("config.json"),
+        lose("model.weights.h5"),
+        spoil("config.json", b"{"),
+        spoil("config.json", b"[]"),
+        spoil("config.json", json.dumps({"class_name": "Nobody", "config": {}}).encode()),
+        spoil("model.weights.h5", b"not HDF5"),
+    ],
+)
+def test_a_damaged_model_is_one_sentence(saved, tmp_path, change):
+    copy_archive(saved / "model.keras", tmp_path / "model.keras", change)
+    with pytest.raises(InputError, match=r"model\.keras cannot be loaded as a model: ") as caught:
+        load_model(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_no_archive(tmp_path):
+    (tmp_path / "model.keras").write_bytes(b"text")
+    with pytest.raises(
+        InputError, match=r"model\.keras cannot be loaded as a model: File is not a"
+    ):
+        load_model(tmp_path)
+
+
+def test_another_model(tmp_path):
+    tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=[3])]).save(tmp_path / "model.keras")
+    with pytest.raises(InputError, match="is a Sequential, not a tagger of uanet_tf"):
+        load_model(tmp_path)

@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.recurrent.transcription import loop_both_ways
+from uanet_tf.ops.cells import GRU, LSTM
+from uanet_tf.recurrent.bidirectional import DIRECTIONS, Bidirectional
+
+STEPS, WIDTH, UNITS = 5, 3, 4
+LENGTHS = [5, 2, 0]
+INPUTS = np.random.default_rng(1).normal(size=[STEPS, 3, WIDTH]).astype(np.float32)
+MASK = np.arange(STEPS)[:, None] < np.array(LENGTHS)
+cells = pytest.mark.parametrize("cell", [LSTM, GRU], ids=["lstm", "gru"])
+
+
+def make(cell, **options):
+    owner = tf.keras.layers.Layer()
+    weights = Bidirectional(owner, cell, WIDTH, UNITS, **options)
+    rng = np.random.default_rng(2)
+    owner.set_weights([rng.normal(size=weight.shape) for weight in owner.weights])
+    return owner, weights
+
+
+@cells
+@pytest.mark.parametrize("masked", [False, True])
+def test_equals_loops_over_each_sentence(cell, masked):
+    _, weights = make(cell)
+    rng = np.random.default_rng(3)
+    masks = {way: 2.0 * (rng.random([3, UNITS]) < 0.5) for way in DIRECTIONS} if masked else {}
+    tied = {way: tf.constant(mask, tf.float32) for way, mask in masks.items()}
+    states = weights(tf.constant(INPUTS), tf.constant(MASK), tied)
+    for row, length in enumerate(LENGTHS):
+        rows = {way: mask[row] for way, mask in masks.items()}
+        expected = loop_both_ways(weights, INPUTS[:length, row], rows)
+        for way, found in zip(DIRECTIONS, states, strict=True):
+            np.testing.assert_allclose(found[:length, row], expected[way], atol=1e-5)
+            np.testing.assert_array_equal(found[length:, row], 0.0)
+
+
+@cells
+def test_what_stands_at_padding_is_never_looked_at(cell):
+    _, weights = make(cell)
+    garbage = np.where(MASK[..., None], INPUTS, np.nan).astype(np.float32)
+    for one, other in zip(
+        weights(tf.constant(garbage), tf.constant(MASK)),
+        weights(tf.constant(INPUTS), tf.constant(MASK)),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+@cells
+def test_without_a_mask_all_are_tokens(cell):
+    _, weights = make(cell)
+    inputs = tf.constant(INPUTS)
+    for one, other in zip(weights(inputs), weights(inputs, tf.ones([STEPS, 3], bool)), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+@cells
+def test_the_owner_has_the_weights(cell):
+    owner, weights = make(cell, names="some/{weight}_7_{way}")
+    tables = (weights.kernels, weights.recurrent_kernels, weights.biases)
+    mine = [table[way] for way in DIRECTIONS for table in tables]
+    assert [weight.name for weight in owner.trainable_weights] == [weight.name for weight in mine]
+    assert owner.weights[1].name == "some/recurrent_kernel_7_forward:0"
+    assert owner.weights[3].shape == [WIDTH, cell.gates * UNITS]
+
+
+@cells
+def test_first_weights(cell):
+    weights = Bidirectional(tf.keras.layers.Layer(), cell, WIDTH, UNITS)
+    for way in DIRECTIONS:
+        ones = [0, 1, 0, 0] if cell is LSTM else [0, 0, 0]  # the forget gate; i, f, o, g
+        np.testing.assert_array_equal(weights.biases[way], np.repeat(ones, UNITS))
+        blocks = np.split(weights.recurrent_kernels[way].numpy(), cell.gates, axis=-1)
+        for number, block in enumerate(blocks):
+            np.testing.assert_allclose(block @ block.T, np.eye(UNITS), atol=1e-5)
+            assert all(np.abs(block - other).max() > 0.01 for other in blocks[:number])
+    kernels = [weights.recurrent_kernels[way].numpy() for way in DIRECTIONS]
+    assert np.abs(kernels[0] - kernels[1]).max() > 0.01

@@ -1,0 +1,231 @@
+"""What a client sees over HTTP."""
+
+import json
+
+import pytest
+import requests
+
+from tests.serving.rest_api.http_calls import COLUMN, LABELS, ROW, call, predict
+
+
+def echo(url, signature, value, form="inputs"):
+    body = json.dumps({"signature_name": signature, form: value})
+    return predict(url, body, "types")
+
+
+def test_rows(url):
+    status, content = predict(url, ROW)
+    assert status == 200
+    (prediction,) = content["predictions"]
+    assert prediction == {
+        "labels": LABELS,
+        "draft_labels": ["O", "B-PER", "I-PER"],
+        "refined_labels": LABELS,
+        "uncertainty": pytest.approx([0.3, 0.7, 0.9]),
+        "confidence": [1.0, 1.0, 1.0],
+        "refined": [False, True, True],
+    }
+
+
+def test_columns(url):
+    status, content = predict(url, COLUMN)
+    assert status == 200
+    assert content["outputs"]["labels"] == [LABELS]
+
+
+@pytest.mark.parametrize("path", ["versions/1", "labels/stable"])
+def test_versions_and_labels(url, path):
+    status, content, _ = call(url, f"/v1/models/uanet/{path}:predict", COLUMN)
+    assert (status, content["outputs"]["labels"]) == (200, [LABELS])
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "message"),
+    [
+        ("uanet/versions/2:predict", 404, "Servable not found for request: Specific(uanet, 2)"),
+        ("other:predict", 404, "Servable not found for request: Latest(other)"),
+        ("uanet/labels/unknown:predict", 400, "Unrecognized servable version label: unknown"),
+        ("other/labels/unknown:predict", 400, "Unrecognized servable version label: unknown"),
+        ("uanet/labels/next:predict", 404, "Servable not found for request: Specific(uanet, 2)"),
+        ("uanet:unknown", 400, "Malformed request: POST /v1/models/uanet:unknown"),
+        ("uanet:classify", 400, None),
+        ("uanet:regress", 400, None),
+    ],
+)
+def test_paths_that_are_not_there(url, path, status, message):
+    found, content, _ = call(url, f"/v1/models/{path}", COLUMN)
+    assert found == status
+    assert list(content) == ["error"]
+    assert message in (None, content["error"])
+
+
+def test_errors_come_in_the_order_of_tf_serving(url):
+    # Body, then type of signature_name, then model, then signature, then inputs.
+    assert predict(url, "{", "other")[0] == 400
+    assert predict(url, '{"signature_name": 1}', "other")[0] == 400
+    assert predict(url, '{"signature_name": "nope"}', "other")[0] == 404
+    status, content = predict(url, '{"signature_name": "nope", "inputs": 1}')
+    assert status == 400
+    assert '"nope" not found' in content["error"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "{",
+        "instances = [1, 2]",
+        "[]",
+        "{}",
+        '{"instances": []}',
+        '{"instances": [{"tokens": ["a"]}]}',
+        '{"instances": [{"tokens": ["a"], "lengths": 1}, {"tokens": ["a", "b"], "lengths": 2}]}',
+        '{"instances": [{"tokens": [1], "lengths": 1}]}',
+        '{"instances": [{"tokens": ["a"], "lengths": 1.0}]}',
+        '{"instances": [["a"]]}',
+        '{"inputs": {"tokens": [["a"], ["a", "b"]], "lengths": [1, 2]}}',
+        '{"inputs": {"tokens": [["a"]]}}',
+        '{"inputs": {"tokens": [["a"]], "lengths": [2]}}',
+        '{"inputs": {"tokens": ["a"], "lengths": [1]}}',
+        '{"inputs": {"tokens": [["a"]], "lengths": [99999999999]}}',
+        '{"signature_name": "with_threshold", "inputs": {"tokens": [["a"]], "lengths": [1]}}',
+        '{"signature_name": null, "inputs": {"tokens": [["a"]], "lengths": [1]}}',
+        '{"inputs": ' + "[" * 500_000 + "]" * 500_000 + "}",
+    ],
+    ids=lambda body: body[:60] or "empty",
+)
+def test_bad_bodies_are_answered_and_the_server_goes_on(url, body):
+    status, content = predict(url, body)
+    assert status == 400
+    assert list(content) == ["error"]
+    assert content["error"]
+    assert predict(url, COLUMN)[0] == 200
+
+
+def test_empty_sentences(url):
+    body = '{"inputs": {"tokens": [["", ""], ["Big", "a"]], "lengths": [0, 1]}}'
+    status, content = predict(url, body)
+    assert status == 200
+    assert content["outputs"]["labels"] == [["", ""], ["B-PER", ""]]
+    status, content = predict(url, '{"inputs": {"tokens": [[]], "lengths": [0]}}')
+    assert (status, content["outputs"]["labels"]) == (200, [[]])
+    status, content = predict(url, '{"inputs": ["", "A b"]}', "uanet_text")
+    assert (status, content["outputs"]["lengths"]) == (200, [0, 2])
+
+
+def test_the_content_type_of_a_request_does_not_matter(url):
+    assert predict(url, COLUMN, **{"Content-Type": "text/plain"})[0] == 200
+    assert predict(url, COLUMN, **{"Content-Type": "application/x-www-form-urlencoded"})[0] == 200
+
+
+def test_text_model(url):
+    status, content = predict(url, '{"instances": ["Café Chelsea, é"]}', "uanet_text")
+    assert status == 200
+    (prediction,) = content["predictions"]
+    assert prediction["tokens"] == ["Café", "Chelsea", ",", "é"]
+    assert prediction["starts"] == [0, 6, 13, 15]
+    assert prediction["ends"] == [5, 13, 14, 17]
+
+
+@pytest.mark.parametrize(
+    ("signature", "value"),
+    [
+        ("float32", [1.5, -2.0]),
+        ("float64", [[1e300]]),
+        ("int8", [-1]),
+        ("uint8", [255]),
+        ("int32", [-(2**31)]),
+        ("int64", [2**63 - 1]),
+        ("uint32", [2**32 - 1]),
+        ("bool", [True, False]),
+        ("string", ["Café", ""]),
+        ("float32", 3.0),
+    ],
+)
+def test_values_of_all_types(url, signature, value):
+    status, content = echo(url, signature, value)
+    assert (status, content) == (200, {"outputs": value})
+    if isinstance(value, list):
+        assert echo(url, signature, value, "instances") == (200, {"predictions": value})
+
+
+def test_bytes(url):
+    given = [{"b64": "/wAB"}, {"b64": ""}]
+    assert echo(url, "bytes", given) == (200, {"outputs": given})
+    body = b'{"signature_name": "string", "inputs": ["a\xff"]}'
+    response = requests.post(f"{url}/v1/models/types:predict", data=body, timeout=60)
+    assert response.content == b'{"outputs": ["a\xff"]}'
+
+
+def test_numbers_that_are_none(url):
+    status, content = echo(url, "float32", [float("nan"), float("inf"), float("-inf")])
+    assert status == 200
+    assert str(content["outputs"]) == "[nan, inf, -inf]"
+
+
+def test_odd_outputs(url):
+    assert echo(url, "scalar", [1.0, 2.0]) == (200, {"outputs": 3.0})
+    for signature in ("scalar", "uneven", "complex"):
+        assert echo(url, signature, [1.0, 2.0], "instances")[0] == 400
+    assert echo(url, "uneven", [1.0, 2.0]) == (200, {"outputs": {"all": [1, 2], "half": [1]}})
+    assert echo(url, "complex", [1.0])[0] == 400
+    assert echo(url, "float16", [1.0])[0] == 501
+    assert echo(url, "float16", [1.0], "instances")[0] == 400
+    assert echo(url, "narrow", [[1.0, 2.0]])[0] == 200
+    assert echo(url, "two", {"a": [1.0], "b": [2.0, 3.0, 4.0]})[0] == 200
+    assert echo(url, "two", {"a": [1.0, 2.0], "b": [2.0, 3.0, 4.0]})[0] == 400
+    assert echo(url, "__saved_model_init_op", [1.0])[0] == 400
+
+
+def test_status(url):
+    version = {
+        "version": "1",
+        "state": "AVAILABLE",
+        "status": {"error_code": "OK", "error_message": ""},
+    }
+    for path in ("uanet", "uanet/versions/1", "uanet/labels/unknown"):
+        status, content, response = call(url, f"/v1/models/{path}")
+        assert (status, content) == (200, {"model_version_status": [version]})
+        assert response.getheader("content-type") == "application/json"
+    assert call(url, "/v1/models/types")[1]["model_version_status"][0]["version"] == "7"
+    for path in ("other", "uanet/versions/2", "uanet?x=1"):
+        assert call(url, f"/v1/models/{path}")[0] == 404
+    assert call(url, "/v1/models")[:2] == (400, {"error": "Missing model name in request."})
+
+
+def test_metadata(url):
+    status, content, _ = call(url, "/v1/models/uanet/metadata")
+    assert status == 200
+    assert content["model_spec"] == {"name": "uanet", "signature_name": "", "version": "1"}
+    signatures = content["metadata"]["signature_def"]["signature_def"]
+    assert signatures["draft"]["outputs"]["uncertainty"]["dtype"] == "DT_FLOAT"
+    assert "__saved_model_init_op" in signatures
+    assert call(url, "/v1/models/uanet/versions/1/metadata")[0] == 200
+    assert call(url, "/v1/models/uanet/labels/stable/metadata")[0] == 200
+    assert call(url, "/v1/models/uanet/labels/unknown/metadata")[0] == 400
+    assert call(url, "/v1/models/other/metadata")[0] == 404
+
+
+@pytest.mark.parametrize("path", ["/", "/v1", "/v2/models/uanet", "/models/uanet", "/metrics"])
+def test_other_paths(url, path):
+    for body in (None, COLUMN):
+        status, content, response = call(url, path, body)
+        assert status == 404
+        assert response.getheader("content-type") != "application/json"
+        del content
+
+
+def test_other_methods(url):
+    for method in ("PUT", "DELETE", "PATCH"):
+        assert call(url, "/v1/models/uanet:predict", COLUMN, method)[0] == 400
+    assert call(url, "/v1/models/uanet", method="HEAD")[0] == 400
+    origin = {"Origin": "http://example.com"}
+    status, content, _ = call(url, "/v1/models/uanet:predict", method="OPTIONS", **origin)
+    assert (status, content) == (200, b"")
+    assert call(url, "/v1/models/uanet:predict", method="OPTIONS")[0] == 400
+
+
+def test_a_version_that_is_no_int64_has_an_empty_body(url):
+    path = f"/v1/models/uanet/versions/{2**63}:predict"
+    status, content, _ = call(url, path, COLUMN)
+    assert (status, content) == (400, b"")

@@ -1,0 +1,198 @@
+import shutil
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from serving.rest_api import loaded_model
+from serving.rest_api.loaded_model import LoadedModel
+from serving.rest_api.rest_error import RestError
+from tests.serving.servers import ROOT
+from uanet_tf.errors import InputError
+
+
+def strings(rows):
+    return np.array([[word.encode() for word in row] for row in rows], dtype=object)
+
+
+SENTENCES = {
+    "tokens": strings([["the", "Chelsea", "Wanderers"], ["a", "b", "x"]]),
+    "lengths": np.array([3, 2], np.int32),
+}
+
+
+@pytest.fixture(scope="module")
+def model(toy_folder):
+    loaded = LoadedModel(toy_folder / "uanet" / "1")
+    yield loaded
+    loaded.close()
+
+
+@pytest.fixture(scope="module")
+def types(types_folder):
+    loaded = LoadedModel(types_folder / "types" / "7", timeout_ms=500)
+    yield loaded
+    loaded.close()
+
+
+def test_answers_as_tensorflow_does(model, toy_folder):
+    outputs = model.predict("", SENTENCES)
+    assert outputs["labels"].tolist() == [[b"O", b"B-ORG", b"I-ORG"], [b"O", b"O", b""]]
+    reference = tf.saved_model.load(str(toy_folder / "uanet" / "1")).signatures["serving_default"]
+    expected = reference(**{name: tf.constant(value) for name, value in SENTENCES.items()})
+    assert outputs.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_array_equal(outputs[name], value.numpy())
+
+
+def test_variables_tables_and_other_signatures(model):
+    outputs = model.predict("with_threshold", {**SENTENCES, "threshold": np.float32([9, 0])})
+    assert outputs["labels"][0].tolist() == [b"O", b"B-PER", b"I-PER"]
+    assert outputs["confidence"][0, 0] == 1.0
+    assert model.predict("draft", SENTENCES).keys() == {"labels", "uncertainty"}
+
+
+def test_inputs_and_metadata(model):
+    assert model.input_types("") == {"lengths": tf.int32, "tokens": tf.string}
+    assert set(model.metadata) == {
+        "__saved_model_init_op",
+        "serving_default",
+        "with_threshold",
+        "draft",
+        "ids",
+    }
+    tokens = model.metadata["draft"]["inputs"]["tokens"]
+    assert tokens["dtype"] == "DT_STRING"
+    assert tokens["tensor_shape"] == {
+        "dim": [{"size": "-1", "name": ""}] * 2,
+        "unknown_rank": False,
+    }
+    assert model.metadata["draft"]["method_name"] == "tensorflow/serving/predict"
+
+
+@pytest.mark.parametrize("name", ["nope", "__saved_model_init_op"])
+def test_signatures_that_are_not_there(model, name):
+    with pytest.raises(RestError) as caught:
+        model.input_types(name)
+    assert caught.value.status == 400
+
+
+def test_what_the_model_refuses_is_a_bad_request(model):
+    with pytest.raises(RestError, match="A length is beyond the width") as caught:
+        model.predict("", {**SENTENCES, "lengths": np.int32([3, 4])})
+    assert caught.value.status == 400
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (1, 1, 3), (0,)])
+def test_shapes_are_left_to_the_model(model, shape):
+    tokens = np.full(shape, b"a", dtype=object)
+    with pytest.raises(RestError) as caught:
+        model.predict("", {"tokens": tokens, "lengths": np.int32([2])})
+    assert caught.value.status == 400
+    assert model.predict("", SENTENCES)["labels"][0, 0] == b"O"
+
+
+def test_a_shape_that_the_signature_denies_is_tried(types):
+    outputs = types.predict("narrow", {"x": np.float32([[1, 2], [3, 4]])})
+    assert outputs["y"].tolist() == [3.0, 7.0]
+
+
+def test_a_run_that_takes_too_long_is_stopped(types):
+    assert types.predict("slow", {"x": np.float32([3])})["y"].tolist() == [3.0]
+    with pytest.raises(RestError) as caught:
+        types.predict("slow", {"x": np.float32([1e9])})
+    assert caught.value.status == 504
+    assert types.predict("slow", {"x": np.float32([3])})["y"].tolist() == [3.0]
+
+
+def test_many_threads(model):
+    results = []
+
+    def ask(number):
+        word = f"W{number}"
+        outputs = model.predict("", {"tokens": strings([[word] * 5]), "lengths": np.int32([5])})
+        results.append((number, outputs["labels"][0].tolist(), outputs["uncertainty"][0, 0]))
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 40
+    for number, labels, u in results:
+        length = len(f"W{number}") / 10
+        assert u == np.float32(length)
+        assert labels[0] == (b"B-ORG" if length > 0.35 else b"B-PER")
+
+
+def copy(toy_folder, tmp_path):
+    return shutil.copytree(toy_folder / "uanet" / "1", tmp_path / "1")
+
+
+def test_no_saved_model(tmp_path):
+    with pytest.raises(InputError, match=r"saved_model\.pb: cannot be read"):
+        LoadedModel(tmp_path)
+
+
+@pytest.mark.parametrize("size", [10, 1000])
+def test_half_a_graph(toy_folder, tmp_path, size):
+    file = copy(toy_folder, tmp_path) / "saved_model.pb"
+    file.write_bytes(file.read_bytes()[:-size])
+    with pytest.raises(InputError, match=r"saved_model\.pb"):
+        LoadedModel(tmp_path / "1")
+
+
+def test_an_empty_graph(toy_folder, tmp_path):
+    (copy(toy_folder, tmp_path) / "saved_model.pb").write_bytes(b"")
+    with pytest.raises(InputError, match="no graph with the tag 'serve'"):
+        LoadedModel(tmp_path / "1")
+
+
+@pytest.mark.parametrize("damage", ["missing", "short"])
+def test_damaged_variables(toy_folder, tmp_path, damage):
+    (file,) = (copy(toy_folder, tmp_path) / "variables").glob("*.data-*")
+    if damage == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:3])
+    with pytest.raises(InputError, match="cannot be restored"):
+        LoadedModel(tmp_path / "1")
+
+
+PROGRAM = """
+import sys
+import numpy as np
+from serving.rest_api.loaded_model import LoadedModel
+
+folder = sys.argv[1]
+tokens = {"tokens": np.array([[b"The"]], dtype=object), "lengths": np.int32([1])}
+print(LoadedModel(f"{folder}/uanet/1").predict("", tokens)["labels"].tolist())
+print("tensorflow_text" in sys.modules)
+text = {"text": np.array(["The \\u00c9toile won".encode()], dtype=object)}
+print(LoadedModel(f"{folder}/uanet_text/1").predict("", text)["labels"].tolist())
+print("tensorflow_text" in sys.modules)
+"""
+
+
+def test_tensorflow_text_is_loaded_only_for_a_model_that_needs_it(toy_folder):
+    command = [sys.executable, "-c", PROGRAM, str(toy_folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200)
+    assert done.stdout.splitlines() == [
+        "[[b'B-PER']]",
+        "False",
+        "[[b'B-PER', b'I-ORG', b'O']]",
+        "True",
+    ], done.stderr
+
+
+def test_without_tensorflow_text(toy_folder, monkeypatch):
+    def unknown(meta_graph):
+        raise tf.errors.NotFoundError(None, None, "Op type not registered 'RegexSplit' in binary")
+
+    monkeypatch.setattr(loaded_model, "_new_graph", unknown)
+    monkeypatch.setitem(sys.modules, "tensorflow_text", None)
+    with pytest.raises(InputError, match=r"'RegexSplit'.*tensorflow-text, which is not installed"):
+        LoadedModel(toy_folder / "uanet_text" / "1")

@@ -1,0 +1,36 @@
+import os
+
+import pytest
+
+from serving.rest_api.model_folder import find_models, fingerprint
+from uanet_tf.errors import InputError
+
+
+def test_finds_the_models_of_an_export(tmp_path):
+    for path in ("uanet/1", "uanet/2", "uanet_text/1", "empty", "other/.part-1", "log/x"):
+        (tmp_path / path).mkdir(parents=True)
+    (tmp_path / "3").write_text("a file")
+    models = find_models(str(tmp_path))
+    assert [(model.name, model.base_path) for model in models] == [
+        ("uanet", str(tmp_path / "uanet")),
+        ("uanet_text", str(tmp_path / "uanet_text")),
+    ]
+
+
+@pytest.mark.parametrize(("name", "message"), [("", "holds no model"), ("no", "cannot be read")])
+def test_no_models(tmp_path, name, message):
+    with pytest.raises(InputError, match=message):
+        find_models(str(tmp_path / name))
+
+
+def test_a_fingerprint_tells_a_changed_file(tmp_path):
+    file = tmp_path / "a" / "b"
+    file.parent.mkdir()
+    seen = [fingerprint(str(tmp_path))]
+    for content in ("", "x", "xy"):
+        file.write_text(content)
+        seen.append(fingerprint(str(tmp_path)))
+    os.utime(file, (1, 1))
+    seen.append(fingerprint(str(tmp_path)))
+    assert len(set(seen)) == len(seen)
+    assert seen[-1] == fingerprint(str(tmp_path))

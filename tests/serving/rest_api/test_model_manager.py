@@ -1,0 +1,278 @@
+import threading
+import time
+
+import pytest
+
+from serving.rest_api.model_config import ModelSettings
+from serving.rest_api.model_manager import ModelManager
+from serving.rest_api.rest_error import RestError
+from uanet_tf.errors import InputError
+
+
+class FakeModel:
+    """Remembers where it came from, and whether it was closed."""
+
+    def __init__(self, path):
+        self.path = path
+        self.closed = False
+
+    def close(self):
+        assert not self.closed
+        self.closed = True
+
+
+class Loader:
+    """Makes fake models; fails for a directory that holds a file named broken."""
+
+    def __init__(self):
+        self.loaded = []
+
+    def __call__(self, path):
+        self.loaded.append(path)
+        files = {file.name for file in __import__("pathlib").Path(path).iterdir()}
+        if "broken" in files:
+            raise InputError(f"{path}: is broken.")
+        return FakeModel(path)
+
+
+@pytest.fixture
+def base(tmp_path):
+    folder = tmp_path / "m"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def loader():
+    return Loader()
+
+
+def make(base, loader, **settings):
+    return ModelManager([ModelSettings("m", str(base), **settings)], loader, poll_seconds=0)
+
+
+def add(base, *names):
+    for name in names:
+        (base / str(name)).mkdir()
+
+
+def served(manager, **which):
+    with manager.use("m", **which) as (version, model):
+        return version, model
+
+
+def states(manager):
+    return {version: state.state for version, state in manager.states("m")}
+
+
+def test_serves_the_highest_number_alone(base, loader):
+    add(base, 2, 10, "0009", "abc", "3.5", "-4", "11.tmp", "tmp_12", "²")
+    (base / "99").write_text("a file")
+    manager = make(base, loader)
+    manager.start()
+    assert served(manager)[0] == 10
+    assert states(manager) == {10: "AVAILABLE"}
+    with pytest.raises(RestError) as caught:
+        served(manager, version=2)
+    assert (caught.value.status, caught.value.message) == (
+        404,
+        "Servable not found for request: Specific(m, 2)",
+    )
+
+
+def test_leading_zeros(base, loader):
+    add(base, "00000123")
+    manager = make(base, loader)
+    manager.start()
+    version, model = served(manager)
+    assert version == 123
+    assert model.path.endswith("/00000123")
+
+
+@pytest.mark.parametrize(
+    ("settings", "versions"),
+    [
+        ({"latest": 2}, {2, 3}),
+        ({"latest": None}, {1, 2, 3}),
+        ({"latest": None, "versions": frozenset({1, 3, 9})}, {1, 3}),
+    ],
+)
+def test_version_policies(base, loader, settings, versions):
+    add(base, 1, 2, 3)
+    manager = make(base, loader, **settings)
+    manager.start()
+    assert set(states(manager)) == versions
+    assert served(manager)[0] == 3
+    assert [version for version, _ in manager.states("m")] == sorted(versions, reverse=True)
+
+
+def test_labels(base, loader):
+    add(base, 1, 2)
+    manager = make(base, loader, latest=None, labels={"stable": 1, "gone": 7})
+    manager.start()
+    assert served(manager, label="stable")[0] == 1
+    with pytest.raises(RestError, match=r"Unrecognized servable version label") as caught:
+        served(manager, label="other")
+    assert caught.value.status == 400
+    with pytest.raises(RestError) as caught, manager.use("unknown", label="stable"):
+        pass
+    assert caught.value.status == 400
+    with pytest.raises(RestError, match=r"Specific\(m, 7\)") as caught:
+        served(manager, label="gone")
+    assert caught.value.status == 404
+
+
+def test_unknown_models(base, loader):
+    manager = make(base, loader)
+    manager.start()
+    with pytest.raises(RestError, match=r"Latest\(other\)"), manager.use("other"):
+        pass
+    for name in ("other", "m"):  # m has no versions yet
+        with pytest.raises(RestError) as caught:
+            manager.states(name)
+        assert caught.value.status == 404
+
+
+def test_a_new_version_takes_over_and_the_old_one_is_closed(base, loader):
+    add(base, 1)
+    manager = make(base, loader)
+    manager.start()
+    _, old = served(manager)
+    add(base, 2)
+    manager.poll()
+    assert served(manager)[0] == 2
+    assert old.closed
+    assert states(manager) == {2: "AVAILABLE", 1: "END"}
+    manager.poll()
+    assert len(loader.loaded) == 2
+
+
+def test_the_old_version_serves_while_the_new_one_loads(base, loader):
+    add(base, 1)
+    started, go_on = threading.Event(), threading.Event()
+
+    def slow(path):
+        if path.endswith("/2"):
+            started.set()
+            assert go_on.wait(30)
+        return loader(path)
+
+    manager = make(base, slow)
+    manager.start()
+    add(base, 2)
+    thread = threading.Thread(target=manager.poll)
+    thread.start()
+    assert started.wait(30)
+    assert served(manager)[0] == 1
+    assert states(manager) == {2: "LOADING", 1: "AVAILABLE"}
+    go_on.set()
+    thread.join()
+    assert served(manager)[0] == 2
+
+
+def test_a_version_in_use_is_closed_after_its_last_request(base, loader):
+    add(base, 1)
+    manager = make(base, loader)
+    manager.start()
+    with manager.use("m") as (_, old):
+        add(base, 2)
+        thread = threading.Thread(target=manager.poll)
+        thread.start()
+        end = time.monotonic() + 30
+        while states(manager).get(1) != "UNLOADING" and time.monotonic() < end:
+            time.sleep(0.01)
+        assert served(manager)[0] == 2
+        assert not old.closed
+    thread.join()
+    assert old.closed
+
+
+def test_a_broken_version_leaves_the_old_one_serving_and_is_tried_when_it_changes(base, loader):
+    add(base, 1, 2)
+    (base / "2" / "broken").touch()
+    manager = make(base, loader)
+    manager.start()
+    assert manager.first_error()
+    add(base, 0)  # lower than the broken one: not wanted either
+    manager.poll()
+    with pytest.raises(RestError):
+        served(manager)
+    ((version, state),) = manager.states("m")
+    assert (version, state.state) == (2, "END")
+    assert "is broken" in state.error
+    assert len(loader.loaded) == 1  # not tried again as long as it stays the same
+    (base / "2" / "broken").unlink()
+    manager.poll()
+    assert served(manager)[0] == 2
+    assert manager.first_error() == ""
+
+
+def test_a_broken_new_version_leaves_the_old_one_serving(base, loader):
+    add(base, 1)
+    manager = make(base, loader)
+    manager.start()
+    add(base, 2)
+    (base / "2" / "broken").touch()
+    for _ in range(3):
+        manager.poll()
+        assert served(manager)[0] == 1
+    assert states(manager) == {2: "END", 1: "AVAILABLE"}
+    assert loader.loaded == [str(base / "1"), str(base / "2")]
+
+
+def test_removed_versions_are_unloaded(base, loader):
+    add(base, 1, 2)
+    manager = make(base, loader)
+    manager.start()
+    (base / "2").rmdir()
+    manager.poll()
+    assert served(manager)[0] == 1  # the next lower takes over
+    (base / "1").rmdir()
+    manager.poll()
+    with pytest.raises(RestError):
+        served(manager)
+    assert states(manager) == {2: "END", 1: "END"}
+
+
+def test_a_base_path_that_is_away_changes_nothing(base, loader):
+    add(base, 1)
+    manager = make(base, loader)
+    manager.start()
+    base.rename(base.with_name("away"))
+    manager.poll()
+    assert served(manager)[0] == 1
+    base.with_name("away").rename(base)
+    add(base, 2)
+    manager.poll()
+    assert served(manager)[0] == 2
+
+
+def test_looks_again_by_itself_until_it_is_stopped(base, loader):
+    manager = ModelManager([ModelSettings("m", str(base))], loader, poll_seconds=0.01)
+    manager.start()
+    add(base, 1)
+    end = time.monotonic() + 30
+    while not loader.loaded and time.monotonic() < end:
+        time.sleep(0.01)
+    with manager.use("m") as (_, model):
+        pass
+    assert manager.stop()
+    assert model.closed
+    add(base, 2)
+    time.sleep(0.1)
+    assert len(loader.loaded) == 1
+
+
+def test_stop_tells_of_a_load_that_goes_on(base, loader):
+    go_on = threading.Event()
+
+    def stuck(path):
+        assert go_on.wait(30)
+        return loader(path)
+
+    manager = ModelManager([ModelSettings("m", str(base))], stuck, poll_seconds=0.01)
+    manager.start()
+    add(base, 1)
+    time.sleep(0.2)
+    assert not manager.stop(timeout=0.1)
+    go_on.set()

@@ -1,0 +1,277 @@
+"""The client, against the local server; with TF_SERVING_URL set, against a real TF Serving.
+
+For that, have TF Serving serve what ``python -m tests.serving.toy_models DIRECTORY`` writes, with
+serving/models.config and serving/batching_parameters.txt, and set TF_SERVING_URL to its REST
+address, or to grpc://host:8500.
+"""
+
+import os
+import random
+import threading
+
+import pytest
+
+from serving.client import Client, tag
+from serving.errors import ServingError
+from serving.retrying import RetryPolicy
+from tests.serving.fake_server import Reset, Silence, scripted
+from uanet_tf.errors import InputError
+
+ONCE = RetryPolicy(attempts=1)
+
+
+@pytest.fixture(scope="module")
+def address(request):
+    return os.environ.get("TF_SERVING_URL") or request.getfixturevalue("url")
+
+
+@pytest.fixture(scope="module")
+def client(address):
+    with Client(address) as client:
+        yield client
+
+
+class TestAgainstAServer:
+    def test_words(self, client):
+        (answer,) = client.tag([["the", "Chelsea", "Wanderers"]])
+        assert answer.tokens == ["the", "Chelsea", "Wanderers"]
+        assert answer.labels == answer.refined_labels == ["O", "B-ORG", "I-ORG"]
+        assert answer.draft_labels == ["O", "B-PER", "I-PER"]
+        assert answer.uncertainty == pytest.approx([0.3, 0.7, 0.9])
+        assert answer.confidence == [1.0, 1.0, 1.0]
+        assert answer.refined == [False, True, True]
+        assert answer.text == "the Chelsea Wanderers"
+        assert [tuple(e) for e in answer.entities] == [("ORG", 4, 21, "Chelsea Wanderers", 1, 3)]
+        assert str(answer) == "the [ORG Chelsea Wanderers]"
+
+    @pytest.mark.parametrize(
+        "text", ["Café Chelsea, é Wanderers!", "日本 Über 😀 Ünsal", "a\tBcde"]
+    )
+    def test_text(self, client, text):
+        (answer,) = client.tag([text])
+        assert answer.text == text
+        for token, start, end in zip(answer.tokens, answer.starts, answer.ends, strict=True):
+            assert text[start:end] == token
+        assert answer.entities
+        for entity in answer.entities:
+            assert text[entity.start : entity.end] == entity.text
+            assert answer.tokens[entity.first_token] == entity.text.split()[0]
+
+    def test_text_and_words_give_the_same_labels(self, client):
+        by_text, by_words = client.tag(["Café Chelsea beat", ["Café", "Chelsea", "beat"]])
+        assert by_text == by_words
+
+    def test_thresholds(self, client):
+        words = ["Chelsea", "Wanderers"]
+        (answer,) = client.tag([words], threshold=0.8)
+        assert answer.refined == [False, True]
+        answers = client.tag([words] * 3, threshold=[0.0, 0.8, 5])
+        assert [sum(answer.refined) for answer in answers] == [2, 1, 0]
+
+    def test_order_padding_and_batches_change_nothing(self, address, client):
+        draw = random.Random(3)
+        words = ["the", "a", "Chelsea", "Wanderers", "é", "Ünsal", "won"]
+        sentences = [
+            [draw.choice(words) for _ in range(draw.randrange(0, 12))] for _ in range(50)
+        ] + [" ".join(draw.choice(words) for _ in range(5)) for _ in range(20)]
+        draw.shuffle(sentences)
+        answers = client.tag(sentences)
+        assert len(answers) == len(sentences)
+        for sentence, answer in zip(sentences, answers, strict=True):
+            given = sentence.split() if isinstance(sentence, str) else sentence
+            assert answer.tokens == given
+            assert len(answer.labels) == len(answer.refined) == len(answer.starts) == len(given)
+        with Client(address, batch_size=3) as other:
+            assert other.tag(sentences) == answers
+            assert [other.tag([sentence])[0].labels for sentence in sentences[:10]] == [
+                answer.labels for answer in answers[:10]
+            ]
+
+    def test_empty_sentences(self, client):
+        answers = client.tag([[], "", ["Chelsea"], " \t ", []])
+        assert [answer.labels for answer in answers] == [[], [], ["B-ORG"], [], []]
+        assert [answer.text for answer in answers] == ["", "", "Chelsea", " \t ", ""]
+        assert client.tag([[]])[0].entities == []
+        assert client.tag([""])[0].tokens == []
+        assert client.tag([]) == []
+
+    def test_no_such_model(self, address):
+        for sentence in ("text", ["word"]):
+            with pytest.raises(ServingError, match=r"nope.*Servable not found") as caught:
+                tag([sentence], address, "nope", retries=RetryPolicy(sleep=pytest.fail))
+            assert caught.value.status in (404, "NOT_FOUND")
+
+    def test_from_many_threads(self, client):
+        results = {}
+
+        def ask(number):
+            results[number] = client.tag([[f"Club{number}"], f"Club{number} won"])
+
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(results) == 20
+        for number, (words, text) in results.items():
+            assert words.tokens == [f"Club{number}"]
+            assert text.tokens == [f"Club{number}", "won"]
+
+    def test_the_function(self, address):
+        assert tag([["Chelsea"]], address)[0].labels == ["B-ORG"]
+        assert tag([["Chelsea"]], address, threshold=3)[0].labels == ["B-PER"]
+
+
+def outputs(*rows):
+    """What a server answers for sentences of these labels, padded to the longest and beyond."""
+    width = max(map(len, rows)) + 2
+    labels = [list(row) + ["PAD"] * (width - len(row)) for row in rows]
+    names = ("labels", "draft_labels", "refined_labels")
+    values = ("uncertainty", "confidence", "refined")
+    return {
+        "outputs": {
+            **dict.fromkeys(names, labels),
+            **dict.fromkeys(values, [[0.5] * width] * len(rows)),
+        }
+    }
+
+
+class TestRequests:
+    def test_rows_are_padded_and_lengths_sent(self):
+        with scripted((200, outputs(["O"] * 3, ["O"]))) as server:
+            answers = tag([["a"], ["b", "c", "d"]], server.url)
+        ((path, body),) = server.requests
+        assert path == "/v1/models/uanet:predict"
+        assert body == {
+            "signature_name": "serving_default",
+            "inputs": {"tokens": [["b", "c", "d"], ["a", "", ""]], "lengths": [3, 1]},
+        }
+        assert [answer.tokens for answer in answers] == [["a"], ["b", "c", "d"]]
+
+    def test_answers_wider_than_asked_are_cut(self):
+        with scripted((200, outputs(["B-A"]))) as server:
+            (answer,) = tag([["a"]], server.url)
+        assert (answer.labels, answer.refined) == (["B-A"], [0.5])
+
+    def test_a_threshold_asks_its_own_signature(self):
+        with scripted((200, outputs(["O"], ["O"]))) as server:
+            tag([["a"], ["b"]], server.url, threshold=[1, 2.5])
+        assert server.requests[0][1]["signature_name"] == "with_threshold"
+        assert server.requests[0][1]["inputs"]["threshold"] == [1.0, 2.5]
+
+    def test_very_long_sentences_go_in_smaller_batches(self):
+        with scripted((200, outputs(*[["O"] * 20_000] * 1))) as server:
+            tag([["a"] * 20_000] * 3, server.url)
+        assert [len(body["inputs"]["lengths"]) for _, body in server.requests] == [1, 1, 1]
+
+    def test_names_of_models(self):
+        with scripted((404, {"error": "no"})) as server:
+            for sentence in (["a"], "a"):
+                with pytest.raises(ServingError):
+                    tag([sentence], server.url, "mine")
+            with pytest.raises(ServingError):
+                tag(["a"], server.url, "mine", text_model_name="raw")
+        names = [path.split("/")[3].split(":")[0] for path, _ in server.requests]
+        assert names == ["mine", "mine_text", "raw"]
+
+    def test_other_models_are_noticed(self):
+        foreign = {"outputs": {"labels": [["O"]]}}
+        for answer, sentences, missing in (
+            (foreign, [["a"]], "draft_labels"),
+            (outputs(["O"]), [["a"], ["b"]], "labels"),
+        ):
+            with (
+                scripted((200, answer)) as server,
+                pytest.raises(ServingError, match=f"lacks {missing}"),
+            ):
+                tag(sentences, server.url)
+
+
+class TestSchemes:
+    @pytest.mark.parametrize(
+        ("labels", "scheme", "spans"),
+        [
+            (["B-A", "I-A", "O"], "IOB2", [("A", 0, 2)]),
+            (["B-A", "E-A", "S-B"], "BIOES", [("A", 0, 2), ("B", 2, 3)]),
+            (["NN", "VB", "NN"], None, []),
+        ],
+    )
+    def test_is_told_from_the_labels(self, labels, scheme, spans):
+        with scripted((200, outputs(labels))) as server:
+            (answer,) = tag([["x", "y", "z"]], server.url)
+        assert answer.scheme == scheme
+        assert [tuple(span) for span in answer.spans] == spans
+
+    def test_may_be_given(self):
+        with scripted((200, outputs(["B", "O"]))) as server:
+            assert tag([["x", "y"]], server.url)[0].entities == []
+            (answer,) = tag([["x", "y"]], server.url, scheme="IOB2")
+            assert [entity.text for entity in answer.entities] == ["x"]
+
+
+class TestRetries:
+    @pytest.mark.parametrize("trouble", [Reset, (503, {"error": "loading"}), (429, {}), Silence])
+    def test_what_passes_is_tried_again(self, trouble):
+        pauses = []
+        policy = RetryPolicy(attempts=3, sleep=pauses.append)
+        with scripted(trouble, trouble, (200, outputs(["O"]))) as server:
+            (answer,) = tag([["a"]], server.url, retries=policy, timeout=0.5)
+        assert answer.labels == ["O"]
+        assert len(server.requests) == 3
+        assert len(pauses) == 2
+
+    @pytest.mark.parametrize("code", [400, 404, 413, 500])
+    def test_what_is_wrong_is_not(self, code):
+        with scripted((code, {"error": "no"})) as server, pytest.raises(ServingError):
+            tag([["a"]], server.url, retries=RetryPolicy(sleep=pytest.fail))
+        assert len(server.requests) == 1
+
+
+class TestArguments:
+    @pytest.mark.parametrize(
+        ("sentences", "message"),
+        [
+            ("one text", "sentences must be a list"),
+            ([b"bytes"], r"sentences\[0\]"),
+            ([["a"], 3], r"sentences\[1\]"),
+            ([["a", ""]], r"sentences\[0\] must hold words that are not empty"),
+            ([["a", 3]], r"sentences\[0\].*3"),
+            ([["a\ud800"]], r"sentences\[0\] is not valid Unicode"),
+            (["\udfff"], r"sentences\[0\] is not valid Unicode"),
+            ([{"tokens": ["a"]}], r"sentences\[0\]"),
+        ],
+    )
+    def test_sentences(self, sentences, message):
+        client = Client("http://127.0.0.1:1", retries=ONCE)
+        with pytest.raises(InputError, match=message):
+            client.tag(sentences)
+
+    @pytest.mark.parametrize(
+        ("sentences", "threshold", "message"),
+        [
+            ([["a"]], -1, "at least 0 nats. Received: -1"),
+            ([["a"]], float("nan"), "finite"),
+            ([["a"]], ["x"], "finite number"),
+            ([["a"]], [1, 2], "one for each of 1 sentences. Received: 2"),
+            (["text"], 1, "lists of words"),
+        ],
+    )
+    def test_thresholds(self, sentences, threshold, message):
+        client = Client("http://127.0.0.1:1", retries=ONCE)
+        with pytest.raises(InputError, match=message):
+            client.tag(sentences, threshold=threshold)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"url": "127.0.0.1:8501"}, "url must start with"),
+            ({"url": "http://"}, "url must start with"),
+            ({"batch_size": 0}, "batch_size"),
+            ({"timeout": 0}, "timeout"),
+            ({"timeout": float("nan")}, "timeout"),
+            ({"scheme": "IO"}, "scheme must be"),
+        ],
+    )
+    def test_of_the_client(self, options, message):
+        with pytest.raises(InputError, match=message):
+            Client(**options)

@@ -1,0 +1,123 @@
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from serving import client_command
+from tests.serving.servers import ROOT
+from uanet_tf.errors import InputError
+
+
+@pytest.fixture
+def call(url, capsys, monkeypatch):
+    def call(*arguments, stdin=""):
+        raw = io.BufferedReader(io.BytesIO(stdin.encode()))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(raw))
+        client_command.main([f"--url={url}", *arguments])
+        return capsys.readouterr().out
+
+    return call
+
+
+def test_a_sentence_for_people(call):
+    assert call("Café Chelsea won, Wanderers") == (
+        "[ORG Café Chelsea] won , [ORG Wanderers]\n"
+        "    token      label  nats  confidence\n"
+        "  ● Café       B-ORG  0.40        1.00  draft B-PER\n"
+        "  ● Chelsea    I-ORG  0.70        1.00  draft I-PER\n"
+        "    won        O      0.30        1.00\n"
+        "    ,          O      0.10        1.00\n"
+        "  ● Wanderers  B-ORG  0.90        1.00  draft B-PER\n"
+        "    ORG 0-12 'Café Chelsea'\n"
+        "    ORG 18-27 'Wanderers'\n"
+        "\n"
+    )
+
+
+def test_json_from_standard_input(call):
+    lines = call("--json", stdin="Chelsea won\n\nthe Wanderers\r\n").splitlines()
+    first, second = map(json.loads, lines)
+    assert first["tokens"] == ["Chelsea", "won"]
+    assert second["text"] == "the Wanderers"
+    assert second["entities"][0]["start"] == 4
+
+
+def test_words_and_threshold(call):
+    out = call("--tokens", "--threshold=0.8", "--json", "Chelsea's Wanderers.")
+    values = json.loads(out)
+    assert values["tokens"] == ["Chelsea's", "Wanderers."]
+    assert values["refined"] == [True, True]
+    assert json.loads(call("--tokens", "--threshold=5", "--json", "Chelsea"))["refined"] == [False]
+
+
+def test_many_sentences_keep_their_order(call):
+    text = [f"Club{number} won" for number in range(70)]
+    lines = call("--json", "--batch_size=4", stdin="\n".join(text)).splitlines()
+    assert [json.loads(line)["text"] for line in lines] == text
+
+
+def test_control_characters_do_not_reach_the_terminal(call):
+    assert "\x1b" not in call("--tokens", "a\x1b[31mB")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--batch_size=0", "x"], "batch_size: must be a whole number of at least 1. Received: 0"),
+        (["--retries=x", "x"], "retries: must be a whole number of at least 0"),
+        (["--timeout=0", "x"], "timeout must be more than 0 seconds"),
+        (["--threshold=1", "x"], "--threshold goes with --tokens"),
+        (["--threshold=nan", "--tokens", "x"], "threshold must be a finite number"),
+        (["--nonsense"], "Unrecognized arguments: --nonsense"),
+        (["--url=ftp://x", "x"], "url must start with"),
+        ([], "No text given"),
+    ],
+)
+def test_wrong_arguments(call, arguments, message):
+    with pytest.raises(InputError) as caught:
+        call(*arguments)
+    assert message in str(caught.value)
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "serving.client", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        timeout=100,
+        **options,
+    )
+
+
+def test_errors_are_one_sentence_and_exit_2(url):
+    for arguments, message in (
+        (["--url=http://127.0.0.1:1", "--retries=1", "x"], "no connection"),
+        ([f"--url={url}", "--model_name=nope", "x"], "Servable not found"),
+        (["--url=grpc://127.0.0.1:1", "--retries=0", "x"], "127.0.0.1:1"),
+        ([f"--url={url}", "--batch_size=x"], "batch_size"),
+    ):
+        done = run(*arguments)
+        assert done.returncode == 2
+        error = done.stderr.decode()
+        assert message in error or "tensorflow-serving-api" in error
+        assert len(error.splitlines()) == 1
+        assert done.stdout == b""
+
+
+def test_input_that_is_no_text(url):
+    done = run(f"--url={url}", input=b"Chelsea\xff\n")
+    assert done.returncode == 2
+    assert done.stderr == b"<stdin>:1: not UTF-8 (byte 0xff at position 8).\n"
+
+
+def test_help_and_tensorflow_stays_out(url):
+    done = run("--help")
+    assert done.returncode == 0
+    assert b"MODEL_text" in done.stdout
+    program = "import sys, serving.client, serving.client_command, serving.rest_transport\n"
+    program += "sys.exit('tensorflow' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False)
+    assert done.returncode == 0
+    del url

@@ -1,0 +1,124 @@
+"""New, broken and removed versions of a model that is being served by a process of its own."""
+
+import os
+import shutil
+import threading
+import time
+
+import pytest
+import requests
+
+from tests.serving import toy_models
+from tests.serving.servers import ServerProcess, wait_for_version
+
+psutil = pytest.importorskip("psutil")
+
+BALLAST = 8 << 20  # weights, 32 MB
+SENTENCE = '{"inputs": {"tokens": [["the", "Chelsea"]], "lengths": [2]}}'
+
+
+def ask(url, session=requests):
+    """1 over the version that answers, which is what the toy's confidence is."""
+    response = session.post(f"{url}/v1/models/uanet:predict", data=SENTENCE, timeout=100)
+    assert response.status_code == 200, response.text
+    return response.json()["outputs"]["confidence"][0][0]
+
+
+def latest(folder):
+    return max(int(path.name) for path in folder.iterdir())
+
+
+def replace(server, folder, ballast=1):
+    """Publishes the next version, waits until it alone is served, and returns its number.
+
+    It is written elsewhere and renamed into place, as an export does.
+    """
+    old = latest(folder)
+    made = toy_models.write_token_model(folder.parent / f"made_{old + 1}", old + 1, ballast)
+    os.rename(made, folder / str(old + 1))
+    wait_for_version(server.url, "uanet", old + 1)
+    wait_for_version(server.url, "uanet", old, "END")
+    return old + 1
+
+
+@pytest.fixture(scope="module")
+def folder(toy_folder, tmp_path_factory):
+    return shutil.copytree(toy_folder / "uanet", tmp_path_factory.mktemp("served") / "uanet")
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    with ServerProcess(
+        "--model_name=uanet", f"--model_base_path={folder}", "--file_system_poll_wait_seconds=0.2"
+    ) as process:
+        process.url = process.wait_until_ready()
+        yield process
+
+
+def test_a_new_version_takes_over_without_a_failed_request(server, folder):
+    seen: list[list[float]] = [[] for _ in range(8)]
+    stop = threading.Event()
+    old = latest(folder)
+
+    def client(confidences):
+        session = requests.Session()
+        while not stop.is_set():
+            confidences.append(ask(server.url, session))
+
+    threads = [threading.Thread(target=client, args=(values,)) for values in seen]
+    for thread in threads:
+        thread.start()
+    try:
+        replace(server, folder)
+        counts = [len(values) for values in seen]
+        end = time.monotonic() + 60
+        while any(map(int.__le__, map(len, seen), counts)) and time.monotonic() < end:
+            time.sleep(0.05)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    for values in seen:
+        assert values[0] == pytest.approx(1 / old)
+        assert values[-1] == pytest.approx(1 / (old + 1))
+        assert values == sorted(values, reverse=True)  # never back to the old one
+    address = f"{server.url}/v1/models/uanet/versions/{old}:predict"
+    assert requests.post(address, data=SENTENCE, timeout=60).status_code == 404
+
+
+def test_a_removed_version_gives_way_to_the_one_before(server, folder):
+    old = latest(folder)
+    new = replace(server, folder)
+    shutil.rmtree(folder / str(new))
+    wait_for_version(server.url, "uanet", new, "END")
+    assert ask(server.url) == pytest.approx(1 / old)
+
+
+def test_a_broken_version_is_told_and_the_old_one_serves(server, folder):
+    old = latest(folder)
+    broken = folder / str(old + 1)
+    broken.mkdir()
+    server.wait_for_log(
+        rf"uanet version {old + 1} is not served: .*saved_model\.pb: cannot be read"
+    )
+    assert ask(server.url) == pytest.approx(1 / old)
+    address = f"{server.url}/v1/models/uanet/versions/{old + 1}"
+    (version,) = requests.get(address, timeout=60).json()["model_version_status"]
+    assert version["state"] == "END"
+    assert "saved_model.pb" in version["status"]["error_message"]
+    shutil.rmtree(broken)
+
+
+def test_reloading_takes_no_memory(server, folder):
+    def reload_often(times):
+        for _ in range(times):
+            new = replace(server, folder, ballast=BALLAST)
+            assert ask(server.url) == pytest.approx(1 / new)
+
+    process = psutil.Process(server.process.pid)
+    reload_often(3)
+    before = process.memory_info().rss
+    reload_often(6)
+    grown = (process.memory_info().rss - before) / 2**20
+    # A version kept would be 32 MB each time; the allocator's own share grows a little at first.
+    assert grown < 64, f"{grown:.0f} MB more after six reloads"

@@ -1,0 +1,95 @@
+import socket
+
+import pytest
+
+from serving.errors import ServingError
+from serving.rest_transport import RestTransport
+from tests.serving.fake_server import Reset, Silence, scripted
+
+ANSWER = {"outputs": {"labels": [["O"]]}}
+
+
+def predict(url, timeout=30.0):
+    transport = RestTransport(url, timeout)
+    try:
+        return transport.predict("a model", "draft", {"tokens": [["Café"]], "lengths": [1]})
+    finally:
+        transport.close()
+
+
+def failure(url, **options):
+    with pytest.raises(ServingError) as caught:
+        predict(url, **options)
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+def test_asks_in_columns():
+    with scripted((200, ANSWER)) as server:
+        assert predict(f"{server.url}/") == ANSWER["outputs"]
+    ((path, body),) = server.requests
+    assert path == "/v1/models/a%20model:predict"
+    assert body == {"signature_name": "draft", "inputs": {"tokens": [["Café"]], "lengths": [1]}}
+
+
+@pytest.mark.parametrize("code", [429, 503, 504])
+def test_a_server_that_is_not_ready_may_be_asked_again(code):
+    with scripted((code, {"error": "not now"})) as server:
+        error = failure(server.url)
+    assert error.retryable
+    assert error.status == code
+    assert f"error {code}, not now" in str(error)
+
+
+@pytest.mark.parametrize("code", [400, 401, 404, 413, 500, 501, 502])
+def test_a_refusal_is_final(code):
+    with scripted((code, {"error": "it is\nwrong " + "x" * 1000})) as server:
+        error = failure(server.url)
+    assert not error.retryable
+    assert error.status == code
+    assert f"error {code}, it is wrong" in str(error)
+    assert len(str(error)) < 500
+
+
+def test_connections_that_are_refused_or_lost_may_be_tried_again():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    error = failure(url)
+    assert error.retryable
+    assert str(error) == f"{url}: no connection, is a server running there?"
+    with scripted(Reset) as server:
+        error = failure(server.url)
+    assert error.retryable
+    assert "connection lost" in str(error)
+
+
+def test_time_outs_may_be_tried_again():
+    with scripted(Silence) as server:
+        error = failure(server.url, timeout=0.2)
+    assert error.retryable
+    assert "no answer within 0.2 s" in str(error)
+
+
+@pytest.mark.parametrize("url", ["http://no.such.host.invalid:8501", "http://[", "http://a:b"])
+def test_addresses_that_are_none_are_final(url):
+    assert not failure(url).retryable
+
+
+@pytest.mark.parametrize(
+    "body", [b"<html>", b"", b"[]", b"{}", b'{"outputs": [1]}', b'{"predictions": []}']
+)
+def test_answers_that_are_none(body):
+    with scripted((200, body)) as server:
+        error = failure(server.url)
+    assert not error.retryable
+    assert "not that of a tagger" in str(error)
+
+
+def test_an_error_without_a_reason():
+    with scripted((500, b"<html>no</html>")) as server:
+        assert "error 500, Internal Server Error" in str(failure(server.url))
+
+
+def test_stray_bytes_do_not_lose_an_answer():
+    with scripted((200, b'{"outputs": {"labels": [["B-\xff"]]}}')) as server:
+        assert predict(server.url) == {"labels": [["B-\N{REPLACEMENT CHARACTER}"]]}

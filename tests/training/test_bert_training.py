@@ -1,0 +1,128 @@
+"""BERT in training: its optimizer, frozen or not, stopped and started again."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.models.contract_setup import make_sentences, make_vocabulary, small
+from tests.tiny_bert import tiny_bert
+from tests.training.test_resume import fit_and_be_killed
+from tests.training.tiny_run import (
+    assert_same_weights,
+    metrics,
+    run,
+    timeless,
+    tiny_config,
+    train_command,
+)
+from uanet_tf.config import Config
+from uanet_tf.data.batching import BatchBuilder
+from uanet_tf.data.encoded_corpus import encode_corpus
+from uanet_tf.models.build import make_tagger
+from uanet_tf.training import fit, progress
+from uanet_tf.training.trainer import Trainer
+
+BERT = {
+    "representation": "bert",
+    "refiner_embeddings": "shared",
+    "encoder": "none",
+    "output_dropout": 0.2,
+}
+
+
+def make_trainer(**settings):
+    tf.keras.utils.set_random_seed(6)
+    sentences = make_sentences("IOB2", 4)
+    config = small(Config().replace(**BERT)).replace(epochs=2, **settings)
+    tagger = make_tagger(config, make_vocabulary(sentences, "IOB2"))
+    corpus = encode_corpus(sentences, tagger.vocabulary, tagger.lookup)
+    batch = BatchBuilder(corpus)(tf.range(len(sentences), dtype=tf.int64))
+    trainer = Trainer(tagger, config.training, steps_per_epoch=10, num_tokens=9, dropout_rate=0.1)
+    return trainer, batch
+
+
+def bert_weights(trainer):
+    return {w.name: w.numpy() for w in trainer.tagger.representation.bert.weights}
+
+
+def test_warm_up_and_decay_of_its_own():
+    """20 steps: up to the peak over the first half, down to 0 over the second."""
+    trainer, batch = make_trainer(bert_learning_rate=0.01, bert_warmup=0.5, final_rate=0.0)
+    optimizer = trainer.optimizers["bert"]
+    rates = []
+    for _ in range(3):
+        trainer.train_step(batch)
+        rates.append(float(optimizer.learning_rate))  # of the step that was made
+    np.testing.assert_allclose(rates, [0.001, 0.002, 0.003], rtol=1e-5)
+    optimizer.iterations.assign(19)
+    before = bert_weights(trainer)
+    trainer.train_step(batch)
+    assert float(optimizer.learning_rate) == 0.0
+    for name, weight in bert_weights(trainer).items():
+        np.testing.assert_array_equal(weight, before[name])
+
+
+def test_weight_decay_spares_biases_and_normalisations():
+    """With the gradient's part of the update known, what is left is the decay."""
+    settings = {"bert_learning_rate": 0.01, "bert_warmup": 0.0, "clip_norm": 0.0}
+    plain, batch = make_trainer(bert_weight_decay=0.0, **settings)
+    decayed, _ = make_trainer(bert_weight_decay=0.5, **settings)
+    before = bert_weights(plain)
+    for trainer in (plain, decayed):
+        trainer.train_step(batch)
+    without, with_decay = bert_weights(plain), bert_weights(decayed)
+    shrunk = set()
+    for name, start in before.items():
+        difference = without[name] - with_decay[name]
+        if np.abs(difference).max() > 1e-6:
+            shrunk.add(name)
+            if "embeddings" not in name:  # of tables, the rows in use alone
+                np.testing.assert_allclose(difference, 0.005 * start, rtol=0.02, atol=1e-5)
+    assert shrunk == {n for n in before if "kernel" in n or "embedding" in n}
+
+
+def test_a_frozen_bert_stays_as_it_was():
+    trainer, batch = make_trainer(bert_learning_rate=0.0)
+    before, kernel = bert_weights(trainer), trainer.tagger.decoder.kernel.numpy()
+    for _ in range(2):
+        trainer.train_step(batch)
+    for name, weight in bert_weights(trainer).items():
+        np.testing.assert_array_equal(weight, before[name])
+    assert (trainer.tagger.decoder.kernel.numpy() != kernel).any()
+    assert "bert" not in trainer.optimizers
+
+
+def test_the_l2_term_leaves_bert_alone():
+    trainer, _ = make_trainer(decoder="softmax")
+    expected = sum(np.square(w).sum() for w in trainer.tagger.decoder.get_weights())
+    np.testing.assert_allclose(trainer._squared_weights(), expected, rtol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def settings():
+    return BERT | {
+        "bert_preset": tiny_bert(),
+        "bert_learning_rate": 0.003,
+        "num_samples": 2,
+        "average_decay": 0.9,
+    }
+
+
+def test_a_killed_run_ends_as_one_that_was_not(corpus, tmp_path, settings):
+    config = tiny_config(corpus, **settings, save_seconds=0)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    fit.fit(config, whole)
+    fit_and_be_killed(config, broken, progress.Progress, "advance", 7)
+    fit_and_be_killed(config, broken, progress.Progress, "advance", 9)
+    fit.fit(config, broken)
+    assert_same_weights(whole, broken)
+    assert timeless(metrics(whole)) == timeless(metrics(broken))
+
+
+def test_train_py_without_a_preset(corpus, tmp_path):
+    """One sentence, exit code 2, and nothing written."""
+    code, _, err = run(train_command(corpus, tmp_path / "run", **BERT))
+    assert code == 2
+    assert err.startswith("--bert_preset is required with --representation=bert")
+    assert len(err.strip().splitlines()) == 1
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,49 @@
+"""Sentences of one document, joined into what is read in one piece."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol, TypeVar
+
+
+class InDocument(Protocol):
+    """A sentence that knows whether a document starts with it."""
+
+    @property
+    def tokens(self) -> Sequence[str]: ...
+
+    @property
+    def new_document(self) -> bool: ...
+
+
+S = TypeVar("S", bound=InDocument)
+
+
+def passages(sentences: Iterable[S], max_tokens: int) -> Iterator[list[S]]:
+    """Groups the sentences of a stream, in order.
+
+    Args:
+      sentences: of a file.
+      max_tokens: most tokens in a passage; a longer single sentence still makes one. 0: each
+        sentence by itself.
+
+    Yields:
+      Consecutive sentences of one document, as many as ``max_tokens`` allow.
+    """
+    passage: list[S] = []
+    size = 0
+    for sentence in sentences:
+        length = len(sentence.tokens)
+        if passage and (sentence.new_document or size + length > max_tokens):
+            yield passage
+            passage, size = [], 0
+        passage.append(sentence)
+        size += length
+        if size >= max_tokens:  # full: not held back until the next sentence is read
+            yield passage
+            passage, size = [], 0
+    if passage:
+        yield passage
+
+
+def marks_documents(sentences: Sequence[InDocument]) -> bool:
+    """Whether a file tells its documents apart: a second one starts in it."""
+    return any(sentence.new_document for sentence in sentences[1:])

@@ -1,0 +1,64 @@
+"""Tokens to features: words and characters, or sub-words, of each distinct token."""
+
+import tensorflow as tf
+
+from uanet_tf.config import DataConfig
+from uanet_tf.data.subword_lookup import SubwordLookup
+from uanet_tf.data.token_lookup import TokenLookup
+from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.ops.masking import sequence_mask
+
+Lookup = TokenLookup | SubwordLookup
+
+
+def make_lookup(config: DataConfig, vocabulary: Vocabulary) -> Lookup:
+    """The lookup of a vocabulary; one with a BERT reads sub-words, by the BERT's own rules."""
+    bert = vocabulary.bert
+    if bert is not None:
+        return SubwordLookup(
+            bert.vocabulary,
+            lowercase=bert.lowercase,
+            strip_accents=bert.strip_accents,
+            split_chinese=bert.split_chinese,
+            name="lookup",
+        )
+    return TokenLookup(
+        list(vocabulary.words),
+        list(vocabulary.chars),
+        normalize_digits=config.normalize_digits,
+        lowercase_words=config.lowercase_words,
+        max_chars=config.max_chars,
+        name="lookup",
+    )
+
+
+def look_up(lookup: Lookup, tokens: tf.Tensor, lengths: tf.Tensor) -> dict[str, tf.Tensor]:
+    """Features of a batch of sentences; each distinct token is looked up once.
+
+    Args:
+      lookup: of the model.
+      tokens: [B, T] strings; what stands at or beyond ``lengths`` is never looked at.
+      lengths: [B] integers.
+
+    Returns:
+      What ``lookup.form_features`` gives for the U distinct tokens; form_index [B, T] and
+      lengths [B], int32. T is at least 1.
+
+    Raises:
+      InvalidArgumentError: a length is negative, or beyond the width of ``tokens``.
+    """
+    lengths = tf.cast(lengths, tf.int32)
+    # A batch of empty sentences alone still has one (padding) column.
+    tokens = tf.pad(tokens, [[0, 0], [0, tf.maximum(0, 1 - tf.shape(tokens)[1])]])
+    width = tf.shape(tokens)[1]
+    tf.debugging.assert_less_equal(lengths, width, "A length is beyond the width of tokens.")
+    tf.debugging.assert_non_negative(lengths, "A length is negative.")
+    # Whatever a client or server put into the padding is made one and the same token.
+    tokens = tf.where(sequence_mask(lengths, width), tokens, "")
+    # With the padding token in front, so that a batch of nothing still has a form.
+    forms, index = tf.unique(tf.concat([[""], tf.reshape(tokens, [-1])], axis=0))
+    return {
+        **lookup.form_features(forms),
+        "form_index": tf.reshape(index[1:], tf.shape(tokens)),
+        "lengths": lengths,
+    }

@@ -1,0 +1,221 @@
+"""The card of an exported model: what it was made from, how good it is, how to call it."""
+
+import json
+import pathlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from uanet_tf.config import Config
+from uanet_tf.models.tagger import Tagger
+
+FILE = "MODEL_CARD.md"
+_SCORES = ("f1", "precision", "recall", "accuracy")
+Metrics = Mapping[str, Any]
+
+
+def read_metrics(run_dir: pathlib.Path) -> Metrics:
+    """``metrics.json`` of a run; empty if it is missing or cannot be read."""
+    try:
+        metrics = json.loads((run_dir / "metrics.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return metrics if isinstance(metrics, dict) else {}
+
+
+def model_card(
+    model: Tagger,
+    metrics: Metrics,
+    signatures: Mapping[str, Any],
+    *,
+    title: str,
+    foreign: Iterable[str] = (),
+) -> str:
+    """The card in Markdown.
+
+    Args:
+      model: as exported.
+      metrics: of its run, see ``read_metrics``.
+      signatures: of the loaded SavedModel.
+      title: name and version of the model.
+      foreign: operations that are not of TensorFlow's core.
+    """
+    config = model.settings
+    parts = [
+        f"# {title}",
+        _purpose(model, config),
+        "## Data",
+        _data(model, config),
+        "## Scores",
+        _scores(metrics),
+        "## Uncertainty, gate and calibration",
+        _gate(model, config, metrics),
+        "## Limits",
+        _limits(model),
+        "## Signatures",
+        _signatures(signatures),
+        _loading(sorted(foreign)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _purpose(model: Tagger, config: Config) -> str:
+    kind = "chunks (entities)" if model.label_scheme else "a label for each token"
+    return (
+        f"A sequence labeller of uanet_tf that gives {kind}, with an uncertainty for each token: "
+        f"representation `{config.representation.representation}`, encoder "
+        f"`{config.encoder.encoder}`, decoder `{config.decoder.decoder}`."
+    )
+
+
+def _data(model: Tagger, config: Config) -> str:
+    files = {name: getattr(config.data, f"{name}_path") for name in ("train", "dev", "test")}
+    lines = [f"- {name}: `{pathlib.Path(path).name}`" for name, path in files.items() if path]
+    if config.data.word_vectors:
+        lines.append(f"- word vectors: `{pathlib.Path(config.data.word_vectors).name}`")
+    scheme = f", in {model.label_scheme}" if model.label_scheme else ""
+    labels = ", ".join(f"`{label}`" for label in model.label_names)
+    words, chars = len(model.vocabulary.words), len(model.vocabulary.chars)
+    lines += [
+        f"- known: {words:,} words, {chars:,} characters",
+        f"- {len(model.label_names)} labels{scheme}: {labels}",
+    ]
+    return "\n".join(lines)
+
+
+def _scores(metrics: Metrics) -> str:
+    splits = [name for name in ("dev", "test") if name in metrics]
+    if not splits:
+        return "The run holds no scores."
+    names = [name for name in _SCORES if name in metrics[splits[0]]]
+    main = names[0]
+    heads = [*names, f"draft {main}", f"all refined {main}"]
+    rows = [["data", *heads], ["---"] * (len(heads) + 1)]
+    for split in splits:
+        scores = metrics[split]
+        values = [scores.get(key) for key in (*names, f"draft_{main}", f"refined_{main}")]
+        rows.append([split, *map(_number, values)])
+    note = (
+        "In percent, of the run's own M and Gamma at training. Entities are counted strictly, as "
+        "by conlleval and seqeval. The draft is what the sampled network says before the gate."
+    )
+    return f"{_table(rows)}\n\n{note}"
+
+
+def _gate(model: Tagger, config: Config, metrics: Metrics) -> str:
+    kind = config.sampling.uncertainty.replace("_", " ")
+    samples = (
+        f"M = {model.num_samples} Monte Carlo samples, masks of seed {model.mc_seed}"
+        if model.num_samples
+        else "one pass without dropout"
+    )
+    gate = (
+        f"a token above Gamma = {model.threshold:g} nats takes the refined label"
+        if config.decoder.decoder == "uanet"
+        else "this decoder has no refiner, so `refined` is false everywhere"
+    )
+    lines = [
+        f"- Uncertainty: {kind}, in nats, from {samples}; nothing is drawn at a call: a "
+        "sentence gets the same answer on every replica, in every batch and row.",
+        f"- Gate: {gate}. Gamma belongs to this model and its labels: entropy grows with the "
+        "logarithm of their number.",
+    ]
+    if config.decoder.decoder == "uanet" and not model.refine_all:
+        lines.append(
+            "- Tokens up to Gamma are not refined: `refined_labels` follow the draft there. No "
+            "other answer differs."
+        )
+    if model.sampling == "adaptive" and model.can_adapt:
+        lines.append(_adaptive(metrics))
+    for split in ("dev", "test"):
+        lines += _split_calibration(split, metrics.get(split, {}))
+    return "\n".join(lines)
+
+
+def _adaptive(metrics: Metrics) -> str:
+    agreement = metrics.get("adaptive", {}).get("agreement")
+    kept = "" if agreement is None else f" (on dev {100 * agreement:.2f} % of the labels are kept)"
+    return (
+        f"- Sampling is adaptive: M samples are the most that a sentence gets; labels and "
+        f"uncertainty may differ a little from those of all samples{kept}."
+    )
+
+
+def _split_calibration(split: str, scores: Metrics) -> list[str]:
+    right, wrong = scores.get("uncertainty_correct"), scores.get("uncertainty_wrong")
+    if right is None or wrong is None:
+        return []
+    ratio = f", {wrong / right:.1f} times as much" if right else ""
+    lines = [
+        f"- {split}: mean uncertainty {right:.3f} nats where the draft is right, {wrong:.3f} where "
+        f"it is wrong{ratio}; {100 * scores['refined_fraction']:.1f} % of tokens above Gamma; the "
+        f"gate mended {scores['wrong_to_right']:,} labels and spoilt {scores['right_to_wrong']:,}."
+    ]
+    error = scores.get("calibration_error")
+    if error is not None:
+        lines.append(f"- {split}: expected calibration error of the confidence {error:.2f} %.")
+    return lines
+
+
+def _limits(model: Tagger) -> str:
+    return "\n".join(
+        [
+            "- Scores hold for text like the training data, tokenised in its way; of other text "
+            "nothing was measured.",
+            "- Confidence and uncertainty rank answers; they are no guarantee, least of all for "
+            "text unlike the training data.",
+            "- The uncertainty is the total predictive one, of model and data together."
+            if model.settings.sampling.uncertainty == "entropy"
+            else "- The uncertainty is that of the model alone (mutual information).",
+            "- A sentence is read in one piece, and memory grows with its length: split texts into "
+            f"sentences; training read at most {model.max_tokens} tokens at once.",
+            "- Words that training did not show are read by their characters, if at all.",
+            "- What the training data favours or leaves out, the labels repeat.",
+        ]
+    )
+
+
+def _signatures(signatures: Mapping[str, Any]) -> str:
+    rows = [["signature", "inputs", "outputs"], ["---"] * 3]
+    for name in sorted(signatures, key=lambda name: (name != "serving_default", name)):
+        call = signatures[name]
+        inputs, outputs = call.structured_input_signature[1], call.structured_outputs
+        rows.append([f"`{name}`", _specs(inputs), _specs(outputs)])
+    note = (
+        "Sentences are padded on the right to any width; only `lengths` tells where they end. "
+        'Answers beyond it are "", 0 and false. A server that batches requests answers as wide '
+        "as the widest of them."
+    )
+    if any("starts" in call.structured_outputs for call in signatures.values()):
+        note += (
+            " `starts` and `ends` are byte offsets into the UTF-8 text, not character offsets. A "
+            "text is one sentence, whatever it holds."
+        )
+    return f"{_table(rows)}\n\n{note}"
+
+
+def _specs(specs: Mapping[str, tf.TensorSpec]) -> str:
+    parts = []
+    for name, spec in sorted(specs.items()):
+        rank = spec.shape.rank
+        axes = ", ".join(("B", "T", "W")[: rank or 0]) if rank is not None else "..."
+        parts.append(f"`{name}` {spec.dtype.name} [{axes}]")
+    return "<br>".join(parts)
+
+
+def _loading(foreign: list[str]) -> str:
+    if not foreign:
+        return "All operations are of TensorFlow's core: no other package is needed to load it."
+    return (
+        f"Needs the operations of tensorflow-text ({', '.join(foreign)}): TensorFlow Serving has "
+        "them; elsewhere `import tensorflow_text` before loading."
+    )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _table(rows: list[list[str]]) -> str:
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)

@@ -1,0 +1,58 @@
+"""Sentences for checking an exported model and for warming a server up."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from uanet_tf.data.vocabulary import Vocabulary
+
+# What training data seldom shows: nothing, blanks, other scripts, digits, a very long word.
+_ODD = (
+    "",
+    " ",
+    "Ωmega",
+    "東京",
+    "\U0001f600",
+    "٣,٥",
+    "1984",
+    "x" * 200,
+    "a\rb",
+    "c\td",
+    "e\u2028f",
+)
+_LENGTHS = (1, 2, 3, 5, 8, 13, 21, 34, 1, 4, 7, 12, 20)
+_COMMON = 2_000  # words that the sentences are drawn from
+
+
+def sample_sentences(
+    vocabulary: Vocabulary, lengths: Sequence[int] = _LENGTHS, *, seed: int = 1
+) -> list[list[str]]:
+    """Sentences of these lengths: words of the vocabulary, now and then something odd.
+
+    The same vocabulary gives the same sentences everywhere.
+    """
+    random = np.random.default_rng(seed)
+    words = vocabulary.words[:_COMMON] or ("word",)
+    return [
+        [
+            _ODD[random.integers(len(_ODD))]
+            if random.random() < 0.15
+            else words[random.integers(len(words))]
+            for _ in range(length)
+        ]
+        for length in lengths
+    ]
+
+
+def pad(sentences: Sequence[Sequence[str]]) -> dict[str, np.ndarray]:
+    """A batch as TF Serving makes one: short sentences are filled with the first token of all.
+
+    Returns:
+      tokens [B, T] strings and lengths [B] int32; T is the longest length, at least 1.
+    """
+    lengths = [len(sentence) for sentence in sentences]
+    fill = next((tokens[0] for tokens in sentences if tokens), "")
+    width = max([1, *lengths])
+    rows = [[*tokens, *[fill] * (width - len(tokens))] for tokens in sentences]
+    tokens = np.array(rows, object).reshape(len(sentences), width)
+    return {"tokens": tokens, "lengths": np.array(lengths, np.int32)}

@@ -1,0 +1,174 @@
+"""From a run directory to versioned SavedModels for TF Serving."""
+
+import contextlib
+import dataclasses
+import pathlib
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from absl import logging
+
+from uanet_tf.exporting import verification
+from uanet_tf.exporting.model_card import FILE as CARD
+from uanet_tf.exporting.model_card import model_card, read_metrics
+from uanet_tf.exporting.run_model import load_run_model
+from uanet_tf.exporting.sample_inputs import pad, sample_sentences
+from uanet_tf.exporting.saving import save_signatures
+from uanet_tf.exporting.signatures import DEFAULT, Signatures
+from uanet_tf.exporting.text_tokens import split_text
+from uanet_tf.exporting.version_folders import check_name, choose_version, new_versions
+from uanet_tf.exporting.vocabulary_files import tables_from_files, write_vocabulary_files
+from uanet_tf.exporting.warm_up import FILE as WARM_UP
+from uanet_tf.exporting.warm_up import write_warm_up
+from uanet_tf.models.tagger import Tagger
+
+TEXT_ENDING = "_text"
+# (sentences, tokens) of warm-up requests: TensorFlow prepares a graph for the first call, and
+# memory for each size.
+_WARM_UP_SHAPES = ((1, 8), (1, 32), (1, 128), (16, 32))
+Requests = Sequence[tuple[str, Mapping[str, np.ndarray]]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Exported:
+    """What was written.
+
+    Attributes:
+      version: the version's number.
+      path: directory of the SavedModel that takes tokens.
+      text_path: that of the one that takes raw text; None if not wanted.
+    """
+
+    version: int
+    path: pathlib.Path
+    text_path: pathlib.Path | None
+
+
+def export_run(
+    run_dir: str | pathlib.Path,
+    export_dir: str | pathlib.Path,
+    *,
+    name: str = "uanet",
+    version: int | None = None,
+    num_samples: int | None = None,
+    mc_seed: int | None = None,
+    threshold: float | None = None,
+    sampling: str | None = None,
+    refine_all: bool = True,
+    text: bool = True,
+) -> Exported:
+    """Writes ``export_dir/name/version`` and ``export_dir/name_text/version``.
+
+    Each is written beside its place, loaded, compared with the run's model and then renamed. A
+    version holds the SavedModel, its vocabularies as assets, and in ``assets.extra`` the
+    warm-up requests and a model card. See ``signatures`` for what can be called.
+
+    Args:
+      run_dir: a trained run.
+      export_dir: where the models' folders are.
+      name: of the model; the one that takes raw text is ``name_text``.
+      version: from 1 on; None: the next free one.
+      num_samples: M; 0: one pass without dropout; None: the run's.
+      mc_seed: seed of the sampling masks, at least 0; None: the run's.
+      threshold: Gamma, nats; None: the run's.
+      sampling: "exact" or "adaptive", see ``Tagger.sampling``; None: the run's.
+      refine_all: False saves the refinement of certain tokens, where ``refined_labels`` then
+        follow the draft; no other answer changes.
+      text: also write the model that takes raw text, which needs tensorflow-text.
+
+    Raises:
+      InputError: no trained run, a wrong argument, or a version that exists.
+      ExportMismatchError: the exported model would answer otherwise than the run's.
+    """
+    check_name(name, TEXT_ENDING)
+    folders = [pathlib.Path(export_dir, name), pathlib.Path(export_dir, name + TEXT_ENDING)]
+    choose_version(folders, version)  # before anything slow is done
+    model = load_run_model(
+        run_dir,
+        refine_all=refine_all,
+        num_samples=num_samples,
+        mc_seed=mc_seed,
+        threshold=threshold,
+        sampling=sampling,
+    )
+    metrics = read_metrics(pathlib.Path(run_dir))
+    signatures = Signatures(model)
+    writers = (_write_tokens, _write_text) if text else (_write_tokens,)
+    # Both models share their versions, even where only one of them is wanted.
+    with new_versions(folders[: len(writers)], version, shared=folders) as (number, parts):
+        for folder, part, write in zip(folders, parts, writers, strict=False):
+            title = f"{folder.name}, version {number}"
+            logging.info("writing %s", title)
+            loaded, requests = write(signatures, part)
+            card = model_card(
+                model,
+                metrics,
+                loaded.signatures,
+                title=title,
+                foreign=verification.verify_operations(part),
+            )
+            extra = part / "assets.extra"
+            extra.mkdir()
+            (extra / CARD).write_text(card, encoding="utf-8")
+            write_warm_up(extra / WARM_UP, folder.name, requests)
+    paths = [folder / str(number) for folder in folders]
+    return Exported(number, paths[0], paths[1] if text else None)
+
+
+def save_tokens(
+    signatures: Signatures, path: pathlib.Path, only: Collection[str] | None = None
+) -> list[str]:
+    """Writes the SavedModel that takes tokens, unchecked; returns the names of its signatures.
+
+    Args:
+      signatures: of the model.
+      path: the SavedModel's directory.
+      only: names of the wanted signatures; None: all.
+    """
+    with _vocabulary(signatures.model) as files:
+        calls = signatures.of_tokens()
+        wanted = {name: calls[name] for name in only or calls}
+        save_signatures(wanted, path, owner=signatures.model, assets=files)
+    return list(wanted)
+
+
+def _write_tokens(signatures: Signatures, path: pathlib.Path) -> tuple[Any, Requests]:
+    """Writes and checks the model that takes tokens; returns it loaded, and warm-up requests."""
+    model, names = signatures.model, save_tokens(signatures, path)
+    requests: list[tuple[str, Mapping[str, np.ndarray]]] = []
+    for inputs in map(pad, _warm_up_sentences(model)):
+        gamma = np.full(len(inputs["lengths"]), model.threshold, np.float32)
+        for name in names:
+            asked = verification.ids_of(model, inputs) if name == "ids" else inputs
+            requests.append((name, {**asked, "threshold": gamma} if "threshold" in name else asked))
+    return verification.verify_tokens(model, path, requests), requests
+
+
+def _write_text(signatures: Signatures, path: pathlib.Path) -> tuple[Any, Requests]:
+    """The same for the model that takes raw text."""
+    model = signatures.model
+    with _vocabulary(model) as files:
+        save_signatures(signatures.of_text(split_text), path, owner=model, assets=files)
+    requests = [
+        (DEFAULT, {"text": np.array([" ".join(words) for words in sentences], object)})
+        for sentences in _warm_up_sentences(model)
+    ]
+    return verification.verify_text(model, path, requests), requests
+
+
+@contextlib.contextmanager
+def _vocabulary(model: Tagger) -> Iterator[list[pathlib.Path]]:
+    """Inside, the model looks up in the vocabulary files that are given."""
+    # A folder of its own for each: tables of files of one name would be one table.
+    with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
+        files = write_vocabulary_files(model, pathlib.Path(folder))
+        with tables_from_files(model, files):
+            yield files
+
+
+def _warm_up_sentences(model: Tagger) -> list[list[list[str]]]:
+    return [
+        sample_sentences(model.vocabulary, [length] * count) for count, length in _WARM_UP_SHAPES
+    ]

@@ -1,0 +1,66 @@
+"""Writing graph functions as a SavedModel that holds what they use, and nothing else."""
+
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
+
+_GRADIENT = "_gradient_op_type"
+
+
+def save_signatures(
+    signatures: Mapping[str, Any],
+    path: pathlib.Path,
+    *,
+    owner: tf.Module,
+    assets: Sequence[pathlib.Path] = (),
+) -> None:
+    """Writes a SavedModel with these signatures.
+
+    A ``tf.Module`` of the variables and tables that the functions use is saved, not the Keras
+    model: that would bring the traced calls of every layer along. ``ExportArchive`` does the
+    like, but does not find a table that a layer changes for another.
+
+    Args:
+      signatures: {name: tf.function with an input signature}.
+      path: the SavedModel's directory.
+      owner: what holds the tables that the functions use, the model.
+      assets: files that go along, beside those that tables are made from.
+    """
+    functions = {name: function.get_concrete_function() for name, function in signatures.items()}
+    module = tf.Module()
+    variables = [v for function in functions.values() for v in function.graph.variables]
+    module.used_variables = list({id(variable): variable for variable in variables}.values())
+    module.used_tables = _used_tables(functions.values(), owner)
+    module.files = [tf.saved_model.Asset(str(file)) for file in assets]
+    options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
+    tf.saved_model.save(module, str(path), signatures=functions, options=options)
+    _forget_gradients(path)
+
+
+def _used_tables(functions: Any, owner: tf.Module) -> list[Any]:
+    """The tables, or other resources that make themselves anew, which the functions capture."""
+    captured = {id(tensor) for function in functions for tensor in function.captured_inputs}
+    return [
+        part
+        for part in tf.train.TrackableView(owner).descendants()
+        if id(getattr(part, "resource_handle", None)) in captured
+    ]
+
+
+def _forget_gradients(path: pathlib.Path) -> None:
+    """Removes the names of gradient functions, which are not saved: each load would warn."""
+    file = path / "saved_model.pb"
+    saved = saved_model_pb2.SavedModel.FromString(file.read_bytes())
+    for meta_graph in saved.meta_graphs:
+        library = meta_graph.graph_def.library
+        for nodes in (meta_graph.graph_def.node, *(f.node_def for f in library.function)):
+            for node in nodes:
+                node.attr.pop(_GRADIENT, None)
+        del library.gradient[:]
+        del library.registered_gradients[:]
+    file.write_bytes(saved.SerializeToString(deterministic=True))
+    # It would no longer tell the truth of the graph.
+    (path / "fingerprint.pb").unlink(missing_ok=True)

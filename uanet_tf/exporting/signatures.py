@@ -1,0 +1,214 @@
+"""The calls that an exported model answers, as graph functions of dense tensors.
+
+Every signature has the batch first and takes explicit ``lengths``: TF Serving pads requests with
+the first element of each tensor, so padding cannot be told by its value. No name ends in
+``_bytes``, which TF Serving's REST interface would answer in base64.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from uanet_tf.data.lookup import look_up
+from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
+from uanet_tf.models.tagger import Tagger, Tensors
+from uanet_tf.ops.masking import sequence_mask
+
+DEFAULT = "serving_default"
+# What `ids` can give in place of tokens; a representation that reads more has no such signature.
+_ID_FEATURES = {"form_word_ids", "form_char_ids", "form_index", "lengths"}
+TOKENS = tf.TensorSpec([None, None], tf.string, name="tokens")
+_THRESHOLD = tf.TensorSpec([None], tf.float32, name="threshold")
+LENGTHS = tf.TensorSpec([None], tf.int32, name="lengths")
+
+
+def graph_function(input_signature: list[Any]) -> Callable[[Callable], Any]:
+    """A tf.function whose Python is left as it is: the package says ``tf.cond`` where it means it.
+
+    Converting the code of every layer would take most of the time of making a graph.
+    """
+    return tf.function(input_signature=input_signature, autograph=False)
+
+
+class Signatures:
+    """The signatures of one model, all around one graph of its answers from features.
+
+    Args:
+      model: gives M, masks, Gamma and ``refine_all``, as they are when the graph is made.
+    """
+
+    def __init__(self, model: Tagger):
+        self.model = model
+        sentence = look_up(model.lookup, tf.constant([["a"]]), tf.constant([1]))
+        self._features = {
+            name: tf.TensorSpec([None] * values.shape.rank, values.dtype, name=name)
+            for name, values in sentence.items()
+        }
+
+        # Made once and called by each signature: a graph is slow to make, and not small.
+        @graph_function([self._features, _THRESHOLD])
+        def answer(features: Tensors, threshold: tf.Tensor) -> Tensors:
+            return model.answer(features, threshold)
+
+        self._answer_features = answer
+
+    def of_tokens(self) -> dict[str, Any]:
+        """Signatures of sentences that are split into tokens.
+
+        B sentences, T tokens of the longest, W characters of the longest word.
+
+        ``serving_default``: ``tokens`` [B, T] strings, ``lengths`` [B] int32 -> what the model's
+          call gives: labels, draft_labels, refined_labels [B, T] strings; uncertainty (nats),
+          confidence [B, T]; refined [B, T] boolean. "" and 0 at padding.
+        ``with_threshold``: also ``threshold`` [B], Gamma of each sentence in nats.
+        ``draft``: labels and uncertainty without the refiner.
+        ``ids``: ``word_ids`` [B, T], ``char_ids`` [B, T, W], ``lengths`` [B], all int32, in place
+          of tokens; left out for a representation that reads more than words and characters.
+
+        Returns:
+          {name: a tf.function with an input signature}.
+        """
+
+        @graph_function([TOKENS, LENGTHS])
+        def serving_default(tokens: tf.Tensor, lengths: tf.Tensor) -> Tensors:
+            return self._answer(tokens, lengths)
+
+        @graph_function([TOKENS, LENGTHS, _THRESHOLD])
+        def with_threshold(tokens: tf.Tensor, lengths: tf.Tensor, threshold: tf.Tensor) -> Tensors:
+            finite = tf.debugging.Assert(
+                tf.reduce_all(tf.math.is_finite(threshold) & (threshold >= 0.0)),
+                ["threshold must be a finite number of at least 0 nats. Received:", threshold],
+            )
+            with tf.control_dependencies([finite, *_check_rows(tokens, threshold=threshold)]):
+                return self._answer(tokens, lengths, tf.identity(threshold))
+
+        @graph_function([TOKENS, LENGTHS])
+        def draft(tokens: tf.Tensor, lengths: tf.Tensor) -> Tensors:
+            with tf.control_dependencies(_check_rows(tokens, lengths=lengths)):
+                inputs = {"tokens": tf.identity(tokens), "lengths": tf.identity(lengths)}
+            return self.model.answer_draft(inputs)
+
+        signatures = {DEFAULT: serving_default, "with_threshold": with_threshold, "draft": draft}
+        if set(self._features) == _ID_FEATURES:
+            signatures["ids"] = self._of_ids()
+        return signatures
+
+    def of_text(self, split: Callable[[tf.Tensor], tuple[tf.RaggedTensor, ...]]) -> dict[str, Any]:
+        """The signature of raw text: ``text`` [B] strings -> answers, padded to the longest.
+
+        Beside what ``serving_default`` of tokens gives: ``tokens`` [B, T] strings, ``starts`` and
+        ``ends`` [B, T] int32, BYTE offsets into the UTF-8 text, and ``lengths`` [B] int32.
+
+        Args:
+          split: texts [B] to ragged tokens, starts and ends.
+        """
+
+        @graph_function([tf.TensorSpec([None], tf.string, name="text")])
+        def serving_default(text: tf.Tensor) -> Tensors:
+            tokens, starts, ends = split(text)
+            lengths = tf.cast(tokens.row_lengths(), tf.int32)
+            padded = tokens.to_tensor("")  # [B, T]
+            return {
+                **self._answer(padded, lengths),
+                "tokens": padded,
+                "starts": tf.cast(starts.to_tensor(0), tf.int32),
+                "ends": tf.cast(ends.to_tensor(0), tf.int32),
+                "lengths": lengths,
+            }
+
+        return {DEFAULT: serving_default}
+
+    def _answer(
+        self, tokens: tf.Tensor, lengths: tf.Tensor, threshold: tf.Tensor | None = None
+    ) -> Tensors:
+        with tf.control_dependencies(_check_rows(tokens, lengths=lengths)):
+            tokens, lengths = tf.identity(tokens), tf.identity(lengths)
+        features = look_up(self.model.lookup, tokens, lengths)
+        return self._answer_as_wide(features, tokens, threshold)
+
+    def _answer_as_wide(
+        self, features: Tensors, batch: tf.Tensor, threshold: tf.Tensor | None = None
+    ) -> Tensors:
+        """Answers as wide as ``batch`` [B, T]: features have at least one column."""
+        shape = tf.shape(batch)
+        if threshold is None:
+            threshold = tf.fill(shape[:1], self.model.gamma)
+        answers = self._answer_features(features, threshold)
+        return {name: values[:, : shape[1]] for name, values in answers.items()}
+
+    def _of_ids(self) -> Any:
+        known_words = len(self.model.vocabulary.words) + FIRST_ID
+        known_chars = len(self.model.vocabulary.chars) + FIRST_ID
+        words = tf.TensorSpec([None, None], tf.int32, name="word_ids")
+        chars = tf.TensorSpec([None, None, None], tf.int32, name="char_ids")
+
+        @graph_function([words, chars, LENGTHS])
+        def ids(word_ids: tf.Tensor, char_ids: tf.Tensor, lengths: tf.Tensor) -> Tensors:
+            shapes = tf.debugging.assert_equal(
+                tf.shape(char_ids)[:2], tf.shape(word_ids), "char_ids must be [B, T, W]."
+            )
+            with tf.control_dependencies([shapes, *_check_rows(word_ids, lengths=lengths)]):
+                features = id_features(word_ids, tf.identity(char_ids), tf.identity(lengths))
+            checks = [
+                *_check_ids(features["form_word_ids"], known_words, "word_ids"),
+                *_check_ids(features["form_char_ids"], known_chars, "char_ids"),
+            ]
+            with tf.control_dependencies(checks):
+                features = {name: tf.identity(values) for name, values in features.items()}
+            return self._answer_as_wide(features, word_ids)
+
+        return ids
+
+
+def id_features(word_ids: tf.Tensor, char_ids: tf.Tensor, lengths: tf.Tensor) -> Tensors:
+    """A batch's features from ids: every token is a form of its own.
+
+    Args:
+      word_ids: [B, T] int32.
+      char_ids: [B, T, W] int32, 0 after a word's last character.
+      lengths: [B] int32.
+
+    Raises:
+      InvalidArgumentError: a length is negative, or beyond T.
+    """
+    width = tf.shape(word_ids)[1]
+    tf.debugging.assert_less_equal(lengths, width, "A length is beyond the width of word_ids.")
+    tf.debugging.assert_non_negative(lengths, "A length is negative.")
+    # At least one column and one character, as where tokens are looked up.
+    columns, letters = tf.maximum(0, 1 - width), tf.maximum(0, 1 - tf.shape(char_ids)[2])
+    word_ids = tf.pad(word_ids, [[0, 0], [0, columns]])
+    char_ids = tf.pad(char_ids, [[0, 0], [0, columns], [0, letters]])
+    shape = tf.shape(word_ids)
+    count = shape[0] * shape[1]
+    mask = sequence_mask(lengths, shape[1])
+    words = tf.reshape(tf.where(mask, word_ids, UNKNOWN_ID), [-1])
+    chars = tf.where(tf.expand_dims(mask, -1), char_ids, PADDING_ID)
+    chars = tf.reshape(chars, [count, tf.shape(char_ids)[2]])
+    return {
+        # With a padding form in front, so that a batch of nothing still has one.
+        "form_word_ids": tf.pad(words, [[1, 0]], constant_values=UNKNOWN_ID),
+        "form_char_ids": tf.pad(chars, [[1, 0], [0, 0]], constant_values=PADDING_ID),
+        "form_index": tf.reshape(tf.range(1, count + 1), shape),
+        "lengths": lengths,
+    }
+
+
+def _check_rows(batch: tf.Tensor, **columns: tf.Tensor) -> list[tf.Operation]:
+    """One value a sentence: a single one would silently be spread over all."""
+    return [
+        tf.debugging.assert_equal(
+            tf.shape(values)[0],
+            tf.shape(batch)[0],
+            f"{name} must have one value for each sentence.",
+        )
+        for name, values in columns.items()
+    ]
+
+
+def _check_ids(ids: tf.Tensor, known: int, name: str) -> list[tf.Operation]:
+    """A wrong id fails in a lookup on a CPU, and silently reads zeros on a GPU."""
+    return [
+        tf.debugging.assert_non_negative(ids, f"{name} must not be negative."),
+        tf.debugging.assert_less(ids, known, f"{name} must be below {known}."),
+    ]

@@ -1,0 +1,173 @@
+"""A tagger as a TensorFlow Lite model: one sentence of ids in, label ids and uncertainty out.
+
+The graph is the tagger's own, traced for one sentence: nothing is written a second time. The
+dropout masks of the samples are constants in it, so that only built-in operations are left.
+"""
+
+import contextlib
+import os
+import pathlib
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.lite.python.convert_phase import ConverterError
+
+from uanet_tf.errors import InputError
+from uanet_tf.exporting.saving import save_signatures
+from uanet_tf.exporting.signatures import DEFAULT, graph_function
+from uanet_tf.models.tagger import Tagger, Tensors
+from uanet_tf.ops.time_blocks import loops_in_blocks
+
+FLOAT32, FLOAT16, DYNAMIC = "float32", "float16", "dynamic"
+PRECISIONS = (FLOAT32, FLOAT16, DYNAMIC)
+DRAFT = "draft"
+# What ids of words and characters are enough for.
+_FEATURES = {"form_word_ids", "form_char_ids", "form_index", "lengths"}
+_CALL = "tf.StatefulPartitionedCall"
+_SPECS = [
+    tf.TensorSpec([1, None], tf.int32, name="word_ids"),
+    tf.TensorSpec([1, None, None], tf.int32, name="char_ids"),
+]
+
+
+def convert(model: Tagger, precisions: Sequence[str] = (FLOAT32,)) -> dict[str, bytes]:
+    """Converts a tagger to TensorFlow Lite, of built-in operations alone.
+
+    T tokens, W characters of the longest word; both may change from call to call.
+    ``model.refine_all`` decides whether certain tokens are refined too. All M samples
+    are taken, whatever ``model.sampling`` says.
+
+    ``serving_default``: ``word_ids`` [1, T], ``char_ids`` [1, T, W] int32, ids as
+      ``TokenLookup`` gives them -> label_ids, draft_label_ids, refined_label_ids [1, T] int32,
+      positions in ``model.label_names``; uncertainty (nats), confidence [1, T]; refined [1, T]
+      boolean.
+    ``draft``: the same inputs -> label_ids and uncertainty of the draft, without the refiner.
+
+    Args:
+      model: with its M, ``mc_seed`` and Gamma, which the result keeps.
+      precisions: of the weights: "float32"; "float16", computed in float32; "dynamic", 8-bit
+        integers, and activations quantised as they come.
+
+    Returns:
+      {precision: the bytes of a .tflite file}.
+
+    Raises:
+      InputError: the model reads sub-words, draws masks anew at each call, or needs an
+        operation that TensorFlow Lite does not have, which is named.
+    """
+    check_convertible(model)
+    signatures = _signatures(model)
+    with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
+        with _all_samples(model), loops_in_blocks():
+            save_signatures(signatures, pathlib.Path(folder), owner=model)
+        converter = tf.lite.TFLiteConverter.from_saved_model(
+            folder, signature_keys=list(signatures)
+        )
+        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
+        return {precision: _convert(converter, precision) for precision in precisions}
+
+
+def check_convertible(model: Tagger) -> None:
+    """Raises InputError for a model that cannot be a TensorFlow Lite model."""
+    sentence = {"tokens": tf.constant([["a"]]), "lengths": tf.constant([1])}
+    if set(model.features(sentence)) != _FEATURES:
+        raise InputError(
+            "A TensorFlow Lite model reads ids of words and characters, and this one's "
+            f"representation {model.settings.representation.representation!r} reads more: export "
+            "it as a SavedModel."
+        )
+    if model.mc_seed < 0 and model.num_samples:
+        raise InputError(
+            "A TensorFlow Lite model stores its sampling masks, but the seed "
+            f"{model.mc_seed} draws new ones at each call: name a seed of at least 0."
+        )
+
+
+def _signatures(model: Tagger) -> dict[str, Any]:
+    @graph_function(_SPECS)
+    def serving_default(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
+        tagged = model.tag(_features(word_ids, char_ids))
+        outputs = {
+            "label_ids": tagged["labels"],
+            "draft_label_ids": tagged["draft_labels"],
+            "refined_label_ids": tagged["refined_labels"],
+            **{name: tagged[name] for name in ("uncertainty", "confidence", "refined")},
+        }
+        return _as_long(outputs, word_ids)
+
+    @graph_function(_SPECS)
+    def draft(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
+        tagged = model.tag_draft(_features(word_ids, char_ids))
+        outputs = {"label_ids": tagged["labels"], "uncertainty": tagged["uncertainty"]}
+        return _as_long(outputs, word_ids)
+
+    return {DEFAULT: serving_default, DRAFT: draft}
+
+
+def _features(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
+    """Every token is a form of its own, and there is no padding.
+
+    But for a sentence without tokens, which becomes one of padding: the runtime crashes on nothing.
+    """
+    length = tf.shape(word_ids)[1]
+    more = tf.maximum(0, 1 - length)
+    wider = tf.maximum(0, 1 - tf.shape(char_ids)[2])
+    return {
+        "form_word_ids": tf.pad(word_ids[0], [[0, more]]),
+        "form_char_ids": tf.pad(char_ids[0], [[0, more], [0, wider]]),
+        "form_index": tf.expand_dims(tf.range(length + more), 0),
+        "lengths": tf.expand_dims(length, 0),
+    }
+
+
+def _as_long(outputs: Tensors, word_ids: tf.Tensor) -> Tensors:
+    return {name: values[:, : tf.shape(word_ids)[1]] for name, values in outputs.items()}
+
+
+@contextlib.contextmanager
+def _all_samples(model: Tagger) -> Iterator[None]:
+    sampling = model.sampling
+    model.sampling = "exact"
+    try:
+        yield
+    finally:
+        model.sampling = sampling
+
+
+def _convert(converter: Any, precision: str) -> bytes:
+    converter.optimizations = [] if precision == FLOAT32 else [tf.lite.Optimize.DEFAULT]
+    converter.target_spec.supported_types = [tf.float16] if precision == FLOAT16 else []
+    try:
+        with _without_stderr():
+            return converter.convert()
+    except ConverterError as error:
+        raise InputError(
+            "This model cannot be a TensorFlow Lite model: "
+            f"{_missing(str(error))}. Export it as a SavedModel."
+        ) from error
+
+
+def _missing(message: str) -> str:
+    """Which operations the converter has no counterpart for; else the start of what it says."""
+    # An operation's name, or what it was made from.
+    found = re.findall(r"'tf\.(\w+)' op|\ttf\.(\w+)\(|fused\[\"(\w+):", message)
+    names = sorted({f"tf.{name}" for names in found for name in names if name} - {_CALL})
+    if names:
+        return f"TensorFlow Lite has no operation for {', '.join(names)} as used here"
+    return " ".join(message.split())[:200]
+
+
+@contextlib.contextmanager
+def _without_stderr() -> Iterator[None]:
+    """Drops what the converter's C++ prints: pages on operations that it did convert."""
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+            yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

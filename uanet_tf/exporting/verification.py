@@ -1,0 +1,166 @@
+"""Does an exported model answer as the run's model does? Asked before anyone is served."""
+
+import pathlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from uanet_tf.exporting.graph_operations import PYTHON_OPERATIONS, foreign_operations
+from uanet_tf.exporting.sample_inputs import pad, sample_sentences
+from uanet_tf.exporting.signatures import DEFAULT, LENGTHS, TOKENS, graph_function
+from uanet_tf.models.tagger import Tagger, Tensors
+
+TOLERANCE = 1e-5  # nats and probability
+_TEXT_OUTPUTS = {"tokens", "starts", "ends", "lengths"}
+Arrays = Mapping[str, np.ndarray]
+
+
+class ExportMismatchError(RuntimeError):
+    """An exported model answers otherwise than the model that it was made from."""
+
+
+def verify_tokens(model: Tagger, path: pathlib.Path, requests: Iterable[tuple[str, Arrays]]) -> Any:
+    """Loads an exported model and compares its signatures with the run's model.
+
+    Sample sentences are asked all together, in another order under more padding, one alone,
+    an empty one, and none: labels must be the same, uncertainty and confidence within
+    ``TOLERANCE``.
+
+    Args:
+      model: what the run's model is, with its own tables.
+      path: the SavedModel.
+      requests: (signature, inputs) that it must be able to answer.
+
+    Returns:
+      The loaded model.
+
+    Raises:
+      ExportMismatchError: an answer differs; names signature and output.
+    """
+    loaded, answer = tf.saved_model.load(str(path)), _reference(model)
+    sentences = sample_sentences(model.vocabulary)
+    moved = pad([*sentences[::-1], sentences[3]])
+    moved["tokens"] = np.pad(moved["tokens"], [(0, 0), (0, 3)], constant_values="zzz")
+    batches = [pad(sentences), moved, pad(sentences[4:5]), pad([[], sentences[2]]), pad([[]])]
+    for inputs in batches:
+        expected = answer(inputs)
+        gamma = np.full(len(inputs["lengths"]), model.gamma.numpy())
+        compare(ask(loaded, DEFAULT, inputs), expected, DEFAULT)
+        compare(
+            ask(loaded, "with_threshold", {**inputs, "threshold": gamma}),
+            expected,
+            "with_threshold",
+        )
+        draft = {"labels": expected["draft_labels"], "uncertainty": expected["uncertainty"]}
+        compare(ask(loaded, "draft", inputs), draft, "draft")
+        if "ids" in loaded.signatures:
+            compare(ask(loaded, "ids", ids_of(model, inputs)), expected, "ids")
+    nothing = {"tokens": np.zeros([0, 0], object), "lengths": np.zeros([0], np.int32)}
+    if any(values.size for values in ask(loaded, DEFAULT, nothing).values()):
+        raise ExportMismatchError(f"{DEFAULT} answers no sentence with something.")
+    for signature, request in requests:
+        ask(loaded, signature, request)
+    return loaded
+
+
+def verify_text(model: Tagger, path: pathlib.Path, requests: Iterable[tuple[str, Arrays]]) -> Any:
+    """The same for the model that reads raw text: ``model`` is asked of the tokens that it found.
+
+    Raises:
+      ExportMismatchError: an answer differs, or an offset does not point at its token.
+    """
+    loaded = tf.saved_model.load(str(path))
+    texts = [" ".join(words) for words in sample_sentences(model.vocabulary)]
+    texts += ["", "  ", "Don't e-mail Ωmega, 3.5 (東京)!"]
+    outputs = ask(loaded, DEFAULT, {"text": np.array(texts, object)})
+    found = {name: outputs.pop(name) for name in _TEXT_OUTPUTS}
+    for row, text in enumerate(texts):
+        encoded = text.encode()
+        for column in range(found["lengths"][row]):
+            start, end = found["starts"][row, column], found["ends"][row, column]
+            if encoded[start:end].decode() != found["tokens"][row, column]:
+                raise ExportMismatchError(f"An offset is wrong: {text!r}, token {column}.")
+    inputs = {name: found[name] for name in ("tokens", "lengths")}
+    compare(outputs, _reference(model)(inputs), "text")
+    for signature, request in requests:
+        ask(loaded, signature, request)
+    return loaded
+
+
+def verify_operations(path: pathlib.Path) -> set[str]:
+    """The operations of a SavedModel that are not of TensorFlow's core.
+
+    Raises:
+      ExportMismatchError: some call back into Python, which no server can.
+    """
+    foreign = foreign_operations(path)
+    if python := sorted(foreign & PYTHON_OPERATIONS):
+        raise ExportMismatchError(f"{path} calls Python: {', '.join(python)}.")
+    return foreign
+
+
+def _reference(model: Tagger) -> Callable[[Arrays], dict[str, np.ndarray]]:
+    """The answers of the run's model, from a graph of its own."""
+
+    @graph_function([{"tokens": TOKENS, "lengths": LENGTHS}])
+    def answer(inputs: Tensors) -> Tensors:
+        return model.answer(inputs)
+
+    def call(inputs: Arrays) -> dict[str, np.ndarray]:
+        tokens = tf.constant(inputs["tokens"], tf.string)
+        outputs = answer({"tokens": tokens, "lengths": tf.constant(inputs["lengths"])})
+        return as_text({name: values.numpy() for name, values in outputs.items()})
+
+    return call
+
+
+def ids_of(model: Tagger, inputs: Arrays) -> dict[str, np.ndarray]:
+    """What the signature ``ids`` takes in place of these tokens; padding is filled with id 0."""
+    tokens = inputs["tokens"]
+    word_ids, char_ids = model.lookup(tf.constant(tokens.ravel(), tf.string))
+    mask = np.arange(tokens.shape[1]) < inputs["lengths"][:, np.newaxis]
+    return {
+        "word_ids": np.where(mask, word_ids.numpy().reshape(tokens.shape), 0),
+        "char_ids": np.where(mask[..., None], char_ids.numpy().reshape(*tokens.shape, -1), 0),
+        "lengths": inputs["lengths"],
+    }
+
+
+def ask(loaded: Any, signature: str, inputs: Arrays) -> dict[str, np.ndarray]:
+    """Calls a signature with arrays."""
+    call = loaded.signatures[signature]
+    specs = call.structured_input_signature[1]
+    tensors = {name: tf.constant(inputs[name], specs[name].dtype) for name in specs}
+    return as_text({name: values.numpy() for name, values in call(**tensors).items()})
+
+
+def compare(actual: Arrays, expected: Arrays, signature: str) -> None:
+    """Raises ExportMismatchError where answers differ."""
+    if set(actual) != set(expected):
+        raise ExportMismatchError(
+            f"{signature} answers {sorted(actual)} in place of {sorted(expected)}."
+        )
+    for name, values in expected.items():
+        if actual[name].shape != values.shape:
+            same = np.zeros([1], bool)
+        elif np.issubdtype(values.dtype, np.floating):
+            same = np.abs(actual[name] - values) <= TOLERANCE  # False for NaN
+        else:
+            same = np.equal(actual[name], values)
+        if not np.all(same):
+            raise ExportMismatchError(
+                f"The exported model's {signature} gives other {name} than the run's model, for "
+                f"{int(np.sum(~same.astype(bool)))} tokens: nothing was exported."
+            )
+
+
+def as_text(outputs: Arrays) -> dict[str, np.ndarray]:
+    """Byte strings as strings; other arrays as they are."""
+    return {
+        name: np.array([text.decode() for text in values.flat], object).reshape(values.shape)
+        if values.dtype == object
+        else values
+        for name, values in outputs.items()
+    }

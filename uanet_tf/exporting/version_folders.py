@@ -1,0 +1,153 @@
+"""Version folders that a polling server sees whole or not at all.
+
+TF Serving looks into a model's folder for names that are integers. A version is written beside
+them under another name, on the same file system, and then renamed: one step, which either has
+happened or not. Left-overs of an export that was killed are removed by the next one.
+"""
+
+import contextlib
+import fcntl
+import os
+import pathlib
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+
+from uanet_tf.errors import InputError
+
+_PART = ".part-"
+_MAX_VERSION = 2**63 - 1  # TF Serving's versions are int64
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def check_name(name: str, text_ending: str) -> None:
+    """Raises InputError for a model name that cannot stand in a path, an address, or the family."""
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            "--name must be letters, digits, '.', '_' and '-', and begin with a letter or a digit. "
+            f"Received: {name!r}"
+        )
+    if name.endswith(text_ending):
+        raise InputError(
+            f"--name must not end in {text_ending!r}, which is the ending of the model that reads "
+            f"raw text. Received: {name!r}"
+        )
+
+
+def choose_version(folders: Sequence[pathlib.Path], version: int | None) -> int:
+    """The wanted version, or the next free one, of models that share their versions.
+
+    Args:
+      folders: the models' folders; they need not exist.
+      version: a number from 1 on; None: one more than the greatest that any folder has.
+
+    Raises:
+      InputError: the version exists in a folder, or is no version of TF Serving.
+    """
+    found = {number: path for folder in folders for number, path in _versions(folder)}
+    if version is None:
+        version = max(found, default=0) + 1
+        if version > _MAX_VERSION:
+            raise InputError(f"{folders[0]} has no next version: name one with --version.")
+    if not 1 <= version <= _MAX_VERSION:
+        raise InputError(f"--version must be at least 1 and below 2^63. Received: {version}")
+    if version in found:
+        raise InputError(
+            f"{found[version]} exists already: name another --version, or none for the next free."
+        )
+    return version
+
+
+@contextlib.contextmanager
+def new_versions(
+    folders: Sequence[pathlib.Path],
+    version: int | None,
+    *,
+    shared: Sequence[pathlib.Path] = (),
+) -> Iterator[tuple[int, list[pathlib.Path]]]:
+    """Inside, the new versions are written; at the end they appear, the first folder's last.
+
+    After a failure inside nothing is left but what was there before.
+
+    Args:
+      folders: the models' folders; made if missing. Where the first one has a version, the
+        others have it too.
+      version: see ``choose_version``.
+      shared: folders of all models that share these versions.
+
+    Yields:
+      The version, and a directory for each folder, not yet made, to write it to.
+
+    Raises:
+      InputError: see ``choose_version``; also a folder that cannot be written, or into which
+        another process is exporting.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            for folder in folders:
+                stack.enter_context(_claimed(folder))
+        except OSError as error:
+            raise InputError(f"{error.filename} cannot be written: {error.strerror}.") from error
+        version = choose_version(shared or folders, version)
+        parts = [folder / f"{_PART}{version}" for folder in folders]
+        for part in parts:
+            stack.callback(shutil.rmtree, part, ignore_errors=True)
+        yield version, parts
+        for folder, part in reversed(list(zip(folders, parts, strict=True))):
+            _to_disk(part)
+            os.rename(part, folder / str(version))
+            _sync(folder)
+
+
+@contextlib.contextmanager
+def _claimed(folder: pathlib.Path) -> Iterator[None]:
+    """Holds a model's folder against other exports and clears it of what a killed one left."""
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    # A lock on the directory itself leaves no file, and dies with the process.
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(handle, folder)
+        for left in folder.glob(f"{_PART}*"):
+            shutil.rmtree(left)
+        yield
+    finally:
+        os.close(handle)
+        for path in made:  # again, if nothing came into them
+            with contextlib.suppress(OSError):
+                path.rmdir()
+
+
+def _lock(handle: int, folder: pathlib.Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError(f"Another process is exporting into {folder}.") from None
+    except OSError as error:
+        raise InputError(f"{folder} cannot be locked: {error.strerror}.") from error
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{folder} cannot be written: Permission denied.")
+
+
+def _versions(folder: pathlib.Path) -> Iterator[tuple[int, pathlib.Path]]:
+    """(number, path) of what TF Serving would take for a version: 00000123 is 123."""
+    if folder.is_dir():
+        for path in sorted(folder.iterdir()):
+            if re.fullmatch(r"[0-9]+", path.name):
+                yield int(path.name), path
+
+
+def _to_disk(folder: pathlib.Path) -> None:
+    """Brings all files below ``folder`` to the disk, so that a power cut leaves no empty ones."""
+    for root, _, files in os.walk(folder):
+        for name in files:
+            _sync(pathlib.Path(root, name))
+        _sync(pathlib.Path(root))
+
+
+def _sync(path: pathlib.Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,94 @@
+"""The vocabularies of an exported model: text files that its lookup tables are made from."""
+
+import contextlib
+import pathlib
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from uanet_tf.data.subword_lookup import SubwordLookup
+from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID
+from uanet_tf.models.tagger import Tagger
+
+WORDS, CHARS, LABELS, SUBWORDS = "words.txt", "chars.txt", "labels.txt", "subwords.txt"
+
+
+def write_vocabulary_files(model: Tagger, folder: pathlib.Path) -> list[pathlib.Path]:
+    """Writes what the model knows, one symbol a line; line k (from 0) has id k + 2.
+
+    ``words.txt``: normalised words. ``chars.txt``: the code point of a character, a tab, and the
+    character (escaped if it is none that prints). ``labels.txt``: the labels of the answers, where
+    line k has number k. ``subwords.txt``: the sub-words of a BERT, for those who look; its
+    tokenizer is in the graph. Lines end in LF alone; the text is UTF-8.
+
+    Returns:
+      The files. ``words.txt`` is left out where no line can hold some word (an empty one, or
+      one with a line end, from pretrained vectors): its table then stays in the graph.
+    """
+    files = [_write(folder / LABELS, model.label_names)]
+    lookup = model.lookup
+    if isinstance(lookup, SubwordLookup):
+        return [*files, _write(folder / SUBWORDS, lookup.vocabulary)]
+    odd = next((word for word in lookup.words if not word or {"\n", "\r"} & set(word)), None)
+    if odd is None:
+        files.append(_write(folder / WORDS, lookup.words))
+    else:
+        logging.warning("No %s: no line of a file can hold the word %r.", WORDS, odd)
+    files.append(_write(folder / CHARS, [f"{ord(c)}\t{_shown(c)}" for c in lookup.chars]))
+    return files
+
+
+@contextlib.contextmanager
+def tables_from_files(model: Tagger, files: Sequence[pathlib.Path]) -> Iterator[None]:
+    """Inside, the model looks tokens up in tables made from ``files``.
+
+    Functions that are traced inside keep these tables, and so does what is saved from them.
+    """
+    lookup, paths = model.lookup, {path.name: str(path) for path in files}
+    tables = {}
+    if WORDS in paths:
+        tables["words"] = _table(paths[WORDS], tf.string, tf.lookup.TextFileIndex.WHOLE_LINE)
+    if CHARS in paths:
+        tables["chars"] = _table(paths[CHARS], tf.int64, 0)
+    if not tables:
+        yield
+        return
+    keys: dict[str, list] = {"words": lookup.words, "chars": [ord(c) for c in lookup.chars]}
+    for name, table in tables.items():
+        _check_table(table, keys[name])
+    with lookup.tables(**tables):
+        yield
+
+
+def _table(path: str, key: tf.DType, column: int) -> tf.lookup.StaticHashTable:
+    initializer = tf.lookup.TextFileInitializer(
+        path,
+        key,
+        column,
+        tf.int64,
+        tf.lookup.TextFileIndex.LINE_NUMBER,
+        delimiter="\t",
+        value_index_offset=FIRST_ID,
+    )
+    return tf.lookup.StaticHashTable(initializer, default_value=UNKNOWN_ID)
+
+
+def _check_table(table: tf.lookup.StaticHashTable, keys: list) -> None:
+    """Every symbol must be found under its id: the file must read as it was written."""
+    ids = table.lookup(tf.constant(keys, table.key_dtype)).numpy()
+    wrong = np.flatnonzero(ids != np.arange(FIRST_ID, FIRST_ID + len(keys)))
+    if len(wrong) or table.size().numpy() != len(keys):
+        raise RuntimeError(f"{table.name}: {len(wrong)} of {len(keys)} symbols are not found.")
+
+
+def _shown(char: str) -> str:
+    """The character; if it has no mark of its own, or ends lines for some reader, its escape."""
+    return char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
+
+
+def _write(path: pathlib.Path, lines: Sequence[str]) -> pathlib.Path:
+    # Not in text mode: a line ends in LF on every system.
+    path.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8"))
+    return path

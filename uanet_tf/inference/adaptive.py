@@ -1,0 +1,97 @@
+"""Adaptive sampling: Monte Carlo samples only where they can still change something.
+
+A pass without dropout comes first. A sentence whose tokens are all settled stops there: each is
+so certain that the gate stays shut, or so uncertain that it opens. The others are sampled in
+steps, a quarter of the samples, half of them, all of them, and stop at the first step at which all
+their tokens are settled. Which entropies count as settled is chosen on the development set (see
+``training.adaptive_limits``). Sentences do not see one another, and sample j is the same
+network for each of them, so an answer does not depend on the batch.
+"""
+
+import itertools
+
+import tensorflow as tf
+
+from uanet_tf.decoders.softmax import SoftmaxDecoder
+from uanet_tf.encoders.encoder import Encoder
+from uanet_tf.inference.monte_carlo import encode_samples
+from uanet_tf.ops.entropy import entropy
+
+Tensors = dict[str, tf.Tensor]
+
+
+NUM_CHECKPOINTS = 3
+
+
+def checkpoints(num_samples: int) -> list[int]:
+    """Samples seen at each checkpoint, a quarter and half of M after none, and all M at last."""
+    return [0, max(1, num_samples // 4), max(1, num_samples // 2), num_samples]
+
+
+def settled(uncertainty: tf.Tensor, limits: tf.Tensor) -> tf.Tensor:
+    """Whether more samples would change neither gate nor label: [B, T] booleans.
+
+    Args:
+      uncertainty: [B, T] nats, from the samples so far.
+      limits: [..., 2] nats: at or below the first a token is certain, at or above the second
+        it is uncertain; one pair for all, or one a sentence, [B, 1, 2].
+    """
+    return (uncertainty <= limits[..., 0]) | (uncertainty >= limits[..., 1])
+
+
+def adaptive_draft(
+    encoder: Encoder,
+    decoder: SoftmaxDecoder,
+    inputs: tf.Tensor,
+    mask: tf.Tensor,
+    *,
+    limits: tf.Tensor,
+    num_samples: int,
+    seed: tf.Tensor,
+) -> Tensors:
+    """Draft distributions from as many samples as each sentence needs.
+
+    Args:
+      encoder: any Encoder that draws masks.
+      decoder: the draft's head.
+      inputs: [B, T, D] word vectors.
+      mask: [B, T] boolean.
+      limits: [S, 2], or [S, B, 1, 2], what counts as settled at each checkpoint; see ``settled``.
+      num_samples: M, the most samples.
+      seed: [2] int32 seed of the masks.
+
+    Returns:
+      label_ids [B, T], 0 at padding; probabilities p [B, T, C]; uncertainty u [B, T] in nats, 0
+      at padding; samples_used [B] int32, 0 where the pass without dropout was enough.
+    """
+    drawn = encoder.draw_masks(seed, num_samples, inputs.shape[-1])
+    p = decoder.decide(tf.expand_dims(encoder(inputs, mask=mask), 0), mask)["probabilities"]
+    u = entropy(p)
+    total = tf.zeros_like(p)  # of the samples so far
+    used = tf.zeros(tf.shape(p)[:1], tf.int32)
+    unsettled = tf.reduce_any(mask & ~settled(u, limits[0]), axis=1)  # [B]
+    steps = checkpoints(num_samples)
+    for number, (first, last) in enumerate(itertools.pairwise(steps), 1):
+        if first == last:  # fewer samples than checkpoints
+            continue
+        masks = {name: rows[first:last] for name, rows in drawn.items()}
+        rows = tf.where(unsettled)  # [R, 1]
+
+        def sampled(rows=rows, masks=masks, count=last - first, total=total):
+            part_mask = tf.gather_nd(mask, rows)
+            states = encode_samples(encoder, tf.gather_nd(inputs, rows), part_mask, masks, count)
+            more = tf.reduce_sum(decoder.decide(states, part_mask)["samples"], axis=0)
+            return tf.tensor_scatter_nd_add(total, rows, more)
+
+        total = tf.cond(tf.size(rows) > 0, sampled, lambda total=total: total)
+        p = tf.where(unsettled[:, tf.newaxis, tf.newaxis], total / last, p)
+        u = tf.where(unsettled[:, tf.newaxis], entropy(p), u)
+        used = tf.where(unsettled, last, used)
+        if last < num_samples:
+            unsettled &= tf.reduce_any(mask & ~settled(u, limits[number]), axis=1)
+    return {
+        "label_ids": tf.where(mask, tf.argmax(p, axis=-1, output_type=tf.int32), 0),
+        "probabilities": p,
+        "uncertainty": tf.where(mask, u, 0.0),
+        "samples_used": used,
+    }

@@ -1,0 +1,91 @@
+"""Tagged sentences as HTML for notebooks: uncertainty as colour and number, entities marked.
+
+Colours are one orange, darker with each step (on a dark page: stronger), so that they can be told
+apart by those who see no red or green; text on them has a contrast of at least 4.5 on light and
+dark pages (faint steps let the page's own colours through, strong ones bring their own). What
+matters is also said without colour: tokens that the gate opened for have a frame and their
+uncertainty as a number.
+"""
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+# (least uncertainty in nats, style of a token).
+STEPS = (
+    (0.1, "background:rgba(236,112,20,0.15)"),
+    (0.3, "background:rgba(236,112,20,0.32)"),
+    (0.6, "background:rgba(236,112,20,0.52)"),
+    (1.0, "background:#f08a3c;color:#1a1a1a"),
+    (1.5, "background:#e0650f;color:#1a1a1a"),
+)
+_PAGE = "font-family:system-ui,sans-serif;line-height:2.2;margin:0.2em 0;text-align:left"
+_LEGEND = "font-family:system-ui,sans-serif;font-size:0.85em;line-height:2;margin:0.3em 0"
+_TOKEN = "border-radius:0.25em;padding:0.1em 0.22em;box-decoration-break:clone"
+_REFINED = "box-shadow:inset 0 0 0 1.5px currentColor"
+_SMALL = "font-size:0.7em;margin-left:0.3em;white-space:nowrap"
+_CHIP = (
+    "font-size:0.7em;font-weight:600;letter-spacing:0.04em;border:1px solid currentColor;"
+    "border-radius:0.4em;padding:0 0.35em;margin-left:0.35em;vertical-align:0.1em"
+)
+_ENTITY = "border-bottom:2px solid currentColor;padding-bottom:0.22em"
+
+
+def sentence_html(sentence: Any) -> str:
+    """One sentence, without a legend; ``sentence`` is a TaggedSentence."""
+    tokens = [_token(sentence, index) for index in range(len(sentence))]
+    if sentence.scheme is None:
+        pieces = [
+            token + _chip(label) for token, label in zip(tokens, sentence.labels, strict=True)
+        ]
+    else:
+        pieces, position = [], 0
+        for span in sentence.spans:
+            pieces += tokens[position : span.start]
+            inside = " ".join(tokens[span.start : span.end])
+            pieces.append(f'<span style="{_ENTITY}">{inside}{_chip(span.type)}</span>')
+            position = span.end
+        pieces += tokens[position:]
+    return f'<div dir="auto" style="{_PAGE}">{" ".join(pieces)}</div>'
+
+
+def sentences_html(sentences: Sequence[Any], most: int = 50) -> str:
+    """A legend, then the sentences; of a long list the first ``most``."""
+    parts = [legend_html(), *map(sentence_html, sentences[:most])]
+    if len(sentences) > most:
+        parts.append(f'<div style="{_LEGEND}">... and {len(sentences) - most:,} more</div>')
+    return "\n".join(parts)
+
+
+def legend_html() -> str:
+    """What colours and marks mean."""
+    pieces = ["uncertainty, nats:"]
+    for least, style in STEPS:
+        pieces.append(f'<span style="{_TOKEN};{style}">&ge; {least:g}</span>')
+    pieces += [
+        f'<span style="{_TOKEN};{_REFINED};margin-left:1em">token{_small("0.72")}</span> refined',
+        f'<span style="{_ENTITY};margin-left:1em">entity{_chip("TYPE")}</span>',
+    ]
+    return f'<div style="{_LEGEND}">{" ".join(pieces)}</div>'
+
+
+def _token(sentence: Any, index: int) -> str:
+    nats = sentence.uncertainty[index]
+    draft, label = sentence.draft_labels[index], sentence.labels[index]
+    about = (
+        f"{label} | draft {draft} | {nats:.2f} nats | confidence {sentence.confidence[index]:.2f}"
+    )
+    styles = [_TOKEN, *[style for least, style in STEPS if nats >= least][-1:]]
+    text = html.escape(sentence.tokens[index])
+    if sentence.refined[index]:
+        styles.append(_REFINED)
+        text += _small(f"{nats:.2f}" if draft == label else f"{nats:.2f}, draft {draft}")
+    return f'<span style="{";".join(styles)}" title="{html.escape(about)}">{text}</span>'
+
+
+def _small(text: str) -> str:
+    return f'<span style="{_SMALL}">{html.escape(text)}</span>'
+
+
+def _chip(text: str) -> str:
+    return f'<span style="{_CHIP}">{html.escape(text)}</span>'

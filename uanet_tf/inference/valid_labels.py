@@ -1,0 +1,77 @@
+"""Label sequences that the tag scheme allows, at the price of those that it does not."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from uanet_tf.data.tag_schemes import is_valid_transition
+from uanet_tf.ops.viterbi import best_path
+
+_SMALLEST = 1e-12  # probabilities below count as this
+
+
+class ValidLabels:
+    """Replaces a label sequence that is not valid by the most probable one that is.
+
+    Labels are decided token by token, so "B-PER E-LOC" can happen. Among the sequences that
+    the scheme allows, the one with the largest product of the tokens' probabilities is taken.
+    A valid sequence of most probable labels is that sequence already, so only the others are
+    searched: a few sentences in a hundred.
+
+    Args:
+      names: labels of the model, id = position.
+      scheme: their tag scheme; None: every sequence is valid.
+    """
+
+    def __init__(self, names: Sequence[str], scheme: str | None):
+        self.scheme = scheme
+        if scheme is None:
+            return
+        around = [*names, None]
+        table = np.array(
+            [[is_valid_transition(one, two, scheme) for two in around] for one in around]
+        )
+        self._start, self._steps, self._end = table[-1, :-1], table[:-1, :-1], table[:-1, -1]
+
+    def __call__(
+        self, label_ids: Sequence[tf.Tensor], probabilities: Sequence[tf.Tensor], mask: tf.Tensor
+    ) -> list[tf.Tensor]:
+        """Valid label ids for each of K labellings of the same sentences.
+
+        Args:
+          label_ids: K times [B, T] int32, 0 at padding.
+          probabilities: K times [B, T, C], the distributions that they were decided from.
+          mask: [B, T] boolean.
+
+        Returns:
+          K times [B, T] int32, 0 at padding.
+        """
+        if self.scheme is None:
+            return list(label_ids)
+        ids = tf.concat(label_ids, axis=0)  # [K * B, T]
+        masks = tf.tile(mask, [len(label_ids), 1])
+        rows = tf.where(tf.logical_not(self._valid(ids, masks)))  # [R, 1]
+
+        def search() -> tf.Tensor:
+            p = tf.gather_nd(tf.concat(probabilities, axis=0), rows)
+            kept = tf.gather(masks, rows[:, 0])
+            scores = tf.math.log(tf.maximum(p, _SMALLEST))
+            path = best_path(scores, kept, self._start, self._steps, self._end)
+            return tf.tensor_scatter_nd_update(ids, rows, tf.where(kept, path, 0))
+
+        return tf.split(tf.cond(tf.size(rows) > 0, search, lambda: ids), len(label_ids), axis=0)
+
+    def _valid(self, ids: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+        """Whether each row of [N, T] ids is a sequence that the scheme allows: [N]."""
+        following = mask[:, 1:]
+        pairs = ids[:, :-1] * len(self._end) + ids[:, 1:]
+        steps = tf.gather(self._steps.ravel(), pairs)
+        ends = tf.gather(self._end, ids)
+        none = tf.zeros_like(mask[:, :1])
+        last = mask & tf.logical_not(tf.concat([following, none], axis=1))
+        return (
+            tf.reduce_all(steps | tf.logical_not(following), axis=1)
+            & tf.reduce_all(ends | tf.logical_not(last), axis=1)
+            & (tf.gather(self._start, ids[:, 0]) | tf.logical_not(mask[:, 0]))
+        )

@@ -1,0 +1,79 @@
+"""Sentences as rows of sub-words, in overlapping windows where they are too long for one."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+CONTEXT = 64
+
+
+class SubwordRows(NamedTuple):
+    """What a BERT reads, and where its answers for words stand.
+
+    R rows of at most S sub-words, W words.
+
+    Attributes:
+      ids: [R, S] int32, 0 at padding.
+      mask: [R, S] boolean, True = sub-word, right-padded.
+      places: [W, 2] int64, row and column of each word's first sub-word; in the order of the
+        sentences and of their words.
+    """
+
+    ids: tf.Tensor
+    mask: tf.Tensor
+    places: tf.Tensor
+
+
+def subword_rows(
+    subwords: tf.Tensor, *, size: int, first_id: int, last_id: int, context: int = CONTEXT
+) -> SubwordRows:
+    """Joins the sub-words of each sentence's words, between a first and a last one.
+
+    A sentence of more than ``size - 2`` sub-words is read in windows that overlap, each
+    between the first and the last sub-word. A word's place is in the window in which it has at
+    least ``context`` sub-words on both sides, or all up to the sentence's end. What a sentence
+    gets does not depend on the other ones.
+
+    Args:
+      subwords: [B, T, S] int32 ids of each word's sub-words, 0 where there is none: right-padded,
+        none at padding.
+      size: most sub-words in a row, the first and the last one included; at least 3.
+      first_id: id that begins a row ([CLS]).
+      last_id: id that ends a row ([SEP]).
+      context: sub-words on each side of a word that a window must show; at most a quarter
+        of a row is used, so that windows advance by at least half of it.
+    """
+    real = subwords > 0
+    sizes = tf.reduce_sum(tf.cast(real, tf.int32), axis=2)  # [B, T]
+    totals = tf.reduce_sum(sizes, axis=1)  # [B]
+
+    room = size - 2
+    context = min(context, room // 4)
+    stride = room - 2 * context
+    counts = 1 + tf.maximum(0, (totals - room + stride - 1) // stride)  # windows of each sentence
+    first_rows = tf.cumsum(counts, exclusive=True)
+    sentence = tf.repeat(tf.range(tf.size(totals)), counts)  # [R]
+    number = tf.range(tf.size(sentence)) - tf.gather(first_rows, sentence)
+    total = tf.gather(totals, sentence)
+    # The last window is moved back to be as long as the others.
+    start = tf.minimum(number * stride, tf.maximum(total - room, 0))  # [R]
+    length = tf.minimum(total - start, room)
+
+    # All sub-words one after another, with a padding one behind them.
+    flat = tf.concat([tf.boolean_mask(subwords, real), [0]], axis=0)
+    begin = tf.gather(tf.cumsum(totals, exclusive=True), sentence) + start
+    width = tf.reduce_max(tf.concat([[0], length], axis=0)) + 2
+    column = tf.expand_dims(tf.range(width), 0)  # [1, S]
+    length = tf.expand_dims(length, 1)
+    inside = (column > 0) & (column <= length)
+    index = tf.where(inside, tf.expand_dims(begin, 1) + column - 1, tf.size(flat) - 1)
+    ids = tf.gather(flat, index)
+    ids = tf.where(column == 0, first_id, tf.where(column == length + 1, last_id, ids))
+
+    words = tf.where(sizes > 0)  # [W, 2]
+    offset = tf.gather_nd(tf.cumsum(sizes, axis=1, exclusive=True), words)
+    of_sentence = words[:, 0]
+    window = tf.clip_by_value((offset - context) // stride, 0, tf.gather(counts, of_sentence) - 1)
+    row = tf.gather(first_rows, of_sentence) + window
+    places = tf.stack([row, offset - tf.gather(start, row) + 1], axis=1)
+    return SubwordRows(ids, column <= length + 1, tf.cast(places, tf.int64))

@@ -1,0 +1,87 @@
+"""Loops over time for runtimes that copy what a loop holds at each of its steps.
+
+TensorFlow Lite copies all that a loop reads or carries, the whole sequence included, at every
+step, and has no array that is written in place: a plain loop costs the square of the length.
+Here an outer loop cuts the sequence into blocks and an inner one runs over a block, so that
+only a block is copied at each step. Within TensorFlow plain loops are faster.
+"""
+
+import contextlib
+import contextvars
+from collections.abc import Callable, Iterator
+
+import tensorflow as tf
+
+BLOCK = 16
+
+_blocks = contextvars.ContextVar("blocks", default=False)
+
+Tensors = tuple[tf.Tensor, ...]
+# (inputs at t, state) -> (output, new state)
+Step = Callable[[Tensors, Tensors], tuple[tf.Tensor, Tensors]]
+
+
+@contextlib.contextmanager
+def loops_in_blocks() -> Iterator[None]:
+    """Functions that are traced inside run their recurrences with ``scan_blocks``."""
+    token = _blocks.set(True)
+    try:
+        yield
+    finally:
+        _blocks.reset(token)
+
+
+def wants_blocks() -> bool:
+    """Whether this is within ``loops_in_blocks``."""
+    return _blocks.get()
+
+
+def scan_blocks(
+    step: Step, inputs: Tensors, state: Tensors, like: tf.Tensor, *, reverse: bool = False
+) -> tuple[tf.Tensor, Tensors]:
+    """Runs ``step`` along the first axis of the inputs; for inference alone.
+
+    Args:
+      step: maps (the inputs at t, state) to (output, new state).
+      inputs: [T, ...] each.
+      state: what the first step reads.
+      like: any tensor of an output's shape and dtype.
+      reverse: run from the last step to the first.
+
+    Returns:
+      The outputs [T, ...], in the order of time, and the last state.
+    """
+    length = tf.shape(inputs[0])[0]
+    none = tf.expand_dims(tf.zeros_like(like), 0)[:0]
+
+    def run_block(done, state, outputs):
+        size = tf.minimum(BLOCK, length - done)
+        start = length - done - size if reverse else done
+        block = [part[start : start + size] for part in inputs]
+
+        def run_step(count, state, outputs):
+            t = size - 1 - count if reverse else count
+            output, state = step(tuple(part[t] for part in block), state)
+            return count + 1, state, _join(outputs, tf.expand_dims(output, 0), reverse)
+
+        _, state, made = _loop(size, run_step, (0, state, none))
+        return done + size, state, _join(outputs, made, reverse)
+
+    _, state, outputs = _loop(length, run_block, (0, state, none))
+    return outputs, state
+
+
+def _loop(end: tf.Tensor, body: Callable, start: tuple) -> tuple:
+    """Calls ``body`` on (count, state, outputs) until the count reaches ``end``."""
+    _, state, outputs = start
+    grown = tf.TensorShape([None, *outputs.shape[1:]])
+    return tf.while_loop(
+        lambda count, *_: count < end,
+        body,
+        start,
+        shape_invariants=(tf.TensorShape([]), tuple(part.shape for part in state), grown),
+    )
+
+
+def _join(earlier: tf.Tensor, later: tf.Tensor, reverse: bool) -> tf.Tensor:
+    return tf.concat([later, earlier] if reverse else [earlier, later], axis=0)

@@ -1,0 +1,76 @@
+"""The best path through a lattice of which some steps are forbidden."""
+
+import tensorflow as tf
+
+from uanet_tf.ops.time_blocks import scan_blocks, wants_blocks
+
+# Finite, so that a lattice without any allowed path still has a best one; so large that no sum
+# of scores makes up for it.
+FORBIDDEN = -1e9
+
+
+def best_path(
+    scores: tf.Tensor, mask: tf.Tensor, start: tf.Tensor, steps: tf.Tensor, end: tf.Tensor
+) -> tf.Tensor:
+    """Viterbi: the path with the largest sum of scores among the allowed ones.
+
+    Args:
+      scores: [N, T, C] floats, T at least 1.
+      mask: [N, T] booleans, True = token, right-padded.
+      start: [C] booleans, classes that a path may begin with.
+      steps: [C, C] booleans, whether the second class may follow the first.
+      end: [C] booleans, classes that a path may end with.
+
+    Returns:
+      [N, T] int32; at padding the last token's class.
+    """
+    start, steps, end = (tf.where(table, 0.0, FORBIDDEN) for table in (start, steps, end))
+    columns = tf.transpose(scores, [1, 0, 2])  # [T, N, C]
+    used = tf.transpose(mask)  # [T, N]
+    same = tf.range(tf.shape(scores)[2])  # [C]
+    length = tf.shape(scores)[1]
+
+    def advance(column, used, total):
+        """The best totals [N, C] of paths to this token, and where they come from."""
+        through = tf.expand_dims(total, 2) + steps  # [N, C, C]
+        kept = tf.expand_dims(used, 1)
+        best = tf.argmax(through, axis=1, output_type=tf.int32)  # [N, C]
+        total = tf.where(kept, tf.reduce_max(through, axis=1) + column, total)
+        return tf.where(kept, best, same), total
+
+    if wants_blocks():
+        return _best_path_blocks(advance, columns, used, columns[0] + start, end)
+
+    def forward(t, total, back):
+        best, total = advance(columns[t], used[t], total)
+        return t + 1, total, back.write(t, best)
+
+    back = tf.TensorArray(tf.int32, length, element_shape=[None, scores.shape[2]])
+    back = back.write(0, tf.zeros(tf.shape(scores)[0:3:2], tf.int32))
+    _, total, back = tf.while_loop(lambda t, *_: t < length, forward, [1, columns[0] + start, back])
+    last = tf.argmax(total + end, axis=1, output_type=tf.int32)  # [N]
+
+    def backward(t, state, path):
+        return t - 1, tf.gather(back.read(t), state, batch_dims=1), path.write(t, state)
+
+    path = tf.TensorArray(tf.int32, length, element_shape=[None])
+    _, _, path = tf.while_loop(lambda t, *_: t >= 0, backward, [length - 1, last, path])
+    return tf.transpose(path.stack())  # [N, T]
+
+
+def _best_path_blocks(advance, columns, used, total, end) -> tf.Tensor:
+    """As above, for runtimes without arrays."""
+
+    def forward(now, state):
+        best, total = advance(*now, *state)
+        return best, (total,)
+
+    def backward(back, state):
+        state = tf.gather(*back, *state, batch_dims=1)
+        return state, (state,)
+
+    like = tf.zeros_like(columns[0], tf.int32)
+    back, (total,) = scan_blocks(forward, (columns[1:], used[1:]), (total,), like)
+    last = tf.argmax(total + end, axis=1, output_type=tf.int32)  # [N]
+    path, _ = scan_blocks(backward, (back,), (last,), last, reverse=True)
+    return tf.transpose(tf.concat([path, [last]], axis=0))  # [N, T]

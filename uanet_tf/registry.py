@@ -1,0 +1,50 @@
+"""Names to parts: one line for each value of --representation, --encoder and --decoder.
+
+A line names a class as "module:class". So reading the names imports nothing, and a program loads
+the parts that it uses and no others. A part is made by its class method
+
+    from_settings(config, vocabulary, **kwargs)
+
+which takes from the settings what its constructor wants. docs/extending.md adds a part.
+"""
+
+import importlib
+from typing import Any
+
+# A layer over the characters of a word stands beside the word embedding (WordRepresentation).
+REPRESENTATIONS = {
+    "words": "uanet_tf.representation.word_representation:WordRepresentation",
+    "char_cnn": "uanet_tf.representation.char_cnn:CharCNN",
+    "char_bilstm": "uanet_tf.representation.char_bilstm:CharBiLSTM",
+    "char_gru": "uanet_tf.representation.char_gru:CharGRU",
+    "char_attention": "uanet_tf.representation.char_attention:CharAttention",
+    "intnet": "uanet_tf.representation.intnet:IntNet",
+    "word_shape": "uanet_tf.representation.word_shape:WordShape",
+    "bert": "uanet_tf.representation.bert_representation:BertRepresentation",
+}
+
+ENCODERS = {
+    "variational_bilstm": "uanet_tf.encoders.variational_bilstm:VariationalBiLSTM",
+    "bilstm": "uanet_tf.encoders.bilstm:BiLSTM",
+    "bigru": "uanet_tf.encoders.bigru:BiGRU",
+    "id_cnn": "uanet_tf.encoders.iterated_dilated_cnn:IteratedDilatedCNN",
+    "relative_transformer": "uanet_tf.encoders.relative_transformer:RelativeTransformer",
+    "bigru_transformer": "uanet_tf.encoders.bigru_transformer:BiGRUTransformer",
+    "none": "uanet_tf.encoders.no_encoder:NoEncoder",
+}
+
+# UANet is more than a layer on the states: a tagger of its own.
+DECODERS = {
+    "uanet": "uanet_tf.models.uanet:UANet",
+    "softmax": "uanet_tf.decoders.softmax:SoftmaxDecoder",
+    "crf": "uanet_tf.decoders.crf:CRFDecoder",
+    "lan": "uanet_tf.decoders.label_attention:LabelAttentionDecoder",
+    "seq2seq": "uanet_tf.decoders.seq2seq:Seq2SeqDecoder",
+    "seq2biseq": "uanet_tf.decoders.seq2biseq:Seq2BiseqDecoder",
+}
+
+
+def find(line: str) -> Any:
+    """The class that a line of a table names."""
+    module, _, name = line.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -1,0 +1,158 @@
+"""BERT: embeddings of sub-words and positions, and a stack of Transformer layers."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import tensorflow as tf
+
+from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.ops.dropout import dropout, fold_in
+from uanet_tf.ops.layer_norm import layer_norm
+from uanet_tf.representation.bert_layer import BertLayer
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class BertEncoder(tf.keras.layers.Layer):
+    """Contextual states of sub-words.
+
+    No work is done for padding, and in the last layer none for sub-words that nobody asks for.
+    Text is of one segment, whose embedding is a vector; there is no pooled output.
+
+    Args:
+      vocabulary_size: rows of the embedding table.
+      width: width D of the states.
+      num_layers: number of layers.
+      num_heads: attention heads of a layer.
+      feedforward_width: inner width of a layer's feed-forward part.
+      max_positions: most sub-words of a row.
+      activation: ``gelu`` (exact, as Hugging Face's BERTs), ``gelu_tanh`` (its
+        approximation, as Google's) or ``relu``.
+      epsilon: of the layer normalisations.
+      hidden_dropout: rate of dropout on embeddings and on the layers' outputs.
+      attention_dropout: rate of dropout on attention weights.
+
+    Call arguments:
+      ids: [R, S] int32, positions in the vocabulary; what stands at padding is not looked at.
+      mask: [R, S] boolean, True = sub-word, S at most ``max_positions``.
+      places: [W, 2] int64, row and column of the states that are wanted; None: all that the
+        mask keeps, row after row.
+      dropout_seed: [2] int32 seed, or None to drop nothing.
+
+    Output shape:
+      [W, D].
+
+    Example:
+
+    >>> bert = BertEncoder(30, width=8, num_layers=2, num_heads=2, feedforward_width=16)
+    >>> bert(tf.constant([[2, 7, 9, 3]]), tf.constant([[True] * 4])).shape
+    TensorShape([4, 8])
+
+    Reference:
+      Devlin et al., 2019, "BERT: Pre-training of Deep Bidirectional Transformers".
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        *,
+        width: int = 768,
+        num_layers: int = 12,
+        num_heads: int = 12,
+        feedforward_width: int = 3072,
+        max_positions: int = 512,
+        activation: str = "gelu",
+        epsilon: float = 1e-12,
+        hidden_dropout: float = 0.1,
+        attention_dropout: float = 0.1,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.vocabulary_size = check_positive("vocabulary_size", vocabulary_size)
+        self.width = check_positive("width", width)
+        self.num_layers = check_positive("num_layers", num_layers)
+        self.num_heads = check_positive("num_heads", num_heads)
+        self.feedforward_width = check_positive("feedforward_width", feedforward_width)
+        self.max_positions = check_positive("max_positions", max_positions)
+        self.activation = activation
+        self.epsilon = epsilon
+        self.hidden_dropout = check_rate("hidden_dropout", hidden_dropout)
+        self.attention_dropout = check_rate("attention_dropout", attention_dropout)
+        self.blocks = [
+            BertLayer(
+                num_heads,
+                feedforward_width,
+                activation=activation,
+                epsilon=epsilon,
+                hidden_dropout=hidden_dropout,
+                attention_dropout=attention_dropout,
+                dtype=self.dtype_policy,
+                name=f"layer_{number}",
+            )
+            for number in range(num_layers)
+        ]
+
+    def build(self, ids_shape):
+        del ids_shape
+        tables = {
+            "token_embeddings": [self.vocabulary_size, self.width],
+            "position_embeddings": [self.max_positions, self.width],
+            "segment_embedding": [self.width],
+        }
+        for name, shape in tables.items():
+            normal = tf.keras.initializers.TruncatedNormal(stddev=0.02)
+            setattr(self, name, self.add_weight(name, shape, initializer=normal))
+        self.norm_scale = self.add_weight("norm_scale", [self.width], initializer="ones")
+        self.norm_offset = self.add_weight("norm_offset", [self.width], initializer="zeros")
+        for block in self.blocks:
+            with tf.name_scope(block.name):
+                block.build([None, self.width])
+        self.built = True
+
+    def call(self, ids, mask, places=None, dropout_seed=None):
+        real = tf.where(mask)  # [N, 2]
+        states = tf.gather(self.token_embeddings, tf.gather_nd(ids, real))
+        states += tf.gather(self.position_embeddings, real[:, 1])
+        states += self.segment_embedding
+        states = layer_norm(states, self.norm_scale, self.norm_offset, self.epsilon)
+        states = dropout(states, self.hidden_dropout, fold_in(dropout_seed, 0))  # [N, D]
+
+        asked = None if places is None else self._numbers(places, mask)
+        for number, block in enumerate(self.blocks, 1):
+            states = block(
+                states,
+                real,
+                mask,
+                asked=asked if number == self.num_layers else None,
+                dropout_seed=fold_in(dropout_seed, number),
+            )
+        return states
+
+    @staticmethod
+    def _numbers(places: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+        """Where the states of [W, 2] places stand among those of all sub-words, [W]."""
+        lengths = tf.reduce_sum(tf.cast(mask, tf.int64), axis=1)
+        return tf.gather(tf.cumsum(lengths, exclusive=True), places[:, 0]) + places[:, 1]
+
+    def fill(self, weights: Mapping[str, np.ndarray]) -> None:
+        """Takes pretrained weights, under the names of ``BertSpec.weight_shapes``."""
+        if not self.built:
+            self.build([None, None])
+        for name, value in weights.items():
+            owner, _, attribute = name.rpartition("/")
+            layer = self.blocks[int(owner.removeprefix("layer_"))] if owner else self
+            getattr(layer, attribute).assign(value)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "vocabulary_size": self.vocabulary_size,
+            "width": self.width,
+            "num_layers": self.num_layers,
+            "num_heads": self.num_heads,
+            "feedforward_width": self.feedforward_width,
+            "max_positions": self.max_positions,
+            "activation": self.activation,
+            "epsilon": self.epsilon,
+            "hidden_dropout": self.hidden_dropout,
+            "attention_dropout": self.attention_dropout,
+        }

@@ -1,0 +1,48 @@
+"""What every representation promises: from a batch's features to a vector a token."""
+
+from typing import Any
+
+import tensorflow as tf
+
+Features = dict[str, Any]
+# What a representation has computed of a token in its sentence; see ``Representation.read``.
+VECTORS = "token_vectors"
+# The features with a row for each sentence; the others have one for each distinct token.
+OF_SENTENCES = ("form_index", "lengths", VECTORS)
+
+
+class Representation(tf.keras.layers.Layer):
+    """Base of representations: features of distinct tokens to vectors [B, T, D].
+
+    A subclass defines ``call(features, dropout_seed=None)`` and ``output_width``.
+
+    Attributes:
+      optimizer: which optimizer updates its weights, see ``Tagger.variable_groups``.
+    """
+
+    optimizer = "draft"
+
+    @property
+    def output_width(self) -> int:
+        """Width D of a token's vector."""
+        raise NotImplementedError(f"{type(self).__name__} must define output_width.")
+
+    def read(self, features: Features, dropout_seed: tf.Tensor | None = None) -> Features:
+        """Returns the features, with what is computed once however often vectors are asked for.
+
+        A call may come with features that were read or were not, and gives the same.
+        """
+        del dropout_seed
+        return features
+
+    def with_auxiliary_loss(
+        self, features: Features, dropout_seed: tf.Tensor | None = None
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns what a call returns, and a loss to add to that of the labels.
+
+        The loss is a sum over tokens, like theirs; 0 for a representation that has none.
+        """
+        return self(features, dropout_seed=dropout_seed), tf.zeros([])
+
+    def compute_output_shape(self, input_shape):
+        return [*input_shape["form_index"], self.output_width]

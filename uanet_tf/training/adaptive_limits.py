@@ -1,0 +1,154 @@
+"""Where adaptive sampling stops, chosen on the development set.
+
+At each checkpoint a token counts as settled by its entropy so far: at or below one limit, or at or
+above another. Wide limits stop early and change labels. Limits are made from an error budget, the
+share of tokens that one limit may settle wrongly as far as gate and draft label go; budgets are
+tried from large to small, each with the real adaptive tagger, until enough labels stay.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from uanet_tf.data.batching import plan_batches
+from uanet_tf.data.conll import Sentence
+from uanet_tf.inference.adaptive import NUM_CHECKPOINTS, checkpoints
+from uanet_tf.inference.document_context import joined_tokens
+from uanet_tf.inference.monte_carlo import sample_states, sampling_seed
+from uanet_tf.inference.tagging import BATCH_SIZE, BATCH_TOKENS, tag
+from uanet_tf.models.tagger import Tagger
+from uanet_tf.models.uanet import UANet
+from uanet_tf.ops.entropy import entropy
+from uanet_tf.ops.masking import sequence_mask
+
+_BUDGETS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 0.0)
+
+
+class Trace(NamedTuple):
+    """Entropy and draft label of N tokens at each checkpoint, the last being all M samples.
+
+    Attributes:
+      uncertainty: [S + 1, N] nats.
+      label_ids: [S + 1, N].
+    """
+
+    uncertainty: np.ndarray
+    label_ids: np.ndarray
+
+
+def choose_limits(
+    tagger: Tagger, sentences: Sequence[Sentence], agreement: float
+) -> dict[str, Any]:
+    """Sets ``tagger.adaptive_limits`` to the widest under which enough labels stay.
+
+    Args:
+      tagger: a trained tagger that can adapt.
+      sentences: of the development set.
+      agreement: least share of tokens that keep the label of exact sampling.
+
+    Returns:
+      ``agreement`` reached, the ``budget`` it took, and the ``limits``, for the run's metrics.
+    """
+    tokens = joined_tokens(tagger, sentences)
+    trace = trace_samples(tagger, tokens)
+    refine_all, sampling = tagger.refine_all, tagger.sampling
+    tagger.refine_all = False
+    try:
+        tagger.sampling = "exact"
+        exact = _labels(tagger, tokens)
+        tagger.sampling = "adaptive"
+        for budget in _BUDGETS:
+            limits = limits_within(trace, tagger.threshold, budget, gated=isinstance(tagger, UANet))
+            tagger.adaptive_limits.assign(limits)
+            kept = float(np.mean(_labels(tagger, tokens) == exact))
+            if kept >= agreement:
+                break
+        else:
+            limits = never_settled()
+            tagger.adaptive_limits.assign(limits)
+            kept, budget = 1.0, 0.0
+    finally:
+        tagger.refine_all, tagger.sampling = refine_all, sampling
+    return {"agreement": kept, "budget": budget, "limits": _plain(limits)}
+
+
+def never_settled() -> np.ndarray:
+    """Limits [S, 2] under which every sentence gets all samples."""
+    return np.array([[-1.0, np.inf]] * NUM_CHECKPOINTS, np.float32)
+
+
+def limits_within(trace: Trace, threshold: float, budget: float, *, gated: bool) -> np.ndarray:
+    """Limits [S, 2], nats, each of which settles at most ``budget * N`` tokens wrongly.
+
+    Certain is wrong where all samples open the gate or give another draft label, uncertain is
+    wrong where they leave the gate shut. Without a gate no token is settled by being uncertain.
+    """
+    limits = never_settled()
+    allowed = int(budget * trace.uncertainty.shape[1])
+    opens = (trace.uncertainty[-1] > threshold) & gated
+    for stage in range(NUM_CHECKPOINTS):
+        u = trace.uncertainty[stage]
+        flips = opens | (trace.label_ids[stage] != trace.label_ids[-1])
+        wrong = np.sort(u[flips])
+        # Just below the first wrong token that the budget does not cover.
+        bound = wrong[allowed] if len(wrong) > allowed else np.inf
+        below = u[u < bound]
+        limits[stage, 0] = below.max() if len(below) else -1.0
+        if gated:
+            wrong = np.sort(u[~opens])[::-1]
+            bound = wrong[allowed] if len(wrong) > allowed else -np.inf
+            above = u[u > bound]
+            limits[stage, 1] = above.min() if len(above) else np.inf
+    return limits
+
+
+def trace_samples(tagger: Tagger, sentences: Sequence[Sequence[str]]) -> Trace:
+    """What the draft would say at each checkpoint, for all tokens of the sentences."""
+    steps = checkpoints(tagger.num_samples)
+
+    @tf.function(
+        input_signature=[tf.TensorSpec([None, None], tf.string), tf.TensorSpec([None], tf.int32)]
+    )
+    def run(tokens, lengths):
+        features = tagger.features({"tokens": tokens, "lengths": lengths})
+        mask = sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])
+        words = tagger.representation(features)
+        states = sample_states(
+            tagger.encoder,
+            words,
+            mask,
+            num_samples=tagger.num_samples,
+            seed=sampling_seed(tagger.mc_seed),
+        )
+        samples = tagger.decoder.decide(states, mask)["samples"]  # [M, B, T, C]
+        plain = tagger.decoder.decide(tf.expand_dims(tagger.encoder(words, mask=mask), 0), mask)
+        means = [plain["probabilities"]]
+        means += [tf.reduce_mean(samples[:step], axis=0) for step in steps[1:]]
+        p = tf.stack(means)  # [S + 1, B, T, C]
+        return (
+            tf.boolean_mask(entropy(p), mask, axis=1),
+            tf.boolean_mask(tf.argmax(p, axis=-1, output_type=tf.int32), mask, axis=1),
+        )
+
+    lengths = np.array([len(sentence) for sentence in sentences])
+    parts = []
+    for batch in plan_batches(lengths, batch_size=BATCH_SIZE, batch_tokens=BATCH_TOKENS):
+        width = lengths[batch].max()
+        rows = [[*sentences[k], *[""] * (width - lengths[k])] for k in batch]
+        parts.append(run(tf.constant(rows), tf.constant(lengths[batch], tf.int32)))
+    uncertainty, label_ids = (
+        np.concatenate([part.numpy() for part in column], axis=1)
+        for column in zip(*parts, strict=True)
+    )
+    return Trace(uncertainty, label_ids)
+
+
+def _labels(tagger: Tagger, sentences: Sequence[Sequence[str]]) -> np.ndarray:
+    return np.array([label for tagged in tag(tagger, sentences) for label in tagged.labels])
+
+
+def _plain(limits: np.ndarray) -> list[list[float | None]]:
+    """For JSON, which has no infinity."""
+    return [[float(x) if np.isfinite(x) else None for x in row] for row in limits]
