@@ -63,7 +63,7 @@ def test_files(run_dir, corpus):
 
 def test_metrics(run_dir):
     found = metrics(run_dir)
-    assert set(found) == {"task", "epochs", "best_epoch", "dev", "test"}
+    assert set(found) == {"task", "epochs", "best_epoch", "adaptive", "dev", "test"}
     assert found["task"] == "ner"
     assert [entry["epoch"] for entry in found["epochs"]] == [1, 2, 3]
     for entry in found["epochs"]:

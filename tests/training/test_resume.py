@@ -146,7 +146,7 @@ def test_a_second_ctrl_c_does_not_wait(corpus, tmp_path):
 
 def test_broken_checkpoints(corpus, whole, tmp_path, caplog):
     config = tiny_config(corpus, save_seconds=0)
-    fit_and_be_killed(config, tmp_path, corpus_scorer, "tag", 2)
+    fit_and_be_killed(config, tmp_path, corpus_scorer, "tag_in_context", 2)
     state = tmp_path / "checkpoints"
     data = sorted(state.glob("ckpt-*.data*"))
     assert len(data) == progress.KEPT_STATES
