@@ -50,7 +50,7 @@ def signature_name(body: Mapping[str, Any]) -> str:
     """The signature asked for; "" for the default.
 
     Raises:
-      RestError: 400, it is no string.
+      RestError: 400, it is no string, or none in UTF-8.
     """
     name = body.get("signature_name", "")
     if type(name) is not str:
@@ -58,6 +58,8 @@ def signature_name(body: Mapping[str, Any]) -> str:
             f"JSON Value: {shown(name)} not formatted correctly. 'signature_name' key must be a "
             "string value."
         )
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        raise bad_request("JSON Value: 'signature_name' is not valid UTF-8.")
     return name
 
 

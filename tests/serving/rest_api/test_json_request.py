@@ -81,6 +81,13 @@ class TestParsing:
         assert signature_name({}) == ""
         assert signature_name({"signature_name": "draft"}) == "draft"
 
+    @pytest.mark.parametrize(
+        "body", [b'{"signature_name": "\\ud800"}', b'{"signature_name": "\xff"}']
+    )
+    def test_signature_name_is_utf_8(self, body):
+        with pytest.raises(RestError, match="'signature_name' is not valid UTF-8"):
+            signature_name(parse_body(body))
+
     def test_an_integer_of_a_million_digits(self):
         refuse('{"inputs": ' + "9" * 1_000_000 + "}", {"x": tf.int64}, "Number too big")
 
