@@ -75,6 +75,12 @@ def test_offsets_are_bytes():
             assert text.encode()[start:end].decode() == word
 
 
+def test_what_follows_a_nul_is_read_too():
+    words, starts, ends = words_of(["\0a\0b c\0", "\0"])
+    assert words == [["a", "b", "c"], []]
+    assert (starts[0], ends[0]) == ([1, 3, 5], [2, 4, 6])
+
+
 def test_the_same_as_tokens_in_a_fresh_process(with_text, exported, model):
     outputs = with_text.ask(exported.text_path, "serving_default", text=np.array(TEXTS, object))
     assert not with_text.modules & {"uanet_tf", "tensorflow_addons", "keras_nlp"}

@@ -36,11 +36,13 @@ def split_text(text: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.Ra
 
     Returns:
       Ragged [B, (T)] tokens, and int64 offsets of their first byte and of the byte after their
-      last. A text without tokens has a row of none.
+      last. A text without tokens has a row of none. A NUL counts as a blank.
 
     Raises:
       InputError: tensorflow-text is not installed.
     """
+    # The operation takes a NUL for the end of the text, and would drop what follows.
+    text = tf.strings.regex_replace(text, r"\x00", " ")
     return _tensorflow_text().regex_split_with_offsets(text, _SPLIT_AT, TOKEN)
 
 
