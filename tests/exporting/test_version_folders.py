@@ -170,6 +170,12 @@ def test_a_file_in_the_way(folders):
     assert folders[0].read_text() == "mine"
 
 
+def test_a_name_that_is_too_long(tmp_path):
+    folder = tmp_path / ("n" * 300)
+    with pytest.raises(InputError, match="n cannot be read: File name too long"):
+        choose_version([folder], None)
+
+
 def test_everyone_may_read_a_version(folders):
     write(folders)
     assert (folders[0] / "1").stat().st_mode & 0o777 == 0o777 & ~_umask()

@@ -42,9 +42,13 @@ def choose_version(folders: Sequence[pathlib.Path], version: int | None) -> int:
       version: a number from 1 on; None: one more than the greatest that any folder has.
 
     Raises:
-      InputError: the version exists in a folder, or is no version of TF Serving.
+      InputError: the version exists in a folder, or is no version of TF Serving; a folder cannot
+        be read.
     """
-    found = {number: path for folder in folders for number, path in _versions(folder)}
+    try:
+        found = {number: path for folder in folders for number, path in _versions(folder)}
+    except OSError as error:
+        raise InputError(f"{error.filename} cannot be read: {error.strerror}.") from error
     if version is None:
         version = max(found, default=0) + 1
         if version > _MAX_VERSION:
