@@ -5,7 +5,7 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import tensorflow as tf
 
@@ -36,6 +36,19 @@ def timed(run: Callable[[], object], *, repeats: int = 5, warm_up: int = 1) -> T
         run()
         seconds.append(time.perf_counter() - start)
     return Timing(statistics.median(seconds), min(seconds), max(seconds))
+
+
+def interleaved(runs: Mapping[str, Callable[[], object]], *, repeats: int = 5) -> dict[str, Timing]:
+    """Times several things in turns, so that their ratios compare runs under the same load."""
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    for run in runs.values():
+        run()
+    for _ in range(repeats):
+        for name, run in runs.items():
+            seconds[name].append(timed(run, repeats=1, warm_up=0).median)
+    return {
+        name: Timing(statistics.median(row), min(row), max(row)) for name, row in seconds.items()
+    }
 
 
 def matmul_rate() -> float:

@@ -1,7 +1,9 @@
-"""Runs the benchmarks and writes docs/benchmarks.md: `make bench`.
+"""Runs the benchmarks and writes docs/benchmarks.md and its figures: `make bench`.
 
-Generated sentences and untrained weights; the machine is named and its large-matmul rate is
-measured in the same run. `--quick` is for a look, not for publishing.
+Everything is generated or trained here; the machine is named and its large-matmul rate is measured
+in the same run. `--quick` is for a look, not for publishing. With
+--trained=NAME:RUN:FILE[:BASELINE_RUN], which may be repeated, the same tables are made of runs of
+yours on a labelled file.
 """
 
 import argparse
@@ -9,55 +11,129 @@ import datetime
 import os
 import pathlib
 import sys
+from collections.abc import Iterator
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-from absl import flags
+from benchmarks.systems import ROOT, recipe
 
-from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
-from uanet_tf.config import Config
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECIPES = ("uanet", "uanet_fast")
 
 
 def main() -> None:
     """Runs every benchmark and writes the page."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.run_all", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.run_all",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--quick", action="store_true", help="few sentences, few repeats")
     parser.add_argument("--out", default=str(ROOT / "docs" / "benchmarks.md"))
+    parser.add_argument("--trained", action="append", default=[], metavar="NAME:RUN:FILE[:RUN]")
     arguments = parser.parse_args()
-    from benchmarks import inference, measure, training
+    own = [_own(parser, text) for text in arguments.trained]
+    from benchmarks import measure
 
-    count, repeats = (128, 2) if arguments.quick else (800, 5)
-    recipes = {name: _recipe(name) for name in RECIPES}
+    out = pathlib.Path(arguments.out)
     before = measure.matmul_rate()
-    parts = [
-        "# Benchmarks",
-        f"`make bench` on {measure.device_name()}, {datetime.date.today()}. Sentences are "
-        "generated, weights are untrained: with them nearly every token is above Gamma, so "
-        "refinement is at its most expensive. Median of the repeats, with the range.",
-        "## Tagging, sizes of configs/uanet_fast.flags",
-        inference.table(recipes["uanet_fast"], count=count, repeats=repeats),
-        "## Training",
-        training.table(recipes, count=count, repeats=repeats),
-    ]
+    parts = list(_sections(arguments.quick, own, out.parent / "figures"))
     after = measure.matmul_rate()
-    parts.insert(
-        2,
-        f"Large float32 matrix product in the same run: {before / 1e9:.0f} GFLOP/s before, "
-        f"{after / 1e9:.0f} after.",
+    head = (
+        f"`make bench` on {measure.device_name()}, {datetime.date.today()}. Medians of the "
+        "repeats, with the range in brackets. Large float32 matrix product in the same run: "
+        f"{before / 1e9:.0f} GFLOP/s before, {after / 1e9:.0f} after. What the figures say, and "
+        "what each is compared with, stands in [speed.md](speed.md)."
     )
-    text = "\n\n".join(parts) + "\n"
-    pathlib.Path(arguments.out).write_text(text, encoding="utf-8")
+    text = "\n\n".join(["# Benchmarks", head, *parts]) + "\n"
+    out.write_text(text, encoding="utf-8")
     sys.stdout.write(text)
 
 
-def _recipe(name: str) -> Config:
-    values = flags.FlagValues()
-    define_config_flags(values)
-    values(["benchmark", f"--flagfile={ROOT / 'configs' / name}.flags"])
-    return config_from_flags(values)
+def _sections(
+    quick: bool, own: list[tuple[str, list[str]]], figures: pathlib.Path
+) -> Iterator[str]:
+    from benchmarks import (
+        decoding,
+        inference,
+        measure,
+        models,
+        resources,
+        scaling,
+        stages,
+        sweeps,
+        trained,
+        training,
+    )
+
+    count, repeats = (128, 2) if quick else (800, 5)
+    recipes = {name: recipe(name) for name in RECIPES}
+    fast, device = recipes["uanet_fast"], measure.device_name()
+
+    yield (
+        "## Trained models\n\nNaive: everything sampled, refined and padded, in the order of the "
+        "file, ten sentences at a time. All others: `uanet_tf.tag`."
+    )
+    corpora = [models.sample_corpus(), models.uniform_corpus(4, 13), models.uniform_corpus(18, 24)]
+    tables = [(c.title, [c.run_dir, c.data, c.baseline]) for c in corpora]
+    for title, (run_dir, data, *rest) in tables + own:
+        yield f"### {title}"
+        yield trained.table(
+            run_dir, data, baseline=rest[0] if rest else None, repeats=2 if quick else 7
+        )
+
+    yield (
+        "## Systems (Table 6 of the paper)\n\nSentences a second, untrained weights: with them "
+        "nearly every token is above Gamma, so that UANet refines all. Same word representation "
+        "and encoder width, configs/uanet_fast.flags."
+    )
+    yield inference.table(fast, count=count, repeats=repeats)
+
+    yield (
+        "## Decoding without the encoder (Figure 3 of the paper)\n\nSentences a second, 17 "
+        f"classes, batches of {decoding.BATCH}."
+    )
+    points = decoding.measure(fast, repeats=3 if quick else 20)
+    yield decoding.table(points)
+    decoding.plot(points, figures / "decoding.svg", device)
+    yield "![Decoding by sentence length](figures/decoding.svg)"
+
+    yield "## Gamma and M (Figure 4 of the paper)"
+    sweeps_of = [("sample", corpora[0].run_dir, corpora[0].data)]
+    sweeps_of += [(name, run, data) for name, (run, data, *_) in own]
+    for name, run_dir, data in sweeps_of:
+        text, by_gamma, by_samples, score = sweeps.sweep(run_dir, data)
+        sweeps.plot(by_gamma, by_samples, score, figures, name)
+        yield f"### {name}"
+        yield text
+        yield f"![Gamma](figures/gamma_{name}.svg) ![M](figures/samples_{name}.svg)"
+
+    yield "## Stages of exact tagging"
+    yield stages.table(fast, repeats=3 if quick else 15)
+
+    yield "## Growth"
+    growth = scaling.measure(
+        fast, repeats=1 if quick else 3, counts=scaling.COUNTS[: 2 if quick else None]
+    )
+    yield scaling.table(growth)
+    scaling.plot(growth, figures, device)
+    yield ("![By number](figures/scaling_sentences.svg) ![By length](figures/scaling_length.svg)")
+
+    yield "## Memory and start-up"
+    run_dir = own[-1][1][0] if own else corpora[1].run_dir
+    yield resources.table(str(pathlib.Path(run_dir).resolve()), count=100 if quick else 10_000)
+
+    yield "## Training"
+    yield training.table(recipes, count=count, repeats=repeats)
+
+
+def _own(parser: argparse.ArgumentParser, text: str) -> tuple[str, list[str]]:
+    name, *paths = text.split(":")
+    if len(paths) not in (2, 3):
+        parser.error(f"--trained must be NAME:RUN:FILE or NAME:RUN:FILE:RUN. Received: {text}")
+    for path in paths:
+        if not pathlib.Path(path).exists():
+            parser.error(f"--trained: there is no {path}.")
+    return name, paths
 
 
 if __name__ == "__main__":

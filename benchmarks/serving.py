@@ -177,10 +177,9 @@ def served(run_dir: str | None) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _write_untrained_run(folder: pathlib.Path) -> None:
-    from benchmarks.run_all import _recipe
-    from benchmarks.systems import sentences_like, tagger_for
+    from benchmarks.systems import recipe, sentences_like, tagger_for
 
-    config = _recipe("uanet_fast")
+    config = recipe("uanet_fast")
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps(config.to_dict()))
     tagger_for(config, sentences_like(TYPES, LENGTH, 2000)).save(folder / "model.keras")

@@ -1,9 +1,14 @@
-"""Taggers and sentences to time: weights are random, since speed does not depend on them.
+"""Taggers and sentences to time: weights are random where speed does not depend on them.
 
-What does depend on weights is how often the gate opens, so tables say which share of tokens
-was refined, and docs/benchmarks.md names the trained models where they matter.
+What does depend on weights is how often the gate opens; ``benchmarks.trained`` measures that.
 """
 
+import pathlib
+
+import tensorflow as tf
+from absl import flags
+
+from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.config import Config
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.uniform_corpus import generate_uniform
@@ -11,8 +16,20 @@ from uanet_tf.models.build import make_tagger
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.training.prepare import build_vocabulary
 
-# Classes in BIOES and mean sentence length of the corpora in the paper's Table 6.
-SHAPES = {"CoNLL-2003": (4, 13), "OntoNotes": (18, 18)}
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# Entity types; in BIOES they make 17, 45 and 73 classes, those of CoNLL-2003, of WSJ's parts of
+# speech (45) and of OntoNotes.
+TYPES = (4, 11, 18)
+LENGTHS = (13, 18, 24)
+
+
+def recipe(name: str) -> Config:
+    """The settings of configs/NAME.flags."""
+    values = flags.FlagValues()
+    define_config_flags(values)
+    values(["benchmark", f"--flagfile={ROOT / 'configs' / name}.flags"])
+    return config_from_flags(values)
 
 
 def sentences_like(types: int, mean_length: int, count: int) -> list[Sentence]:
@@ -23,3 +40,10 @@ def sentences_like(types: int, mean_length: int, count: int) -> list[Sentence]:
 def tagger_for(config: Config, sentences: list[Sentence]) -> Tagger:
     """An untrained tagger whose vocabulary is that of ``sentences``."""
     return make_tagger(config, build_vocabulary(config.data, sentences, "IOB2"))
+
+
+def padded(sentences: list[Sentence]) -> dict[str, tf.Tensor]:
+    """One batch of sentences, as a tagger takes it."""
+    lengths = [len(sentence.tokens) for sentence in sentences]
+    rows = [[*s.tokens, *[""] * (max(lengths) - len(s.tokens))] for s in sentences]
+    return {"tokens": tf.constant(rows), "lengths": tf.constant(lengths, tf.int32)}

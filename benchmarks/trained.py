@@ -19,6 +19,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
 
 NAIVE_BATCH = 10
+BASELINE = "baseline: "
 
 
 @dataclasses.dataclass
@@ -50,7 +51,7 @@ def table(run_dir: str, data: str, *, baseline: str | None = None, repeats: int 
     if baseline is not None:
         model = uanet_tf.load_model(baseline)
         decoder = model.settings.decoder.decoder
-        rows.append(Row(f"baseline: {decoder}", lambda: uanet_tf.tag(model, tokens)))
+        rows.append(Row(f"{BASELINE}{decoder}", lambda: uanet_tf.tag(model, tokens)))
     peak = matmul_rate()
     for row in rows:
         row.tagged = row.tag()  # warm-up: graphs are made
@@ -101,19 +102,23 @@ def _tag_naively(model, tokens: Sequence[Sequence[str]]) -> list:
 
 def _lines(rows: Sequence[Row], sentences: Sequence) -> list[str]:
     labels = {row.name: _flat(row) for row in rows}
-    lines = [
-        "| tagging | sentences/s | times naive | labels as exact | score | refined tokens |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
+    compared = ["naive", "exact", *(row.name for row in rows if row.name.startswith(BASELINE))]
+    others = {row.name: row.seconds for row in rows if row.name in compared}
+    head = ["tagging", "sentences/s", *(f"times {name}" for name in others)]
+    head += ["labels as exact", "score", "refined tokens"]
+    lines = ["| " + " | ".join(head) + " |", "| " + " | ".join("---" for _ in head) + " |"]
     for row in rows:
-        ratios = [a / b for a, b in zip(rows[0].seconds, row.seconds, strict=True)]
+        ratios = [
+            statistics.median(a / b for a, b in zip(seconds, row.seconds, strict=True))
+            for seconds in others.values()
+        ]
         rate = len(sentences) / statistics.median(row.seconds)
         spread = (len(sentences) / max(row.seconds), len(sentences) / min(row.seconds))
         agreement = float(np.mean(labels[row.name] == labels["exact"]))
         refined = float(np.mean([flag for tagged in row.tagged for flag in tagged.refined]))
         lines.append(
             f"| {row.name} | {rate:,.0f} ({spread[0]:,.0f} to {spread[1]:,.0f}) "
-            f"| {statistics.median(ratios):.2f} | {100 * agreement:.2f} % "
+            f"| {' | '.join(f'{ratio:.2f}' for ratio in ratios)} | {100 * agreement:.2f} % "
             f"| {_score(sentences, row.tagged):.2f} | {100 * refined:.1f} % |"
         )
     return lines
