@@ -8,6 +8,7 @@ MODEL itself. Without text, sentences are read from standard input, one a line.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from numbers import Real
 from typing import Any, Protocol
 
 from serving.answers import ServedSentence, character_offsets, joined_offsets
@@ -237,14 +238,15 @@ def _thresholds(
 ) -> list[float] | None:
     if threshold is None:
         return None
-    values = [threshold] * len(given) if isinstance(threshold, int | float) else list(threshold)
+    values = list(threshold) if isinstance(threshold, Iterable) else [threshold] * len(given)
     if len(values) != len(given):
         raise InputError(
             f"threshold must be one number, or one for each of {len(given)} sentences. "
             f"Received: {len(values)}"
         )
     for value in values:
-        if not (isinstance(value, int | float) and math.isfinite(value) and value >= 0):
+        # Real: a float32 of NumPy is no float.
+        if not (isinstance(value, Real) and 0 <= float(value) < math.inf):
             raise InputError(
                 f"threshold must be a finite number of at least 0 nats. Received: {value!r:.60}"
             )

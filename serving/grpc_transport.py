@@ -30,7 +30,7 @@ class GrpcTransport:
         except ImportError as error:
             raise InputError(
                 f"gRPC needs the package tensorflow-serving-api ({error}): "
-                'pip install "uanet_tf[grpc]", or use the REST API (http://...).'
+                "pip install tensorflow-serving-api==2.15.1, or use the REST API (http://...)."
             ) from None
         self._grpc = grpc
         self._predict_pb2 = predict_pb2

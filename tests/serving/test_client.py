@@ -9,6 +9,7 @@ import os
 import random
 import threading
 
+import numpy as np
 import pytest
 
 from serving.client import Client, tag
@@ -155,7 +156,7 @@ class TestRequests:
 
     def test_a_threshold_asks_its_own_signature(self):
         with scripted((200, outputs(["O"], ["O"]))) as server:
-            tag([["a"], ["b"]], server.url, threshold=[1, 2.5])
+            tag([["a"], ["b"]], server.url, threshold=[1, np.float32(2.5)])
         assert server.requests[0][1]["signature_name"] == "with_threshold"
         assert server.requests[0][1]["inputs"]["threshold"] == [1.0, 2.5]
 

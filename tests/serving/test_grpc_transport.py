@@ -1,6 +1,7 @@
 """The gRPC side of the client, against a service in this process that speaks TF Serving's API."""
 
 import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -8,15 +9,16 @@ import pytest
 from serving.client import Client
 from serving.errors import ServingError
 from serving.retrying import RetryPolicy
+from tests.serving.servers import ROOT
 from uanet_tf.errors import InputError
 
 
 def test_says_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorflow_serving", None)
     monkeypatch.delitem(sys.modules, "tensorflow_serving.apis", raising=False)
-    with pytest.raises(
-        InputError, match=r'tensorflow-serving-api .*pip install "uanet_tf\[grpc\]"'
-    ):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (package,) = project["optional-dependencies"]["grpc"]
+    with pytest.raises(InputError, match=rf"tensorflow-serving-api .*: pip install {package}, or"):
         Client("grpc://127.0.0.1:8500")
 
 
