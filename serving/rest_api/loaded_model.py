@@ -217,4 +217,5 @@ def _metadata(meta_graph: meta_graph_pb2.MetaGraphDef) -> dict[str, Any]:
 
 def _first_line(error: Exception) -> str:
     message = error.message if isinstance(error, tf.errors.OpError) else str(error)
-    return message.strip().splitlines()[0][:300] if message.strip() else type(error).__name__
+    message = message.removeprefix("Graph execution error:").strip()
+    return message.splitlines()[0][:300] if message else type(error).__name__
