@@ -170,7 +170,7 @@ def _limits(model: Tagger) -> str:
             else "- The uncertainty is that of the model alone (mutual information).",
             "- A sentence is read in one piece, and memory grows with its length: split texts into "
             f"sentences; training read at most {model.max_tokens} tokens at once.",
-            "- Words that training did not show are read by their characters, if at all.",
+            "- Words that training did not show are read by characters or sub-words, if at all.",
             "- What the training data favours or leaves out, the labels repeat.",
         ]
     )
