@@ -5,6 +5,7 @@ from tests.models.model_contract import make_sentences, make_vocabulary, small, 
 from uanet_tf.config import Config
 from uanet_tf.inference.tagging import tag
 from uanet_tf.models.build import make_tagger
+from uanet_tf.training import adaptive_limits
 from uanet_tf.training.adaptive_limits import (
     Trace,
     choose_limits,
@@ -74,7 +75,19 @@ def test_enough_labels_stay_and_samples_are_saved(tagger):
 
 def test_an_agreement_that_cannot_be_had_gives_exact_sampling(tagger, monkeypatch):
     tagger, sentences = tagger
-    monkeypatch.setattr("uanet_tf.training.adaptive_limits._BUDGETS", ())
+    monkeypatch.setattr(adaptive_limits, "_CERTAIN_BUDGETS", ())
     chosen = choose_limits(tagger, sentences, 1.0)
-    assert chosen == {"agreement": 1.0, "budget": 0.0, "limits": [[-1.0, None]] * 3}
+    limits = [[-1.0, None]] * 3
+    assert chosen == {"agreement": 1.0, "budgets": [None, None], "limits": limits}
     np.testing.assert_array_equal(tagger.adaptive_limits.numpy(), never_settled())
+
+
+def test_certain_tokens_are_settled_where_uncertain_ones_cannot_be(tagger, monkeypatch):
+    tagger, sentences = tagger
+    monkeypatch.setattr(adaptive_limits, "_UNCERTAIN_BUDGETS", ())
+    chosen = choose_limits(tagger, sentences, 0.99)
+    assert chosen["budgets"][0] is not None
+    assert chosen["budgets"][1] is None
+    limits = tagger.adaptive_limits.numpy()
+    assert (limits[:, 0] >= 0.0).all()
+    assert np.isinf(limits[:, 1]).all()

@@ -16,7 +16,7 @@ from uanet_tf.errors import InputError
 from uanet_tf.inference import windows
 from uanet_tf.inference.tagged_sentence import TaggedSentence, TaggedSentences
 
-BATCH_SIZE = 64
+BATCH_SIZE = 256
 BATCH_TOKENS = 4096
 WINDOW_SENTENCES = 10_000
 _WINDOW_TOKENS = 500_000

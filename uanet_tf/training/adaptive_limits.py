@@ -3,7 +3,10 @@
 At each checkpoint a token counts as settled by its entropy so far: at or below one limit, or at or
 above another. Wide limits stop early and change labels. Limits are made from an error budget, the
 share of tokens that one limit may settle wrongly as far as gate and draft label go; budgets are
-tried from large to small, each with the real adaptive tagger, until enough labels stay.
+tried from large to small, each with the real adaptive tagger, until enough labels stay. Those of
+certain tokens come first: sentences that they stop are not refined, so fewer samples change them
+little. What is settled as uncertain is refined from the draft so far, which moves labels more, and
+has a budget of its own.
 """
 
 from collections.abc import Sequence
@@ -23,7 +26,8 @@ from uanet_tf.models.uanet import UANet
 from uanet_tf.ops.entropy import entropy
 from uanet_tf.ops.masking import sequence_mask
 
-_BUDGETS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 0.0)
+_CERTAIN_BUDGETS = (5e-2, 2e-2, 1e-2, 5e-3, 2e-3, 1e-3, 3e-4, 1e-4, 0.0)
+_UNCERTAIN_BUDGETS = (1e-2, 1e-3, 1e-4, 0.0)
 
 
 class Trace(NamedTuple):
@@ -49,29 +53,49 @@ def choose_limits(
       agreement: least share of tokens that keep the label of exact sampling.
 
     Returns:
-      ``agreement`` reached, the ``budget`` it took, and the ``limits``, for the run's metrics.
+      ``agreement`` reached, the ``budgets`` it took for certain and uncertain tokens (None:
+      that kind is never settled), and the ``limits``, for the run's metrics.
     """
     tokens = joined_tokens(tagger, sentences)
     trace = trace_samples(tagger, tokens)
+    gated = isinstance(tagger, UANet)
     refine_all, sampling = tagger.refine_all, tagger.sampling
     tagger.refine_all = False
     try:
         tagger.sampling = "exact"
         exact = _labels(tagger, tokens)
         tagger.sampling = "adaptive"
-        for budget in _BUDGETS:
-            limits = limits_within(trace, tagger.threshold, budget, gated=isinstance(tagger, UANet))
-            tagger.adaptive_limits.assign(limits)
-            kept = float(np.mean(_labels(tagger, tokens) == exact))
-            if kept >= agreement:
-                break
-        else:
-            limits = never_settled()
-            tagger.adaptive_limits.assign(limits)
-            kept, budget = 1.0, 0.0
+
+        def search(column: int, start: np.ndarray, budgets: Sequence[float]) -> _Choice | None:
+            """The limits of one kind within the largest budget that keeps enough labels."""
+            for budget in budgets:
+                limits = start.copy()
+                made = limits_within(trace, tagger.threshold, budget, gated=gated)
+                limits[:, column] = made[:, column]
+                tagger.adaptive_limits.assign(limits)
+                kept = float(np.mean(_labels(tagger, tokens) == exact))
+                if kept >= agreement:
+                    return _Choice(limits, kept, budget)
+            return None
+
+        certain = search(0, never_settled(), _CERTAIN_BUDGETS)
+        uncertain = None
+        if certain is not None and gated:
+            uncertain = search(1, certain.limits, _UNCERTAIN_BUDGETS)
+        best = uncertain or certain or _Choice(never_settled(), 1.0, 0.0)
+        tagger.adaptive_limits.assign(best.limits)
     finally:
         tagger.refine_all, tagger.sampling = refine_all, sampling
-    return {"agreement": kept, "budget": budget, "limits": _plain(limits)}
+    budgets = [choice and choice.budget for choice in (certain, uncertain)]
+    return {"agreement": best.agreement, "budgets": budgets, "limits": _plain(best.limits)}
+
+
+class _Choice(NamedTuple):
+    """Limits [S, 2], the share of labels that stay under them, and their error budget."""
+
+    limits: np.ndarray
+    agreement: float
+    budget: float
 
 
 def never_settled() -> np.ndarray:
