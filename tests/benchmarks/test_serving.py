@@ -13,6 +13,12 @@ def test_bodies_hold_a_number_of_sentences_each():
     assert [body["inputs"]["lengths"] for body in bodies] == [[2, 4], [6, 2]]
     assert bodies[0]["inputs"]["tokens"][0] == ["The", "Club", "", ""]
     assert bodies[0]["signature_name"] == "draft"
+    (body,) = request_bodies("with_threshold", SENTENCES[:2], 2)
+    assert set(json.loads(body)["inputs"]) == {"tokens", "lengths", "threshold"}
+    (body,) = request_bodies("ids", SENTENCES[:2], 2)
+    assert json.loads(body)["inputs"]["word_ids"] == [[1, 1, 0, 0], [1, 1, 1, 1]]
+    characters = json.loads(body)["inputs"]["char_ids"][0]
+    assert characters == [[1, 1, 1, 0], [1, 1, 1, 1], [0] * 4, [0] * 4]
     (body,) = request_bodies("text", SENTENCES[:2], 2)
     assert json.loads(body) == {"inputs": ["The Club", "The Club The Club"]}
 
@@ -20,7 +26,7 @@ def test_bodies_hold_a_number_of_sentences_each():
 def test_a_row_for_each_signature_and_size():
     with scripted((200, {"outputs": {}})) as server:
         lines = table(server.url, {"8": "a"}, SENTENCES, clients=2, seconds=0.05).splitlines()
-    assert len(lines) == 2 + 9
+    assert len(lines) == 2 + 15
     cells = [line.strip("| ").split(" | ") for line in lines[2:]]
     assert [row[:3] for row in cells[:3]] == [["8", "serving_default", n] for n in ("1", "8", "32")]
     for row in cells:
