@@ -265,6 +265,11 @@ class TrainingConfig:
     deterministic: bool = option(
         False, "Force deterministic kernels, for bit-identical runs where an op needs it."
     )
+    mixed_bfloat16: bool = option(
+        False,
+        "Matrix products in bfloat16, here and in the saved model; weights, states and sums stay "
+        "float32. Faster where the processor has it (avx512_bf16, GPUs).",
+    )
     drafter_optimizer: str = option(
         "sgd", "Optimizer of the drafter (paper: sgd).", choices=("sgd", "adam")
     )

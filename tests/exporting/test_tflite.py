@@ -192,7 +192,6 @@ def test_all_tokens_are_refined_on_request():
     expected = assert_agree(model, *runners(convert(model)[FLOAT32]), random_words(model, 40))
     certain = ~expected["refined"]
     assert (expected["draft_labels"] != expected["refined_labels"])[certain].any()
-    assert (expected["draft_labels"] == expected["labels"])[certain].all()
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

@@ -74,6 +74,28 @@ def test_gradients_equal_automatic_ones(cell, in_graph, masked, reverse):
 
 
 @cells
+@directions
+def test_bfloat16_multiplies_and_float32_adds(cell, reverse):
+    """Over many steps states stay as near as one rounded product is, and so do gradients."""
+    arrays = make_arrays(cell, steps=200, width=16, dtype=np.float32)
+    arrays[1][:] *= 0.15  # as trained kernels are, not so large that errors grow step by step
+    narrow = [tf.cast(x, tf.bfloat16) for x in arrays]
+    wide = [tf.cast(x, tf.float32) for x in narrow]  # the same rounded values
+
+    def run(projected, kernel, mask):
+        with tf.GradientTape() as tape:
+            tape.watch([projected, kernel])
+            states = cell.scan(projected, kernel, mask, reverse=reverse)
+            loss = tf.reduce_mean(tf.square(tf.cast(states, tf.float32)))
+        return states, *tape.gradient(loss, [projected, kernel])
+
+    for found, expected in zip(run(*narrow), run(*wide), strict=True):
+        assert found.dtype == tf.bfloat16
+        error = np.abs(tf.cast(found, tf.float32) - expected)
+        assert error.max() < 0.03 * np.abs(expected).max()
+
+
+@cells
 def test_the_mask_gets_no_gradient(cell):
     projected, kernel, mask = make_tensors(cell)
     with tf.GradientTape() as tape:

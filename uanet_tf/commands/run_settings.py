@@ -34,6 +34,12 @@ def define_run_flags(flag_values: flags.FlagValues) -> None:
         "All M samples of each sentence, or as many as its labels need. Default: the run's.",
         flag_values=flag_values,
     )
+    flags.DEFINE_boolean(
+        "mixed_bfloat16",
+        None,
+        "Multiply in bfloat16: faster where the processor has it. Default: the run's.",
+        flag_values=flag_values,
+    )
     flags.DEFINE_integer(
         "token_column",
         None,
@@ -84,7 +90,7 @@ def load_run_model(values: flags.FlagValues) -> Any:
     """
     import uanet_tf
 
-    model = uanet_tf.load_model(values.run_dir)
+    model = uanet_tf.load_model(values.run_dir, mixed_bfloat16=values.mixed_bfloat16)
     if values.threshold is not None:
         model.threshold = values.threshold
     if values.mc_seed is not None:

@@ -28,7 +28,8 @@ def load_run_model(
             f"An exported model answers alike at each call, but the run's --mc_seed={seed} draws "
             "new masks: name a seed of at least 0 with --mc_seed."
         )
-    model = load_model(run_dir)
+    # In float32 whatever the run was trained in: an answer must not depend on the batch.
+    model = load_model(run_dir, mixed_bfloat16=False)
     for name, value in {"mc_seed": mc_seed, **settings}.items():
         if value is None:
             continue

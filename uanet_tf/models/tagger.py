@@ -14,6 +14,7 @@ from uanet_tf.inference.adaptive import NUM_CHECKPOINTS, adaptive_draft
 from uanet_tf.inference.monte_carlo import draft_uncertainty, sample_states, sampling_seed
 from uanet_tf.inference.output_labels import OutputLabels
 from uanet_tf.inference.valid_labels import ValidLabels
+from uanet_tf.models.layer_precision import layer_precision
 from uanet_tf.models.tagger_properties import TaggerProperties
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.expectation_linear import expectation_linear_penalty
@@ -79,7 +80,8 @@ class Tagger(TaggerProperties, tf.keras.Model):
             trainable=False,
             initializer=lambda shape, dtype: tf.constant([[-1.0, math.inf]] * shape[0], dtype),
         )
-        self.make_parts()
+        with layer_precision(self.settings.training.mixed_bfloat16):
+            self.make_parts()
         # All weights exist from here on, so that a saved model can be filled at once.
         self.decide(self.features({"tokens": tf.constant([["a"]]), "lengths": tf.constant([1])}))
         self.built = True

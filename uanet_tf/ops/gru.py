@@ -3,11 +3,12 @@
 As in ``uanet_tf.ops.lstm`` the input projection is done beforehand, the loop holds one matmul
 a step, and the gradient is written out. The reset gate acts on the recurrent product and not on
 the state before it (``reset_after`` of Keras, and PyTorch's GRU), so that one product serves all
-three gates.
+three gates. Of bfloat16 inputs the products alone are bfloat16, as there.
 """
 
 import tensorflow as tf
 
+from uanet_tf.ops.precision import product, wide_dtype, widen
 from uanet_tf.ops.time_blocks import scan_blocks, wants_blocks
 
 # At padding, where sigmoid(-1e4) is exactly 0: update and reset gates are closed, see below.
@@ -36,9 +37,14 @@ def gru_step(
 
     For decoders whose next input depends on this state.
     """
-    seen = state if mask is None else state * mask
-    z, _, n, _ = _gates(projected, tf.matmul(seen, kernel), kernel.shape[0])
+    recurrent = product(_seen(state, mask), kernel)
+    z, _, n, _ = _gates(widen(projected), recurrent, kernel.shape[0])
     return n + z * (state - n)
+
+
+def _seen(states: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
+    """What the recurrence sees of the states."""
+    return states if mask is None else states * widen(mask)
 
 
 def gru_scan(
@@ -80,8 +86,9 @@ def _scan_blocks(projected, kernel, mask, reverse) -> tf.Tensor:
         return h, (h,)
 
     rows = projected.shape[1] or tf.shape(projected)[1]
-    zeros = tf.zeros([rows, kernel.shape[0]], projected.dtype)
-    return scan_blocks(step, (projected,), (zeros,), zeros, reverse=reverse)[0]
+    zeros = tf.zeros([rows, kernel.shape[0]], wide_dtype(projected.dtype))
+    states, _ = scan_blocks(step, (projected,), (zeros,), zeros, reverse=reverse)
+    return tf.cast(states, projected.dtype)
 
 
 def _scan_plain(projected: tf.Tensor, kernel: tf.Tensor, reverse: bool) -> tf.Tensor:
@@ -92,7 +99,7 @@ def _scan_plain(projected: tf.Tensor, kernel: tf.Tensor, reverse: bool) -> tf.Te
         def gradient(upstream):
             return _backward(upstream, projected, kernel, None, states, reverse)
 
-        return states, gradient
+        return tf.cast(states, projected.dtype), gradient
 
     return scan(projected, kernel)
 
@@ -108,7 +115,7 @@ def _scan_masked(
             # The mask is a random draw, never learned.
             return (*_backward(upstream, projected, kernel, mask, states, reverse), None)
 
-        return states, gradient
+        return tf.cast(states, projected.dtype), gradient
 
     return scan(projected, kernel, mask)
 
@@ -125,8 +132,9 @@ def _forward(projected, kernel, mask, reverse) -> tf.Tensor:
     """Returns the states, [T, N, H]."""
     steps, rows = tf.shape(projected)[0], tf.shape(projected)[1]
     shape = [projected.shape[1], kernel.shape[0]]
-    states = tf.TensorArray(projected.dtype, steps, element_shape=shape)
-    zeros = tf.zeros([rows, kernel.shape[0]], projected.dtype)
+    wide = wide_dtype(projected.dtype)
+    states = tf.TensorArray(wide, steps, element_shape=shape)
+    zeros = tf.zeros([rows, kernel.shape[0]], wide)
 
     def step(t, h, states):
         now = steps - 1 - t if reverse else t
@@ -146,22 +154,24 @@ def _backward(upstream, projected, kernel, mask, states, reverse):
     """Back-propagation through time; returns gradients of ``projected`` and ``kernel``."""
     width = kernel.shape[0]
     steps = tf.shape(projected)[0]
+    upstream = widen(upstream)
     before = _shift(states, reverse)
-    seen = before if mask is None else before * mask
-    z, r, n, candidate = _gates(projected, tf.matmul(seen, kernel), width)  # [T, N, H] each
+    seen = _seen(before, mask)
+    # z, r, n and q_n, [T, N, H] each
+    z, r, n, candidate = _gates(widen(projected), product(seen, kernel), width)
     # d pre-activation of z, r, n, and d q_n, per unit of dh.
     to_z = (before - n) * z * (1.0 - z)
     to_n = (1.0 - z) * (1.0 - n * n)
     to_r = to_n * candidate * r * (1.0 - r)
     factors = tf.concat([to_z, to_r, to_n * r], axis=-1)  # [T, N, 3H]
-    gradients = tf.TensorArray(projected.dtype, steps, element_shape=[projected.shape[1], width])
+    gradients = tf.TensorArray(states.dtype, steps, element_shape=[projected.shape[1], width])
 
     def step(t, dh, gradients):
         now = t if reverse else steps - 1 - t
         dh = dh + upstream[now]
         gradients = gradients.write(now, dh)
-        through = tf.matmul(tf.tile(dh, [1, 3]) * factors[now], kernel, transpose_b=True)
-        through = through if mask is None else through * mask
+        through = product(tf.tile(dh, [1, 3]) * factors[now], kernel, transpose=True)
+        through = _seen(through, mask)
         return t + 1, dh * z[now] + through, gradients
 
     zeros = tf.zeros_like(states[0])
@@ -170,9 +180,11 @@ def _backward(upstream, projected, kernel, mask, states, reverse):
     d_projected = tf.concat([dh * to_z, dh * to_r, dh * to_n], axis=-1)  # [T, N, 3H]
     d_recurrent = tf.tile(dh, [1, 1, 3]) * factors  # [T, N, 3H]
     d_kernel = tf.matmul(
-        tf.reshape(seen, [-1, width]), tf.reshape(d_recurrent, [-1, 3 * width]), transpose_a=True
+        tf.cast(tf.reshape(seen, [-1, width]), kernel.dtype),
+        tf.cast(tf.reshape(d_recurrent, [-1, 3 * width]), kernel.dtype),
+        transpose_a=True,
     )
-    return d_projected, d_kernel
+    return tf.cast(d_projected, projected.dtype), d_kernel
 
 
 def _shift(values: tf.Tensor, reverse: bool) -> tf.Tensor:

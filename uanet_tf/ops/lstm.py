@@ -4,10 +4,14 @@
 gate. Here the input projection is done beforehand in one matmul, the loop holds one matmul
 a step, and the gradient is written out: the gates of all steps are computed again in one
 large matmul, and so is the gradient of the recurrent kernel.
+
+Inputs may be bfloat16: then the matmuls are, while gates, states and cells stay float32, since
+a cell adds up over the whole sentence.
 """
 
 import tensorflow as tf
 
+from uanet_tf.ops.precision import product, wide_dtype, widen
 from uanet_tf.ops.time_blocks import scan_blocks, wants_blocks
 
 # Added to the input and forget gates at padding: sigmoid(-1e4) is exactly 0 in float32 and
@@ -34,7 +38,7 @@ def lstm_scan(
       reverse: run from the last step to the first.
 
     Returns:
-      [T, N, H] hidden states, in the order of time.
+      [T, N, H] hidden states, in the order of time, of the dtype of ``projected``.
     """
     if wants_blocks():
         return _scan_blocks(projected, kernel, recurrent_mask, reverse)
@@ -49,8 +53,9 @@ def _scan_blocks(projected, kernel, mask, reverse) -> tf.Tensor:
         return h, (h, c)
 
     rows = projected.shape[1] or tf.shape(projected)[1]
-    zeros = tf.zeros([rows, kernel.shape[0]], projected.dtype)
-    return scan_blocks(step, (projected,), (zeros, zeros), zeros, reverse=reverse)[0]
+    zeros = tf.zeros([rows, kernel.shape[0]], wide_dtype(projected.dtype))
+    states, _ = scan_blocks(step, (projected,), (zeros, zeros), zeros, reverse=reverse)
+    return tf.cast(states, projected.dtype)
 
 
 def _scan_plain(projected: tf.Tensor, kernel: tf.Tensor, reverse: bool) -> tf.Tensor:
@@ -61,7 +66,7 @@ def _scan_plain(projected: tf.Tensor, kernel: tf.Tensor, reverse: bool) -> tf.Te
         def gradient(upstream):
             return _backward(upstream, projected, kernel, None, states, cells, reverse)
 
-        return states, gradient
+        return tf.cast(states, projected.dtype), gradient
 
     return scan(projected, kernel)
 
@@ -78,7 +83,7 @@ def _scan_masked(
             grads = _backward(upstream, projected, kernel, mask, states, cells, reverse)
             return (*grads, None)
 
-        return states, gradient
+        return tf.cast(states, projected.dtype), gradient
 
     return scan(projected, kernel, mask)
 
@@ -91,20 +96,25 @@ def _gates(preactivation: tf.Tensor, width: int) -> tuple[tf.Tensor, ...]:
 
 def _step(projected, h, c, kernel, mask) -> tuple[tf.Tensor, tf.Tensor]:
     """h_t and c_t, [N, H], from x_t W + b, [N, 4H], and those before."""
-    seen = h if mask is None else h * mask
-    i, f, o, g = _gates(tf.matmul(seen, kernel) + projected, kernel.shape[0])
+    i, f, o, g = _gates(product(_seen(h, mask), kernel) + widen(projected), kernel.shape[0])
     c = f * c + i * g
     return o * tf.tanh(c), c
 
 
+def _seen(states: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
+    """What the recurrence sees of the states."""
+    return states if mask is None else states * widen(mask)
+
+
 def _forward(projected, kernel, mask, reverse) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns states and cells, both [T, N, H]."""
+    """Returns states and cells, both [T, N, H], in the wide dtype."""
     steps, rows = tf.shape(projected)[0], tf.shape(projected)[1]
     width = kernel.shape[0]
     shape = [projected.shape[1], width]
-    states = tf.TensorArray(projected.dtype, steps, element_shape=shape)
-    cells = tf.TensorArray(projected.dtype, steps, element_shape=shape)
-    zeros = tf.zeros([rows, width], projected.dtype)
+    wide = wide_dtype(projected.dtype)
+    states = tf.TensorArray(wide, steps, element_shape=shape)
+    cells = tf.TensorArray(wide, steps, element_shape=shape)
+    zeros = tf.zeros([rows, width], wide)
 
     def step(t, h, c, states, cells):
         now = steps - 1 - t if reverse else t
@@ -130,9 +140,10 @@ def _backward(upstream, projected, kernel, mask, states, cells, reverse):
     """Back-propagation through time; returns gradients of ``projected`` and ``kernel``."""
     width = kernel.shape[0]
     steps = tf.shape(projected)[0]
+    upstream = widen(upstream)
     before_h, before_c = _shift(states, reverse), _shift(cells, reverse)
-    seen = before_h if mask is None else before_h * mask
-    i, f, o, g = _gates(tf.matmul(seen, kernel) + projected, width)  # [T, N, H] each
+    seen = _seen(before_h, mask)
+    i, f, o, g = _gates(product(seen, kernel) + widen(projected), width)  # [T, N, H] each
     tanh_c = tf.tanh(cells)
     # Factors that do not depend on the recursion, for all steps at once.
     to_cell = o * (1.0 - tanh_c * tanh_c)
@@ -140,7 +151,7 @@ def _backward(upstream, projected, kernel, mask, states, cells, reverse):
     to_gates = tf.concat(
         [g * i * (1.0 - i), before_c * f * (1.0 - f), i * (1.0 - g * g)], axis=-1
     )  # [T, N, 3H]: d pre-activation of i, f, g per unit of dc
-    deltas = tf.TensorArray(projected.dtype, steps, element_shape=[projected.shape[1], 4 * width])
+    deltas = tf.TensorArray(states.dtype, steps, element_shape=[projected.shape[1], 4 * width])
     zeros = tf.zeros_like(states[0])
 
     def step(t, dh, dc, deltas):
@@ -157,13 +168,12 @@ def _backward(upstream, projected, kernel, mask, states, cells, reverse):
             ],
             axis=-1,
         )  # [N, 4H]
-        dh = tf.matmul(delta, kernel, transpose_b=True)
-        dh = dh if mask is None else dh * mask
+        dh = _seen(product(delta, kernel, transpose=True), mask)
         return t + 1, dh, dc * f[now], deltas.write(now, delta)
 
     *_, deltas = tf.while_loop(lambda t, *_: t < steps, step, (0, zeros, zeros, deltas))
-    d_projected = deltas.stack()  # [T, N, 4H]
-    flat = tf.reshape(tf.broadcast_to(seen, tf.shape(states)), [-1, width])
+    d_projected = tf.cast(deltas.stack(), projected.dtype)  # [T, N, 4H]
+    flat = tf.cast(tf.reshape(tf.broadcast_to(seen, tf.shape(states)), [-1, width]), kernel.dtype)
     d_kernel = tf.matmul(flat, tf.reshape(d_projected, [-1, 4 * width]), transpose_a=True)
     return d_projected, d_kernel
 

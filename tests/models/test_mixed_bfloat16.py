@@ -1,0 +1,52 @@
+"""Models that multiply in bfloat16: they learn, and answer nearly as in float32."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.models.contract_setup import make_sentences, make_vocabulary, small, train
+from tests.tiny_bert import tiny_bert
+from uanet_tf.config import Config
+from uanet_tf.inference.tagging import tag
+from uanet_tf.models.build import make_tagger
+from uanet_tf.models.loading import load_model
+
+SYSTEMS = {
+    "uanet": {},
+    "crf": {"encoder": "bilstm", "decoder": "crf"},
+    "lan": {"encoder": "bilstm", "decoder": "lan"},
+    "seq2seq": {"decoder": "seq2seq"},
+    "seq2biseq": {
+        "representation": "char_gru",
+        "encoder": "bigru_transformer",
+        "decoder": "seq2biseq",
+    },
+    "id_cnn": {"representation": "char_attention", "encoder": "id_cnn"},
+    "rel_transformer": {"representation": "intnet", "encoder": "relative_transformer"},
+    "bert": {"representation": "bert", "encoder": "none", "decoder": "softmax"},
+}
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_learns_and_answers_as_in_float32(name, tmp_path):
+    settings = {"mixed_bfloat16": True, "bert_preset": tiny_bert(), **SYSTEMS[name]}
+    config = small(Config().replace(**settings))
+    sentences = make_sentences("IOB2")
+    tagger = make_tagger(config, make_vocabulary(sentences, "IOB2"))
+    assert tf.keras.mixed_precision.global_policy().name == "float32"
+    assert {weight.dtype for weight in tagger.trainable_variables} == {tf.float32}
+    train(tagger, sentences)
+    tagger.save(tmp_path / "model.keras")
+    tokens = [sentence.tokens for sentence in sentences]
+    narrow, wide = (
+        tag(load_model(tmp_path, mixed_bfloat16=mixed), tokens) for mixed in (None, False)
+    )
+    gold = [label for sentence in sentences for label in sentence.labels]
+    assert np.mean([a == b for a, b in zip(gold, labels(narrow), strict=True)]) > 0.9
+    assert np.mean([a == b for a, b in zip(labels(wide), labels(narrow), strict=True)]) > 0.95
+    one, other = (np.concatenate([s.uncertainty for s in tagged]) for tagged in (narrow, wide))
+    assert 0.0 < np.abs(one - other).mean() < 0.05
+
+
+def labels(tagged):
+    return [label for sentence in tagged for label in sentence.labels]

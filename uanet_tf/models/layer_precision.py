@@ -1,0 +1,20 @@
+"""In which floats the layers of a model multiply."""
+
+import contextlib
+from collections.abc import Iterator
+
+import tensorflow as tf
+
+
+@contextlib.contextmanager
+def layer_precision(mixed_bfloat16: bool) -> Iterator[None]:
+    """Layers that are made inside compute in bfloat16, with float32 weights.
+
+    Without ``mixed_bfloat16`` they compute as Keras is set (its global policy).
+    """
+    before = tf.keras.mixed_precision.global_policy()
+    tf.keras.mixed_precision.set_global_policy("mixed_bfloat16" if mixed_bfloat16 else before)
+    try:
+        yield
+    finally:
+        tf.keras.mixed_precision.set_global_policy(before)

@@ -1,0 +1,24 @@
+"""Narrow floats for products, wide ones for sums: what mixed precision needs of our own loops."""
+
+import tensorflow as tf
+
+
+def wide_dtype(dtype: tf.DType) -> tf.DType:
+    """The dtype in which values of ``dtype`` are added up: float32 for 16 bits, else the same."""
+    return tf.float32 if dtype.size < 4 else dtype
+
+
+def widen(values: tf.Tensor) -> tf.Tensor:
+    """Values in their ``wide_dtype``."""
+    values = tf.convert_to_tensor(values)
+    return tf.cast(values, wide_dtype(values.dtype))
+
+
+def product(values: tf.Tensor, kernel: tf.Tensor, *, transpose: bool = False) -> tf.Tensor:
+    """The product values . kernel (or its transpose), in the kernel's dtype, given in the wide one.
+
+    Args:
+      values: [..., D] floats.
+      kernel: [D, E] floats, or [E, D] with ``transpose``.
+    """
+    return widen(tf.matmul(tf.cast(values, kernel.dtype), kernel, transpose_b=transpose))
