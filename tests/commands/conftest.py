@@ -14,7 +14,7 @@ from uanet_tf.config import Config
 def model(monkeypatch):
     """The model that commands load from any run directory."""
     fake = FakeModel()
-    monkeypatch.setattr(uanet_tf, "load_model", lambda run_dir: fake, raising=False)
+    monkeypatch.setattr(uanet_tf, "load_model", lambda run_dir, **_: fake, raising=False)
     return fake
 
 

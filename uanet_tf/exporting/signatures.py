@@ -13,6 +13,7 @@ import tensorflow as tf
 from uanet_tf.data.lookup import look_up
 from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.models.tagger import Tagger, Tensors
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.masking import sequence_mask
 
 DEFAULT = "serving_default"
@@ -21,14 +22,6 @@ _ID_FEATURES = {"form_word_ids", "form_char_ids", "form_index", "lengths"}
 TOKENS = tf.TensorSpec([None, None], tf.string, name="tokens")
 _THRESHOLD = tf.TensorSpec([None], tf.float32, name="threshold")
 LENGTHS = tf.TensorSpec([None], tf.int32, name="lengths")
-
-
-def graph_function(input_signature: list[Any]) -> Callable[[Callable], Any]:
-    """A tf.function whose Python is left as it is: the package says ``tf.cond`` where it means it.
-
-    Converting the code of every layer would take most of the time of making a graph.
-    """
-    return tf.function(input_signature=input_signature, autograph=False)
 
 
 class Signatures:

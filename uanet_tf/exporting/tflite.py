@@ -17,8 +17,9 @@ from tensorflow.lite.python.convert_phase import ConverterError
 
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.saving import save_signatures
-from uanet_tf.exporting.signatures import DEFAULT, graph_function
+from uanet_tf.exporting.signatures import DEFAULT
 from uanet_tf.models.tagger import Tagger, Tensors
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.time_blocks import loops_in_blocks
 
 FLOAT32, FLOAT16, DYNAMIC = "float32", "float16", "dynamic"

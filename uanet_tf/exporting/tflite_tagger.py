@@ -17,6 +17,7 @@ from uanet_tf.exporting.signatures import DEFAULT
 from uanet_tf.exporting.tflite_metadata import read_files
 from uanet_tf.exporting.vocabulary_files import CHARS, LABELS, WORDS, write_vocabulary_files
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.ops.graph_function import graph_function
 
 SETTINGS = "settings.json"
 FORMAT = 1
@@ -173,9 +174,7 @@ def _make_lookup(settings: Mapping[str, Any], files: Mapping[str, bytes]) -> Any
         max_chars=settings["max_chars"],
     )
     # A closure keeps the lookup's tables alive.
-    return tf.function(
-        lambda tokens: lookup(tokens), input_signature=[tf.TensorSpec([None], tf.string)]
-    )
+    return graph_function([tf.TensorSpec([None], tf.string)])(lambda tokens: lookup(tokens))
 
 
 def _make_runner(path: pathlib.Path, num_threads: int) -> Any:

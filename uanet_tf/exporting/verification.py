@@ -9,8 +9,9 @@ import tensorflow as tf
 
 from uanet_tf.exporting.graph_operations import PYTHON_OPERATIONS, foreign_operations
 from uanet_tf.exporting.sample_inputs import pad, sample_sentences
-from uanet_tf.exporting.signatures import DEFAULT, LENGTHS, TOKENS, graph_function
+from uanet_tf.exporting.signatures import DEFAULT, LENGTHS, TOKENS
 from uanet_tf.models.tagger import Tagger, Tensors
+from uanet_tf.ops.graph_function import graph_function
 
 TOLERANCE = 1e-5  # nats and probability
 _TEXT_OUTPUTS = {"tokens", "starts", "ends", "lengths"}

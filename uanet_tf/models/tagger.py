@@ -18,6 +18,7 @@ from uanet_tf.models.layer_precision import layer_precision
 from uanet_tf.models.tagger_properties import TaggerProperties
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.expectation_linear import expectation_linear_penalty
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS, find
 from uanet_tf.representation.form_representation import FormRepresentation
@@ -214,6 +215,8 @@ class Tagger(TaggerProperties, tf.keras.Model):
         labels = self._outputs(drafted["label_ids"], mask)
         return {"labels": labels, "uncertainty": drafted["uncertainty"], "mask": mask}
 
+    # As in ``graph_function``, for the graphs that Keras makes.
+    @tf.autograph.experimental.do_not_convert
     def call(self, inputs, training=None):
         return self.answer(inputs)
 
@@ -255,7 +258,7 @@ class Tagger(TaggerProperties, tf.keras.Model):
                 tagged = self.tag(self.features({"tokens": tokens, "lengths": lengths}))
                 return {key: tagged[key] for key in tagged if key not in _INTERNAL}
 
-            self._tag_function = tf.function(run, input_signature=[strings, numbers])
+            self._tag_function = graph_function([strings, numbers])(run)
         tagged = self._tag_function(tf.constant(tokens, tf.string), tf.constant(lengths, tf.int32))
         return {key: value.numpy() for key, value in tagged.items()}
 

@@ -24,6 +24,7 @@ from uanet_tf.inference.tagging import BATCH_SIZE, BATCH_TOKENS, tag
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.models.uanet import UANet
 from uanet_tf.ops.entropy import entropy
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.masking import sequence_mask
 
 _CERTAIN_BUDGETS = (5e-2, 2e-2, 1e-2, 5e-3, 2e-3, 1e-3, 3e-4, 1e-4, 0.0)
@@ -132,9 +133,7 @@ def trace_samples(tagger: Tagger, sentences: Sequence[Sequence[str]]) -> Trace:
     """What the draft would say at each checkpoint, for all tokens of the sentences."""
     steps = checkpoints(tagger.num_samples)
 
-    @tf.function(
-        input_signature=[tf.TensorSpec([None, None], tf.string), tf.TensorSpec([None], tf.int32)]
-    )
+    @graph_function([tf.TensorSpec([None, None], tf.string), tf.TensorSpec([None], tf.int32)])
     def run(tokens, lengths):
         features = tagger.features({"tokens": tokens, "lengths": lengths})
         mask = sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])

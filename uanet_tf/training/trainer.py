@@ -47,6 +47,8 @@ class Trainer(tf.keras.Model):
         self.token_sum = tf.Variable(0.0, trainable=False, dtype=tf.float64, name="token_sum")
         self.global_step = tf.Variable(0, trainable=False, dtype=tf.int32, name="global_step")
 
+    # As in ``graph_function``, for the graph that Keras makes.
+    @tf.autograph.experimental.do_not_convert
     def train_step(self, data):
         features, labels = data
         seed = make_seed(self.config.seed, self.global_step)

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from uanet_tf.ops.graph_function import graph_function
+
 # Averaging touches every weight, embedding tables too: once in so many steps is enough.
 AVERAGE_EVERY = 8
 
@@ -27,8 +29,8 @@ class WeightAverage(tf.Module):
         self._decay = decay**AVERAGE_EVERY
 
         # Graphs of this object alone: TensorFlow warns of methods that many objects retrace.
-        self._update_graph = tf.function(self._update)
-        self._swap_graph = tf.function(self._swap)
+        self._update_graph = graph_function()(self._update)
+        self._swap_graph = graph_function()(self._swap)
 
     def update(self) -> None:
         """Takes the present weights into the average; to be called every AVERAGE_EVERY steps."""
