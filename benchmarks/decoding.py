@@ -18,6 +18,7 @@ from benchmarks.systems import padded, sentences_like, tagger_for
 from uanet_tf.config import Config
 from uanet_tf.data.conll import Sentence
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.ops.graph_function import graph_function
 
 SENTENCE_LENGTHS = (5, 10, 20, 30, 40, 60, 80, 120)
 BATCH = 64
@@ -114,14 +115,14 @@ def _states(tagger: Tagger, length: int) -> tf.Tensor:
 def _viterbi(tagger: Tagger, length: int) -> Callable[[], object]:
     """Labels alone: what the graph does not need for them, it leaves out."""
     states, mask = _states(tagger, length), tf.ones([BATCH, length], tf.bool)
-    run = tf.function(lambda: tagger.decoder.decide(states, mask)["label_ids"])
+    run = graph_function()(lambda: tagger.decoder.decide(states, mask)["label_ids"])
     return lambda: run().numpy()
 
 
 def _crf(tagger: Tagger, length: int) -> Callable[[], object]:
     states, mask = _states(tagger, length), tf.ones([BATCH, length], tf.bool)
 
-    @tf.function
+    @graph_function()
     def run():
         decided = tagger.decoder.decide(states, mask)
         return decided["label_ids"], decided["probabilities"]
@@ -141,7 +142,7 @@ def _refine_and_gate(
     features = tagger.features(batch)
     mask = tf.ones(shape, tf.bool)
 
-    @tf.function
+    @graph_function()
     def run():
         refined = tagger.refine(features, draft, mask, None if share == 1.0 else asked)
         chosen = tf.where(tf.expand_dims(asked, -1), refined, draft)

@@ -9,6 +9,7 @@ from benchmarks.systems import padded, sentences_like, tagger_for
 from uanet_tf.config import Config
 from uanet_tf.inference.monte_carlo import sample_states, sampling_seed
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.masking import sequence_mask
 
 BATCH, LENGTH, TYPES = 64, 18, 4
@@ -81,19 +82,19 @@ def _stages(
     seed = sampling_seed(tagger.mc_seed)
     draft = tagger.draft(features)["probabilities"]
 
-    @tf.function
+    @graph_function()
     def encode():
         return tf.reduce_sum(
             sample_states(tagger.encoder, words, mask, num_samples=samples, seed=seed)
         )
 
     matrix = tf.random.stateless_normal([MATMUL_SIZE, MATMUL_SIZE], [1, 2])
-    multiply = tf.function(lambda: tf.reduce_sum(tf.matmul(matrix, matrix)))
-    look_up = tf.function(lambda: tagger.features(batch)["form_index"])
-    represent = tf.function(lambda: tagger.representation(features))
-    decide = tf.function(lambda: tagger.draft(features)["uncertainty"])
-    refine = tf.function(lambda: tagger.refine(features, draft, mask))
-    everything = tf.function(lambda: tagger.tag(tagger.features(batch))["labels"])
+    multiply = graph_function()(lambda: tf.reduce_sum(tf.matmul(matrix, matrix)))
+    look_up = graph_function()(lambda: tagger.features(batch)["form_index"])
+    represent = graph_function()(lambda: tagger.representation(features))
+    decide = graph_function()(lambda: tagger.draft(features)["uncertainty"])
+    refine = graph_function()(lambda: tagger.refine(features, draft, mask))
+    everything = graph_function()(lambda: tagger.tag(tagger.features(batch))["labels"])
     return {
         "strings to features": lambda: look_up().numpy(),
         "word representation": lambda: represent().numpy(),

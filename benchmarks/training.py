@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 
-import tensorflow as tf
-
 from benchmarks.measure import timed
 from benchmarks.systems import sentences_like, tagger_for
 from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.encoded_corpus import encode_corpus
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.training.trainer import Trainer
 
 TYPES, LENGTH = 4, 16
@@ -51,7 +50,7 @@ def _epoch(config: Config, sentences: list[Sentence]) -> Callable[[], None]:
         dropout_rate=config.encoder.variational_dropout,
     )
     dataset = batched_dataset(BatchBuilder(corpus), lambda: plan)
-    step = tf.function(lambda *batch: trainer.train_step(batch)["loss"])
+    step = graph_function()(lambda *batch: trainer.train_step(batch)["loss"])
     step = step.get_concrete_function(*dataset.element_spec)
 
     def run() -> None:

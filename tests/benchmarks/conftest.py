@@ -1,0 +1,38 @@
+"""A small trained UANet and a CRF beside it, on the sample corpus."""
+
+import dataclasses
+import pathlib
+
+import pytest
+
+from tests.exporting.trained_run import SETTINGS
+from uanet_tf.config import Config
+from uanet_tf.data.sample_corpus import write_sample_corpus
+from uanet_tf.training.fit import fit
+
+
+@dataclasses.dataclass(frozen=True)
+class Runs:
+    uanet: str
+    crf: str
+    data: str
+
+
+@pytest.fixture(scope="session")
+def config() -> Config:
+    """Sizes of the small models."""
+    return Config().replace(**SETTINGS)
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory, config) -> Runs:
+    folder = pathlib.Path(tmp_path_factory.mktemp("bench"))
+    paths = write_sample_corpus(
+        folder / "data", train_sentences=200, dev_sentences=60, test_sentences=50
+    )
+    config = config.replace(
+        train_path=str(paths["train"]), dev_path=str(paths["dev"]), epochs=6, min_epochs=3
+    )
+    fit(config, folder / "uanet")
+    fit(config.replace(encoder="bilstm", decoder="crf", epochs=1, min_epochs=1), folder / "crf")
+    return Runs(str(folder / "uanet"), str(folder / "crf"), str(paths["test"]))

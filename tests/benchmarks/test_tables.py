@@ -1,0 +1,117 @@
+"""Tables of untrained models, at sizes that take no time."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks import decoding, inference, resources, scaling, stages, training
+from benchmarks.systems import ROOT, recipe, sentences_like, tagger_for
+
+
+def cells(text):
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def number(cell):
+    return float(cell.split()[0].replace(",", ""))
+
+
+def test_recipes_are_the_flagfiles():
+    assert recipe("uanet_fast").data.batch_size == 16
+    assert recipe("uanet").to_dict()["decoder"]["refiner_heads"] == 7
+
+
+@pytest.mark.parametrize(("types", "mean"), [(4, 13), (18, 24)])
+def test_sentences_have_the_shape_they_are_named_for(types, mean):
+    sentences = sentences_like(types, mean, 400)
+    assert sum(len(s.tokens) for s in sentences) / 400 == pytest.approx(mean, rel=0.1)
+    seen = {label[2:] for s in sentences for label in s.labels if label != "O"}
+    assert len(seen) == types
+
+
+def test_inference_has_every_system_and_tag_set(config, monkeypatch):
+    monkeypatch.setattr(inference, "TYPES", (2,))
+    monkeypatch.setattr(inference, "LENGTHS", (3, 5))
+    head, _, *rows = cells(inference.table(config.replace(lan_heads=4), count=4, repeats=1))
+    assert head[2:] == ["3 tokens a sentence", "5 tokens a sentence"]
+    assert [row[:2] for row in rows] == [["9", system] for system in inference.SYSTEMS]
+    assert all(number(cell) > 0 for row in rows for cell in row[2:])
+
+
+def test_decoding_by_length(config, monkeypatch, tmp_path):
+    monkeypatch.setattr(decoding, "SENTENCE_LENGTHS", (2, 6))
+    monkeypatch.setattr(decoding, "BATCH", 4)
+    points = decoding.measure(config, repeats=2)
+    head, _, *rows = cells(decoding.table(points))
+    assert [row[0] for row in rows] == ["2", "6"]
+    ratio = points[1].times[decoding.CRF_ALL].median
+    ratio /= points[1].times["refine and gate, 100 % above Gamma"].median
+    assert rows[1][head.index("refine all over CRF")] == f"{ratio:.2f}"
+    decoding.plot(points, tmp_path / "figures" / "decoding.svg", "a device")
+    text = (tmp_path / "figures" / "decoding.svg").read_text()
+    assert text.startswith("<?xml")
+    assert "a device" in text
+
+
+def test_work_of_the_encoder_is_that_of_its_weights(config):
+    tagger = tagger_for(config, sentences_like(4, 5, 10))
+    weights = [v for v in tagger.encoder.trainable_variables if v.shape.rank == 2]
+    # Two operations, multiply and add, for each weight of a matrix.
+    assert stages.encoder_flops(tagger) == 2 * sum(v.shape.num_elements() for v in weights)
+
+
+def test_stages(config, monkeypatch):
+    monkeypatch.setattr(stages, "MATMUL_SIZE", 64)
+    monkeypatch.setattr(stages, "BATCH", 4)
+    _, _, *rows = cells(stages.table(config, repeats=2))
+    names = [row[0] for row in rows]
+    assert names[-1] == "large matrix product"
+    assert rows[-1][3] == "100 %"
+    assert "draft: encoder, M = 4" in names
+    assert all(number(row[1]) > 0 for row in rows)
+
+
+def test_growth(config, monkeypatch, tmp_path):
+    monkeypatch.setattr(scaling, "LENGTHS", (4, 8))
+    monkeypatch.setattr(scaling, "TOKENS", 64)
+    growth = scaling.measure(config, repeats=1, counts=(5, 10))
+    text = scaling.table(growth)
+    assert [row[:2] for row in cells(text)[-2:]] == [["4", "16"], ["8", "8"]]
+    scaling.plot(growth, tmp_path, "a device")
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"scaling_sentences.svg", "scaling_length.svg"}
+
+
+def test_training(config):
+    _, _, row = cells(training.table({"small": config}, count=20, repeats=1))
+    assert row[:2] == ["small", "16"]
+    assert number(row[3]) > 0
+
+
+def test_start_up_and_memory(runs):
+    _, _, start, memory, _ = cells(resources.table(runs.uanet, count=3, length=4, repeats=1))
+    assert 0.5 < number(start[1]) < 120
+    assert 0.1 < number(memory[1]) < 4
+
+
+def test_a_run_that_cannot_be_tagged_is_no_time(tmp_path):
+    with pytest.raises(RuntimeError, match="exit code 2"):
+        resources.start_up(str(tmp_path), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("name:only", "NAME:RUN:FILE"),
+        ("name:missing_run:missing_file", "there is no missing_run"),
+    ],
+)
+def test_wrong_runs_are_refused_before_anything_is_measured(value, message):
+    command = [sys.executable, "-m", "benchmarks.run_all", f"--trained={value}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
