@@ -36,17 +36,16 @@ def refinement_gate(
 
     Returns:
       label_ids, draft_label_ids, refined_label_ids [B, T] int32; refined [B, T] boolean,
-      True where the refined label was taken; confidence [B, T], the probability of the
-      given label under the distribution that it comes from. 0 and False at padding.
+      True where the refined label was taken; 0 and False at padding. probabilities
+      [B, T, C], the distribution that each label comes from; the draft's at padding.
     """
     passed = passes(uncertainty, threshold) & mask
     draft_ids = tf.argmax(draft, axis=-1, output_type=tf.int32)
     refined_ids = tf.argmax(refined, axis=-1, output_type=tf.int32)
-    confidence = tf.where(passed, tf.reduce_max(refined, -1), tf.reduce_max(draft, -1))
     return {
         "label_ids": tf.where(mask, tf.where(passed, refined_ids, draft_ids), 0),
         "draft_label_ids": tf.where(mask, draft_ids, 0),
         "refined_label_ids": tf.where(mask, refined_ids, 0),
         "refined": passed,
-        "confidence": tf.where(mask, confidence, 0.0),
+        "probabilities": tf.where(tf.expand_dims(passed, -1), refined, draft),
     }

@@ -43,7 +43,7 @@ class UANet(Tagger):
         gamma = self.gamma if threshold is None else threshold
         refined = self.refine(features, p, mask, None if self.refine_all else passes(u, gamma))
         gated = refinement_gate(p, refined, u, gamma, mask)
-        chosen = tf.where(tf.expand_dims(gated["refined"], -1), refined, p)
+        chosen = gated["probabilities"]
         ids, refined_ids = self.valid_labels(
             [gated["label_ids"], gated["refined_label_ids"]], [chosen, refined], mask
         )
