@@ -1,3 +1,4 @@
+import gzip
 import os
 
 import pytest
@@ -13,6 +14,15 @@ def test_file_appears_when_all_is_written(tmp_path):
         assert not path.exists()
     assert path.read_bytes() == "é\n".encode()
     assert os.listdir(tmp_path) == ["out.txt"]
+
+
+def test_gz_is_packed(tmp_path):
+    path = tmp_path / "out.conll.gz"
+    with open_output(str(path)) as stream:
+        stream.write("é\n" * 1000)
+    assert gzip.decompress(path.read_bytes()) == "é\n".encode() * 1000
+    assert path.stat().st_size < 1000
+    assert os.listdir(tmp_path) == ["out.conll.gz"]
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, InputError])

@@ -208,3 +208,10 @@ def test_saved_model(tmp_path):
 def assert_same(one, other, tokens):
     for actual, expected in zip(one(tokens), other(tokens), strict=True):
         np.testing.assert_array_equal(actual, expected)
+
+
+def test_nothing_is_known():
+    lookup = TokenLookup([], [])
+    word_ids, char_ids = lookup(tf.constant(["the", ""]))
+    assert word_ids.numpy().tolist() == [UNKNOWN_ID] * 2
+    assert char_ids.numpy().tolist() == [[UNKNOWN_ID] * 3, [PADDING_ID] * 3]

@@ -17,6 +17,7 @@ from tests.training.tiny_run import (
     train_command,
 )
 from uanet_tf.errors import InputError
+from uanet_tf.models.tagger import Tagger
 from uanet_tf.training import corpus_scorer, fit, progress
 from uanet_tf.training.run_directory import RunDirectory
 
@@ -169,6 +170,18 @@ def test_broken_checkpoints(corpus, whole, tmp_path, caplog):
         path.write_bytes(content)
     fit.fit(config, tmp_path)
     assert_same_weights(whole, tmp_path)
+
+
+def test_damaged_best_weights_are_a_message(corpus, tmp_path):
+    config = tiny_config(corpus)
+    fit_and_be_killed(config, tmp_path, Tagger, "load_weights", 1)
+    best = tmp_path / "checkpoints" / "best.weights.h5"
+    whole = best.read_bytes()
+    for damaged in (whole[: len(whole) // 2], b""):
+        best.write_bytes(damaged)
+        with pytest.raises(InputError, match=r"best\.weights\.h5 cannot be read: "):
+            fit.fit(config, tmp_path)
+    assert not (tmp_path / "model.keras").exists()
 
 
 def test_killed_while_the_directory_was_made(corpus, tmp_path):

@@ -1,12 +1,13 @@
 """Output that is there whole or not at all."""
 
 import contextlib
+import gzip
 import io
 import os
 import shutil
 import sys
 from collections.abc import Iterator
-from typing import TextIO
+from typing import TextIO, cast
 
 from uanet_tf.errors import InputError
 
@@ -19,7 +20,8 @@ def open_output(path: str) -> Iterator[TextIO]:
 
     A file takes its name only when all is written: until then it stands beside it under a
     hidden name, and after any failure nothing is left and an older file is untouched. So
-    the output may also be the file that is being read. Devices and pipes are written directly.
+    the output may also be the file that is being read. One whose name ends in .gz is packed.
+    Devices and pipes are written directly.
 
     Raises:
       InputError: the file cannot be created.
@@ -39,7 +41,7 @@ def open_output(path: str) -> Iterator[TextIO]:
         return
     folder, name = os.path.split(target)
     part = os.path.join(folder, f".{name}.{os.getpid()}.part")
-    stream = _create(part, path)
+    stream = _create(part, path, packed=path.endswith(".gz"))
     try:
         with stream:
             yield stream
@@ -52,8 +54,10 @@ def open_output(path: str) -> Iterator[TextIO]:
         raise
 
 
-def _create(path: str, name: str) -> TextIO:
+def _create(path: str, name: str, *, packed: bool = False) -> TextIO:
     try:
+        if packed:
+            return cast(TextIO, gzip.open(path, "wt", encoding="utf-8", newline="\n"))
         return open(path, "w", encoding="utf-8", newline="\n")
     except OSError as error:
         raise InputError(f"{name}: cannot be written ({error.strerror}).") from None

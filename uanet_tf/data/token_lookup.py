@@ -137,5 +137,8 @@ class TokenLookup(tf.keras.layers.Layer):
 
 def _table(keys: tf.Tensor) -> tf.lookup.StaticHashTable:
     values = tf.range(FIRST_ID, FIRST_ID + tf.size(keys), dtype=tf.int32)
+    if not keys.shape[0]:
+        # TensorFlow makes no empty table: one key that means what every other means.
+        keys, values = tf.zeros([1], keys.dtype), tf.constant([UNKNOWN_ID])
     initializer = tf.lookup.KeyValueTensorInitializer(keys, values)
     return tf.lookup.StaticHashTable(initializer, default_value=UNKNOWN_ID)

@@ -196,9 +196,20 @@ class _Training:
         if self.stop.made:
             raise KeyboardInterrupt
 
+    def _load_best(self) -> None:
+        best = str(self.directory.best)
+        try:
+            self.tagger.load_weights(best)
+        except (OSError, ValueError, KeyError) as error:
+            reason = (str(error).strip() or "unreadable").splitlines()[0]
+            raise InputError(
+                f"{best} cannot be read: {reason}. It holds the weights of the best epoch; "
+                "train in another --run_dir."
+            ) from error
+
     def _finish(self) -> Metrics:
         """Best weights, threshold, final scores, model.keras; metrics last."""
-        self.tagger.load_weights(str(self.directory.best))
+        self._load_best()
         if self.config.sampling.tune_threshold:
             self.tagger.threshold = best_threshold(
                 self.tagger, self.prepared.splits["dev"], self.prepared.task
