@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from uanet_tf.data.bert_spec import UNKNOWN
+from uanet_tf.data.entries import Entries
 from uanet_tf.data.token_lookup import normalize_words
 from uanet_tf.errors import InputError
 
@@ -64,13 +65,18 @@ class SubwordLookup(tf.keras.layers.Layer):
             raise ValueError(
                 f"`max_subwords` must be at least 1. Received: max_subwords={max_subwords}"
             )
-        self.vocabulary = list(vocabulary)
+        self._vocabulary = Entries(list(vocabulary))
         self.lowercase = lowercase
         self.strip_accents = strip_accents
         self.split_chinese = split_chinese
         self.max_subwords = max_subwords
         self._text = _tensorflow_text()
         self._split = self._make_splitter()
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """Sub-words from id 0 of BERT on."""
+        return self._vocabulary.values
 
     def _make_splitter(self):
         try:

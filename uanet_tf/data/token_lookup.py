@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import tensorflow as tf
 
+from uanet_tf.data.entries import Entries
 from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID
 
 # TensorFlow lower-cases by the rules of the process's locale. These are the letters for which
@@ -70,8 +71,8 @@ class TokenLookup(tf.keras.layers.Layer):
         super().__init__(trainable=False, **kwargs)
         if max_chars < 2:
             raise ValueError(f"`max_chars` must be at least 2. Received: max_chars={max_chars}")
-        self.words = list(words)
-        self.chars = list(chars)
+        self._words = Entries(list(words))
+        self._chars = Entries(list(chars))
         self.normalize_digits = normalize_digits
         self.lowercase_words = lowercase_words
         self.max_chars = max_chars
@@ -80,6 +81,16 @@ class TokenLookup(tf.keras.layers.Layer):
             "words": _table(tf.constant(self.words, tf.string)),
             "chars": _table(tf.constant(codes, tf.int64)),
         }
+
+    @property
+    def words(self) -> list[str]:
+        """Words from id 2 on."""
+        return self._words.values
+
+    @property
+    def chars(self) -> list[str]:
+        """Characters from id 2 on."""
+        return self._chars.values
 
     def call(self, tokens: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         words = normalize_words(

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.config import Config
+from uanet_tf.data.entries import Entries
 from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID, Vocabulary
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.representation.representation import Representation
@@ -52,7 +53,7 @@ class FormRepresentation(Representation):
         self.char_layer: Any = char_layer
         self.embedding_dropout = check_rate("embedding_dropout", embedding_dropout)
         self.unknown_word_rate = unknown_word_rate
-        self.word_counts = word_counts
+        self._word_counts = None if word_counts is None else Entries(word_counts)
         if unknown_word_rate:
             counts = np.concatenate([[np.inf, np.inf], np.asarray(word_counts, float)])
             self._unknown_probability = tf.constant(
@@ -108,7 +109,7 @@ class FormRepresentation(Representation):
             char_layer=char_layer and tf.keras.saving.serialize_keras_object(char_layer),
             embedding_dropout=self.embedding_dropout,
             unknown_word_rate=self.unknown_word_rate,
-            word_counts=self.word_counts,
+            word_counts=None if self._word_counts is None else self._word_counts.values,
         )
         return config
 

@@ -1,0 +1,17 @@
+"""Long lists in layers."""
+
+import dataclasses
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True)
+class Entries(Generic[T]):
+    """Keeps a list of plain values out of Keras' sight.
+
+    Keras looks through every list of a layer whenever it is asked for layers or weights: with
+    20,000 words that was a third of the time of loading a model.
+    """
+
+    values: list[T]
