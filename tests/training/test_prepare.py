@@ -77,7 +77,7 @@ def test_rare_words_and_case():
 
 def test_unknown_labels_are_counted_in_a_warning(configure, caplog):
     dev = NER.replace("LOC", "GPE")
-    with caplog.at_level(logging.WARNING):
+    with caplog.at_level(logging.WARNING, logger="absl"):
         prepared = prepare(configure(dev=dev, test=NER))
     assert caplog.messages == [
         "dev: labels that the training file never shows count as errors: B-GPE (1)"
@@ -87,7 +87,7 @@ def test_unknown_labels_are_counted_in_a_warning(configure, caplog):
 
 def test_repairs_are_counted_in_a_warning(configure, caplog):
     broken = NER.replace("in\tO", "in\tI-LOC")
-    with caplog.at_level(logging.WARNING):
+    with caplog.at_level(logging.WARNING, logger="absl"):
         prepare(configure(train=NER * 20 + "\n" + broken))
     assert any("repaired" in message for message in caplog.messages)
 
@@ -95,7 +95,7 @@ def test_repairs_are_counted_in_a_warning(configure, caplog):
 def test_long_sentences_are_cut_not_dropped(caplog):
     words = tuple(map(str, range(50)))
     sentences = [Sentence(words, words, 1, True), Sentence(("a",), ("O",), 52, False)]
-    with caplog.at_level(logging.INFO):
+    with caplog.at_level(logging.INFO, logger="absl"):
         pieces = cut_long(sentences, 16)
     assert [token for piece in pieces for token in piece.tokens] == [*words, "a"]
     assert all(piece.tokens == piece.labels for piece in pieces[:-1])
