@@ -29,7 +29,7 @@ demo: venv
 	$(RUN) -m uanet_tf.commands.demo $(ARGS)
 
 test: venv
-	$(RUN) -m pytest $(if $(WORKERS),-n $(WORKERS)) $(ARGS)
+	$(RUN) -m pytest $(if $(WORKERS),-n $(WORKERS) --dist loadfile) $(ARGS)
 
 check: venv
 	$(RUN) -m ruff check .

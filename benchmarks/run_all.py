@@ -36,7 +36,10 @@ def main() -> None:
 
     out = pathlib.Path(arguments.out)
     before = measure.matmul_rate()
-    parts = list(_sections(arguments.quick, own, out.parent / "figures"))
+    parts = []
+    for part in _sections(arguments.quick, own, out.parent / "figures"):
+        parts.append(part)
+        sys.stderr.write(f"{datetime.datetime.now():%H:%M:%S} {part.splitlines()[0]}\n")
     after = measure.matmul_rate()
     head = (
         f"`make bench` on {measure.device_name()}, {datetime.date.today()}. Medians of the "
@@ -70,8 +73,10 @@ def _sections(
     fast, device = recipes["uanet_fast"], measure.device_name()
 
     yield (
-        "## Trained models\n\nNaive: everything sampled, refined and padded, in the order of the "
-        "file, ten sentences at a time. All others: `uanet_tf.tag`."
+        "## Trained models\n\nNaive: the whole model run M times, each token represented by "
+        "itself, everything refined, sentences in the order of the file, ten at a time "
+        "(benchmarks/naive.py). In batches of ten: the exact tagger, fed like that, everything "
+        "refined. All others: `uanet_tf.tag`."
     )
     corpora = [models.sample_corpus(), models.uniform_corpus(4, 13), models.uniform_corpus(18, 24)]
     tables = [(c.title, [c.run_dir, c.data, c.baseline]) for c in corpora]
@@ -120,7 +125,7 @@ def _sections(
 
     yield "## Memory and start-up"
     run_dir = own[-1][1][0] if own else corpora[1].run_dir
-    yield resources.table(str(pathlib.Path(run_dir).resolve()), count=100 if quick else 10_000)
+    yield resources.table_apart(run_dir, count=100 if quick else resources.COUNT)
 
     yield "## Training"
     yield training.table(recipes, count=count, repeats=repeats)

@@ -103,4 +103,9 @@ def batched_dataset(builder: BatchBuilder, plan) -> tf.data.Dataset:
     numbers = tf.data.Dataset.from_generator(
         lambda: iter(plan()), output_signature=tf.TensorSpec([None], tf.int64)
     )
-    return numbers.map(builder, num_parallel_calls=2, deterministic=True).prefetch(4)
+    # Nothing is left to tune. The tuner sleeps for twice as long each time, and the end of a pass
+    # waits until it wakes: up to as long as the pass took.
+    fixed = tf.data.Options()
+    fixed.autotune.enabled = False
+    batches = numbers.map(builder, num_parallel_calls=2, deterministic=True).prefetch(4)
+    return batches.with_options(fixed)

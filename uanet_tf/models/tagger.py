@@ -254,7 +254,10 @@ class Tagger(TaggerProperties, TaggerTraining, tf.keras.Model):
                 tagged = self.tag(self.features({"tokens": tokens, "lengths": lengths}))
                 return {key: tagged[key] for key in tagged if key not in _INTERNAL}
 
-            self._tag_function = graph_function([strings, numbers])(run)
+            # The concrete function: of others TensorFlow counts how often they are made anew, and
+            # warns who loads several models or tries several M.
+            function = graph_function([strings, numbers])(run)
+            self._tag_function = function.get_concrete_function()
         tagged = self._tag_function(tf.constant(tokens, tf.string), tf.constant(lengths, tf.int32))
         return {key: value.numpy() for key, value in tagged.items()}
 

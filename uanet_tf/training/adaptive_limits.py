@@ -67,12 +67,17 @@ def choose_limits(
         exact = _labels(tagger, tokens)
         tagger.sampling = "adaptive"
 
-        def search(column: int, start: np.ndarray, budgets: Sequence[float]) -> _Choice | None:
-            """The limits of one kind within the largest budget that keeps enough labels."""
+        def search(
+            column: int, start: np.ndarray, budgets: Sequence[float], first: int = 0
+        ) -> _Choice | None:
+            """The limits of one kind within the largest budget that keeps enough labels.
+
+            Checkpoints before the ``first`` settle none of that kind.
+            """
             for budget in budgets:
                 limits = start.copy()
                 made = limits_within(trace, tagger.threshold, budget, gated=gated)
-                limits[:, column] = made[:, column]
+                limits[first:, column] = made[first:, column]
                 tagger.adaptive_limits.assign(limits)
                 kept = float(np.mean(_labels(tagger, tokens) == exact))
                 if kept >= agreement:
@@ -82,7 +87,11 @@ def choose_limits(
         certain = search(0, never_settled(), _CERTAIN_BUDGETS)
         uncertain = None
         if certain is not None and gated:
-            uncertain = search(1, certain.limits, _UNCERTAIN_BUDGETS)
+            # Few samples may say too little of an uncertain token, and more of them enough.
+            for first in range(NUM_CHECKPOINTS):
+                uncertain = search(1, certain.limits, _UNCERTAIN_BUDGETS, first)
+                if uncertain is not None:
+                    break
         best = uncertain or certain or _Choice(never_settled(), 1.0, 0.0)
         tagger.adaptive_limits.assign(best.limits)
     finally:
