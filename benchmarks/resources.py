@@ -1,6 +1,6 @@
 """Memory and start-up of the `tag` command, each in a process of its own.
 
-python -m benchmarks.resources --run_dir=RUN [--sentences=10000] [--length=500]
+python -m benchmarks.resources --run_dir=RUN [--sentences=10000] [--length=500] [--repeats=5]
 """
 
 import argparse
@@ -21,12 +21,23 @@ COUNT, LENGTH = 10_000, 500
 def table(run_dir: str, *, count: int = COUNT, length: int = LENGTH, repeats: int = 5) -> str:
     """Peak memory and start-up seconds of `tag`, as a Markdown table.
 
+    A small process makes it: Linux counts the memory of the process that starts a command as the
+    command's own, up to the moment at which that begins.
+
     Args:
       run_dir: a trained run.
       count: sentences of the memory run.
       length: tokens of each.
       repeats: starts.
     """
+    command = [sys.executable, "-m", "benchmarks.resources", f"--repeats={repeats}"]
+    command += [f"--run_dir={pathlib.Path(run_dir).resolve()}"]
+    command += [f"--sentences={count}", f"--length={length}"]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    return done.stdout.strip()
+
+
+def _table(run_dir: str, count: int, length: int, repeats: int) -> str:
     with tempfile.TemporaryDirectory() as folder:
         directory = pathlib.Path(folder)
         starts = sorted(start_up(run_dir, directory) for _ in range(repeats))
@@ -41,18 +52,6 @@ def table(run_dir: str, *, count: int = COUNT, length: int = LENGTH, repeats: in
             f"| time for these | {seconds:,.0f} s, {count * length / seconds:,.0f} tokens/s |",
         ]
     )
-
-
-def table_apart(run_dir: str, *, count: int = COUNT) -> str:
-    """The table, made by a small process.
-
-    Linux counts the memory of the process that starts a command as the command's own, up to the
-    moment at which it begins.
-    """
-    command = [sys.executable, "-m", "benchmarks.resources", f"--run_dir={run_dir}"]
-    command.append(f"--sentences={count}")
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    return done.stdout.strip()
 
 
 def start_up(run_dir: str, folder: pathlib.Path) -> float:
@@ -112,9 +111,10 @@ def main() -> None:
     parser.add_argument("--run_dir", required=True)
     parser.add_argument("--sentences", type=int, default=COUNT)
     parser.add_argument("--length", type=int, default=LENGTH)
-    arguments = parser.parse_args()
-    run_dir = str(pathlib.Path(arguments.run_dir).resolve())
-    sys.stdout.write(table(run_dir, count=arguments.sentences, length=arguments.length) + "\n")
+    parser.add_argument("--repeats", type=int, default=5)
+    given = parser.parse_args()
+    run_dir = str(pathlib.Path(given.run_dir).resolve())
+    sys.stdout.write(_table(run_dir, given.sentences, given.length, given.repeats) + "\n")
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ def _sections(
 
     yield "## Memory and start-up"
     run_dir = own[-1][1][0] if own else corpora[1].run_dir
-    yield resources.table_apart(run_dir, count=100 if quick else resources.COUNT)
+    yield resources.table(run_dir, count=100 if quick else resources.COUNT)
 
     yield "## Training"
     yield training.table(recipes, count=count, repeats=repeats)

@@ -60,6 +60,11 @@ class FormRepresentation(Representation):
                 unknown_word_rate / (unknown_word_rate + counts), tf.float32
             )
 
+    @property
+    def word_counts(self) -> list[int] | None:
+        """Training counts of the words from id 2 on."""
+        return None if self._word_counts is None else self._word_counts.values
+
     @classmethod
     def from_settings(
         cls, config: Config, vocabulary: Vocabulary, **kwargs: Any
@@ -109,7 +114,7 @@ class FormRepresentation(Representation):
             char_layer=char_layer and tf.keras.saving.serialize_keras_object(char_layer),
             embedding_dropout=self.embedding_dropout,
             unknown_word_rate=self.unknown_word_rate,
-            word_counts=None if self._word_counts is None else self._word_counts.values,
+            word_counts=self.word_counts,
         )
         return config
 
