@@ -23,11 +23,8 @@ def table(config: Config, *, repeats: int = 15) -> str:
       repeats: timed rounds over all stages.
     """
     samples = config.sampling.num_samples
-    sentences = sentences_like(TYPES, 2 * LENGTH, 40 * BATCH)
-    like = [s for s in sentences if LENGTH - 2 <= len(s.tokens) <= LENGTH + 2][:BATCH]
-    tagger = tagger_for(config, like)
-    batch = padded(like)
-    tokens = sum(len(s.tokens) for s in like)
+    tagger, batch = batch_for(config)
+    count, tokens = len(batch["lengths"]), int(tf.reduce_sum(batch["lengths"]))
     stages = _stages(tagger, batch, samples)
     work = {
         f"draft: encoder, M = {samples}": samples * tokens * encoder_flops(tagger),
@@ -39,7 +36,7 @@ def table(config: Config, *, repeats: int = 15) -> str:
     timings = interleaved(stages, repeats=repeats)
     peak = work["large matrix product"] / timings["large matrix product"].median
     lines = [
-        f"{len(like)} sentences of {tokens / len(like):.1f} tokens, sizes of the recipe above.",
+        f"{count} sentences of {tokens / count:.1f} tokens, sizes of the recipe above.",
         "",
         "| stage | milliseconds | GFLOP/s | share of the large product's rate |",
         "| --- | --- | --- | --- |",
@@ -56,6 +53,13 @@ def table(config: Config, *, repeats: int = 15) -> str:
             cells += ["", ""]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def batch_for(config: Config) -> tuple[Tagger, dict[str, tf.Tensor]]:
+    """An untrained tagger, and a batch of sentences of like length."""
+    sentences = sentences_like(TYPES, 2 * LENGTH, 40 * BATCH)
+    like = [s for s in sentences if LENGTH - 2 <= len(s.tokens) <= LENGTH + 2][:BATCH]
+    return tagger_for(config, like), padded(like)
 
 
 def encoder_flops(tagger: Tagger) -> int:

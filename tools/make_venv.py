@@ -102,7 +102,7 @@ def main(arguments: list[str]) -> None:
     if is_up_to_date(venv):
         return
     try:
-        import ensurepip  # noqa: F401
+        import ensurepip  # noqa: F401 - only whether it is there
     except ImportError:
         sys.exit(
             f"{sys.executable} cannot make virtual environments, since it lacks ensurepip: "

@@ -158,7 +158,7 @@ def _import_graph(meta_graph: meta_graph_pb2.MetaGraphDef, path: str) -> tf.Grap
         unknown = _first_line(error)
     # Raw text: TF Serving has the operations of tensorflow-text linked in, here they are a package.
     try:
-        import tensorflow_text  # noqa: F401
+        import tensorflow_text  # noqa: F401 - registers them
     except ImportError:
         raise InputError(
             f"{path}: {unknown} Its operations may be those of tensorflow-text, which is not "

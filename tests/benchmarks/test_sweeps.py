@@ -6,6 +6,14 @@ from uanet_tf.data.conll import read_corpus
 from uanet_tf.training.corpus_scorer import score_corpus
 
 
+def scores_of(runs, **settings):
+    """Scores of the run under other settings."""
+    model = uanet_tf.load_model(runs.uanet)
+    for name, value in settings.items():
+        setattr(model, name, value)
+    return score_corpus(model, read_corpus(runs.data), "ner")
+
+
 @pytest.fixture(scope="module")
 def swept(runs):
     patch = pytest.MonkeyPatch()
@@ -17,9 +25,7 @@ def swept(runs):
 
 def test_gamma_from_all_refined_to_the_draft(swept, runs):
     text, by_gamma, _, measure = swept
-    model = uanet_tf.load_model(runs.uanet)
-    model.threshold = 0.35
-    scores = score_corpus(model, read_corpus(runs.data), "ner")
+    scores = scores_of(runs, threshold=0.35)
     gammas, gated = by_gamma["gated"]
     assert (measure, gammas) == ("f1", (0.0, 0.35, 5.0))
     assert gated[1] == pytest.approx(scores["f1"])
@@ -30,9 +36,7 @@ def test_gamma_from_all_refined_to_the_draft(swept, runs):
 
 def test_number_of_samples(swept, runs):
     _, _, by_samples, _ = swept
-    model = uanet_tf.load_model(runs.uanet)
-    model.num_samples = 1
-    scores = score_corpus(model, read_corpus(runs.data), "ner")
+    scores = scores_of(runs, num_samples=1)
     counts, drafts = by_samples["draft"]
     assert counts == (1, 8)
     assert drafts[0] == pytest.approx(scores["draft_f1"])
@@ -49,3 +53,5 @@ def test_figures(swept, tmp_path):
     assert names == ["gamma_sample.svg", "samples_sample.svg"]
     first = [(tmp_path / name).read_bytes() for name in names]
     assert all(text.startswith(b"<?xml") for text in first)
+    assert b"Gamma, nats" in first[0]
+    assert b"samples M" in first[1]

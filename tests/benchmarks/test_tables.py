@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from benchmarks import decoding, inference, resources, scaling, stages, training
+from benchmarks import decoding, inference, operations, resources, scaling, stages, training
 from benchmarks.systems import ROOT, recipe, sentences_like, tagger_for
 
 
@@ -72,6 +72,18 @@ def test_stages(config, monkeypatch):
     assert rows[-1][3] == "100 %"
     assert "draft: encoder, M = 4" in names
     assert all(number(row[1]) > 0 for row in rows)
+
+
+@pytest.mark.parametrize("stage", operations.STAGES)
+def test_operations_of_a_stage(config, monkeypatch, stage):
+    monkeypatch.setattr(stages, "BATCH", 4)
+    head, _, *rows = cells(operations.table(config, stage, rows=4, repeats=1))
+    assert head == ["operation", "milliseconds", "times"]
+    assert len(rows) == 5
+    assert any("MatMul" in row[0] for row in rows)
+    spent = [number(row[1]) for row in rows[:4]]
+    assert spent == sorted(spent, reverse=True)
+    assert all(int(row[2]) > 0 for row in rows)
 
 
 def test_growth(config, monkeypatch, tmp_path):

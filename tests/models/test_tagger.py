@@ -185,7 +185,9 @@ def test_every_decoder_has_a_model():
 
 
 def test_word_representations():
-    names = lambda model: [layer.name for layer in model.word_representations()]  # noqa: E731
+    def names(model):
+        return [layer.name for layer in model.word_representations()]
+
     assert names(make_model()) == ["representation", "refiner_representation"]
     assert names(make_model(refiner_embeddings="shared")) == ["representation"]
     assert names(make_model(decoder="softmax")) == ["representation"]

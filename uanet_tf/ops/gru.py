@@ -8,7 +8,7 @@ three gates. Of bfloat16 inputs the products alone are bfloat16, as there.
 
 import tensorflow as tf
 
-from uanet_tf.ops.precision import product, wide_dtype, widen
+from uanet_tf.ops.precision import masked, product, wide_dtype, widen
 from uanet_tf.ops.time_blocks import scan_blocks, wants_blocks
 
 # At padding, where sigmoid(-1e4) is exactly 0: update and reset gates are closed, see below.
@@ -37,14 +37,9 @@ def gru_step(
 
     For decoders whose next input depends on this state.
     """
-    recurrent = product(_seen(state, mask), kernel)
+    recurrent = product(masked(state, mask), kernel)
     z, _, n, _ = _gates(widen(projected), recurrent, kernel.shape[0])
     return n + z * (state - n)
-
-
-def _seen(states: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
-    """What the recurrence sees of the states."""
-    return states if mask is None else states * widen(mask)
 
 
 def gru_scan(
@@ -156,7 +151,7 @@ def _backward(upstream, projected, kernel, mask, states, reverse):
     steps = tf.shape(projected)[0]
     upstream = widen(upstream)
     before = _shift(states, reverse)
-    seen = _seen(before, mask)
+    seen = masked(before, mask)
     # z, r, n and q_n, [T, N, H] each
     z, r, n, candidate = _gates(widen(projected), product(seen, kernel), width)
     # d pre-activation of z, r, n, and d q_n, per unit of dh.
@@ -171,7 +166,7 @@ def _backward(upstream, projected, kernel, mask, states, reverse):
         dh = dh + upstream[now]
         gradients = gradients.write(now, dh)
         through = product(tf.tile(dh, [1, 3]) * factors[now], kernel, transpose=True)
-        through = _seen(through, mask)
+        through = masked(through, mask)
         return t + 1, dh * z[now] + through, gradients
 
     zeros = tf.zeros_like(states[0])

@@ -11,7 +11,7 @@ a cell adds up over the whole sentence.
 
 import tensorflow as tf
 
-from uanet_tf.ops.precision import product, wide_dtype, widen
+from uanet_tf.ops.precision import masked, product, wide_dtype, widen
 from uanet_tf.ops.time_blocks import scan_blocks, wants_blocks
 
 # Added to the input and forget gates at padding: sigmoid(-1e4) is exactly 0 in float32 and
@@ -96,14 +96,9 @@ def _gates(preactivation: tf.Tensor, width: int) -> tuple[tf.Tensor, ...]:
 
 def _step(projected, h, c, kernel, mask) -> tuple[tf.Tensor, tf.Tensor]:
     """h_t and c_t, [N, H], from x_t W + b, [N, 4H], and those before."""
-    i, f, o, g = _gates(product(_seen(h, mask), kernel) + widen(projected), kernel.shape[0])
+    i, f, o, g = _gates(product(masked(h, mask), kernel) + widen(projected), kernel.shape[0])
     c = f * c + i * g
     return o * tf.tanh(c), c
-
-
-def _seen(states: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
-    """What the recurrence sees of the states."""
-    return states if mask is None else states * widen(mask)
 
 
 def _forward(projected, kernel, mask, reverse) -> tuple[tf.Tensor, tf.Tensor]:
@@ -142,7 +137,7 @@ def _backward(upstream, projected, kernel, mask, states, cells, reverse):
     steps = tf.shape(projected)[0]
     upstream = widen(upstream)
     before_h, before_c = _shift(states, reverse), _shift(cells, reverse)
-    seen = _seen(before_h, mask)
+    seen = masked(before_h, mask)
     i, f, o, g = _gates(product(seen, kernel) + widen(projected), width)  # [T, N, H] each
     tanh_c = tf.tanh(cells)
     # Factors that do not depend on the recursion, for all steps at once.
@@ -168,7 +163,7 @@ def _backward(upstream, projected, kernel, mask, states, cells, reverse):
             ],
             axis=-1,
         )  # [N, 4H]
-        dh = _seen(product(delta, kernel, transpose=True), mask)
+        dh = masked(product(delta, kernel, transpose=True), mask)
         return t + 1, dh, dc * f[now], deltas.write(now, delta)
 
     *_, deltas = tf.while_loop(lambda t, *_: t < steps, step, (0, zeros, zeros, deltas))

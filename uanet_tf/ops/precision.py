@@ -14,6 +14,11 @@ def widen(values: tf.Tensor) -> tf.Tensor:
     return tf.cast(values, wide_dtype(values.dtype))
 
 
+def masked(states: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
+    """Wide states under a mask, which may be narrow; None: all of them."""
+    return states if mask is None else states * widen(mask)
+
+
 def product(values: tf.Tensor, kernel: tf.Tensor, *, transpose: bool = False) -> tf.Tensor:
     """The product values . kernel (or its transpose), in the kernel's dtype, given in the wide one.
 
