@@ -55,6 +55,23 @@ def test_batches_are_of_like_length():
     assert len(model.batches) == 20
 
 
+def test_a_batch_that_is_large_enough_takes_no_shorter_sentence():
+    model = FakeModel()
+    lengths = [30] * 70 + [20] * 80 + [10] * 5
+    tag(model, [["p"] * length for length in lengths])
+    # 50 sentences of 30 tokens are enough, but the other 20 need no padding either.
+    assert [[len(row) for row in batch] for batch in model.batches] == [
+        [30] * 70,
+        [20] * 80,
+        [10] * 5,
+    ]
+    tag(few := FakeModel(), [["p"] * length for length in [30] * 40 + [20] * 20])
+    assert [[len(row) for row in batch] for batch in few.batches] == [
+        [30] * 40 + [20] * 10,
+        [20] * 10,
+    ]
+
+
 def test_stream_reads_no_further_than_its_window():
     read = 0
 

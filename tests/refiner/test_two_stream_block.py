@@ -45,6 +45,53 @@ def test_block_equals_transcription(has_state):
     np.testing.assert_allclose(label_state, expected, rtol=1e-4, atol=1e-4)
 
 
+def test_labels_may_be_shares_of_a_table():
+    block, inputs = TwoStreamBlock(HEADS, HEAD_WIDTH), make_inputs()
+    rng = np.random.default_rng(5)
+    shares = rng.standard_normal([3, 5, 4]).astype(np.float32)
+    table = rng.standard_normal([4, WIDTH]).astype(np.float32)
+    call_block(block, inputs, None)
+    randomise(block)
+    sinusoids = relative_sinusoid(5, WIDTH)
+    outputs = block(inputs["words"], sinusoids, labels=shares, label_table=table)
+    for output, expected in zip(
+        outputs, block(inputs["words"], sinusoids, labels=shares @ table), strict=True
+    ):
+        np.testing.assert_allclose(output, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("has_state", [False, True])
+def test_each_stream_answers_for_the_tokens_that_ask_in_it(has_state):
+    block, inputs = TwoStreamBlock(HEADS, HEAD_WIDTH), make_inputs()
+    positions = np.array([[4, 0], [2, 2], [1, 3]], np.int32)
+    sinusoids = relative_sinusoid(5, WIDTH)
+    state = np.roll(inputs["words"], 1, axis=0) if has_state else None
+
+    def call(label_state, **asked):
+        return block(
+            inputs["words"],
+            sinusoids,
+            labels=inputs["labels"],
+            label_state=label_state,
+            mask=inputs["mask"],
+            **asked,
+        )
+
+    def some(rows):
+        return np.take_along_axis(np.asarray(rows), positions[:, :, np.newaxis], axis=1)
+
+    words, labels = call(state)
+    asked_words, asked_labels = call(
+        None if state is None else some(state),
+        word_positions=positions,
+        label_positions=positions,
+    )
+    np.testing.assert_allclose(asked_words, some(words), atol=1e-5)
+    np.testing.assert_allclose(asked_labels, some(labels), atol=1e-5)
+    all_words, _ = call(None if state is None else some(state), label_positions=positions)
+    np.testing.assert_allclose(all_words, words, atol=1e-5)
+
+
 def test_block_without_labels_passes_label_state_on():
     block = TwoStreamBlock(HEADS, HEAD_WIDTH, label_stream=False)
     inputs = make_inputs()

@@ -11,6 +11,7 @@ from uanet_tf.data.encoded_corpus import encode_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
 from uanet_tf.ops.dropout import make_seed
+from uanet_tf.training import trainer as trainer_module
 from uanet_tf.training.trainer import Trainer
 
 RATE = 0.25
@@ -110,3 +111,35 @@ def test_two_optimizers_leave_no_weight_out():
 def test_two_optimizers_are_for_two_losses():
     with pytest.raises(InputError, match="--decoder_optimizers=2 is for --decoder=seq2biseq"):
         Config().replace(decoder="crf", decoder_optimizers=2)
+
+
+@pytest.mark.parametrize("size", [0.1, 10.0, np.inf])
+def test_clipping_is_that_of_tensorflow(size):
+    dense = tf.constant([[size, 1.0], [0.5, -2.0]])
+    rows = tf.IndexedSlices(tf.constant([[1.0, 2.0]]), tf.constant([3]), tf.constant([5, 2]))
+    expected, _ = tf.clip_by_global_norm([dense, rows], 4.0)
+    found = trainer_module._clip([dense, rows], 4.0)
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-6)
+    np.testing.assert_allclose(found[1].values, expected[1].values, rtol=1e-6)
+    np.testing.assert_array_equal(found[1].indices, [3])
+    short = np.isfinite(size) and size < 1
+    assert (found[0] is dense or np.array_equal(found[0], dense)) == short
+
+
+def test_decay_that_is_left_out_changes_no_weight():
+    """The largest that is left out, over weights of all sizes and their neighbours."""
+    rate, decay = 0.5, 2 * np.nextafter(trainer_module.HALF_SPACING, 0)
+    assert trainer_module._felt(decay, rate) == 0.0
+    powers = np.exp2(np.arange(-100, 100, dtype=np.float32))
+    random = np.random.default_rng(0).normal(size=10_000).astype(np.float32)
+    weights = np.concatenate([powers, np.nextafter(powers, np.float32(0)), random])
+    weights = tf.constant(np.concatenate([weights, -weights]))
+    np.testing.assert_array_equal(
+        weights - weights * tf.constant(rate * decay, tf.float32), weights
+    )
+
+
+def test_decay_that_is_felt_stays():
+    config = small(Config()).replace(refiner_learning_rate=1e-4, refiner_weight_decay=1e-2)
+    optimizer = trainer_module._OPTIMIZERS["refined"](config.training, 10)
+    assert optimizer.decoupled_decay == 1e-2

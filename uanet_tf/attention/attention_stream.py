@@ -31,8 +31,9 @@ class AttentionStream(tf.keras.layers.Layer):
     Call arguments:
       words: [B, T, W] floats, W = num_heads * head_width: the queries' side.
       positions: [W, 2T] floats, W_kR R with a column for each distance from T - 1 down to -T.
-      residual: [B, T, W] floats, what the attention is added to. Default: `words`.
-      context: [B, T, context_width] floats; left out where `context_width` is None.
+      residual: [B, T, W] floats, or [B, Q, W] of the tokens that ask: what the attention is added
+        to. Default: `words`.
+      context, context_table: as in `RelativeAttention`; left out where `context_width` is None.
       mask: [B, T] booleans, True = token. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout.
       dropout_masks: {"attention": [B, W], "feedforward": [B, W]}, either may be missing: what
@@ -116,18 +117,21 @@ class AttentionStream(tf.keras.layers.Layer):
         positions,
         residual=None,
         context=None,
+        context_table=None,
         mask=None,
         dropout_seed=None,
         dropout_masks=None,
         query_positions=None,
     ):
-        residual = words if residual is None else residual
-        if query_positions is not None:
-            residual = tf.gather(residual, query_positions, batch_dims=1)  # [B, Q, W]
+        if residual is None:
+            residual = words
+            if query_positions is not None:
+                residual = tf.gather(words, query_positions, batch_dims=1)  # [B, Q, W]
         attended = self.attention(
             words,
             positions,
             context=context,
+            context_table=context_table,
             mask=mask,
             dropout_seed=fold_in(dropout_seed, 0),
             query_positions=query_positions,

@@ -33,6 +33,9 @@ class RelativeAttention(tf.keras.layers.Layer):
       positions: [num_heads * head_width, 2T] floats, W_kR R with a column for each distance
         from T - 1 down to -T (see `uanet_tf.ops.sinusoid.relative_sinusoid`).
       context: [B, T, context_width] floats; left out where `context_width` is None.
+      context_table: [C, context_width] floats: then `context` is [B, T, C], shares of the rows
+        of this table, whose mixture is attended to. Fewer operations than to mix it beforehand,
+        since the C rows are projected and not the B * T mixtures.
       mask: [B, T] booleans, True = token; padding gets no weight. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout.
       query_positions: [B, Q] int32, the tokens that ask; all answer. None: all ask.
@@ -87,9 +90,18 @@ class RelativeAttention(tf.keras.layers.Layer):
         return self.add_weight(name, [fan_in, parts * self.width], initializer=initializer)
 
     def call(
-        self, words, positions, context=None, mask=None, dropout_seed=None, query_positions=None
+        self,
+        words,
+        positions,
+        context=None,
+        context_table=None,
+        mask=None,
+        dropout_seed=None,
+        query_positions=None,
     ):
-        queries, keys, values = self._project(words, context, query_positions)  # [h, B, T, d]
+        queries, keys, values = self._project(
+            words, context, context_table, query_positions
+        )  # [h, B, T, d]
         scale = self.head_width**-0.5
         content_bias, position_bias = (
             tf.reshape(bias, [self.num_heads, 1, 1, self.head_width])
@@ -101,7 +113,7 @@ class RelativeAttention(tf.keras.layers.Layer):
         outputs = attend(scores, values, mask, self.dropout, dropout_seed)  # [h, B, T, d]
         return merge_heads(outputs)  # [B, T, h * d]
 
-    def _project(self, words, context, query_positions) -> list[tf.Tensor]:
+    def _project(self, words, context, context_table, query_positions) -> list[tf.Tensor]:
         """Queries [h, B, Q, d], keys and values [h, B, T, d]."""
         if self.context_width is None and query_positions is None:
             return split_heads(linear(words, self.kernel), 3, self.num_heads)
@@ -109,6 +121,8 @@ class RelativeAttention(tf.keras.layers.Layer):
             kernels, context = (self.kernel[:, : self.width], self.kernel[:, self.width :]), words
         else:
             kernels = (self.query_kernel, self.context_kernel)
+            if context_table is not None:
+                kernels = (self.query_kernel, linear(context_table, self.context_kernel))
         asking = words
         if query_positions is not None:
             asking = tf.gather(words, query_positions, batch_dims=1)  # [B, Q, D]

@@ -19,6 +19,8 @@ from uanet_tf.inference.tagged_sentence import TaggedSentence, TaggedSentences
 BATCH_SIZE = 256
 BATCH_TOKENS = 4096
 WINDOW_SENTENCES = 10_000
+# A batch of so many tokens keeps the processor busy; beyond, padding costs more than a new batch.
+_FULL_TOKENS = 1_500
 _WINDOW_TOKENS = 500_000
 _MAX_TOKEN_CHARS = 1_000
 _DTYPES = {
@@ -203,15 +205,19 @@ def _batches(lengths: np.ndarray, batch_size: int, batch_tokens: int) -> Iterato
     """Yields the piece numbers of each batch, longest pieces first.
 
     A batch holds at most ``batch_size`` pieces and ``batch_tokens`` tokens with padding, but
-    at least one piece.
+    at least one piece. Once it holds ``_FULL_TOKENS`` it takes no shorter piece, since that
+    would have to be padded.
     """
     order = np.argsort(-lengths, kind="stable")
-    position = 0
-    while position < len(order):
-        width = int(lengths[order[position]])
-        count = max(1, min(batch_size, batch_tokens // width))
-        yield order[position : position + count]
-        position += count
+    lengths = lengths[order]
+    start = 0
+    while start < len(order):
+        width = int(lengths[start])
+        most = max(1, min(batch_size, batch_tokens // width))
+        as_long = int(np.searchsorted(-lengths, -width, side="right")) - start
+        count = min(most, max(as_long, -(-_FULL_TOKENS // width)))
+        yield order[start : start + count]
+        start += count
 
 
 def _tag_chunk(

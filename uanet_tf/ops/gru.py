@@ -30,6 +30,13 @@ def close_padding(projected: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     return tf.where(tf.expand_dims(mask, -1), projected, closed)
 
 
+def gru_padding_row(bias: tf.Tensor) -> tf.Tensor:
+    """Closes update and reset gates and makes the candidate tanh(0), so that the state stays 0."""
+    width = bias.shape[0] // 3
+    closed = tf.constant([PADDING_SHIFT] * (2 * width), bias.dtype)
+    return tf.concat([closed, -bias[2 * width :]], axis=0)
+
+
 def gru_step(
     projected: tf.Tensor, state: tf.Tensor, kernel: tf.Tensor, mask: tf.Tensor | None = None
 ) -> tf.Tensor:

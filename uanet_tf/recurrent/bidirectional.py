@@ -67,13 +67,30 @@ class Bidirectional:
         Returns:
           Two tensors [T, N, H], forward and backward, in the order of time; exactly 0 at padding.
         """
+        if mask is not None:
+            inputs = mark_padding(inputs, mask)
         return [
-            self._scan(inputs, mask, (recurrent_masks or {}).get(way), way) for way in DIRECTIONS
+            self._scan(inputs, mask is not None, (recurrent_masks or {}).get(way), way)
+            for way in DIRECTIONS
         ]
 
-    def _scan(self, inputs, mask, recurrent_mask, way):
-        projected = linear(inputs, self.kernels[way], self.biases[way])  # [T, N, G H]
-        if mask is not None:
-            projected = self.cell.close(projected, mask)
+    def _scan(self, inputs, is_marked, recurrent_mask, way):
+        kernel, bias = self.kernels[way], self.biases[way]
+        if is_marked:
+            row = self.cell.padding_row(tf.cast(bias, inputs.dtype))
+            kernel = tf.concat([tf.cast(kernel, inputs.dtype), [row]], axis=0)
+        projected = linear(inputs, kernel, bias)  # [T, N, G H]
         kernel = tf.convert_to_tensor(self.recurrent_kernels[way])
         return self.cell.scan(projected, kernel, recurrent_mask, reverse=way == "backward")
+
+
+def mark_padding(inputs: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    """Inputs [T, N, D + 1]: 0 at padding, and 0 everywhere else a column that is 1 there.
+
+    So the product with a kernel whose last row is a cell's ``padding_row`` closes the gates at
+    padding, and no pass over the wider product has to. By selection: what stands in the
+    padding, even NaN, does not reach the result.
+    """
+    mask = tf.expand_dims(mask, -1)
+    kept = tf.where(mask, inputs, tf.zeros([], inputs.dtype))
+    return tf.concat([kept, tf.cast(~mask, inputs.dtype)], axis=-1)

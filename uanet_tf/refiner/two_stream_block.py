@@ -31,16 +31,19 @@ class TwoStreamBlock(tf.keras.layers.Layer):
     Call arguments:
       words: [B, T, W] floats, W = num_heads * head_width.
       sinusoids: [2T, W] floats, R with a row for each distance from T - 1 down to -T.
-      labels: [B, T, W] floats, the embedded draft labels, the same in each block.
-      label_state: [B, T, W] floats, H_l of the block before. None, in the first block with a
-        label stream: the words.
+      labels: [B, T, W] floats, the embedded draft labels, the same in each block; with a
+        `label_table`, [B, T, C] shares of its rows.
+      label_table: [C, W] floats, the embeddings of which `labels` holds shares, or None.
+      label_state: [B, T, W] floats, H_l of the block before, or [B, Q, W] with
+        `label_positions`. None, in the first block with a label stream: the words.
       mask: [B, T] booleans, True = token. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout.
-      query_positions: [B, Q] int32, the tokens that ask; all answer. None: all ask.
+      word_positions, label_positions: [B, Q] int32, the tokens that ask in a stream; all answer.
+        None: all ask.
 
     Output shape:
-      H_x and H_l, each [B, T, W] (or [B, Q, W]); without a label stream `label_state` stands
-      for H_l.
+      H_x and H_l, each [B, T, W] (or [B, Q, W] of the tokens that ask); without a label stream
+      `label_state` stands for H_l.
 
     Example:
 
@@ -107,10 +110,12 @@ class TwoStreamBlock(tf.keras.layers.Layer):
         words,
         sinusoids,
         labels=None,
+        label_table=None,
         label_state=None,
         mask=None,
         dropout_seed=None,
-        query_positions=None,
+        word_positions=None,
+        label_positions=None,
     ):
         positions = tf.matmul(
             self.position_kernel, sinusoids, transpose_a=True, transpose_b=True
@@ -120,7 +125,7 @@ class TwoStreamBlock(tf.keras.layers.Layer):
             positions,
             mask=mask,
             dropout_seed=fold_in(dropout_seed, 0),
-            query_positions=query_positions,
+            query_positions=word_positions,
         )
         if self.label_attention is not None:
             label_state = self.label_attention(
@@ -128,9 +133,10 @@ class TwoStreamBlock(tf.keras.layers.Layer):
                 positions,
                 residual=label_state,
                 context=labels,
+                context_table=label_table,
                 mask=mask,
                 dropout_seed=fold_in(dropout_seed, 1),
-                query_positions=query_positions,
+                query_positions=label_positions,
             )
         return word_state, label_state
 

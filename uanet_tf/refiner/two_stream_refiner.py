@@ -50,8 +50,9 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         "none".
       mask: [B, T] booleans, True = token. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout.
-      query_positions: [B, Q] int32, the tokens whose labels are wanted: in the last block they
-        alone ask, and all answer. None: all.
+      query_positions: [B, Q] int32, the tokens whose labels are wanted. They alone ask in the
+        label streams, which no other token reads, and in the word stream of the last block; all
+        answer. None: all.
 
     Output shape:
       [B, T, C] or [B, Q, C], logits. Those at padding have no meaning, but are finite.
@@ -167,9 +168,7 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
     ):
         states = linear(words, self.word_kernel, self.word_bias)  # [B, T, W]
         states = dropout(states, self.dropout, fold_in(dropout_seed, 0))
-        labels = self._embed(draft_probabilities)  # [B, T, W]
-        if labels is not None:
-            labels = dropout(labels, self.dropout, fold_in(dropout_seed, 1))
+        labels, label_table = self._embed(draft_probabilities, fold_in(dropout_seed, 1))
 
         sinusoids = relative_sinusoid(tf.shape(words)[1], self.width, states.dtype)  # [2T, W]
         label_states = None
@@ -178,10 +177,12 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
                 states,
                 sinusoids,
                 labels=labels,
+                label_table=label_table,
                 label_state=label_states,
                 mask=mask,
                 dropout_seed=fold_in(dropout_seed, 3 + index),
-                query_positions=query_positions if block is self.blocks[-1] else None,
+                word_positions=query_positions if block is self.blocks[-1] else None,
+                label_positions=query_positions,
             )
 
         if label_states is not None:
@@ -189,15 +190,26 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         states = dropout(states, self.dropout, fold_in(dropout_seed, 2))
         return linear(states, self.logit_kernel, self.logit_bias)  # [B, T, C]
 
-    def _embed(self, draft_probabilities) -> tf.Tensor | None:
-        """Embeds the drafts; a product of C rows first spares one of B * T rows."""
+    def _embed(self, draft_probabilities, dropout_seed) -> tuple[tf.Tensor | None, ...]:
+        """The embedded drafts, as `labels` and `label_table` of a block.
+
+        Without dropout each is a mixture of C rows, and stays one where that is less work.
+        """
         if self.label_input == "none":
-            return None
+            return None, None
         draft = tf.stop_gradient(draft_probabilities)
+        # A product of C rows first spares one of B * T rows.
         table = linear(self.label_embedding, self.label_kernel)  # [C, W]
         if self.label_input == "argmax":
-            return tf.nn.bias_add(tf.gather(table, tf.argmax(draft, axis=-1)), self.label_bias)
-        return linear(tf.cast(draft, table.dtype), table, self.label_bias)
+            draft = tf.one_hot(tf.argmax(draft, axis=-1), self.num_classes)
+        draft = tf.cast(draft, table.dtype)
+        drops = dropout_seed is not None and self.dropout > 0.0
+        if not drops and self.num_classes < self.width:
+            bias = tf.expand_dims(tf.cast(self.label_bias, table.dtype), axis=0)
+            shares = tf.concat([draft, tf.ones_like(draft[..., :1])], axis=-1)  # [B, T, C + 1]
+            return shares, tf.concat([table, bias], axis=0)
+        labels = linear(draft, table, self.label_bias)  # [B, T, W]
+        return dropout(labels, self.dropout, dropout_seed), None
 
     def compute_output_shape(self, words_shape):
         return tf.TensorShape([*words_shape[:-1], self.num_classes])
