@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from tests.recurrent.transcription import loop_both_ways
 from uanet_tf.ops.cells import GRU, LSTM
+from uanet_tf.ops.time_blocks import loops_in_blocks
 from uanet_tf.recurrent.bidirectional import DIRECTIONS, Bidirectional
 
 STEPS, WIDTH, UNITS = 5, 3, 4
@@ -79,3 +80,15 @@ def test_first_weights(cell):
             assert all(np.abs(block - other).max() > 0.01 for other in blocks[:number])
     kernels = [weights.recurrent_kernels[way].numpy() for way in DIRECTIONS]
     assert np.abs(kernels[0] - kernels[1]).max() > 0.01
+
+
+@cells
+def test_loops_in_blocks_close_padding_too(cell):
+    _, weights = make(cell)
+    garbage = np.where(MASK[..., None], INPUTS, np.nan).astype(np.float32)
+    expected = weights(tf.constant(INPUTS), tf.constant(MASK))
+    with loops_in_blocks():
+        states = weights(tf.constant(garbage), tf.constant(MASK))
+    for one, other in zip(states, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+        np.testing.assert_array_equal(one.numpy()[~MASK], 0.0)

@@ -7,6 +7,7 @@ import tensorflow as tf
 from uanet_tf.ops.cells import Cell
 from uanet_tf.ops.initializers import block_orthogonal
 from uanet_tf.ops.linear import linear
+from uanet_tf.ops.time_blocks import wants_blocks
 
 DIRECTIONS = ("forward", "backward")
 
@@ -67,19 +68,23 @@ class Bidirectional:
         Returns:
           Two tensors [T, N, H], forward and backward, in the order of time; exactly 0 at padding.
         """
-        if mask is not None:
-            inputs = mark_padding(inputs, mask)
+        # A quantised kernel cannot hold the large numbers of a ``padding_row`` beside its weights.
+        is_marked = mask is not None and not wants_blocks()
+        if is_marked:
+            inputs, mask = mark_padding(inputs, mask), None
         return [
-            self._scan(inputs, mask is not None, (recurrent_masks or {}).get(way), way)
+            self._scan(inputs, is_marked, mask, (recurrent_masks or {}).get(way), way)
             for way in DIRECTIONS
         ]
 
-    def _scan(self, inputs, is_marked, recurrent_mask, way):
-        kernel, bias = self.kernels[way], self.biases[way]
+    def _scan(self, inputs, is_marked, mask, recurrent_mask, way):
+        kernel, bias = (tf.cast(part[way], inputs.dtype) for part in (self.kernels, self.biases))
+        padding = self.cell.padding_row(bias)
         if is_marked:
-            row = self.cell.padding_row(tf.cast(bias, inputs.dtype))
-            kernel = tf.concat([tf.cast(kernel, inputs.dtype), [row]], axis=0)
+            kernel = tf.concat([kernel, tf.expand_dims(padding, axis=0)], axis=0)
         projected = linear(inputs, kernel, bias)  # [T, N, G H]
+        if mask is not None:
+            projected = tf.where(tf.expand_dims(mask, -1), projected, padding + bias)
         kernel = tf.convert_to_tensor(self.recurrent_kernels[way])
         return self.cell.scan(projected, kernel, recurrent_mask, reverse=way == "backward")
 
