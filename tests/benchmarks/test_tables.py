@@ -4,9 +4,20 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+import tensorflow as tf
 
-from benchmarks import decoding, inference, operations, resources, scaling, stages, training
+from benchmarks import (
+    decoding,
+    inference,
+    kept_rows,
+    operations,
+    resources,
+    scaling,
+    stages,
+    training,
+)
 from benchmarks.systems import ROOT, recipe, sentences_like, tagger_for
 
 
@@ -71,6 +82,23 @@ def test_stages(config, monkeypatch):
     assert names[-1] == "large matrix product"
     assert rows[-1][3] == "100 %"
     assert "draft: encoder, M = 4" in names
+    assert all(number(row[1]) > 0 for row in rows)
+
+
+def test_kept_rows_give_the_same_states():
+    rng = np.random.default_rng(3)
+    mask = kept_rows._mask(rng, 3, 5)
+    layer = kept_rows.Layer(5, 4, 3, mask, rng)
+    inputs = tf.constant(rng.standard_normal([6, 2, 5]), tf.float32)
+    states = layer.masked(inputs)
+    assert states.shape == [6, 3, 2, 4]
+    np.testing.assert_allclose(layer.kept(inputs), states, atol=1e-5)
+    assert 0 < (mask == 0).sum() < mask.size  # something is left out
+
+
+def test_kept_rows_table(config):
+    _, _, *rows = cells(kept_rows.table(config, sentences=2, tokens=3, repeats=1))
+    assert [row[0] for row in rows] == ["as it is", "kept rows"]
     assert all(number(row[1]) > 0 for row in rows)
 
 
