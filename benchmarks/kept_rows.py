@@ -2,9 +2,10 @@
 
     python -m benchmarks.kept_rows [--sentences=64] [--tokens=18]
 
-Each sample then has weights of its own: a row for each input and unit that it keeps, the units that
-it keeps first, so that the recurrent product reads the first columns of the state. The M
-products of a step become one batch of M, each with fewer rows. It is an experiment: no model uses it.
+Each sample then has weights of its own: a row for each input and unit that it keeps, the units
+that it keeps first, so that the recurrent product reads the first columns of the state. The M
+products of a step become one batch of M, each with fewer rows. It is an experiment: no model
+uses it.
 """
 
 import argparse
