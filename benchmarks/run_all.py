@@ -44,8 +44,8 @@ def main() -> None:
     head = (
         f"`make bench` on {measure.device_name()}, {datetime.date.today()}. Medians of the "
         "repeats, with the range in brackets. Large float32 matrix product in the same run: "
-        f"{before / 1e9:.0f} GFLOP/s before, {after / 1e9:.0f} after. What the figures say, and "
-        "what each is compared with, stands in [speed.md](speed.md)."
+        f"{before / 1e9:.0f} GFLOP/s before, {after / 1e9:.0f} after. What the figures say, "
+        "which aims they miss, and the profiles that show why, stand in [speed.md](speed.md)."
     )
     text = "\n\n".join(["# Benchmarks", head, *parts]) + "\n"
     out.write_text(text, encoding="utf-8")
