@@ -25,8 +25,7 @@ def close_padding(projected: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
       projected: [T, N, 3H], the projected inputs of ``gru_scan``.
       mask: [T, N] booleans, True = token.
     """
-    width = projected.shape[-1] // 3
-    closed = tf.constant([PADDING_SHIFT] * (2 * width) + [0.0] * width, projected.dtype)
+    closed = gru_padding_row(tf.zeros(projected.shape[-1:], projected.dtype))
     return tf.where(tf.expand_dims(mask, -1), projected, closed)
 
 
