@@ -17,7 +17,7 @@ def make_inputs() -> dict[str, np.ndarray]:
     return {**inputs, "mask": np.arange(5) < np.array([[3], [5], [1]])}
 
 
-def call_block(block: TwoStreamBlock, inputs, dropout_seed, label_state=None):
+def call_block(block: TwoStreamBlock, inputs, dropout_seed, label_state=None, **asked):
     sinusoids = relative_sinusoid(tf.shape(inputs["words"])[1], WIDTH)
     return block(
         inputs["words"],
@@ -26,6 +26,7 @@ def call_block(block: TwoStreamBlock, inputs, dropout_seed, label_state=None):
         label_state=label_state,
         mask=inputs["mask"],
         dropout_seed=dropout_seed,
+        **asked,
     )
 
 
@@ -64,31 +65,19 @@ def test_labels_may_be_shares_of_a_table():
 def test_each_stream_answers_for_the_tokens_that_ask_in_it(has_state):
     block, inputs = TwoStreamBlock(HEADS, HEAD_WIDTH), make_inputs()
     positions = np.array([[4, 0], [2, 2], [1, 3]], np.int32)
-    sinusoids = relative_sinusoid(5, WIDTH)
     state = np.roll(inputs["words"], 1, axis=0) if has_state else None
-
-    def call(label_state, **asked):
-        return block(
-            inputs["words"],
-            sinusoids,
-            labels=inputs["labels"],
-            label_state=label_state,
-            mask=inputs["mask"],
-            **asked,
-        )
 
     def some(rows):
         return np.take_along_axis(np.asarray(rows), positions[:, :, np.newaxis], axis=1)
 
-    words, labels = call(state)
-    asked_words, asked_labels = call(
-        None if state is None else some(state),
-        word_positions=positions,
-        label_positions=positions,
+    words, labels = call_block(block, inputs, None, state)
+    asked_state = None if state is None else some(state)
+    asked_words, asked_labels = call_block(
+        block, inputs, None, asked_state, word_positions=positions, label_positions=positions
     )
     np.testing.assert_allclose(asked_words, some(words), atol=1e-5)
     np.testing.assert_allclose(asked_labels, some(labels), atol=1e-5)
-    all_words, _ = call(None if state is None else some(state), label_positions=positions)
+    all_words, _ = call_block(block, inputs, None, asked_state, label_positions=positions)
     np.testing.assert_allclose(all_words, words, atol=1e-5)
 
 
