@@ -1,31 +1,38 @@
 """Processor time of each kind of operation in a stage: where the time goes, and what could go.
 
-    python -m benchmarks.operations --stage=draft     (or refine)
+    python -m benchmarks.operations --stage=draft     (or refine, or train)
 
-The batch is that of ``benchmarks.stages``. Operations run beside one another, so that their times
-add up to more than the clock's.
+The batch of draft and refine is that of ``benchmarks.stages``; train takes steps on the batches of
+``benchmarks.training``. Operations run beside one another, so that their times add up to more than
+the clock's.
 """
 
 import argparse
 import collections
 import os
+import pathlib
 import statistics
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import tensorflow as tf
-from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
 
+# The profiler's own record: its readers of the public API are TensorBoard's, in a browser.
+from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+from benchmarks import training
 from benchmarks.stages import batch_for
-from benchmarks.systems import recipe
+from benchmarks.systems import recipe, sentences_like
 from uanet_tf.config import Config
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.masking import sequence_mask
 
-STAGES = ("draft", "refine")
+STAGES = ("draft", "refine", "train")
 
 
 def table(config: Config, stage: str, *, rows: int = 10, repeats: int = 10) -> str:
@@ -33,72 +40,88 @@ def table(config: Config, stage: str, *, rows: int = 10, repeats: int = 10) -> s
 
     Args:
       config: sizes of the layers; the decoder must be UANet.
-      stage: "draft", all M samples, or "refine", of all tokens.
+      stage: "draft", all M samples of a batch; "refine", of all its tokens; "train", a step.
       rows: kinds of operations to name; the rest are added up.
-      repeats: timed runs of the whole stage, before the one that is recorded.
+      repeats: timed runs of the whole stage, before those that are recorded; for "train" also the
+        number of steps in a run.
     """
+    run, steps = _stage(config, stage, repeats)
+    for _ in range(2):
+        run()
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - start)
+    spent, counts = _recorded(run)
+    total = sum(spent.values())
+    lines = [
+        f"{stage}: {1e3 * statistics.median(seconds) / steps:.1f} ms by the clock, "
+        f"{1e3 * total / steps:.1f} ms of operations.",
+        "",
+        "| operation | milliseconds | share | times |",
+        "| --- | --- | --- | --- |",
+    ]
+    shown = spent.most_common(rows)
+    for name, time_here in shown:
+        lines.append(_row(name, time_here, total, counts[name], steps))
+    others = total - sum(time_here for _, time_here in shown)
+    rest = sum(counts.values()) - sum(counts[name] for name, _ in shown)
+    lines.append(_row("all others", others, total, rest, steps))
+    return "\n".join(lines)
+
+
+def _row(name: str, seconds: float, total: float, count: int, steps: int) -> str:
+    share = 100 * seconds / total
+    return f"| {name} | {1e3 * seconds / steps:.1f} | {share:.0f} % | {count / steps:.0f} |"
+
+
+def _stage(config: Config, stage: str, steps: int) -> tuple[Callable[[], object], int]:
+    """A function that runs a stage, and how many times it does so."""
+    if stage == "train":
+        count = steps * config.data.batch_size
+        return training.epoch(config, sentences_like(training.TYPES, training.LENGTH, count)), steps
     tagger, batch = batch_for(config)
     features = tagger.features(batch)
     mask = sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])
     if stage == "draft":
-        inputs: tuple[Any, ...] = (features,)
-        run = graph_function(_specs(inputs))(lambda features: tagger.draft(features)["uncertainty"])
-    else:
-        inputs = (features, tagger.draft(features)["probabilities"], mask)
-        run = graph_function(_specs(inputs))(tagger.refine)
-    seconds, spent, counts = _recorded(run, inputs, repeats)
-    total = sum(spent.values())
-    lines = [
-        f"{stage}: {1e3 * seconds:.1f} ms by the clock, {total / 1e3:.1f} ms of operations.",
-        "",
-        "| operation | milliseconds | times |",
-        "| --- | --- | --- |",
-    ]
-    shown = spent.most_common(rows)
-    for name, spent_here in shown:
-        lines.append(f"| {name} | {spent_here / 1e3:.1f} | {counts[name]} |")
-    others = total - sum(micros for _, micros in shown)
-    rest = sum(counts.values()) - sum(counts[name] for name, _ in shown)
-    lines.append(f"| all others | {others / 1e3:.1f} | {rest} |")
-    return "\n".join(lines)
+        draft = _compiled(lambda given: tagger.draft(given)["uncertainty"], (features,))
+        return lambda: draft(features).numpy(), 1
+    inputs = (features, tagger.draft(features)["probabilities"], mask)
+    refine = _compiled(tagger.refine, inputs)
+    return lambda: refine(*inputs).numpy(), 1
 
 
-def _specs(inputs: tuple[Any, ...]) -> list[Any]:
-    """Signatures of any size: a graph of one size would be folded into constants."""
-    return tf.nest.map_structure(
+def _compiled(run: Callable[..., tf.Tensor], inputs: tuple[Any, ...]) -> Callable[..., tf.Tensor]:
+    """A graph for inputs of any size: one of a single size would be folded into constants."""
+    specs = tf.nest.map_structure(
         lambda value: tf.TensorSpec([None] * value.shape.rank, value.dtype), list(inputs)
     )
+    return graph_function(specs)(run)
 
 
 def _recorded(
-    run: Any, inputs: tuple[Any, ...], repeats: int
-) -> tuple[float, collections.Counter[str], collections.Counter[str]]:
-    """Median seconds, and microseconds and number of runs of each kind of operation."""
-    frozen = convert_variables_to_constants_v2(run.get_concrete_function(), lower_control_flow=True)
-    values = [value.numpy() for value in tf.nest.flatten(list(inputs))]
-    feed = {tensor.name: value for tensor, value in zip(frozen.inputs, values, strict=True)}
-    graph = tf.Graph()
-    with graph.as_default():
-        tf.import_graph_def(frozen.graph.as_graph_def(), name="")
-    fetch, seconds = frozen.outputs[0].name, []
-    # Of TensorFlow's ways to time single operations a session's is the one that needs no viewer.
-    options = tf.compat.v1.RunOptions(trace_level=tf.compat.v1.RunOptions.FULL_TRACE)
-    record = tf.compat.v1.RunMetadata()
-    with tf.compat.v1.Session(graph=graph) as session:
-        for _ in range(repeats + 2):
-            start = time.perf_counter()
-            session.run(fetch, feed)
-            seconds.append(time.perf_counter() - start)
-        session.run(fetch, feed, options=options, run_metadata=record)
+    run: Callable[[], object],
+) -> tuple[collections.Counter[str], collections.Counter[str]]:
+    """Seconds, and number of runs, of each kind of operation."""
+    options = tf.profiler.experimental.ProfilerOptions(host_tracer_level=2, python_tracer_level=0)
+    space = xplane_pb2.XSpace()
+    with tempfile.TemporaryDirectory() as folder:
+        with tf.profiler.experimental.Profile(folder, options=options):
+            run()
+        (path,) = pathlib.Path(folder).rglob("*.xplane.pb")
+        space.ParseFromString(path.read_bytes())
     spent: collections.Counter[str] = collections.Counter()
     counts: collections.Counter[str] = collections.Counter()
-    for device in record.step_stats.dev_stats:
-        for node in device.node_stats:
-            kind = node.timeline_label.partition(" = ")[2].partition("(")[0]
-            if kind:
-                spent[kind] += node.op_end_rel_micros
-                counts[kind] += 1
-    return statistics.median(seconds[2:]), spent, counts
+    for plane in space.planes:
+        for line in plane.lines:
+            for event in line.events:
+                # Operations are called "name:Kind", other events have no colon, or two ("::").
+                name, _, kind = plane.event_metadata[event.metadata_id].name.rpartition(":")
+                if name and kind.isidentifier() and not name.endswith(":"):
+                    spent[kind] += event.duration_ps / 1e12
+                    counts[kind] += 1
+    return spent, counts
 
 
 def main() -> None:

@@ -72,6 +72,10 @@ def _sections(
     recipes = {name: recipe(name) for name in RECIPES}
     fast, device = recipes["uanet_fast"], measure.device_name()
 
+    # First: later it would share the process with all that the other sections leave.
+    yield "## Training"
+    yield training.table(recipes, count=count, repeats=repeats)
+
     yield (
         "## Trained models\n\nNaive: the whole model run M times, each token represented by "
         "itself, everything refined, sentences in the order of the file, ten at a time "
@@ -126,9 +130,6 @@ def _sections(
     yield "## Memory and start-up"
     run_dir = own[-1][1][0] if own else corpora[1].run_dir
     yield resources.table(run_dir, count=100 if quick else resources.COUNT)
-
-    yield "## Training"
-    yield training.table(recipes, count=count, repeats=repeats)
 
 
 def _own(parser: argparse.ArgumentParser, text: str) -> tuple[str, list[str]]:

@@ -1,9 +1,17 @@
-"""Training speed: whole steps, both optimizers included."""
+"""Training speed: whole steps, both optimizers included.
 
+python -m benchmarks.training --recipes=uanet,uanet_fast
+"""
+
+import argparse
+import os
+import sys
 from collections.abc import Callable
 
-from benchmarks.measure import timed
-from benchmarks.systems import sentences_like, tagger_for
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+from benchmarks.measure import matmul_rate, timed
+from benchmarks.systems import recipe, sentences_like, tagger_for
 from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
 from uanet_tf.data.conll import Sentence
@@ -28,13 +36,13 @@ def table(configs: dict[str, Config], *, count: int, repeats: int) -> str:
     ]
     for name, config in configs.items():
         sentences = sentences_like(TYPES, LENGTH, count)
-        timing = timed(_epoch(config, sentences), repeats=repeats)
+        timing = timed(epoch(config, sentences), repeats=repeats)
         mean = sum(len(s.tokens) for s in sentences) / count
         lines.append(f"| {name} | {config.data.batch_size} | {mean:.1f} | {timing.rate(count)} |")
     return "\n".join(lines)
 
 
-def _epoch(config: Config, sentences: list[Sentence]) -> Callable[[], None]:
+def epoch(config: Config, sentences: list[Sentence]) -> Callable[[], None]:
     """A function that trains on every sentence once."""
     tagger = tagger_for(config, sentences)
     corpus = encode_corpus(sentences, tagger.vocabulary, tagger.lookup)
@@ -58,3 +66,29 @@ def _epoch(config: Config, sentences: list[Sentence]) -> Callable[[], None]:
             step(features, labels)
 
     return run
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.training",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--recipes", default="uanet,uanet_fast", help="names in configs/, with commas between"
+    )
+    parser.add_argument("--mixed_bfloat16", action="store_true", help="multiply in bfloat16")
+    parser.add_argument("--count", type=int, default=800, help="sentences in a pass")
+    given = parser.parse_args()
+    configs = {
+        name: recipe(name).replace(mixed_bfloat16=given.mixed_bfloat16)
+        for name in given.recipes.split(",")
+    }
+    text = table(configs, count=given.count, repeats=5)
+    rate = matmul_rate() / 1e9
+    sys.stdout.write(f"{text}\n\nLarge float32 matrix product: {rate:.0f} GFLOP/s.\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -19,6 +19,7 @@ from benchmarks import (
     training,
 )
 from benchmarks.systems import ROOT, recipe, sentences_like, tagger_for
+from uanet_tf.ops.graph_function import graph_function
 
 
 def cells(text):
@@ -106,12 +107,22 @@ def test_kept_rows_table(config):
 def test_operations_of_a_stage(config, monkeypatch, stage):
     monkeypatch.setattr(stages, "BATCH", 4)
     head, _, *rows = cells(operations.table(config, stage, rows=4, repeats=1))
-    assert head == ["operation", "milliseconds", "times"]
+    assert head == ["operation", "milliseconds", "share", "times"]
     assert len(rows) == 5
-    assert any("MatMul" in row[0] for row in rows)
     spent = [number(row[1]) for row in rows[:4]]
     assert spent == sorted(spent, reverse=True)
-    assert all(int(row[2]) > 0 for row in rows)
+    assert sum(number(row[2]) for row in rows) == pytest.approx(100, abs=3)
+    assert all(int(row[3]) > 0 for row in rows)
+
+
+def test_recorded_operations_are_those_that_ran():
+    matrix = tf.random.stateless_normal([8, 8], [1, 2])
+    run = graph_function()(lambda: tf.tanh(matrix @ matrix) @ matrix @ tf.exp(matrix))
+    run()
+    spent, counts = operations._recorded(run)
+    products = sum(count for kind, count in counts.items() if "MatMul" in kind)
+    assert (products, counts["Tanh"]) == (3, 1)
+    assert all(seconds > 0 for seconds in spent.values())
 
 
 def test_growth(config, monkeypatch, tmp_path):
@@ -129,6 +140,18 @@ def test_training(config):
     _, _, row = cells(training.table({"small": config}, count=20, repeats=1))
     assert row[:2] == ["small", "16"]
     assert number(row[3]) > 0
+
+
+def test_training_command(monkeypatch, capsys):
+    small = {"word_width": 4, "hidden_width": 8, "refiner_heads": 2, "refiner_head_width": 2}
+    read = training.recipe
+    monkeypatch.setattr(training, "recipe", lambda name: read(name).replace(**small))
+    command = ["training", "--recipes=uanet_fast", "--mixed_bfloat16", "--count=20"]
+    monkeypatch.setattr(sys, "argv", command)
+    training.main()
+    table, _, rate = capsys.readouterr().out.strip().rpartition("\n\n")
+    assert cells(table)[-1][:2] == ["uanet_fast", "16"]
+    assert "GFLOP/s" in rate
 
 
 def test_start_up_and_memory(runs):
