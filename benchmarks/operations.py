@@ -27,7 +27,7 @@ from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
 from benchmarks import training
 from benchmarks.stages import batch_for
-from benchmarks.systems import recipe, sentences_like
+from benchmarks.systems import recipe, sentences_like, tagger_for
 from uanet_tf.config import Config
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.masking import sequence_mask
@@ -80,7 +80,8 @@ def _stage(config: Config, stage: str, steps: int) -> tuple[Callable[[], object]
     """A function that runs a stage, and how many times it does so."""
     if stage == "train":
         count = steps * config.data.batch_size
-        return training.epoch(config, sentences_like(training.TYPES, training.LENGTH, count)), steps
+        sentences = sentences_like(training.TYPES, training.LENGTH, count)
+        return training.epoch(tagger_for(config, sentences), sentences), steps
     tagger, batch = batch_for(config)
     features = tagger.features(batch)
     mask = sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])

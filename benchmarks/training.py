@@ -16,6 +16,7 @@ from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.encoded_corpus import encode_corpus
+from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.training.trainer import Trainer
 
@@ -25,26 +26,54 @@ TYPES, LENGTH = 4, 16
 def table(configs: dict[str, Config], *, count: int, repeats: int) -> str:
     """Sentences a second of training, as a Markdown table, one row a recipe.
 
+    The share is that of the products of tokens with weights (``token_flops``) in what a large
+    matrix product, measured beside it, would reach in the time.
+
     Args:
       configs: name of the recipe to its settings.
       count: sentences in a pass.
       repeats: timed passes.
     """
     lines = [
-        "| recipe | batch | tokens a sentence | sentences/s |",
-        "| --- | --- | --- | --- |",
+        "| recipe | batch | tokens a sentence | sentences/s | GFLOP/s of weights' products | "
+        "large product | share |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
+    sentences = sentences_like(TYPES, LENGTH, count)
+    tokens = sum(len(sentence.tokens) for sentence in sentences)
     for name, config in configs.items():
-        sentences = sentences_like(TYPES, LENGTH, count)
-        timing = timed(epoch(config, sentences), repeats=repeats)
-        mean = sum(len(s.tokens) for s in sentences) / count
-        lines.append(f"| {name} | {config.data.batch_size} | {mean:.1f} | {timing.rate(count)} |")
+        tagger = tagger_for(config, sentences)
+        timing = timed(epoch(tagger, sentences), repeats=repeats)
+        rate, peak = tokens * token_flops(tagger) / timing.median, matmul_rate()
+        lines.append(
+            f"| {name} | {config.data.batch_size} | {tokens / count:.1f} | {timing.rate(count)} | "
+            f"{rate / 1e9:.0f} | {peak / 1e9:.0f} | {100 * rate / peak:.0f} % |"
+        )
     return "\n".join(lines)
 
 
-def epoch(config: Config, sentences: list[Sentence]) -> Callable[[], None]:
+def token_flops(tagger: Tagger) -> int:
+    """Floating-point operations for a token in a step: its products with weights.
+
+    Two for each weight forward, two for the gradient of the input, two for that of the weight.
+    Left out is what does not grow with tokens (distances) or has no weights (attention), and what
+    is done once a distinct word (characters).
+    """
+    weights = 0
+    for part in tagger.layers:
+        if "representation" not in part.name:
+            weights += sum(
+                variable.shape.num_elements()
+                for variable in part.trainable_variables
+                if variable.shape.rank == 2
+                and not any(name in variable.name for name in ("embedding", "position_kernel"))
+            )
+    return 6 * weights
+
+
+def epoch(tagger: Tagger, sentences: list[Sentence]) -> Callable[[], None]:
     """A function that trains on every sentence once."""
-    tagger = tagger_for(config, sentences)
+    config = tagger.settings
     corpus = encode_corpus(sentences, tagger.vocabulary, tagger.lookup)
     data = config.data
     plan = plan_batches(
@@ -85,9 +114,7 @@ def main() -> None:
         name: recipe(name).replace(mixed_bfloat16=given.mixed_bfloat16)
         for name in given.recipes.split(",")
     }
-    text = table(configs, count=given.count, repeats=5)
-    rate = matmul_rate() / 1e9
-    sys.stdout.write(f"{text}\n\nLarge float32 matrix product: {rate:.0f} GFLOP/s.\n")
+    sys.stdout.write(table(configs, count=given.count, repeats=5) + "\n")
 
 
 if __name__ == "__main__":
