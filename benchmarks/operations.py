@@ -11,10 +11,8 @@ import argparse
 import collections
 import os
 import pathlib
-import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +24,7 @@ import tensorflow as tf
 from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
 from benchmarks import training
+from benchmarks.measure import timed
 from benchmarks.stages import batch_for
 from benchmarks.systems import recipe, sentences_like, tagger_for
 from uanet_tf.config import Config
@@ -46,17 +45,11 @@ def table(config: Config, stage: str, *, rows: int = 10, repeats: int = 10) -> s
         number of steps in a run.
     """
     run, steps = _stage(config, stage, repeats)
-    for _ in range(2):
-        run()
-    seconds = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        seconds.append(time.perf_counter() - start)
+    seconds = timed(run, repeats=repeats, warm_up=2).median
     spent, counts = _recorded(run)
     total = sum(spent.values())
     lines = [
-        f"{stage}: {1e3 * statistics.median(seconds) / steps:.1f} ms by the clock, "
+        f"{stage}: {1e3 * seconds / steps:.1f} ms by the clock, "
         f"{1e3 * total / steps:.1f} ms of operations.",
         "",
         "| operation | milliseconds | share | times |",
