@@ -18,6 +18,7 @@ from benchmarks import (
     stages,
     training,
 )
+from benchmarks.measure import Timing
 from benchmarks.systems import ROOT, recipe, sentences_like, tagger_for
 from uanet_tf.ops.graph_function import graph_function
 
@@ -48,9 +49,24 @@ def test_inference_has_every_system_and_tag_set(config, monkeypatch):
     monkeypatch.setattr(inference, "TYPES", (2,))
     monkeypatch.setattr(inference, "LENGTHS", (3, 5))
     head, _, *rows = cells(inference.table(config.replace(lan_heads=4), count=4, repeats=1))
-    assert head[2:] == ["3 tokens a sentence", "5 tokens a sentence"]
+    assert head[2:4] == ["3 tokens a sentence", "5 tokens a sentence"]
     assert [row[:2] for row in rows] == [["9", system] for system in inference.SYSTEMS]
-    assert all(number(cell) > 0 for row in rows for cell in row[2:])
+    assert all(number(cell) > 0 for row in rows for cell in row[2:4])
+
+
+@pytest.mark.parametrize(("decoder", "samples"), [("softmax", 0), ("uanet", 4)])
+def test_share_of_the_encoder(config, monkeypatch, decoder, samples):
+    system = {"one": ("variational_bilstm", decoder, samples)}
+    monkeypatch.setattr(inference, "SYSTEMS", system)
+    monkeypatch.setattr(inference, "TYPES", (2,))
+    monkeypatch.setattr(inference, "LENGTHS", (5,))
+    monkeypatch.setattr(inference, "matmul_rate", lambda: 1e6)
+    monkeypatch.setattr(inference, "timed", lambda run, repeats: Timing(2.0, 2.0, 2.0))
+    _, _, row = cells(inference.table(config, count=4, repeats=1))
+    sentences = sentences_like(2, 5, 4)
+    work = stages.encoder_flops(tagger_for(config, sentences))
+    work *= sum(len(sentence.tokens) for sentence in sentences) * max(samples, 1)
+    assert number(row[3]) == round(100 * work / 2.0 / 1e6)
 
 
 def test_decoding_by_length(config, monkeypatch, tmp_path):
