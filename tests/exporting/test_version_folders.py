@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -154,12 +155,25 @@ def test_killed_at_any_moment(folders, lines):
     assert all(not name.startswith(".") for folder in folders for name in names(folder))
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written(folders):
-    folders[0].mkdir(parents=True)
-    folders[0].chmod(0o555)
-    with pytest.raises(InputError, match=f"{folders[0]} cannot be written"):
-        write(folders)
+@pytest.fixture
+def ordinary_user():
+    """Root may write anywhere, so that it becomes nobody for the while of a test."""
+    root = os.geteuid() == 0
+    if root:
+        os.setresuid(65534, 65534, 0)
+    yield
+    if root:
+        os.setresuid(0, 0, 0)
+
+
+@pytest.mark.usefixtures("ordinary_user")
+def test_a_folder_that_cannot_be_written():
+    # Not pytest's folder, which is closed to others than its owner.
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "models"
+        folder.mkdir(mode=0o555)
+        with pytest.raises(InputError, match=f"{folder} cannot be written"):
+            write([folder, Path(name) / "text"])
 
 
 def test_a_file_in_the_way(folders):
