@@ -137,17 +137,17 @@ def _refine_and_gate(
     classes = len(tagger.vocabulary.labels)
     shape = batch["tokens"].shape
     draft = tf.fill([*shape, classes], 1.0 / classes)
+    drafted = {"probabilities": draft, "mask": tf.ones(shape, tf.bool)}
     chance = np.random.default_rng(1).random(shape)
     asked = tf.constant(chance < share)
     features = tagger.features(batch)
-    mask = tf.ones(shape, tf.bool)
 
     @graph_function()
     def run():
-        refined = tagger.refine(features, draft, mask, None if share == 1.0 else asked)
+        refined = tagger.refine(features, drafted, None if share == 1.0 else asked)
         chosen = tf.where(tf.expand_dims(asked, -1), refined, draft)
         ids = tf.argmax(chosen, axis=-1, output_type=tf.int32)
-        (labels,) = tagger.valid_labels([ids], [chosen], mask)
+        (labels,) = tagger.valid_labels([ids], [chosen], drafted["mask"])
         return labels
 
     return lambda: run().numpy()

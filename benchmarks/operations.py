@@ -29,7 +29,6 @@ from benchmarks.stages import batch_for
 from benchmarks.systems import recipe, sentences_like, tagger_for
 from uanet_tf.config import Config
 from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.masking import sequence_mask
 
 STAGES = ("draft", "refine", "train")
 
@@ -77,11 +76,10 @@ def _stage(config: Config, stage: str, steps: int) -> tuple[Callable[[], object]
         return training.epoch(tagger_for(config, sentences), sentences), steps
     tagger, batch = batch_for(config)
     features = tagger.features(batch)
-    mask = sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])
     if stage == "draft":
         draft = _compiled(lambda given: tagger.draft(given)["uncertainty"], (features,))
         return lambda: draft(features).numpy(), 1
-    inputs = (features, tagger.draft(features)["probabilities"], mask)
+    inputs = (features, tagger.draft(features))
     refine = _compiled(tagger.refine, inputs)
     return lambda: refine(*inputs).numpy(), 1
 

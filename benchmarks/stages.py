@@ -84,7 +84,7 @@ def _stages(
     mask = sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])
     words = tagger.representation(features)
     seed = sampling_seed(tagger.mc_seed)
-    draft = tagger.draft(features)["probabilities"]
+    drafted = tagger.draft(features)
 
     @graph_function()
     def encode():
@@ -97,7 +97,7 @@ def _stages(
     look_up = graph_function()(lambda: tagger.features(batch)["form_index"])
     represent = graph_function()(lambda: tagger.representation(features))
     decide = graph_function()(lambda: tagger.draft(features)["uncertainty"])
-    refine = graph_function()(lambda: tagger.refine(features, draft, mask))
+    refine = graph_function()(lambda: tagger.refine(features, drafted))
     everything = graph_function()(lambda: tagger.tag(tagger.features(batch))["labels"])
     return {
         "strings to features": lambda: look_up().numpy(),

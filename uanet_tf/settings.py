@@ -181,6 +181,9 @@ class DecoderConfig:
         "reads the drafter's.",
         choices=("own", "shared"),
     )
+    refiner_states: bool = option(
+        False, "The refiner reads the drafter's hidden states beside the words (not in the paper)."
+    )
     crf_constraints: bool = option(
         True, "Forbid label transitions that BIOES does not allow (--decoder=crf)."
     )

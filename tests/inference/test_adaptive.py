@@ -34,7 +34,7 @@ def parts():
 @functools.cache
 def graph(encoder, decoder, num_samples):
     def draft(inputs, mask, limits):
-        options = {"limits": limits, "num_samples": num_samples, "seed": SEED}
+        options = {"limits": limits, "num_samples": num_samples, "seed": SEED, "keep_states": True}
         return adaptive_draft(encoder, decoder, inputs, mask, **options)
 
     specs = [tf.TensorSpec([None, None, WIDTH]), tf.TensorSpec([None, None], tf.bool)]
@@ -92,6 +92,26 @@ def test_a_sentence_stops_at_the_first_checkpoint_at_which_all_its_tokens_are_se
         np.testing.assert_allclose(found["probabilities"][row], means[stage][row], atol=1e-6)
     assert found["samples_used"].tolist() == used
     assert len(set(used)) >= 3  # else the test says little
+
+
+def test_states_are_the_mean_of_the_samples_used(parts):
+    encoder, _ = parts
+    mask = tf.constant(MASK)
+    found = run(parts, [[0.02, 1.09], [0.1, 1.05], [0.3, 1.0]])
+    plain = encoder(INPUTS, mask=mask).numpy()
+    samples = sample_states(
+        encoder, tf.constant(INPUTS), mask, num_samples=SAMPLES, seed=SEED
+    ).numpy()
+    for row, used in enumerate(found["samples_used"]):
+        expected = samples[:used, row].mean(axis=0) if used else plain[row]
+        np.testing.assert_allclose(found["states"][row], expected, atol=1e-6)
+    assert len(set(found["samples_used"])) >= 3  # else the test says little
+
+
+def test_states_are_not_kept_unasked(parts):
+    limits = tf.constant(NEVER)
+    found = adaptive_draft(*parts, INPUTS, MASK, limits=limits, num_samples=2, seed=SEED)
+    assert "states" not in found
 
 
 def test_an_answer_does_not_depend_on_the_batch(parts):

@@ -48,6 +48,7 @@ def adaptive_draft(
     limits: tf.Tensor,
     num_samples: int,
     seed: tf.Tensor,
+    keep_states: bool = False,
 ) -> Tensors:
     """Draft distributions from as many samples as each sentence needs.
 
@@ -59,15 +60,19 @@ def adaptive_draft(
       limits: [S, 2], or [S, B, 1, 2], what counts as settled at each checkpoint; see ``settled``.
       num_samples: M, the most samples.
       seed: [2] int32 seed of the masks.
+      keep_states: whether the mean states are wanted.
 
     Returns:
       label_ids [B, T], 0 at padding; probabilities p [B, T, C]; uncertainty u [B, T] in nats, 0
-      at padding; samples_used [B] int32, 0 where the pass without dropout was enough.
+      at padding; samples_used [B] int32, 0 where the pass without dropout was enough; with
+      ``keep_states`` states [B, T, H], the mean of the samples used.
     """
     drawn = encoder.draw_masks(seed, num_samples, inputs.shape[-1])
-    p = decoder.decide(tf.expand_dims(encoder(inputs, mask=mask), 0), mask)["probabilities"]
+    plain = encoder(inputs, mask=mask)
+    p = decoder.decide(tf.expand_dims(plain, 0), mask)["probabilities"]
     u = entropy(p)
-    total = tf.zeros_like(p)  # of the samples so far
+    means = [p, plain] if keep_states else [p]
+    totals = [tf.zeros_like(mean) for mean in means]  # of the samples so far
     used = tf.zeros(tf.shape(p)[:1], tf.int32)
     unsettled = tf.reduce_any(mask & ~settled(u, limits[0]), axis=1)  # [B]
     steps = checkpoints(num_samples)
@@ -77,19 +82,27 @@ def adaptive_draft(
         masks = {name: rows[first:last] for name, rows in drawn.items()}
         rows = tf.where(unsettled)  # [R, 1]
 
-        def sampled(rows=rows, masks=masks, count=last - first, total=total):
+        def sampled(rows=rows, masks=masks, count=last - first, totals=totals):
             part_mask = tf.gather_nd(mask, rows)
             states = encode_samples(encoder, tf.gather_nd(inputs, rows), part_mask, masks, count)
-            more = tf.reduce_sum(decoder.decide(states, part_mask)["samples"], axis=0)
-            return tf.tensor_scatter_nd_add(total, rows, more)
+            kinds = [decoder.decide(states, part_mask)["samples"], states]
+            return [
+                tf.tensor_scatter_nd_add(total, rows, tf.reduce_sum(samples, axis=0))
+                for total, samples in zip(totals, kinds, strict=False)
+            ]
 
-        total = tf.cond(tf.size(rows) > 0, sampled, lambda total=total: total)
-        p = tf.where(unsettled[:, tf.newaxis, tf.newaxis], total / last, p)
-        u = tf.where(unsettled[:, tf.newaxis], entropy(p), u)
+        totals = tf.cond(tf.size(rows) > 0, sampled, lambda totals=totals: totals)
+        means = [
+            tf.where(unsettled[:, tf.newaxis, tf.newaxis], total / last, mean)
+            for total, mean in zip(totals, means, strict=True)
+        ]
+        u = tf.where(unsettled[:, tf.newaxis], entropy(means[0]), u)
         used = tf.where(unsettled, last, used)
         if last < num_samples:
             unsettled &= tf.reduce_any(mask & ~settled(u, limits[number]), axis=1)
+    p = means[0]
     return {
+        **({"states": means[1]} if keep_states else {}),
         "label_ids": tf.where(mask, tf.argmax(p, axis=-1, output_type=tf.int32), 0),
         "probabilities": p,
         "uncertainty": tf.where(mask, u, 0.0),

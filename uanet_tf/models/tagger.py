@@ -126,7 +126,8 @@ class Tagger(TaggerProperties, TaggerTraining, tf.keras.Model):
 
         Returns:
           label_ids [B, T], probabilities p [B, T, C], uncertainty u [B, T] in nats, 0 at
-          padding, and the mask [B, T].
+          padding, and the mask [B, T]; where the refiner reads them, states [B, T, H], their
+          mean over the samples.
         """
         mask = sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])
         words = self.representation(features)
@@ -140,6 +141,7 @@ class Tagger(TaggerProperties, TaggerTraining, tf.keras.Model):
                 limits=self._limits(threshold),
                 num_samples=self._num_samples,
                 seed=seed,
+                keep_states=self.refines_states,
             )
             u = drafted["uncertainty"]
         else:
@@ -147,6 +149,8 @@ class Tagger(TaggerProperties, TaggerTraining, tf.keras.Model):
                 self.encoder, words, mask, num_samples=self._num_samples, seed=seed
             )
             drafted = self.decoder.decide(states, mask)
+            if self.refines_states:
+                drafted["states"] = tf.reduce_mean(states, axis=0)
             u = draft_uncertainty(drafted["samples"], self.settings.sampling.uncertainty)
         p = drafted["probabilities"]
         (label_ids,) = self.valid_labels([drafted["label_ids"]], [p], mask)
@@ -155,6 +159,7 @@ class Tagger(TaggerProperties, TaggerTraining, tf.keras.Model):
             "probabilities": p,
             "uncertainty": tf.where(mask, u, 0.0),
             "mask": mask,
+            **({"states": drafted["states"]} if self.refines_states else {}),
         }
 
     def _limits(self, threshold: tf.Tensor | None) -> tf.Tensor:

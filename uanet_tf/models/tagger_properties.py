@@ -90,6 +90,11 @@ class TaggerProperties:
         self._forget_graphs()
 
     @property
+    def refines_states(self) -> bool:
+        """Whether a refiner reads the drafter's states."""
+        return False
+
+    @property
     def refine_all(self) -> bool:
         """Whether certain tokens are refined too.
 

@@ -32,6 +32,11 @@ class UANet(Tagger):
         if self.settings.decoder.refiner_embeddings == "own":
             self.refiner_representation = self.make_representation("refiner_representation")
 
+    @property
+    def refines_states(self) -> bool:
+        """Whether the refiner reads the drafter's states; see ``--refiner_states``."""
+        return self.settings.decoder.refiner_states
+
     def make_decoder(self, name: str) -> Decoder:
         """The decoder of the draft: a softmax (Eq. 4)."""
         return SoftmaxDecoder.from_settings(self.settings, self.vocabulary, name=name)
@@ -41,7 +46,7 @@ class UANet(Tagger):
         drafted = self.draft(features, threshold)
         p, u, mask = (drafted[key] for key in ("probabilities", "uncertainty", "mask"))
         gamma = self.gamma if threshold is None else threshold
-        refined = self.refine(features, p, mask, None if self.refine_all else passes(u, gamma))
+        refined = self.refine(features, drafted, None if self.refine_all else passes(u, gamma))
         gated = refinement_gate(p, refined, u, gamma, mask)
         chosen = gated["probabilities"]
         ids, refined_ids = self.valid_labels(
@@ -61,46 +66,46 @@ class UANet(Tagger):
     def refine(
         self,
         features: Tensors,
-        draft: tf.Tensor,
-        mask: tf.Tensor,
+        drafted: Tensors,
         asked: tf.Tensor | None = None,
     ) -> tf.Tensor:
         """Refined distribution p_hat [B, T, C].
 
         Args:
           features: of the batch.
-          draft: [B, T, C] mean draft distribution p.
-          mask: [B, T] boolean.
+          drafted: what ``draft`` gave for them; probabilities p [B, T, C], the mask [B, T] and,
+            with ``refiner_states``, states [B, T, H] are read.
           asked: [B, T] boolean, tokens whose refined label is wanted; the others keep their
             draft. None: all.
         """
+        read = ["probabilities", "mask", *(["states"] if self.refines_states else [])]
+        drafted = {key: drafted[key] for key in read}
         if asked is None:
-            return self._refined(features, draft, mask)
+            return self._refined(features, drafted)
         # Sentences do not see one another, so leaving some out changes nothing for the others.
-        asked &= mask
+        asked &= drafted["mask"]
         rows = tf.where(tf.reduce_any(asked, axis=1))  # [R, 1]
         return tf.cond(
             tf.size(rows) > 0,
-            lambda: self._refined_tokens(features, draft, mask, asked, rows),
-            lambda: draft,
+            lambda: self._refined_tokens(features, drafted, asked, rows),
+            lambda: drafted["probabilities"],
         )
 
     def _refined(
         self,
         features: Tensors,
-        draft: tf.Tensor,
-        mask: tf.Tensor,
+        drafted: Tensors,
         query_positions: tf.Tensor | None = None,
     ) -> tf.Tensor:
-        words, _ = self._refiner_words(features)
-        logits = self.refiner(words, draft, mask=mask, query_positions=query_positions)
+        words, _ = self._refiner_words(features, drafted)
+        p, mask = drafted["probabilities"], drafted["mask"]
+        logits = self.refiner(words, p, mask=mask, query_positions=query_positions)
         return tf.nn.softmax(tf.cast(logits, tf.float32))
 
     def _refined_tokens(
         self,
         features: Tensors,
-        draft: tf.Tensor,
-        mask: tf.Tensor,
+        drafted: Tensors,
         asked: tf.Tensor,
         rows: tf.Tensor,
     ) -> tf.Tensor:
@@ -113,13 +118,13 @@ class UANet(Tagger):
         most = tf.reduce_max(counts)  # Q
         # Among equals top_k takes the leftmost: asked tokens in order, then fillers.
         positions = tf.math.top_k(tf.cast(asked, tf.int32), k=most).indices  # [R, Q]
-        refined = self._refined(
-            part, tf.gather(draft, rows), tf.gather(mask, rows), positions
-        )  # [R, Q, C]
+        part_drafted = {key: tf.gather(value, rows) for key, value in drafted.items()}
+        refined = self._refined(part, part_drafted, positions)  # [R, Q, C]
         slots = tf.where(tf.sequence_mask(counts, most))  # [K, 2], K asked tokens
         sentences = tf.gather(rows, slots[:, 0])
         tokens = tf.cast(tf.gather_nd(positions, slots), tf.int64)
         targets = tf.stack([sentences, tokens], axis=1)
+        draft = drafted["probabilities"]
         return tf.tensor_scatter_nd_update(draft, targets, tf.gather_nd(refined, slots))
 
     def losses(self, features: Tensors, labels: tf.Tensor, dropout_seed: tf.Tensor) -> Tensors:
@@ -127,10 +132,9 @@ class UANet(Tagger):
         features = self.read_training(features, dropout_seed)
         losses, states, mask = self.draft_losses(features, labels, dropout_seed)
         draft = tf.nn.softmax(tf.cast(self.decoder(states), tf.float32))
-        words, auxiliary = self._refiner_words(features, fold_in(fold_in(dropout_seed, 2), 0))
-        refined = self.refiner(
-            words, draft, mask=mask, dropout_seed=fold_in(fold_in(dropout_seed, 2), 1)
-        )
+        seed = fold_in(dropout_seed, 2)
+        words, auxiliary = self._refiner_words(features, {"states": states}, fold_in(seed, 0))
+        refined = self.refiner(words, draft, mask=mask, dropout_seed=fold_in(seed, 1))
         return {**losses, "refined": masked_cross_entropy(refined, labels, mask) + auxiliary}
 
     def variable_groups(self) -> dict[str, list[tf.Variable]]:
@@ -144,7 +148,18 @@ class UANet(Tagger):
         return super().word_representations() + ([] if own is None else [own])
 
     def _refiner_words(
-        self, features: Tensors, dropout_seed: tf.Tensor | None = None
+        self, features: Tensors, drafted: Tensors, dropout_seed: tf.Tensor | None = None
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """What the refiner reads of words [B, T, D or D + H], and its representation's loss."""
+        vectors, auxiliary = self._refiner_vectors(features, dropout_seed)
+        if self.refines_states:
+            # The drafter learns from its own loss only.
+            states = tf.stop_gradient(tf.cast(drafted["states"], vectors.dtype))
+            vectors = tf.concat([vectors, states], axis=-1)
+        return vectors, auxiliary
+
+    def _refiner_vectors(
+        self, features: Tensors, dropout_seed: tf.Tensor | None
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """The refiner's word vectors [B, T, D], and the loss of its own representation."""
         if self.refiner_representation is not None:
