@@ -23,7 +23,11 @@ LABELS = {
 }
 # Between them: every encoder and decoder, every representation but BERT.
 SYSTEMS = {
-    "id_cnn_uanet": {"encoder": "id_cnn", "representation": "word_shape"},
+    "id_cnn_uanet": {
+        "encoder": "id_cnn",
+        "representation": "word_shape",
+        "refiner_states": True,
+    },
     "relative_transformer": {
         "encoder": "relative_transformer",
         "decoder": "softmax",

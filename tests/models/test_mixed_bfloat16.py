@@ -13,6 +13,7 @@ from uanet_tf.models.loading import load_model
 
 SYSTEMS = {
     "uanet": {},
+    "uanet_states": {"refiner_states": True},
     "crf": {"encoder": "bilstm", "decoder": "crf"},
     "lan": {"encoder": "bilstm", "decoder": "lan"},
     "seq2seq": {"decoder": "seq2seq"},
