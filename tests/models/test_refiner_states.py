@@ -1,0 +1,57 @@
+"""A refiner that reads the drafter's states beside the words (`--refiner_states`)."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.models.test_tagger import make_batch, make_model
+from uanet_tf.inference.monte_carlo import sample_states, sampling_seed
+
+
+def test_the_refiner_reads_the_mean_of_the_sampled_states():
+    """Beside its words, and only with `refiner_states`."""
+    plain, model = make_model(), make_model(refiner_states=True)
+    width = model.settings.encoder.hidden_width
+    assert model.refiner.word_kernel.shape[0] == plain.refiner.word_kernel.shape[0] + width
+    features, _ = make_batch(model)
+    assert "states" not in plain.draft(features)
+    drafted = model.draft(features)
+    words, mask, seed = (
+        model.representation(features),
+        drafted["mask"],
+        sampling_seed(model.mc_seed),
+    )
+    states = sample_states(model.encoder, words, mask, num_samples=model.num_samples, seed=seed)
+    mean = tf.reduce_mean(states, axis=0)
+    np.testing.assert_allclose(drafted["states"], mean, atol=1e-6)
+    read = tf.concat([model.refiner_representation(features), mean], axis=-1)
+    logits = model.refiner(read, drafted["probabilities"], mask=mask)
+    np.testing.assert_allclose(
+        model.refine(features, drafted), tf.nn.softmax(logits), atol=1e-5, rtol=1e-4
+    )
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_states_are_refined_alike_for_some_tokens_and_for_all(share):
+    model = make_model(refiner_states=True)
+    features, _ = make_batch(model)
+    drafted = model.draft(features)
+    p, mask = drafted["probabilities"], drafted["mask"].numpy()
+    asked = (np.random.default_rng(1).random(mask.shape) < share) & mask
+    some = model.refine(features, drafted, tf.constant(asked)).numpy()
+    everything = model.refine(features, drafted).numpy()
+    np.testing.assert_allclose(some[asked], everything[asked], atol=1e-5)
+    np.testing.assert_array_equal(some[~asked], p.numpy()[~asked])
+
+
+def test_adaptive_sampling_keeps_states_for_the_refiner():
+    model = make_model(refiner_states=True, num_samples=4)
+    features, _ = make_batch(model)
+    exact = model.draft(features)
+    model.sampling = "adaptive"  # untrained: nothing is settled
+    adaptive = model.draft(features)
+    np.testing.assert_allclose(adaptive["states"], exact["states"], atol=1e-6)
+    answer = model.decide(features)
+    model.sampling = "exact"
+    for name in ("label_ids", "refined_label_ids"):
+        np.testing.assert_array_equal(answer[name], model.decide(features)[name])
