@@ -121,7 +121,7 @@ def _export_tflite() -> None:
         raise InputError("--version goes with SavedModels: a .tflite file has none.")
     if FLAGS.sampling == "adaptive":
         raise InputError("--sampling=adaptive goes with SavedModels: --tflite takes all samples.")
-    from uanet_tf.exporting.tflite_files import export_tflite
+    from uanet_tf.exporting.tflite.files import export_tflite
 
     written = export_tflite(
         FLAGS.run_dir,

@@ -12,9 +12,9 @@ import tensorflow as tf
 
 import uanet_tf
 from uanet_tf.inference.monte_carlo import draft_uncertainty, sampling_seed
-from uanet_tf.inference.tagged_sentence import TaggedSentence
 from uanet_tf.models.tagger import Tagger, Tensors
 from uanet_tf.ops.masking import sequence_mask
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 BATCH = 10
 

@@ -32,8 +32,8 @@ def table(run_dir: str, data: str, *, repeats: int = 5, most: int = 300, threads
     """
     import uanet_tf
     from uanet_tf.data.conll import read_corpus
-    from uanet_tf.exporting.tflite_files import compare, export_tflite
-    from uanet_tf.exporting.tflite_tagger import TFLiteTagger
+    from uanet_tf.exporting.tflite.files import compare, export_tflite
+    from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
 
     model = uanet_tf.load_model(run_dir)
     model.refine_all = False

@@ -123,7 +123,7 @@ def _flat(row: Row) -> np.ndarray:
 
 def _score(sentences: Sequence, tagged: Sequence) -> float:
     """F1 of entities, or accuracy where labels are no chunks."""
-    from uanet_tf.inference.scoring import score
+    from uanet_tf.metrics.scoring import score
 
     task = "pos" if tagged[0].scheme is None else "ner"
     scores = score(

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any, NamedTuple
 
-from uanet_tf.inference.tagged_sentence import TaggedSentence
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 
 class Entity(NamedTuple):

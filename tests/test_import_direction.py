@@ -15,15 +15,25 @@ STEPS = (
     {"settings"},
     {"ops", "config"},
     {"data", "attention", "recurrent"},
+    {"samples", "corpora", "presets"},
     {"representation"},
     {"encoders"},
     {"decoders", "refiner"},
     {"inference"},
     {"models"},
+    {"tagging", "metrics"},
     {"training", "evaluation", "exporting"},
     {"commands"},
     # What a person starts: `python train.py`, `python -m uanet_tf.tag`.
-    {"train.py", "export.py", "evaluate", "tag", "exporting.run_tflite"},
+    {
+        "train.py",
+        "export.py",
+        "evaluate",
+        "tag",
+        "exporting.run_tflite",
+        "data.check",
+        "data.sample_corpus",
+    },
 )
 STEP_OF = {part: number for number, step in enumerate(STEPS) for part in step}
 

@@ -16,10 +16,10 @@ __all__ = ["InputError", "TaggedSentence", "__version__", "load_model", "tag", "
 # of the package can be imported without it.
 _EXPORTS = {
     "InputError": "uanet_tf.errors",
-    "TaggedSentence": "uanet_tf.inference.tagged_sentence",
+    "TaggedSentence": "uanet_tf.tagging.tagged_sentence",
     "load_model": "uanet_tf.models.loading",
-    "tag": "uanet_tf.inference.tagging",
-    "tag_stream": "uanet_tf.inference.tagging",
+    "tag": "uanet_tf.tagging.sentence_stream",
+    "tag_stream": "uanet_tf.tagging.sentence_stream",
 }
 
 

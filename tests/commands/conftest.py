@@ -5,7 +5,7 @@ import json
 import pytest
 
 import uanet_tf
-from tests.inference.fake_model import FakeModel
+from tests.tagging.fake_model import FakeModel
 from uanet_tf.commands import runner
 from uanet_tf.config import Config
 

@@ -2,9 +2,9 @@ import re
 
 import pytest
 
-from tests.inference.fake_model import FakeModel
+from tests.tagging.fake_model import FakeModel
 from uanet_tf.evaluation.report import evaluate_tagged, evaluation_table, unknown_labels
-from uanet_tf.inference.tagging import tag
+from uanet_tf.tagging.sentence_stream import tag
 
 GOLD = [["B-PER", "I-PER"], ["B-LOC", "O", "B-PER"]]
 TOKENS = [["p0", "q1"], ["X2", "x", "P3"]]

@@ -11,7 +11,7 @@ from uanet_tf.evaluation.terminal import (
     shorten,
     wants_color,
 )
-from uanet_tf.inference.tagged_sentence import TaggedSentence
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 SENTENCE = TaggedSentence(
     tokens=["Chelsea", "beat", "東京", "e\u0301t"],

@@ -11,7 +11,7 @@ from tests.models.model_contract import make_sentences, small
 from uanet_tf.config import Config
 from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.exporting.saved_model import export_run
-from uanet_tf.exporting.tflite_files import export_tflite
+from uanet_tf.exporting.tflite.files import export_tflite
 from uanet_tf.training.fit import fit
 
 ODD = [["Ωmega", "жук", "\U0001f600"], [""], ["", "Oslo", " "], ["x" * 300], ["a\rb", "٣٤", "c\td"]]

@@ -10,9 +10,9 @@ from tests.models.test_tagger import gradients, make_batch, size
 from tests.tiny_bert import count_runs, write_tiny_bert
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
-from uanet_tf.inference.tagging import tag
 from uanet_tf.models.build import make_tagger
 from uanet_tf.ops.dropout import make_seed
+from uanet_tf.tagging.sentence_stream import tag
 
 SENTENCES = make_sentences("IOB2", 5)
 BERT = {

@@ -7,9 +7,9 @@ import tensorflow as tf
 from tests.models.contract_setup import make_sentences, make_vocabulary, small, train
 from tests.tiny_bert import tiny_bert
 from uanet_tf.config import Config
-from uanet_tf.inference.tagging import tag
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.loading import load_model
+from uanet_tf.tagging.sentence_stream import tag
 
 SYSTEMS = {
     "uanet": {},

@@ -3,8 +3,8 @@ import pytest
 
 from tests.models.model_contract import make_sentences, make_vocabulary, small, train
 from uanet_tf.config import Config
-from uanet_tf.inference.tagging import tag
 from uanet_tf.models.build import make_tagger
+from uanet_tf.tagging.sentence_stream import tag
 from uanet_tf.training import adaptive_limits
 from uanet_tf.training.adaptive_limits import (
     Trace,

@@ -8,7 +8,7 @@ import pytest
 import uanet_tf
 from tests.training.tiny_run import run, tiny_config, write_corpus
 from uanet_tf.data.conll import read_corpus
-from uanet_tf.inference.document_context import tag_in_context
+from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.training.fit import fit
 
 

@@ -21,7 +21,7 @@ from uanet_tf.data.conll import Sentence, read_corpus
 from uanet_tf.data.text_lines import display_name
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.report import Evaluation, evaluate_tagged, evaluation_table
-from uanet_tf.inference.document_context import tag_in_context
+from uanet_tf.tagging.document_context import tag_in_context
 
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS)

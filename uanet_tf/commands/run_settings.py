@@ -7,7 +7,7 @@ from absl import flags
 
 from uanet_tf import config, settings
 from uanet_tf.errors import InputError
-from uanet_tf.inference import tagging
+from uanet_tf.tagging import sentence_stream
 
 
 def define_run_flags(flag_values: flags.FlagValues) -> None:
@@ -48,14 +48,14 @@ def define_run_flags(flag_values: flags.FlagValues) -> None:
     )
     flags.DEFINE_integer(
         "batch_size",
-        tagging.BATCH_SIZE,
+        sentence_stream.BATCH_SIZE,
         "Most sentences in a batch.",
         lower_bound=1,
         flag_values=flag_values,
     )
     flags.DEFINE_integer(
         "batch_tokens",
-        tagging.BATCH_TOKENS,
+        sentence_stream.BATCH_TOKENS,
         "Most tokens in a batch, padding included: bounds memory.",
         lower_bound=1,
         flag_values=flag_values,

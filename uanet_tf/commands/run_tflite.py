@@ -61,8 +61,8 @@ def main() -> None:
             f"--uncertainty_columns goes with --output_format=conll. Received: {output_kind}"
         )
     # TensorFlow, only for good arguments.
-    from uanet_tf.exporting.tflite_tagger import TFLiteTagger
-    from uanet_tf.inference import tagging
+    from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
+    from uanet_tf.tagging import sentence_stream
 
     tagger = TFLiteTagger(FLAGS.model, num_threads=FLAGS.num_threads)
     column = FLAGS.token_column
@@ -79,7 +79,7 @@ def main() -> None:
             document_marks=marks,
         )
         for sentence in itertools.chain([first], sentences):
-            (tagged,) = tagging.tag(tagger, [sentence.tokens])
+            (tagged,) = sentence_stream.tag(tagger, [sentence.tokens])
             write(sentence, tagged)
 
 

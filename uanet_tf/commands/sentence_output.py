@@ -10,7 +10,7 @@ from uanet_tf.commands.sentence_input import InputSentence
 from uanet_tf.data.text_lines import STDIN, read_lines
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation import terminal
-from uanet_tf.inference.tagged_sentence import TaggedSentence
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 FORMATS = ("conll", "jsonl", "pretty")
 _DOCUMENT_MARK = "-DOCSTART-"

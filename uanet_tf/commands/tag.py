@@ -25,9 +25,9 @@ from uanet_tf.commands.output_file import STDOUT, open_output
 from uanet_tf.commands.sentence_input import InputSentence
 from uanet_tf.data.text_lines import STDIN
 from uanet_tf.errors import InputError
-from uanet_tf.inference import tagging
-from uanet_tf.inference.document_context import tag_in_context
-from uanet_tf.inference.tagged_sentence import TaggedSentence
+from uanet_tf.tagging import sentence_stream
+from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS)
@@ -114,7 +114,7 @@ def _tag(
         alone=live,
         batch_size=FLAGS.batch_size,
         batch_tokens=FLAGS.batch_tokens,
-        window=1 if live else tagging.WINDOW_SENTENCES,
+        window=1 if live else sentence_stream.WINDOW_SENTENCES,
     )
 
 

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from uanet_tf.inference import scoring
-from uanet_tf.inference.tagged_sentence import TaggedSentence
+from uanet_tf.metrics import scoring
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _SYSTEMS = {"draft": "draft", "refined": "refined", "final": "gated"}
 _MAX_LABEL_ROWS = 12

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import TextIO
 
-from uanet_tf.inference.tagged_sentence import TaggedSentence
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _RAMP = (178, 172, 208, 202, 196, 160)  # xterm colours, gold to red, legible on black and white
 _BAR_CELLS = 8

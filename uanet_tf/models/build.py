@@ -3,10 +3,10 @@
 import dataclasses
 
 from uanet_tf.config import Config
-from uanet_tf.data.bert_preset import read_bert_preset
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.presets.bert_preset import read_bert_preset
 from uanet_tf.registry import DECODERS, find
 
 

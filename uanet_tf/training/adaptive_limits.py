@@ -18,14 +18,14 @@ import tensorflow as tf
 from uanet_tf.data.batching import plan_batches
 from uanet_tf.data.conll import Sentence
 from uanet_tf.inference.adaptive import NUM_CHECKPOINTS, checkpoints
-from uanet_tf.inference.document_context import joined_tokens
 from uanet_tf.inference.monte_carlo import sample_states, sampling_seed
-from uanet_tf.inference.tagging import BATCH_SIZE, BATCH_TOKENS, tag
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.models.uanet import UANet
 from uanet_tf.ops.entropy import entropy
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.masking import sequence_mask
+from uanet_tf.tagging.document_context import joined_tokens
+from uanet_tf.tagging.sentence_stream import BATCH_SIZE, BATCH_TOKENS, tag
 
 _CERTAIN_BUDGETS = (5e-2, 2e-2, 1e-2, 5e-3, 2e-3, 1e-3, 3e-4, 1e-4, 0.0)
 _UNCERTAIN_BUDGETS = (1e-2, 1e-3, 1e-4, 0.0)

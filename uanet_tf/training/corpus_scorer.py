@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from uanet_tf.data.conll import Sentence
-from uanet_tf.inference.document_context import tag_in_context
-from uanet_tf.inference.scoring import score
-from uanet_tf.inference.threshold_sweep import tune_threshold
+from uanet_tf.metrics.scoring import score
+from uanet_tf.metrics.threshold_sweep import tune_threshold
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.tagging.document_context import tag_in_context
 
 
 def score_corpus(tagger: Tagger, sentences: Sequence[Sentence], task: str) -> dict[str, Any]:
-    """Tags sentences and scores them; see ``inference.scoring.score`` for the entries.
+    """Tags sentences and scores them; see ``metrics.scoring.score`` for the entries.
 
     ``sentences_per_second`` is that of tagging alone.
     """

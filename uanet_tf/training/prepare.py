@@ -15,9 +15,9 @@ from uanet_tf.data.tag_schemes import convert, detect_scheme, repair
 from uanet_tf.data.token_lookup import normalize_words
 from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
 from uanet_tf.errors import InputError
-from uanet_tf.inference.windows import split
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.tagging.windows import split
 from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings
 
 Splits = dict[str, list[Sentence]]

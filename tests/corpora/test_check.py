@@ -1,0 +1,260 @@
+"""The report on corpora, as text and JSON, and the command's exit codes."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from uanet_tf.corpora import check
+from uanet_tf.corpora.corpus_report import Corpus, normalize_word, report_corpora
+from uanet_tf.corpora.report_text import format_reports
+from uanet_tf.data.conll import Sentence
+
+TRAIN = """Ada B-PER
+met O
+Bo B-PER
+Lee I-PER
+in O
+1999 O
+
+Yes O
+
+Ada B-PER
+met O
+"""
+DEV = """Ada B-PER
+met O
+Bo B-PER
+Lee I-PER
+in O
+1999 O
+
+Kim I-PER
+met O
+Acme B-ORG
+in O
+2021 O
+Kim O
+
+Yes O
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    paths = []
+    for name, content in (("a.conll", TRAIN), ("b.conll", DEV)):
+        paths.append(tmp_path / name)
+        paths[-1].write_text(content, encoding="utf-8")
+    return paths
+
+
+def run(capsys, *arguments):
+    code = check.main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_json(capsys, files):
+    code, out, err = run(capsys, *files, "--json")
+    assert (code, err) == (0, "")
+    train, dev = json.loads(out)["files"]
+    assert train["against_train"] is None
+    assert train["labels"] == {"O": 5, "B-PER": 3, "I-PER": 1}
+    expected = {
+        "role": "dev",
+        "path": str(files[1]),
+        "sentences": 3,
+        "tokens": 13,
+        "documents": 1,
+        "word_types": 10,
+        "longest_sentence_tokens": 6,
+        "longest_sentence_line": 1,
+        "sentences_over_max_tokens": 0,
+        "longest_word_characters": 4,
+        "longest_word_line": 1,
+        "labels": {"O": 8, "B-PER": 2, "B-ORG": 1, "I-PER": 2},
+        "scheme": "IOB2",
+        "stray_labels": {},
+        "repaired_labels": 1,
+        "repaired_sentences": 1,
+        "first_repaired_line": 8,
+        "entities": {"PER": 3, "ORG": 1},
+        "repeated_sentences": 0,
+        "mean_sentence_tokens": 13 / 3,
+        "against_train": {
+            "train_scheme": "IOB2",
+            "word_types": 9,
+            "unknown_tokens": 3,
+            "unknown_types": 2,
+            "unknown_examples": {"Kim": 2, "Acme": 1},
+            "unseen_labels": {"B-ORG": 1},
+            "shared_sentences": 2,
+            "shared_long_sentences": 1,
+            "shared_lines": [[1, 1], [15, 8]],
+        },
+    }
+    assert dev == expected
+    assert list(dev["labels"]) == ["O", "B-PER", "I-PER", "B-ORG"]
+
+
+def test_text(capsys, files):
+    code, out, err = run(capsys, *files, "--max_tokens=5")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    tables = out.split("\n\n")
+    facts = tables[1].splitlines()
+    assert {len(line) for line in facts if line != "Against train"} == {len(facts[0])}
+    assert any(line.split() == ["Sentences", "3", "3"] for line in lines)
+    assert any(
+        line.split() == ["unknown", "words,", "of", "tokens", "-", "23.1", "%"] for line in lines
+    )
+    assert any(line.split() == ["PER", "3", "100.0", "%", "3", "75.0", "%"] for line in lines)
+    assert "  dev: train never shows 'B-ORG' (1): scored as errors." in lines
+    assert (
+        "  dev: 1 sentence breaks IOB2, the first at line 8; 1 label changes when repaired."
+        in lines
+    )
+    assert "  dev: 2 sentences stand in train too, at lines (of train): 1 (1), 15 (8)." in lines
+    assert "  train: 1 sentence is longer than 5 tokens and will be read in windows." in lines
+    assert not any(line.endswith(" ") for line in lines)
+    assert out.endswith("\n")
+
+
+def test_one_file_without_anything_to_say(capsys, files):
+    code, out, _ = run(capsys, files[0])
+    assert code == 0
+    assert "Against train" not in out
+    assert out.endswith("Worth a look\n  nothing\n")
+
+
+def test_files_by_name(capsys, files):
+    _, by_order, _ = run(capsys, *files)
+    _, by_name, _ = run(capsys, f"--dev={files[1]}", f"--train={files[0]}")
+    _, by_path, _ = run(capsys, f"--dev_path={files[1]}", f"--train_path={files[0]}")
+    assert by_order == by_name == by_path
+
+
+def test_more_than_three_files(capsys, files):
+    _, out, _ = run(capsys, files[0], *[files[1]] * 4, "--json")
+    roles = [report["role"] for report in json.loads(out)["files"]]
+    assert roles == ["train", "dev", "test", "test2", "test3"]
+
+
+def test_digits_and_case_decide_what_is_unknown(capsys, files):
+    def unknown(*options):
+        _, out, _ = run(capsys, *files, "--json", *options)
+        return json.loads(out)["files"][1]["against_train"]["unknown_tokens"]
+
+    assert unknown() == 3
+    assert unknown("--no-normalize_digits") == 4
+    assert normalize_word("Ab-1٣", digits=True, lowercase=True) == "ab-00"
+    assert normalize_word("Ab-1", digits=False, lowercase=False) == "Ab-1"
+
+
+def test_columns(capsys, tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_text("1 Ada NNP B-PER\n2 -LRB- -LRB- O\n", encoding="utf-8")
+    _, out, _ = run(capsys, path, "--token_column=1", "--label_column=2", "--json")
+    (report,) = json.loads(out)["files"]
+    assert (report["scheme"], report["labels"]) == (None, {"-LRB-": 1, "NNP": 1})
+    assert report["entities"] == {}
+    code, out, _ = run(capsys, path, "--label_column=none")
+    assert code == 0
+    assert "Scheme" not in out
+    assert "Labels" not in out
+
+
+def test_a_stray_label_is_named():
+    sentences = [Sentence(("a", "b", "c"), ("B-PER", "I-PER", "0"), 1, True)]
+    (report,) = report_corpora([Corpus("train", "x", sentences)])
+    assert report.scheme is None
+    assert report.stray_labels == {"0": 1}
+    assert "but for '0' (1)" in format_reports([report])
+
+
+def test_part_of_speech_labels_are_not_stray():
+    labels = ("NN", "O", "B", "-LRB-", "S-x")
+    (report,) = report_corpora([Corpus("train", "x", [Sentence(tuple("abcde"), labels, 1, True)])])
+    assert report.stray_labels == {}
+
+
+def corpus_of(*label_rows):
+    rows = [tuple(row.split()) for row in label_rows]
+    return [Sentence(row, row, number, number == 1) for number, row in enumerate(rows, 1)]
+
+
+@pytest.mark.parametrize(
+    ("train", "dev", "scheme", "repaired"),
+    [
+        (["B-A I-A O"], ["I-A I-A O", "O I-A"], "IOB1", 0),
+        (["I-A I-A O I-B"], ["O O"], "IOB1", 0),
+        (["S-A O B-A E-A"], ["O O O"], "BIOES", 0),
+        (["S-A O B-A E-A"], ["B-A I-A", "I-A O"], "IOB2", 1),
+        (["B-A I-A O", "B-A"], ["B-A I-A", "B-B I-A B-B"], "IOB2", 1),
+    ],
+)
+def test_the_scheme_of_a_file_that_may_differ_from_train(train, dev, scheme, repaired):
+    reports = report_corpora(
+        [Corpus("train", "t", corpus_of(*train)), Corpus("dev", "d", corpus_of(*dev))]
+    )
+    assert (reports[1].scheme, reports[1].repaired_labels) == (scheme, repaired)
+    differs = reports[0].scheme != scheme
+    assert (f"dev: the scheme is {scheme}, in train" in format_reports(reports)) == differs
+
+
+def test_the_first_of_equal_train_sentences_is_named():
+    train = Corpus("train", "t", corpus_of("A B", "C", "A B"))
+    found = report_corpora([train, Corpus("dev", "d", corpus_of("D", "A B"))])[1].against_train
+    assert found is not None
+    assert found.shared_lines == [(2, 1)]
+
+
+def test_many_labels_are_cut_in_the_text_only():
+    labels = tuple(f"L{number:03d}" for number in range(130))
+    corpus = Corpus("train", "x", [Sentence(labels, labels, 1, True)])
+    text = format_reports(report_corpora([corpus]))
+    assert "L099" in text
+    assert "L100" not in text
+    assert "and 30 more" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["{0}", "nowhere"], "nowhere: no such file."),
+        ([], "No file given"),
+        (["{0}", "--dev={1}"], "not both ways"),
+        (["-", "-"], "Only one of the files can be '-'"),
+        (["{0}", "--token_column=5"], "a.conll:1: too few columns"),
+        (["{0}", "--token_column=1", "--label_column=1"], "must differ"),
+    ],
+)
+def test_bad_input(capsys, files, arguments, expected):
+    code, out, err = run(capsys, *(argument.format(*files) for argument in arguments))
+    assert code == 2
+    assert out == ""
+    assert expected in err
+    assert err.count("\n") == 1
+
+
+def test_as_a_command_without_tensorflow(files):
+    script = (
+        "import runpy, sys\n"
+        f"sys.argv = ['check', {str(files[0])!r}]\n"
+        "try:\n    runpy.run_module('uanet_tf.corpora.check', run_name='__main__')\n"
+        "except SystemExit as end:\n    code = end.code\n"
+        "sys.exit(3 if 'tensorflow' in sys.modules else code)\n"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "Sentences" in result.stdout
+
+
+def test_a_reader_that_stops_early(files, tmp_path):
+    wide = tmp_path / "wide.conll"
+    wide.write_text("".join(f"w{n} L{n}{'x' * 900}\n\n" for n in range(2000)), encoding="utf-8")
+    command = f"{sys.executable} -m uanet_tf.corpora.check {wide} --json | head -c 10"
+    result = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")

@@ -1,0 +1,258 @@
+"""A converted model answers as the tagger that it was made from, with built-in operations alone."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import uanet_tf
+from tests.exporting.tflite.operations import custom_operations, operations
+from tests.models.contract_setup import make_sentences, make_vocabulary, small
+from uanet_tf.config import Config
+from uanet_tf.data.conll import read_corpus
+from uanet_tf.errors import InputError
+from uanet_tf.exporting.tflite import conversion
+from uanet_tf.exporting.tflite.conversion import FLOAT32, PRECISIONS, convert
+from uanet_tf.exporting.tflite.files import compare
+from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
+from uanet_tf.models.build import make_tagger
+
+LABELS = {
+    "label_ids": "labels",
+    "draft_label_ids": "draft_labels",
+    "refined_label_ids": "refined_labels",
+}
+# Between them: every encoder and decoder, every representation but BERT.
+SYSTEMS = {
+    "id_cnn_uanet": {
+        "encoder": "id_cnn",
+        "representation": "word_shape",
+        "refiner_states": True,
+    },
+    "relative_transformer": {
+        "encoder": "relative_transformer",
+        "decoder": "softmax",
+        "representation": "intnet",
+    },
+    "bigru_uanet": {
+        "encoder": "bigru",
+        "representation": "words",
+        "uncertainty": "mutual_information",
+        "label_input": "argmax",
+        "refiner_embeddings": "shared",
+    },
+    "crf": {"decoder": "crf", "encoder": "bilstm", "representation": "char_bilstm"},
+    "lan": {"decoder": "lan", "encoder": "bilstm", "projection_width": 0},
+    "seq2seq": {"decoder": "seq2seq", "representation": "char_attention", "beam_width": 3},
+    "seq2biseq": {
+        "decoder": "seq2biseq",
+        "encoder": "bigru_transformer",
+        "representation": "char_gru",
+    },
+    "without_encoder": {"decoder": "softmax", "encoder": "none", "output_dropout": 0.1},
+}
+
+
+@pytest.fixture(scope="module")
+def model(trained_run):
+    model = uanet_tf.load_model(trained_run)
+    model.refine_all = False
+    return model
+
+
+@pytest.fixture(scope="module")
+def corpus(trained_run):
+    return read_corpus(trained_run.parent / "data" / "dev.conll")
+
+
+def make_model(**settings):
+    """An untrained model, of which about half of the tokens are refined."""
+    tf.keras.utils.set_random_seed(5)
+    config = small(Config().replace(refiner_layers=1, **settings))
+    model = make_tagger(config, make_vocabulary(make_sentences("IOB2"), "IOB2"))
+    model.refine_all = False
+    words = random_words(model, 200)
+    u = model.tag_batch(np.array([words], object), np.array([len(words)]))["uncertainty"]
+    model.threshold = float(np.median(u))
+    return model
+
+
+def random_words(model, count, seed=1):
+    words = [*model.vocabulary.words, "Ωmega", "x" * 30, "東京"]
+    return list(np.random.default_rng([seed, count]).choice(words, count))
+
+
+def runners(content):
+    interpreter = tf.lite.Interpreter(model_content=content)
+    return [interpreter.get_signature_runner(name) for name in ("serving_default", "draft")]
+
+
+def assert_agree(model, run, run_draft, tokens):
+    """Labels are identical, uncertainty and confidence the same but for rounding."""
+    expected = model.tag_batch(np.array([tokens], object), np.array([len(tokens)]))
+    word_ids, char_ids = (ids.numpy()[np.newaxis] for ids in model.lookup(tf.constant(tokens)))
+    outputs = run(word_ids=word_ids, char_ids=char_ids)
+    assert set(outputs) == {*LABELS, "uncertainty", "confidence", "refined"}
+    for name, keras_name in LABELS.items():
+        assert outputs[name].dtype == np.int32
+        np.testing.assert_array_equal(outputs[name], expected[keras_name], name)
+    np.testing.assert_array_equal(outputs["refined"], expected["refined"])
+    for name in ("uncertainty", "confidence"):
+        np.testing.assert_allclose(outputs[name], expected[name], rtol=0, atol=1e-5, err_msg=name)
+    draft = run_draft(word_ids=word_ids, char_ids=char_ids)
+    assert set(draft) == {"label_ids", "uncertainty"}
+    np.testing.assert_array_equal(draft["label_ids"], expected["draft_labels"])
+    np.testing.assert_allclose(draft["uncertainty"], expected["uncertainty"], rtol=0, atol=1e-5)
+    return expected
+
+
+def test_the_refiner_of_the_trained_run_works(model, corpus):
+    """What follows would say little of a model that never refines, or never changes a label."""
+    tagged = uanet_tf.tag(model, [sentence.tokens for sentence in corpus])
+    labels = np.concatenate([sentence.labels for sentence in corpus])
+    draft, given = (
+        np.concatenate([getattr(sentence, name) for sentence in tagged])
+        for name in ("draft_labels", "labels")
+    )
+    assert (draft != given).sum() > 30
+    assert (given == labels).mean() > (draft == labels).mean() + 0.02
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_built_in_operations_only(tflite_files, precision):
+    content = tflite_files[precision].path.read_bytes()
+    assert operations(content)["WHILE"] >= 2
+    assert not custom_operations(content)
+
+
+def test_select_tf_operations_would_be_seen():
+    @tf.function(input_signature=[tf.TensorSpec([2], tf.int32)])
+    def draw(seed):
+        return tf.random.stateless_uniform([3], seed, alg="philox")
+
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([draw.get_concrete_function()])
+    converter.target_spec.supported_ops = [
+        tf.lite.OpsSet.TFLITE_BUILTINS,
+        tf.lite.OpsSet.SELECT_TF_OPS,
+    ]
+    assert "FlexStatelessRandomUniformV2*" in custom_operations(converter.convert())
+
+
+def test_agrees_on_all_lengths_in_one_interpreter(model, tflite_files):
+    run, run_draft = runners(tflite_files[FLOAT32].path.read_bytes())
+    changed = refined = 0
+    for length in (1, 7, 60, *range(1, 61)):
+        expected = assert_agree(model, run, run_draft, random_words(model, length, seed=length))
+        changed += (expected["labels"] != expected["draft_labels"]).sum()
+        refined += expected["refined"].sum()
+    assert changed > 50
+    assert refined < 1500  # of 1,898
+
+
+def test_a_sentence_without_tokens_does_no_harm(model, tflite_files):
+    """Python neither sets nor gets a tensor of no elements, other languages do."""
+    content = tflite_files[FLOAT32].path.read_bytes()
+    interpreter = tf.lite.Interpreter(model_content=content)
+    for item in interpreter.get_input_details():
+        interpreter.resize_tensor_input(item["index"], [1, 0, 3][: len(item["shape"])])
+    interpreter.allocate_tensors()
+    interpreter.invoke()
+    shapes = [item["shape"].tolist() for item in interpreter.get_output_details()]
+    assert shapes == [[1, 0]] * 6
+    run, run_draft = (
+        interpreter.get_signature_runner(name) for name in ("serving_default", "draft")
+    )
+    assert_agree(model, run, run_draft, ["Oslo", "won"])
+
+
+def test_agrees_on_the_sentences_of_a_file(model, corpus, tflite_files):
+    tagger = TFLiteTagger(tflite_files[FLOAT32].path)
+    agreement = compare(model, tagger, [sentence.tokens for sentence in corpus], "dev.conll")
+    assert agreement.tokens == sum(len(sentence.tokens) for sentence in corpus)
+    assert agreement.same == 1.0
+    assert agreement.same_where_refined == 1.0
+    assert agreement.uncertainty_error < 1e-4
+    assert agreement == tflite_files[FLOAT32].agreement
+
+
+def test_quantised_files_are_smaller_and_nearly_agree(tflite_files):
+    sizes = {name: file.path.stat().st_size for name, file in tflite_files.items()}
+    assert sizes["float16"] < 0.65 * sizes["float32"]
+    assert sizes["dynamic"] < 0.5 * sizes["float32"]
+    agreements = {name: file.agreement for name, file in tflite_files.items()}
+    assert agreements["float16"].same > 0.999
+    assert agreements["float16"].same_where_refined > 0.99
+    assert agreements["float16"].uncertainty_error < 0.01
+    assert agreements["dynamic"].same > 0.98
+    assert agreements["dynamic"].same_where_refined > 0.95
+    # Each is what it says: the coarser the weights, the farther off.
+    errors = [agreements[name].uncertainty_error for name in PRECISIONS]
+    assert errors == sorted(errors)
+    assert len(set(errors)) == 3
+
+
+def test_all_tokens_are_refined_on_request():
+    model = make_model(representation="words")
+    model.refine_all = True
+    expected = assert_agree(model, *runners(convert(model)[FLOAT32]), random_words(model, 40))
+    certain = ~expected["refined"]
+    assert (expected["draft_labels"] != expected["refined_labels"])[certain].any()
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_every_system_converts(name):
+    model = make_model(**SYSTEMS[name])
+    content = convert(model)[FLOAT32]
+    assert not custom_operations(content)
+    run, run_draft = runners(content)
+    refined = total = 0
+    for length in (3, 1, 2, 16, 17, 40, 33, 1):
+        expected = assert_agree(model, run, run_draft, random_words(model, length))
+        refined, total = refined + expected["refined"].sum(), total + length
+    if model.settings.decoder.decoder == "uanet":
+        assert 0 < refined < total
+
+
+def test_an_adaptive_run_takes_all_samples():
+    model = make_model(representation="words", sampling="adaptive")
+    # Limits at which one pass would settle every sentence.
+    model.adaptive_limits.assign(tf.fill(model.adaptive_limits.shape, 1e9))
+    run, run_draft = runners(convert(model)[FLOAT32])
+    assert model.sampling == "adaptive"
+    model.sampling = "exact"
+    assert_agree(model, run, run_draft, random_words(model, 12))
+
+
+def test_a_bert_is_refused():
+    model = make_model(representation="bert", refiner_embeddings="shared")
+    with pytest.raises(InputError, match=r"representation 'bert' reads more: export it as a Saved"):
+        convert(model)
+
+
+def test_new_masks_at_each_call_are_refused():
+    model = make_model(representation="words")
+    model.mc_seed = -1
+    with pytest.raises(InputError, match=r"the seed -1 draws new ones at each call"):
+        convert(model)
+    model.num_samples = 0  # no masks
+    assert set(convert(model)) == {FLOAT32}
+
+
+def test_an_operation_that_tensorflow_lite_does_not_have_is_named(monkeypatch, capfd):
+    model = make_model(representation="words", decoder="softmax")
+    tag = model.tag
+
+    def unusual(features):
+        tagged = tag(features)
+        return {**tagged, "confidence": tf.math.lgamma(tagged["confidence"])}
+
+    monkeypatch.setattr(model, "tag", unusual)
+    with pytest.raises(InputError, match=r"no operation for tf\.Lgamma as used here\. Export"):
+        convert(model)
+    assert not capfd.readouterr().err  # no pages of the converter's own
+
+
+def test_what_the_converter_says_otherwise_is_told():
+    assert conversion._missing("'tf.Foo' op is bad\n\ttf.Bar(tensor)") == (
+        "TensorFlow Lite has no operation for tf.Bar, tf.Foo as used here"
+    )
+    assert conversion._missing("out of\n luck") == "out of luck"

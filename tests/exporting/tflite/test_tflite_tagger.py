@@ -1,0 +1,343 @@
+"""Tagging strings with a TensorFlow Lite file: in this process, and from outside."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import export
+import uanet_tf
+from benchmarks import tflite as benchmark
+from tests.models.contract_setup import make_sentences, make_vocabulary, small
+from uanet_tf.commands import run_tflite, runner
+from uanet_tf.config import Config
+from uanet_tf.data.conll import read_corpus
+from uanet_tf.errors import InputError
+from uanet_tf.exporting.tflite import files as files_module
+from uanet_tf.exporting.tflite.conversion import FLOAT32, PRECISIONS
+from uanet_tf.exporting.tflite.files import Agreement, export_tflite
+from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger, tagger_files
+from uanet_tf.exporting.verification import ExportMismatchError
+from uanet_tf.models.build import make_tagger
+
+ROOT = Path(__file__).resolve().parents[2]
+ODD = [
+    "Ωmega",
+    "東京",
+    "\U0001f600",
+    "٣,٥",
+    "1984",
+    "x" * 200,
+    "a\rb",
+    "c\td",
+    "Iİ",
+    " ",
+    "e\u2028f",
+]
+
+
+@pytest.fixture(scope="module")
+def model(trained_run):
+    model = uanet_tf.load_model(trained_run)
+    model.refine_all = False
+    return model
+
+
+@pytest.fixture(scope="module")
+def path(tflite_files):
+    return tflite_files[FLOAT32].path
+
+
+@pytest.fixture(scope="module")
+def tagger(path):
+    return TFLiteTagger(path)
+
+
+@pytest.fixture
+def call(capsys):
+    """Runs a command in this process; returns exit code, stdout and stderr."""
+
+    def call(module, *arguments):
+        module.FLAGS.unparse_flags()
+        code = runner.exit_code(module.main, module.FLAGS, ["program", *map(str, arguments)])
+        return code, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def converted(tflite_files, monkeypatch):
+    """The conversion, which takes its time, gives what it gave before."""
+
+    def convert(model, precisions):
+        del model
+        return {name: tflite_files[name].path.read_bytes() for name in precisions}
+
+    monkeypatch.setattr(files_module, "convert", convert)
+
+
+def assert_same(actual, expected):
+    assert len(actual) == len(expected)
+    for one, two in zip(actual, expected, strict=True):
+        for name in ("tokens", "labels", "draft_labels", "refined_labels", "refined", "scheme"):
+            assert getattr(one, name) == getattr(two, name)
+        np.testing.assert_allclose(one.uncertainty, two.uncertainty, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(one.confidence, two.confidence, rtol=0, atol=1e-5)
+
+
+def test_ids_are_those_of_the_model(tagger, model):
+    tokens = [*model.vocabulary.words[:300], *ODD]
+    for actual, expected in zip(tagger.ids(tokens), model.lookup(tf.constant(tokens)), strict=True):
+        np.testing.assert_array_equal(actual, expected)
+        assert actual.dtype == np.int32
+
+
+def test_tags_as_the_model(tagger, model, trained_run):
+    corpus = read_corpus(trained_run.parent / "data" / "dev.conll")
+    sentences = [list(sentence.tokens) for sentence in corpus[:30]] + [ODD, ["a"]]
+    assert_same(uanet_tf.tag(tagger, sentences), uanet_tf.tag(model, sentences))
+    assert tagger.threshold == model.threshold
+    assert tagger.label_names == model.label_names
+
+
+def test_a_long_sentence_is_read_in_windows(tagger, model):
+    words = np.random.default_rng(1).choice(model.vocabulary.words, 1200).tolist()
+    assert tagger.max_tokens == 512
+    assert_same(uanet_tf.tag(tagger, [words]), uanet_tf.tag(model, [words]))
+
+
+def test_padding_of_a_batch(tagger):
+    tokens = np.array([["Oslo", "", ""], ["", "", ""], ["a", "b", "c"]], object)
+    outputs = tagger.tag_batch(tokens, np.array([1, 0, 3], np.int32))
+    for values in outputs.values():
+        assert values.shape == (3, 3)
+        assert not values[0, 1:].any()
+        assert not values[1].any()
+    alone = tagger.tag_batch(tokens[2:], np.array([3], np.int32))
+    for name, values in outputs.items():
+        np.testing.assert_array_equal(values[2], alone[name][0])
+
+
+def test_ids_of_other_shapes_are_refused(tagger):
+    word_ids, char_ids = tagger.ids(["a", "b"])
+    for words, chars in (
+        (word_ids, char_ids),
+        (np.stack([word_ids, word_ids]), np.stack([char_ids, char_ids])),
+        (word_ids[np.newaxis], char_ids[np.newaxis, :1]),
+    ):
+        with pytest.raises(ValueError, match=r"`word_ids` must be \[1, T\]"):
+            tagger.run(words, chars)
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        tagger.run(word_ids[np.newaxis] + 10**6, char_ids[np.newaxis])
+    assert tagger.run(word_ids[np.newaxis], char_ids[np.newaxis])["refined"].shape == (1, 2)
+
+
+def test_words_that_no_line_can_hold(tmp_path):
+    """They come with pretrained vectors; ids must not move."""
+    vocabulary = make_vocabulary(make_sentences("IOB2"), "IOB2").to_dict()
+    vocabulary["words"][1:1] = ["a\nb", ""]
+    vocabulary["word_counts"][1:1] = [0, 0]
+    config = small(Config().replace(representation="words", decoder="softmax"))
+    model = make_tagger(config, vocabulary)
+    files = tagger_files(model, FLOAT32)
+    assert "words.txt" not in files
+    assert json.loads(files["settings.json"])["words"] == vocabulary["words"]
+    tagger = make_lookup_tagger(files)
+    tokens = [*vocabulary["words"], "never"]
+    np.testing.assert_array_equal(tagger.ids(tokens)[0], model.lookup(tf.constant(tokens))[0])
+
+
+def make_lookup_tagger(files):
+    """A tagger that only looks up."""
+    from uanet_tf.exporting.tflite import tflite_tagger
+
+    tagger = object.__new__(TFLiteTagger)
+    tagger._ids = tflite_tagger._make_lookup(json.loads(files["settings.json"]), files)
+    return tagger
+
+
+def repacked(path, target, **changes):
+    """The file with other files behind it; None leaves one out."""
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+        start = min(item.header_offset for item in archive.infolist())
+    target.write_bytes(path.read_bytes()[:start])
+    with zipfile.ZipFile(target, "a") as archive:
+        for name, content in {**files, **changes}.items():
+            if content is not None:
+                archive.writestr(name, content)
+    return target
+
+
+def test_files_of_something_else(path, tmp_path):
+    with pytest.raises(InputError, match=r"x\.tflite holds no labels\.txt"):
+        TFLiteTagger(repacked(path, tmp_path / "x.tflite", **{"labels.txt": None}))
+    with pytest.raises(InputError, match=r"has the format 9, and this version .* reads 1"):
+        TFLiteTagger(repacked(path, tmp_path / "x.tflite", **{"settings.json": '{"format": 9}'}))
+    other = tmp_path / "y.tflite"
+    with zipfile.ZipFile(path) as source, zipfile.ZipFile(other, "w") as archive:
+        for name in source.namelist():
+            archive.writestr(name, source.read(name))
+    with pytest.raises(InputError, match=r"y\.tflite is not a TensorFlow Lite model"):
+        TFLiteTagger(other)
+
+
+# ------------------------------------------------------------------------- exporting
+
+
+def test_a_run_without_its_development_file(trained_run, tmp_path, monkeypatch):
+    """It is compared on generated sentences; and Gamma, M and refine_all are the caller's."""
+    load = files_module.load_run_model
+
+    def without_file(*arguments, **settings):
+        model = load(*arguments, **settings)
+        model.settings = model.settings.replace(dev_path=str(tmp_path / "gone.conll"))
+        return model
+
+    monkeypatch.setattr(files_module, "load_run_model", without_file)
+    (written,) = export_tflite(
+        trained_run, tmp_path, name="x", num_samples=0, threshold=0.7, refine_all=True
+    )
+    assert written.agreement.source == "generated sentences"
+    assert written.agreement.same == 1.0
+    settings = TFLiteTagger(written.path).settings
+    assert (settings["num_samples"], settings["threshold"]) == (0, 0.7)
+    assert settings["refine_all"]
+
+
+@pytest.mark.usefixtures("converted")
+def test_a_wrong_file_does_not_take_its_name(trained_run, tmp_path, monkeypatch):
+    (tmp_path / "uanet.tflite").write_text("an older one")
+    wrong = Agreement(10, "here", same=0.9, same_where_refined=0.9, uncertainty_error=0.0)
+    monkeypatch.setattr(files_module, "compare", lambda *_: wrong)
+    with pytest.raises(ExportMismatchError, match=r"90\.00 % of 10 labels"):
+        export_tflite(trained_run, tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["uanet.tflite"]
+    assert (tmp_path / "uanet.tflite").read_text() == "an older one"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--tflite", "--version=3"], "--version goes with SavedModels"),
+        (["--tflite", "--sampling=adaptive"], "--sampling=adaptive goes with SavedModels"),
+        (["--quantize"], "--quantize goes with --tflite."),
+        (["--tflite", "--name=a/b"], "--name must be letters"),
+        (["--tflite", "--export_dir=/dev/null/x"], "/dev/null/x cannot be written"),
+    ],
+)
+def test_wrong_arguments_of_export(call, trained_run, tmp_path, arguments, said, monkeypatch):
+    monkeypatch.setattr(files_module, "convert", lambda *_: {FLOAT32: b""})
+    target = tmp_path / "out"
+    code, out, err = call(export, f"--run_dir={trained_run}", f"--export_dir={target}", *arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+    assert not target.exists()
+
+
+@pytest.mark.usefixtures("converted")
+def test_export_prints_the_agreement(call, trained_run, tmp_path):
+    code, out, _ = call(
+        export, f"--run_dir={trained_run}", f"--export_dir={tmp_path}", "--tflite", "--name=m"
+    )
+    assert code == 0
+    assert out.startswith(f"{tmp_path / 'm.tflite'}: ")
+    assert " MB, float32, 100.00 % of " in out
+    assert out.endswith(" nats (dev.conll)\n")
+    assert [file.name for file in tmp_path.iterdir()] == ["m.tflite"]
+
+
+# -------------------------------------------------------------------------- run_tflite
+
+
+def run_outside(*arguments, text=None):
+    """``python -m uanet_tf.exporting.run_tflite``: exit code, stdout and stderr."""
+    done = subprocess.run(
+        [sys.executable, "-m", "uanet_tf.exporting.run_tflite", *map(str, arguments)],
+        cwd=ROOT,
+        env=os.environ | {"CUDA_VISIBLE_DEVICES": ""},
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_file_is_tagged_from_outside(path, model, trained_run, tmp_path):
+    data = trained_run.parent / "data" / "dev.conll"
+    output = tmp_path / "out.conll"
+    code, out, err = run_outside(f"--model={path}", f"--data={data}", f"--output={output}")
+    assert (code, out, err) == (0, "", "")
+    tagged, corpus = read_corpus(output), read_corpus(data)
+    expected = uanet_tf.tag(model, [sentence.tokens for sentence in corpus])
+    assert [list(sentence.labels) for sentence in tagged] == [each.labels for each in expected]
+    rows = output.read_text().splitlines()
+    assert rows[0].split("\t")[:2] == data.read_text().splitlines()[0].split()[:2]
+
+
+def test_text_from_standard_input(path, model):
+    code, out, err = run_outside(
+        f"--model={path}",
+        "--format=text",
+        "--output_format=jsonl",
+        text="Riverton beat Marlow 2-1 .\n\nMarlow won .\n",
+    )
+    assert (code, err) == (0, "")
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert [answer["tokens"] for answer in answers][1] == ["Marlow", "won", "."]
+    expected = uanet_tf.tag(model, [answer["tokens"] for answer in answers])
+    assert [answer["labels"] for answer in answers] == [each.labels for each in expected]
+
+
+def test_wrong_input_from_outside(path, tmp_path):
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"tokens": ["a"]}\n{"tokens": []}\n')
+    output = tmp_path / "out"
+    code, out, err = run_outside(f"--model={path}", f"--data={bad}", f"--output={output}")
+    assert (code, out) == (2, "")
+    assert err == f"{bad}:2: the sentence is empty, it needs at least one word.\n"
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--model="], "--model is required: a file that export.py --tflite wrote."),
+        (["--model=no/such.tflite"], "no/such.tflite cannot be read: No such file or directory."),
+        (["--model=README.md"], "README.md is not a TensorFlow Lite model"),
+        (["--data=no/such.conll"], "no/such.conll"),
+        (["--format=xml"], "--format"),
+        (["--num_threads=0"], "--num_threads"),
+        (["--uncertainty_columns", "--output_format=jsonl"], "--uncertainty_columns goes with"),
+        (
+            ["--data=README.md", "--format=conll", "--token_column=99"],
+            "README.md:1: too few columns",
+        ),
+        (["--modell=x"], "Unknown command line flag 'modell'"),
+        (["x.conll"], "Arguments must be flags"),
+    ],
+)
+def test_wrong_arguments(call, path, monkeypatch, arguments, said):
+    monkeypatch.chdir(ROOT)
+    code, out, err = call(run_tflite, f"--model={path}", *arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("converted")
+def test_the_benchmark_prints_a_table(trained_run):
+    data = trained_run.parent / "data" / "dev.conll"
+    lines = benchmark.table(str(trained_run), str(data), repeats=1, most=10).splitlines()
+    assert [line.split("|")[1].strip() for line in lines] == ["model", "---", "Keras", *PRECISIONS]
+    cells = [cell.strip() for cell in lines[3].split("|")]
+    assert cells[5:7] == ["100.00", "100.00"]
+    assert float(cells[2]) > 0

@@ -1,0 +1,55 @@
+import pytest
+
+from tests.tiny_bert import write_tiny_bert
+from uanet_tf.errors import InputError
+from uanet_tf.presets import bert_preset
+from uanet_tf.presets.bert_preset import read_bert_preset
+
+
+def test_a_folder_of_hugging_face(tmp_path):
+    assert read_bert_preset(str(write_tiny_bert(tmp_path / "bert"))).spec.width == 16
+
+
+def test_the_home_directory(tmp_path, monkeypatch):
+    write_tiny_bert(tmp_path / "bert")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert read_bert_preset("~/bert").spec.width == 16
+
+
+@pytest.mark.parametrize(("name", "is_folder"), [("bert_base_en", False), ("preset", True)])
+def test_names_and_folders_of_keras_nlp(tmp_path, monkeypatch, name, is_folder):
+    """A folder with a metadata.json is keras_nlp's, a name that is no path too."""
+    asked: list[str] = []
+    monkeypatch.setattr(bert_preset, "read_keras_nlp", asked.append)
+    monkeypatch.chdir(tmp_path)
+    if is_folder:
+        write_tiny_bert(tmp_path / name)
+        (tmp_path / name / "metadata.json").write_text("{}")
+    read_bert_preset(name)
+    assert asked == [name]
+
+
+@pytest.mark.parametrize(
+    ("preset", "message"),
+    [
+        ("", "--bert_preset is required with --representation=bert: the directory of a Hugging"),
+        ("./nowhere", "--bert_preset=./nowhere is not a directory."),
+        ("/nowhere/at/all", "--bert_preset=/nowhere/at/all is not a directory."),
+        ("bert_of_nobody", "--bert_preset=bert_of_nobody cannot be loaded by keras_nlp: Unknown"),
+    ],
+)
+def test_what_does_not_exist_is_said(preset, message):
+    with pytest.raises(InputError, match=message):
+        read_bert_preset(preset)
+
+
+def test_a_folder_without_a_bert(tmp_path):
+    with pytest.raises(InputError, match=r"holds no BERT: it has no config\.json\."):
+        read_bert_preset(str(tmp_path))
+
+
+def test_a_file_in_place_of_a_folder(tmp_path, monkeypatch):
+    (tmp_path / "vocab.txt").write_text("a\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"--bert_preset=vocab.txt is not a directory\."):
+        read_bert_preset("vocab.txt")

@@ -1,0 +1,121 @@
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.tiny_bert import SUBWORDS
+from uanet_tf.errors import InputError
+from uanet_tf.presets.bert_preset import read_bert_preset
+from uanet_tf.presets.keras_nlp_preset import read_keras_nlp
+from uanet_tf.representation.bert_encoder import BertEncoder
+
+
+@pytest.fixture(scope="module")
+def backbone():
+    import keras_nlp
+
+    backbone = keras_nlp.models.BertBackbone(
+        vocabulary_size=len(SUBWORDS),
+        num_layers=2,
+        num_heads=2,
+        hidden_dim=16,
+        intermediate_dim=24,
+        dropout=0.2,
+        max_sequence_length=64,
+    )
+    rng = np.random.default_rng(1)
+    backbone.set_weights([w + 0.3 * rng.standard_normal(w.shape) for w in backbone.get_weights()])
+    return backbone
+
+
+def write_preset(backbone, folder, *, lowercase=True):
+    """What keras_nlp's ``save_to_preset`` writes; it refuses to under Keras 2."""
+    import keras_nlp
+
+    tokenizer = keras_nlp.models.BertTokenizer(vocabulary=list(SUBWORDS), lowercase=lowercase)
+    assets = folder / "assets" / "tokenizer"
+    assets.mkdir(parents=True)
+    tokenizer.save_assets(str(assets))
+    for layer, name in ((backbone, "config.json"), (tokenizer, "tokenizer.json")):
+        config = tf.keras.saving.serialize_keras_object(layer)
+        config.pop("build_config", None)
+        if name == "tokenizer.json":
+            config["config"]["vocabulary"] = None
+        (folder / name).write_text(json.dumps(config))
+    (folder / "metadata.json").write_text(json.dumps({"keras_version": "2.15.0"}))
+    backbone.save_weights(str(folder / "model.weights.h5"))
+    return folder
+
+
+def encoder_of(preset):
+    spec = preset.spec
+    encoder = BertEncoder(
+        spec.vocabulary_size,
+        width=spec.width,
+        num_layers=spec.num_layers,
+        num_heads=spec.num_heads,
+        feedforward_width=spec.feedforward_width,
+        max_positions=spec.max_positions,
+        activation=spec.activation,
+        epsilon=spec.epsilon,
+    )
+    encoder.fill(preset.weights)
+    return encoder
+
+
+def test_a_folder_gives_the_states_of_keras_nlp(backbone, tmp_path):
+    """Its activation is the approximate GELU, and stays so."""
+    preset = read_bert_preset(str(write_preset(backbone, tmp_path / "preset")))
+    rng = np.random.default_rng(2)
+    ids = rng.integers(5, len(SUBWORDS), [3, 11]).astype(np.int32)
+    mask = np.arange(11) < np.array([[11], [4], [7]])
+    inputs = {
+        "token_ids": ids,
+        "padding_mask": mask.astype(np.int32),
+        "segment_ids": np.zeros_like(ids),
+    }
+    expected = backbone(inputs)["sequence_output"].numpy()[mask]
+    assert preset.spec.activation == "gelu_tanh"
+    states = encoder_of(preset)(tf.constant(ids), tf.constant(mask))
+    np.testing.assert_allclose(states, expected, atol=1e-5)
+
+
+def test_what_the_preset_is(backbone, tmp_path):
+    spec = read_keras_nlp(str(write_preset(backbone, tmp_path / "preset"))).spec
+    assert spec.vocabulary == SUBWORDS
+    assert (spec.width, spec.num_layers, spec.num_heads, spec.max_positions) == (16, 2, 2, 64)
+    assert (spec.hidden_dropout, spec.attention_dropout) == (0.2, 0.2)
+    assert (spec.lowercase, spec.strip_accents, spec.split_chinese) == (True, True, True)
+
+
+def test_a_preset_with_capitals_keeps_accents(backbone, tmp_path):
+    spec = read_keras_nlp(str(write_preset(backbone, tmp_path / "preset", lowercase=False))).spec
+    assert (spec.lowercase, spec.strip_accents) == (False, False)
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.weights.h5", "tokenizer.json"])
+def test_a_missing_file_is_one_sentence(backbone, tmp_path, name):
+    folder = write_preset(backbone, tmp_path / "preset")
+    (folder / name).unlink()
+    with pytest.raises(InputError, match=f"cannot be loaded by keras_nlp: .*{name}"):
+        read_keras_nlp(str(folder))
+
+
+def test_no_network(monkeypatch):
+    import keras_nlp
+
+    def fail(preset, **kwargs):
+        raise OSError(f"no route to the host of {preset}\nand more")
+
+    monkeypatch.setattr(keras_nlp.models.BertBackbone, "from_preset", fail)
+    message = "--bert_preset=bert_base_en cannot be loaded by keras_nlp: no route to the host of"
+    with pytest.raises(InputError, match=message) as caught:
+        read_keras_nlp("bert_base_en")
+    assert "\n" not in str(caught.value)
+
+
+def test_keras_nlp_is_missing(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "keras_nlp", None)
+    with pytest.raises(InputError, match="--bert_preset=bert_base_en needs the package keras-nlp"):
+        read_keras_nlp("bert_base_en")

@@ -1,0 +1,84 @@
+"""A model that reads documents answers for sentences."""
+
+import numpy as np
+import pytest
+
+from tests.tagging.fake_model import FakeModel
+from uanet_tf.data.conll import Sentence
+from uanet_tf.tagging.document_context import joined_tokens, tag_in_context
+from uanet_tf.tagging.sentence_stream import tag
+
+
+class Document(FakeModel):
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.context = "document"
+
+
+def corpus(*texts, starts=(0,)):
+    return [
+        Sentence(tuple(text.split()), (), number, number in starts)
+        for number, text in enumerate(texts)
+    ]
+
+
+SENTENCES = corpus("p1 q2", "q3 o4 P5", "l6", "Q7 p8", "p9", starts=(0, 3))
+
+
+def test_sentences_are_read_with_their_document():
+    model = Document()
+    pairs = list(tag_in_context(model, SENTENCES))
+    assert sorted(row for batch in model.batches for row in batch) == [
+        ["Q7", "p8", "p9"],
+        ["p1", "q2", "q3", "o4", "P5", "l6"],
+    ]
+    assert [sentence for sentence, _ in pairs] == SENTENCES
+    assert [tuple(answer.tokens) for _, answer in pairs] == [s.tokens for s in SENTENCES]
+
+
+def test_answers_are_those_of_the_passage_cut_at_sentence_ends():
+    """An entity across the end of a sentence becomes one on either side; all else is kept."""
+    found = [answer for _, answer in tag_in_context(Document(), SENTENCES)]
+    (whole, rest) = tag(FakeModel(), joined_tokens(Document(), SENTENCES))
+    assert whole.labels[:3] == ["B-PER", "I-PER", "I-PER"]
+    assert [answer.labels for answer in found[:2]] == [["B-PER", "I-PER"], ["B-PER", "O", "B-LOC"]]
+    for name in ("uncertainty", "confidence", "refined"):
+        joined = [value for answer in found for value in getattr(answer, name)]
+        assert joined == getattr(whole, name) + getattr(rest, name)
+    assert all(answer.scheme == "IOB2" for answer in found)
+
+
+def test_labels_without_a_scheme_are_only_cut():
+    found = [a.labels for _, a in tag_in_context(Document(label_scheme=None), SENTENCES)]
+    (whole, rest) = tag(FakeModel(label_scheme=None), joined_tokens(Document(), SENTENCES))
+    assert [label for labels in found for label in labels] == whole.labels + rest.labels
+
+
+@pytest.mark.parametrize("options", [{}, {"alone": True}])
+def test_else_each_sentence_is_read_by_itself(options):
+    model = Document() if options else FakeModel()
+    pairs = list(tag_in_context(model, SENTENCES, **options))
+    assert [answer for _, answer in pairs] == tag(FakeModel(), [s.tokens for s in SENTENCES])
+
+
+def test_passages_are_no_longer_than_the_model_reads():
+    model = Document(max_tokens=8)
+    sentences = corpus(*["o1 o2 o3"] * 5, " ".join(["o1"] * 20))
+    answers = [answer for _, answer in tag_in_context(model, sentences)]
+    assert [len(answer) for answer in answers] == [3] * 5 + [20]
+    assert max(len(row) for batch in model.batches for row in batch) == 8
+    assert joined_tokens(model, sentences)[0] == ["o1", "o2", "o3"] * 2
+
+
+def test_a_stream_is_read_as_it_is_answered():
+    """One passage ahead, however long the stream."""
+
+    def endless():
+        number = 0
+        while True:
+            yield Sentence(("o1", "o2"), (), number, number % 3 == 0)
+            number += 1
+
+    pairs = tag_in_context(Document(), endless(), window=5)
+    lines = [next(pairs)[0].line for _ in range(100)]
+    np.testing.assert_array_equal(lines, np.arange(100))

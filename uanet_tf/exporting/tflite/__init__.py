@@ -1,0 +1,1 @@
+"""TensorFlow Lite files: conversion, their contents, tagging with them."""

@@ -1,0 +1,223 @@
+"""From a run directory to TensorFlow Lite files, each compared with the run's model."""
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+from collections.abc import Sequence
+
+import numpy as np
+from absl import logging
+
+from uanet_tf.data.conll import read_corpus
+from uanet_tf.errors import InputError
+from uanet_tf.exporting.run_model import load_run_model
+from uanet_tf.exporting.sample_inputs import sample_sentences
+from uanet_tf.exporting.signatures import DEFAULT
+from uanet_tf.exporting.tflite.conversion import DYNAMIC, FLOAT16, FLOAT32, convert
+from uanet_tf.exporting.tflite.metadata import (
+    DESCRIPTION,
+    VALUE_LABELS,
+    VOCABULARY,
+    File,
+    TensorInfo,
+    add_metadata,
+)
+from uanet_tf.exporting.tflite.tflite_tagger import FORMAT, SETTINGS, TFLiteTagger, tagger_files
+from uanet_tf.exporting.verification import ExportMismatchError
+from uanet_tf.exporting.version_folders import check_name
+from uanet_tf.exporting.vocabulary_files import CHARS, LABELS, WORDS
+from uanet_tf.models.tagger import Tagger
+from uanet_tf.tagging import sentence_stream
+
+ENDINGS = {FLOAT32: "", FLOAT16: "_float16", DYNAMIC: "_dynamic"}
+TOLERANCE = 1e-4  # nats
+_MOST_SENTENCES = 500
+# Of float32, which rounds otherwise: a label that hangs on the last digit may fall either way.
+_LEAST_AGREEMENT = 0.999
+
+
+@dataclasses.dataclass(frozen=True)
+class Agreement:
+    """How a file answers, compared with the model that it was made from.
+
+    Attributes:
+      tokens: tokens that were compared.
+      source: what they are from.
+      same: share of them that got the same label.
+      same_where_refined: the same, of tokens of which the model took the refined label; NaN
+        where there are none.
+      uncertainty_error: largest difference of the uncertainty, nats.
+    """
+
+    tokens: int
+    source: str
+    same: float
+    same_where_refined: float
+    uncertainty_error: float
+
+    def __str__(self) -> str:
+        refined = ""
+        if not np.isnan(self.same_where_refined):
+            refined = f" ({100 * self.same_where_refined:.2f} % of the refined ones)"
+        return (
+            f"{100 * self.same:.2f} % of {self.tokens:,} labels{refined} as the run's model gives "
+            f"them, uncertainty within {self.uncertainty_error:.1g} nats ({self.source})"
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Written:
+    """A TensorFlow Lite file: its path, the precision of its weights, its agreement."""
+
+    path: pathlib.Path
+    precision: str
+    agreement: Agreement
+
+
+def export_tflite(
+    run_dir: str | pathlib.Path,
+    export_dir: str | pathlib.Path,
+    *,
+    name: str = "uanet",
+    quantize: bool = False,
+    num_samples: int | None = None,
+    mc_seed: int | None = None,
+    threshold: float | None = None,
+    refine_all: bool = False,
+) -> list[Written]:
+    """Writes ``export_dir/name.tflite``, with metadata and vocabularies; see ``convert``.
+
+    The answers for up to 500 sentences of the run's development file (of generated sentences,
+    where the file is gone) are compared with those of the run's model before a file takes its
+    name. A file of that name is replaced.
+
+    Args:
+      run_dir: a trained run.
+      export_dir: where to write.
+      name: of the model.
+      quantize: also write ``name_float16.tflite`` and ``name_dynamic.tflite``.
+      num_samples: M; 0: one pass without dropout; None: the run's.
+      mc_seed: seed of the sampling masks, at least 0; None: the run's.
+      threshold: Gamma, nats; None: the run's.
+      refine_all: also refine tokens up to Gamma: ``refined_label_ids`` are then the refiner's
+        for them too; no other answer changes.
+
+    Raises:
+      InputError: no trained run, a wrong argument, or a model that cannot be converted.
+      ExportMismatchError: the float32 file answers otherwise than the run's model.
+    """
+    check_name(name, "_text")
+    model = load_run_model(
+        run_dir,
+        num_samples=num_samples,
+        mc_seed=mc_seed,
+        threshold=threshold,
+        refine_all=refine_all,
+        sampling="exact",
+    )
+    converted = convert(model, tuple(ENDINGS) if quantize else (FLOAT32,))
+    sentences, source = _comparison_sentences(model)
+    folder = pathlib.Path(export_dir)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with contextlib.ExitStack() as cleaning:
+            written = []
+            for precision, content in converted.items():
+                path = folder / f"{name}{ENDINGS[precision]}.tflite"
+                part = folder / f".{path.name}.{os.getpid()}.part"
+                cleaning.callback(part.unlink, missing_ok=True)
+                logging.info("writing %s", path)
+                part.write_bytes(_with_metadata(model, content, name, precision))
+                agreement = compare(model, TFLiteTagger(part), sentences, source)
+                _check(precision, agreement)
+                written.append((part, Written(path, precision, agreement)))
+            for part, file in written:
+                os.replace(part, file.path)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror}.") from error
+    return [file for _, file in written]
+
+
+def compare(
+    model: Tagger, tagger: TFLiteTagger, sentences: Sequence[Sequence[str]], source: str = ""
+) -> Agreement:
+    """Tags the same sentences with both."""
+    expected, actual = (sentence_stream.tag(each, sentences) for each in (model, tagger))
+    pairs = list(zip(expected, actual, strict=True))
+    same = np.concatenate([np.equal(one.labels, two.labels) for one, two in pairs])
+    refined = np.concatenate([one.refined for one, _ in pairs])
+    errors = [np.abs(np.subtract(one.uncertainty, two.uncertainty)).max() for one, two in pairs]
+    return Agreement(
+        tokens=len(same),
+        source=source,
+        same=float(same.mean()),
+        same_where_refined=float(same[refined].mean()) if refined.any() else float("nan"),
+        uncertainty_error=float(max(errors)),
+    )
+
+
+def _comparison_sentences(model: Tagger) -> tuple[list[Sequence[str]], str]:
+    data = model.settings.data
+    if data.dev_path and pathlib.Path(data.dev_path).is_file():
+        corpus = read_corpus(
+            data.dev_path, token_column=data.token_column, label_column=data.label_column
+        )
+        return [list(s.tokens) for s in corpus[:_MOST_SENTENCES]], pathlib.Path(data.dev_path).name
+    tokens = sample_sentences(model.vocabulary, range(1, 61))
+    return [[token or "." for token in sentence] for sentence in tokens], "generated sentences"
+
+
+def _check(precision: str, agreement: Agreement) -> None:
+    if precision != FLOAT32:
+        return  # said, not judged
+    if agreement.same < _LEAST_AGREEMENT or not agreement.uncertainty_error <= TOLERANCE:
+        raise ExportMismatchError(f"The TensorFlow Lite file is wrong: {agreement}.")
+
+
+def _with_metadata(model: Tagger, content: bytes, name: str, precision: str) -> bytes:
+    decoder = model.settings.decoder.decoder
+    files = {
+        key: File(value, *_FILES[key]) for key, value in tagger_files(model, precision).items()
+    }
+    return add_metadata(
+        content,
+        main=DEFAULT,
+        name=name,
+        description=(
+            f"Labels the tokens of one sentence ({decoder}), with an uncertainty for each. "
+            f"Weights: {precision}. {SETTINGS} says how tokens become ids."
+        ),
+        version=str(FORMAT),
+        tensors=_TENSORS,
+        files=files,
+    )
+
+
+_FILES: dict[str, tuple[str, int]] = {
+    SETTINGS: (
+        "How tokens become ids, what labels mean, and how the model was made.",
+        DESCRIPTION,
+    ),
+    LABELS: ("Line k (from 0) is label k.", VALUE_LABELS),
+    WORDS: ("Line k (from 0) is the normalised word with id k + 2.", VOCABULARY),
+    CHARS: ("Line k (from 0): code point, tab, character; its id is k + 2.", VOCABULARY),
+}
+_TENSORS = {
+    "word_ids": TensorInfo("Ids of words; 1: unknown.", ("batch", "token"), (WORDS,)),
+    "char_ids": TensorInfo(
+        "Ids of each word's characters, 0 behind its last; 1: unknown.",
+        ("batch", "token", "character"),
+        (CHARS,),
+    ),
+    "label_ids": TensorInfo("The labels.", ("batch", "token"), (LABELS,)),
+    "draft_label_ids": TensorInfo("Labels of the draft.", ("batch", "token"), (LABELS,)),
+    "refined_label_ids": TensorInfo(
+        "Labels of the refiner; for tokens that are not refined, the draft's.",
+        ("batch", "token"),
+        (LABELS,),
+    ),
+    "uncertainty": TensorInfo("Uncertainty of the draft, nats.", ("batch", "token")),
+    "confidence": TensorInfo("Probability of the label.", ("batch", "token")),
+    "refined": TensorInfo("Whether the refined label was taken.", ("batch", "token")),
+}

@@ -1,0 +1,198 @@
+"""Tagging strings with a TensorFlow Lite file, and what the file must hold for it."""
+
+import json
+import os
+import pathlib
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from uanet_tf.data.token_lookup import TokenLookup
+from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
+from uanet_tf.errors import InputError
+from uanet_tf.exporting.signatures import DEFAULT
+from uanet_tf.exporting.tflite.metadata import read_files
+from uanet_tf.exporting.vocabulary_files import CHARS, LABELS, WORDS, write_vocabulary_files
+from uanet_tf.models.tagger import Tagger
+from uanet_tf.ops.graph_function import graph_function
+
+SETTINGS = "settings.json"
+FORMAT = 1
+# What tagging asks of a model: {its name: (output of the graph, dtype)}.
+_OUTPUTS = {
+    "labels": ("label_ids", np.int32),
+    "draft_labels": ("draft_label_ids", np.int32),
+    "refined_labels": ("refined_label_ids", np.int32),
+    "uncertainty": ("uncertainty", np.float32),
+    "confidence": ("confidence", np.float32),
+    "refined": ("refined", np.bool_),
+}
+
+
+def tagger_files(model: Tagger, precision: str) -> dict[str, bytes]:
+    """The files that a ``TFLiteTagger`` of the model needs, {name: content}.
+
+    ``settings.json`` says how tokens become ids and what the labels mean, ``labels.txt`` holds
+    label k in line k, ``words.txt`` and ``chars.txt`` what has id k + 2 in line k (from 0); see
+    ``write_vocabulary_files``. Words that no line can hold make the settings hold all of them.
+    """
+    with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
+        paths = write_vocabulary_files(model, pathlib.Path(folder))
+        files = {path.name: path.read_bytes() for path in paths}
+    settings = _settings(model, precision)
+    if WORDS not in files:
+        settings["words"] = list(model.vocabulary.words)
+    text = json.dumps(settings, ensure_ascii=False, indent=1)
+    return {SETTINGS: text.encode() + b"\n", **files}
+
+
+def _settings(model: Tagger, precision: str) -> dict[str, Any]:
+    data, parts = model.settings.data, model.settings
+    return {
+        "format": FORMAT,
+        "precision": precision,
+        "representation": parts.representation.representation,
+        "encoder": parts.encoder.encoder,
+        "decoder": parts.decoder.decoder,
+        "num_samples": model.num_samples,
+        "mc_seed": model.mc_seed,
+        "uncertainty": parts.sampling.uncertainty,
+        "threshold": model.threshold,
+        "refine_all": model.refine_all,
+        "label_scheme": model.label_scheme,
+        "max_tokens": model.max_tokens,
+        "token_column": data.token_column,
+        "normalize_digits": data.normalize_digits,
+        "lowercase_words": data.lowercase_words,
+        "max_chars": data.max_chars,
+        "padding_id": PADDING_ID,
+        "unknown_id": UNKNOWN_ID,
+        "first_id": FIRST_ID,
+    }
+
+
+class TFLiteTagger:
+    """A TensorFlow Lite file of ``export.py --tflite`` as a model for ``uanet_tf.tag``.
+
+    Tokens become ids by the same ``TokenLookup`` as in training; all else is done by the
+    TensorFlow Lite interpreter, one sentence after another.
+
+    Args:
+      path: the file.
+      num_threads: of the interpreter.
+
+    Attributes:
+      settings: what stands in the file's settings.json.
+      threshold: Gamma, nats; a part of the graph.
+      label_names: labels, in the scheme of the training file.
+      label_scheme: their tag scheme; None for labels of single tokens.
+      max_tokens: longest sentence read in one piece.
+
+    Raises:
+      InputError: the file is missing, or was not written by ``export.py --tflite``.
+
+    Example:
+
+    >>> tagger = TFLiteTagger("uanet.tflite")
+    >>> uanet_tf.tag(tagger, [["Chelsea", "beat", "Real", "Madrid"]])
+    """
+
+    def __init__(self, path: str | os.PathLike, *, num_threads: int = 1):
+        path = pathlib.Path(path)
+        files = read_files(path)
+        self.settings = _read_settings(path, files)
+        self.threshold: float = self.settings["threshold"]
+        self.label_scheme: str | None = self.settings["label_scheme"]
+        self.max_tokens: int = self.settings["max_tokens"]
+        self.label_names = _lines(files[LABELS])
+        self._ids = _make_lookup(self.settings, files)
+        self._run = _make_runner(path, num_threads)
+
+    def ids(self, tokens: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Word ids [N] and character ids [N, W] of N tokens, int32."""
+        word_ids, char_ids = self._ids(tf.constant(tokens, tf.string))
+        return word_ids.numpy(), char_ids.numpy()
+
+    def run(self, word_ids: np.ndarray, char_ids: np.ndarray) -> dict[str, np.ndarray]:
+        """Calls the graph with [1, T] word ids and [1, T, W] character ids; see ``convert``.
+
+        Raises:
+          ValueError: the ids have another shape; the runtime would take the first row of several.
+          RuntimeError: an id does not exist.
+        """
+        if word_ids.shape != (1, *word_ids.shape[1:2]) or char_ids.shape[:-1] != word_ids.shape:
+            raise ValueError(
+                "`word_ids` must be [1, T] and `char_ids` [1, T, W]. "
+                f"Received: {list(word_ids.shape)} and {list(char_ids.shape)}"
+            )
+        return self._run(word_ids=word_ids, char_ids=char_ids)
+
+    def tag_batch(self, tokens: np.ndarray, lengths: np.ndarray) -> dict[str, np.ndarray]:
+        """Tags [B, T] padded tokens; labels are positions in ``label_names``, 0 at padding."""
+        mask = np.arange(tokens.shape[1]) < lengths[:, np.newaxis]  # [B, T]
+        word_ids, char_ids = self.ids(tokens[mask].tolist())
+        answers = {name: np.zeros(mask.shape, dtype) for name, (_, dtype) in _OUTPUTS.items()}
+        end = 0
+        for row, length in enumerate(lengths):
+            start, end = end, end + int(length)
+            if start == end:
+                continue
+            chars = char_ids[start:end]
+            width = max(1, np.count_nonzero(chars, axis=1).max())  # of this sentence
+            outputs = self.run(word_ids[np.newaxis, start:end], chars[np.newaxis, :, :width])
+            for name, (output, _) in _OUTPUTS.items():
+                answers[name][row, :length] = outputs[output][0]
+        return answers
+
+
+def _read_settings(path: pathlib.Path, files: Mapping[str, bytes]) -> dict[str, Any]:
+    missing = [name for name in (SETTINGS, LABELS, CHARS) if name not in files]
+    if missing:
+        raise InputError(
+            f"{path} holds no {missing[0]}: name a file that export.py --tflite wrote."
+        )
+    settings = json.loads(files[SETTINGS])
+    if settings["format"] != FORMAT:
+        raise InputError(
+            f"{path} has the format {settings['format']}, and this version of uanet_tf reads "
+            f"{FORMAT}: export the run again."
+        )
+    return settings
+
+
+def _make_lookup(settings: Mapping[str, Any], files: Mapping[str, bytes]) -> Any:
+    words = settings["words"] if "words" in settings else _lines(files.get(WORDS, b""))
+    codes = [int(line.split("\t")[0]) for line in _lines(files[CHARS])]
+    lookup = TokenLookup(
+        words,
+        [chr(code) for code in codes],
+        normalize_digits=settings["normalize_digits"],
+        lowercase_words=settings["lowercase_words"],
+        max_chars=settings["max_chars"],
+    )
+    # A closure keeps the lookup's tables alive.
+    return graph_function([tf.TensorSpec([None], tf.string)])(lambda tokens: lookup(tokens))
+
+
+def _make_runner(path: pathlib.Path, num_threads: int) -> Any:
+    try:
+        interpreter = tf.lite.Interpreter(
+            model_path=str(path),
+            num_threads=num_threads,
+            # Delegates take graphs of fixed sizes alone, and say so for each file.
+            experimental_op_resolver_type=(
+                tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+            ),
+        )
+        # The runner reads tensors of the interpreter, and keeps it.
+        return interpreter.get_signature_runner(DEFAULT)
+    except ValueError as error:
+        reason = " ".join(str(error).split())[:120]
+        raise InputError(f"{path} is not a TensorFlow Lite model: {reason}") from error
+
+
+def _lines(content: bytes) -> list[str]:
+    return content.decode("utf-8").split("\n")[:-1]

@@ -1,0 +1,1 @@
+"""Pretrained BERTs, read from their files."""

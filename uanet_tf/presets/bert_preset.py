@@ -1,0 +1,36 @@
+"""Which of the three kinds of pretrained BERT ``--bert_preset`` names."""
+
+import pathlib
+
+from uanet_tf.data.bert_spec import BertPreset
+from uanet_tf.errors import InputError
+from uanet_tf.presets.hugging_face import read_hugging_face
+from uanet_tf.presets.keras_nlp_preset import read_keras_nlp
+
+
+def read_bert_preset(preset: str) -> BertPreset:
+    """Reads a pretrained BERT.
+
+    Args:
+      preset: a Hugging Face directory (config.json, vocab.txt, model.safetensors), a keras_nlp
+        preset directory, or the name of a keras_nlp preset.
+
+    Raises:
+      InputError: there is none, or it cannot be read.
+    """
+    if not preset:
+        raise InputError(
+            "--bert_preset is required with --representation=bert: the directory of a Hugging "
+            "Face or keras_nlp BERT, or the name of a keras_nlp preset such as bert_base_en."
+        )
+    folder = pathlib.Path(preset).expanduser()
+    if folder.is_dir():
+        if not (folder / "config.json").exists():
+            raise InputError(f"--bert_preset={preset} holds no BERT: it has no config.json.")
+        # Both kinds have a config.json; this one alone goes with every keras_nlp preset.
+        if (folder / "metadata.json").exists():
+            return read_keras_nlp(str(folder))
+        return read_hugging_face(folder)
+    if folder.exists() or preset.startswith((".", "/", "~")):
+        raise InputError(f"--bert_preset={preset} is not a directory.")
+    return read_keras_nlp(preset)

@@ -1,0 +1,1 @@
+"""Sentences, streams, windows and documents through a model."""

@@ -1,0 +1,76 @@
+"""Tagging the sentences of documents by a model that reads documents, not single sentences."""
+
+import collections
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+from uanet_tf.data import tag_schemes
+from uanet_tf.data.documents import InDocument, passages
+from uanet_tf.tagging.sentence_stream import tag_stream
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
+
+S = TypeVar("S", bound=InDocument)
+
+
+def tag_in_context(
+    model: Any, sentences: Iterable[S], *, alone: bool = False, **options: int
+) -> Iterator[tuple[S, TaggedSentence]]:
+    """Like ``tag_stream``, for sentences of files; each with its answer, in order.
+
+    Where the model was trained with ``--context=document``, it reads the sentences of a document
+    together, as many as its ``max_tokens`` allow, and the answers are cut at the ends of sentences:
+    what it takes for an entity across such an end becomes one on either side.
+
+    Args:
+      model: a loaded model.
+      sentences: objects with ``tokens`` and ``new_document``, read as needed.
+      alone: read each sentence by itself all the same.
+      **options: of ``tag_stream``; ``window`` counts passages.
+    """
+    size = 0 if alone else _passage_tokens(model)
+    waiting: collections.deque[list[S]] = collections.deque()  # read, and not answered yet
+
+    def texts() -> Iterator[list[str]]:
+        for passage in passages(sentences, size):
+            waiting.append(passage)
+            yield [token for sentence in passage for token in sentence.tokens]
+
+    for answer in tag_stream(model, texts(), **options):
+        passage = waiting.popleft()
+        yield from zip(passage, _split(answer, passage), strict=True)
+
+
+def joined_tokens(model: Any, sentences: Iterable[S]) -> list[list[str]]:
+    """What the model reads in one piece: the tokens of each sentence, or of each passage."""
+    return [
+        [token for sentence in passage for token in sentence.tokens]
+        for passage in passages(sentences, _passage_tokens(model))
+    ]
+
+
+def _passage_tokens(model: Any) -> int:
+    return model.max_tokens if model.context == "document" else 0
+
+
+def _split(answer: TaggedSentence, passage: list[S]) -> Iterator[TaggedSentence]:
+    """Cuts the answer for a passage into those for its sentences."""
+    if len(passage) == 1:
+        yield answer
+        return
+    end = 0
+    for sentence in passage:
+        start, end = end, end + len(sentence.tokens)
+        labels = {}
+        for name in ("labels", "draft_labels", "refined_labels"):
+            part = getattr(answer, name)[start:end]
+            if answer.scheme is not None:
+                part, _ = tag_schemes.repair(part, answer.scheme)
+            labels[name] = list(part)
+        yield TaggedSentence(
+            tokens=answer.tokens[start:end],
+            uncertainty=answer.uncertainty[start:end],
+            confidence=answer.confidence[start:end],
+            refined=answer.refined[start:end],
+            scheme=answer.scheme,
+            **labels,
+        )
