@@ -1,1 +1,1 @@
-"""TF Serving's configuration, a client, and a local server for where there is no Docker."""
+"""TF Serving's configuration files; the code that serves is uanet_tf/serving/."""

@@ -22,7 +22,7 @@ STEPS = (
     {"inference"},
     {"models"},
     {"tagging", "metrics"},
-    {"training", "evaluation", "exporting"},
+    {"training", "evaluation", "exporting", "serving"},
     {"commands"},
     # What a person starts: `python train.py`, `python -m uanet_tf.tag`.
     {

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import requests
 
-from serving.client import Client
-from serving.rest_api.loaded_model import LoadedModel
-from serving.rest_api.model_config import ModelSettings
-from serving.rest_api.warm_up import warm_up
 from tests.serving.servers import in_thread
 from uanet_tf.commands.sentence_input import tokenize
 from uanet_tf.exporting.sample_inputs import pad
+from uanet_tf.serving.client import Client
+from uanet_tf.serving.rest_api.loaded_model import LoadedModel
+from uanet_tf.serving.rest_api.model_config import ModelSettings
+from uanet_tf.serving.rest_api.warm_up import warm_up
 
 
 @pytest.fixture(scope="module")

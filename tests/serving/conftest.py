@@ -2,9 +2,9 @@
 
 import pytest
 
-from serving.rest_api.model_config import ModelSettings
 from tests.serving import toy_models
 from tests.serving.servers import in_thread
+from uanet_tf.serving.rest_api.model_config import ModelSettings
 
 
 @pytest.fixture(scope="session")

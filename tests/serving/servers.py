@@ -15,12 +15,12 @@ from pathlib import Path
 
 import requests
 
-from serving.rest_api.app import make_app
-from serving.rest_api.handler import Handler
-from serving.rest_api.loaded_model import LoadedModel
-from serving.rest_api.model_config import ModelSettings
-from serving.rest_api.model_manager import ModelManager
-from serving.rest_api.web_server import make_server
+from uanet_tf.serving.rest_api.app import make_app
+from uanet_tf.serving.rest_api.handler import Handler
+from uanet_tf.serving.rest_api.loaded_model import LoadedModel
+from uanet_tf.serving.rest_api.model_config import ModelSettings
+from uanet_tf.serving.rest_api.model_manager import ModelManager
+from uanet_tf.serving.rest_api.web_server import make_server
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 START_SECONDS = 120

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from serving.answers import ServedSentence, character_offsets, joined_offsets
+from uanet_tf.serving.answers import ServedSentence, character_offsets, joined_offsets
 
 
 @pytest.mark.parametrize("text", ["", "abc", "Café é", "日本 x", "a😀b", "e\u0301 x", "\u200dü\n"])

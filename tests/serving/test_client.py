@@ -12,11 +12,11 @@ import threading
 import numpy as np
 import pytest
 
-from serving.client import Client, tag
-from serving.errors import ServingError
-from serving.retrying import RetryPolicy
 from tests.serving.fake_server import Reset, Silence, scripted
 from uanet_tf.errors import InputError
+from uanet_tf.serving.client import Client, tag
+from uanet_tf.serving.errors import ServingError
+from uanet_tf.serving.retrying import RetryPolicy
 
 ONCE = RetryPolicy(attempts=1)
 

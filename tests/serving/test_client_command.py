@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from serving import client_command
 from tests.serving.servers import ROOT
+from uanet_tf.commands import client as client_command
 from uanet_tf.errors import InputError
 
 
@@ -116,7 +116,9 @@ def test_help_and_tensorflow_stays_out(url):
     done = run("--help")
     assert done.returncode == 0
     assert b"MODEL_text" in done.stdout
-    program = "import sys, serving.client, serving.client_command, serving.rest_transport\n"
+    program = (
+        "import sys, serving.client, uanet_tf.commands.client, uanet_tf.serving.rest_transport\n"
+    )
     program += "sys.exit('tensorflow' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False)
     assert done.returncode == 0

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from google.protobuf import text_format
 
-from serving import client
-from serving.rest_api.messages import Field, new_message
-from serving.rest_api.model_config import read_model_config
+from uanet_tf.serving import client
+from uanet_tf.serving.rest_api.messages import Field, new_message
+from uanet_tf.serving.rest_api.model_config import read_model_config
 
 yaml = pytest.importorskip("yaml")
 

@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from serving.client import Client
-from serving.errors import ServingError
-from serving.retrying import RetryPolicy
 from tests.serving.servers import ROOT
 from uanet_tf.errors import InputError
+from uanet_tf.serving.client import Client
+from uanet_tf.serving.errors import ServingError
+from uanet_tf.serving.retrying import RetryPolicy
 
 
 def test_says_what_is_missing(monkeypatch):
@@ -30,8 +30,8 @@ def service(toy_folder):
     import tensorflow as tf
     from tensorflow_serving.apis import predict_pb2, prediction_service_pb2_grpc
 
-    from serving.rest_api.loaded_model import LoadedModel
-    from serving.rest_api.rest_error import RestError
+    from uanet_tf.serving.rest_api.loaded_model import LoadedModel
+    from uanet_tf.serving.rest_api.rest_error import RestError
 
     names = ("uanet", "uanet_text")
     models = {name: LoadedModel(toy_folder / name / "1") for name in names}

@@ -2,9 +2,9 @@ import socket
 
 import pytest
 
-from serving.errors import ServingError
-from serving.rest_transport import RestTransport
 from tests.serving.fake_server import Reset, Silence, scripted
+from uanet_tf.serving.errors import ServingError
+from uanet_tf.serving.rest_transport import RestTransport
 
 ANSWER = {"outputs": {"labels": [["O"]]}}
 

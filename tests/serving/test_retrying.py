@@ -1,7 +1,7 @@
 import pytest
 
-from serving.errors import ServingError
-from serving.retrying import RetryPolicy
+from uanet_tf.serving.errors import ServingError
+from uanet_tf.serving.retrying import RetryPolicy
 
 
 def failing(*errors):

@@ -9,9 +9,9 @@ import urllib.parse
 import pytest
 import requests
 
-from serving.rest_api.model_config import ModelSettings
 from tests.serving.rest_api.http_calls import COLUMN, call, predict
 from tests.serving.servers import in_thread
+from uanet_tf.serving.rest_api.model_config import ModelSettings
 
 
 class TestSizes:

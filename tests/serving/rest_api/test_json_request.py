@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from serving.rest_api.json_request import parse_body, read_inputs, signature_name
-from serving.rest_api.rest_error import RestError
+from uanet_tf.serving.rest_api.json_request import parse_body, read_inputs, signature_name
+from uanet_tf.serving.rest_api.rest_error import RestError
 
 FLOAT = {"x": tf.float32}
 STRING = {"x": tf.string}

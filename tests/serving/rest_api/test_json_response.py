@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from serving.rest_api.json_response import predictions
-from serving.rest_api.rest_error import RestError
+from uanet_tf.serving.rest_api.json_response import predictions
+from uanet_tf.serving.rest_api.rest_error import RestError
 
 
 def strings(*values):

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from serving.rest_api import loaded_model
-from serving.rest_api.loaded_model import LoadedModel
-from serving.rest_api.rest_error import RestError
 from tests.serving.servers import ROOT
 from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api import loaded_model
+from uanet_tf.serving.rest_api.loaded_model import LoadedModel
+from uanet_tf.serving.rest_api.rest_error import RestError
 
 
 def strings(rows):
@@ -166,7 +166,7 @@ def test_damaged_variables(toy_folder, tmp_path, damage):
 PROGRAM = """
 import sys
 import numpy as np
-from serving.rest_api.loaded_model import LoadedModel
+from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 
 folder = sys.argv[1]
 tokens = {"tokens": np.array([[b"The"]], dtype=object), "lengths": np.int32([1])}

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from serving.rest_api.model_config import read_model_config
 from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api.model_config import read_model_config
 
 FULL = """
 # Comments are allowed.

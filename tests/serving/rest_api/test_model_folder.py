@@ -2,8 +2,8 @@ import os
 
 import pytest
 
-from serving.rest_api.model_folder import find_models, fingerprint
 from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api.model_folder import find_models, fingerprint
 
 
 def test_finds_the_models_of_an_export(tmp_path):

@@ -3,10 +3,10 @@ import time
 
 import pytest
 
-from serving.rest_api.model_config import ModelSettings
-from serving.rest_api.model_manager import ModelManager
-from serving.rest_api.rest_error import RestError
 from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api.model_config import ModelSettings
+from uanet_tf.serving.rest_api.model_manager import ModelManager
+from uanet_tf.serving.rest_api.rest_error import RestError
 
 
 class FakeModel:

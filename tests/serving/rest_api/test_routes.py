@@ -1,8 +1,8 @@
 import pytest
 
-from serving.rest_api import routes
-from serving.rest_api.rest_error import RestError
-from serving.rest_api.routes import Route
+from uanet_tf.serving.rest_api import routes
+from uanet_tf.serving.rest_api.rest_error import RestError
+from uanet_tf.serving.rest_api.routes import Route
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from serving.rest_api.loaded_model import LoadedModel
-from serving.rest_api.warm_up import warm_up
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.warm_up import FILE, write_warm_up
+from uanet_tf.serving.rest_api.loaded_model import LoadedModel
+from uanet_tf.serving.rest_api.warm_up import warm_up
 
 GOOD = {"tokens": np.array([["a", "b"]], object), "lengths": np.array([2], np.int32)}
 

@@ -10,10 +10,10 @@ import tensorflow as tf
 from google.protobuf.message import DecodeError
 from tensorflow.core.framework import tensor_pb2
 
-from serving.rest_api.loaded_model import LoadedModel
-from serving.rest_api.messages import Field, Messages, new_message
-from serving.rest_api.rest_error import RestError
 from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api.loaded_model import LoadedModel
+from uanet_tf.serving.rest_api.messages import Field, Messages, new_message
+from uanet_tf.serving.rest_api.rest_error import RestError
 
 _FILE = os.path.join("assets.extra", "tf_serving_warmup_requests")
 _MOST_REQUESTS = 1_000  # TF Serving's own limit

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from serving.rest_api.handler import Answer, Handler, error_answer
-from serving.rest_api.rest_error import RestError
+from uanet_tf.serving.rest_api.handler import Answer, Handler, error_answer
+from uanet_tf.serving.rest_api.rest_error import RestError
 
 # What is read and thrown away of a body over the limit, so that its sender, who writes before
 # it reads, comes to see the answer.

@@ -8,14 +8,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import NoReturn, TextIO
 
-from serving import client
-from serving.answers import ServedSentence
-from serving.errors import ServingError
-from serving.retrying import RetryPolicy
 from uanet_tf.commands.runner import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from uanet_tf.data.text_lines import STDIN, read_lines
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation import terminal
+from uanet_tf.serving import client
+from uanet_tf.serving.answers import ServedSentence
+from uanet_tf.serving.errors import ServingError
+from uanet_tf.serving.retrying import RetryPolicy
 
 _MOST_COLUMNS = 32
 

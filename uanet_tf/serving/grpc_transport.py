@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from serving.errors import ServingError
 from uanet_tf.errors import InputError
+from uanet_tf.serving.errors import ServingError
 
 _RETRYABLE_CODES = ("UNAVAILABLE", "RESOURCE_EXHAUSTED", "DEADLINE_EXCEEDED")
 _MAX_MESSAGE_BYTES = 64 << 20

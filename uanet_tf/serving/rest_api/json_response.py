@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from serving.rest_api.rest_error import bad_request
+from uanet_tf.serving.rest_api.rest_error import bad_request
 
 _BYTES_SUFFIX = "_bytes"
 # Digits that always bring a number back.

@@ -2,9 +2,9 @@
 
 import os
 
-from serving.rest_api.model_config import ModelSettings
-from serving.rest_api.routes import MAX_VERSION
 from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api.model_config import ModelSettings
+from uanet_tf.serving.rest_api.routes import MAX_VERSION
 
 # What tells one state of a version's files from another.
 Fingerprint = frozenset[tuple[str, int, int]]

@@ -9,7 +9,7 @@ from typing import Any
 import requests
 import urllib3
 
-from serving.errors import ServingError
+from uanet_tf.serving.errors import ServingError
 
 # Overloaded, not ready yet, or too slow this time; nothing else is worth a second try.
 _RETRYABLE_CODES = (429, 503, 504)

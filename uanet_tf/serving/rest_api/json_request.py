@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from serving.rest_api.json_values import is_base64, shown, to_array
-from serving.rest_api.rest_error import RestError, bad_request
+from uanet_tf.serving.rest_api.json_values import is_base64, shown, to_array
+from uanet_tf.serving.rest_api.rest_error import RestError, bad_request
 
 _BOM = "\ufeff"
 _BLANKS = " \t\n\r"

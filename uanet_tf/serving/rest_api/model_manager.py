@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from absl import logging
 
-from serving.rest_api.loaded_model import LoadedModel
-from serving.rest_api.model_config import ModelSettings
-from serving.rest_api.model_folder import Fingerprint, fingerprint, list_versions
-from serving.rest_api.rest_error import bad_request, not_found
 from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api.loaded_model import LoadedModel
+from uanet_tf.serving.rest_api.model_config import ModelSettings
+from uanet_tf.serving.rest_api.model_folder import Fingerprint, fingerprint, list_versions
+from uanet_tf.serving.rest_api.rest_error import bad_request, not_found
 
 LOADING, AVAILABLE, UNLOADING, END = "LOADING", "AVAILABLE", "UNLOADING", "END"
 

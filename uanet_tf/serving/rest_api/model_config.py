@@ -10,8 +10,8 @@ from typing import Any
 
 from google.protobuf import text_format
 
-from serving.rest_api.messages import PACKAGE, Field, Messages, new_message
 from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api.messages import PACKAGE, Field, Messages, new_message
 
 _STRING, _INT64, _UINT32 = Field.TYPE_STRING, Field.TYPE_INT64, Field.TYPE_UINT32
 _MESSAGES: Messages = {

@@ -6,9 +6,9 @@ import zlib
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
-from serving.rest_api import json_request, json_response, routes
-from serving.rest_api.model_manager import ModelManager
-from serving.rest_api.rest_error import RestError, bad_request, unimplemented
+from uanet_tf.serving.rest_api import json_request, json_response, routes
+from uanet_tf.serving.rest_api.model_manager import ModelManager
+from uanet_tf.serving.rest_api.rest_error import RestError, bad_request, unimplemented
 
 _JSON = "application/json"
 _ORIGIN = re.compile(r"https?://.+")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from serving.errors import ServingError
+from uanet_tf.serving.errors import ServingError
 
 _Result = TypeVar("_Result")
 

@@ -4,7 +4,7 @@ import dataclasses
 import re
 import urllib.parse
 
-from serving.rest_api.rest_error import bad_request
+from uanet_tf.serving.rest_api.rest_error import bad_request
 
 MAX_VERSION = 2**63 - 1
 

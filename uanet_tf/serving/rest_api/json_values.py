@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from serving.rest_api.rest_error import RestError, bad_request, unimplemented
+from uanet_tf.serving.rest_api.rest_error import RestError, bad_request, unimplemented
 
 MAX_RANK = 32  # NumPy's own limit
 _SHOWN = 200

@@ -16,8 +16,8 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import config_pb2, meta_graph_pb2, saved_model_pb2
 
-from serving.rest_api.rest_error import bad_request, from_tensorflow
 from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api.rest_error import bad_request, from_tensorflow
 
 DEFAULT_SIGNATURE = "serving_default"
 _SERVE_TAG = "serve"

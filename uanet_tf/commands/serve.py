@@ -1,0 +1,199 @@
+"""A local server for development that speaks TF Serving's REST API; production is TF Serving.
+
+    python -m serving.local_server --export_dir=exports
+
+It answers predict, status and metadata requests as tensorflow_model_server does, takes over new
+versions as they appear, and needs no Docker. It is meant for tests, notebooks and laptops: one
+process of Python, no gRPC, no request batching, no access control. Its flags are TF Serving's, but
+for --export_dir, --host and --max_body_bytes.
+"""
+
+import contextlib
+import os
+import socket
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+from absl import flags, logging
+
+from uanet_tf.commands import runner
+from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api.model_config import ModelSettings, read_model_config
+from uanet_tf.serving.rest_api.model_folder import find_models
+
+FLAGS = flags.FlagValues()
+flags.DEFINE_string("model_name", "default", "Name of the model.", flag_values=FLAGS)
+flags.DEFINE_string(
+    "model_base_path", None, "Directory of the model's versions (1/, 2/, ...).", flag_values=FLAGS
+)
+flags.DEFINE_string(
+    "model_config_file",
+    None,
+    "Text protocol buffer that names several models, see serving/models.config; takes the place "
+    "of --model_name and --model_base_path.",
+    flag_values=FLAGS,
+)
+flags.DEFINE_string(
+    "export_dir",
+    None,
+    "What export.py wrote to: every model in it is served, in place of the three flags above.",
+    flag_values=FLAGS,
+)
+flags.DEFINE_string(
+    "host",
+    "127.0.0.1",
+    "Address to listen at. There is no access control: 0.0.0.0 lets the whole network in.",
+    flag_values=FLAGS,
+)
+flags.DEFINE_integer(
+    "rest_api_port",
+    8501,
+    "Port of the REST API; 0: a free one, told on stderr.",
+    lower_bound=0,
+    upper_bound=65535,
+    flag_values=FLAGS,
+)
+flags.DEFINE_integer(
+    "rest_api_timeout_in_ms",
+    30_000,
+    "Longest run of the model for one request, milliseconds; 0: no limit.",
+    lower_bound=0,
+    flag_values=FLAGS,
+)
+flags.DEFINE_integer(
+    "rest_api_num_threads",
+    2 * (os.cpu_count() or 1),
+    "Requests that are worked on at once; others wait.",
+    lower_bound=1,
+    flag_values=FLAGS,
+)
+flags.DEFINE_float(
+    "file_system_poll_wait_seconds",
+    1.0,
+    "Seconds between two looks for new versions; 0: look once.",
+    lower_bound=0.0,
+    flag_values=FLAGS,
+)
+flags.DEFINE_integer(
+    "max_body_bytes",
+    8 << 20,
+    "Largest body of a request; a larger one is answered with 413.",
+    lower_bound=1,
+    flag_values=FLAGS,
+)
+flags.DEFINE_boolean(
+    "enable_model_warmup",
+    True,
+    "Play the requests in assets.extra/tf_serving_warmup_requests before a version serves.",
+    flag_values=FLAGS,
+)
+for _name, _what in (("intra", "Threads of one operation"), ("inter", "Operations at once")):
+    flags.DEFINE_integer(
+        f"tensorflow_{_name}_op_parallelism",
+        0,
+        f"{_what}; 0: as many as TensorFlow chooses.",
+        lower_bound=0,
+        flag_values=FLAGS,
+    )
+
+_BACKLOG = 2048
+
+
+def main() -> None:
+    """Serves until SIGTERM or SIGINT, then answers what it has begun and ends with code 0."""
+    models = _models()
+    with contextlib.closing(_bind(FLAGS.host, FLAGS.rest_api_port)) as listener:
+        if not _serve(models, listener):
+            # A load that would not end holds a thread in TensorFlow, which must not be torn down
+            # under it.
+            sys.stderr.flush()
+            os._exit(0)
+
+
+def _models() -> list[ModelSettings]:
+    sources = ("export_dir", "model_base_path", "model_config_file")
+    if sum(FLAGS[name].value is not None for name in sources) != 1:
+        raise InputError(
+            "Name the models by one of --export_dir, --model_base_path and --model_config_file."
+        )
+    if FLAGS.export_dir is not None:
+        models = find_models(FLAGS.export_dir)
+    elif FLAGS.model_config_file is not None:
+        models = read_model_config(FLAGS.model_config_file)
+    else:
+        models = [ModelSettings(FLAGS.model_name, os.path.abspath(FLAGS.model_base_path))]
+    for model in models:
+        if not os.path.isdir(model.base_path):
+            raise InputError(f"{model.base_path}: the base path of {model.name} is no directory.")
+    return models
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    """A socket at the address, which nobody can connect to before the models are loaded."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as error:
+        raise InputError(
+            f"--host={host} --rest_api_port={port}: cannot listen there ({error.strerror})."
+        ) from None
+    return listener
+
+
+def _serve(models: list[ModelSettings], listener: socket.socket) -> bool:
+    """Runs the server to its end; False if a load is still going on."""
+    # TensorFlow and the web server are loaded only for good arguments.
+    from tensorflow.core.protobuf import config_pb2
+
+    from uanet_tf.serving.rest_api.app import make_app
+    from uanet_tf.serving.rest_api.handler import Handler
+    from uanet_tf.serving.rest_api.loaded_model import LoadedModel
+    from uanet_tf.serving.rest_api.model_manager import ModelManager
+    from uanet_tf.serving.rest_api.warm_up import warm_up
+    from uanet_tf.serving.rest_api.web_server import serve
+
+    session_config = config_pb2.ConfigProto(
+        intra_op_parallelism_threads=FLAGS.tensorflow_intra_op_parallelism,
+        inter_op_parallelism_threads=FLAGS.tensorflow_inter_op_parallelism,
+        allow_soft_placement=True,
+    )
+    session_config.gpu_options.allow_growth = True
+
+    def load(path: str) -> LoadedModel:
+        model = LoadedModel(path, session_config, timeout_ms=FLAGS.rest_api_timeout_in_ms)
+        if FLAGS.enable_model_warmup:
+            try:
+                warm_up(model)
+            except InputError:
+                model.close()
+                raise
+        return model
+
+    poll_seconds = FLAGS.file_system_poll_wait_seconds
+    manager = ModelManager(models, load, poll_seconds=poll_seconds)
+
+    manager.start()
+    if error := manager.first_error():
+        raise InputError(error)
+    handler = Handler(manager, max_body_bytes=FLAGS.max_body_bytes)
+    with ThreadPoolExecutor(FLAGS.rest_api_num_threads, "predict") as executor:
+        app = make_app(handler, executor, max_body_bytes=FLAGS.max_body_bytes)
+        listener.listen(_BACKLOG)
+        logging.info("Serving at %s/v1/models/%s", _url(listener), models[0].name)
+        serve(app, listener)
+        executor.shutdown(wait=False, cancel_futures=True)
+    return manager.stop()
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def run() -> None:
+    """Runs the command with the program's arguments, and exits."""
+    runner.run(main, flag_values=FLAGS)

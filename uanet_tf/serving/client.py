@@ -1,0 +1,255 @@
+"""Tags sentences on a server: TF Serving's, or the local one.
+
+    python -m serving.client --url=http://127.0.0.1:8501 "Riverton beat Marlow 2-1."
+
+Text is split by the model MODEL_text on the server; words separated by blanks (--tokens) go to
+MODEL itself. Without text, sentences are read from standard input, one a line.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from numbers import Real
+from typing import Any, Protocol
+
+from uanet_tf.data import tag_schemes
+from uanet_tf.errors import InputError
+from uanet_tf.serving.answers import ServedSentence, character_offsets, joined_offsets
+from uanet_tf.serving.errors import ServingError
+from uanet_tf.serving.retrying import RetryPolicy
+
+URL = "http://127.0.0.1:8501"
+MODEL = "uanet"
+BATCH_SIZE = 32
+_BATCH_CHARACTERS = 100_000
+_CHARACTERS_A_WORD = 8
+_SIGNATURE, _THRESHOLD_SIGNATURE = "serving_default", "with_threshold"
+_LABELS = ("labels", "draft_labels", "refined_labels")
+_VALUES = ("uncertainty", "confidence", "refined")
+
+Sentence = str | Sequence[str]
+
+
+class Transport(Protocol):
+    """Calls one signature of one model."""
+
+    def predict(self, model: str, signature: str, inputs: dict[str, list]) -> dict[str, list]:
+        """Outputs by name, as nested lists."""
+
+    def close(self) -> None:
+        """Closes the connection."""
+
+
+class Client:
+    """Tags sentences on a server.
+
+    Args:
+      url: "http://host:8501" or "https://..." for REST; "grpc://host:8500" or "grpcs://..."
+        (TLS) for gRPC, which needs the package tensorflow-serving-api.
+      model_name: the model of tokens.
+      text_model_name: the model of raw text; default: ``model_name`` and "_text".
+      batch_size: most sentences in a request; TF Serving refuses more than the max_batch_size of
+        its batching parameters.
+      timeout: seconds to wait for the answer to one try.
+      retries: how often and when to try again.
+      scheme: tag scheme of the labels; "auto" tells it from the labels of each call; None:
+        labels of single tokens.
+
+    Raises:
+      InputError: an argument is wrong.
+
+    Example:
+      >>> with Client("http://127.0.0.1:8501") as client:
+      ...     for sentence in client.tag(["Riverton beat Marlow 2-1."]):
+      ...         print(sentence.entities)
+    """
+
+    def __init__(
+        self,
+        url: str = URL,
+        model_name: str = MODEL,
+        *,
+        text_model_name: str | None = None,
+        batch_size: int = BATCH_SIZE,
+        timeout: float = 60.0,
+        retries: RetryPolicy | None = None,
+        scheme: str | None = "auto",
+    ) -> None:
+        if batch_size < 1:
+            raise InputError(f"batch_size must be at least 1. Received: {batch_size}")
+        if not timeout > 0:
+            raise InputError(f"timeout must be more than 0 seconds. Received: {timeout}")
+        if scheme not in (None, "auto", *tag_schemes.SCHEMES):
+            known = ", ".join(("auto", *tag_schemes.SCHEMES))
+            raise InputError(f"scheme must be None or one of {known}. Received: {scheme!r}")
+        self.model_name = model_name
+        self.text_model_name = text_model_name or f"{model_name}_text"
+        self._batch_size = batch_size
+        self._retries = retries or RetryPolicy()
+        self._scheme = scheme
+        self._transport = _transport(url, timeout)
+
+    def tag(
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        threshold: float | Sequence[float] | None = None,
+    ) -> list[ServedSentence]:
+        """Tags sentences, each a text or a list of words, in the order given.
+
+        Args:
+          sentences: texts are split into tokens on the server; lists of words are tagged as they
+            are. Empty ones have empty answers.
+          threshold: Gamma in nats, for all sentences or one each; None: the model's own. For
+            lists of words only.
+
+        Raises:
+          InputError: a sentence or threshold is wrong; names its position.
+          ServingError: the server cannot be reached, or refuses.
+        """
+        if isinstance(sentences, str | bytes):
+            raise InputError("sentences must be a list of texts, or of lists of words.")
+        given = [_checked(sentence, index) for index, sentence in enumerate(sentences)]
+        gammas = _thresholds(threshold, given)
+        raw: dict[int, dict[str, Any]] = {}
+        texts = {index: each for index, each in enumerate(given) if isinstance(each, str)}
+        words = {index: each for index, each in enumerate(given) if isinstance(each, list)}
+        for batch in self._batches(texts):
+            answers = self._ask_text([texts[index] for index in batch])
+            raw.update(zip(batch, answers, strict=True))
+        for batch in self._batches(words, _CHARACTERS_A_WORD):
+            chosen = gammas and [gammas[index] for index in batch]
+            answers = self._ask_words([words[index] for index in batch], chosen)
+            raw.update(zip(batch, answers, strict=True))
+        scheme = self._scheme
+        if scheme == "auto":
+            scheme = tag_schemes.detect_scheme(answer["labels"] for answer in raw.values())
+        return [ServedSentence(**raw[index], scheme=scheme) for index in range(len(given))]
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._transport.close()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _batches(self, sentences: Mapping[int, Sized], weight: int = 1) -> Iterator[list[int]]:
+        """Positions of sentences of like length, which need little padding.
+
+        Args:
+          sentences: by position.
+          weight: characters that one unit of their length stands for.
+        """
+        order = sorted(sentences, key=lambda index: -len(sentences[index]))
+        while order:
+            longest = max(1, len(sentences[order[0]]) * weight)
+            count = min(self._batch_size, max(1, _BATCH_CHARACTERS // longest))
+            yield order[:count]
+            order = order[count:]
+
+    def _ask_words(
+        self, batch: list[list[str]], gammas: list[float] | None
+    ) -> Iterator[dict[str, Any]]:
+        width = max(1, *map(len, batch))
+        inputs: dict[str, list] = {
+            "tokens": [tokens + [""] * (width - len(tokens)) for tokens in batch],
+            "lengths": [len(tokens) for tokens in batch],
+        }
+        signature = _SIGNATURE
+        if gammas is not None:
+            signature, inputs["threshold"] = _THRESHOLD_SIGNATURE, gammas
+        outputs = self._predict(self.model_name, signature, inputs, _LABELS + _VALUES)
+        for row, tokens in enumerate(batch):
+            text, starts, ends = joined_offsets(tokens)
+            values = _unpadded(outputs, row, len(tokens))
+            yield {"tokens": tokens, **values, "text": text, "starts": starts, "ends": ends}
+
+    def _ask_text(self, batch: list[str]) -> Iterator[dict[str, Any]]:
+        names = (*_LABELS, *_VALUES, "tokens", "starts", "ends", "lengths")
+        outputs = self._predict(self.text_model_name, _SIGNATURE, {"text": batch}, names)
+        for row, text in enumerate(batch):
+            values = _unpadded(outputs, row, outputs["lengths"][row])
+            for name in ("starts", "ends"):
+                values[name] = character_offsets(text, values[name])
+            yield {**values, "text": text}
+
+    def _predict(
+        self, model: str, signature: str, inputs: dict[str, list], names: Sequence[str]
+    ) -> dict[str, list]:
+        outputs = self._retries.call(lambda: self._transport.predict(model, signature, inputs))
+        size = len(next(iter(inputs.values())))
+        for name in names:
+            if len(outputs.get(name, ())) != size:
+                raise ServingError(f"The answer of {model} lacks {name}: it is no tagger of ours.")
+        return {name: outputs[name] for name in names}
+
+
+def tag(
+    sentences: Iterable[Sentence], url: str = URL, model_name: str = MODEL, **options: Any
+) -> list[ServedSentence]:
+    """Tags sentences on a server; see ``Client`` and ``Client.tag``."""
+    threshold = options.pop("threshold", None)
+    with Client(url, model_name, **options) as client:
+        return client.tag(sentences, threshold=threshold)
+
+
+def _transport(url: str, timeout: float) -> Transport:
+    scheme, _, address = url.partition("://")
+    if scheme in ("http", "https") and address:
+        from uanet_tf.serving.rest_transport import RestTransport
+
+        return RestTransport(url, timeout)
+    if scheme in ("grpc", "grpcs") and address:
+        from uanet_tf.serving.grpc_transport import GrpcTransport
+
+        return GrpcTransport(address.rstrip("/"), timeout, secure=scheme == "grpcs")
+    raise InputError(
+        f"url must start with http://, https://, grpc:// or grpcs://. Received: {url!r}"
+    )
+
+
+def _unpadded(outputs: dict[str, list], row: int, length: int) -> dict[str, list]:
+    """One sentence's part of the outputs, without padding."""
+    return {name: values[row][:length] for name, values in outputs.items() if name != "lengths"}
+
+
+def _checked(sentence: Sentence, index: int) -> str | list[str]:
+    tokens = [sentence] if isinstance(sentence, str) else sentence
+    if isinstance(sentence, bytes) or not isinstance(tokens, Sequence):
+        raise InputError(
+            f"sentences[{index}] must be a text or a list of words. Received: {sentence!r:.60}"
+        )
+    for token in tokens:
+        if not isinstance(token, str) or not (token or isinstance(sentence, str)):
+            raise InputError(
+                f"sentences[{index}] must hold words that are not empty. Received: {token!r:.60}"
+            )
+        try:
+            token.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"sentences[{index}] is not valid Unicode: {token!r:.60}") from None
+    return sentence if isinstance(sentence, str) else list(tokens)
+
+
+def _thresholds(
+    threshold: float | Sequence[float] | None, given: list[str | list[str]]
+) -> list[float] | None:
+    if threshold is None:
+        return None
+    values = list(threshold) if isinstance(threshold, Iterable) else [threshold] * len(given)
+    if len(values) != len(given):
+        raise InputError(
+            f"threshold must be one number, or one for each of {len(given)} sentences. "
+            f"Received: {len(values)}"
+        )
+    for value in values:
+        # Real: a float32 of NumPy is no float.
+        if not (isinstance(value, Real) and 0 <= float(value) < math.inf):
+            raise InputError(
+                f"threshold must be a finite number of at least 0 nats. Received: {value!r:.60}"
+            )
+    if any(isinstance(sentence, str) for sentence in given):
+        raise InputError("threshold goes with lists of words: the text model has its own alone.")
+    return [float(value) for value in values]
