@@ -22,6 +22,12 @@ def test_json(run_dir, data, model, call, capsys):
     result = json.loads(out)
     assert result.pop("sentences_per_second") > 0
     assert result.pop("types").keys() == {"PER", "LOC"}
+    systems = result.pop("trust")
+    assert list(systems) == ["tagger", "one_pass"]
+    # What the draft of this model gets wrong is X2 alone; the tagger takes P3 wrongly as well.
+    assert systems["tagger"]["labelled_tokens"]["wrong"] == pytest.approx(25.0)
+    assert systems["one_pass"]["labelled_tokens"]["wrong"] == 0.0
+    assert systems["one_pass"]["uncertain_tokens"]["size"] == 2
     assert 0 < result.pop("calibration_error") < 100
     assert result == {
         "f1": pytest.approx(200 / 3),
@@ -50,6 +56,15 @@ def test_table(run_dir, data, model, call, capsys):
     assert ["precision", "recall", "F1", "accuracy"] in lines
     assert ["draft", "100.00", "66.67", "80.00", "80.00"] in lines
     assert ["gated", "66.67", "66.67", "66.67", "80.00"] in lines
+
+
+def test_out_holds_what_json_prints(run_dir, data, model, call, capsys, tmp_path):
+    out = tmp_path / "scores.json"
+    arguments = [f"--run_dir={run_dir}", f"--data={data}", "--json", f"--out={out}"]
+    assert call(evaluate, *arguments) == 0
+    assert out.read_text() == capsys.readouterr().out
+    assert call(evaluate, *arguments[:-1], f"--out={tmp_path}/none/x.json") == 2
+    assert "cannot be written" in capsys.readouterr().err
 
 
 def test_threshold_is_reported(run_dir, data, model, call, capsys):

@@ -5,6 +5,19 @@ import numpy as np
 LABELS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 
 
+class FakeWeight:
+    """A number that is assigned like a variable."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def numpy(self):
+        return self.value
+
+    def assign(self, value):
+        self.value = value
+
+
 class FakeModel:
     """Labels a token by its first character and last digit; remembers the batches it saw.
 
@@ -18,9 +31,18 @@ class FakeModel:
         self.internal_scheme = label_scheme and "BIOES"
         self.max_tokens = max_tokens
         self.context = "sentence"
-        self.threshold = threshold
+        self.gamma = FakeWeight(threshold)
+        self.num_samples = 8
         self.mc_seed = 1
         self.batches = []
+
+    @property
+    def threshold(self):
+        return float(self.gamma.value)
+
+    @threshold.setter
+    def threshold(self, value):
+        self.gamma.assign(value)
 
     def tag_batch(self, tokens, lengths):
         assert tokens.shape[0] == lengths.shape[0]

@@ -3,8 +3,10 @@
     python -m uanet_tf.evaluate --run_dir=R --data=FILE
 
 Prints precision, recall and F1 of entities (strict, as conlleval and seqeval count) or
-accuracy, for the draft, the refiner and the gate, and what uncertainty told. Labels that
-the model does not know are counted on stderr and scored as errors.
+accuracy, for the draft, the refiner and the gate; how well confidence and uncertainty find wrong
+tokens and wrong entities, beside one pass of the same model without dropout and refinement
+(docs/uncertainty.md); and what the gate did. --out=FILE writes all numbers as JSON. Labels that the
+model does not know are counted on stderr and scored as errors.
 """
 
 import json
@@ -17,9 +19,11 @@ from typing import Any
 from absl import flags, logging
 
 from uanet_tf.commands import run_settings, runner
+from uanet_tf.commands.output_file import open_output
 from uanet_tf.data.conll import Sentence, read_corpus
 from uanet_tf.data.text_lines import display_name
 from uanet_tf.errors import InputError
+from uanet_tf.evaluation.one_pass import one_pass
 from uanet_tf.evaluation.report import Evaluation, evaluate_tagged, evaluation_table
 from uanet_tf.tagging.document_context import tag_in_context
 
@@ -34,6 +38,7 @@ flags.DEFINE_integer(
     flag_values=FLAGS,
 )
 flags.DEFINE_boolean("json", False, "Print JSON instead of a table.", flag_values=FLAGS)
+flags.DEFINE_string("out", None, "File for the numbers as JSON.", flag_values=FLAGS)
 
 _WARM_UP_SENTENCES = 8
 
@@ -52,8 +57,12 @@ def main() -> None:
     model = run_settings.load_run_model(FLAGS)
     evaluation = _evaluate(model, sentences)
     _warn_of_unknown(evaluation)
+    text = json.dumps(evaluation.to_dict(), ensure_ascii=False, indent=2) + "\n"
+    if FLAGS.out:
+        with open_output(FLAGS.out) as stream:
+            stream.write(text)
     if FLAGS.json:
-        sys.stdout.write(json.dumps(evaluation.to_dict(), ensure_ascii=False, indent=2) + "\n")
+        sys.stdout.write(text)
     else:
         name = os.path.basename(display_name(FLAGS.data))
         sys.stdout.write(evaluation_table(evaluation, name) + "\n")
@@ -66,6 +75,8 @@ def _evaluate(model: Any, sentences: Sequence[Sentence]) -> Evaluation:
     start = time.perf_counter()
     tagged = [answer for _, answer in tag_in_context(model, sentences, **sizes)]
     seconds = time.perf_counter() - start
+    with one_pass(model):
+        plain = [answer for _, answer in tag_in_context(model, sentences, **sizes)]
     try:
         return evaluate_tagged(
             [sentence.labels for sentence in sentences],
@@ -74,6 +85,7 @@ def _evaluate(model: Any, sentences: Sequence[Sentence]) -> Evaluation:
             threshold=model.threshold,
             seconds=seconds,
             known_labels=model.label_names,
+            one_pass=plain,
         )
     except InputError as error:
         raise InputError(f"{display_name(FLAGS.data)}: {error}") from None

@@ -5,6 +5,9 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
+import numpy as np
+
+from uanet_tf.evaluation.trust_report import TrustGroups, token_values, trust_groups, trust_rows
 from uanet_tf.metrics import scoring
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
@@ -21,6 +24,8 @@ class Evaluation:
       metrics: the entries of metrics.json, see ``scoring.score``, with ``sentences_per_second``.
       systems: scores of ``draft``, ``refined`` and ``final``, see ``scoring.score_systems``.
       types: scores of each entity type or label, see ``scoring.score_types``.
+      trust: what confidence and uncertainty are worth, see ``trust_groups``: of the tagger and,
+        where it was asked for, of the ``one_pass`` softmax within it.
       sentences: number of sentences.
       tokens: number of tokens.
       unknown_labels: gold labels that the model does not know, with their counts.
@@ -30,15 +35,20 @@ class Evaluation:
     metrics: dict[str, float | int | None]
     systems: dict[str, dict[str, float]]
     types: dict[str, dict[str, float | int]]
+    trust: dict[str, TrustGroups]
     sentences: int
     tokens: int
     unknown_labels: dict[str, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: the metrics, and beside them ``types, sentences, tokens, unknown_labels``."""
+        """For JSON: the metrics, and beside them the other attributes without ``systems``."""
         return {
             **self.metrics,
             "types": self.types,
+            "trust": {
+                system: {name: scores._asdict() for name, scores in groups.items()}
+                for system, groups in self.trust.items()
+            },
             "sentences": self.sentences,
             "tokens": self.tokens,
             "unknown_labels": self.unknown_labels,
@@ -53,6 +63,7 @@ def evaluate_tagged(
     threshold: float,
     seconds: float,
     known_labels: Collection[str],
+    one_pass: Sequence[TaggedSentence] | None = None,
 ) -> Evaluation:
     """Scores tagged sentences against the labels of a file.
 
@@ -63,6 +74,7 @@ def evaluate_tagged(
       threshold: Gamma that the model used, nats.
       seconds: how long tagging took.
       known_labels: the model's labels.
+      one_pass: what the plain softmax within the model gave for them; see ``one_pass``.
 
     Raises:
       ValueError: ``gold`` and ``tagged`` differ in sentences or tokens.
@@ -82,11 +94,18 @@ def evaluate_tagged(
         threshold=threshold,
         confidence=[sentence.confidence for sentence in tagged],
     )
+    # float32, as the model compares.
+    uncertain = token_values(tagged, "uncertainty").astype(np.float32) > np.float32(threshold)
+    systems = {"tagger": tagged} | ({} if one_pass is None else {"one_pass": one_pass})
     return Evaluation(
         task=task,
         metrics=metrics | {"sentences_per_second": len(tagged) / max(seconds, 1e-9)},
         systems=scoring.score_systems(gold, task=task, draft=draft, refined=refined, final=final),
         types=scoring.score_types(gold, final, task=task),
+        trust={
+            name: trust_groups(gold, answers, task=task, uncertain=uncertain)
+            for name, answers in systems.items()
+        },
         sentences=len(tagged),
         tokens=sum(map(len, final)),
         unknown_labels=unknown_labels(gold, known_labels, task),
@@ -119,6 +138,8 @@ def evaluation_table(evaluation: Evaluation, title: str = "") -> str:
             *_system_rows(evaluation),
             "",
             *_type_rows(evaluation),
+            "",
+            *_trust_rows(evaluation),
             "",
             *_gate_rows(metrics),
         ]
@@ -158,6 +179,11 @@ def _missed(scores: dict[str, float | int]) -> float:
     return scores["support"] * (100.0 - scores["recall"]) / 100.0
 
 
+def _trust_rows(evaluation: Evaluation) -> list[str]:
+    head, *rows = trust_rows(evaluation.trust)
+    return _aligned([head, *rows], least=7)
+
+
 def _gate_rows(metrics: dict[str, float | int | None]) -> list[str]:
     right, wrong = metrics["uncertainty_correct"], metrics["uncertainty_wrong"]
     ratio = f" ({wrong / right:.1f} times as much)" if right and wrong is not None else ""
@@ -175,10 +201,10 @@ def _nats(value: float | None) -> str:
     return "- nats" if value is None else f"{value:.4f} nats"
 
 
-def _aligned(rows: list[list[str]]) -> list[str]:
-    """First column to the left, the others to the right."""
+def _aligned(rows: list[list[str]], least: int = 9) -> list[str]:
+    """First column to the left, the others to the right, ``least`` columns wide."""
     first = max(16, *(len(row[0]) for row in rows))
-    width = max(9, *(len(cell) for row in rows for cell in row[1:]))
+    width = max(least, *(len(cell) for row in rows for cell in row[1:]))
     return [
         row[0].ljust(first) + "".join(f"  {cell.rjust(width)}" for cell in row[1:]) for row in rows
     ]

@@ -104,6 +104,21 @@ def score_types(gold: Labels, labels: Labels, *, task: str) -> dict[str, dict[st
     return {name: scores._asdict() for name, scores in by_type.items()}
 
 
+def right_tokens(gold: Labels, labels: Labels, *, task: str) -> np.ndarray:
+    """Whether each token of a corpus has the right label: [N] booleans."""
+    readings = _read_all(task, gold=gold, labels=labels)
+    return _equal(readings["gold"], readings["labels"])
+
+
+def right_entities(gold: Labels, spans: span_scores.SentenceSpans) -> np.ndarray:
+    """Whether type and both ends of each entity given are right: [N] booleans, in order."""
+    pairs = zip(gold, spans, strict=True)
+    truths = (
+        (set(tag_schemes.decode_spans(row, tag_schemes.BIOES)), given) for row, given in pairs
+    )
+    return np.array([span in truth for truth, given in truths for span in given], dtype=np.bool_)
+
+
 _SYSTEMS = ("draft", "refined", "final")
 
 
