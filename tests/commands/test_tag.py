@@ -1,10 +1,13 @@
 import gzip
+import hashlib
 import io
 import json
+import subprocess
 import sys
 
 import pytest
 
+from tests.pipes import SOURCES, source
 from uanet_tf.commands import tag
 from uanet_tf.commands.sentence_input import guess_format, tokenize
 from uanet_tf.data.conll import read_corpus
@@ -153,6 +156,49 @@ def test_gzip(tmp_path, run_dir, model, call, capsys):
     out, err = capsys.readouterr()
     assert json.loads(out)["labels"] == ["B-PER"]
     assert "lines" in err
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+@pytest.mark.parametrize("progress", ["--progress", "--noprogress"])
+def test_lines_out_for_lines_in(tmp_path, run_dir, model, call, kind, progress):
+    # More than a pipe holds, with documents, so that nothing can be read twice unseen.
+    rows = []
+    for number in range(3000):
+        rows += ["-DOCSTART- -X- O", ""] * (number % 100 == 0)
+        rows += [f"x{number} NN O", f"p{number} NN O", ""]
+    output = tmp_path / "output"
+    with source(kind, "\n".join(rows).encode(), tmp_path) as path:
+        arguments = [f"--run_dir={run_dir}", f"--input={path}", f"--output={output}", progress]
+        assert call(tag, *arguments) == 0
+    answers = output.read_text().split("\n")
+    assert len(answers) == len(rows) + 1
+    assert [row.rpartition(" ")[0] for row in answers[:-1]] == rows
+
+
+def test_a_real_shell(tmp_path, run_dir):
+    (tmp_path / "in.conll").write_text("-DOCSTART- O\n\n" + "p0 O\n\n" * 5000)
+    command = (
+        "import sys, uanet_tf; from tests.tagging.fake_model import FakeModel; "
+        "from uanet_tf.commands import tag; "
+        "uanet_tf.load_model = lambda *_, **__: FakeModel(); tag.run()"
+    )
+    program = f"{sys.executable} -c '{command}' --run_dir={run_dir}"
+    data = f"{tmp_path}/in.conll"
+    script = (
+        f"{program} --input=<(cat {data}) | md5sum; {program} --input=/dev/stdin < {data} | md5sum;"
+        f"cat {data} | {program} --input=/dev/stdin | md5sum; {program} < {data} | md5sum; "
+        f"{program} --input=<(gzip -c {data}) | md5sum"
+    )
+    result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    expected = hashlib.md5(b"-DOCSTART- O O\n\n" + b"p0 O B-PER\n\n" * 5000).hexdigest()
+    assert result.stderr == ""
+    assert result.stdout.split() == [expected, "-"] * 5
+
+
+def test_standard_input_that_is_closed(run_dir, model, call, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert call(tag, f"--run_dir={run_dir}") == 2
+    assert capsys.readouterr().err == "<stdin>: is closed.\n"
 
 
 @pytest.mark.parametrize("marks", ["", "-DOCSTART- O\n\n"])

@@ -8,6 +8,7 @@ import tracemalloc
 
 import pytest
 
+from tests.pipes import SOURCES, source
 from uanet_tf.data.conll import Sentence, read_corpus, read_sentences
 from uanet_tf.errors import InputError
 
@@ -206,6 +207,14 @@ def test_standard_input(monkeypatch, packed):
     assert next(sentences).tokens == ("a",)
     with pytest.raises(InputError, match=r"^<stdin>:3: too few columns"):
         next(sentences)
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_every_source_is_read_once_and_whole(tmp_path, kind):
+    content = "".join(f"a{number}\tO\n\n" for number in range(20_000)).encode()
+    with source(kind, content, tmp_path) as path:
+        found = [sentence.tokens[0] for sentence in read_sentences(path)]
+    assert found == [f"a{number}" for number in range(20_000)]
 
 
 def test_streams_in_constant_memory(write):

@@ -7,7 +7,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from uanet_tf.data.pretrained_vectors import read_vectors, vector_width
+from tests.pipes import source
+from uanet_tf.data.pretrained_vectors import read_vectors
 from uanet_tf.errors import InputError
 
 WORDS = ["the", "naïve", "東京", "cat"]
@@ -57,7 +58,6 @@ def test_formats(tmp_path, name, content, packed):
     assert words == WORDS
     assert matrix.dtype == np.float32
     np.testing.assert_array_equal(matrix, MATRIX)
-    assert vector_width(path) == 3
 
 
 @pytest.mark.parametrize(("name", "content"), [("a.txt", text()), ("a.bin", binary())])
@@ -87,13 +87,11 @@ def test_words_with_spaces(tmp_path):
     words, matrix = read_vectors(path, width=2)
     assert words == [". . .", "at me@x.org", "\u00a0", "a\u2028b"]
     np.testing.assert_array_equal(matrix, [[1, 2], [3, 4], [5, 6], [7, 8]])
-    assert vector_width(path) == 2
 
 
 def test_words_that_are_numbers(tmp_path):
     path = write(tmp_path, "a.txt", "7 1 2\n1.5 3 4\n")
     assert read_vectors(path, width=2)[0] == ["7", "1.5"]
-    assert vector_width(path) == 2
 
 
 def test_words_cut_inside_a_character(tmp_path):
@@ -109,6 +107,22 @@ def test_binary_over_many_chunks(tmp_path):
     words, found = read_vectors(path, width=300)
     assert words[-1] == "w2999"
     np.testing.assert_array_equal(found, matrix)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.vec", "a.bin"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_pipe_is_read_once(tmp_path, name, packed):
+    words = [f"w{number}" for number in range(5000)]
+    if name == "a.bin":
+        content = binary([word.encode() for word in words], np.ones((5000, 3)))
+    else:
+        content = b"5000 3\n" * (name == "a.vec") + b"".join(
+            b"%b 1 1 1\n" % w.encode() for w in words
+        )
+    with source("gzip fifo" if packed else "fifo", content, tmp_path) as path:
+        found, matrix = read_vectors(path, width=3)
+    assert found == words
+    assert (matrix == 1).all()
 
 
 def test_streams(tmp_path):
@@ -128,7 +142,7 @@ def test_streams(tmp_path):
     ("name", "content", "expected"),
     [
         ("a.txt", "a 1 2 3\nb 1 2\n", "a.txt:2: expected a word and 3 numbers, found 2"),
-        ("a.txt", "a 1 2 3 4\n", "a.txt:1: expected a word and 3 numbers, found 4"),
+        ("a.txt", "a 1 2 3 4\n", "a.txt: its vectors have 4 numbers, but --word_width is 3"),
         ("a.txt", "a 1 2 3\nb 1 2 3 4 5 6\n", "a.txt:2: expected a word and 3 numbers, found 6"),
         ("a.txt", "a 1 2 3\nb 1 x 3\n", "a.txt:2: not a number: 'x'"),
         ("a.txt", "a 1 2 3\nb 1  3\n", "a.txt:2: not a number: ''"),
@@ -138,14 +152,19 @@ def test_streams(tmp_path):
         ("a.txt", "a 1 2 3\nb -inf 2 3\n", "a.txt:2: the vector of 'b'"),
         ("a.txt", "a 1 2 1e39\n", "a.txt:1: the vector of 'a'"),
         ("a.txt", b"a 1 2 3\n\xe9 1 2 3\n", "a.txt:2: not UTF-8"),
-        ("a.txt", "", "a.txt: holds no vectors"),
-        ("a.vec", "2 4\na 1 2 3 4\nb 1 2 3 4\n", "a.vec:1: its vectors are 4 wide, but 3"),
+        ("a.txt", "", "a.txt: holds no word vectors"),
+        ("a.vec", "2 4\na 1 2 3 4\nb 1 2 3 4\n", "a.vec: its vectors have 4 numbers"),
+        ("a.txt", ". . 1 2\n. . . 1 2\n", "a.txt: its vectors have 2 numbers"),
+        ("a.txt", "hello\n", "a.txt: holds no word vectors"),
+        ("a.txt", "hello world\n", "a.txt: holds no word vectors"),
+        ("a.vec", "9" * 5000 + " 3\na 1 2 3\n", "a.vec:1: a number of more than 15 digits"),
+        ("a.vec", "1 " + "3" * 5000 + "\na 1 2 3\n", "a.vec:1: a number of more than 15 digits"),
         ("a.vec", "2 3\na 1 2 3\nb 1 2\n", "a.vec:3: expected"),
         ("a.vec", "2 3\na 1 2 3\n", "a.vec: ends after 1 words, but line 1 promises 2."),
-        ("a.vec", "0 3\n", "a.vec: holds no vectors"),
+        ("a.vec", "0 3\n", "a.vec: holds no word vectors"),
         ("a.bin", binary()[:-9], "a.bin: word 4: the file ends"),
         ("a.bin", binary(count=5), "a.bin: word 5: the file ends"),
-        ("a.bin", binary(matrix=np.ones((4, 2))), "a.bin:1: its vectors are 2 wide"),
+        ("a.bin", binary(matrix=np.ones((4, 2))), "a.bin: its vectors have 2 numbers"),
         ("a.bin", binary(matrix=MATRIX * [[1], [1], [np.nan], [1]]), "a.bin: word 3: the vector"),
         ("a.bin", text(), "a.bin:1: a word2vec binary file must start with"),
         ("a.bin", binary([b"a", b"", b"b", b"c"]), "a.bin: word 2: broken word"),
@@ -165,9 +184,6 @@ def test_bad_paths_and_arguments(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         read_vectors(tmp_path / "x.txt", width=3)
     with pytest.raises(InputError, match="is a directory"):
-        vector_width(tmp_path)
+        read_vectors(tmp_path, width=3)
     with pytest.raises(InputError, match="Received: 0"):
         read_vectors(tmp_path, width=0)
-    for content in ("", "hello\n", "hello world\n"):
-        with pytest.raises(InputError, match="holds no word vectors"):
-            vector_width(write(tmp_path, "a.txt", content))

@@ -67,7 +67,6 @@ def main() -> None:
     tagger = TFLiteTagger(FLAGS.model, num_threads=FLAGS.num_threads)
     column = FLAGS.token_column
     column = tagger.settings["token_column"] if column is None else column
-    marks = kind == "conll" and sentence_output.has_document_marks(path)
     sentences = sentence_input.read_input(path, kind, column)
     first = next(sentences)  # a bad file leaves no output
     with open_output(FLAGS.output) as stream:
@@ -76,7 +75,6 @@ def main() -> None:
             stream,
             threshold=tagger.threshold,
             uncertainty_columns=FLAGS.uncertainty_columns,
-            document_marks=marks,
         )
         for sentence in itertools.chain([first], sentences):
             (tagged,) = sentence_stream.tag(tagger, [sentence.tokens])

@@ -35,6 +35,7 @@ class InputSentence:
       rows: CoNLL: the raw line of each token.
       fields: JSON lines: the whole object; text: the line under "text".
       new_document: whether a document starts here; each line of JSON or text is one.
+      docstart: CoNLL: whether a -DOCSTART- line stands before it.
     """
 
     tokens: list[str]
@@ -42,6 +43,7 @@ class InputSentence:
     rows: tuple[str, ...] = ()
     fields: dict[str, Any] = dataclasses.field(default_factory=dict)
     new_document: bool = True
+    docstart: bool = False
 
 
 def guess_format(path: str) -> str:
@@ -108,6 +110,7 @@ def _read_conll(path: str, token_column: int) -> Iterator[InputSentence]:
             sentence.line,
             rows=sentence.rows,
             new_document=sentence.new_document,
+            docstart=sentence.docstart,
         )
 
 

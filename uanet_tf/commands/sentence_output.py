@@ -1,13 +1,10 @@
 """Tagged sentences as CoNLL, JSON lines, or a picture for people."""
 
-import io
 import json
-import sys
 from collections.abc import Callable, Sequence
-from typing import TextIO, cast
+from typing import TextIO
 
 from uanet_tf.commands.sentence_input import InputSentence
-from uanet_tf.data.text_lines import STDIN, read_lines
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation import terminal
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
@@ -24,7 +21,6 @@ def make_writer(
     *,
     threshold: float,
     uncertainty_columns: bool = False,
-    document_marks: bool = False,
 ) -> Write:
     """Returns the function that writes one tagged sentence.
 
@@ -33,26 +29,19 @@ def make_writer(
       stream: where to write.
       threshold: Gamma, nats, for "pretty".
       uncertainty_columns: "conll": write draft label and uncertainty before the label.
-      document_marks: "conll": write a -DOCSTART- line where a document starts.
     """
     if kind == "conll":
-        return _conll_writer(stream, uncertainty_columns, document_marks)
+        return _conll_writer(stream, uncertainty_columns)
     if kind == "jsonl":
         return lambda source, tagged: _write_json(stream, source, tagged)
     return _pretty_writer(stream, threshold)
 
 
-def has_document_marks(path: str) -> bool:
-    """Whether a CoNLL file starts with a -DOCSTART- line; reads nothing from standard input."""
-    if path == STDIN:
-        stdin = cast(io.BufferedReader, sys.stdin.buffer)
-        start = stdin.peek(16).removeprefix(b"\xef\xbb\xbf")
-        return start.startswith(_DOCUMENT_MARK.encode())
-    return next(read_lines(path), (1, ""))[1].startswith(_DOCUMENT_MARK)
+def _conll_writer(stream: TextIO, uncertainty_columns: bool) -> Write:
+    """The rows of the input, or its tokens, and the label as last column, as conlleval wants.
 
-
-def _conll_writer(stream: TextIO, uncertainty_columns: bool, document_marks: bool) -> Write:
-    """The rows of the input, or its tokens, and the label as last column, as conlleval wants."""
+    A -DOCSTART- line is written where the input has one.
+    """
 
     def write(source: InputSentence, tagged: TaggedSentence) -> None:
         rows = source.rows or _one_column(tagged.tokens, source.line)
@@ -63,7 +52,7 @@ def _conll_writer(stream: TextIO, uncertainty_columns: bool, document_marks: boo
         if uncertainty_columns:
             columns += [tagged.draft_labels, [f"{value:.4f}" for value in tagged.uncertainty]]
         columns.append(tagged.labels)
-        if document_marks and source.new_document:
+        if source.docstart:
             added = ["-X-", "0.0000"] if uncertainty_columns else []
             stream.write(separator.join([_document_row(rows[0]), *added, "O"]) + "\n\n")
         stream.write("\n".join(map(separator.join, zip(*columns, strict=True))) + "\n\n")

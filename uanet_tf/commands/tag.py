@@ -14,6 +14,7 @@ Output formats:
 
 import contextlib
 import itertools
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -23,7 +24,7 @@ from absl import flags, logging
 from uanet_tf.commands import run_settings, runner, sentence_input, sentence_output
 from uanet_tf.commands.output_file import STDOUT, open_output
 from uanet_tf.commands.sentence_input import InputSentence
-from uanet_tf.data.text_lines import STDIN
+from uanet_tf.data.text_lines import GZIP_MAGIC, STDIN
 from uanet_tf.errors import InputError
 from uanet_tf.tagging import sentence_stream
 from uanet_tf.tagging.document_context import tag_in_context
@@ -72,7 +73,6 @@ def main() -> None:
             f"--uncertainty_columns goes with --output_format=conll. Received: {output_kind}"
         )
     column = config.data.token_column if FLAGS.token_column is None else FLAGS.token_column
-    marks = kind == "conll" and sentence_output.has_document_marks(path)
     sentences = _start(sentence_input.read_input(path, kind, column))
     model = run_settings.load_run_model(FLAGS)
     # No output format shows what the refiner would say of certain tokens: not asked, not computed.
@@ -83,7 +83,6 @@ def main() -> None:
             stream,
             threshold=model.threshold,
             uncertainty_columns=FLAGS.uncertainty_columns,
-            document_marks=marks,
         )
         live = path == STDIN and sys.stdin.isatty()
         for source, tagged in _tag(model, sentences, live):
@@ -137,9 +136,11 @@ def _progress(path: str) -> Iterator[Callable[[int], object]]:
 
 def _count_lines(path: str) -> int | None:
     """Lines of a plain file; None where counting them would consume or unpack it."""
-    if path == STDIN or path.endswith(".gz"):
+    if not os.path.isfile(path):
         return None
     with open(path, "rb") as stream:
+        if stream.peek(2)[:2] == GZIP_MAGIC:
+            return None
         return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
 
 

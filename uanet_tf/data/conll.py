@@ -22,6 +22,7 @@ class Sentence:
         new_document: whether a document starts here: at the first sentence of a file and after
             each document mark.
         rows: the raw line of each token, without line end; empty unless asked for.
+        docstart: whether a `-DOCSTART-` line stands before it.
     """
 
     tokens: tuple[str, ...]
@@ -29,6 +30,7 @@ class Sentence:
     line: int
     new_document: bool
     rows: tuple[str, ...] = ()
+    docstart: bool = False
 
 
 def read_sentences(
@@ -159,16 +161,23 @@ class _Columns:
 
 @dataclasses.dataclass(slots=True)
 class _Pending:
-    """The sentence being read."""
+    """The sentence being read, and what stood before it."""
 
     tokens: list[str] = dataclasses.field(default_factory=list)
     labels: list[str] = dataclasses.field(default_factory=list)
     rows: list[str] = dataclasses.field(default_factory=list)
     line: int = 0
+    new_document: bool = False
+    docstart: bool = False
 
-    def finish(self, new_document: bool) -> Sentence:
+    def finish(self) -> Sentence:
         return Sentence(
-            tuple(self.tokens), tuple(self.labels), self.line, new_document, tuple(self.rows)
+            tuple(self.tokens),
+            tuple(self.labels),
+            self.line,
+            self.new_document,
+            tuple(self.rows),
+            self.docstart,
         )
 
 
@@ -177,16 +186,17 @@ def _stream(
 ) -> Iterator[Sentence]:
     layout, lines = detect_layout(read_lines(path))
     columns.refuse_word_numbers(layout)
-    pending = _Pending()
-    new_document = True
+    pending = _Pending(new_document=True)
     found_any = False
     for number, line in lines:
         mark = line.startswith(("-", "#")) and layout.marks_document(line)
         if mark or is_blank(line):
             if pending.tokens:
-                yield pending.finish(new_document)
-                pending, new_document, found_any = _Pending(), False, True
-            new_document = new_document or mark
+                yield pending.finish()
+                pending, found_any = _Pending(), True
+            if mark:
+                pending.new_document = True
+                pending.docstart = pending.docstart or line.startswith("-")
             continue
         if line.startswith("#") and layout.is_comment(line, inside_sentence=bool(pending.tokens)):
             continue
@@ -207,7 +217,7 @@ def _stream(
         if keep_rows:
             pending.rows.append(line)
     if pending.tokens:
-        yield pending.finish(new_document)
+        yield pending.finish()
     elif not found_any:
         raise InputError(f"{columns.file}: no sentence found, the file is empty.")
 

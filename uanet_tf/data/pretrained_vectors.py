@@ -18,17 +18,18 @@ import collections
 import itertools
 import os
 import re
-from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Iterator, Sequence
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from uanet_tf.data.text_lines import (
     display_name,
     open_bytes,
+    put_back,
     read_bytes,
     read_line_bytes,
-    read_lines,
+    stream_lines,
 )
 from uanet_tf.errors import InputError
 
@@ -37,6 +38,7 @@ _SNIFFED_BYTES = 4_096
 _SNIFFED_LINES = 20
 _CHUNK_BYTES = 1 << 20
 _MAX_WORD_BYTES = 4_096
+_MAX_HEADER_DIGITS = 15
 _CONTROL_BYTES = frozenset(range(9)) | frozenset(range(14, 32))
 
 
@@ -60,60 +62,76 @@ def read_vectors(
     """
     if width < 1:
         raise InputError(f"width must be at least 1. Received: {width}.")
-    header, binary = _sniff(path)
-    if header is not None and header[1] != width:
-        raise InputError(
-            f"{display_name(path)}:1: its vectors are {header[1]} wide, but {width} was asked for."
-        )
+    name = display_name(path)
     collector = _Collector(width, needed)
-    if binary:
-        read = _read_binary(path, width, collector)
-    else:
-        read = _read_text(path, width, collector, skip_header=header is not None)
-    if header is not None and read < header[0]:
+    with open_bytes(path) as stream:
+        header, binary, stream = _sniff(stream, name)
+        if header is not None and header.width != width:
+            raise _other_width(name, header.width, width)
+        if header is not None and binary:
+            read = _read_binary(stream, name, header.words, width, collector)
+        else:
+            lines = _after_checks(stream_lines(stream, name), name, width, header)
+            read = _read_text(lines, name, width, collector)
+    if header is not None and read < header.words:
         raise InputError(
-            f"{display_name(path)}: ends after {read:,} words, but line 1 promises {header[0]:,}."
+            f"{name}: ends after {read:,} words, but line 1 promises {header.words:,}."
         )
     if not read:
-        raise InputError(f"{display_name(path)}: holds no vectors.")
+        raise InputError(f"{name}: holds no word vectors.")
     return collector.words, collector.matrix()
 
 
-def vector_width(path: str | os.PathLike[str]) -> int:
-    """The width of the vectors in a file, from its header or else its first lines.
-
-    Raises:
-        InputError: an unreadable or empty file, or first lines that hold no vectors.
-    """
-    header, _ = _sniff(path)
-    if header is not None:
-        return header[1]
-    widths: collections.Counter[int] = collections.Counter()
-    for _, line in itertools.islice(read_lines(path), _SNIFFED_LINES):
-        fields = line.rstrip(" ").split(" ")[1:]
-        numbers = sum(1 for _ in itertools.takewhile(_is_number, reversed(fields)))
-        widths[numbers] += 1
-    width = widths.most_common(1)[0][0] if widths else 0
-    if width == 0:
-        raise InputError(f"{display_name(path)}:1: holds no word vectors.")
-    return width
+class _Header(NamedTuple):
+    words: int
+    width: int
 
 
-def _sniff(path: str | os.PathLike[str]) -> tuple[tuple[int, int] | None, bool]:
-    """((count, width) of the header or None, whether the vectors are binary)."""
-    name = display_name(path)
-    with open_bytes(path) as stream:
-        first = read_line_bytes(stream, f"{name}:1")
-        header = _HEADER.fullmatch(first)
-        body = read_bytes(stream, _SNIFFED_BYTES, f"{name}:2") if header else b""
+def _sniff(stream: BinaryIO, name: str) -> tuple[_Header | None, bool, BinaryIO]:
+    """The header, if any; whether the vectors are binary; the stream from its start."""
+    first = read_line_bytes(stream, f"{name}:1")
+    header = _HEADER.fullmatch(first)
     if header is None:
         if name.removesuffix(".gz").endswith(".bin"):
             raise InputError(
                 f"{name}:1: a word2vec binary file must start with a line 'count width'."
             )
-        return None, False
+        return None, False, put_back(first, stream)
+    if max(map(len, header.groups())) > _MAX_HEADER_DIGITS:
+        raise InputError(f"{name}:1: a number of more than {_MAX_HEADER_DIGITS} digits.")
+    body = read_bytes(stream, _SNIFFED_BYTES, f"{name}:2")
     # float32 numbers hold such bytes within a vector or two; text never does.
-    return (int(header[1]), int(header[2])), any(byte in _CONTROL_BYTES for byte in body)
+    binary = any(byte in _CONTROL_BYTES for byte in body)
+    return _Header(int(header[1]), int(header[2])), binary, put_back(first + body, stream)
+
+
+def _after_checks(
+    lines: Iterator[tuple[int, str]], name: str, width: int, header: _Header | None
+) -> Iterator[tuple[int, str]]:
+    """The lines that hold vectors, all of them, once the first ones are seen to be as wide."""
+    if header is not None:
+        next(lines)
+        return lines
+    peeked = list(itertools.islice(lines, _SNIFFED_LINES))
+    found = _width_of([line for _, line in peeked])
+    if found == 0:
+        raise InputError(f"{name}: holds no word vectors.")
+    if found != width:
+        raise _other_width(name, found, width)
+    return itertools.chain(peeked, lines)
+
+
+def _width_of(lines: Sequence[str]) -> int:
+    """How many numbers end most of the lines."""
+    widths: collections.Counter[int] = collections.Counter()
+    for line in lines:
+        fields = line.rstrip(" ").split(" ")[1:]
+        widths[sum(1 for _ in itertools.takewhile(_is_number, reversed(fields)))] += 1
+    return widths.most_common(1)[0][0] if widths else 0
+
+
+def _other_width(name: str, found: int, width: int) -> InputError:
+    return InputError(f"{name}: its vectors have {found} numbers, but --word_width is {width}.")
 
 
 class _Collector:
@@ -143,11 +161,10 @@ class _Collector:
 
 
 def _read_text(
-    path: str | os.PathLike[str], width: int, collector: _Collector, *, skip_header: bool
+    lines: Iterator[tuple[int, str]], name: str, width: int, collector: _Collector
 ) -> int:
-    name = display_name(path)
     read = 0
-    for number, line in itertools.islice(read_lines(path), int(skip_header), None):
+    for number, line in lines:
         place = f"{name}:{number}"
         line = line.rstrip(" ")
         # Most lines hold a word without spaces and one that is not needed: split only the others.
@@ -195,22 +212,19 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _read_binary(path: str | os.PathLike[str], width: int, collector: _Collector) -> int:
-    name = display_name(path)
+def _read_binary(stream: BinaryIO, name: str, count: int, width: int, collector: _Collector) -> int:
+    read_line_bytes(stream, f"{name}:1")  # the header
     read = 0
-    with open_bytes(path) as stream:
-        header = _HEADER.fullmatch(read_line_bytes(stream, f"{name}:1"))
-        count = int(header[1]) if header else 0
-        for raw_word, numbers in _binary_entries(stream, count, width, name):
-            read += 1
-            try:
-                word = raw_word.decode("utf-8")
-            except UnicodeDecodeError:
-                # word2vec.c cuts long words at a byte: such a word can be no word of a text.
-                continue
-            if collector.wants(word):
-                vector = np.frombuffer(numbers, "<f4").astype(np.float32)
-                collector.add(word, vector, f"{name}: word {read}")
+    for raw_word, numbers in _binary_entries(stream, count, width, name):
+        read += 1
+        try:
+            word = raw_word.decode("utf-8")
+        except UnicodeDecodeError:
+            # word2vec.c cuts long words at a byte: such a word can be no word of a text.
+            continue
+        if collector.wants(word):
+            vector = np.frombuffer(numbers, "<f4").astype(np.float32)
+            collector.add(word, vector, f"{name}: word {read}")
     return read
 
 

@@ -13,13 +13,13 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from uanet_tf.errors import InputError
 
 STDIN = "-"
 MAX_LINE_BYTES = 1 << 20
-_GZIP_MAGIC = b"\x1f\x8b"
+GZIP_MAGIC = b"\x1f\x8b"
 _UTF8_BOM = b"\xef\xbb\xbf"
 
 
@@ -32,23 +32,54 @@ def display_name(path: str | os.PathLike[str]) -> str:
 def open_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Opens `path` ("-" is standard input) for reading bytes, unpacking gzip.
 
-    Gzip is known by its first two bytes, not by the file's name.
+    Gzip is known by its first two bytes, not by the file's name. The path may be a pipe: it is
+    opened once and read forwards. Who has to look ahead takes the bytes and gives them to
+    `put_back`.
 
     Raises:
         InputError: the file is missing, a directory or not readable.
     """
     with contextlib.ExitStack() as stack:
         if os.fspath(path) == STDIN:
-            raw = sys.stdin.buffer
+            stream = _standard_input()
         else:
-            raw = stack.enter_context(_open_file(path))
-        stream = cast(io.BufferedReader, raw)
+            stream = stack.enter_context(_open_file(path))
         with _read_faults(display_name(path)):
-            packed = stream.peek(2)[:2] == _GZIP_MAGIC
-        if packed:
+            start = cast(io.BufferedReader, stream).peek(2)[:2]
+            if start == GZIP_MAGIC[:1]:  # a pipe may give its bytes one by one
+                start = stream.read(2)
+                stream = put_back(start, stream)
+        if start == GZIP_MAGIC:
             yield cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=stream, mode="rb")))
         else:
             yield stream
+
+
+def put_back(start: bytes, stream: BinaryIO) -> BinaryIO:
+    """A stream that gives `start`, which was read from `stream`, and then the rest of it."""
+    return cast(BinaryIO, io.BufferedReader(_PutBack(start, stream), 1 << 16))
+
+
+class _PutBack(io.RawIOBase):
+    def __init__(self, start: bytes, stream: BinaryIO) -> None:
+        super().__init__()
+        self._start = start
+        self._stream = cast(io.BufferedReader, stream)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._start[: len(buffer)] or self._stream.read1(len(buffer))
+        self._start = self._start[len(data) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None:  # started with its standard input closed
+        raise InputError(f"{display_name(STDIN)}: is closed.")
+    return sys.stdin.buffer
 
 
 def _open_file(path: str | os.PathLike[str]) -> BinaryIO:
@@ -107,18 +138,22 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
         InputError: see `open_bytes`; also data that is not UTF-8, and a carriage return inside a
             line (a file with the line ends of old Macs would otherwise be one line).
     """
-    name = display_name(path)
     with open_bytes(path) as stream:
-        number = 0
-        while True:
-            place = f"{name}:{number + 1}"
-            raw = read_line_bytes(stream, place)
-            if not raw:
-                return
-            number += 1
-            if number == 1 and raw.startswith(_UTF8_BOM):
-                raw = raw[len(_UTF8_BOM) :]
-            yield number, _decode(raw, place)
+        yield from stream_lines(stream, display_name(path))
+
+
+def stream_lines(stream: BinaryIO, name: str) -> Iterator[tuple[int, str]]:
+    """As `read_lines`, of an opened stream that messages call `name`."""
+    number = 0
+    while True:
+        place = f"{name}:{number + 1}"
+        raw = read_line_bytes(stream, place)
+        if not raw:
+            return
+        number += 1
+        if number == 1 and raw.startswith(_UTF8_BOM):
+            raw = raw[len(_UTF8_BOM) :]
+        yield number, _decode(raw, place)
 
 
 def _decode(raw: bytes, place: str) -> str:

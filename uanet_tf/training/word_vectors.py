@@ -8,10 +8,9 @@ import tensorflow as tf
 from absl import logging
 
 from uanet_tf.config import Config
-from uanet_tf.data.pretrained_vectors import read_vectors, vector_width
+from uanet_tf.data.pretrained_vectors import read_vectors
 from uanet_tf.data.token_lookup import normalize_words
 from uanet_tf.data.vocabulary import FIRST_ID, Vocabulary
-from uanet_tf.errors import InputError
 from uanet_tf.models.tagger import Tagger
 
 
@@ -38,9 +37,6 @@ def add_pretrained(
         return vocabulary, {}
     if counts is None:
         counts = dict(zip(vocabulary.words, vocabulary.word_counts, strict=True))
-    found = vector_width(path)
-    if found != width:
-        raise InputError(f"{path}: its vectors have {found} numbers, but --word_width is {width}.")
     wanted = set(counts) | {word.lower() for word in counts}
     keep_all = config.data.vector_words == "all"
     words, matrix = read_vectors(
