@@ -21,7 +21,7 @@ STEPS = (
     {"decoders", "refiner"},
     {"inference"},
     {"models"},
-    {"tagging", "metrics"},
+    {"tagging", "metrics", "calibration"},
     {"training", "evaluation", "exporting", "serving"},
     {"commands"},
     # What a person starts: `python train.py`, `python -m uanet_tf.tag`.

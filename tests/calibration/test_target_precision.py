@@ -1,0 +1,118 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from uanet_tf.calibration.target_precision import NEVER, THRESHOLDS, accept_from
+
+SPLITS = 400
+
+
+class Population:
+    """Answers whose confidence is the probability that they are right, or is off by a power."""
+
+    def __init__(self, alpha, beta, power=1.0):
+        rng = np.random.default_rng(7)
+        probability = np.sort(rng.beta(alpha, beta, 60_000))[::-1]
+        self.confidence = probability**power  # falling
+        self.right = rng.random(60_000) < probability
+        self.precisions = np.cumsum(self.right) / np.arange(1, 60_001)
+
+    def precision(self, threshold):
+        return self.precisions[self._accepted(threshold) - 1]
+
+    def kept(self, threshold):
+        return self._accepted(threshold) / 60_000
+
+    def _accepted(self, threshold):
+        return np.searchsorted(-self.confidence, -threshold, side="right")
+
+    def draw(self, rng, size):
+        chosen = rng.integers(0, len(self.right), size)
+        return self.confidence[chosen], self.right[chosen]
+
+
+# (population, target, share of the answers that it has to keep at least on average)
+CASES = {
+    "well calibrated": (Population(3, 0.5), 0.90, 0.75),
+    "strict": (Population(3, 0.5), 0.95, 0.45),
+    "overconfident": (Population(3, 0.5, power=0.3), 0.95, 0.45),
+    "underconfident": (Population(3, 0.5, power=3.0), 0.95, 0.45),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_target_is_reached_in_nine_of_ten_splits(case):
+    """400 calibration sets of 600 answers from a population whose precision is known."""
+    population, target, least = CASES[case]
+    rng = np.random.default_rng(3)
+    found = [accept_from(*population.draw(rng, 600), target=target) for _ in range(SPLITS)]
+    reached = [answer for answer in found if answer.reached]
+    missed = sum(population.precision(answer.threshold) < target for answer in reached)
+    assert missed <= 0.1 * SPLITS
+    assert np.mean([population.kept(answer.threshold) for answer in found]) >= least
+    # A threshold with exactly the target's precision on the calibration set misses half the time.
+    naive = [_naive(*population.draw(rng, 600), target) for _ in range(SPLITS)]
+    assert sum(population.precision(threshold) < target for threshold in naive) > 0.3 * SPLITS
+
+
+def _naive(confidence, right, target):
+    order = np.argsort(-confidence)
+    precision = np.cumsum(right[order]) / np.arange(1, len(order) + 1)
+    return confidence[order][np.flatnonzero(precision >= target).max(initial=0)]
+
+
+def test_a_target_out_of_reach_is_refused_and_the_best_is_named():
+    population = Population(40, 10)  # confidence says little: 0.8 everywhere
+    rng = np.random.default_rng(5)
+    found = [accept_from(*population.draw(rng, 600), target=0.97) for _ in range(200)]
+    refused = [answer for answer in found if not answer.reached]
+    assert len(refused) >= 180
+    for answer in refused:
+        assert (answer.threshold, answer.accepted, answer.precision) == (NEVER, 0.0, None)
+    assert 0.7 < np.mean([answer.best for answer in refused]) < 0.97
+    # What is named can be had: accepting from the first threshold tested gives it.
+    assert all(answer.best < 0.97 for answer in refused)
+
+
+def test_by_hand():
+    confidence = np.repeat([0.9, 0.6, 0.3], 100)
+    right = np.concatenate([np.ones(100), np.repeat([1, 0], [90, 10]), np.zeros(100)]).astype(bool)
+    found = accept_from(confidence, right, target=0.9)
+    assert found.reached
+    assert found.best == 0.9
+    # 190 of 200 pass at 0.9 (tail 0.01), 190 of 300 do not.
+    assert stats.binom.sf(189, 200, 0.9) < 0.1 < stats.binom.sf(189, 300, 0.9)
+    assert 0.3 < found.threshold <= 0.6
+    assert found.accepted == pytest.approx(2 / 3)
+    assert found.precision == pytest.approx(0.95)
+    assert found.answers == 300
+    everything = accept_from(confidence, right, target=0.5)
+    assert (everything.threshold, everything.accepted) == (0.0, 1.0)
+
+
+def test_few_answers_can_show_little():
+    ones = np.ones(10)
+    found = accept_from(ones, ones.astype(bool), target=0.95)
+    assert not found.reached
+    assert found.best == pytest.approx(0.1**0.1)
+    assert accept_from(ones, ones.astype(bool), target=0.7).threshold == 0.0
+    none = accept_from(np.zeros(0), np.zeros(0, bool), target=0.9)
+    assert (none.reached, none.best, none.answers) == (False, 0.0, 0)
+
+
+def test_more_error_allowed_accepts_more():
+    population = CASES["strict"][0]
+    confidence, right = population.draw(np.random.default_rng(2), 500)
+    levels = [accept_from(confidence, right, target=0.95, error=e) for e in (0.02, 0.1, 0.4)]
+    shares = [answer.accepted for answer in levels]
+    assert shares == sorted(shares)
+    assert shares[0] < shares[-1]
+
+
+def test_grid_is_strictest_first():
+    assert (np.diff(THRESHOLDS) < 0).all()
+    assert THRESHOLDS[0] == pytest.approx(0.9995)
+    assert THRESHOLDS[-1] == 0.0
+    assert math.isclose(THRESHOLDS[-2], 0.05)
