@@ -12,6 +12,7 @@ PACKAGE = "uanet_tf"
 # Left to right. Folders in one step do not import each other.
 STEPS = (
     {"errors", "arguments", "option", "registry"},
+    {"strict_json", "weight_file"},
     {"settings"},
     {"ops", "config"},
     {"data", "attention", "recurrent"},

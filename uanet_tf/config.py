@@ -4,13 +4,12 @@ Values come from the defaults of ``settings``, then the flagfile, then the comma
 """
 
 import dataclasses
-import json
 import math
 import pathlib
 from collections.abc import Iterator
 from typing import Any
 
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, one_line
 from uanet_tf.settings import (
     DataConfig,
     DecoderConfig,
@@ -19,6 +18,9 @@ from uanet_tf.settings import (
     SamplingConfig,
     TrainingConfig,
 )
+from uanet_tf.strict_json import check_fields, read_json
+
+MAX_CONFIG_BYTES = 2**20
 
 # Encoders with a narrow layer behind them.
 NARROWED = ("variational_bilstm", "bilstm", "bigru")
@@ -149,14 +151,21 @@ def check_option(field: dataclasses.Field, value: Any) -> None:
 
 
 def from_dict(values: dict[str, dict[str, Any]]) -> Config:
-    """Builds a Config from what ``to_dict`` gave; unknown keys are an InputError."""
-    config = Config()
-    flat: dict[str, Any] = {}
-    for group, part in values.items():
-        if not hasattr(config, group) or not isinstance(part, dict):
-            raise InputError(f"The configuration has an unknown group {group!r}.")
-        flat.update(part)
-    return config.replace(**flat)
+    """Builds a Config from what ``to_dict`` gave, or from what somebody else wrote.
+
+    Settings that are missing have their defaults, as in runs from before they existed.
+
+    Raises:
+      InputError: a group or setting is not known, or has another type or an impossible value.
+    """
+    config, groups = Config(), {}
+    parts = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+    check_fields(values, {}, dict.fromkeys(parts, dict), where="the configuration")
+    for name, part in values.items():
+        types = {field.name: type(field.default) for field in dataclasses.fields(parts[name])}
+        check_fields(part, {}, types, where=f"the configuration's group {name!r}")
+        groups[name] = dataclasses.replace(parts[name], **part)
+    return dataclasses.replace(config, **groups)
 
 
 def load_config(run_dir: str) -> Config:
@@ -167,8 +176,9 @@ def load_config(run_dir: str) -> Config:
     """
     path = pathlib.Path(run_dir) / "config.json"
     try:
-        return from_dict(json.loads(path.read_text(encoding="utf-8")))
+        return from_dict(read_json(path, MAX_CONFIG_BYTES))
     except FileNotFoundError:
         raise InputError(f"{run_dir} is not a run directory: it has no config.json.") from None
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} cannot be read as a run's configuration: {error}") from error
+    except (OSError, ValueError) as error:
+        reason = one_line(error)
+        raise InputError(f"{path} cannot be read as a run's configuration: {reason}") from error

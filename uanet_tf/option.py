@@ -3,6 +3,12 @@
 import dataclasses
 from typing import Any
 
+# Far above any use: a typing error, or somebody else's configuration, may not take the machine.
+MAX_COUNT = 1_000_000
+MAX_WIDTH = 65_536
+MAX_LAYERS = 256
+MAX_HEADS = 1_024
+
 
 def option(
     default: Any,
@@ -25,6 +31,21 @@ def rate(default: float, help: str) -> Any:
     return option(default, help, low=0.0, below=1.0)
 
 
-def count(default: int, help: str, low: int = 1) -> Any:
+def count(default: int, help: str, low: int = 1, high: int = MAX_COUNT) -> Any:
     """A number of things, at least ``low``."""
-    return option(default, help, low=low)
+    return option(default, help, low=low, high=high)
+
+
+def width(default: int, help: str, low: int = 1) -> Any:
+    """A width of vectors, filters or layers."""
+    return option(default, help, low=low, high=MAX_WIDTH)
+
+
+def layers(default: int, help: str) -> Any:
+    """A number of layers."""
+    return option(default, help, low=1, high=MAX_LAYERS)
+
+
+def heads(default: int, help: str) -> Any:
+    """A number of attention heads."""
+    return option(default, help, low=1, high=MAX_HEADS)

@@ -7,7 +7,7 @@ paper's (Gui et al., EMNLP 2020, section 4 and appendix) unless a field says oth
 import dataclasses
 
 from uanet_tf.option import count as _count
-from uanet_tf.option import option
+from uanet_tf.option import heads, layers, option, width
 from uanet_tf.option import rate as _rate
 from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS
 
@@ -75,18 +75,18 @@ class RepresentationConfig:
         "",
         "BERT: directory in Hugging Face's or keras_nlp's format, or name of a keras_nlp preset.",
     )
-    word_width: int = _count(100, "Width of word vectors (paper: 100).")
-    char_width: int = _count(30, "Width of character vectors (paper: 30).")
-    char_filters: int = _count(50, "Filters of the character CNN (paper: 50).")
-    char_kernel: int = _count(3, "Width of a filter, characters (paper: 3).")
-    char_hidden_width: int = option(
+    word_width: int = width(100, "Width of word vectors (paper: 100).")
+    char_width: int = width(30, "Width of character vectors (paper: 30).")
+    char_filters: int = width(50, "Filters of the character CNN (paper: 50).")
+    char_kernel: int = width(3, "Width of a filter, characters (paper: 3).")
+    char_hidden_width: int = width(
         50,
         "Width of the character LSTM or GRU, both directions together (Lample et al., 2016: 50), "
         "even.",
         low=2,
     )
-    intnet_layers: int = _count(7, "Convolutional layers of IntNet (Xin et al., 2018: 7), odd.")
-    shape_width: int = _count(5, "Width of word shape vectors (Strubell et al., 2017: 5).")
+    intnet_layers: int = layers(7, "Convolutional layers of IntNet (Xin et al., 2018: 7), odd.")
+    shape_width: int = width(5, "Width of word shape vectors (Strubell et al., 2017: 5).")
     similarity_weight: float = option(
         1.0,
         "Factor on the objective that draws what characters say to the word vector, for "
@@ -107,10 +107,10 @@ class EncoderConfig:
     """From word vectors to contextual states."""
 
     encoder: str = option("variational_bilstm", "The contextual encoder.", choices=tuple(ENCODERS))
-    hidden_width: int = option(
+    hidden_width: int = width(
         400, "Width of the states, both directions together (paper: 400), even.", low=2
     )
-    encoder_layers: int = _count(1, "Number of stacked encoder layers (paper: 1).")
+    encoder_layers: int = layers(1, "Number of stacked encoder layers (paper: 1).")
     variational_dropout: float = _rate(
         0.25,
         "Rate of the mask on the encoder's input, tied over time (Eq. 3; paper: 0.25); ordinary "
@@ -126,14 +126,14 @@ class EncoderConfig:
         "Rate of a mask on the encoder's output, tied over time (paper: none; released code: "
         "0.25); ordinary dropout for bilstm.",
     )
-    projection_width: int = option(
+    projection_width: int = width(
         0,
         "Width of a narrow tanh layer behind variational_bilstm, bilstm or bigru; 0: none (Rei et "
         "al., 2016: 50).",
         low=0,
     )
-    encoder_heads: int = _count(8, "Attention heads of --encoder=relative_transformer.")
-    encoder_feedforward_width: int = option(
+    encoder_heads: int = heads(8, "Attention heads of --encoder=relative_transformer.")
+    encoder_feedforward_width: int = width(
         0,
         "Inner width of the feed-forward layers of relative_transformer and bigru_transformer; "
         "0: twice the hidden width.",
@@ -142,7 +142,7 @@ class EncoderConfig:
     encoder_attention_dropout: float = _rate(
         0.0, "Dropout on attention weights of relative_transformer, in training alone."
     )
-    cnn_iterations: int = _count(3, "How often id_cnn applies its block (Strubell et al., 2017).")
+    cnn_iterations: int = layers(3, "How often id_cnn applies its block (Strubell et al., 2017).")
     identity_init: bool = option(
         True, "Start the dilated convolutions of id_cnn as the identity (Strubell et al., 2017)."
     )
@@ -156,10 +156,10 @@ class DecoderConfig:
     """From states to labels; the refiner's settings count for ``--decoder=uanet`` only."""
 
     decoder: str = option("uanet", "How labels are decided.", choices=tuple(DECODERS))
-    refiner_layers: int = _count(2, "Layers of the two-stream refiner (paper: 2; OntoNotes: 3).")
-    refiner_heads: int = _count(7, "Attention heads (paper: 5, 7 or 9).")
-    refiner_head_width: int = _count(80, "Width of a head (paper: 80, 120 or 160).")
-    refiner_feedforward_width: int = option(
+    refiner_layers: int = layers(2, "Layers of the two-stream refiner (paper: 2; OntoNotes: 3).")
+    refiner_heads: int = heads(7, "Attention heads (paper: 5, 7 or 9).")
+    refiner_head_width: int = width(80, "Width of a head (paper: 80, 120 or 160).")
+    refiner_feedforward_width: int = width(
         0, "Inner width of the feed-forward layers; 0: twice heads x head width.", low=0
     )
     refiner_dropout: float = _rate(0.2, "Dropout of the refiner's layers (released code: 0.2).")
@@ -187,15 +187,15 @@ class DecoderConfig:
     crf_constraints: bool = option(
         True, "Forbid label transitions that BIOES does not allow (--decoder=crf)."
     )
-    lan_layers: int = _count(
+    lan_layers: int = layers(
         2, "BiLSTM layers of --decoder=lan above the encoder, label attention after each."
     )
-    lan_heads: int = _count(5, "Label attention heads of lan; must divide --hidden_width.")
-    label_width: int = _count(50, "Width of label embeddings (seq2seq, seq2biseq).")
-    label_hidden_width: int = option(
+    lan_heads: int = heads(5, "Label attention heads of lan; must divide --hidden_width.")
+    label_width: int = width(50, "Width of label embeddings (seq2seq, seq2biseq).")
+    label_hidden_width: int = width(
         0, "Width of the label LSTM or GRUs (seq2seq, seq2biseq); 0: that of the states.", low=0
     )
-    beam_width: int = _count(1, "Label sequences kept in decoding (seq2seq); 1: greedy.")
+    beam_width: int = _count(1, "Label sequences kept in decoding (seq2seq); 1: greedy.", high=512)
     decoder_dropout: float = _rate(0.0, "Dropout inside lan, seq2seq and seq2biseq, in training.")
     decoder_optimizers: int = option(
         1,
@@ -210,7 +210,7 @@ class DecoderConfig:
 class SamplingConfig:
     """Monte Carlo sampling and the gate."""
 
-    num_samples: int = _count(8, "Monte Carlo samples M (paper: 8).")
+    num_samples: int = _count(8, "Monte Carlo samples M (paper: 8).", high=10_000)
     mc_seed: int = option(
         1,
         "Seed of the fixed sampling masks; negative: new masks at each call, for research.",
@@ -249,7 +249,7 @@ class TrainingConfig:
     """Optimizers, schedules and the run itself."""
 
     epochs: int = _count(100, "Most passes over the training data (released code: 100).")
-    schedule_epochs: int = option(
+    schedule_epochs: int = _count(
         0,
         "Epochs that the schedules are laid out for, where a run is to stop before; 0: --epochs.",
         low=0,
@@ -259,7 +259,7 @@ class TrainingConfig:
         "First epoch that may be kept as the best: where a schedule is short, the scores of "
         "barely trained weights can mislead.",
     )
-    patience: int = option(
+    patience: int = _count(
         0, "Epochs without a better development score before stopping; 0: never stop.", low=0
     )
     seed: int = option(

@@ -35,6 +35,7 @@ def write_run(folder, f1, *, complete=True, test=True):
             file["layer/vars/0"] = np.zeros([3, 4])
             file["bert/deep/vars/1"] = np.zeros([5])
         with zipfile.ZipFile(folder / "model.keras", "w") as archive:
+            archive.writestr("config.json", "{}")
             archive.writestr("model.weights.h5", weights.getvalue())
     (folder / "metrics.json").write_text(json.dumps(metrics))
 

@@ -103,12 +103,12 @@ def test_a_missing_file_is_one_sentence(backbone, tmp_path, name):
 
 
 def test_no_network(monkeypatch):
-    import keras_nlp
+    from keras_nlp.src.utils import preset_utils
 
-    def fail(preset, **kwargs):
+    def fail(preset, path):
         raise OSError(f"no route to the host of {preset}\nand more")
 
-    monkeypatch.setattr(keras_nlp.models.BertBackbone, "from_preset", fail)
+    monkeypatch.setattr(preset_utils, "get_file", fail)
     message = "--bert_preset=bert_base_en cannot be loaded by keras_nlp: no route to the host of"
     with pytest.raises(InputError, match=message) as caught:
         read_keras_nlp("bert_base_en")

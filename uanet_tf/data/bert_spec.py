@@ -7,10 +7,20 @@ from typing import Any
 import numpy as np
 
 from uanet_tf.errors import InputError
+from uanet_tf.strict_json import all_strings, check_fields, has_type
 
 UNKNOWN, FIRST, LAST = "[UNK]", "[CLS]", "[SEP]"
 ACTIVATIONS = ("gelu", "gelu_tanh", "relu")
 Shape = tuple[int, ...]
+# Far above any BERT; they bound the lists and arrays that a few numbers can ask for.
+_MOST = {
+    "vocabulary_size": 10_000_000,
+    "width": 65_536,
+    "num_layers": 1_000,
+    "num_heads": 65_536,
+    "feedforward_width": 262_144,
+    "max_positions": 1_048_576,
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +64,7 @@ class BertSpec:
     attention_dropout: float = 0.1
 
     def __post_init__(self) -> None:
+        self._check_values()
         missing = [word for word in (UNKNOWN, FIRST, LAST) if word not in self.vocabulary]
         if missing:
             raise InputError(f"the vocabulary lacks {', '.join(missing)}")
@@ -71,13 +82,34 @@ class BertSpec:
         if self.max_positions < 3:
             raise InputError(f"there is no room for words in {self.max_positions} positions")
 
+    def _check_values(self) -> None:
+        values = vars(self)
+        for name, most in _MOST.items():
+            if type(values[name]) is not int or not 1 <= values[name] <= most:
+                raise InputError(f"{name} must be from 1 to {most}. Received: {values[name]!r:.60}")
+        for name in ("lowercase", "strip_accents", "split_chinese"):
+            if type(values[name]) is not bool:
+                raise InputError(f"{name} must be true or false. Received: {values[name]!r:.60}")
+        for name in ("epsilon", "hidden_dropout", "attention_dropout"):
+            if not has_type(values[name], float) or not 0 <= values[name] < 1:
+                raise InputError(f"{name} must be in [0, 1). Received: {values[name]!r:.60}")
+        if not all_strings(self.vocabulary):
+            raise InputError("a sub-word of the vocabulary is not text")
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON and for Keras configurations."""
         return {**dataclasses.asdict(self), "vocabulary": list(self.vocabulary)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "BertSpec":
-        """Inverse of ``to_dict``."""
+        """Inverse of ``to_dict``.
+
+        Raises:
+          InputError: a key is missing or unknown, or has an impossible value.
+        """
+        # Their types are checked with their values.
+        known = {field.name: (bool, int, float, str) for field in dataclasses.fields(cls)}
+        check_fields(values, {**known, "vocabulary": list}, where="the vocabulary's BERT")
         return cls(**{**values, "vocabulary": tuple(values["vocabulary"])})
 
     def weight_shapes(self) -> dict[str, Shape]:

@@ -7,8 +7,9 @@ import pathlib
 from collections.abc import Iterable, Mapping, Sequence
 
 from uanet_tf.data.bert_spec import BertSpec
-from uanet_tf.data.tag_schemes import decode_spans
-from uanet_tf.errors import InputError
+from uanet_tf.data.tag_schemes import SCHEMES, decode_spans
+from uanet_tf.errors import InputError, one_line
+from uanet_tf.strict_json import Kinds, all_strings, check_fields, read_json, shown
 
 # Ids 0 and 1 of words and of characters; lists below hold the symbols from id 2 on.
 PADDING_ID = 0
@@ -16,6 +17,7 @@ UNKNOWN_ID = 1
 FIRST_ID = 2
 
 INTERNAL_SCHEME = "BIOES"
+MAX_LABELS = 65_536
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,15 +55,41 @@ class Vocabulary:
 
     @classmethod
     def from_dict(cls, values: Mapping) -> "Vocabulary":
-        """Inverse of ``to_dict``."""
-        return cls(
-            words=tuple(values["words"]),
-            word_counts=tuple(values["word_counts"]),
-            chars=tuple(values["chars"]),
-            labels=tuple(values["labels"]),
+        """Inverse of ``to_dict``.
+
+        Raises:
+          InputError: a key is missing or unknown, or its value is not one of a vocabulary.
+        """
+        lists = ("words", "word_counts", "chars", "labels")
+        required: dict[str, Kinds] = {**dict.fromkeys(lists, list), "scheme": (str, type(None))}
+        check_fields(values, required, {"bert": dict}, where="the vocabulary")
+        vocabulary = cls(
+            **{name: tuple(values[name]) for name in lists},
             scheme=values["scheme"],
             bert=BertSpec.from_dict(values["bert"]) if "bert" in values else None,
         )
+        vocabulary._check()
+        return vocabulary
+
+    def _check(self) -> None:
+        """Raises InputError if the lists are not those of a vocabulary."""
+        wrong = None
+        if not all_strings((*self.words, *self.chars, *self.labels)):
+            wrong = "a word, character or label that is not text"
+        elif not all(type(n) is int and 0 <= n < 2**63 for n in self.word_counts):
+            wrong = "a count that is not a number of words"
+        elif len(self.words) != len(self.word_counts):
+            wrong = f"{len(self.words)} words with {len(self.word_counts)} counts"
+        elif not all(len(char) == 1 for char in self.chars):
+            wrong = "a character that is several"
+        elif any(len(set(part)) < len(part) for part in (self.words, self.chars, self.labels)):
+            wrong = "the same word, character or label twice"
+        elif not 0 < len(self.labels) <= MAX_LABELS:
+            wrong = f"{len(self.labels)} labels"
+        elif self.scheme is not None and self.scheme not in SCHEMES:
+            wrong = f"the tag scheme {shown(self.scheme)}"
+        if wrong:
+            raise InputError(f"the vocabulary has {wrong}")
 
     def save(self, path: pathlib.Path) -> None:
         """Writes the vocabulary as one JSON file."""
@@ -72,9 +100,9 @@ class Vocabulary:
     def load(cls, path: pathlib.Path) -> "Vocabulary":
         """Reads what ``save`` wrote; InputError if it cannot be read."""
         try:
-            return cls.from_dict(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path} cannot be read as a vocabulary: {error}") from error
+            return cls.from_dict(read_json(path))
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path} cannot be read as a vocabulary: {one_line(error)}") from error
 
 
 def count_symbols(

@@ -20,11 +20,14 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 import zipfile
 from collections.abc import Sequence
 from typing import Any
 
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, one_line
+from uanet_tf.models.saved_archive import extract_weights
+from uanet_tf.weight_file import check_weight_file
 
 TRAIN_SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "train.py"
 
@@ -152,17 +155,16 @@ def _metrics(run_dir: pathlib.Path) -> dict[str, Any] | None:
 
 
 def count_parameters(model: pathlib.Path) -> int:
-    """Weights stored in a ``.keras`` file, without loading the model."""
-    import h5py
+    """Weights stored in a ``.keras`` file, without loading the model.
 
-    sizes: list[int] = []
-    with zipfile.ZipFile(model) as archive:
-        weights = io.BytesIO(archive.read("model.weights.h5"))
-    with h5py.File(weights) as file:
-        file.visititems(
-            lambda _, item: sizes.append(item.size) if isinstance(item, h5py.Dataset) else None
-        )
-    return sum(sizes)
+    Raises:
+      InputError: it cannot be read.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
+            return check_weight_file(extract_weights(model, pathlib.Path(folder)))
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(f"{model} cannot be read as a model: {one_line(error)}") from error
 
 
 def _train(

@@ -10,6 +10,12 @@ from uanet_tf.presets.bert_preset import read_bert_preset
 from uanet_tf.registry import DECODERS, find
 
 
+def tagger_class(config: Config) -> type[Tagger]:
+    """The class of the settings' tagger: the plain one, unless the decoder is one itself."""
+    found = find(DECODERS[config.decoder.decoder])
+    return found if issubclass(found, Tagger) else Tagger
+
+
 def make_tagger(config: Config, vocabulary: Vocabulary) -> Tagger:
     """The model of the settings, with initial weights; a BERT has its pretrained ones.
 
@@ -19,8 +25,7 @@ def make_tagger(config: Config, vocabulary: Vocabulary) -> Tagger:
       InputError: the BERT that ``--bert_preset`` names cannot be read; or a part refuses what the
         others give it.
     """
-    found = find(DECODERS[config.decoder.decoder])
-    model = found if issubclass(found, Tagger) else Tagger
+    model = tagger_class(config)
     if config.representation.representation != "bert":
         return _made(model, config, vocabulary)
     preset = read_bert_preset(config.representation.bert_preset)

@@ -1,6 +1,5 @@
 """From a run directory to a model."""
 
-import json
 import os
 import pathlib
 import tempfile
@@ -8,13 +7,30 @@ import zipfile
 
 import tensorflow as tf
 
-from uanet_tf.errors import InputError
-from uanet_tf.models import uanet  # noqa: F401 - registers the class that a saved model names
+from uanet_tf.errors import InputError, one_line
+from uanet_tf.models.build import tagger_class
+from uanet_tf.models.saved_archive import read_archive
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.strict_json import shown
+from uanet_tf.weight_file import at_most, check_weight_file
+
+# What the reading of files raises; TensorFlow's own errors come from settings that do not fit.
+_UNREADABLE = (
+    OSError,
+    RuntimeError,
+    ValueError,
+    KeyError,
+    TypeError,
+    zipfile.BadZipFile,
+    tf.errors.OpError,
+)
 
 
 def load_model(run_dir: str | os.PathLike, *, mixed_bfloat16: bool | None = None) -> Tagger:
     """Loads the trained model of a run.
+
+    Safe on files of strangers: the archive is read as data. Its class must be the one that its own
+    settings ask for; nothing else that it names is looked up, imported or called (SECURITY.md).
 
     Args:
       run_dir: directory that ``train.py`` wrote.
@@ -34,26 +50,26 @@ def load_model(run_dir: str | os.PathLike, *, mixed_bfloat16: bool | None = None
         reason = "its training is not finished" if begun else "it is not a run directory"
         raise InputError(f"{run_dir} holds no model.keras: {reason}.")
     try:
-        model = _load(path, mixed_bfloat16)
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else "unreadable"
-        raise InputError(f"{path} cannot be loaded as a model: {first}") from error
-    if not isinstance(model, Tagger):
-        raise InputError(f"{path} is a {type(model).__name__}, not a tagger of uanet_tf.")
-    return model
+        return _load(path, mixed_bfloat16)
+    except _UNREADABLE as error:
+        raise InputError(f"{path} cannot be loaded as a model: {one_line(error)}") from error
 
 
-def _load(path: pathlib.Path, mixed_bfloat16: bool | None) -> tf.keras.Model:
-    """What ``tf.keras.models.load_model`` does, with the weights in a file of their own.
-
-    Keras reads them inside the archive, where every step backwards begins at the start again: a
-    BERT of 90 MB took 10 seconds.
-    """
-    with zipfile.ZipFile(path) as archive, tempfile.TemporaryDirectory() as folder:
-        config = json.loads(archive.read("config.json"))
+def _load(path: pathlib.Path, mixed_bfloat16: bool | None) -> Tagger:
+    with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
+        saved = read_archive(path, pathlib.Path(folder))
+        config = saved.config
         if mixed_bfloat16 is not None:
-            config["config"]["config"]["training"]["mixed_bfloat16"] = mixed_bfloat16
-        weights = archive.extract("model.weights.h5", folder)
-        model = tf.keras.saving.deserialize_keras_object({**config, "compile_config": None})
-        model.load_weights(weights)
+            config = config.replace(mixed_bfloat16=mixed_bfloat16)
+        kind = tagger_class(config)
+        if saved.registered_name != tf.keras.saving.get_registered_name(kind):
+            raise InputError(
+                f"it is a {shown(saved.registered_name)}, but its settings are of a {kind.__name__}"
+            )
+        stored = check_weight_file(saved.weights)
+        with at_most(stored):
+            model = kind(config, saved.vocabulary, name=saved.name)
+        if sum(variable.shape.num_elements() for variable in model.variables) != stored:
+            raise InputError("it holds more weights than its configuration asks for")
+        model.load_weights(str(saved.weights))
     return model

@@ -1,14 +1,17 @@
 """A BERT in Hugging Face's format: config.json, vocab.txt, model.safetensors."""
 
-import json
 import pathlib
 from typing import Any
 
 import numpy as np
 
 from uanet_tf.data.bert_spec import BertPreset, BertSpec
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, one_line
+from uanet_tf.strict_json import Kinds, has_type, read_bytes, read_json, shown
 
+MAX_CONFIG_BYTES = 2**20
+MAX_VOCABULARY_BYTES = 2**27
+_PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.ckpt", "tf_model.h5")
 _ACTIVATIONS = {
     "gelu": "gelu",
     "gelu_new": "gelu_tanh",
@@ -41,16 +44,9 @@ def read_hugging_face(folder: pathlib.Path) -> BertPreset:
     options: dict[str, Any] = {}
     if (folder / "tokenizer_config.json").exists():
         options = _read_json(folder / "tokenizer_config.json")
-    lowercase = options.get("do_lower_case", not _has_capitals(vocabulary))
-    strip_accents = options.get("strip_accents")
     try:
         spec = BertSpec(
-            vocabulary=vocabulary,
-            lowercase=bool(lowercase),
-            # Their tokenizer's rule: accents go with capitals unless it is told otherwise.
-            strip_accents=bool(lowercase if strip_accents is None else strip_accents),
-            split_chinese=bool(options.get("tokenize_chinese_chars", True)),
-            **_architecture(config),
+            vocabulary=vocabulary, **_tokenizer(options, vocabulary), **_architecture(config)
         )
         weights = _convert(_read_weights(folder / "model.safetensors"), spec)
         return BertPreset(spec, weights)
@@ -60,69 +56,93 @@ def read_hugging_face(folder: pathlib.Path) -> BertPreset:
 
 def _read_json(path: pathlib.Path) -> dict[str, Any]:
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = read_json(path, MAX_CONFIG_BYTES)
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
+        raise InputError(f"{path} cannot be read: {one_line(error)}") from error
     if not isinstance(values, dict):
         raise InputError(f"{path} cannot be read: it holds no JSON object.")
     return values
 
 
+def _value(
+    values: dict[str, Any], key: str, kinds: Kinds, *default: Any, file: str = "config.json"
+) -> Any:
+    """The value of a key, if it has the right type; these files hold many other keys."""
+    if key not in values and not default:
+        raise InputError(f"{file} lacks {key!r}")
+    value = values.get(key, *default)
+    if not has_type(value, kinds):
+        raise InputError(f"{file} is not of a BERT: {key!r} is {shown(value)}")
+    return value
+
+
 def _read_vocabulary(path: pathlib.Path) -> tuple[str, ...]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_bytes(path, MAX_VOCABULARY_BYTES).decode("utf-8")
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
+        raise InputError(f"{path} cannot be read: {one_line(error)}") from error
     # By line feeds alone: some vocabularies hold other characters that end lines.
-    return tuple(text.removesuffix("\n").split("\n"))
+    return tuple(text.replace("\r\n", "\n").removesuffix("\n").split("\n"))
 
 
 def _has_capitals(vocabulary: tuple[str, ...]) -> bool:
     return any(word != word.lower() for word in vocabulary if not word.startswith("["))
 
 
+def _tokenizer(options: dict[str, Any], vocabulary: tuple[str, ...]) -> dict[str, Any]:
+    file = "tokenizer_config.json"
+    lowercase = _value(options, "do_lower_case", bool, not _has_capitals(vocabulary), file=file)
+    accents = _value(options, "strip_accents", (bool, type(None)), None, file=file)
+    return {
+        "lowercase": lowercase,
+        # Their tokenizer's rule: accents go with capitals unless it is told otherwise.
+        "strip_accents": lowercase if accents is None else accents,
+        "split_chinese": _value(options, "tokenize_chinese_chars", bool, True, file=file),
+    }
+
+
 def _architecture(config: dict[str, Any]) -> dict[str, Any]:
-    kind = config.get("model_type", "bert")
+    kind = _value(config, "model_type", str, "bert")
     if kind != "bert":
-        raise InputError(f"config.json is of a model of type {kind!r}, not of a BERT")
-    positions = config.get("position_embedding_type", "absolute")
+        raise InputError(f"config.json is of a model of type {shown(kind)}, not of a BERT")
+    positions = _value(config, "position_embedding_type", str, "absolute")
     if positions != "absolute":
-        raise InputError(f"position_embedding_type={positions!r} in config.json is not supported")
-    activation = config.get("hidden_act", "gelu")
+        raise InputError(
+            f"position_embedding_type={shown(positions)} in config.json is not supported"
+        )
+    activation = _value(config, "hidden_act", str, "gelu")
     if activation not in _ACTIVATIONS:
-        raise InputError(f"hidden_act={activation!r} in config.json is not supported")
-    try:
-        return {
-            "vocabulary_size": int(config["vocab_size"]),
-            "width": int(config["hidden_size"]),
-            "num_layers": int(config["num_hidden_layers"]),
-            "num_heads": int(config["num_attention_heads"]),
-            "feedforward_width": int(config["intermediate_size"]),
-            "max_positions": int(config["max_position_embeddings"]),
-            "activation": _ACTIVATIONS[activation],
-            "epsilon": float(config.get("layer_norm_eps", 1e-12)),
-            "hidden_dropout": float(config.get("hidden_dropout_prob", 0.1)),
-            "attention_dropout": float(config.get("attention_probs_dropout_prob", 0.1)),
-        }
-    except KeyError as error:
-        raise InputError(f"config.json lacks {error}") from error
-    except (TypeError, ValueError) as error:
-        raise InputError(f"config.json is not of a BERT: {error}") from error
+        raise InputError(f"hidden_act={shown(activation)} in config.json is not supported")
+    return {
+        "vocabulary_size": _value(config, "vocab_size", int),
+        "width": _value(config, "hidden_size", int),
+        "num_layers": _value(config, "num_hidden_layers", int),
+        "num_heads": _value(config, "num_attention_heads", int),
+        "feedforward_width": _value(config, "intermediate_size", int),
+        "max_positions": _value(config, "max_position_embeddings", int),
+        "activation": _ACTIVATIONS[activation],
+        "epsilon": _value(config, "layer_norm_eps", float, 1e-12),
+        "hidden_dropout": _value(config, "hidden_dropout_prob", float, 0.1),
+        "attention_dropout": _value(config, "attention_probs_dropout_prob", float, 0.1),
+    }
 
 
 def _read_weights(path: pathlib.Path) -> dict[str, np.ndarray]:
     """Reads all floating-point weights, as float32, without a leading ``bert.``."""
     import safetensors
 
-    if not path.exists():
+    if not path.is_file():
+        pickles = [name for name in _PICKLES if (path.parent / name).exists()]
+        other = f"{pickles[0]} is not read, since such files can run code; " if pickles else ""
         raise InputError(
-            "there is no model.safetensors; `save_pretrained` of the package transformers writes it"
+            f"there is no model.safetensors; {other}`save_pretrained` of the package transformers "
+            "writes it"
         )
     try:
         data = path.read_bytes()
         tensors = dict(safetensors.deserialize(data))
     except (OSError, safetensors.SafetensorError) as error:
-        raise InputError(f"model.safetensors cannot be read: {error}") from error
+        raise InputError(f"model.safetensors cannot be read: {one_line(error)}") from error
     weights = {}
     for name, tensor in tensors.items():
         array = _to_float32(tensor["dtype"], tensor["data"])

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from uanet_tf.data.bert_spec import BertPreset, BertSpec
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, one_line
+from uanet_tf.presets.keras_nlp_files import preset_file, read_backbone, read_tokenizer, read_words
+from uanet_tf.weight_file import at_most, check_weight_file
 
 Weights = dict[str, np.ndarray]
 
@@ -29,14 +31,28 @@ def read_keras_nlp(preset: str) -> BertPreset:
             f"({error})."
         ) from None
     try:
-        backbone = keras_nlp.models.BertBackbone.from_preset(preset)
-        tokenizer = keras_nlp.models.BertTokenizer.from_preset(preset)
+        backbone, tokenizer = _load(preset, keras_nlp.models)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, ImportError) as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
         raise InputError(
-            f"--bert_preset={preset} cannot be loaded by keras_nlp: {first}"
+            f"--bert_preset={preset} cannot be loaded by keras_nlp: {one_line(error)}"
         ) from error
     return convert(backbone, tokenizer, preset)
+
+
+def _load(preset: str, models: Any) -> tuple[Any, Any]:
+    """The backbone with its weights, and the tokenizer.
+
+    Not by ``from_preset``, which makes whatever the configuration names: the files are read here,
+    and their plain numbers given to the two classes.
+    """
+    sizes = read_backbone(preset_file(preset, "config.json"))
+    options = read_tokenizer(preset_file(preset, "tokenizer.json"))
+    words = read_words(preset_file(preset, "assets/tokenizer/vocabulary.txt"))
+    weights = preset_file(preset, "model.weights.h5")
+    with at_most(check_weight_file(weights)):
+        backbone = models.BertBackbone(**sizes)
+        backbone.load_weights(weights)
+    return backbone, models.BertTokenizer(vocabulary=words, **options)
 
 
 def convert(backbone: Any, tokenizer: Any, name: str = "BERT") -> BertPreset:

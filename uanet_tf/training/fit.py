@@ -23,6 +23,7 @@ from uanet_tf.training.run_directory import RunDirectory
 from uanet_tf.training.stop_request import StopRequest
 from uanet_tf.training.trainer import Trainer
 from uanet_tf.training.weight_average import WeightAverage
+from uanet_tf.weight_file import check_weight_file
 
 Metrics = dict[str, Any]
 
@@ -199,6 +200,7 @@ class _Training:
     def _load_best(self) -> None:
         best = str(self.directory.best)
         try:
+            check_weight_file(best)
             self.tagger.load_weights(best)
         except (OSError, ValueError, KeyError) as error:
             reason = (str(error).strip() or "unreadable").splitlines()[0]

@@ -8,6 +8,7 @@ from typing import Any
 
 from uanet_tf.config import Config, iter_options
 from uanet_tf.errors import InputError
+from uanet_tf.strict_json import read_json
 
 # Settings that do not change what is learnt, so a run may be continued with other values.
 FREE_SETTINGS = ("save_seconds",)
@@ -89,7 +90,7 @@ class RunDirectory:
         if not (self.model.exists() and self.metrics.exists()):
             return None
         try:
-            metrics = json.loads(self.metrics.read_text("utf-8"))
+            metrics = read_json(self.metrics)
         except ValueError as error:
             raise InputError(f"{self.metrics} cannot be read: {error}") from error
         return metrics if "dev" in metrics else None
@@ -117,7 +118,7 @@ class RunDirectory:
                 )
             return
         try:
-            saved = json.loads(self.config.read_text("utf-8"))
+            saved = read_json(self.config)
             changed = _differences(saved, config)
         except (ValueError, AttributeError) as error:
             raise InputError(f"{self.config} is not a configuration: {error}") from error

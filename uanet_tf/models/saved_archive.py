@@ -1,0 +1,128 @@
+"""A ``model.keras`` read as data: no class, function or module that it names is looked up."""
+
+import contextlib
+import dataclasses
+import pathlib
+import re
+import shutil
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+from uanet_tf.config import Config, from_dict
+from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.errors import InputError
+from uanet_tf.strict_json import MAX_BYTES, check_fields, parse_json, shown
+
+CONFIG, WEIGHTS, METADATA = "config.json", "model.weights.h5", "metadata.json"
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+
+
+@dataclasses.dataclass(frozen=True)
+class SavedArchive:
+    """What a saved tagger says of itself.
+
+    Attributes:
+      registered_name: of its class, as ``package>Class``; not looked up.
+      name: of the model.
+      config: its settings.
+      vocabulary: its words, characters and labels.
+      weights: file with its weights, not yet checked.
+    """
+
+    registered_name: str
+    name: str
+    config: Config
+    vocabulary: Vocabulary
+    weights: pathlib.Path
+
+
+def read_archive(path: pathlib.Path, folder: pathlib.Path) -> SavedArchive:
+    """Reads a saved tagger, its weights into a file of ``folder``.
+
+    Keras would read them inside the archive, where every step backwards begins at the start
+    again: a BERT of 90 MB took 10 seconds.
+
+    Raises:
+      InputError: the archive is not one that ``Tagger.save`` writes.
+      OSError, ValueError, zipfile.BadZipFile: it cannot be read.
+    """
+    with _open(path) as archive:
+        if archive.getinfo(CONFIG).file_size > MAX_BYTES:
+            raise InputError(f"its {CONFIG} has more than {MAX_BYTES:,} bytes")
+        saved = parse_json(archive.read(CONFIG))
+        registered_name, own = _check_class(saved)
+        config, vocabulary = from_dict(own["config"]), Vocabulary.from_dict(own["vocabulary"])
+        weights = _extract(archive, folder)
+    return SavedArchive(registered_name, own["name"], config, vocabulary, weights)
+
+
+def extract_weights(path: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
+    """Writes the weights of a saved tagger, not yet checked, into a file of ``folder``.
+
+    Raises:
+      InputError, OSError, ValueError, zipfile.BadZipFile: as ``read_archive``.
+    """
+    with _open(path) as archive:
+        return _extract(archive, folder)
+
+
+def _extract(archive: zipfile.ZipFile, folder: pathlib.Path) -> pathlib.Path:
+    with archive.open(WEIGHTS) as source, open(folder / WEIGHTS, "wb") as target:
+        shutil.copyfileobj(source, target)
+    return folder / WEIGHTS
+
+
+@contextlib.contextmanager
+def _open(path: pathlib.Path) -> Iterator[zipfile.ZipFile]:
+    """The archive, with just the members that Keras writes, each once, not compressed.
+
+    Nothing that is not compressed can be larger than the archive.
+    """
+    if not path.is_file():  # a pipe would block
+        raise InputError("it is not a regular file")
+    with zipfile.ZipFile(path) as archive:
+        _check_members(archive)
+        yield archive
+
+
+def _check_members(archive: zipfile.ZipFile) -> None:
+    members = {member.filename: member for member in archive.infolist()}
+    if len(members) < len(archive.infolist()):
+        raise InputError("a name stands twice in the archive")
+    for name, member in members.items():
+        if name not in (CONFIG, WEIGHTS, METADATA):
+            raise InputError(f"the archive holds the unknown member {shown(name)}")
+        if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
+            raise InputError(f"its {name} is compressed, which Keras does not do")
+    for name in (CONFIG, WEIGHTS):
+        if name not in members:
+            raise InputError(f"there is no {name} in the archive")
+
+
+def _check_class(saved: Any) -> tuple[str, dict[str, Any]]:
+    """The registered name of the class, and the configuration of the model."""
+    where = f"its {CONFIG}"
+    if type(saved) is dict and "registered_name" in saved and not saved["registered_name"]:
+        raise InputError(f"it is a {_class_name(saved)}, not a tagger of uanet_tf")
+    check_fields(
+        saved,
+        # The module is where Keras would look for the class. Nobody looks there.
+        {"module": str, "class_name": str, "registered_name": str, "config": dict},
+        {"build_config": dict, "compile_config": type(None)},
+        where=where,
+    )
+    if saved.get("build_config"):
+        raise InputError(f"{where} has a build_config, which no tagger has")
+    own = check_fields(
+        saved["config"], {"name": str, "config": dict, "vocabulary": dict}, where=f"{where}, config"
+    )
+    if not _NAME.fullmatch(own["name"]):
+        raise InputError(f"{where} gives the model the name {shown(own['name'])}")
+    return saved["registered_name"], own
+
+
+def _class_name(saved: dict[str, Any]) -> str:
+    name = saved.get("class_name")
+    plain = isinstance(name, str) and name.isascii() and name.isidentifier() and len(name) <= 60
+    return str(name) if plain else shown(name)
