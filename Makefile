@@ -15,7 +15,7 @@ TF_CPP_MIN_LOG_LEVEL ?= 3
 export TF_CPP_MIN_LOG_LEVEL
 
 RUN = $(VENV)/bin/python
-TYPED = $(wildcard uanet_tf tools benchmarks serving train.py export.py)
+TYPED = $(wildcard uanet_tf uanet_lite tools benchmarks serving train.py export.py)
 
 .PHONY: help venv demo test check bench
 

@@ -1,0 +1,401 @@
+"""uanet_lite answers as the model that the file was made from; it needs little to do so."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import uanet_lite
+import uanet_tf
+from tests.exporting.tflite.test_tflite_tagger import ODD, repacked
+from uanet_lite import command, interpreter
+from uanet_tf.data.conll import read_corpus
+from uanet_tf.exporting.tflite.conversion import FLOAT32
+from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
+from uanet_tf.samples.sample_corpus import write_sample_corpus
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def path(tflite_files):
+    return tflite_files[FLOAT32].path
+
+
+@pytest.fixture(scope="module")
+def tagger(path):
+    return uanet_lite.Tagger(path)
+
+
+@pytest.fixture(scope="module")
+def sentences(tmp_path_factory):
+    """Generated sentences that the model has not seen, and odd ones."""
+    folder = tmp_path_factory.mktemp("generated")
+    paths = write_sample_corpus(
+        folder, seed=71, train_sentences=10, dev_sentences=10, test_sentences=300
+    )
+    corpus = [list(sentence.tokens) for sentence in read_corpus(paths["test"])]
+    return [*corpus, ODD, ["a"]]
+
+
+def assert_same(actual, expected):
+    assert len(actual) == len(expected)
+    for one, two in zip(actual, expected, strict=True):
+        for name in ("tokens", "labels", "draft_labels", "refined_labels", "refined", "scheme"):
+            assert getattr(one, name) == getattr(two, name)
+        assert one.spans == two.spans
+        assert str(one) == str(two)
+        np.testing.assert_allclose(one.uncertainty, two.uncertainty, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(one.confidence, two.confidence, rtol=0, atol=1e-5)
+
+
+def test_tags_as_the_model(tagger, trained_run, sentences):
+    model = uanet_tf.load_model(trained_run)
+    model.refine_all = False
+    tagged = tagger.tag(sentences)
+    assert_same(tagged, uanet_tf.tag(model, sentences))
+    assert sum(map(sum, (sentence.refined for sentence in tagged))) > 100
+    assert tagger.threshold == model.threshold
+    assert tagger.label_names == model.label_names
+
+
+def test_tags_as_the_other_reader_of_the_file(tagger, path, sentences):
+    long = [np.random.default_rng(1).choice(sentences[0] + sentences[1], 1200).tolist()]
+    other = TFLiteTagger(path)
+    assert_same(tagger.tag(sentences[:50] + long), uanet_tf.tag(other, sentences[:50] + long))
+    assert tagger.settings == other.settings
+
+
+def test_threads_change_nothing(tagger, path, sentences):
+    sentences = sentences[-80:]
+    expected = tagger.tag(sentences)
+    assert uanet_lite.Tagger(path, threads=3).tag(sentences) == expected
+    # One tagger that several threads use.
+    answers = {}
+
+    def tag(part):
+        answers[part] = tagger.tag(sentences[part::4])
+
+    threads = [threading.Thread(target=tag, args=[part]) for part in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(answers[part] == expected[part::4] for part in range(4))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_stream_is_read_as_it_is_answered(path, threads):
+    read = []
+
+    def endless():
+        while True:
+            read.append(1)
+            yield ["Oslo", "won"]
+
+    stream = uanet_lite.Tagger(path, threads=threads).tag_stream(endless())
+    for _ in range(5):
+        next(stream)
+    assert len(read) <= 5 + 4 * threads * (threads > 1)
+    stream.close()
+
+
+def test_texts_and_their_entities(tagger):
+    text = "  In Riverton, 東京 beat\tMarlow's 2-1."
+    text_answer, words, nothing, no_words = tagger.tag(
+        [text, ["In", "Riverton", ",", "東京"], "", []]
+    )
+    assert text_answer.text == text
+    for token, start, end in zip(
+        text_answer.tokens, text_answer.starts, text_answer.ends, strict=True
+    ):
+        assert text[start:end] == token
+    assert text_answer.entities
+    for entity in text_answer.entities:
+        tokens = slice(entity.first_token, entity.end_token)
+        assert text[entity.start : entity.end] == entity.text
+        assert text_answer.starts[entity.first_token] == entity.start
+        assert text_answer.labels[entity.first_token].endswith(entity.type)
+        assert entity.confidence == min(text_answer.confidence[tokens])
+        assert entity.uncertainty == max(text_answer.uncertainty[tokens])
+    assert words.text == "In Riverton , 東京"
+    assert words.starts == [0, 3, 12, 14]
+    assert len(nothing) == len(no_words) == 0
+    assert tagger.tag(text) == [text_answer]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        (["a", ""], r"sentences\[1\]: word 1 must be a string that is not empty. Received: ''"),
+        (["a", 3], r"sentences\[1\]: word 1 must be a string .* Received: 3"),
+        (["x" * 1001], r"sentences\[1\]: a word of 1,001 characters"),
+        (["a\ud800"], r"sentences\[1\]: word 0 is not valid Unicode text"),
+        ("a\ud800", r"sentences\[1\]: word \d is not valid Unicode text"),
+        (7, r"sentences\[1\] must be a text or a list of words. Received: 7"),
+        (b"a", r"sentences\[1\] must be a text or a list of words. Received: b'a'"),
+    ],
+)
+def test_what_is_no_sentence(tagger, sentence, said):
+    with pytest.raises(uanet_lite.InputError, match=said):
+        tagger.tag([["a"], sentence])
+
+
+# ------------------------------------------------------------------------------- files
+
+
+def changed_settings(path, **changes):
+    with zipfile.ZipFile(path) as archive:
+        settings = json.loads(archive.read("settings.json"))
+    return json.dumps({**settings, **changes})
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"labels.txt": None}, r"x\.tflite holds no labels\.txt"),
+        ({"settings.json": '{"format": 9}'}, r"has the format 9, and this version .* reads 1"),
+        ({"settings.json": "{"}, "x.tflite is damaged: "),
+        ({"settings.json": "[]"}, "settings.json says no format"),
+        ({"chars.txt": "a\n"}, "x.tflite is damaged: "),
+        ({"chars.txt": "9999999999\tx\n"}, "x.tflite is damaged: "),
+        ({"labels.txt": b"\xff\n"}, "x.tflite is damaged: "),
+        ({"max_tokens": 0}, "max_tokens in settings.json is 0, and the least is 1"),
+        ({"max_chars": True}, "max_chars in settings.json is True"),
+        ({"threshold": "0.3"}, "threshold in settings.json is '0.3'"),
+        ({"first_id": 3}, "first_id in settings.json is 3, not 2"),
+        ({"label_scheme": "XYZ"}, "label_scheme in settings.json is 'XYZ'"),
+        ({"words": ["a", 3]}, "words in settings.json is no list of strings"),
+    ],
+)
+def test_files_of_something_else(path, tmp_path, files, said):
+    if not any(name.endswith((".txt", ".json")) for name in files):
+        files = {"settings.json": changed_settings(path, **files)}
+    with pytest.raises(uanet_lite.InputError, match=said):
+        uanet_lite.Tagger(repacked(path, tmp_path / "x.tflite", **files))
+
+
+def test_files_that_are_no_model(path, tmp_path):
+    with pytest.raises(
+        uanet_lite.InputError, match=r"no/such\.tflite cannot be read: No such file"
+    ):
+        uanet_lite.Tagger("no/such.tflite")
+    with pytest.raises(uanet_lite.InputError, match=r"README\.md is not a TensorFlow Lite model"):
+        uanet_lite.Tagger(ROOT / "README.md")
+    with zipfile.ZipFile(path) as source:
+        files = {name: source.read(name) for name in source.namelist()}
+    for name, packing in (("stored", zipfile.ZIP_STORED), ("packed", zipfile.ZIP_DEFLATED)):
+        other = tmp_path / name
+        with zipfile.ZipFile(other, "w", packing) as archive:
+            for key, content in files.items():
+                archive.writestr(key, content)
+        with pytest.raises(uanet_lite.InputError, match=f"{name} is not a TensorFlow Lite model"):
+            uanet_lite.Tagger(other)
+    with pytest.raises(uanet_lite.InputError, match=r"threads must be at least 1\. Received: 0"):
+        uanet_lite.Tagger(path, threads=0)
+
+
+def test_a_vocabulary_that_does_not_fit(path, tmp_path):
+    words = "".join(f"{'x' * n}{'y' * m}\n" for n in range(1, 100) for m in range(100))
+    tagger = uanet_lite.Tagger(repacked(path, tmp_path / "x.tflite", **{"words.txt": words}))
+    with pytest.raises(uanet_lite.InputError, match="does not fit its own vocabulary"):
+        tagger.tag([["x" * 99 + "y" * 99]])
+    assert tagger.tag([["x"]])[0].tokens == ["x"]
+
+
+def test_without_any_runtime(path, monkeypatch):
+    for name in ("ai_edge_litert.interpreter", "tensorflow"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(uanet_lite.InputError, match="needs the package ai-edge-litert"):
+        interpreter.make_runner(path)
+
+
+# ----------------------------------------------------------------------------- command
+
+
+@pytest.fixture
+def call(path, capsys, monkeypatch):
+    """Runs the command in this process; returns exit code, stdout and stderr."""
+
+    def call(*arguments, text=None):
+        if text is not None:
+            stdin = io.TextIOWrapper(io.BytesIO(text.encode()))
+            monkeypatch.setattr(sys, "stdin", stdin)
+        with pytest.raises(SystemExit) as exit_:
+            command.run([f"--model={path}", *map(str, arguments)])
+        return exit_.value.code, *capsys.readouterr()
+
+    return call
+
+
+def test_every_line_of_text_has_an_answer(call, tagger):
+    text = "Riverton beat Marlow.\r\n\n \nKelton won"
+    code, out, err = call(text=text)
+    assert (code, err) == (0, "")
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert [answer["text"] for answer in answers] == [
+        "Riverton beat Marlow.",
+        "",
+        " ",
+        "Kelton won",
+    ]
+    assert answers == [
+        json.loads(json.dumps(tagged.to_dict()))
+        for tagged in tagger.tag([a["text"] for a in answers])
+    ]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_lines_that_cannot_be_tagged_have_their_reason(call, threads):
+    lines = [
+        "{",
+        '{"id": 1, "tokens": ["Kelton", "won"]}',
+        "",
+        '{"id": 2}',
+        '{"id": 3, "tokens": [""]}',
+        '{"id": 4, "tokens": []}',
+        '{"id": 5, "text": "Oslo lost", "half": "\\ud800"}',
+        "[]",
+    ]
+    code, out, err = call("--format=jsonl", f"--threads={threads}", text="\n".join(lines))
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert code == 1
+    assert err == "4 lines have an error in place of an answer.\n"
+    assert [answer.get("line") for answer in answers] == [1, None, 4, 5, None, None, 8]
+    assert [answer.get("id") for answer in answers] == [None, 1, 2, 3, 4, 5, None]
+    assert [len(answer.get("tokens", ())) for answer in answers if "labels" in answer] == [2, 0, 2]
+    assert "not JSON" in answers[0]["error"]
+    assert 'no "text" and no "tokens"' in answers[2]["error"]
+    code, out, err = call("--format=jsonl", "--output_format=conll", text="\n".join(lines))
+    assert (code, out) == (2, "")
+    assert err.startswith("Line 1 of the input: not JSON")
+
+
+def test_a_conll_file(call, trained_run, tagger, tmp_path):
+    data, output = trained_run.parent / "data" / "dev.conll", tmp_path / "out.conll"
+    assert call(f"--input={data}", f"--output={output}", "--threads=2") == (0, "", "")
+    tagged, corpus = read_corpus(output), read_corpus(data)
+    expected = tagger.tag([sentence.tokens for sentence in corpus])
+    assert [list(sentence.labels) for sentence in tagged] == [each.labels for each in expected]
+    assert [sentence.tokens for sentence in tagged] == [sentence.tokens for sentence in corpus]
+    assert [file.name for file in tmp_path.iterdir()] == ["out.conll"]
+
+
+def test_rows_of_conll_u(call, tmp_path):
+    rows = ["# newdoc", "# text = They've won", "1-2\tThey've" + "\t_" * 8]
+    rows += [f"{n}\t{word}" + "\t_" * 8 for n, word in enumerate(["They", "'ve", "won"], 1)]
+    path = tmp_path / "a.conllu"
+    path.write_text("\n".join(rows) + "\n\n# a b c\n1\tOslo" + "\t_" * 8, encoding="utf-8")
+    code, out, err = call(f"--input={path}", "--token_column=1", "--output_format=jsonl")
+    assert (code, err) == (0, "")
+    words = [json.loads(line)["tokens"] for line in out.splitlines()]
+    assert words == [["They", "'ve", "won"], ["Oslo"]]
+    code, out, err = call("--format=conll", text="-DOCSTART- O\n\na  x\n# y\n\nb x")
+    assert (code, err) == (0, "")
+    assert [line.split(" ")[0] for line in out.splitlines()] == ["a", "#", "", "b", ""]
+    assert all(line.count(" ") > 1 for line in out.splitlines() if line)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "said"),
+    [
+        (["--input=no/such"], None, "no/such cannot be read: No such file or directory."),
+        (["--format=xml"], None, "Argument --format: invalid choice: 'xml'"),
+        (["--threads=0"], "", "threads must be at least 1. Received: 0"),
+        (["--modell=x"], None, "Unrecognized arguments: --modell=x"),
+        (
+            ["--format=conll", "--token_column=4"],
+            "a b\n",
+            "<stdin>:1: 2 columns, none of them is 4",
+        ),
+        (["--format=conll"], "a\n" + "x" * 1001 + " b\n", "<stdin>:2: a word of 1,001 characters"),
+        (["--output=no/such/file"], "a", "no/such/file cannot be written: No such file"),
+        (["--model=README.md"], "", "README.md is not a TensorFlow Lite model"),
+    ],
+)
+def test_wrong_arguments(call, arguments, text, said):
+    code, out, err = call(*arguments, text=text)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_failure_leaves_no_file(call, tmp_path):
+    output = tmp_path / "out"
+    output.write_text("older")
+    code, _, err = call(
+        "--format=conll", f"--output={output}", "--token_column=0", text="a b\n\n\tc\n"
+    )
+    assert code == 2
+    assert "<stdin>:3: word 0 must be a string that is not empty" in err
+    assert [file.name for file in tmp_path.iterdir()] == ["out"]
+    assert output.read_text() == "older"
+
+
+# ------------------------------------------------------------------------ environments
+
+FIRST_LABEL = """
+import time
+start = time.perf_counter()
+import uanet_lite
+tagger = uanet_lite.Tagger({path!r})
+labels = tagger.tag(["Riverton beat Marlow."])[0].labels
+seconds = time.perf_counter() - start
+import sys
+print(seconds, labels, "tensorflow" in sys.modules, uanet_lite.__file__)
+"""
+
+
+@pytest.mark.process
+def test_an_environment_of_its_own(path, tagger, tmp_path):
+    """``pip install ./uanet_lite``: little to install, and quickly there."""
+    venv, source = tmp_path / "venv", tmp_path / "source"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+    python = venv / "bin" / "python"
+    # From a copy, since the build leaves its own files beside the sources.
+    subprocess.run(["cp", "-r", ROOT / "uanet_lite", source], check=True)
+    install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
+    install += ["--no-input", "--no-compile", source]
+    done = subprocess.run(install, capture_output=True, text=True, check=False, cwd=tmp_path)
+    if done.returncode and "No matching distribution found for" in done.stderr:
+        pytest.skip("no package index is reached")
+    assert done.returncode == 0, done.stderr[-1000:]
+    size = sum(file.lstat().st_size for file in venv.rglob("*"))
+    assert size <= 200e6
+    outside = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    code = FIRST_LABEL.format(path=str(path))
+    best = min(
+        float(run_python(python, code, outside, tmp_path).split()[0]) for _ in range(3)
+    )  # the first one compiles the sources
+    assert best <= 1.5
+    said = run_python(python, code, outside, tmp_path)
+    labels = tagger.tag(["Riverton beat Marlow."])[0].labels
+    assert f"{labels} False {venv}" in said
+    started = time.perf_counter()
+    out = subprocess.run(
+        [venv / "bin" / "uanet-lite", f"--model={path}", "--threads=2"],
+        input="Riverton beat Marlow.\n" * 3,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env=outside,
+    ).stdout
+    assert time.perf_counter() - started < 30
+    assert [json.loads(line)["labels"] for line in out.splitlines()] == [labels] * 3
+
+
+def run_python(python, code, environment, folder):
+    command_line = [python, "-c", code]
+    done = subprocess.run(
+        command_line, capture_output=True, text=True, check=True, cwd=folder, env=environment
+    )
+    return done.stdout

@@ -1,0 +1,116 @@
+"""Reading a TensorFlow Lite file of ``export.py --tflite``: settings, labels and vocabulary."""
+
+import dataclasses
+import json
+import os
+import zipfile
+from typing import Any
+
+from uanet_lite.errors import InputError
+from uanet_lite.spans import SCHEMES
+from uanet_lite.token_lookup import FIRST_ID, PADDING_ID, UNKNOWN_ID
+
+FORMAT = 1
+_SETTINGS, _LABELS, _WORDS, _CHARS = "settings.json", "labels.txt", "words.txt", "chars.txt"
+_IDS = {"padding_id": PADDING_ID, "unknown_id": UNKNOWN_ID, "first_id": FIRST_ID}
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "max_tokens": int,
+    "max_chars": int,
+    "token_column": int,
+    "threshold": (int, float),
+    "normalize_digits": bool,
+    "lowercase_words": bool,
+}
+_LEAST = {"max_tokens": 1, "max_chars": 2}
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelFile:
+    """What stands behind the graph of a .tflite file.
+
+    Attributes:
+      settings: settings.json; docs/serving.md says what is in it.
+      labels: names of the labels, in the scheme of the training file.
+      words: words from id 2 on, normalised.
+      chars: characters from id 2 on.
+    """
+
+    settings: dict[str, Any]
+    labels: list[str]
+    words: list[str]
+    chars: list[str]
+
+
+def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
+    """Reads what stands behind the graph of a .tflite file.
+
+    Raises:
+      InputError: no such file, or one that ``export.py --tflite`` did not write.
+    """
+    files = _read_archive(path)
+    for name in (_SETTINGS, _LABELS, _CHARS):
+        if name not in files:
+            raise InputError(f"{path} holds no {name}: name a file that export.py --tflite wrote.")
+    try:
+        settings = _checked(json.loads(files[_SETTINGS]))
+        words = settings["words"] if "words" in settings else _lines(files.get(_WORDS, b""))
+        chars = [chr(int(line.split("\t")[0])) for line in _lines(files[_CHARS])]
+        labels = _lines(files[_LABELS])
+    except (ValueError, OverflowError, RecursionError) as error:
+        raise InputError(f"{path} is damaged: {' '.join(str(error).split())[:200]}") from None
+    if settings["format"] != FORMAT:
+        raise InputError(
+            f"{path} has the format {settings['format']!r}, and this version of uanet_lite reads "
+            f"{FORMAT}: install the version that goes with it, or export the run again."
+        )
+    return ModelFile(settings, labels, words, chars)
+
+
+def _read_archive(path: str | os.PathLike[str]) -> dict[str, bytes]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            # As they are written; what is packed could unpack to any size.
+            if any(item.compress_type != zipfile.ZIP_STORED for item in archive.infolist()):
+                raise zipfile.BadZipFile
+            return {item.filename: archive.read(item) for item in archive.infolist()}
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError):
+        raise InputError(
+            f"{path} is not a TensorFlow Lite model with labels and vocabulary: "
+            "name one that export.py --tflite wrote."
+        ) from None
+
+
+def _checked(settings: Any) -> dict[str, Any]:
+    """The settings, each of its type.
+
+    Raises:
+      ValueError: says what is wrong.
+    """
+    if not isinstance(settings, dict) or "format" not in settings:
+        raise ValueError(f"{_SETTINGS} says no format.")
+    if settings["format"] != FORMAT:
+        return settings  # nothing else is known of it
+    for name, kinds in _TYPES.items():
+        value = settings.get(name)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
+            raise ValueError(f"{name} in {_SETTINGS} is {value!r:.40}.")
+    for name, least in _LEAST.items():
+        if settings[name] < least:
+            raise ValueError(
+                f"{name} in {_SETTINGS} is {settings[name]}, and the least is {least}."
+            )
+    for name, number in _IDS.items():
+        if settings.get(name) != number:
+            raise ValueError(f"{name} in {_SETTINGS} is {settings.get(name)!r:.40}, not {number}.")
+    if settings.get("label_scheme") not in (None, *SCHEMES):
+        raise ValueError(f"label_scheme in {_SETTINGS} is {settings['label_scheme']!r:.40}.")
+    words = settings.get("words", [])
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise ValueError(f"words in {_SETTINGS} is no list of strings.")
+    return settings
+
+
+def _lines(content: bytes) -> list[str]:
+    return content.decode("utf-8").split("\n")[:-1]

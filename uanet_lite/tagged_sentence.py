@@ -1,0 +1,127 @@
+"""The answers for one sentence."""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+from uanet_lite.spans import Span, decode_spans
+
+
+class Entity(NamedTuple):
+    """A labelled stretch of a text.
+
+    Attributes:
+      type: such as "ORG".
+      start: first character in the text.
+      end: the character after its last.
+      text: ``text[start:end]`` of the sentence.
+      first_token: position of its first token.
+      end_token: position of the token after its last.
+      confidence: the lowest confidence of its tokens.
+      uncertainty: the highest uncertainty of its tokens, nats.
+    """
+
+    type: str
+    start: int
+    end: int
+    text: str
+    first_token: int
+    end_token: int
+    confidence: float
+    uncertainty: float
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class TaggedSentence:
+    """A sentence with its labels; all lists have one entry per token.
+
+    Attributes:
+      text: the text given; of a list of words, the words joined by single blanks.
+      tokens: its words.
+      starts: first character of each token in ``text``.
+      ends: the character after the last of each token.
+      labels: the answer: the refined label where the gate opened, else the draft's.
+      draft_labels: the labels of the draft.
+      refined_labels: the labels of the refiner; of tokens that were not refined, the draft's.
+      uncertainty: uncertainty of the draft, nats.
+      confidence: probability of the label given, in [0, 1].
+      refined: whether the gate opened, that is, the uncertainty exceeded the threshold.
+      scheme: tag scheme of the labels ("IOB2", ...), None for labels of single tokens.
+    """
+
+    text: str
+    tokens: list[str]
+    starts: list[int]
+    ends: list[int]
+    labels: list[str]
+    draft_labels: list[str]
+    refined_labels: list[str]
+    uncertainty: list[float]
+    confidence: list[float]
+    refined: list[bool]
+    scheme: str | None
+
+    @property
+    def spans(self) -> list[Span]:
+        """Entities as Span(type, start, end), tokens ``start <= i < end``; [] without scheme."""
+        return [] if self.scheme is None else decode_spans(self.labels)
+
+    @property
+    def entities(self) -> list[Entity]:
+        """Entities with character offsets and scores; [] where labels are no chunks."""
+        found = []
+        for kind, first, end_token in self.spans:
+            start, end = self.starts[first], self.ends[end_token - 1]
+            found.append(
+                Entity(
+                    kind,
+                    start,
+                    end,
+                    self.text[start:end],
+                    first,
+                    end_token,
+                    min(self.confidence[first:end_token]),
+                    max(self.uncertainty[first:end_token]),
+                )
+            )
+        return found
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __str__(self) -> str:
+        """``[ORG Chelsea] beat [ORG Real Madrid]``; without scheme ``They/PRP left/VBD``."""
+        if self.scheme is None:
+            pairs = zip(self.tokens, self.labels, strict=True)
+            return " ".join(f"{token}/{label}" for token, label in pairs)
+        pieces, position = [], 0
+        for kind, start, end in self.spans:
+            pieces += self.tokens[position:start]
+            pieces.append(f"[{kind} {' '.join(self.tokens[start:end])}]")
+            position = end
+        return " ".join(pieces + self.tokens[position:])
+
+    def __repr__(self) -> str:
+        return f"<TaggedSentence: {self}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: uncertainty and confidence rounded to six decimals."""
+        return {
+            "text": self.text,
+            "tokens": list(self.tokens),
+            "labels": list(self.labels),
+            "draft_labels": list(self.draft_labels),
+            "refined": list(self.refined),
+            "uncertainty": _rounded(self.uncertainty),
+            "confidence": _rounded(self.confidence),
+            "starts": list(self.starts),
+            "ends": list(self.ends),
+            "entities": [
+                entity._asdict()
+                | {name: round(getattr(entity, name), 6) for name in ("confidence", "uncertainty")}
+                for entity in self.entities
+            ],
+        }
+
+
+def _rounded(values: list[float]) -> list[float]:
+    return [round(value, 6) for value in values]

@@ -1,0 +1,161 @@
+"""Tagging with a TensorFlow Lite file."""
+
+import collections
+import concurrent.futures
+import os
+import queue
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from uanet_lite import windows
+from uanet_lite.errors import InputError
+from uanet_lite.interpreter import Run, make_runner
+from uanet_lite.model_file import read_model_file
+from uanet_lite.sentences import Sentence, Tokens, read_sentence
+from uanet_lite.spans import decode_spans, encode_spans
+from uanet_lite.tagged_sentence import TaggedSentence
+from uanet_lite.token_lookup import TokenLookup
+
+# Sentences that each thread has before it, so that none waits.
+_AHEAD = 4
+_OUTPUTS = {
+    "label_ids": np.int32,
+    "draft_label_ids": np.int32,
+    "refined_label_ids": np.int32,
+    "uncertainty": np.float32,
+    "confidence": np.float32,
+    "refined": np.bool_,
+}
+
+
+class Tagger:
+    """A TensorFlow Lite file of ``export.py --tflite``, ready to tag.
+
+    It may be used by several threads at once; it keeps one interpreter for each that uses it at
+    the same time, and all share the weights. Answers do not depend on the number of threads.
+
+    Args:
+      path: the file.
+      threads: sentences that ``tag`` and ``tag_stream`` work on at the same time.
+
+    Attributes:
+      settings: the file's settings.json.
+      threshold: Gamma, nats; a part of the graph.
+      label_names: labels, in the scheme of the training file.
+      label_scheme: their tag scheme; None for labels of single tokens.
+      max_tokens: longest sentence that is read in one piece; a longer one is read in windows.
+
+    Raises:
+      InputError: the file is missing, was not written by ``export.py --tflite``, or there is no
+        runtime for it; ``threads`` is below 1.
+
+    Example:
+
+    >>> tagger = Tagger("uanet.tflite", threads=2)
+    >>> [sentence] = tagger.tag(["Riverton beat Marlow."])
+    >>> sentence.entities[0].text
+    'Riverton'
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, threads: int = 1):
+        if threads < 1:
+            raise InputError(f"threads must be at least 1. Received: {threads}")
+        file = read_model_file(path)
+        self.settings = file.settings
+        self.threshold = float(file.settings["threshold"])
+        self.label_names = file.labels
+        self.label_scheme: str | None = file.settings["label_scheme"]
+        self.max_tokens: int = file.settings["max_tokens"]
+        self.threads = threads
+        self._lookup = TokenLookup(
+            file.words,
+            file.chars,
+            digits=file.settings["normalize_digits"],
+            lowercase=file.settings["lowercase_words"],
+            max_chars=file.settings["max_chars"],
+        )
+        self._path = path
+        self._runners: queue.SimpleQueue[Run] = queue.SimpleQueue()
+        self._runners.put(make_runner(path))
+
+    def tag(self, sentences: Sentence | Iterable[Sentence]) -> list[TaggedSentence]:
+        """Tags texts, each one sentence, and lists of words, in any mixture.
+
+        Args:
+          sentences: texts and lists of words; one text counts as a list of one.
+
+        Returns:
+          One TaggedSentence for each, in the order given.
+
+        Raises:
+          InputError: names the position of what is no sentence.
+        """
+        return list(self.tag_stream([sentences] if isinstance(sentences, str) else sentences))
+
+    def tag_stream(self, sentences: Iterable[Sentence]) -> Iterator[TaggedSentence]:
+        """Like ``tag``, for a stream of any length: answers in order, in constant memory.
+
+        With one thread each sentence is answered before the next is read.
+        """
+        read = (
+            read_sentence(sentence, f"sentences[{index}]")
+            for index, sentence in enumerate(sentences)
+        )
+        if self.threads == 1:
+            yield from map(self._tag, read)
+            return
+        waiting: collections.deque[concurrent.futures.Future[TaggedSentence]] = collections.deque()
+        with concurrent.futures.ThreadPoolExecutor(self.threads) as pool:
+            try:
+                for sentence in read:
+                    waiting.append(pool.submit(self._tag, sentence))
+                    if len(waiting) == _AHEAD * self.threads:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:  # the reader went away
+                for future in waiting:
+                    future.cancel()
+
+    def ids(self, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Word ids [N] and character ids [N, W] of N tokens, int32."""
+        return self._lookup(tokens)
+
+    def _tag(self, sentence: Tokens) -> TaggedSentence:
+        tokens = sentence.tokens
+        answers = {name: np.zeros(len(tokens), dtype) for name, dtype in _OUTPUTS.items()}
+        for window in windows.split(len(tokens), self.max_tokens) if tokens else []:
+            kept = slice(window.keep_start, window.keep_end)
+            inside = slice(window.keep_start - window.start, window.keep_end - window.start)
+            outputs = self._run(tokens[window.start : window.end])
+            for name, values in answers.items():
+                values[kept] = outputs[name][0, inside]
+        return TaggedSentence(
+            *sentence,
+            labels=self._label_strings(answers["label_ids"]),
+            draft_labels=self._label_strings(answers["draft_label_ids"]),
+            refined_labels=self._label_strings(answers["refined_label_ids"]),
+            uncertainty=answers["uncertainty"].tolist(),
+            confidence=answers["confidence"].tolist(),
+            refined=answers["refined"].tolist(),
+            scheme=self.label_scheme,
+        )
+
+    def _run(self, tokens: list[str]) -> dict[str, np.ndarray]:
+        word_ids, char_ids = self._lookup(tokens)
+        try:
+            run = self._runners.get_nowait()
+        except queue.Empty:
+            run = make_runner(self._path)
+        try:
+            return run(word_ids[np.newaxis], char_ids[np.newaxis])
+        finally:
+            self._runners.put(run)
+
+    def _label_strings(self, positions: np.ndarray) -> list[str]:
+        labels = [self.label_names[position] for position in positions.tolist()]
+        if self.label_scheme is not None and len(labels) > self.max_tokens:
+            # Two windows of one sentence need not agree where they meet.
+            return encode_spans(decode_spans(labels), len(labels), self.label_scheme)
+        return labels
