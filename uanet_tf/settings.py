@@ -175,6 +175,18 @@ class DecoderConfig:
         "Layers in which the label stream attends: all (Eq. 8), or the last (released code).",
         choices=("all", "last"),
     )
+    label_residual: str = option(
+        "labels",
+        "What the first label stream adds its attention to: the draft labels (Eq. 8), the words, "
+        "or nothing (released code).",
+        choices=("labels", "words", "none"),
+    )
+    label_attention: str = option(
+        "all",
+        "Whose draft labels a token attends to: all tokens' (Eq. 7), or those of the others only, "
+        "for a second opinion in place of a copy (ours).",
+        choices=("all", "others"),
+    )
     refiner_embeddings: str = option(
         "own",
         "Whether the refiner has word and character embeddings of its own (released code) or "

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.attention.transcription import randomise, reference_stream
 from tests.layer_contract import check_layer
 from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
 
@@ -28,11 +29,88 @@ def make_inputs(lengths=(6, 2, 4), length: int = 6, width: int = 7) -> dict[str,
     }
 
 
+def reference_logits(refiner, words, draft, mask) -> np.ndarray:
+    """Eq. 8 and the layers around it in plain NumPy."""
+    weights = {w.name.split("/", 1)[1][:-2]: w.numpy().astype(float) for w in refiner.weights}
+    states = words @ weights["word_kernel"] + weights["word_bias"]
+    labels = draft @ weights["label_embedding"] @ weights["label_kernel"] + weights["label_bias"]
+    first = {"labels": labels, "words": states, "none": np.zeros_like(states)}
+    label_states = first[refiner.label_residual]
+    for block in refiner.blocks:
+        w_kr = block.position_kernel.numpy().astype(float)
+        label_states = reference_stream(
+            block.label_attention,
+            w_kr,
+            states,
+            labels,
+            label_states,
+            mask,
+            exclude_self=refiner.label_attention == "others",
+        )
+        states = reference_stream(block.word_attention, w_kr, states, states, states, mask)
+    both = np.concatenate([states, label_states], axis=-1)
+    return both @ weights["logit_kernel"] + weights["logit_bias"]
+
+
+@pytest.mark.parametrize("label_attention", ["all", "others"])
+@pytest.mark.parametrize("label_residual", ["labels", "words", "none"])
+def test_equals_transcription(label_residual, label_attention):
+    refiner = make_refiner(
+        label_width=None, label_residual=label_residual, label_attention=label_attention
+    )
+    inputs = make_inputs(lengths=(6, 1, 4))
+    refiner(**inputs)
+    randomise(refiner)
+    expected = reference_logits(refiner, *inputs.values())
+    mask = inputs["mask"]
+    np.testing.assert_allclose(refiner(**inputs).numpy()[mask], expected[mask], atol=1e-3)
+
+
 @pytest.mark.parametrize(
-    ("label_layers", "label_input"), [("all", "expected"), ("last", "argmax"), ("all", "none")]
+    ("label_residual", "label_attention", "own_matters"),
+    [
+        ("labels", "all", True),
+        ("labels", "others", True),
+        ("words", "all", True),
+        ("words", "others", False),
+        ("none", "others", False),
+    ],
 )
-def test_contract(label_layers, label_input):
-    options = {"label_layers": label_layers, "label_input": label_input}
+def test_whose_draft_labels_a_token_sees(label_residual, label_attention, own_matters):
+    """Its own through the residual and through attention; the others' in any case."""
+    refiner = make_refiner(label_residual=label_residual, label_attention=label_attention)
+    words, draft, mask = make_inputs(lengths=(6,)).values()
+    logits = refiner(words, draft, mask=mask).numpy()
+    other = draft.copy()
+    other[:, 2] = np.roll(other[:, 2], 1, axis=-1)
+    changes = np.abs(refiner(words, other, mask=mask).numpy() - logits)[0].max(axis=-1)
+    assert (changes[2] > 1e-4) == own_matters
+    assert (np.delete(changes, 2) > 1e-4).all()
+
+
+def test_a_single_token_has_no_others():
+    """Its label stream attends to nothing, in whatever padding."""
+    refiner = make_refiner(label_residual="words", label_attention="others")
+    words, draft, mask = make_inputs(lengths=(1,)).values()
+    logits = refiner(words, draft, mask=mask)[0, 0]
+    alone = refiner(words[:, :1], np.roll(draft[:, :1], 1, axis=-1))[0, 0]
+    np.testing.assert_allclose(logits, alone, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {
+            "label_layers": "last",
+            "label_input": "argmax",
+            "label_residual": "words",
+            "label_attention": "others",
+        },
+        {"label_input": "none"},
+    ],
+)
+def test_contract(options):
     check_layer(
         lambda **kwargs: make_refiner(**options, **kwargs),
         make_inputs,
@@ -55,9 +133,17 @@ def test_no_gradient_reaches_the_draft(label_layers, label_input):
     assert np.abs(words).max() > 0
 
 
-@pytest.mark.parametrize("label_layers", ["all", "last"])
-def test_asking_some_tokens_gives_their_logits_of_asking_all(label_layers):
-    refiner, inputs = make_refiner(label_layers=label_layers), make_inputs()
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"label_layers": "last"},
+        {"label_residual": "words", "label_attention": "others"},
+        {"label_residual": "none", "label_attention": "others", "num_heads": 1},
+    ],
+)
+def test_asking_some_tokens_gives_their_logits_of_asking_all(options):
+    refiner, inputs = make_refiner(**options), make_inputs()
     positions = np.array([[0, 5, 2], [1, 0, 0], [3, 3, 1]], np.int32)
     some = refiner(**inputs, query_positions=positions)
     every = np.take_along_axis(refiner(**inputs).numpy(), positions[:, :, np.newaxis], axis=1)
@@ -217,6 +303,11 @@ def test_other_dtypes(policy):
         ({"dropout": 1.5}, r"`dropout` must be in [0, 1). Received: dropout=1.5"),
         ({"attention_dropout": -0.1}, r"`attention_dropout` must be in [0, 1). Received: "),
         ({"label_layers": "first"}, '`label_layers` must be one of "all", "last". Received: '),
+        (
+            {"label_residual": "x"},
+            '`label_residual` must be one of "labels", "words", "none". Received: ',
+        ),
+        ({"label_attention": "x"}, '`label_attention` must be one of "all", "others". Received: '),
         ({"label_input": None}, '`label_input` must be one of "expected", "argmax", "none".'),
     ],
 )

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.ops.linear import linear
+from uanet_tf.ops.masking import has_others, self_bias
 from uanet_tf.ops.relative_attention import attend, merge_heads, position_scores, split_heads
 
 
@@ -25,6 +26,8 @@ class RelativeAttention(tf.keras.layers.Layer):
       head_width: width of each head.
       context_width: width of the second sequence. None: words attend to words, and their
         queries, keys and values come from one product.
+      exclude_self: whether a token gives its own position no weight. In a sentence of one token
+        nothing is left, and its output is 0.
       dropout: rate at which attention weights are dropped.
       **kwargs: `name` and `dtype`.
 
@@ -60,6 +63,7 @@ class RelativeAttention(tf.keras.layers.Layer):
         head_width: int,
         *,
         context_width: int | None = None,
+        exclude_self: bool = False,
         dropout: float = 0.0,
         **kwargs,
     ):
@@ -67,6 +71,7 @@ class RelativeAttention(tf.keras.layers.Layer):
         self.num_heads = check_positive("num_heads", num_heads)
         self.head_width = check_positive("head_width", head_width)
         self.context_width = check_positive("context_width", context_width, optional=True)
+        self.exclude_self = exclude_self
         self.dropout = check_rate("dropout", dropout)
         self.width = num_heads * head_width
         self.supports_masking = True
@@ -110,6 +115,9 @@ class RelativeAttention(tf.keras.layers.Layer):
         scores = tf.matmul((queries + content_bias) * scale, keys, transpose_b=True)
         scores += position_scores(queries + position_bias, positions * scale, query_positions)
         # scores: [h, B, T, T]
+        if self.exclude_self:
+            scores += self_bias(tf.shape(keys)[2], scores.dtype, query_positions)
+            values *= has_others(mask, tf.shape(keys)[2], values.dtype)
         outputs = attend(scores, values, mask, self.dropout, dropout_seed)  # [h, B, T, d]
         return merge_heads(outputs)  # [B, T, h * d]
 
@@ -138,5 +146,6 @@ class RelativeAttention(tf.keras.layers.Layer):
             "num_heads": self.num_heads,
             "head_width": self.head_width,
             "context_width": self.context_width,
+            "exclude_self": self.exclude_self,
             "dropout": self.dropout,
         }

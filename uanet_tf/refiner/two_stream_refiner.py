@@ -21,10 +21,15 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         H_x, H_l = block(H_x, L, H_l)        for each block
         logits = W [H_x; H_l] + b
 
-    The queries of a block's label stream are that block's words. Where every block has a label
-    stream, H_l is carried: the first block adds its attention to the words, each further block to
-    the H_l of the block before. The keys and values are the draft labels L in every block. With
-    one block, "all" and "last" are the same.
+    The queries of a block's label stream are that block's words. The keys and values are the
+    draft labels L in every block. Where every block has a label stream, H_l is carried: the first
+    block adds its attention to what `label_residual` names, each further block to the H_l of the
+    block before. With one block, "all" and "last" are the same.
+
+    The draft label of a token reaches its own logits in two ways: as a residual
+    (`label_residual="labels"`), and through the attention of the token to itself. With
+    `label_attention="others"` and another residual there is neither: the refiner then gives a
+    second opinion, from the words and the other tokens' draft labels only.
 
     No gradient passes to the draft probabilities: the drafter learns from its own loss only.
 
@@ -42,6 +47,10 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
       label_input: how a draft enters: "expected": its mean label embedding p . E_label;
         "argmax": the embedding of its most probable label; "none": not at all, so that the
         refiner has a word stream only.
+      label_residual: what the first label stream adds its attention to: "labels": the draft
+        labels L (Eq. 8); "words": H_x; "none": nothing.
+      label_attention: which draft labels a token attends to: "all" (Eq. 7), or those of the
+        "others" only.
       **kwargs: `name` and `dtype`.
 
     Call arguments:
@@ -81,6 +90,8 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         attention_dropout: float = 0.15,
         label_layers: str = "all",
         label_input: str = "expected",
+        label_residual: str = "labels",
+        label_attention: str = "all",
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -96,6 +107,10 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         self.attention_dropout = check_rate("attention_dropout", attention_dropout)
         self.label_layers = check_choice("label_layers", label_layers, ("all", "last"))
         self.label_input = check_choice("label_input", label_input, ("expected", "argmax", "none"))
+        self.label_residual = check_choice(
+            "label_residual", label_residual, ("labels", "words", "none")
+        )
+        self.label_attention = check_choice("label_attention", label_attention, ("all", "others"))
         self.width = num_heads * head_width
         self.supports_masking = True
         self.blocks = [self._block(index) for index in range(num_layers)]
@@ -116,6 +131,8 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
             attention_dropout=part.attention_dropout,
             label_layers=part.label_layers,
             label_input=part.label_input,
+            label_residual=part.label_residual,
+            label_attention=part.label_attention,
             **kwargs,
         )
 
@@ -126,6 +143,7 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
             self.head_width,
             feedforward_width=self.feedforward_width,
             label_stream=reads_labels and self.label_input != "none",
+            exclude_self=self.label_attention == "others",
             dropout=self.dropout,
             attention_dropout=self.attention_dropout,
             dtype=self.dtype_policy,
@@ -171,7 +189,7 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         labels, label_table = self._embed(draft_probabilities, fold_in(dropout_seed, 1))
 
         sinusoids = relative_sinusoid(tf.shape(words)[1], self.width, states.dtype)  # [2T, W]
-        label_states = None
+        label_states = self._first_label_states(states, labels, label_table, query_positions)
         for index, block in enumerate(self.blocks):
             states, label_states = block(
                 states,
@@ -211,6 +229,18 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         labels = linear(draft, table, self.label_bias)  # [B, T, W]
         return dropout(labels, self.dropout, dropout_seed), None
 
+    def _first_label_states(self, states, labels, label_table, query_positions):
+        """What the first label stream adds its attention to; None: its words, or no stream."""
+        if labels is None or self.label_residual == "words":
+            return None
+        if self.label_residual == "none":
+            residual = tf.zeros_like(states)  # [B, T, W]
+        else:
+            residual = labels if label_table is None else linear(labels, label_table)
+        if query_positions is None:
+            return residual
+        return tf.gather(residual, query_positions, batch_dims=1)  # [B, Q, W]
+
     def compute_output_shape(self, words_shape):
         return tf.TensorShape([*words_shape[:-1], self.num_classes])
 
@@ -227,4 +257,6 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
             "attention_dropout": self.attention_dropout,
             "label_layers": self.label_layers,
             "label_input": self.label_input,
+            "label_residual": self.label_residual,
+            "label_attention": self.label_attention,
         }
