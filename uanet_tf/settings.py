@@ -1,7 +1,7 @@
 """The settings of a run in groups: frozen dataclasses, their documentation and their limits.
 
-One field is one flag of ``train.py`` and one key of a run's ``config.json``. The defaults are the
-paper's (Gui et al., EMNLP 2020, section 4 and appendix) unless a field says otherwise.
+One field is one flag of ``train.py`` and one key of a run's ``config.json``. "paper": Gui et al.
+(EMNLP 2020), section 4.3 or an equation; "released code": their repository.
 """
 
 import dataclasses
@@ -58,7 +58,7 @@ class DataConfig:
         choices=("data", "all"),
     )
     min_word_count: int = _count(1, "Training words rarer than this share the unknown word.")
-    batch_size: int = _count(10, "Sentences in a training batch (paper: 10).")
+    batch_size: int = _count(10, "Sentences in a training batch (released code: 10).")
     batch_tokens: int = _count(
         16384, "Most tokens in a batch, padding included: bounds memory.", low=16
     )
@@ -76,13 +76,12 @@ class RepresentationConfig:
         "BERT: directory in Hugging Face's or keras_nlp's format, or name of a keras_nlp preset.",
     )
     word_width: int = width(100, "Width of word vectors (paper: 100).")
-    char_width: int = width(30, "Width of character vectors (paper: 30).")
-    char_filters: int = width(50, "Filters of the character CNN (paper: 50).")
-    char_kernel: int = width(3, "Width of a filter, characters (paper: 3).")
+    char_width: int = width(30, "Width of character vectors (released code: 30).")
+    char_filters: int = width(50, "Filters of the character CNN (released code: 50).")
+    char_kernel: int = width(3, "Width of a filter, characters (released code: 3).")
     char_hidden_width: int = width(
         50,
-        "Width of the character LSTM or GRU, both directions together (Lample et al., 2016: 50), "
-        "even.",
+        "Width of the character LSTM or GRU, both directions (Lample et al., 2016: 50), even.",
         low=2,
     )
     intnet_layers: int = layers(7, "Convolutional layers of IntNet (Xin et al., 2018: 7), odd.")
@@ -97,7 +96,7 @@ class RepresentationConfig:
     unknown_word_rate: float = option(
         0.0,
         "In training a word seen n times is read as unknown with probability rate / (rate + n) "
-        "(Kiperwasser & Goldberg, 2016: 0.25). 0 (paper): never.",
+        "(Kiperwasser & Goldberg, 2016: 0.25). 0: never.",
         low=0.0,
     )
 
@@ -128,15 +127,13 @@ class EncoderConfig:
     )
     projection_width: int = width(
         0,
-        "Width of a narrow tanh layer behind variational_bilstm, bilstm or bigru; 0: none (Rei et "
-        "al., 2016: 50).",
+        "Width of a tanh layer behind a BiLSTM or BiGRU; 0: none (Rei et al., 2016: 50).",
         low=0,
     )
     encoder_heads: int = heads(8, "Attention heads of --encoder=relative_transformer.")
     encoder_feedforward_width: int = width(
         0,
-        "Inner width of the feed-forward layers of relative_transformer and bigru_transformer; "
-        "0: twice the hidden width.",
+        "Inner width of a Transformer encoder's feed-forward layers; 0: twice --hidden_width.",
         low=0,
     )
     encoder_attention_dropout: float = _rate(
@@ -166,8 +163,7 @@ class DecoderConfig:
     attention_dropout: float = _rate(0.15, "Dropout on attention weights (released code: 0.15).")
     label_input: str = option(
         "expected",
-        "How draft labels enter the refiner: expected embedding, embedding of the best label, or "
-        "not at all (the paper's ablation).",
+        "Draft labels as their expected embedding (ours), the best one's (paper), or not read.",
         choices=("expected", "argmax", "none"),
     )
     label_layers: str = option(
@@ -177,20 +173,17 @@ class DecoderConfig:
     )
     label_residual: str = option(
         "labels",
-        "What the first label stream adds its attention to: the draft labels (Eq. 8), the words, "
-        "or nothing (released code).",
+        "What the first label stream is added to: draft labels (Eq. 8), words, none (their code).",
         choices=("labels", "words", "none"),
     )
     label_attention: str = option(
         "all",
-        "Whose draft labels a token attends to: all tokens' (Eq. 7), or those of the others only, "
-        "for a second opinion in place of a copy (ours).",
+        "Whose draft labels a token attends to: all (Eq. 7), or the others' only (ours).",
         choices=("all", "others"),
     )
     refiner_embeddings: str = option(
         "own",
-        "Whether the refiner has word and character embeddings of its own (released code) or "
-        "reads the drafter's.",
+        "The refiner's word and character embeddings: its own (released code), or the drafter's.",
         choices=("own", "shared"),
     )
     refiner_states: bool = option(
@@ -268,8 +261,7 @@ class TrainingConfig:
     )
     min_epochs: int = _count(
         1,
-        "First epoch that may be kept as the best: where a schedule is short, the scores of "
-        "barely trained weights can mislead.",
+        "First epoch that may be kept as the best: scores of barely trained weights can mislead.",
     )
     patience: int = _count(
         0, "Epochs without a better development score before stopping; 0: never stop.", low=0
@@ -299,8 +291,7 @@ class TrainingConfig:
     )
     drafter_schedule: str = option(
         "inverse_time",
-        "Schedule of the drafter's rate: inverse-time decay by epoch, or warm-up then linear "
-        "decay.",
+        "Schedule of the drafter's rate: inverse-time decay by epoch, or warm-up, then linear.",
         choices=("inverse_time", "linear"),
     )
     refiner_learning_rate: float = option(
@@ -329,7 +320,7 @@ class TrainingConfig:
     )
     clip_norm: float = option(
         5.0,
-        "Gradients of each part are scaled to at most this norm (paper: 5); 0: no clipping.",
+        "Gradients of each part are scaled to at most this norm (their code: 5); 0: no clipping.",
         low=0.0,
     )
     loss_reduction: str = option(
@@ -339,7 +330,7 @@ class TrainingConfig:
     )
     l2: float = option(
         1.0,
-        "Factor on the drafter's L2 term (1 - r) / (2N) ||theta||^2, N training tokens (Eq. 9).",
+        "Factor on the L2 term (1 - r) / (2N) ||theta||^2 of Eq. 9, word vectors left out.",
         low=0.0,
     )
     expectation_linear: float = option(
@@ -350,8 +341,7 @@ class TrainingConfig:
     )
     average_decay: float = _rate(
         0.0,
-        "Decay a step of a moving average of the weights, which evaluation and the saved model "
-        "use; 0 (paper): none.",
+        "Decay a step of a moving average of the weights, which is scored and saved; 0: none.",
     )
     save_seconds: int = _count(
         60,

@@ -28,7 +28,7 @@ class CharCNN(CharLayer):
     TensorShape([1, 50])
 
     Reference:
-      Ma and Hovy, 2016 (section 2.1); Gui et al., 2020 (section 4.2: 50 filters of width 3).
+      Ma and Hovy, 2016 (section 2.1); 50 filters of width 3: the released code of Gui et al., 2020.
     """
 
     def __init__(
