@@ -6,7 +6,6 @@ from typing import Any
 
 from uanet_tf.data.conll import Sentence
 from uanet_tf.metrics.scoring import score
-from uanet_tf.metrics.threshold_sweep import tune_threshold
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.document_context import tag_in_context
 
@@ -30,15 +29,3 @@ def score_corpus(tagger: Tagger, sentences: Sequence[Sentence], task: str) -> di
         confidence=[sentence.confidence for sentence in tagged],
     )
     return {**scores, "sentences_per_second": len(sentences) / seconds}
-
-
-def best_threshold(tagger: Tagger, sentences: Sequence[Sentence], task: str) -> float:
-    """Gamma with the best development score."""
-    tagged = [answer for _, answer in tag_in_context(tagger, sentences)]
-    return tune_threshold(
-        [sentence.labels for sentence in sentences],
-        [sentence.draft_labels for sentence in tagged],
-        [sentence.refined_labels for sentence in tagged],
-        [sentence.uncertainty for sentence in tagged],
-        task=task,
-    )

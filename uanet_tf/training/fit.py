@@ -16,7 +16,8 @@ from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
 from uanet_tf.errors import InputError
 from uanet_tf.training.adaptive_limits import choose_limits
 from uanet_tf.training.callbacks import ProgressBar, StepKeeper
-from uanet_tf.training.corpus_scorer import best_threshold, score_corpus
+from uanet_tf.training.corpus_scorer import score_corpus
+from uanet_tf.training.gate_choice import choose_threshold, warn_of_cost, warn_of_empty
 from uanet_tf.training.prepare import Prepared, prepare
 from uanet_tf.training.progress import Progress, StateKeeper
 from uanet_tf.training.run_directory import RunDirectory
@@ -213,14 +214,13 @@ class _Training:
         """Best weights, threshold, final scores, model.keras; metrics last."""
         self._load_best()
         if self.config.sampling.tune_threshold:
-            self.tagger.threshold = best_threshold(
-                self.tagger, self.prepared.splits["dev"], self.prepared.task
-            )
-            logging.info("threshold tuned on dev: %.3f nats", self.tagger.threshold)
+            choose_threshold(self.tagger, self.prepared.splits["dev"], self.prepared.task)
         adaptive = self._choose_limits()
         final = {
             name: self._score(name) for name in ("dev", "test") if name in self.prepared.splits
         }
+        warn_of_cost(final["dev"], self.prepared.task)
+        warn_of_empty(final["dev"], self.prepared.task, int(self.trainer.global_step))
         part = self.directory.part(self.directory.model)
         self.tagger.save(part)
         os.replace(part, self.directory.model)
