@@ -9,10 +9,13 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 import requests
 
 from tests.serving.servers import ROOT, ServerProcess, wait_for_version
+from uanet_tf.exporting.warm_up import FILE as WARM_UP
+from uanet_tf.exporting.warm_up import write_warm_up
 
 psutil = pytest.importorskip("psutil")
 
@@ -113,14 +116,20 @@ def test_a_signal_lets_a_request_end_that_has_begun(server):
     assert "Traceback" not in server.log
 
 
-def test_a_signal_during_a_load_that_does_not_end(toy_folder, tmp_path):
+def test_a_signal_during_a_load_that_does_not_end(toy_folder, types_folder, tmp_path):
     folder = shutil.copytree(toy_folder / "uanet", tmp_path / "uanet")
     with ServerProcess(
-        "--model_name=uanet", f"--model_base_path={folder}", "--file_system_poll_wait_seconds=0.1"
+        "--model_name=uanet",
+        f"--model_base_path={folder}",
+        "--file_system_poll_wait_seconds=0.1",
+        "--rest_api_timeout_in_ms=0",
     ) as server:
         url = server.wait_until_ready()
-        (folder / "2").mkdir()
-        os.mkfifo(folder / "2" / "saved_model.pb")  # reading it waits for a writer
+        shutil.copytree(types_folder / "types" / "7", tmp_path / "made")
+        (tmp_path / "made" / "assets.extra").mkdir()
+        endless = ("slow", {"x": np.float32([1e15])})
+        write_warm_up(tmp_path / "made" / "assets.extra" / WARM_UP, "uanet", [endless])
+        os.rename(tmp_path / "made", folder / "2")
         wait_for_version(url, "uanet", 2, "LOADING")
         assert ask(url).json()["outputs"]["confidence"][0][0] == 1.0
         assert server.stop(signal.SIGINT) == 0
@@ -166,10 +175,30 @@ def test_a_port_that_is_taken(tmp_path):
 def test_a_model_that_cannot_be_loaded(tmp_path):
     (tmp_path / "1").mkdir()
     (tmp_path / "1" / "saved_model.pb").write_bytes(b"\xff\xff")
-    code, error = run(f"--model_base_path={tmp_path}", "--rest_api_port=0")
+    once = "--file_system_poll_wait_seconds=0"
+    code, error = run(f"--model_base_path={tmp_path}", "--rest_api_port=0", once)
     assert code == 2
     assert "is not a SavedModel" in error.splitlines()[-1]
     assert "Traceback" not in error
+
+
+def test_a_start_without_a_version_that_can_be_loaded(toy_folder, tmp_path):
+    (tmp_path / "1").mkdir()
+    (tmp_path / "1" / "saved_model.pb").write_bytes(b"\xff\xff")
+    arguments = ("--model_name=uanet", f"--model_base_path={tmp_path}")
+    with ServerProcess(*arguments, "--file_system_poll_wait_seconds=0.1") as server:
+        url = server.wait_until_ready()
+        (version,) = requests.get(f"{url}/v1/models/uanet", timeout=60).json()[
+            "model_version_status"
+        ]
+        assert version["state"] == "END"
+        assert version["status"]["error_code"] == "INVALID_ARGUMENT"
+        assert "is not a SavedModel" in version["status"]["error_message"]
+        assert ask(url).status_code == 404
+        shutil.copytree(toy_folder / "uanet" / "1", tmp_path / "2")
+        wait_for_version(url, "uanet", 2)
+        assert ask(url).status_code == 200
+        assert server.stop() == 0
 
 
 def test_help_says_what_it_is_for():

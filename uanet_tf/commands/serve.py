@@ -168,7 +168,7 @@ def _serve(models: list[ModelSettings], listener: socket.socket) -> bool:
         if FLAGS.enable_model_warmup:
             try:
                 warm_up(model)
-            except InputError:
+            except BaseException:
                 model.close()
                 raise
         return model
@@ -177,7 +177,7 @@ def _serve(models: list[ModelSettings], listener: socket.socket) -> bool:
     manager = ModelManager(models, load, poll_seconds=poll_seconds)
 
     manager.start()
-    if error := manager.first_error():
+    if poll_seconds == 0 and (error := manager.first_error()):
         raise InputError(error)
     handler = Handler(manager, max_body_bytes=FLAGS.max_body_bytes)
     with ThreadPoolExecutor(FLAGS.rest_api_num_threads, "predict") as executor:

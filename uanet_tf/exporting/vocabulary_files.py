@@ -10,6 +10,7 @@ from absl import logging
 
 from uanet_tf.data.subword_lookup import SubwordLookup
 from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID
+from uanet_tf.exporting.checked_text_file import CheckedTextFile
 from uanet_tf.models.tagger import Tagger
 
 WORDS, CHARS, LABELS, SUBWORDS = "words.txt", "chars.txt", "labels.txt", "subwords.txt"
@@ -63,16 +64,7 @@ def tables_from_files(model: Tagger, files: Sequence[pathlib.Path]) -> Iterator[
 
 
 def _table(path: str, key: tf.DType, column: int) -> tf.lookup.StaticHashTable:
-    initializer = tf.lookup.TextFileInitializer(
-        path,
-        key,
-        column,
-        tf.int64,
-        tf.lookup.TextFileIndex.LINE_NUMBER,
-        delimiter="\t",
-        value_index_offset=FIRST_ID,
-    )
-    return tf.lookup.StaticHashTable(initializer, default_value=UNKNOWN_ID)
+    return tf.lookup.StaticHashTable(CheckedTextFile(path, key, column), default_value=UNKNOWN_ID)
 
 
 def _check_table(table: tf.lookup.StaticHashTable, keys: list) -> None:

@@ -3,7 +3,8 @@ import os
 import pytest
 
 from uanet_tf.errors import InputError
-from uanet_tf.serving.rest_api.model_folder import find_models, fingerprint
+from uanet_tf.serving.rest_api import model_folder
+from uanet_tf.serving.rest_api.model_folder import check_files, find_models, fingerprint
 
 
 def test_finds_the_models_of_an_export(tmp_path):
@@ -23,6 +24,29 @@ def test_no_models(tmp_path, name, message):
         find_models(str(tmp_path / name))
 
 
+def test_a_model_that_cannot_be_read_now_is_kept(tmp_path, monkeypatch):
+    (tmp_path / "m" / "1").mkdir(parents=True)
+
+    def fail(settings):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(model_folder, "list_versions", fail)
+    assert [model.name for model in find_models(str(tmp_path))] == ["m"]
+
+
+def test_only_regular_files_are_taken(tmp_path):
+    file = tmp_path / "1" / "variables" / "x"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    (tmp_path / "1" / "link").symlink_to(file)
+    check_files(str(tmp_path / "1"))
+    os.mkfifo(tmp_path / "1" / "variables" / "pipe")
+    with pytest.raises(InputError, match="variables/pipe: is not a regular file"):
+        check_files(str(tmp_path / "1"))
+    with pytest.raises(InputError, match=r"2: cannot be read \(No such file"):
+        check_files(str(tmp_path / "2"))
+
+
 def test_a_fingerprint_tells_a_changed_file(tmp_path):
     file = tmp_path / "a" / "b"
     file.parent.mkdir()
@@ -31,6 +55,8 @@ def test_a_fingerprint_tells_a_changed_file(tmp_path):
         file.write_text(content)
         seen.append(fingerprint(str(tmp_path)))
     os.utime(file, (1, 1))
+    seen.append(fingerprint(str(tmp_path)))
+    file.chmod(0o400)
     seen.append(fingerprint(str(tmp_path)))
     assert len(set(seen)) == len(seen)
     assert seen[-1] == fingerprint(str(tmp_path))

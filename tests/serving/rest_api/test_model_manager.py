@@ -1,9 +1,12 @@
+import itertools
+import os
 import threading
 import time
 
 import pytest
 
 from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api import model_manager
 from uanet_tf.serving.rest_api.model_config import ModelSettings
 from uanet_tf.serving.rest_api.model_manager import ModelManager
 from uanet_tf.serving.rest_api.rest_error import RestError
@@ -62,7 +65,17 @@ def served(manager, **which):
 
 
 def states(manager):
-    return {version: state.state for version, state in manager.states("m")}
+    try:
+        return {version: state.state for version, state in manager.states("m")}
+    except RestError:  # none yet
+        return {}
+
+
+def wait_for(condition):
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_serves_the_highest_number_alone(base, loader):
@@ -220,6 +233,104 @@ def test_a_broken_new_version_leaves_the_old_one_serving(base, loader):
     assert loader.loaded == [str(base / "1"), str(base / "2")]
 
 
+class Fault(Exception):
+    """A kind of error that nobody foresaw."""
+
+
+@pytest.mark.parametrize("at_start", [True, False])
+@pytest.mark.parametrize(
+    ("error", "told", "code"),
+    [
+        (InputError("2: is broken."), "2: is broken.", "INVALID_ARGUMENT"),
+        (Fault("of the\nprogram"), "/2: Fault: of the program", "INTERNAL"),
+        (MemoryError(), "/2: MemoryError: ", "INTERNAL"),
+        (SystemExit(3), "/2: SystemExit: 3", "INTERNAL"),
+    ],
+)
+def test_no_error_of_a_version_ends_the_looking(base, at_start, error, told, code):
+    def load(path):
+        if path.endswith("/2"):
+            raise error
+        return FakeModel(path)
+
+    manager = ModelManager([ModelSettings("m", str(base))], load, poll_seconds=0.01)
+    add(base, 2 if at_start else 1)
+    manager.start()
+    if not at_start:
+        add(base, 2)
+    wait_for(lambda: states(manager).get(2) == "END")
+    state = dict(manager.states("m"))[2]
+    assert state.error.endswith(told)
+    assert state.code == code
+    add(base, 3)
+    wait_for(lambda: states(manager).get(3) == "AVAILABLE")
+    assert served(manager)[0] == 3
+    assert manager.stop()
+
+
+def test_a_version_is_tried_again_with_growing_pauses(base):
+    tries = []
+
+    def load(path):
+        tries.append(time.monotonic())
+        if len(tries) < 4:
+            raise MemoryError
+        return FakeModel(path)
+
+    settings = [ModelSettings("m", str(base))]
+    manager = ModelManager(settings, load, poll_seconds=0.005, retry_seconds=0.1)
+    add(base, 1)
+    manager.start()
+    wait_for(lambda: states(manager)[1] == "AVAILABLE")
+    assert manager.stop()
+    pauses = [later - sooner for sooner, later in itertools.pairwise(tries)]
+    assert [pause >= least for pause, least in zip(pauses, (0.1, 0.2, 0.4), strict=True)] == [
+        True
+    ] * 3
+
+
+def test_what_is_no_file_is_refused_unread(base, loader):
+    add(base, 1)
+    os.mkfifo(base / "1" / "saved_model.pb")  # to read it would never end
+    manager = make(base, loader)
+    manager.start()
+    assert "saved_model.pb: is not a regular file." in dict(manager.states("m"))[1].error
+    assert loader.loaded == []
+
+
+def test_a_request_without_end_does_not_stop_the_looking(base, loader, monkeypatch):
+    monkeypatch.setattr(model_manager, "_UNLOAD_SECONDS", 0.01)
+    add(base, 1)
+    manager = make(base, loader)
+    manager.start()
+    with manager.use("m") as (_, old):
+        add(base, 2)
+        manager.poll()
+        add(base, 3)
+        manager.poll()
+        assert served(manager)[0] == 3
+        assert states(manager) == {3: "AVAILABLE", 2: "END", 1: "UNLOADING"}
+        assert not old.closed
+    manager.poll()
+    assert old.closed
+    assert states(manager)[1] == "END"
+
+
+def test_a_model_that_cannot_be_closed(base, caplog):
+    class Clinging(FakeModel):
+        def close(self):
+            raise Fault("no")
+
+    add(base, 1)
+    manager = make(base, Clinging)
+    manager.start()
+    add(base, 2)
+    manager.poll()
+    assert served(manager)[0] == 2
+    assert states(manager) == {2: "AVAILABLE", 1: "END"}
+    assert "m version 1 cannot be closed: no" in caplog.text
+
+
 def test_removed_versions_are_unloaded(base, loader):
     add(base, 1, 2)
     manager = make(base, loader)
@@ -251,9 +362,7 @@ def test_looks_again_by_itself_until_it_is_stopped(base, loader):
     manager = ModelManager([ModelSettings("m", str(base))], loader, poll_seconds=0.01)
     manager.start()
     add(base, 1)
-    end = time.monotonic() + 30
-    while not loader.loaded and time.monotonic() < end:
-        time.sleep(0.01)
+    wait_for(lambda: "AVAILABLE" in states(manager).values())
     with manager.use("m") as (_, model):
         pass
     assert manager.stop()

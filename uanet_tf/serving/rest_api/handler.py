@@ -98,7 +98,7 @@ class Handler:
                     "version": str(version),
                     "state": state.state,
                     "status": {
-                        "error_code": "INVALID_ARGUMENT" if state.error else "OK",
+                        "error_code": state.code,
                         "error_message": state.error,
                     },
                 }

@@ -17,6 +17,7 @@ from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import config_pb2, meta_graph_pb2, saved_model_pb2
 
 from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api.memory import give_memory_back
 from uanet_tf.serving.rest_api.rest_error import bad_request, from_tensorflow
 
 DEFAULT_SIGNATURE = "serving_default"
@@ -103,9 +104,13 @@ class LoadedModel:
         return dict(zip(sorted(definition.outputs), map(np.asarray, values), strict=True))
 
     def close(self) -> None:
-        """Gives the memory back; no request may be running."""
+        """Gives the memory back; no request may be running, or come later."""
         self._callables.clear()
         self._session.close()
+        # A graph is full of circles, and the allocator keeps what is freed for itself: without
+        # this a version of 16 MB leaves 5 to 40 MB behind.
+        del self._session, self._graph
+        give_memory_back()
 
     def _signature(self, name: str) -> meta_graph_pb2.SignatureDef:
         name = name or DEFAULT_SIGNATURE

@@ -7,7 +7,7 @@ from uanet_tf.serving.rest_api.model_config import ModelSettings
 from uanet_tf.serving.rest_api.routes import MAX_VERSION
 
 # What tells one state of a version's files from another.
-Fingerprint = frozenset[tuple[str, int, int]]
+Fingerprint = frozenset[tuple[str, int, int, int]]
 
 
 def list_versions(settings: ModelSettings) -> dict[int, str]:
@@ -45,7 +45,7 @@ def find_models(folder: str) -> list[ModelSettings]:
         names = sorted(os.listdir(folder))
         paths = {name: os.path.abspath(os.path.join(folder, name)) for name in names}
         models = [ModelSettings(name, path) for name, path in paths.items() if os.path.isdir(path)]
-        found = [model for model in models if list_versions(model)]
+        found = [model for model in models if _may_hold_versions(model)]
     except OSError as error:
         raise InputError(f"{folder}: cannot be read ({error.strerror}).") from None
     if not found:
@@ -53,8 +53,32 @@ def find_models(folder: str) -> list[ModelSettings]:
     return found
 
 
+def _may_hold_versions(model: ModelSettings) -> bool:
+    try:
+        return bool(list_versions(model))
+    except OSError:
+        return True  # it cannot be read now: a model whose versions may come
+
+
+def check_files(path: str) -> None:
+    """Refuses a version that holds something else than files, which might never end.
+
+    Raises:
+      InputError: there is a pipe, a device or a socket below ``path``; or no directory can be read.
+    """
+    try:
+        os.listdir(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
+    for folder, _, names in os.walk(path):
+        for name in names:
+            file = os.path.join(folder, name)
+            if os.path.exists(file) and not os.path.isfile(file):
+                raise InputError(f"{file}: is not a regular file.")
+
+
 def fingerprint(path: str) -> Fingerprint:
-    """Names, sizes and times of the files below ``path``.
+    """Names, sizes, times and modes of the files below ``path``.
 
     A version that could not be loaded is tried again when they change.
     """
@@ -66,5 +90,5 @@ def fingerprint(path: str) -> Fingerprint:
                 status = os.stat(file)
             except OSError:
                 continue
-            found.add((file, status.st_size, status.st_mtime_ns))
+            found.add((file, status.st_size, status.st_mtime_ns, status.st_mode))
     return frozenset(found)

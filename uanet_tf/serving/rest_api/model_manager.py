@@ -3,17 +3,26 @@
 import contextlib
 import dataclasses
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from absl import logging
 
 from uanet_tf.errors import InputError
 from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 from uanet_tf.serving.rest_api.model_config import ModelSettings
-from uanet_tf.serving.rest_api.model_folder import Fingerprint, fingerprint, list_versions
+from uanet_tf.serving.rest_api.model_folder import (
+    Fingerprint,
+    check_files,
+    fingerprint,
+    list_versions,
+)
 from uanet_tf.serving.rest_api.rest_error import bad_request, not_found
 
 LOADING, AVAILABLE, UNLOADING, END = "LOADING", "AVAILABLE", "UNLOADING", "END"
+_MOST_RETRY_SECONDS = 300.0
+_UNLOAD_SECONDS = 10.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,10 +32,21 @@ class VersionState:
     Attributes:
       state: LOADING, AVAILABLE, UNLOADING or END.
       error: why it could not be loaded, "" if it could.
+      code: TensorFlow's name of that kind of error.
     """
 
     state: str
     error: str = ""
+    code: str = "OK"
+
+
+@dataclasses.dataclass(frozen=True)
+class _Failure:
+    """A version that could not be loaded: its files then, how often, and when to try again."""
+
+    files: Fingerprint
+    tries: int
+    again: float  # of time.monotonic()
 
 
 class _Served:
@@ -41,12 +61,15 @@ class ModelManager:
     """The models of a server.
 
     A version that is no longer wanted goes on serving until a wanted one is ready, and until the
-    last request that began with it has its answer.
+    last request that began with it has its answer. One that cannot be loaded, for whatever
+    reason, is told in its state and tried again: when its files change, and after pauses that
+    double from ``retry_seconds`` to five minutes.
 
     Args:
       models: what to serve.
       load: makes a LoadedModel of a version's directory.
       poll_seconds: time between two looks at the directories; 0: one look only.
+      retry_seconds: the first pause before a version is tried again as it stands.
     """
 
     def __init__(
@@ -55,17 +78,23 @@ class ModelManager:
         load: Callable[[str], LoadedModel] = LoadedModel,
         *,
         poll_seconds: float = 1.0,
+        retry_seconds: float = 5.0,
     ) -> None:
         self._settings = {settings.name: settings for settings in models}
         self._load = load
         self._poll_seconds = poll_seconds
+        self._retry_seconds = retry_seconds
         self._changed = threading.Condition()
         self._served: dict[str, dict[int, _Served]] = {name: {} for name in self._settings}
         self._states: dict[str, dict[int, VersionState]] = {name: {} for name in self._settings}
-        self._failed: dict[tuple[str, int], Fingerprint] = {}
+        self._leaving: list[tuple[str, int, _Served]] = []
+        self._failed: dict[tuple[str, int], _Failure] = {}
         self._faults: dict[str, str] = {}
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
+        # Models are loaded and closed in a thread of its own: whatever they raise comes back as the
+        # outcome of a task, and cannot end the thread that looks.
+        self._worker = ThreadPoolExecutor(1, "load")
 
     # ------------------------------------------------------------------ for requests
 
@@ -136,6 +165,7 @@ class ModelManager:
         for name in self._settings:
             for version in list(self._served[name]):
                 self._unload(name, version, timeout)
+        self._worker.shutdown(wait=False)
         return True
 
     def poll(self) -> None:
@@ -151,7 +181,8 @@ class ModelManager:
             # With nothing on disk the model is meant to go; with nothing ready, the old one stays.
             if not wanted or any(version in served for version in wanted):
                 for version in [version for version in served if version not in wanted]:
-                    self._unload(name, version)
+                    self._unload(name, version, _UNLOAD_SECONDS)
+        self._close_idle()
 
     def first_error(self) -> str:
         """Why nothing is served; "" if something is, or there is nothing that could be."""
@@ -184,32 +215,67 @@ class ModelManager:
         if version in self._served[name]:
             return
         files = fingerprint(path)
-        if self._failed.get((name, version)) == files:
+        failure = self._failed.get((name, version))
+        if failure and failure.files == files and time.monotonic() < failure.again:
             return
         self._set_state(name, version, VersionState(LOADING))
-        try:
-            model = self._load(path)
-        except InputError as error:
-            # It may be still being copied: when its files change, it is tried again.
-            self._failed[name, version] = files
-            self._set_state(name, version, VersionState(END, str(error)))
-            logging.error("%s version %d is not served: %s", name, version, error)
+        task = self._worker.submit(self._load_files, path)
+        if (error := task.exception()) is not None:
+            tries = failure.tries + 1 if failure and failure.files == files else 1
+            self._note_failure(name, version, path, error, files, tries)
             return
         self._failed.pop((name, version), None)
         with self._changed:
-            self._served[name][version] = _Served(model)
+            self._served[name][version] = _Served(task.result())
             self._states[name][version] = VersionState(AVAILABLE)
         logging.info("%s version %d is served from %s", name, version, path)
 
-    def _unload(self, name: str, version: int, timeout: float | None = None) -> None:
+    def _load_files(self, path: str) -> LoadedModel:
+        check_files(path)
+        return self._load(path)
+
+    def _note_failure(
+        self,
+        name: str,
+        version: int,
+        path: str,
+        error: BaseException,
+        files: Fingerprint,
+        tries: int,
+    ) -> None:
+        # It may be still being copied, or the machine may be short of something for a moment.
+        pause = min(self._retry_seconds * 2 ** min(tries - 1, 10), _MOST_RETRY_SECONDS)
+        self._failed[name, version] = _Failure(files, tries, time.monotonic() + pause)
+        if isinstance(error, InputError):
+            state = VersionState(END, str(error), "INVALID_ARGUMENT")
+        else:
+            reason = " ".join(str(error).split())[:300]
+            state = VersionState(END, f"{path}: {type(error).__name__}: {reason}", "INTERNAL")
+        self._set_state(name, version, state)
+        logging.error("%s version %d is not served: %s", name, version, state.error)
+        if self._poll_seconds > 0:
+            logging.info("It is tried again when its files change, or in %g s", pause)
+
+    def _unload(self, name: str, version: int, timeout: float) -> None:
+        """Takes a version out of service; waits for its requests, but not for ever."""
         with self._changed:
             entry = self._served[name].pop(version)
             self._states[name][version] = VersionState(UNLOADING)
-            idle = self._changed.wait_for(lambda: entry.users == 0, timeout)
-        if idle:
-            entry.model.close()
-        self._set_state(name, version, VersionState(END))
-        logging.info("%s version %d is unloaded", name, version)
+            self._leaving.append((name, version, entry))
+            self._changed.wait_for(lambda: entry.users == 0, timeout)
+        self._close_idle()
+
+    def _close_idle(self) -> None:
+        """Closes the versions on their way out that no request uses any more."""
+        with self._changed:
+            idle = [each for each in self._leaving if each[2].users == 0]
+            self._leaving = [each for each in self._leaving if each[2].users]
+        for name, version, entry in idle:
+            if (error := self._worker.submit(entry.model.close).exception()) is not None:
+                logging.error("%s version %d cannot be closed: %s", name, version, error)
+            if version not in self._served[name]:  # the number may have come back
+                self._set_state(name, version, VersionState(END))
+            logging.info("%s version %d is unloaded", name, version)
 
     def _set_state(self, name: str, version: int, state: VersionState) -> None:
         with self._changed:

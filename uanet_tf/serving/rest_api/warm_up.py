@@ -72,3 +72,5 @@ def _records(path: str) -> Iterator[bytes]:
         yield from tf.data.TFRecordDataset(path).as_numpy_iterator()
     except tf.errors.DataLossError:
         raise InputError(f"{path}: is damaged, or was not written to its end.") from None
+    except tf.errors.OpError as error:
+        raise InputError(f"{path}: cannot be read ({error.message[:200]}).") from None
