@@ -25,6 +25,25 @@ def best_path(
       [N, T] int32; at padding the last token's class.
     """
     start, steps, end = (tf.where(table, 0.0, FORBIDDEN) for table in (start, steps, end))
+    path, _ = best_scored_path(scores, mask, start, steps, end)
+    return path
+
+
+def best_scored_path(
+    scores: tf.Tensor, mask: tf.Tensor, start: tf.Tensor, steps: tf.Tensor, end: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Viterbi: the path with the largest sum of scores.
+
+    Args:
+      scores: [N, T, C] floats, T at least 1.
+      mask: [N, T] booleans, True = token, right-padded.
+      start: [C] floats, scores of the classes to begin with.
+      steps: [C, C] floats, scores of the second class after the first.
+      end: [C] floats, scores of the classes to end with.
+
+    Returns:
+      path [N, T] int32, at padding the last token's class; its sum [N]. The first of equals.
+    """
     columns = tf.transpose(scores, [1, 0, 2])  # [T, N, C]
     used = tf.transpose(mask)  # [T, N]
     same = tf.range(tf.shape(scores)[2])  # [C]
@@ -48,17 +67,18 @@ def best_path(
     back = tf.TensorArray(tf.int32, length, element_shape=[None, scores.shape[2]])
     back = back.write(0, tf.zeros(tf.shape(scores)[0:3:2], tf.int32))
     _, total, back = tf.while_loop(lambda t, *_: t < length, forward, [1, columns[0] + start, back])
-    last = tf.argmax(total + end, axis=1, output_type=tf.int32)  # [N]
+    total += end
+    last = tf.argmax(total, axis=1, output_type=tf.int32)  # [N]
 
     def backward(t, state, path):
         return t - 1, tf.gather(back.read(t), state, batch_dims=1), path.write(t, state)
 
     path = tf.TensorArray(tf.int32, length, element_shape=[None])
     _, _, path = tf.while_loop(lambda t, *_: t >= 0, backward, [length - 1, last, path])
-    return tf.transpose(path.stack())  # [N, T]
+    return tf.transpose(path.stack()), tf.reduce_max(total, axis=1)  # [N, T], [N]
 
 
-def _best_path_blocks(advance, columns, used, total, end) -> tf.Tensor:
+def _best_path_blocks(advance, columns, used, total, end) -> tuple[tf.Tensor, tf.Tensor]:
     """As above, for runtimes without arrays."""
 
     def forward(now, state):
@@ -71,6 +91,8 @@ def _best_path_blocks(advance, columns, used, total, end) -> tf.Tensor:
 
     like = tf.zeros_like(columns[0], tf.int32)
     back, (total,) = scan_blocks(forward, (columns[1:], used[1:]), (total,), like)
-    last = tf.argmax(total + end, axis=1, output_type=tf.int32)  # [N]
+    total += end
+    last = tf.argmax(total, axis=1, output_type=tf.int32)  # [N]
     path, _ = scan_blocks(backward, (back,), (last,), last, reverse=True)
-    return tf.transpose(tf.concat([path, [last]], axis=0))  # [N, T]
+    path = tf.transpose(tf.concat([path, [last]], axis=0))  # [N, T]
+    return path, tf.reduce_max(total, axis=1)
