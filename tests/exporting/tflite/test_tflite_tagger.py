@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.lite.python import schema_py_generated as schema
+from tensorflow.lite.tools import flatbuffer_utils
 
 import export
 import uanet_tf
@@ -21,12 +23,13 @@ from uanet_tf.data.conll import read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.tflite import files as files_module
 from uanet_tf.exporting.tflite.conversion import FLOAT32, PRECISIONS
+from uanet_tf.exporting.tflite.custom_operations import custom_operations
 from uanet_tf.exporting.tflite.files import Agreement, export_tflite
 from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger, tagger_files
 from uanet_tf.exporting.verification import ExportMismatchError
 from uanet_tf.models.build import make_tagger
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 ODD = [
     "Ωmega",
     "東京",
@@ -173,6 +176,26 @@ def repacked(path, target, **changes):
             if content is not None:
                 archive.writestr(name, content)
     return target
+
+
+def test_operations_of_tensorflow_are_refused(path, tmp_path):
+    """TensorFlow's interpreter would run them, and some write files."""
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+        start = min(item.header_offset for item in archive.infolist())
+    tree = flatbuffer_utils.convert_bytearray_to_object(bytearray(path.read_bytes()[:start]))
+    code = tree.operatorCodes[0]
+    code.builtinCode, code.deprecatedBuiltinCode = schema.BuiltinOperator.CUSTOM, 32
+    code.customCode = b"FlexWriteFile"
+    target = tmp_path / "hostile.tflite"
+    target.write_bytes(flatbuffer_utils.convert_object_to_bytearray(tree))
+    with zipfile.ZipFile(target, "a") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    with pytest.raises(InputError, match=r"hostile\.tflite holds the operation 'FlexWriteFile'"):
+        TFLiteTagger(target)
+    assert custom_operations(target) == ["FlexWriteFile"]
+    assert custom_operations(path) == []
 
 
 def test_files_of_something_else(path, tmp_path):

@@ -14,10 +14,12 @@ from uanet_tf.data.token_lookup import TokenLookup
 from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.signatures import DEFAULT
+from uanet_tf.exporting.tflite.custom_operations import custom_operations
 from uanet_tf.exporting.tflite.metadata import read_files
 from uanet_tf.exporting.vocabulary_files import CHARS, LABELS, WORDS, write_vocabulary_files
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.strict_json import shown
 
 SETTINGS = "settings.json"
 FORMAT = 1
@@ -179,6 +181,12 @@ def _make_lookup(settings: Mapping[str, Any], files: Mapping[str, bytes]) -> Any
 
 def _make_runner(path: pathlib.Path, num_threads: int) -> Any:
     try:
+        foreign = custom_operations(path)
+        if foreign:
+            raise InputError(
+                f"{path} holds the operation {shown(foreign[0])}, which is not one of TensorFlow "
+                "Lite's: name a file that export.py --tflite wrote."
+            )
         interpreter = tf.lite.Interpreter(
             model_path=str(path),
             num_threads=num_threads,
@@ -189,6 +197,8 @@ def _make_runner(path: pathlib.Path, num_threads: int) -> Any:
         )
         # The runner reads tensors of the interpreter, and keeps it.
         return interpreter.get_signature_runner(DEFAULT)
+    except InputError:
+        raise
     except ValueError as error:
         reason = " ".join(str(error).split())[:120]
         raise InputError(f"{path} is not a TensorFlow Lite model: {reason}") from error
