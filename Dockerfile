@@ -13,5 +13,6 @@ COPY tools tools
 RUN PIP_NO_CACHE_DIR=1 make venv
 
 COPY . .
+RUN make venv
 
 CMD ["make", "demo"]

@@ -26,7 +26,7 @@ venv:
 	@python=$$(tools/find_python.sh "$(PYTHON)") && "$$python" tools/make_venv.py "$(VENV)"
 
 demo: venv
-	$(RUN) -m uanet_tf.commands.demo $(ARGS)
+	$(RUN) -m uanet_tf demo $(ARGS)
 
 test: venv
 	$(RUN) -m pytest $(if $(WORKERS),-n $(WORKERS) --dist loadfile) $(ARGS)

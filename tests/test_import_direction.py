@@ -15,7 +15,7 @@ STEPS = (
     {"strict_json", "weight_file"},
     {"settings"},
     {"ops", "config"},
-    {"data", "attention", "recurrent"},
+    {"data", "attention", "recurrent", "recipe"},
     {"samples", "corpora", "presets"},
     {"representation"},
     {"encoders"},
@@ -25,7 +25,7 @@ STEPS = (
     {"tagging", "metrics", "calibration"},
     {"training", "evaluation", "exporting", "serving"},
     {"commands"},
-    # What a person starts: `python train.py`, `python -m uanet_tf.tag`.
+    # What a person starts: `python train.py`, `python -m uanet_tf`, `python -m uanet_tf.tag`.
     {
         "train.py",
         "export.py",
@@ -34,6 +34,8 @@ STEPS = (
         "exporting.run_tflite",
         "data.check",
         "data.sample_corpus",
+        "evaluation.compare",
+        "__main__",
     },
 )
 STEP_OF = {part: number for number, step in enumerate(STEPS) for part in step}

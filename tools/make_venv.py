@@ -2,7 +2,8 @@
 
 ``python tools/make_venv.py [FOLDER]``, run by ``make venv``. The stamp in the folder says
 from what the environment was built; it is written last, so that an install which was
-interrupted is never taken for a finished one. Standard library only.
+interrupted is never taken for a finished one. The package itself is linked in, so that ``uanet``
+and ``import uanet_tf`` work from any folder. Standard library only.
 """
 
 import fcntl
@@ -19,6 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = "requirements.lock"
 REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", LOCK)
+PROJECT = "pyproject.toml"
+PROGRAM = "uanet"
 STAMP = "uanet_tf.stamp"
 UNFINISHED = "unfinished\n"
 
@@ -43,6 +46,11 @@ def is_up_to_date(venv: Path) -> bool:
     return stamp.read_text(encoding="utf-8") == fingerprint(venv)
 
 
+def is_linked(venv: Path) -> bool:
+    """Whether the package stands in the environment, or is not there yet (a container's layers)."""
+    return (venv / "bin" / PROGRAM).exists() or not (ROOT / PROJECT).exists()
+
+
 def check_ownership(venv: Path) -> None:
     """Refuses a folder that this script did not make: its stamp is there from the start."""
     if not venv.exists() or (venv / STAMP).exists():
@@ -64,6 +72,19 @@ def clear(venv: Path) -> None:
             shutil.rmtree(path)
         elif path != stamp:
             path.unlink()
+
+
+def link(venv: Path, lock_file: int) -> None:
+    """Installs the package as a link to this folder, without its requirements."""
+    command = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-input"]
+    command += ["--disable-pip-version-check", "--no-deps", "--no-build-isolation"]
+    subprocess.run(
+        [*command, "--editable", "."],
+        check=True,
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        pass_fds=(lock_file,),
+    )
 
 
 def build(venv: Path, lock_file: int) -> None:
@@ -99,7 +120,7 @@ def main(arguments: list[str]) -> None:
     """Brings the environment up to date; returns at once if it is."""
     shown = arguments[0] if arguments else ".venv"
     venv = (ROOT / shown).resolve()
-    if is_up_to_date(venv):
+    if is_up_to_date(venv) and is_linked(venv):
         return
     try:
         import ensurepip  # noqa: F401 - only whether it is there
@@ -117,17 +138,23 @@ def main(arguments: list[str]) -> None:
         except BlockingIOError:
             print(f"Another make is installing into {shown}: waiting for it ...", flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
-        if is_up_to_date(venv):
-            return
-        check_ownership(venv)
-        print(
-            f"Installing TensorFlow and friends into {shown}: about a minute, longer on a "
-            "slow line (0.6 GB to download, 2.2 GB on disk) ...",
-            flush=True,
-        )
-        started = time.monotonic()
-        clear(venv)
-        build(venv, lock.fileno())
+        if not is_up_to_date(venv):
+            install(venv, shown, lock.fileno())
+        if not is_linked(venv):
+            link(venv, lock.fileno())
+
+
+def install(venv: Path, shown: str, lock_file: int) -> None:
+    """Builds the environment anew, and says so."""
+    check_ownership(venv)
+    print(
+        f"Installing TensorFlow and friends into {shown}: about a minute, longer on a "
+        "slow line (0.6 GB to download, 2.2 GB on disk) ...",
+        flush=True,
+    )
+    started = time.monotonic()
+    clear(venv)
+    build(venv, lock_file)
     print(f"Installed in {time.monotonic() - started:.0f} s.", flush=True)
 
 

@@ -56,7 +56,7 @@ def test_from_the_shell(first):
         "4/4  Tagging",
         "Holmfield",
         f"--run_dir={directory} --format=text",
-        "train.py --flagfile=configs/quickstart.flags",
+        "train --recipe=fast --train_path=train.conll",
     ):
         assert text in done.stdout
 

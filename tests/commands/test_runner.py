@@ -52,6 +52,41 @@ def test_bad_flags_give_one_line_and_exit_2(values, capsys, argument, message):
     assert err.count("\n") == 1
 
 
+def test_an_unknown_flag_suggests_those_with_its_words():
+    values = flags.FlagValues()
+    for name in ("drafter_learning_rate", "refiner_learning_rate", "refiner_width", "input"):
+        flags.DEFINE_string(name, None, "Some.", flag_values=values)
+    for given, said in (
+        ("--learning_rate=1", "drafter_learning_rate, refiner_learning_rate ?"),
+        ("--inputs_file=1", "input ?"),
+        ("--zzz=1", "(see --help)"),
+    ):
+        with pytest.raises(InputError) as caught:
+            runner._parse(lambda: None, values, ["program", given])
+        assert str(caught.value).endswith(said)
+
+
+def test_arguments_beside_flags(values):
+    seen = []
+    argv = ["program", "one", "--count=3", "two", "--", "--more"]
+    assert runner.exit_code(seen.append, values, argv, arguments=True) == 0
+    assert seen == [["one", "two", "--more"]]
+    assert values.count == 3
+
+
+def test_arguments_are_prepared(values, capsys):
+    def prepare(arguments):
+        if "bad" in arguments:
+            raise InputError("bad is bad.")
+        return ["--count=7", *arguments]
+
+    argv = ["program", "--rate=0.1"]
+    assert runner.exit_code(lambda: None, values, argv, prepare=prepare) == 0
+    assert (values.count, values.rate) == (7, 0.1)
+    assert runner.exit_code(lambda: None, values, ["program", "bad"], prepare=prepare) == 2
+    assert capsys.readouterr().err == "bad is bad.\n"
+
+
 def test_failed_validators_give_one_line_and_exit_2(values, capsys):
     flags.mark_flag_as_required("name", values)
     assert run(values) == 2

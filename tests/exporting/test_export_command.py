@@ -14,10 +14,9 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401 - the operations of the text model
 from absl import logging
 
-import export
 from tests.exporting.conftest import assert_same, predict
 from tests.exporting.test_saved_model import ask
-from uanet_tf.commands import runner
+from uanet_tf.commands import export, runner
 from uanet_tf.config import Config
 from uanet_tf.exporting.sample_inputs import pad
 

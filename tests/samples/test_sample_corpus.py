@@ -22,7 +22,6 @@ from uanet_tf.samples.sample_corpus import (
     _disturb,
     format_conll,
     generate_sentences,
-    main,
     write_sample_corpus,
 )
 from uanet_tf.samples.sample_sentences import SentenceWriter, _parse
@@ -247,22 +246,6 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="No space left"):
         write_sample_corpus(tmp_path, train_sentences=5, dev_sentences=5, test_sentences=5)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_command(tmp_path, capsys):
-    arguments = ["--train_sentences=5", "--dev_sentences=3", "--test_sentences=2"]
-    assert main([str(tmp_path / "x"), "--seed=9", *arguments]) == 0
-    assert [line.split("/")[-1] for line in capsys.readouterr().out.split()] == [
-        "train.conll",
-        "dev.conll",
-        "test.conll",
-    ]
-    assert len(read_corpus(tmp_path / "x" / "dev.conll")) == 3
-    (tmp_path / "file").write_text("")
-    assert main([str(tmp_path / "file")]) == 2
-    assert main([str(tmp_path / "y"), "--dev_sentences=0"]) == 2
-    assert "dev_sentences must be at least 1. Received: 0." in capsys.readouterr().err
-    assert not (tmp_path / "y").exists()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tests.serving.servers import ROOT
-from uanet_tf.commands import client as client_command
+from uanet_tf.commands import client, runner
 from uanet_tf.errors import InputError
 
 
@@ -15,7 +15,9 @@ def call(url, capsys, monkeypatch):
     def call(*arguments, stdin=""):
         raw = io.BufferedReader(io.BytesIO(stdin.encode()))
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(raw))
-        client_command.main([f"--url={url}", *arguments])
+        client.FLAGS.unparse_flags()
+        texts = runner._parse(client.main, client.FLAGS, ["client", f"--url={url}", *arguments])
+        client.main(texts)
         return capsys.readouterr().out
 
     return call
@@ -65,12 +67,12 @@ def test_control_characters_do_not_reach_the_terminal(call):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--batch_size=0", "x"], "batch_size: must be a whole number of at least 1. Received: 0"),
-        (["--retries=x", "x"], "retries: must be a whole number of at least 0"),
+        (["--batch_size=0", "x"], "--batch_size=0: 0 is not a positive integer"),
+        (["--retries=x", "x"], "--retries must be a whole number. Received: x"),
         (["--timeout=0", "x"], "timeout must be more than 0 seconds"),
         (["--threshold=1", "x"], "--threshold goes with --tokens"),
         (["--threshold=nan", "--tokens", "x"], "threshold must be a finite number"),
-        (["--nonsense"], "Unrecognized arguments: --nonsense"),
+        (["--nonsense"], "Unknown command line flag 'nonsense'"),
         (["--url=ftp://x", "x"], "url must start with"),
         ([], "No text given"),
     ],

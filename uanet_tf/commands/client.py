@@ -1,14 +1,20 @@
-"""The command line of the client: python -m serving.client."""
+"""Tags sentences on a server: TF Serving's, or the local one.
 
-import argparse
+    uanet client --url=http://127.0.0.1:8501 "Riverton beat Marlow 2-1."
+
+Text is split by the model MODEL_text on the server; words separated by blanks (--tokens) go to
+MODEL itself. Without text, sentences are read from standard input, one a line.
+"""
+
 import itertools
 import json
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NoReturn, TextIO
 
-from uanet_tf.commands.runner import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
+from absl import flags
+
+from uanet_tf.commands import runner
 from uanet_tf.data.text_lines import STDIN, read_lines
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation import terminal
@@ -17,104 +23,60 @@ from uanet_tf.serving.answers import ServedSentence
 from uanet_tf.serving.errors import ServingError
 from uanet_tf.serving.retrying import RetryPolicy
 
+FLAGS = flags.FlagValues()
+flags.DEFINE_string("url", client.URL, "http(s):// or grpc(s):// of the server.", flag_values=FLAGS)
+flags.DEFINE_string("model_name", client.MODEL, "Name of the model of tokens.", flag_values=FLAGS)
+flags.DEFINE_boolean(
+    "tokens", False, "Words are separated by blanks: do not split them.", flag_values=FLAGS
+)
+flags.DEFINE_float(
+    "threshold", None, "Gamma in nats, with --tokens. Default: the model's own.", flag_values=FLAGS
+)
+flags.DEFINE_boolean("json", False, "Write one JSON object a sentence.", flag_values=FLAGS)
+flags.DEFINE_integer(
+    "batch_size",
+    client.BATCH_SIZE,
+    "Most sentences in a request.",
+    lower_bound=1,
+    flag_values=FLAGS,
+)
+flags.DEFINE_float("timeout", 60.0, "Seconds to wait for an answer.", flag_values=FLAGS)
+flags.DEFINE_integer(
+    "retries", 3, "Further tries after a passing error.", lower_bound=0, flag_values=FLAGS
+)
+
 _MOST_COLUMNS = 32
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence, without the usage."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message[0].upper()}{message[1:]} (see --help)")
-
-
-def run() -> NoReturn:
-    """Runs the command with the program's arguments, and exits.
-
-    0: done; 2: any error, told in one sentence; 130: interrupted; 141: the reader of the output
-    went away.
-    """
-    try:
-        main(sys.argv[1:])
-        sys.stdout.flush()
-    except (InputError, ServingError) as error:
-        print(" ".join(str(error).split()), file=sys.stderr)
-        sys.exit(BAD_INPUT)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(BROKEN_PIPE)
-    sys.exit(0)
-
-
-def main(arguments: list[str]) -> None:
-    """Tags what the arguments say.
+def main(texts: list[str]) -> None:
+    """Tags ``texts``, or the lines of standard input, with the flags in ``FLAGS``.
 
     Raises:
-      InputError: wrong arguments or input.
-      ServingError: the server cannot be reached, or refuses.
+      InputError: wrong arguments or input; the server cannot be reached, or refuses.
     """
-    options = _parser().parse_args(arguments)
-    if options.threshold is not None and not options.tokens:
-        raise InputError("--threshold goes with --tokens: the text model has its own alone.")
-    texts: Iterable[str] = options.text or _lines()
-    write = _write_json if options.json else _write_table
-    live = not options.text and sys.stdin.isatty()
+    if FLAGS.threshold is not None and not FLAGS.tokens:
+        raise InputError("--threshold goes with --tokens: the text model has only its own.")
+    try:
+        _tag(texts or _lines(), live=not texts and sys.stdin.isatty())
+    except ServingError as error:
+        raise InputError(str(error)) from error
+
+
+def _tag(texts: Iterable[str], live: bool) -> None:
+    write = _write_json if FLAGS.json else _write_table
     with client.Client(
-        options.url,
-        options.model_name,
-        batch_size=options.batch_size,
-        timeout=options.timeout,
-        retries=RetryPolicy(attempts=options.retries + 1),
+        FLAGS.url,
+        FLAGS.model_name,
+        batch_size=FLAGS.batch_size,
+        timeout=FLAGS.timeout,
+        retries=RetryPolicy(attempts=FLAGS.retries + 1),
     ) as server:
-        for part in _parts(texts, 1 if live else 8 * options.batch_size):
-            sentences = [text.split() for text in part] if options.tokens else part
-            for tagged in server.tag(sentences, threshold=options.threshold):
+        for part in _parts(texts, 1 if live else 8 * FLAGS.batch_size):
+            sentences = [text.split() for text in part] if FLAGS.tokens else part
+            for tagged in server.tag(sentences, threshold=FLAGS.threshold):
                 write(sys.stdout, tagged)
             if live:
                 sys.stdout.flush()
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="python -m serving.client",
-        description=client.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("text", nargs="*", help="sentences; default: lines of standard input")
-    parser.add_argument("--url", default=client.URL, help="http(s):// or grpc(s):// of the server")
-    parser.add_argument("--model_name", default=client.MODEL, help="name of the model of tokens")
-    parser.add_argument(
-        "--tokens", action="store_true", help="words are separated by blanks: do not split them"
-    )
-    parser.add_argument(
-        "--threshold", type=float, help="Gamma in nats, with --tokens; default: the model's own"
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object a sentence")
-    parser.add_argument(
-        "--batch_size",
-        type=_count(1),
-        default=client.BATCH_SIZE,
-        help="most sentences in a request",
-    )
-    parser.add_argument("--timeout", type=float, default=60.0, help="seconds to wait for an answer")
-    parser.add_argument(
-        "--retries", type=_count(0), default=3, help="further tries after a passing error"
-    )
-    return parser
-
-
-def _count(low: int) -> Callable[[str], int]:
-    """A type of arguments: a whole number of at least ``low``."""
-
-    def parse(text: str) -> int:
-        if not text.isdecimal() or int(text) < low:
-            raise argparse.ArgumentTypeError(
-                f"must be a whole number of at least {low}. Received: {text}"
-            )
-        return int(text)
-
-    return parse
 
 
 def _lines() -> Iterator[str]:
@@ -165,3 +127,8 @@ def _write_table(stream: TextIO, tagged: ServedSentence) -> None:
     for entity in tagged.entities:
         lines.append(f"    {entity.type} {entity.start}-{entity.end} {entity.text!r}")
     stream.write("\n".join(lines) + "\n\n")
+
+
+def run() -> NoReturn:
+    """Runs the command with the program's arguments, and exits."""
+    runner.run(main, flag_values=FLAGS, arguments=True)

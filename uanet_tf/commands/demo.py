@@ -1,17 +1,17 @@
 """The whole tool in two minutes: a sample corpus, training, scores, three tagged sentences.
 
-    make demo            or: python -m uanet_tf.commands.demo
+    uanet demo            in a clone also: make demo
 
 The corpus and the run are kept in --run_dir. A demo that was stopped goes on, one that is
-complete is shown again without training. Every setting of train.py is a flag here too; their
-values come from configs/quickstart.flags.
+complete is shown again without training. Every setting of uanet train is a flag here too; their
+values come from the recipe quickstart.
 """
 
 import os
-import pathlib
+import shutil
 import sys
 import time
-from typing import Any
+from typing import Any, NoReturn
 
 from absl import flags
 
@@ -21,11 +21,11 @@ from uanet_tf.config import Config
 from uanet_tf.data.conll import read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation import terminal
+from uanet_tf.recipe import recipe_path
 from uanet_tf.samples.sample_corpus import write_sample_corpus
 from uanet_tf.training.run_directory import RunDirectory
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SETTINGS = ROOT / "configs" / "quickstart.flags"
+SETTINGS = recipe_path("quickstart")
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_string(
@@ -134,23 +134,33 @@ def _tag(model: Any) -> None:
 
 
 def _say_next(directory: str, seconds: float) -> None:
-    python = _shown_path(sys.executable)
+    uanet, tensorboard = _program("uanet"), _program("tensorboard")
     _head(None, f"Done in {seconds:.0f} s. Next:")
     _say(
         f"""\
 tag text of your own (with the names of this little world, such as Holmfield):
-  echo "Critics of Holmfield , the insurer , were silent ." | {python} -m uanet_tf.tag \\
+  echo "Critics of Holmfield , the insurer , were silent ." | {uanet} tag \\
       --run_dir={directory} --format=text --output_format=pretty
 
 train on files of your own, after a look at them:
-  {python} -m uanet_tf.data.check train.conll dev.conll test.conll
-  {python} train.py --flagfile=configs/quickstart.flags --train_path=train.conll \\
+  {uanet} check train.conll dev.conll test.conll
+  {uanet} train --recipe=fast --train_path=train.conll \\
       --dev_path=dev.conll --test_path=test.conll --run_dir=runs/mine
 
 watch it learn:
-  {_shown_path(os.path.join(os.path.dirname(sys.executable), "tensorboard"))} \
---logdir={directory}/tensorboard"""
+  {tensorboard} --logdir={directory}/tensorboard"""
     )
+
+
+def _program(name: str) -> str:
+    """How the user can call a program of this environment from where they stand."""
+    path = os.path.join(os.path.dirname(sys.executable), name)
+    if not os.path.exists(path):
+        return f"{_shown_path(sys.executable)} -m {_MODULES[name]}"
+    return name if shutil.which(name) == path else _shown_path(path)
+
+
+_MODULES = {"uanet": "uanet_tf", "tensorboard": "tensorboard.main"}
 
 
 def _shown_path(path: str) -> str:
@@ -170,7 +180,13 @@ def _say(text: str) -> None:
     print("\n".join(f"  {line}".rstrip() for line in text.splitlines()), flush=True)
 
 
-if __name__ == "__main__":
+def run() -> NoReturn:
+    """Runs the command with the program's arguments, and exits."""
     # Flags of the user come later, so they win.
-    arguments = [sys.argv[0], f"--flagfile={SETTINGS}", *sys.argv[1:]]
-    runner.run(main, flag_values=FLAGS, argv=arguments)
+    runner.run(
+        main, flag_values=FLAGS, prepare=lambda arguments: [f"--flagfile={SETTINGS}", *arguments]
+    )
+
+
+if __name__ == "__main__":
+    run()

@@ -1,6 +1,6 @@
 """Scores a trained run on a labelled file.
 
-    python -m uanet_tf.evaluate --run_dir=R --data=FILE
+    uanet evaluate --run_dir=R --data=FILE
 
 Prints precision, recall and F1 of entities (strict, as conlleval and seqeval count) or
 accuracy, for the draft, the refiner and the gate; how well confidence and uncertainty find wrong

@@ -8,6 +8,7 @@
 Anything else that is raised is a fault of the program and shows its traceback.
 """
 
+import difflib
 import logging as python_logging
 import os
 import re
@@ -28,11 +29,13 @@ BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 
 def run(
-    main: Callable[[], Any],
+    main: Callable[..., Any],
     *,
     flag_values: flags.FlagValues = flags.FLAGS,
     argv: Sequence[str] | None = None,
     verbosity: int = logging.INFO,
+    prepare: Callable[[list[str]], list[str]] | None = None,
+    arguments: bool = False,
 ) -> NoReturn:
     """Parses the flags, calls ``main()`` and exits.
 
@@ -42,28 +45,43 @@ def run(
       flag_values: where the command's flags are defined.
       argv: the program's name and its arguments; default: ``sys.argv``.
       verbosity: the most detailed absl log messages that are shown.
+      prepare: changes the arguments before they are parsed; may raise InputError.
+      arguments: ``main`` takes the list of the arguments that are no flags.
 
     Raises:
       SystemExit: always, with the exit codes listed at the top of this module.
     """
-    sys.exit(exit_code(main, flag_values, sys.argv if argv is None else argv, verbosity))
+    given = sys.argv if argv is None else argv
+    sys.exit(exit_code(main, flag_values, given, verbosity, prepare, arguments))
 
 
 def exit_code(
-    main: Callable[[], Any],
+    main: Callable[..., Any],
     flag_values: flags.FlagValues,
     argv: Sequence[str],
     verbosity: int = logging.INFO,
+    prepare: Callable[[list[str]], list[str]] | None = None,
+    arguments: bool = False,
 ) -> int:
     """As ``run``, but returns the exit code."""
     # Before main imports TensorFlow. At level 2 the pinned version still logs three "errors" at
     # each import (cuDNN, cuFFT, cuBLAS already registered), with or without a GPU.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     try:
-        if not _parse(main, flag_values, argv):
+        if prepare is not None:
+            argv = [argv[0], *prepare(list(argv[1:]))]
+        rest = _parse(main, flag_values, argv)
+        if rest is None:
             return 0
+        if rest and not arguments:
+            raise InputError(
+                f"Arguments must be flags (--name=value). Received: {' '.join(rest)[:80]}"
+            )
         _start_logging(verbosity)
-        main()
+        if arguments:
+            main(rest)
+        else:
+            main()
         sys.stdout.flush()
     except InputError as error:
         print(_one_line(str(error)), file=sys.stderr)
@@ -77,25 +95,24 @@ def exit_code(
     return 0
 
 
-def _parse(main: Callable[[], Any], flag_values: flags.FlagValues, argv: Sequence[str]) -> bool:
-    """Parses ``argv``; False if help was asked for, and shown.
+def _parse(
+    main: Callable[..., Any], flag_values: flags.FlagValues, argv: Sequence[str]
+) -> list[str] | None:
+    """Parses ``argv``: the arguments that are no flags; None if help was asked for, and shown.
 
     Raises:
-      InputError: flags that do not exist, or have wrong values; arguments that are no flags.
+      InputError: flags that do not exist, or have wrong values.
     """
     _define_help(flag_values)
+    flag_values.set_gnu_getopt(True)  # flags may stand behind other arguments
     try:
         rest = flag_values(list(argv), known_only=False)
     except _HelpRequested as request:
         sys.stdout.write(_help_text(main, flag_values, full=request.full))
-        return False
+        return None
     except (flags.Error, ValueError) as error:
-        raise InputError(_flag_message(error)) from error
-    if len(rest) > 1:
-        raise InputError(
-            f"Arguments must be flags (--name=value). Received: {' '.join(rest[1:])[:80]}"
-        )
-    return True
+        raise InputError(_flag_message(error, flag_values)) from error
+    return rest[1:]
 
 
 def _start_logging(verbosity: int) -> None:
@@ -149,7 +166,7 @@ def _define_help(flag_values: flags.FlagValues) -> None:
         flags.DEFINE_flag(flag, flag_values, module_name=__name__)
 
 
-def _help_text(main: Callable[[], Any], flag_values: flags.FlagValues, *, full: bool) -> str:
+def _help_text(main: Callable[..., Any], flag_values: flags.FlagValues, *, full: bool) -> str:
     module = sys.modules[main.__module__]
     parts = [(module.__doc__ or "").strip()]
     if full:
@@ -160,7 +177,7 @@ def _help_text(main: Callable[[], Any], flag_values: flags.FlagValues, *, full: 
     return "\n\n".join(parts) + "\n"
 
 
-def _flag_sections(main: Callable[[], Any], flag_values: flags.FlagValues) -> list[str]:
+def _flag_sections(main: Callable[..., Any], flag_values: flags.FlagValues) -> list[str]:
     """The command's own flags, then those of other modules; not those of absl and of help."""
     own = sys.argv[0] if main.__module__ == "__main__" else main.__module__
     sections: list[str] = []
@@ -174,9 +191,12 @@ def _flag_sections(main: Callable[[], Any], flag_values: flags.FlagValues) -> li
     return sections
 
 
-def _flag_message(error: Exception) -> str:
+def _flag_message(error: Exception, flag_values: flags.FlagValues) -> str:
     """What absl says of wrong flags, as one sentence without its frame."""
     message = _one_line(str(error))
+    if isinstance(error, flags.UnrecognizedFlagError) and "Did you mean" not in message:
+        near = _near_flags(error.flagname, flag_values)
+        message += f". Did you mean: {', '.join(near)} ?" if near else " (see --help)"
     missing = re.search(r"Flag --(\w+) must have a value other than None", message)
     if missing:
         return f"--{missing[1]} is required."
@@ -185,6 +205,22 @@ def _flag_message(error: Exception) -> str:
     message = re.sub(r"^(flag (?=--)|ERROR:: ?)", "", message)
     # A validator's own message names flag and value already.
     return re.sub(r"^--(\w+)=\S*: (?=--\1 )", "", message)
+
+
+def _near_flags(name: str, flag_values: flags.FlagValues) -> list[str]:
+    """Flags with all the words of a name that is none, else those of like spelling; at most 3.
+
+    absl itself suggests those that differ in a letter or two.
+    """
+    words = set(name.split("_"))
+    names = [
+        each
+        for module, found in flag_values.flags_by_module_dict().items()
+        if not module.startswith("absl")
+        for each in (flag.name for flag in found)
+    ]
+    with_all_words = [each for each in names if words <= set(each.split("_"))]
+    return with_all_words[:3] or difflib.get_close_matches(name, names, 3)
 
 
 def _one_line(message: str) -> str:

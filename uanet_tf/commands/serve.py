@@ -1,6 +1,6 @@
 """A local server for development that speaks TF Serving's REST API; production is TF Serving.
 
-    python -m serving.local_server --export_dir=exports
+    uanet serve --export_dir=exports
 
 It answers predict, status and metadata requests as tensorflow_model_server does, takes over new
 versions as they appear, and needs no Docker. It is meant for tests, notebooks and laptops: one

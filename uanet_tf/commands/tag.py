@@ -1,6 +1,6 @@
 """Tags sentences with a trained run.
 
-    python -m uanet_tf.tag --run_dir=R --input=FILE --output=FILE
+    uanet tag --run_dir=R --input=FILE --output=FILE
 
 Reads CoNLL, JSON lines ({"tokens": [...]} a line) or plain text (a sentence a line) and
 writes one answer for each sentence, in the order of the input, in constant memory.

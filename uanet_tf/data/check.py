@@ -1,8 +1,6 @@
-"""``python -m uanet_tf.data.check``: looks at CoNLL files before training; see ``--help``."""
-
-import sys
+"""``python -m uanet_tf.data.check``: as ``uanet check``; see ``--help``."""
 
 if __name__ == "__main__":
-    from uanet_tf.corpora.check import main
+    from uanet_tf.commands.check import run
 
-    sys.exit(main())
+    run()

@@ -1,8 +1,6 @@
-"""``python -m uanet_tf.data.sample_corpus``: writes the sample corpus; see ``--help``."""
-
-import sys
+"""``python -m uanet_tf.data.sample_corpus``: as ``uanet data sample``; see ``--help``."""
 
 if __name__ == "__main__":
-    from uanet_tf.samples.sample_corpus import main
+    from uanet_tf.commands.data_sample import run
 
-    sys.exit(main())
+    run()

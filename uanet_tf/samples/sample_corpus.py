@@ -1,6 +1,6 @@
 """A sample corpus: invented, newswire-like English sentences with PER, ORG, LOC and MISC in IOB2.
 
-    python -m uanet_tf.data.sample_corpus DIRECTORY
+    uanet data sample DIRECTORY
 
 It is made so that uncertainty means something: many words may be a person, a club or company, or a
 place; what they are is often said far away, sometimes not at all; some labels of train are wrong
@@ -9,11 +9,9 @@ and a third of the names in dev and test is new. No tagger gets all of it right.
 
 from __future__ import annotations
 
-import argparse
 import os
 import pathlib
 import random
-import sys
 import tempfile
 from collections.abc import Collection, Sequence
 
@@ -184,29 +182,3 @@ def _write_all(contents: dict[pathlib.Path, bytes], overwrite: bool) -> None:
         except BaseException:
             os.unlink(temporary)
             raise
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m uanet_tf.data.sample_corpus",
-        description="Writes a generated sample corpus: train.conll, dev.conll, test.conll.",
-    )
-    parser.add_argument("directory", metavar="DIRECTORY")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--train_sentences", type=int, default=1_500)
-    parser.add_argument("--dev_sentences", type=int, default=300)
-    parser.add_argument("--test_sentences", type=int, default=300)
-    parser.add_argument("--overwrite", action="store_true", help="replace other files there")
-    try:
-        paths = write_sample_corpus(**vars(parser.parse_args(arguments)))
-    except InputError as error:
-        print(error, file=sys.stderr)
-        return 2
-    for path in paths.values():
-        print(path)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,10 +1,4 @@
-"""Tags sentences on a server: TF Serving's, or the local one.
-
-    python -m serving.client --url=http://127.0.0.1:8501 "Riverton beat Marlow 2-1."
-
-Text is split by the model MODEL_text on the server; words separated by blanks (--tokens) go to
-MODEL itself. Without text, sentences are read from standard input, one a line.
-"""
+"""A client of a server of taggers: TF Serving, or the local one."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized

@@ -13,11 +13,10 @@ import tensorflow as tf
 from tensorflow.lite.python import schema_py_generated as schema
 from tensorflow.lite.tools import flatbuffer_utils
 
-import export
 import uanet_tf
 from benchmarks import tflite as benchmark
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
-from uanet_tf.commands import run_tflite, runner
+from uanet_tf.commands import export, run_tflite, runner
 from uanet_tf.config import Config
 from uanet_tf.data.conll import read_corpus
 from uanet_tf.errors import InputError

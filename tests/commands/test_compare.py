@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from absl import flags
 
+from uanet_tf.commands import compare, runner
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
-from uanet_tf.evaluation import compare
+from uanet_tf.evaluation.comparison import write_tables
 
 SCORES = {
     "draft_f1": 70.0,
@@ -65,11 +66,16 @@ def trained(monkeypatch, tmp_path):
     return commands, Done
 
 
+def run(arguments):
+    compare.FLAGS.unparse_flags()
+    return runner.exit_code(compare.main, compare.FLAGS, ["compare", *arguments], arguments=True)
+
+
 def call(tmp_path, *names, seeds=2, extra=()):
     for name in names:
         (tmp_path / f"{name}.flags").write_text("--decoder=softmax\n--epochs=50\n")
     configs = ",".join(str(tmp_path / f"{name}.flags") for name in names)
-    return compare.main(
+    return run(
         [
             f"--configs={configs}",
             "--train_path=A",
@@ -100,7 +106,7 @@ def test_every_system_and_seed_is_trained_once(tmp_path, trained, capsys):
 def test_what_a_row_says(tmp_path):
     write_run(tmp_path / "one" / "seed1", 71.0)
     write_run(tmp_path / "two" / "seed1", 60.0, test=False)
-    compare.write_tables(tmp_path, ["two"])
+    write_tables(tmp_path, ["two"])
     two, one = table(tmp_path)
     assert one == {
         "system": "one",
@@ -145,7 +151,8 @@ def test_a_second_flagfile_overrides_the_first(tmp_path, trained):
     values = flags.FlagValues()
     flags.DEFINE_string("run_dir", None, "", flag_values=values)
     define_config_flags(values)
-    values(["train.py", *command[2:]])
+    assert command[1:4] == ["-m", "uanet_tf", "train"]
+    values(command[3:])
     config = config_from_flags(values)
     assert config.decoder.decoder == "softmax"
     assert (config.training.epochs, config.training.patience) == (6, 3)
@@ -156,13 +163,13 @@ def test_bad_input(tmp_path, trained, capsys):
     commands, done = trained
     for seeds, names, message in (
         (0, ["one"], "--seeds must be at least 1. Received: 0"),
-        (1, [], "--configs must name at least one flagfile."),
-        (1, ["one", "one"], "--configs: two flagfiles are called one."),
+        (1, [], "--recipes must name at least one recipe or flagfile."),
+        (1, ["one", "one"], "--recipes: two flagfiles are called one."),
     ):
         assert call(tmp_path, *names, seeds=seeds) == 2
         assert capsys.readouterr().err.strip() == message
     arguments = ["--configs=x.flags", "--train_path=A", "--dev_path=B", f"--out={tmp_path}"]
-    assert compare.main(arguments) == 2
+    assert run(arguments) == 2
     assert "there is no file x.flags" in capsys.readouterr().err
     assert not commands
     done.returncode = 2

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from uanet_tf.corpora import check
+from uanet_tf.commands import check, runner
 from uanet_tf.corpora.corpus_report import Corpus, normalize_word, report_corpora
 from uanet_tf.corpora.report_text import format_reports
 from uanet_tf.data.conll import Sentence
@@ -51,7 +51,9 @@ def files(tmp_path):
 
 
 def run(capsys, *arguments):
-    code = check.main([str(argument) for argument in arguments])
+    check.FLAGS.unparse_flags()
+    argv = ["check", *map(str, arguments)]
+    code = runner.exit_code(check.main, check.FLAGS, argv, arguments=True)
     captured = capsys.readouterr()
     return code, captured.out, captured.err
 
@@ -148,7 +150,7 @@ def test_digits_and_case_decide_what_is_unknown(capsys, files):
         return json.loads(out)["files"][1]["against_train"]["unknown_tokens"]
 
     assert unknown() == 3
-    assert unknown("--no-normalize_digits") == 4
+    assert unknown("--nonormalize_digits") == 4
     assert normalize_word("Ab-1٣", digits=True, lowercase=True) == "ab-00"
     assert normalize_word("Ab-1", digits=False, lowercase=False) == "Ab-1"
 
@@ -243,7 +245,7 @@ def test_as_a_command_without_tensorflow(files):
     script = (
         "import runpy, sys\n"
         f"sys.argv = ['check', {str(files[0])!r}]\n"
-        "try:\n    runpy.run_module('uanet_tf.corpora.check', run_name='__main__')\n"
+        "try:\n    runpy.run_module('uanet_tf.data.check', run_name='__main__')\n"
         "except SystemExit as end:\n    code = end.code\n"
         "sys.exit(3 if 'tensorflow' in sys.modules else code)\n"
     )
@@ -255,6 +257,6 @@ def test_as_a_command_without_tensorflow(files):
 def test_a_reader_that_stops_early(files, tmp_path):
     wide = tmp_path / "wide.conll"
     wide.write_text("".join(f"w{n} L{n}{'x' * 900}\n\n" for n in range(2000)), encoding="utf-8")
-    command = f"{sys.executable} -m uanet_tf.corpora.check {wide} --json | head -c 10"
+    command = f"{sys.executable} -m uanet_tf.data.check {wide} --json | head -c 10"
     result = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")

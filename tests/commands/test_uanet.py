@@ -1,0 +1,104 @@
+"""``uanet``: one command for all."""
+
+import importlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import uanet_tf
+from uanet_tf.commands import data, recipes, runner, uanet
+from uanet_tf.recipe import recipe_names
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["uanet", *arguments])
+        with pytest.raises(SystemExit) as end:
+            uanet.run()
+        return end.value.code, *capsys.readouterr()
+
+    return call
+
+
+def test_every_command_can_be_run_and_says_what_it_is():
+    for command in (*uanet.COMMANDS.values(), *data.COMMANDS.values()):
+        module = importlib.import_module(f"uanet_tf.commands.{command.module}")
+        assert callable(module.run)
+        assert len(module.__doc__.splitlines()[0]) < 100
+        assert len(command.does) < 70
+
+
+@pytest.mark.parametrize("name", sorted(set(uanet.COMMANDS) - {"data"}))
+def test_help_shows_the_command_as_it_is_called(call, name):
+    code, out, err = call(name, "--help")
+    assert (code, err) == (0, "")
+    assert f"uanet {name}" in out
+
+
+def test_the_list(call):
+    code, out, _ = call()
+    assert code == 0
+    assert out == call("--help")[1]
+    assert [line.split()[0] for line in out.splitlines() if line.startswith("  ")] == list(
+        uanet.COMMANDS
+    )
+    code, out, _ = call("data")
+    assert code == 0
+    assert "uanet data COMMAND --help" in out
+
+
+def test_version(call):
+    code, out, _ = call("--version")
+    assert code == 0
+    assert out.startswith(f"uanet_tf {uanet_tf.__version__} (")
+    assert re.search(r"\(TensorFlow 2\.\S+, NumPy \S+, Python 3\..*\)$", out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["trian"], "uanet: there is no command 'trian'. Did you mean train?"),
+        (["zzz"], "uanet: there is no command 'zzz'. There are: demo, data, check"),
+        (["data", "smaple"], "uanet data: there is no command 'smaple'. Did you mean sample?"),
+        (["train", "--learning_rate=1"], "Did you mean: drafter_learning_rate, refiner_learning"),
+        (["train", "--recipe=fsat"], "There is no recipe 'fsat': did you mean fast"),
+        (["tag", "--run-dir=x"], "run_dir"),
+    ],
+)
+def test_wrong_words_suggest_near_ones(call, arguments, said):
+    code, out, err = call(*arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+
+
+def test_recipes(capsys):
+    def show(*names):
+        argv = ["uanet recipes", *names]
+        code = runner.exit_code(recipes.main, recipes.FLAGS, argv, arguments=True)
+        return code, capsys.readouterr().out
+
+    code, out = show()
+    assert code == 0
+    assert all(f"  {name} " in out for name in recipe_names())
+    assert max(map(len, out.splitlines())) < 140
+    assert all(recipes.recipe_path(name) for name, _ in recipes.ADVICE)
+    code, out = show("fast")
+    assert "--refiner_heads=6" in out
+    assert show("fast", "uanet")[0] == show("nothing")[0] == 2
+
+
+def test_from_the_shell_without_tensorflow():
+    program = (
+        "import sys; sys.argv = ['uanet', 'recipes']\n"
+        "from uanet_tf.commands.uanet import run\n"
+        "try: run()\n"
+        "except SystemExit as end: assert not end.code\n"
+        "sys.exit('tensorflow' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True).returncode == 0
+    done = subprocess.run([sys.executable, "-m", "uanet_tf"], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "uanet COMMAND --help" in done.stdout

@@ -1,0 +1,67 @@
+"""Recipes by name: the same settings for Python and for the command line."""
+
+import pytest
+from absl import flags
+
+from uanet_tf.commands import train
+from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.config import Config
+from uanet_tf.errors import InputError
+from uanet_tf.recipe import recipe_names, recipe_path, recipe_settings, recipe_title
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_python_reads_a_recipe_as_the_command_line_does(name):
+    values = flags.FlagValues()
+    define_config_flags(values)
+    values(["train", f"--flagfile={recipe_path(name)}"])
+    assert Config().replace(**recipe_settings(name)) == config_from_flags(values)
+    assert recipe_settings(name)
+    assert 20 < len(recipe_title(name)) < 110
+    assert not recipe_title(name).endswith(":")
+
+
+def test_short_names():
+    assert recipe_path("fast") == recipe_path("uanet_fast")
+    assert recipe_path("uanet").name == "uanet.flags"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("fsat", "did you mean fast"), ("bilstm-crf", "bilstm_crf"), ("../uanet", ""), ("zz", "see")],
+)
+def test_unknown_names(name, hint):
+    with pytest.raises(InputError, match=f"There is no recipe '{name}': .*{hint}"):
+        recipe_path(name)
+
+
+def test_recipes_become_flagfiles_where_they_stand():
+    fast, crf = recipe_path("fast"), recipe_path("bilstm_crf")
+    given = [
+        "--seed=2",
+        "--recipe=fast",
+        "--epochs=3",
+        "--recipe",
+        "bilstm_crf,fast",
+        "-recipe=uanet",
+    ]
+    assert train.with_recipes(given) == [
+        "--seed=2",
+        f"--flagfile={fast}",
+        "--epochs=3",
+        f"--flagfile={crf}",
+        f"--flagfile={fast}",
+        f"--flagfile={recipe_path('uanet')}",
+    ]
+    assert train.with_recipes(["--recipes=fast", "recipe"]) == ["--recipes=fast", "recipe"]
+    with pytest.raises(InputError, match="There is no recipe ''"):
+        train.with_recipes(["--recipe"])
+
+
+def test_later_flags_win():
+    values = flags.FlagValues()
+    define_config_flags(values)
+    values(["train", *train.with_recipes(["--recipe=fast", "--epochs=2"])])
+    config = config_from_flags(values)
+    assert config.training.epochs == 2
+    assert config.training.drafter_optimizer == "adam"

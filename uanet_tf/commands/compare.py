@@ -1,0 +1,104 @@
+r"""Trains and scores several systems on one corpus, with several seeds, into one table.
+
+    uanet compare --recipes=fast,bilstm_crf --train_path=A --dev_path=B --test_path=C \
+        --seeds=3 --out=DIR -- --epochs=10
+
+A system is a recipe (see uanet recipes) or a flagfile, and is called by its name. What stands after
+"--" goes to every training run, after the system's own flags: a second --recipe or --flagfile there
+overrides them, for all alike. Runs stand in DIR/SYSTEM/seedN; those that are complete are not
+trained again, one that was stopped goes on. Writes DIR/results.md and DIR/results.csv after each
+run, of all complete runs in DIR: the given systems first, then any others.
+"""
+
+import pathlib
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from absl import flags
+
+from uanet_tf.commands import runner
+from uanet_tf.errors import InputError
+from uanet_tf.evaluation.comparison import complete_metrics, write_tables
+from uanet_tf.recipe import recipe_path
+
+FLAGS = flags.FlagValues()
+flags.DEFINE_list("recipes", None, "Recipes or flagfiles, commas between.", flag_values=FLAGS)
+flags.DEFINE_alias("configs", "recipes", flag_values=FLAGS)
+for _part, _is in (("train", "required"), ("dev", "required"), ("test", "scored, if given")):
+    flags.DEFINE_string(f"{_part}_path", None, f"The {_part} file ({_is}).", flag_values=FLAGS)
+flags.DEFINE_integer("seeds", 3, "Seeds 1 to N.", flag_values=FLAGS)
+flags.DEFINE_string("out", None, "Directory of runs and tables (required).", flag_values=FLAGS)
+
+
+def main(extra: list[str]) -> None:
+    """Trains what is missing and writes the tables.
+
+    Args:
+      extra: flags for every training run.
+
+    Raises:
+      InputError: a system is missing, or a training run failed.
+    """
+    for name in ("train_path", "dev_path", "out"):
+        if not FLAGS[name].value:
+            raise InputError(f"--{name} is required.")
+    configs = _configs(FLAGS.recipes or [], FLAGS.seeds)
+    out = pathlib.Path(FLAGS.out)
+    for config in configs:
+        for seed in range(1, FLAGS.seeds + 1):
+            _train(config, seed, out / config.stem / f"seed{seed}", extra)
+            write_tables(out, [config.stem for config in configs])
+    sys.stdout.write((out / "results.md").read_text("utf-8"))
+
+
+def _configs(names: Sequence[str], seeds: int) -> list[pathlib.Path]:
+    """The flagfile of each system."""
+    names = [name for name in names if name]
+    if not names:
+        raise InputError("--recipes must name at least one recipe or flagfile.")
+    if seeds < 1:
+        raise InputError(f"--seeds must be at least 1. Received: {seeds}")
+    configs: list[pathlib.Path] = []
+    for name in names:
+        config = pathlib.Path(name)
+        if not config.is_file():
+            if config.suffix or config.name != name:
+                raise InputError(f"--recipes: there is no file {name}.")
+            config = recipe_path(name)
+        if config.stem in {other.stem for other in configs}:
+            raise InputError(f"--recipes: two flagfiles are called {config.stem}.")
+        configs.append(config)
+    return configs
+
+
+def _train(config: pathlib.Path, seed: int, run_dir: pathlib.Path, extra: Sequence[str]) -> None:
+    if complete_metrics(run_dir) is not None:
+        return
+    run_dir.parent.mkdir(parents=True, exist_ok=True)
+    paths = [
+        f"--{name}_path={FLAGS[f'{name}_path'].value}"
+        for name in ("train", "dev", "test")
+        if FLAGS[f"{name}_path"].value
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "uanet_tf",
+        "train",
+        f"--flagfile={config}",
+        *paths,
+        f"--seed={seed}",
+        f"--run_dir={run_dir}",
+        *extra,
+    ]
+    sys.stderr.write(" ".join(command) + "\n")
+    code = subprocess.run(command, check=False).returncode
+    if code:
+        raise InputError(f"Training of {config} with seed {seed} failed with exit code {code}.")
+
+
+def run() -> NoReturn:
+    """Runs the command with the program's arguments, and exits."""
+    runner.run(main, flag_values=FLAGS, arguments=True)

@@ -1,0 +1,68 @@
+"""Lists the recipes: settings to train with, and which of them to take when.
+
+    uanet recipes
+    uanet recipes fast      # shows one, with the reasons for its values
+
+A recipe is a flagfile of the package: uanet train --recipe=NAME. In a clone they stand in configs/.
+"""
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from absl import flags
+
+from uanet_tf.commands import runner
+from uanet_tf.errors import InputError
+from uanet_tf.recipe import recipe_names, recipe_path, recipe_title
+
+FLAGS = flags.FlagValues()
+
+# (recipe, when to take it); the figures are of docs/results.md, on two cores without a GPU.
+ADVICE = (
+    ("quickstart", "A few hundred to a few thousand sentences, or a first look: a minute or two."),
+    (
+        "fast",
+        "The usual choice: 5,000 sentences or more, any language, no vectors needed; ten epochs.",
+    ),
+    ("states", "As fast, with a refiner that sees more: for parts of speech."),
+    (
+        "bert_uanet",
+        "Best scores, also with 1,000 sentences: needs --bert_preset=FOLDER, a BERT of your "
+        "language; many times slower.",
+    ),
+    (
+        "uanet",
+        "The paper's settings: large corpora, with --word_vectors=FILE (GloVe or fastText), a "
+        "hundred epochs.",
+    ),
+    (
+        "bilstm_crf",
+        "A baseline without samples, quickest to tag with; --recipe=bilstm_crf,ten_epochs trains "
+        "it in ten epochs.",
+    ),
+)
+
+
+def main(arguments: list[str]) -> None:
+    """Prints the list, or the recipe that ``arguments`` name."""
+    if len(arguments) > 1:
+        raise InputError(f"Name one recipe, or none. Received: {' '.join(arguments)}")
+    if arguments:
+        print(recipe_path(arguments[0]).read_text(encoding="utf-8"), end="")
+        return
+    print("Which to take (uanet train --recipe=NAME ...):\n")
+    _print_rows(ADVICE)
+    print("\nAll, by name; uanet_fast may be called fast, and so on:\n")
+    _print_rows([(name, recipe_title(name)) for name in recipe_names()])
+    print("\nuanet recipes NAME shows one. docs/results.md compares them.")
+
+
+def _print_rows(rows: Sequence[tuple[str, str]]) -> None:
+    width = max(len(name) for name, _ in rows)
+    for name, text in rows:
+        print(f"  {name:{width}}  {text}")
+
+
+def run() -> NoReturn:
+    """Runs the command with the program's arguments, and exits."""
+    runner.run(main, flag_values=FLAGS, arguments=True)

@@ -1,0 +1,41 @@
+"""uanet: sequence labelling that knows when it is unsure."""
+
+import platform
+import sys
+
+from uanet_tf.commands.command_group import Command, run_group
+
+COMMANDS = {
+    "demo": Command("demo", "train on a sample corpus, score and tag, in two minutes"),
+    "data": Command("data", "corpora to begin with"),
+    "check": Command("check", "look at labelled files before training on them"),
+    "recipes": Command("recipes", "list the settings to train with, and which to take when"),
+    "train": Command("train", "train a tagger"),
+    "evaluate": Command("evaluate", "score a trained tagger on a labelled file"),
+    "tag": Command("tag", "tag sentences with a trained tagger"),
+    "compare": Command("compare", "train and score several systems, with several seeds"),
+    "export": Command("export", "write a tagger for TensorFlow Serving or TensorFlow Lite"),
+    "serve": Command("serve", "serve exported taggers on this machine, for development"),
+    "client": Command("client", "tag sentences on a server"),
+}
+
+
+def version() -> str:
+    """One line: the package's version and those of what its answers depend on."""
+    from importlib import metadata
+
+    import uanet_tf
+
+    packages = ", ".join(
+        f"{name} {metadata.version(package)}"
+        for name, package in (("TensorFlow", "tensorflow"), ("NumPy", "numpy"))
+    )
+    return f"uanet_tf {uanet_tf.__version__} ({packages}, Python {platform.python_version()})"
+
+
+def run() -> None:
+    """Runs the program's arguments, and exits."""
+    if sys.argv[1:] in (["--version"], ["version"]):
+        print(version())
+        sys.exit(0)
+    run_group("uanet", __doc__, COMMANDS, "uanet --version tells the version.")
