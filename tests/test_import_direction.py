@@ -11,7 +11,7 @@ PACKAGE = "uanet_tf"
 
 # Left to right. Folders in one step do not import each other.
 STEPS = (
-    {"errors", "arguments", "option", "registry"},
+    {"errors", "arguments", "option", "printable", "registry"},
     {"strict_json", "weight_file"},
     {"settings"},
     {"ops", "config"},

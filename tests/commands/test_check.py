@@ -79,6 +79,8 @@ def test_json(capsys, files):
         "labels": {"O": 8, "B-PER": 2, "B-ORG": 1, "I-PER": 2},
         "scheme": "IOB2",
         "stray_labels": {},
+        "entity_like_labels": {},
+        "looks_like_json": False,
         "repaired_labels": 1,
         "repaired_sentences": 1,
         "first_repaired_line": 8,
@@ -180,6 +182,58 @@ def test_part_of_speech_labels_are_not_stray():
     labels = ("NN", "O", "B", "-LRB-", "S-x")
     (report,) = report_corpora([Corpus("train", "x", [Sentence(tuple("abcde"), labels, 1, True)])])
     assert report.stray_labels == {}
+
+
+def report_of(*labels):
+    sentence = Sentence(tuple(f"w{n}" for n in range(len(labels))), labels, 1, True)
+    (report,) = report_corpora([Corpus("train", "x", [sentence])])
+    return report
+
+
+@pytest.mark.parametrize(
+    "inside", ["B_PER I_PER", "b-PER i-PER", "PER-B PER-I", "B:LOC", "PER LOC"]
+)
+def test_labels_that_look_like_entities_are_told(inside):
+    report = report_of(*["O"] * 7, *inside.split())
+    assert report.scheme is None
+    assert report.entity_like_labels == dict.fromkeys(inside.split(), 1)
+    told = "(1) look like the labels of entities, but are in no known scheme"
+    assert told in format_reports([report])
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        "O O B-PER I-PER",
+        "B-PER O B_LOC I-PER S-X",  # a stray one, which is told as such
+        "NN VB NN-B , -LRB- DT IN",
+        "NOUN VERB X PUNCT B I",
+        "B I O",
+        "N.S V.B ADJ ADV DET PRON",
+    ],
+)
+def test_labels_that_mean_what_they_say_are_not_told(labels):
+    assert report_of(*labels.split()).entity_like_labels == {}
+
+
+def test_json_read_as_columns_is_told(capsys, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"tokens": ["Ada", "met"], "labels": ["B-PER", "O"]}\n' * 3)
+    code, out, _ = run(capsys, path)
+    assert code == 0
+    assert "train: it looks like JSON that was read as columns" in out
+    assert "entities" not in out
+    path.write_text('{"id" O\n"x" O\nz O\n')
+    assert "JSON" not in run(capsys, path)[1]
+
+
+def test_control_characters_are_not_echoed(capsys, tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_text("a\tB-\x1b[31mP\nb\tO\n\nc\u202e\tX\x07\n", encoding="utf-8")
+    _, out, _ = run(capsys, path, path)
+    assert "B-\\x1b[31mP" in out
+    assert "X\\x07" in out
+    assert all(character.isprintable() or character == "\n" for character in out)
 
 
 def corpus_of(*label_rows):

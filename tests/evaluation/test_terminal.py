@@ -111,3 +111,20 @@ def test_wants_color(stream, environ, wanted):
 def test_can_draw():
     assert can_draw(io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
     assert not can_draw(io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+
+
+def test_labels_cannot_act_on_the_terminal():
+    sentence = TaggedSentence(
+        tokens=["a\x1b[2J", "b"],
+        labels=["B-\x1b[31mX", "O"],
+        draft_labels=["\x1b]0;t\x07", "O"],
+        refined_labels=["O", "O"],
+        uncertainty=[0.7, 0.0],
+        confidence=[0.9, 1.0],
+        refined=[True, False],
+        scheme="IOB2",
+    )
+    text = SentencePrinter(0.35).render(sentence)
+    assert all(character.isprintable() or character == "\n" for character in text)
+    assert r"[\x1b[31mX " in text
+    assert r"\x1b]0;t\x07 -> B-\x1b[31mX" in text

@@ -7,7 +7,13 @@ from tests.training.tiny_run import TINY
 from uanet_tf.config import Config
 from uanet_tf.data.conll import Sentence
 from uanet_tf.errors import InputError
-from uanet_tf.training.prepare import align_scheme, build_vocabulary, cut_long, prepare
+from uanet_tf.training.prepare import (
+    align_scheme,
+    build_vocabulary,
+    cut_long,
+    find_task,
+    prepare,
+)
 
 NER = "Anna\tB-PER\nmet\tO\nBob1\tB-PER\nLee\tI-PER\n\nin\tO\nRio\tB-LOC\n"
 POS = "We\tPRON\nsee\tVERB\n\nus\tPRON\n"
@@ -138,3 +144,19 @@ def test_documents_must_be_marked(configure, name):
 def test_pieces_of_a_long_sentence_start_one_document():
     pieces = cut_long([Sentence(("a",) * 30, ("O",) * 30, 1, True)], 12)
     assert [piece.new_document for piece in pieces] == [True] + [False] * (len(pieces) - 1)
+
+
+def test_labels_in_no_scheme_and_json_are_told(configure, caplog):
+    config = configure(task="auto").data
+    sentence = Sentence(("a", "b", "c"), ("B_PER", "I_PER", "O"), 1, True)
+    with caplog.at_level(logging.WARNING):
+        assert find_task(config, [sentence]) == ("pos", None)
+    assert "train: labels such as 'B_PER', 'I_PER' look like those of entities" in caplog.text
+    caplog.clear()
+    parts_of_speech = Sentence(("a", "b"), ("NOUN", "VERB"), 1, True)
+    with caplog.at_level(logging.WARNING):
+        assert find_task(config, [parts_of_speech]) == ("pos", None)
+    assert caplog.text == ""
+    json = Sentence(('{"tokens":', '{"tokens":'), ('"b"]}', '"d"]}'), 1, True)
+    with pytest.raises(InputError, match="train: looks like JSON"):
+        find_task(config, [json])

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from uanet_tf.data.conll import Sentence
+from uanet_tf.data.label_doubts import entity_like_labels, looks_like_json
 from uanet_tf.data.tag_schemes import OUTSIDE, decode_spans, detect_scheme, repair, split_label
 from uanet_tf.errors import InputError
 
@@ -49,7 +50,9 @@ class CorpusReport:
     """Counts of one file; lines are 1-based and those of the sentence's first token.
 
     `scheme` is None for labels that are not chunk labels; then `entities` is empty and nothing is
-    repaired. `stray_labels` are those that keep an otherwise chunked corpus from having a scheme.
+    repaired. `stray_labels` are those that keep an otherwise chunked corpus from having a scheme;
+    `entity_like_labels` (see `label_doubts`) look like those of entities, but in no known scheme.
+    `looks_like_json` tells of JSON lines that were read as columns.
     """
 
     role: str
@@ -66,6 +69,8 @@ class CorpusReport:
     labels: dict[str, int]
     scheme: str | None
     stray_labels: dict[str, int]
+    entity_like_labels: dict[str, int]
+    looks_like_json: bool
     repaired_labels: int
     repaired_sentences: int
     first_repaired_line: int | None
@@ -141,6 +146,8 @@ def _report(corpus: Corpus, train_scheme: str | None, max_tokens: int) -> Corpus
     if scheme and train_scheme and not _repairs(sentences, train_scheme):
         # A small file may be valid in several schemes; then train decides.
         scheme = train_scheme
+    stray = {} if scheme else _stray_labels(labels)
+    entity_like = [] if scheme or stray else entity_like_labels(labels)
     repaired = _repairs(sentences, scheme) if scheme else []
     return CorpusReport(
         role=corpus.role,
@@ -156,7 +163,11 @@ def _report(corpus: Corpus, train_scheme: str | None, max_tokens: int) -> Corpus
         longest_word_line=wordiest.line,
         labels=labels,
         scheme=scheme,
-        stray_labels={} if scheme else _stray_labels(labels),
+        stray_labels=stray,
+        entity_like_labels={label: labels[label] for label in entity_like},
+        looks_like_json=looks_like_json(
+            token for sentence in sentences for token in sentence.tokens
+        ),
         repaired_labels=sum(count for count, _ in repaired),
         repaired_sentences=len(repaired),
         first_repaired_line=repaired[0][1] if repaired else None,

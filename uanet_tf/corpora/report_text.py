@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from uanet_tf.corpora.corpus_report import LONG_SENTENCE_TOKENS, CorpusReport
+from uanet_tf.printable import printable
 
 _MAX_LABEL_ROWS = 100
 _NONE = "-"
@@ -30,6 +31,7 @@ def format_reports(reports: Sequence[CorpusReport], *, max_tokens: int = 512) ->
 
 def _table(rows: Sequence[Sequence[str]], right_from: int = 1) -> str:
     """Columns two spaces apart, numbers (from column `right_from` on) to the right."""
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []
     for row in rows:
@@ -123,6 +125,15 @@ def _count_rows(reports: Sequence[CorpusReport], field: str) -> list[list[str]]:
 
 def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
     remarks = []
+    if report.looks_like_json:
+        remarks.append(
+            "it looks like JSON that was read as columns: convert it, a token and its label a line."
+        )
+    elif report.entity_like_labels:
+        remarks.append(
+            f"{_counted(report.entity_like_labels)} look like the labels of entities, but are in "
+            "no known scheme (B-PER, I-PER, O, ...): they would be learnt as parts of speech are."
+        )
     if report.stray_labels:
         remarks.append(
             f"the labels are chunk labels but for {_counted(report.stray_labels)}, so the file "
@@ -153,7 +164,7 @@ def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
             f"{_plural(found.shared_sentences, 'sentence stands', 'sentences stand')} in train too,"
             f" at lines (of train): {pairs}{_rest(found.shared_sentences, found.shared_lines)}"
         )
-    return [f"{report.role}: {remark}" for remark in remarks]
+    return [printable(f"{report.role}: {remark}") for remark in remarks]
 
 
 def _rest(count: int, shown: Sequence[object]) -> str:

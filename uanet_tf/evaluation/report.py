@@ -9,6 +9,7 @@ import numpy as np
 
 from uanet_tf.evaluation.trust_report import TrustGroups, token_values, trust_groups, trust_rows
 from uanet_tf.metrics import scoring
+from uanet_tf.printable import printable
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _SYSTEMS = {"draft": "draft", "refined": "refined", "final": "gated"}
@@ -169,7 +170,7 @@ def _type_rows(evaluation: Evaluation) -> list[str]:
     for name in names:
         scores = evaluation.types[name]
         numbers = [f"{scores[key]:.2f}" for key in ("precision", "recall", "f1")]
-        rows.append([name or "(untyped)", *numbers, f"{scores['support']:,}"])
+        rows.append([printable(name) or "(untyped)", *numbers, f"{scores['support']:,}"])
     lines = _aligned(rows)
     return [*lines, f"({more} labels missed less often are not shown)"] if more else lines
 

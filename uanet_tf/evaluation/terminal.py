@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import TextIO
 
+from uanet_tf.printable import printable
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _RAMP = (178, 172, 208, 202, 196, 160)  # xterm colours, gold to red, legible on black and white
@@ -92,7 +93,8 @@ class SentencePrinter:
         if not self.draw:
             tokens = [token.replace("…", "~") for token in tokens]
         token_width = max(map(display_width, [*tokens, "token"]))
-        draft_width = max(map(display_width, [*sentence.draft_labels, "draft"]))
+        drafts = map(printable, sentence.draft_labels)
+        draft_width = max(map(display_width, [*drafts, "draft"]))
         head = f"    {pad('token', token_width)}  {pad('draft', draft_width)}  nats"
         lines = [
             "  " + self._entities(sentence),
@@ -108,7 +110,8 @@ class SentencePrinter:
 
     def _row(self, sentence: TaggedSentence, index: int, token: str, draft_width: int) -> str:
         nats = sentence.uncertainty[index]
-        draft, label = sentence.draft_labels[index], sentence.labels[index]
+        draft = printable(sentence.draft_labels[index])
+        label = printable(sentence.labels[index])
         refined = sentence.refined[index]
         mark = ("●" if self.draw else "*") if refined else " "
         before = f"{mark} {token}  {pad(draft, draft_width)}  {nats:4.2f} {self._bar(nats)}"
@@ -139,7 +142,7 @@ class SentencePrinter:
         for span in sentence.spans:
             pieces += tokens[position : span.start]
             inside = " ".join(tokens[span.start : span.end])
-            name = self._style(f"[{span.type}", "36")
+            name = self._style(f"[{printable(span.type)}", "36")
             pieces.append(f"{name} {self._style(inside, '1')}{self._style(']', '36')}")
             position = span.end
         return " ".join(pieces + tokens[position:])

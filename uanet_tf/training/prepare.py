@@ -11,6 +11,7 @@ from uanet_tf.config import Config, DataConfig
 from uanet_tf.data.conll import Sentence, read_corpus
 from uanet_tf.data.documents import marks_documents, passages
 from uanet_tf.data.encoded_corpus import EncodedCorpus, encode_corpus
+from uanet_tf.data.label_doubts import entity_like_labels, looks_like_json
 from uanet_tf.data.tag_schemes import convert, detect_scheme, repair
 from uanet_tf.data.token_lookup import normalize_words
 from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
@@ -91,6 +92,11 @@ def read_splits(config: DataConfig) -> Splits:
 
 def find_task(config: DataConfig, train: Sequence[Sentence]) -> tuple[str, str | None]:
     """Returns the task ("ner" or "pos") and the tag scheme (None for pos)."""
+    if looks_like_json(token for sentence in train for token in sentence.tokens):
+        raise InputError(
+            f"{config.train_path}: looks like JSON, not like columns: convert it, a token and its "
+            "label a line."
+        )
     if config.task == "pos":
         return "pos", None
     scheme = detect_scheme([sentence.labels for sentence in train])
@@ -99,7 +105,22 @@ def find_task(config: DataConfig, train: Sequence[Sentence]) -> tuple[str, str |
             f"--task=ner, but the labels of {config.train_path} are not chunk labels such as "
             "B-PER, I-PER, O: is --label_column right?"
         )
-    return ("pos", None) if scheme is None else ("ner", scheme)
+    if scheme is None:
+        warn_entity_like(train)
+        return "pos", None
+    return "ner", scheme
+
+
+def warn_entity_like(train: Sequence[Sentence]) -> None:
+    """Warns of labels that look like those of entities in no scheme, as B_PER does."""
+    counts = collections.Counter(label for sentence in train for label in sentence.labels)
+    if labels := entity_like_labels(counts):
+        logging.warning(
+            "train: labels such as %s look like those of entities, but are in no known scheme "
+            "(B-PER, I-PER, O, ...): they are learnt as parts of speech are; --task=pos says that "
+            "this is meant",
+            ", ".join(map(repr, labels[:3])),
+        )
 
 
 def align_scheme(sentences: list[Sentence], scheme: str | None, name: str) -> list[Sentence]:

@@ -1,0 +1,55 @@
+"""Labels that would be learnt as they stand, but were probably meant to be something else."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping
+
+from uanet_tf.data.tag_schemes import OUTSIDE
+
+# B_PER, B:PER, b-PER, i_per: a letter of a scheme and a type, but not as "B-PER" has them; and the
+# type in front: PER-B, PER_I.
+_LETTER_FIRST = re.compile(
+    r"(?P<letter>[BIMELSUbimelsu])[-_:./|+=~](?P<type>[^\W\d_].*)", re.DOTALL
+)
+_LETTER_LAST = re.compile(r"(?P<type>[^\W\d_].*)[-_:./|+=~](?P<letter>[BIMELSUbimelsu])", re.DOTALL)
+_OUTSIDES = frozenset({OUTSIDE, "o", "0"})
+_JSON = re.compile(r"[\[{]+\"")
+_TELLING_TOKENS = 200
+
+
+def entity_like_labels(counts: Mapping[str, int]) -> list[str]:
+    """The labels that look like those of entities, if a file without a scheme has enough of them.
+
+    That is: they are half of the kinds of labels or more, and they come with a label for what is
+    outside (O), or with two letters (B_PER, I_PER). Or O is on more than half of the tokens, which
+    no part of speech is: then all other labels are given.
+
+    Args:
+      counts: {label: tokens} of a file whose labels are in no scheme.
+    """
+    inside = [label for label in counts if label not in _OUTSIDES]
+    letters = {label: _letter(label) for label in inside}
+    alike = [label for label in inside if letters[label]]
+    outside = len(inside) < len(counts)
+    if 2 * len(alike) >= len(inside) and (outside or len({letters[label] for label in alike}) > 1):
+        return alike
+    return inside if 2 * counts.get(OUTSIDE, 0) > sum(counts.values()) else []
+
+
+def _letter(label: str) -> str:
+    for pattern in (_LETTER_FIRST, _LETTER_LAST):
+        if match := pattern.fullmatch(label):
+            return match["letter"]
+    return ""
+
+
+def looks_like_json(tokens: Iterable[str]) -> bool:
+    """Whether a file is JSON, an object a line, whose first words were taken for tokens.
+
+    Args:
+      tokens: of the file.
+    """
+    found = [bool(_JSON.match(token)) for token in itertools.islice(tokens, _TELLING_TOKENS)]
+    return 2 * sum(found) > len(found)

@@ -1,0 +1,32 @@
+"""Text of strangers on a terminal: what would act there is shown in place of acting."""
+
+import unicodedata
+
+# Marks that turn the direction of writing, and so let a text look like another one.
+_TURNING = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_ACTING = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of pairs, line and paragraph ends
+
+
+def printable(text: str, *, keep: str = "") -> str:
+    r"""The text with everything escaped that a terminal would obey: ``\x1b[31m`` for a colour.
+
+    Letters, blanks and emoji of any script stay.
+
+    Args:
+      text: of a file, or of somebody else.
+      keep: characters that stay all the same, such as line ends.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character in keep or not _acts(character) else _escaped(character)
+        for character in text
+    )
+
+
+def _acts(character: str) -> bool:
+    return character in _TURNING or unicodedata.category(character) in _ACTING
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
