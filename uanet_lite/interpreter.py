@@ -1,6 +1,7 @@
 """The runtime of TensorFlow Lite files: ai-edge-litert, or TensorFlow where that is installed."""
 
 import os
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -30,8 +31,9 @@ def make_runner(path: str | os.PathLike[str]) -> Run:
     Raises:
       InputError: no runtime is installed, or the file is no model with that signature.
     """
-    interpreter_class, resolvers = _runtime()
+    interpreter_class, resolvers, schema = _runtime()
     try:
+        _check_operations(path, schema)
         interpreter = interpreter_class(
             model_path=os.fspath(path),
             num_threads=1,
@@ -39,6 +41,8 @@ def make_runner(path: str | os.PathLike[str]) -> Run:
             experimental_op_resolver_type=resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
         )
         runner = interpreter.get_signature_runner(_SIGNATURE)
+    except InputError:
+        raise
     except (ValueError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:120]
         raise InputError(f"{path} is not a TensorFlow Lite model of uanet_tf: {reason}") from error
@@ -55,18 +59,45 @@ def make_runner(path: str | os.PathLike[str]) -> Run:
     return run
 
 
-def _runtime() -> tuple[Any, Any]:
-    """The classes ``Interpreter`` and ``OpResolverType``."""
+def _check_operations(path: str | os.PathLike[str], schema: Any) -> None:
+    """Raises InputError for an operation that is not TensorFlow Lite's own.
+
+    TensorFlow's interpreter runs TensorFlow's operations too, and some of those write files.
+    """
+    with open(path, "rb") as stream:
+        content = stream.read()
     try:
+        model = schema.Model.GetRootAs(content, 0)
+        codes = [model.OperatorCodes(k) for k in range(model.OperatorCodesLength())]
+        custom = [
+            code.CustomCode() or b"?"
+            for code in codes
+            if code.CustomCode() is not None
+            or schema.BuiltinOperator.CUSTOM in (code.BuiltinCode(), code.DeprecatedBuiltinCode())
+        ]
+    except (struct.error, IndexError, TypeError, OverflowError) as error:
+        raise ValueError(f"it is damaged ({error})") from error
+    if custom:
+        raise InputError(
+            f"{path} holds the operation {custom[0].decode('utf-8', 'replace')!r:.60}, which is "
+            "not one of TensorFlow Lite's: name a file that export.py --tflite wrote."
+        )
+
+
+def _runtime() -> tuple[Any, Any, Any]:
+    """The classes ``Interpreter`` and ``OpResolverType``, and the module of the file's format."""
+    try:
+        from ai_edge_litert import schema_py_generated
         from ai_edge_litert.interpreter import Interpreter, OpResolverType
     except ImportError:
         pass
     else:
-        return Interpreter, OpResolverType
+        return Interpreter, OpResolverType, schema_py_generated
     try:
         import tensorflow as tf
+        from tensorflow.lite.python import schema_py_generated
     except ImportError:
         raise InputError(
             "uanet_lite needs the package ai-edge-litert: pip install ai-edge-litert."
         ) from None
-    return tf.lite.Interpreter, tf.lite.experimental.OpResolverType
+    return tf.lite.Interpreter, tf.lite.experimental.OpResolverType, schema_py_generated

@@ -212,7 +212,7 @@ def test_a_vocabulary_that_does_not_fit(path, tmp_path):
 
 
 def test_without_any_runtime(path, monkeypatch):
-    for name in ("ai_edge_litert.interpreter", "tensorflow"):
+    for name in ("ai_edge_litert", "ai_edge_litert.interpreter", "tensorflow"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(uanet_lite.InputError, match="needs the package ai-edge-litert"):
         interpreter.make_runner(path)

@@ -13,6 +13,7 @@ import tensorflow as tf
 from tensorflow.lite.python import schema_py_generated as schema
 from tensorflow.lite.tools import flatbuffer_utils
 
+import uanet_lite
 import uanet_tf
 from benchmarks import tflite as benchmark
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
@@ -193,6 +194,10 @@ def test_operations_of_tensorflow_are_refused(path, tmp_path):
             archive.writestr(name, content)
     with pytest.raises(InputError, match=r"hostile\.tflite holds the operation 'FlexWriteFile'"):
         TFLiteTagger(target)
+    with pytest.raises(
+        uanet_lite.InputError, match=r"hostile\.tflite holds the operation 'FlexWriteFile'"
+    ):
+        uanet_lite.Tagger(target)
     assert custom_operations(target) == ["FlexWriteFile"]
     assert custom_operations(path) == []
 
