@@ -115,7 +115,7 @@ def _states(tagger: Tagger, length: int) -> tf.Tensor:
 def _viterbi(tagger: Tagger, length: int) -> Callable[[], object]:
     """Labels alone: what the graph does not need for them, it leaves out."""
     states, mask = _states(tagger, length), tf.ones([BATCH, length], tf.bool)
-    run = graph_function()(lambda: tagger.decoder.decide(states, mask)["label_ids"])
+    run = graph_function()(lambda: tagger.drafter.decoder.decide(states, mask).label_ids)
     return lambda: run().numpy()
 
 
@@ -124,8 +124,8 @@ def _crf(tagger: Tagger, length: int) -> Callable[[], object]:
 
     @graph_function()
     def run():
-        decided = tagger.decoder.decide(states, mask)
-        return decided["label_ids"], decided["probabilities"]
+        decided = tagger.drafter.decoder.decide(states, mask)
+        return decided.label_ids, decided.probabilities
 
     return lambda: run()[0].numpy()
 
@@ -137,17 +137,17 @@ def _refine_and_gate(
     classes = len(tagger.vocabulary.labels)
     shape = batch["tokens"].shape
     draft = tf.fill([*shape, classes], 1.0 / classes)
-    drafted = {"probabilities": draft, "mask": tf.ones(shape, tf.bool)}
     chance = np.random.default_rng(1).random(shape)
     asked = tf.constant(chance < share)
     features = tagger.features(batch)
+    drafted = tagger.draft(features)._replace(probabilities=draft, mask=tf.ones(shape, tf.bool))
 
     @graph_function()
     def run():
         refined = tagger.refine(features, drafted, None if share == 1.0 else asked)
         chosen = tf.where(tf.expand_dims(asked, -1), refined, draft)
         ids = tf.argmax(chosen, axis=-1, output_type=tf.int32)
-        (labels,) = tagger.valid_labels([ids], [chosen], drafted["mask"])
+        (labels,) = tagger.drafter.valid_labels([ids], [chosen], drafted.mask)
         return labels
 
     return lambda: run().numpy()

@@ -109,7 +109,7 @@ def _rows_of(kernel: tf.Variable, mask: np.ndarray, rows: np.ndarray, columns: n
 def table(config: Config, *, sentences: int, tokens: int, repeats: int = 15) -> str:
     """Times of both ways, both directions side by side, as a Markdown table."""
     rng = np.random.default_rng(1)
-    samples, units = config.sampling.num_samples, config.encoder.hidden_width // 2
+    samples, units = config.inference.num_samples, config.encoder.hidden_width // 2
     mask = _mask(rng, samples, WIDTH)
     mask_count = _kept_first(mask)[1]
     layers = [Layer(WIDTH, units, samples, mask, rng) for _ in range(2)]

@@ -11,8 +11,10 @@ from typing import Any
 import tensorflow as tf
 
 import uanet_tf
+from uanet_tf.inference.draft import Draft
 from uanet_tf.inference.monte_carlo import draft_uncertainty, sampling_seed
-from uanet_tf.models.tagger import Tagger, Tensors
+from uanet_tf.models.answers import Tensors
+from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
@@ -21,7 +23,8 @@ BATCH = 10
 
 def made_naive(tagger: Any) -> Tagger:
     """Takes the short cuts out of ``tagger``, which it returns."""
-    tagger.refine_all = True
+    if tagger.gate is not None:
+        tagger.refine_all = True
     tagger.features = lambda inputs: _features(tagger, inputs)
     tagger.draft = lambda features, threshold=None: _draft(tagger, features)
     return tagger
@@ -45,7 +48,7 @@ def _features(tagger: Tagger, inputs: Tensors) -> Tensors:
     return {**tagger.lookup.form_features(forms), "form_index": index, "lengths": lengths}
 
 
-def _draft(tagger: Tagger, features: Tensors) -> Tensors:
+def _draft(tagger: Tagger, features: Tensors) -> Draft:
     """M passes of the whole drafter."""
     count, index = tagger.num_samples, features["form_index"]
     batch, mask = tf.shape(index)[0], sequence_mask(features["lengths"], tf.shape(index)[1])
@@ -53,17 +56,13 @@ def _draft(tagger: Tagger, features: Tensors) -> Tensors:
     many = {name: tf.concat([value] * count, axis=0) for name, value in forms.items()}
     shift = tf.repeat(tf.range(count) * tf.size(index), batch)
     many["form_index"] += tf.expand_dims(shift, -1)
-    words = tagger.representation(many)  # [M * B, T, D]
-    drawn = tagger.encoder.draw_masks(sampling_seed(tagger.mc_seed), count, words.shape[-1])
+    words = tagger.drafter.representation(many)  # [M * B, T, D]
+    drawn = tagger.drafter.encoder.draw_masks(sampling_seed(tagger.mc_seed), count, words.shape[-1])
     masks = {name: tf.repeat(rows, batch, axis=0) for name, rows in drawn.items()}
-    states = tagger.encoder(words, mask=tf.tile(mask, [count, 1]), dropout_masks=masks)
+    states = tagger.drafter.encoder(words, mask=tf.tile(mask, [count, 1]), dropout_masks=masks)
     shape = tf.concat([[count], tf.shape(index), [states.shape[-1]]], axis=0)
-    drafted = tagger.decoder.decide(tf.reshape(states, shape), mask)
-    u = draft_uncertainty(drafted["samples"], tagger.settings.sampling.uncertainty)
-    (labels,) = tagger.valid_labels([drafted["label_ids"]], [drafted["probabilities"]], mask)
-    return {
-        "label_ids": labels,
-        "probabilities": drafted["probabilities"],
-        "uncertainty": tf.where(mask, u, 0.0),
-        "mask": mask,
-    }
+    decoded = tagger.drafter.decoder.decide(tf.reshape(states, shape), mask)
+    u = draft_uncertainty(decoded.samples, tagger.options.uncertainty)
+    p = decoded.probabilities
+    (labels,) = tagger.drafter.valid_labels([decoded.label_ids], [p], mask)
+    return Draft(labels, p, tf.where(mask, u, 0.0), mask)

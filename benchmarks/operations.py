@@ -77,7 +77,7 @@ def _stage(config: Config, stage: str, steps: int) -> tuple[Callable[[], object]
     tagger, batch = batch_for(config)
     features = tagger.features(batch)
     if stage == "draft":
-        draft = _compiled(lambda given: tagger.draft(given)["uncertainty"], (features,))
+        draft = _compiled(lambda given: tagger.draft(given).uncertainty, (features,))
         return lambda: draft(features).numpy(), 1
     inputs = (features, tagger.draft(features))
     refine = _compiled(tagger.refine, inputs)

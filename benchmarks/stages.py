@@ -22,7 +22,7 @@ def table(config: Config, *, repeats: int = 15) -> str:
       config: sizes of the layers; the decoder must be UANet.
       repeats: timed rounds over all stages.
     """
-    samples = config.sampling.num_samples
+    samples = config.inference.num_samples
     tagger, batch = batch_for(config)
     count, tokens = len(batch["lengths"]), int(tf.reduce_sum(batch["lengths"]))
     stages = _stages(tagger, batch, samples)
@@ -66,7 +66,7 @@ def encoder_flops(tagger: Tagger) -> int:
     """Floating-point operations of the BiLSTM's matrix products, for one token of one sample."""
     config = tagger.settings
     units = config.encoder.hidden_width // 2
-    width = int(tagger.representation(tagger.features(_ONE)).shape[-1])
+    width = int(tagger.drafter.representation(tagger.features(_ONE)).shape[-1])
     total = 0
     for _ in range(config.encoder.encoder_layers):
         total += 2 * 2 * 4 * units * (width + units)  # directions, multiply and add, gates
@@ -82,23 +82,23 @@ def _stages(
 ) -> dict[str, Callable[[], object]]:
     features = tagger.features(batch)
     mask = sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])
-    words = tagger.representation(features)
+    words = tagger.drafter.representation(features)
     seed = sampling_seed(tagger.mc_seed)
     drafted = tagger.draft(features)
 
     @graph_function()
     def encode():
         return tf.reduce_sum(
-            sample_states(tagger.encoder, words, mask, num_samples=samples, seed=seed)
+            sample_states(tagger.drafter.encoder, words, mask, num_samples=samples, seed=seed)
         )
 
     matrix = tf.random.stateless_normal([MATMUL_SIZE, MATMUL_SIZE], [1, 2])
     multiply = graph_function()(lambda: tf.reduce_sum(tf.matmul(matrix, matrix)))
     look_up = graph_function()(lambda: tagger.features(batch)["form_index"])
-    represent = graph_function()(lambda: tagger.representation(features))
-    decide = graph_function()(lambda: tagger.draft(features)["uncertainty"])
+    represent = graph_function()(lambda: tagger.drafter.representation(features))
+    decide = graph_function()(lambda: tagger.draft(features).uncertainty)
     refine = graph_function()(lambda: tagger.refine(features, drafted))
-    everything = graph_function()(lambda: tagger.tag(tagger.features(batch))["labels"])
+    everything = graph_function()(lambda: tagger.decide(tagger.features(batch)).label_ids)
     return {
         "strings to features": lambda: look_up().numpy(),
         "word representation": lambda: represent().numpy(),

@@ -72,9 +72,10 @@ def _rows(run_dir: str, tokens: Sequence[Sequence[str]]) -> list[Row]:
 
     def model(sampling: str = "exact", refine_all: bool = False, num_samples: int | None = None):
         loaded = uanet_tf.load_model(run_dir)
-        if sampling == "exact" or loaded.can_adapt:
+        if sampling == "exact" or loaded.drafter.can_adapt(loaded.options):
             loaded.sampling = sampling
-        loaded.refine_all = refine_all
+        if loaded.gate is not None:
+            loaded.refine_all = refine_all
         if num_samples is not None:
             loaded.num_samples = num_samples
         return loaded
@@ -87,7 +88,7 @@ def _rows(run_dir: str, tokens: Sequence[Sequence[str]]) -> list[Row]:
     ]
     one = model(num_samples=1)
     rows.append(Row("exact, M = 1", lambda: uanet_tf.tag(one, tokens)))
-    if exact.can_adapt:
+    if exact.drafter.can_adapt(exact.options):
         adaptive = model("adaptive")
         rows.append(Row("adaptive", lambda: uanet_tf.tag(adaptive, tokens)))
     return rows

@@ -10,13 +10,18 @@ from uanet_tf.commands import train
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.config import Config, iter_options
 from uanet_tf.errors import InputError
+from uanet_tf.option import has_flag
 from uanet_tf.training.run_directory import flag_text
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "uanet_tf"
-FIELDS = {field.name: (group, field) for group, field, _ in iter_options(Config())}
+FIELDS = {
+    field.name: (group, field)
+    for group, field, _ in iter_options(Config())
+    if has_flag(field, "train")
+}
 # They define, check and store settings, which is not reading them.
-DEFINING = {PACKAGE / "config.py", PACKAGE / "settings.py"}
+DEFINING = {PACKAGE / f"{name}.py" for name in ("config", "settings", "inference_options")}
 
 
 def parse(*arguments: str) -> Config:
@@ -65,7 +70,7 @@ def test_the_command_line_wins_over_the_flagfile(tmp_path):
     config = parse(f"--flagfile={path}", "--epochs=9")
     assert (config.training.epochs, config.training.seed) == (9, 3)
     assert config.training.deterministic
-    assert not config.sampling.tune_threshold
+    assert not config.training.tune_threshold
 
 
 def test_flags_txt_gives_the_same_configuration(tmp_path):

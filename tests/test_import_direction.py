@@ -11,10 +11,12 @@ PACKAGE = "uanet_tf"
 
 # Left to right. Folders in one step do not import each other.
 STEPS = (
-    {"errors", "arguments", "option", "printable", "registry"},
-    {"strict_json", "weight_file"},
+    {"errors", "printable", "registry"},
+    {"arguments", "option", "strict_json", "weight_file"},
+    {"inference_options"},
     {"settings"},
     {"ops", "config"},
+    {"settings_record"},
     {"data", "attention", "recurrent", "recipe"},
     {"samples", "corpora", "presets"},
     {"representation"},

@@ -2,6 +2,8 @@
 
 from typing import TypeVar
 
+from uanet_tf.errors import ArgumentError, InputError
+
 Number = TypeVar("Number", bound=int | None)
 
 
@@ -10,21 +12,27 @@ def check_positive(name: str, value: Number, optional: bool = False) -> Number:
     if value is None and optional:
         return value
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"`{name}` must be a positive integer. Received: {name}={value!r}")
+        raise ArgumentError(f"`{name}` must be a positive integer. Received: {name}={value!r}")
     return value
 
 
 def check_even(name: str, value: int) -> int:
     """Returns ``value`` if it is an even integer of at least 2."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 2 or value % 2:
-        raise ValueError(f"`{name}` must be even and positive. Received: {name}={value!r}")
+        raise ArgumentError(f"`{name}` must be even and positive. Received: {name}={value!r}")
     return value
+
+
+def check_even_setting(name: str, value: int) -> None:
+    """Raises InputError if the setting is odd."""
+    if value % 2:
+        raise InputError(f"--{name} must be even: half a direction. Received: {value}")
 
 
 def check_rate(name: str, value: float) -> float:
     """Returns ``value`` if it is a dropout rate."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
-        raise ValueError(f"`{name}` must be in [0, 1). Received: {name}={value!r}")
+        raise ArgumentError(f"`{name}` must be in [0, 1). Received: {name}={value!r}")
     return value
 
 
@@ -32,5 +40,5 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> str:
     """Returns ``value`` if it is one of ``choices``."""
     if value not in choices:
         allowed = ", ".join(f'"{choice}"' for choice in choices)
-        raise ValueError(f"`{name}` must be one of {allowed}. Received: {name}={value!r}")
+        raise ArgumentError(f"`{name}` must be one of {allowed}. Received: {name}={value!r}")
     return value

@@ -1,4 +1,4 @@
-"""The one exception for bad input."""
+"""What is raised for bad input, and for bad arguments of a layer."""
 
 
 class InputError(ValueError):
@@ -15,3 +15,10 @@ def one_line(error: BaseException, most: int = 300) -> str:
     first = (str(error).strip() or "unreadable").splitlines()[0]
     text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in first[: most + 1])
     return text if len(text) <= most else f"{text[:most]}..."
+
+
+class ArgumentError(ValueError):
+    """A layer cannot be made with these arguments, or not from what another layer gives it.
+
+    The message has the form "`dropout` must be in [0, 1). Received: dropout=1.5".
+    """

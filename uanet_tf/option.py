@@ -1,7 +1,10 @@
 """A documented setting: a dataclass field with its help and its limits."""
 
 import dataclasses
+import math
 from typing import Any
+
+from uanet_tf.errors import InputError
 
 # Far above any use: a typing error, or somebody else's configuration, may not take the machine.
 MAX_COUNT = 1_000_000
@@ -18,11 +21,32 @@ def option(
     low: float | None = None,
     high: float | None = None,
     below: float | None = None,
+    commands: tuple[str, ...] | None = None,
+    optimizer: str | None = None,
 ) -> Any:
-    """A documented field: ``low <= value <= high`` and ``value < below`` where given."""
+    """A documented field: ``low <= value <= high`` and ``value < below`` where given.
+
+    Args:
+      default: value of the field.
+      help: what it is; the help of its flag.
+      choices: the values allowed.
+      low: least value.
+      high: largest value.
+      below: what the value must be smaller than.
+      commands: names of the commands that have it as a flag; None: all.
+      optimizer: it is a setting of the optimizer of this name only, see ``Tagger.variable_groups``.
+    """
     return dataclasses.field(
         default=default,
-        metadata={"help": help, "choices": choices, "low": low, "high": high, "below": below},
+        metadata={
+            "help": help,
+            "choices": choices,
+            "low": low,
+            "high": high,
+            "below": below,
+            "commands": commands,
+            "optimizer": optimizer,
+        },
     )
 
 
@@ -49,3 +73,30 @@ def layers(default: int, help: str) -> Any:
 def heads(default: int, help: str) -> Any:
     """A number of attention heads."""
     return option(default, help, low=1, high=MAX_HEADS)
+
+
+def has_flag(field: dataclasses.Field, command: str) -> bool:
+    """Whether the field is a flag of the command."""
+    commands = field.metadata["commands"]
+    return commands is None or command in commands
+
+
+def check_option(field: dataclasses.Field, value: Any, name: str) -> None:
+    """Raises InputError if ``value`` is outside the field's documented limits.
+
+    Args:
+      field: made by ``option``.
+      value: what it is to be.
+      name: the field as the user knows it, ``--threshold`` or `` `threshold` ``.
+    """
+    limits = field.metadata
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{name} must be a finite number. Received: {value}")
+    if limits["choices"] and value not in limits["choices"]:
+        raise InputError(f"{name} must be one of {', '.join(limits['choices'])}. Received: {value}")
+    if limits["low"] is not None and not value >= limits["low"]:
+        raise InputError(f"{name} must be at least {limits['low']}. Received: {value}")
+    if limits["high"] is not None and not value <= limits["high"]:
+        raise InputError(f"{name} must be at most {limits['high']}. Received: {value}")
+    if limits["below"] is not None and not value < limits["below"]:
+        raise InputError(f"{name} must be below {limits['below']}. Received: {value}")

@@ -33,15 +33,16 @@ ENCODERS = {
     "none": "uanet_tf.encoders.no_encoder:NoEncoder",
 }
 
-# UANet is more than a layer on the states: a tagger of its own.
+# UANet drafts with a softmax; a tagger with a decoder of REFINED_DECODERS has a refiner and a gate.
 DECODERS = {
-    "uanet": "uanet_tf.models.uanet:UANet",
+    "uanet": "uanet_tf.decoders.softmax:SoftmaxDecoder",
     "softmax": "uanet_tf.decoders.softmax:SoftmaxDecoder",
     "crf": "uanet_tf.decoders.crf:CRFDecoder",
     "lan": "uanet_tf.decoders.label_attention:LabelAttentionDecoder",
     "seq2seq": "uanet_tf.decoders.seq2seq:Seq2SeqDecoder",
     "seq2biseq": "uanet_tf.decoders.seq2biseq:Seq2BiseqDecoder",
 }
+REFINED_DECODERS = ("uanet",)
 
 
 def find(line: str) -> Any:

@@ -6,13 +6,11 @@ One field is one flag of ``train.py`` and one key of a run's ``config.json``. "p
 
 import dataclasses
 
+from uanet_tf.inference_options import MAX_SEED
 from uanet_tf.option import count as _count
 from uanet_tf.option import heads, layers, option, width
 from uanet_tf.option import rate as _rate
 from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS
-
-SAMPLING = ("exact", "adaptive")
-MAX_SEED = 2**31 - 1  # seeds are int32 in the graph
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,7 +148,7 @@ class EncoderConfig:
 
 @dataclasses.dataclass(frozen=True)
 class DecoderConfig:
-    """From states to labels; the refiner's settings count for ``--decoder=uanet`` only."""
+    """From states to labels; the refiner's settings are for ``--decoder=uanet`` only."""
 
     decoder: str = option("uanet", "How labels are decided.", choices=tuple(DECODERS))
     refiner_layers: int = layers(2, "Layers of the two-stream refiner (paper: 2; OntoNotes: 3).")
@@ -212,44 +210,6 @@ class DecoderConfig:
 
 
 @dataclasses.dataclass(frozen=True)
-class SamplingConfig:
-    """Monte Carlo sampling and the gate."""
-
-    num_samples: int = _count(8, "Monte Carlo samples M (paper: 8).", high=10_000)
-    mc_seed: int = option(
-        1,
-        "Seed of the fixed sampling masks; negative: new masks at each call, for research.",
-        high=MAX_SEED,
-    )
-    sampling: str = option(
-        "exact",
-        "How the saved model tags: with all M samples of each sentence (exact), or with as many "
-        "as its labels need (adaptive). Can be changed when tagging.",
-        choices=SAMPLING,
-    )
-    adaptive_agreement: float = option(
-        0.999,
-        "Share of the development set's tokens that keep the label of exact sampling under "
-        "adaptive sampling, at the least: decides where it stops. 0: adaptive sampling is not "
-        "prepared.",
-        low=0.0,
-        high=1.0,
-    )
-    threshold: float = option(
-        0.35, "Gamma, nats: tokens more uncertain than this take the refined label.", low=0.0
-    )
-    tune_threshold: bool = option(
-        False, "Choose Gamma on the development set after training and store it in the run."
-    )
-    uncertainty: str = option(
-        "entropy",
-        "What the gate compares with Gamma: the entropy of the mean distribution (Eq. 5) or its "
-        "epistemic part, the mutual information.",
-        choices=("entropy", "mutual_information"),
-    )
-
-
-@dataclasses.dataclass(frozen=True)
 class TrainingConfig:
     """Optimizers, schedules and the run itself."""
 
@@ -295,19 +255,35 @@ class TrainingConfig:
         choices=("inverse_time", "linear"),
     )
     refiner_learning_rate: float = option(
-        1e-4, "Peak learning rate of the refiner's Adam (paper: 1e-4).", low=0.0
+        1e-4,
+        "Peak learning rate of the refiner's Adam (paper: 1e-4).",
+        low=0.0,
+        optimizer="refined",
     )
     refiner_weight_decay: float = option(
-        1e-6, "Decoupled weight decay of the refiner, a step (released code: 1e-6).", low=0.0
+        1e-6,
+        "Decoupled weight decay of the refiner, a step (released code: 1e-6).",
+        low=0.0,
+        optimizer="refined",
     )
     bert_learning_rate: float = option(
-        3e-5, "Peak rate of BERT's Adam (Devlin et al., 2019: 2e-5 to 5e-5); 0: frozen.", low=0.0
+        3e-5,
+        "Peak rate of BERT's Adam (Devlin et al., 2019: 2e-5 to 5e-5); 0: frozen.",
+        low=0.0,
+        optimizer="bert",
     )
     bert_warmup: float = option(
-        0.1, "Share of all steps over which BERT's rate rises (Devlin: 0.1).", low=0.0, high=1.0
+        0.1,
+        "Share of all steps over which BERT's rate rises (Devlin: 0.1).",
+        low=0.0,
+        high=1.0,
+        optimizer="bert",
     )
     bert_weight_decay: float = option(
-        0.01, "Decoupled weight decay of BERT, a step (Devlin: 0.01).", low=0.0
+        0.01,
+        "Decoupled weight decay of BERT, a step (Devlin: 0.01).",
+        low=0.0,
+        optimizer="bert",
     )
     warmup: float = option(
         0.1,
@@ -338,6 +314,17 @@ class TrainingConfig:
         "Factor on the squared distance of the encoder's states with and without dropout (Ma et "
         "al., 2017; Strubell et al., 2017, for id_cnn).",
         low=0.0,
+    )
+    tune_threshold: bool = option(
+        False, "Choose Gamma on the development set after training and store it in the run."
+    )
+    adaptive_agreement: float = option(
+        0.999,
+        "Share of the development set's tokens that keep the label of exact sampling under "
+        "adaptive sampling, at the least: decides where it stops. 0: adaptive sampling is not "
+        "prepared.",
+        low=0.0,
+        high=1.0,
     )
     average_decay: float = _rate(
         0.0,

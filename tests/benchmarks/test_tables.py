@@ -86,7 +86,7 @@ def test_decoding_by_length(config, monkeypatch, tmp_path):
 
 def test_work_of_the_encoder_is_that_of_its_weights(config):
     tagger = tagger_for(config, sentences_like(4, 5, 10))
-    weights = [v for v in tagger.encoder.trainable_variables if v.shape.rank == 2]
+    weights = [v for v in tagger.drafter.encoder.trainable_variables if v.shape.rank == 2]
     # Two operations, multiply and add, for each weight of a matrix.
     assert stages.encoder_flops(tagger) == 2 * sum(v.shape.num_elements() for v in weights)
 

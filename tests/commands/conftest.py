@@ -14,7 +14,13 @@ from uanet_tf.config import Config
 def model(monkeypatch):
     """The model that commands load from any run directory."""
     fake = FakeModel()
-    monkeypatch.setattr(uanet_tf, "load_model", lambda run_dir, **_: fake, raising=False)
+
+    def load_model(run_dir, *, mixed_bfloat16=None, **options):
+        for name, value in options.items():
+            setattr(fake, name, value)
+        return fake
+
+    monkeypatch.setattr(uanet_tf, "load_model", load_model, raising=False)
     return fake
 
 

@@ -255,8 +255,11 @@ def test_bad_files(tmp_path, run_dir, model, call, capsys, name, content, messag
         ([], "--run_dir is required"),
         (["--run_dir=/no/such"], "/no/such is not a run directory: it has no config.json."),
         (["--run_dir={run}", "--input=/no/such"], "/no/such: no such file."),
-        (["--run_dir={run}", "--threshold=-1"], "--threshold must be at least 0. Received: -1"),
-        (["--run_dir={run}", "--threshold=nan"], "--threshold must be at least 0. Received: nan"),
+        (["--run_dir={run}", "--threshold=-1"], "--threshold must be at least 0.0. Received: -1.0"),
+        (
+            ["--run_dir={run}", "--threshold=nan"],
+            "--threshold must be a finite number. Received: nan",
+        ),
         (["--run_dir={run}", "--batch_size=0"], "--batch_size=0: 0 is not a positive integer"),
         (["--run_dir={run}", "--format=xml"], "--format=xml: value should be one of"),
         (

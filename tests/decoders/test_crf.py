@@ -95,7 +95,7 @@ def test_best_sequence_and_marginals(names, samples):
             continue
         best = enumerate_paths(decoder, emissions.mean(axis=0)[row, :length])
         path = max(best, key=lambda path: best[path])
-        assert decision["label_ids"][row, :length].numpy().tolist() == list(path)
+        assert decision.label_ids[row, :length].numpy().tolist() == list(path)
         for sample in range(samples):
             scores = enumerate_paths(decoder, emissions[sample, row, :length])
             total = log_sum(scores.values())
@@ -103,7 +103,7 @@ def test_best_sequence_and_marginals(names, samples):
             for path, score in scores.items():
                 for t, label in enumerate(path):
                     expected[t, label] += math.exp(score - total)
-            found = decision["samples"][sample, row, :length]
+            found = decision.samples[sample, row, :length]
             np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
@@ -114,7 +114,7 @@ def test_gradient_of_the_loss():
     with tf.GradientTape() as tape:
         loss = decoder.loss(states, labels, MASK)
     gradient = tape.gradient(loss, decoder.bias)
-    marginals = decoder.decide(make_states(), MASK)["probabilities"].numpy()
+    marginals = decoder.decide(make_states(), MASK).probabilities.numpy()
     expected = (marginals - np.eye(CLASSES)[labels])[MASK].sum(axis=0)
     np.testing.assert_allclose(gradient, expected, atol=1e-4)
 
@@ -128,10 +128,10 @@ def test_impossible_transitions_are_never_decided():
         names = [None, *(NAMES[label] for label in path), None]
         return all(is_valid_transition(a, b, "BIOES") for a, b in itertools.pairwise(names))
 
-    paths = [decoder.decide(states)["label_ids"].numpy() for decoder in (free, bound)]
+    paths = [decoder.decide(states).label_ids.numpy() for decoder in (free, bound)]
     assert not all(map(is_valid, paths[0]))
     assert all(map(is_valid, paths[1]))
-    probabilities = bound.decide(states)["probabilities"]
+    probabilities = bound.decide(states).probabilities
     begins, ends = probabilities[:, 0], probabilities[:, -1]
     assert float(tf.reduce_max(begins[:, 2])) == 0.0  # nothing starts with E-X
     assert float(tf.reduce_max(ends[:, 1])) == 0.0  # nothing ends with B-X
@@ -141,7 +141,7 @@ def test_no_possible_sequence_still_has_a_best():
     """Of labels that cannot follow each other; probabilities and loss stay finite."""
     decoder = CRFDecoder(2, label_names=["B-X", "B-Y"])
     decision = decoder.decide(make_states(), MASK)
-    assert np.isfinite(decision["probabilities"]).all()
+    assert np.isfinite(decision.probabilities).all()
     assert np.isfinite(decoder.loss(make_states()[0], np.zeros(MASK.shape, int), MASK))
 
 
@@ -149,7 +149,7 @@ def test_another_scheme():
     decoder = CRFDecoder(3, label_names=["O", "B-X", "I-X"], scheme="IOB2")
     copy = CRFDecoder.from_config(json.loads(json.dumps(decoder.get_config())))
     assert (copy.label_names, copy.scheme) == (["O", "B-X", "I-X"], "IOB2")
-    labels = copy.decide(10 * make_states(), MASK)["label_ids"].numpy()
+    labels = copy.decide(10 * make_states(), MASK).label_ids.numpy()
     before = np.pad(labels[:, :-1], [(0, 0), (1, 0)])
     assert not ((labels == 2) & (before == 0)).any()
 

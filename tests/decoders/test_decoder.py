@@ -52,18 +52,14 @@ def test_contract(name):
     def call(layer, inputs, seed):
         del seed
         states = tf.stack([inputs["states"], -inputs["states"]])
-        decide = layer.decide if name == "softmax" else layer  # a call gives its logits
-        decision = decide(states, mask=inputs["mask"])
-        return decision["probabilities"], tf.transpose(decision["samples"], [1, 2, 0, 3])
+        decision = layer(states, mask=inputs["mask"])
+        return decision.probabilities, tf.transpose(decision.samples, [1, 2, 0, 3])
 
     check_layer(
         MAKERS[name],
         lambda: {"states": make_states()[0], "mask": MASK},
         call=call,
         has_dropout=False,
-        # A functional model is made of calls, and a call of the softmax gives its logits: see
-        # its own test.
-        skip={"keras_file"} if name == "softmax" else (),
     )
 
 
@@ -71,15 +67,15 @@ def test_contract(name):
 @pytest.mark.parametrize("samples", [1, 3])
 def test_decision(name, samples):
     decision = randomise(MAKERS[name]()).decide(make_states(samples), MASK)
-    assert decision["label_ids"].dtype == tf.int32
-    assert decision["label_ids"].shape == MASK.shape
-    assert decision["samples"].shape == [samples, *MASK.shape, CLASSES]
-    np.testing.assert_allclose(tf.reduce_sum(decision["samples"], -1), 1.0, atol=1e-5)
-    mean = np.mean(decision["samples"], axis=0)
-    np.testing.assert_allclose(decision["probabilities"], mean, atol=1e-6)
-    assert (decision["label_ids"].numpy()[~MASK] == 0).all()
+    assert decision.label_ids.dtype == tf.int32
+    assert decision.label_ids.shape == MASK.shape
+    assert decision.samples.shape == [samples, *MASK.shape, CLASSES]
+    np.testing.assert_allclose(tf.reduce_sum(decision.samples, -1), 1.0, atol=1e-5)
+    mean = np.mean(decision.samples, axis=0)
+    np.testing.assert_allclose(decision.probabilities, mean, atol=1e-6)
+    assert (decision.label_ids.numpy()[~MASK] == 0).all()
     # Several samples disagree about some token: there is an uncertainty.
-    spread = np.ptp(decision["samples"].numpy(), axis=0)[MASK]
+    spread = np.ptp(decision.samples.numpy(), axis=0)[MASK]
     assert (spread.max() > 0.01) == (samples == 3)
 
 
@@ -88,8 +84,8 @@ def test_like_samples_are_as_one(name):
     """M copies of a sample decide as the sample alone."""
     decoder, states = randomise(MAKERS[name]()), make_states(1)
     one, three = (decoder.decide(np.repeat(states, m, axis=0), MASK) for m in (1, 3))
-    np.testing.assert_array_equal(one["label_ids"], three["label_ids"])
-    np.testing.assert_allclose(one["probabilities"], three["probabilities"], atol=1e-5)
+    np.testing.assert_array_equal(one.label_ids, three.label_ids)
+    np.testing.assert_allclose(one.probabilities, three.probabilities, atol=1e-5)
 
 
 @all_decoders
@@ -97,9 +93,9 @@ def test_labels_do_not_depend_on_batch_and_padding(name):
     decoder, states = randomise(MAKERS[name]()), make_states(3, 4, 6, seed=2)
     lengths = [6, 2, 4, 1]
     mask = np.arange(6) < np.array(lengths)[:, np.newaxis]
-    together = decoder.decide(states, mask)["label_ids"].numpy()
+    together = decoder.decide(states, mask).label_ids.numpy()
     for row, length in enumerate(lengths):
-        alone = decoder.decide(states[:, row : row + 1, :length])["label_ids"]
+        alone = decoder.decide(states[:, row : row + 1, :length]).label_ids
         np.testing.assert_array_equal(alone[0], together[row, :length])
 
 
@@ -153,8 +149,8 @@ def test_over_fits(name):
     losses = [float(train()) for _ in range(80)]
     assert losses[-1] < 0.1 * losses[0]
     decision = decoder.decide(states, mask)
-    np.testing.assert_array_equal(decision["label_ids"], labels)
-    confidence = np.take_along_axis(decision["probabilities"].numpy(), labels[..., np.newaxis], 2)
+    np.testing.assert_array_equal(decision.label_ids, labels)
+    confidence = np.take_along_axis(decision.probabilities.numpy(), labels[..., np.newaxis], 2)
     assert confidence[mask].min() > 0.5
 
 
@@ -185,9 +181,9 @@ def test_nothing_to_decide(name):
         for batch, steps in ((0, 4), (2, 0), (0, 0), (2, 1)):
             empty = tf.constant(make_states(2, batch, steps)), tf.zeros([batch, steps], tf.bool)
             decision = run(*empty)
-            assert decision["label_ids"].shape == [batch, steps]
-            assert decision["samples"].shape == [2, batch, steps, CLASSES]
-            assert np.isfinite(decision["probabilities"]).all()
+            assert decision.label_ids.shape == [batch, steps]
+            assert decision.samples.shape == [2, batch, steps, CLASSES]
+            assert np.isfinite(decision.probabilities).all()
             labels = tf.zeros([batch, steps], tf.int32)
             assert float(decoder.loss(empty[0][0], labels, empty[1])) == 0.0
 

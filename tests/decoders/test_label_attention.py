@@ -59,7 +59,7 @@ def test_equals_transcription(num_layers):
     for sample, row in np.ndindex(2, 2):
         length = MASK[row].sum()
         expected = np.array(reference(decoder, states[sample, row, :length]))
-        np.testing.assert_allclose(decision["samples"][sample, row, :length], expected, atol=1e-5)
+        np.testing.assert_allclose(decision.samples[sample, row, :length], expected, atol=1e-5)
         assert np.ptp(expected, axis=0).max() > 0.01  # tokens differ, so that errors show
 
 

@@ -90,9 +90,9 @@ def test_decision_is_the_mean_of_both_log_probabilities(samples):
         _, p_forward, left_labels = run(w, of_row, right)
         expected = np.exp((np.log(p_backward) + np.log(p_forward)) / 2)
         expected /= expected.sum(axis=-1, keepdims=True)
-        np.testing.assert_allclose(decision["samples"][:, row, :length], expected, atol=1e-5)
+        np.testing.assert_allclose(decision.samples[:, row, :length], expected, atol=1e-5)
         best = expected.mean(axis=0).argmax(axis=-1)
-        assert decision["label_ids"][row, :length].numpy().tolist() == best.tolist()
+        assert decision.label_ids[row, :length].numpy().tolist() == best.tolist()
         directions_differ |= right_labels != left_labels
     assert directions_differ  # else this test shows less than it says
 

@@ -84,25 +84,25 @@ def test_greedy(samples):
         for t in range(length):
             mean = reference(decoder, states[:, row, : t + 1], [*path, 0]).mean(axis=0)
             path.append(int(mean[t].argmax()))
-        assert decision["label_ids"][row, :length].numpy().tolist() == path
+        assert decision.label_ids[row, :length].numpy().tolist() == path
         expected = reference(decoder, states[:, row, :length], path)
-        np.testing.assert_allclose(decision["samples"][:, row, :length], expected, atol=1e-5)
+        np.testing.assert_allclose(decision.samples[:, row, :length], expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("samples", [1, 3])
 def test_all_beams_find_the_most_probable_sequence(samples):
     decoder, states = make_decoder(CLASSES**STEPS), make_states(samples)
     decision = decoder.decide(states, MASK)
-    greedy = make_decoder().decide(states, MASK)["label_ids"].numpy()
+    greedy = make_decoder().decide(states, MASK).label_ids.numpy()
     gains = []
     for row, length in enumerate(LENGTHS):
         of_row = states[:, row, :length]
         paths = list(itertools.product(range(CLASSES), repeat=length))
         best = max(paths, key=lambda path: log_p(decoder, of_row, path))
-        assert decision["label_ids"][row, :length].numpy().tolist() == list(best)
+        assert decision.label_ids[row, :length].numpy().tolist() == list(best)
         # The probabilities are those given the labels decided before.
         expected = reference(decoder, of_row, best).mean(axis=0)
-        np.testing.assert_allclose(decision["probabilities"][row, :length], expected, atol=1e-5)
+        np.testing.assert_allclose(decision.probabilities[row, :length], expected, atol=1e-5)
         gains.append(log_p(decoder, of_row, best) - log_p(decoder, of_row, greedy[row, :length]))
     assert min(gains) >= 0
     assert len(gains) == len(LENGTHS)

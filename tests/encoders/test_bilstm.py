@@ -51,7 +51,7 @@ def test_the_input_of_each_layer_is_dropped(number):
     masks = layer._input_masks(tf.constant(INPUTS), SEED)
     assert [mask.shape.as_list() for mask in masks.values()] == [[5, 3, WIDTH], [5, 3, HIDDEN]]
     one = {f"input_{number}": masks[f"input_{number}"]}
-    outputs = VariationalBiLSTM.call(layer, tf.constant(INPUTS), dropout_masks=one)
+    outputs = layer.recur(tf.constant(INPUTS), None, one)
     assert np.abs(outputs - layer(INPUTS)).max() > 1e-3
 
 

@@ -28,10 +28,10 @@ def test_of_a_model_with_a_refiner():
     sentences = make_sentences("IOB2", 4)
     tokens = [list(sentence.tokens) for sentence in sentences]
     model = make_tagger(small(Config()), make_vocabulary(sentences, "IOB2"))
-    limits = model.adaptive_limits.numpy()
+    limits = model.drafter.adaptive_limits.numpy()
     with one_pass(model):
         plain = uanet_tf.tag(model, tokens)
-    np.testing.assert_array_equal(model.adaptive_limits.numpy(), limits)
+    np.testing.assert_array_equal(model.drafter.adaptive_limits.numpy(), limits)
     # Untrained, so every token is above Gamma.
     assert all(all(sentence.refined) for sentence in uanet_tf.tag(model, tokens))
     assert not any(any(sentence.refined) for sentence in plain)
@@ -39,5 +39,5 @@ def test_of_a_model_with_a_refiner():
     drafted = model.draft(model.features(pad(tokens)))
     for row, sentence in enumerate(plain):
         assert sentence.labels == sentence.draft_labels
-        expected = drafted["uncertainty"][row, : len(sentence)]
+        expected = drafted.uncertainty[row, : len(sentence)]
         np.testing.assert_allclose(sentence.uncertainty, expected, rtol=1e-4)

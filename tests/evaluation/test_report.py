@@ -32,7 +32,7 @@ def test_table_of_entities():
         "refined               66.67      66.67      66.67      80.00\n"
         "gated                 66.67      66.67      66.67      80.00\n"
         "\n"
-        "gated, by type    precision     recall         F1      count\n"
+        "by type           precision     recall         F1      count\n"
         "PER                  100.00      50.00      66.67          2\n"
         "LOC                   50.00     100.00      66.67          1\n"
         "\n"

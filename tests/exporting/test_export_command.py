@@ -1,6 +1,5 @@
 """export.py from outside: what it writes, what it refuses, and kill -9."""
 
-import json
 import os
 import shutil
 import signal
@@ -17,7 +16,6 @@ from absl import logging
 from tests.exporting.conftest import assert_same, predict
 from tests.exporting.test_saved_model import ask
 from uanet_tf.commands import export, runner
-from uanet_tf.config import Config
 from uanet_tf.exporting.sample_inputs import pad
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,15 +41,15 @@ def call(run_dir, tmp_path, capsys):
     [
         ("--run_dir=", "--run_dir is required"),
         ("--export_dir=", "--export_dir is required"),
-        ("--run_dir=no/such", "no/such is not a run directory"),
+        ("--run_dir=no/such", "no/such holds no model.keras: it is not a run directory"),
         ("--name=a/b", "--name must be letters, digits"),
         ("--name=x_text", "--name must not end in '_text'"),
         ("--version=0", "--version must be at least 1"),
         ("--version=two", "--version must be a whole number. Received: two"),
         ("--num_samples=-1", "-1"),
         ("--mc_seed=-1", "-1"),
-        ("--threshold=-0.5", "--threshold must be a finite number of at least 0. Received: -0.5"),
-        ("--threshold=nan", "--threshold must be a finite number of at least 0. Received: nan"),
+        ("--threshold=-0.5", "--threshold must be at least 0.0. Received: -0.5"),
+        ("--threshold=nan", "--threshold must be a finite number. Received: nan"),
         ("--sampling=none", "sampling"),
         ("--quantise", "Unknown command line flag 'quantise'"),
         ("here", "Arguments must be flags"),
@@ -85,11 +83,7 @@ def test_a_run_that_is_not_finished(call, run_dir, tmp_path):
 
 
 def test_masks_that_are_new_at_each_call_are_refused(call, tmp_path):
-    run_dir = tmp_path / "random"
-    run_dir.mkdir()
-    config = Config().replace(mc_seed=-1)
-    (run_dir / "config.json").write_text(json.dumps(config.to_dict()))
-    code, err = call(run_dir=run_dir)
+    code, err = call("--mc_seed=-1")
     assert code == 2
     assert "--mc_seed=-1 draws new masks: name a seed of at least 0 with --mc_seed." in err
 

@@ -51,11 +51,11 @@ def test_a_wrong_export_is_not_published(run_dir, tmp_path, monkeypatch, broken)
     save = saved_model.save_signatures
 
     def save_wrongly(signatures, path, *, owner, assets):
-        gamma = owner.gamma.numpy()
+        gamma = owner.gate.gamma.numpy()
         if broken == "gamma":
-            owner.gamma.assign(gamma + 0.5)
+            owner.gate.gamma.assign(gamma + 0.5)
         save(signatures, path, owner=owner, assets=assets)
-        owner.gamma.assign(gamma)
+        owner.gate.gamma.assign(gamma)
         if broken == "words":
             file = path / "assets" / "words.txt"
             file.write_text("".join(reversed(file.read_text().splitlines(keepends=True))))

@@ -47,34 +47,34 @@ def run(parts, limits, rows=slice(None), num_samples=SAMPLES):
     if limits.ndim == 2:
         limits = limits[:, np.newaxis, np.newaxis]
     found = graph(*parts, num_samples)(INPUTS[rows], MASK[rows], limits)
-    return {key: value.numpy() for key, value in found.items()}
+    return found._replace(**{key: value.numpy() for key, value in found._asdict().items()})
 
 
 def stages(parts, num_samples=SAMPLES):
     """p at each checkpoint by separate passes, [S + 1, B, T, C], and at all M samples."""
     encoder, decoder = parts
     mask = tf.constant(MASK)
-    plain = decoder.decide(tf.expand_dims(encoder(INPUTS, mask=mask), 0), mask)["probabilities"]
+    plain = decoder.decide(tf.expand_dims(encoder(INPUTS, mask=mask), 0), mask).probabilities
     states = sample_states(encoder, tf.constant(INPUTS), mask, num_samples=num_samples, seed=SEED)
-    samples = decoder.decide(states, mask)["samples"].numpy()
+    samples = decoder.decide(states, mask).samples.numpy()
     return [plain.numpy(), *(samples[:k].mean(axis=0) for k in checkpoints(num_samples)[1:])]
 
 
 def test_where_nothing_is_settled_it_is_exact(parts):
     found = run(parts, NEVER)
     p = stages(parts)[-1]
-    np.testing.assert_allclose(found["probabilities"][:5], p[:5], atol=1e-6)
+    np.testing.assert_allclose(found.probabilities[:5], p[:5], atol=1e-6)
     u = np.where(MASK, entropy(tf.constant(p)), 0.0)
-    np.testing.assert_allclose(found["uncertainty"], u, atol=1e-5)
-    np.testing.assert_array_equal(found["label_ids"], np.where(MASK, p.argmax(-1), 0))
+    np.testing.assert_allclose(found.uncertainty, u, atol=1e-5)
+    np.testing.assert_array_equal(found.label_ids, np.where(MASK, p.argmax(-1), 0))
     # A sentence without tokens has nothing to wait for.
-    assert found["samples_used"].tolist() == [SAMPLES] * 5 + [0]
+    assert found.samples_used.tolist() == [SAMPLES] * 5 + [0]
 
 
 def test_where_all_is_settled_it_is_the_pass_without_dropout(parts):
     found = run(parts, ALWAYS)
-    np.testing.assert_allclose(found["probabilities"], stages(parts)[0], atol=1e-6)
-    assert not found["samples_used"].any()
+    np.testing.assert_allclose(found.probabilities, stages(parts)[0], atol=1e-6)
+    assert not found.samples_used.any()
 
 
 def test_a_sentence_stops_at_the_first_checkpoint_at_which_all_its_tokens_are_settled(parts):
@@ -89,8 +89,8 @@ def test_a_sentence_stops_at_the_first_checkpoint_at_which_all_its_tokens_are_se
                 break
             stage += 1
         used.append(checkpoints(SAMPLES)[stage])
-        np.testing.assert_allclose(found["probabilities"][row], means[stage][row], atol=1e-6)
-    assert found["samples_used"].tolist() == used
+        np.testing.assert_allclose(found.probabilities[row], means[stage][row], atol=1e-6)
+    assert found.samples_used.tolist() == used
     assert len(set(used)) >= 3  # else the test says little
 
 
@@ -102,16 +102,16 @@ def test_states_are_the_mean_of_the_samples_used(parts):
     samples = sample_states(
         encoder, tf.constant(INPUTS), mask, num_samples=SAMPLES, seed=SEED
     ).numpy()
-    for row, used in enumerate(found["samples_used"]):
+    for row, used in enumerate(found.samples_used):
         expected = samples[:used, row].mean(axis=0) if used else plain[row]
-        np.testing.assert_allclose(found["states"][row], expected, atol=1e-6)
-    assert len(set(found["samples_used"])) >= 3  # else the test says little
+        np.testing.assert_allclose(found.states[row], expected, atol=1e-6)
+    assert len(set(found.samples_used)) >= 3  # else the test says little
 
 
 def test_states_are_not_kept_unasked(parts):
     limits = tf.constant(NEVER)
     found = adaptive_draft(*parts, INPUTS, MASK, limits=limits, num_samples=2, seed=SEED)
-    assert "states" not in found
+    assert found.states is None
 
 
 def test_an_answer_does_not_depend_on_the_batch(parts):
@@ -119,20 +119,18 @@ def test_an_answer_does_not_depend_on_the_batch(parts):
     together = run(parts, limits)
     for row in range(BATCH):
         alone = run(parts, limits, rows=slice(row, row + 1))
-        assert alone["samples_used"][0] == together["samples_used"][row]
-        np.testing.assert_allclose(
-            alone["probabilities"][0], together["probabilities"][row], atol=1e-6
-        )
+        assert alone.samples_used[0] == together.samples_used[row]
+        np.testing.assert_allclose(alone.probabilities[0], together.probabilities[row], atol=1e-6)
 
 
 @pytest.mark.parametrize("num_samples", [2, 3, 5])
 def test_any_number_of_samples(parts, num_samples):
     found = run(parts, NEVER, num_samples=num_samples)
     expected = stages(parts, num_samples)[-1]
-    np.testing.assert_allclose(found["probabilities"][:5], expected[:5], atol=1e-6)
+    np.testing.assert_allclose(found.probabilities[:5], expected[:5], atol=1e-6)
 
 
 def test_limits_of_each_sentence(parts):
     limits = np.array([NEVER, ALWAYS, NEVER, ALWAYS, NEVER, ALWAYS], np.float32)
     found = run(parts, limits.transpose(1, 0, 2)[:, :, np.newaxis])  # [S, B, 1, 2]
-    assert found["samples_used"].tolist() == [SAMPLES, 0, SAMPLES, 0, SAMPLES, 0]
+    assert found.samples_used.tolist() == [SAMPLES, 0, SAMPLES, 0, SAMPLES, 0]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.inference.refinement_gate import refinement_gate
+from uanet_tf.inference.refinement_gate import RefinementGate
 
 DRAFT = np.array(
     [[[0.7, 0.2, 0.1], [0.4, 0.5, 0.1], [0.2, 0.3, 0.5]], [[0.1, 0.8, 0.1]] + [[0, 0, 1]] * 2],
@@ -16,11 +16,9 @@ U = np.array([[0.5, 0.25, 1.0], [0.5, 9.0, 9.0]], np.float32)
 MASK = np.array([[True, True, True], [True, False, False]])
 
 
-def gate(threshold):
-    return {
-        name: value.numpy()
-        for name, value in refinement_gate(DRAFT, REFINED, U, threshold, MASK).items()
-    }
+def gate(threshold, draft=DRAFT, uncertainty=U):
+    gated = RefinementGate(7.0)(draft, REFINED, uncertainty, MASK, threshold=threshold)
+    return {name: value.numpy() for name, value in gated._asdict().items()}
 
 
 def test_the_gate_is_strict():
@@ -33,10 +31,9 @@ def test_the_gate_is_strict():
     np.testing.assert_array_equal(below["label_ids"], [[2, 1, 0], [0, 0, 0]])
 
 
-def test_both_labellings_are_given_whatever_the_gate():
+def test_refined_labels_are_given_whatever_the_gate():
     for threshold in (0.0, 0.5, np.inf):
         decided = gate(threshold)
-        np.testing.assert_array_equal(decided["draft_label_ids"], [[0, 1, 2], [1, 0, 0]])
         np.testing.assert_array_equal(decided["refined_label_ids"], [[2, 2, 0], [0, 0, 0]])
 
 
@@ -45,7 +42,7 @@ def test_zero_refines_and_infinity_keeps_every_token():
     np.testing.assert_array_equal(everything["refined"], MASK)
     np.testing.assert_array_equal(everything["label_ids"], everything["refined_label_ids"])
     assert not nothing["refined"].any()
-    np.testing.assert_array_equal(nothing["label_ids"], nothing["draft_label_ids"])
+    np.testing.assert_array_equal(nothing["label_ids"], [[0, 1, 2], [1, 0, 0]])
 
 
 def test_the_distribution_is_that_of_the_label():
@@ -72,19 +69,31 @@ def test_padding_is_zero_and_its_values_are_never_looked_at():
         if name != "probabilities":
             assert not values[~MASK].any(), name
     nan = np.where(MASK[..., None], DRAFT, np.nan)
-    decided = refinement_gate(nan, REFINED, np.where(MASK, U, np.nan), 0.3, MASK)
+    decided = gate(0.3, nan, np.where(MASK, U, np.nan))
     for name, values in gate(0.3).items():
         np.testing.assert_array_equal(decided[name][MASK], values[MASK])
 
 
+def test_the_own_threshold_can_be_changed_live():
+    layer = RefinementGate(0.5)
+    run = tf.function(lambda u: layer(DRAFT, REFINED, u, MASK).refined, autograph=False)
+    np.testing.assert_array_equal(run(U), gate(0.5)["refined"])
+    layer.threshold = 0.3
+    assert layer.threshold == 0.3
+    np.testing.assert_array_equal(run(U), gate(0.3)["refined"])
+    for value in (-0.1, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="`threshold` must be a finite number"):
+            layer.threshold = value
+    assert layer.threshold == 0.3
+
+
 def test_dtypes_and_unknown_shapes():
     specs = [tf.TensorSpec([None, None, None])] * 2 + [tf.TensorSpec([None, None])]
-    specs += [tf.TensorSpec([]), tf.TensorSpec([None, None], tf.bool)]
-    decided = tf.function(refinement_gate, input_signature=specs)(DRAFT, REFINED, U, 0.5, MASK)
-    dtypes = {name: value.dtype for name, value in decided.items()}
+    specs += [tf.TensorSpec([None, None], tf.bool), tf.TensorSpec([])]
+    run = tf.function(RefinementGate(), input_signature=specs, autograph=False)
+    dtypes = {name: x.dtype for name, x in run(DRAFT, REFINED, U, MASK, 0.5)._asdict().items()}
     assert dtypes == {
         "label_ids": tf.int32,
-        "draft_label_ids": tf.int32,
         "refined_label_ids": tf.int32,
         "refined": tf.bool,
         "probabilities": tf.float32,

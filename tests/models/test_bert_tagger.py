@@ -10,7 +10,7 @@ from tests.models.test_tagger import gradients, make_batch, size
 from tests.tiny_bert import count_runs, write_tiny_bert
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
-from uanet_tf.models.build import make_tagger
+from uanet_tf.models.build import check_parts, make_tagger
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.tagging.sentence_stream import tag
 
@@ -61,7 +61,7 @@ def test_the_draft_trains_bert_and_the_refiner_does_not():
 def test_bert_runs_once(decoder):
     """In a step of training, and in tagging whatever the number of samples."""
     model = make_model(decoder=decoder)
-    runs = count_runs(model.representation.bert)
+    runs = count_runs(model.drafter.representation.bert)
     model.losses(*make_batch(model), make_seed(1))
     assert len(runs) == 1
     for samples in (0, 1, 8):
@@ -86,7 +86,7 @@ def test_refining_some_sentences_alone():
     expected = predict(model, TOKENS)
     assert 0 < expected["refined"].any(axis=1).sum() < len(TOKENS)
     model.refine_all = False
-    runs = count_runs(model.representation.bert)
+    runs = count_runs(model.drafter.representation.bert)
     found = predict(model, TOKENS)
     assert len(runs) == 1
     for outputs in (found, expected):
@@ -111,7 +111,7 @@ def test_a_saved_model_needs_no_preset(tmp_path):
     model.save(tmp_path / "model.keras")
     shutil.rmtree(folder)
     loaded = tf.keras.models.load_model(tmp_path / "model.keras", compile=False)
-    assert loaded.representation.bert.activation == "gelu_tanh"
+    assert loaded.drafter.representation.bert.activation == "gelu_tanh"
     assert_same(predict(loaded, TOKENS), expected, tolerance=0)
 
 
@@ -168,11 +168,11 @@ def test_there_is_no_word_embedding_for_pretrained_vectors():
 )
 def test_settings_that_contradict_bert(settings, message):
     with pytest.raises(InputError, match=message):
-        Config().replace(**{**BERT, **settings})
+        check_parts(Config().replace(**{**BERT, **settings}))
 
 
 def test_own_embeddings_are_the_refiners_matter():
-    assert Config().replace(**{**BERT, "refiner_embeddings": "own", "decoder": "crf"})
+    check_parts(Config().replace(**{**BERT, "refiner_embeddings": "own", "decoder": "crf"}))
 
 
 def test_no_preset():

@@ -76,7 +76,7 @@ class OneGraph(ModelContract):
                 "lengths": tf.TensorSpec([None], tf.int32),
             }
             model.contract_graph = tf.function(
-                model.answer, input_signature=[signature], autograph=False
+                model.call, input_signature=[signature], autograph=False
             )
         inputs = {name: tf.constant(x) for name, x in (inputs or self.inputs).items()}
         return {name: text(x.numpy()) for name, x in model.contract_graph(inputs).items()}

@@ -95,11 +95,11 @@ FOREIGN = [
     at("module", ["os"]),
     at("class_name", 3),
     at("registered_name", "os>system"),
-    at("registered_name", "uanet_tf>Tagger"),
+    at("registered_name", "uanet_tf>CRFDecoder"),
     at("registered_name", "uanet_tf>TwoStreamRefiner"),
     at("registered_name", "keras.models>load_model"),
     at("registered_name", "\x1b[31m\n" * 1000),
-    at("registered_name", ["uanet_tf>UANet"]),
+    at("registered_name", ["uanet_tf>Tagger"]),
     at("registered_name", REMOVED),
     at("shared_object_id", 1),
     at("inbound_nodes", [[["_CONSTANT_VALUE", -1, "text", {}]]]),
@@ -126,9 +126,9 @@ FOREIGN = [
     at("config.config.encoder.encoder_layers", 50),
     at("config.config.encoder.kernel_initializer", INITIALIZER),
     at("config.config.decoder.decoder", "crf"),
-    at("config.config.sampling.num_samples", 10**9),
-    at("config.config.sampling.threshold", float("nan")),
-    at("config.config.sampling.threshold", float("inf")),
+    at("config.config.inference.num_samples", 10**9),
+    at("config.config.inference.threshold", float("nan")),
+    at("config.config.inference.threshold", float("inf")),
     at("config.config.data.normalize_digits", 1),
     at("config.config.data.train_path", None),
     at("config.config.training.save_seconds", -1),
@@ -194,7 +194,7 @@ def test_an_archive_of_other_members(members, tmp_path):
         archive.writestr("config.json", b"{}")
     assert_refused(tmp_path, "stands twice")
     write_archive(path, members)
-    path.write_bytes(path.read_bytes().replace(b'"uanet_tf>UANet"', b'"uanet_tf>uanet"'))
+    path.write_bytes(path.read_bytes().replace(b'"uanet_tf>Tagger"', b'"uanet_tf>tagger"'))
     assert_refused(tmp_path, "Bad CRC-32")
 
 

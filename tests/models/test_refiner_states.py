@@ -12,20 +12,24 @@ def test_the_refiner_reads_the_mean_of_the_sampled_states():
     """Beside its words, and only with `refiner_states`."""
     plain, model = make_model(), make_model(refiner_states=True)
     width = model.settings.encoder.hidden_width
-    assert model.refiner.word_kernel.shape[0] == plain.refiner.word_kernel.shape[0] + width
+    assert (
+        model.refiner.stack.word_kernel.shape[0] == plain.refiner.stack.word_kernel.shape[0] + width
+    )
     features, _ = make_batch(model)
-    assert "states" not in plain.draft(features)
+    assert plain.draft(features).states is None
     drafted = model.draft(features)
     words, mask, seed = (
-        model.representation(features),
-        drafted["mask"],
+        model.drafter.representation(features),
+        drafted.mask,
         sampling_seed(model.mc_seed),
     )
-    states = sample_states(model.encoder, words, mask, num_samples=model.num_samples, seed=seed)
+    states = sample_states(
+        model.drafter.encoder, words, mask, num_samples=model.num_samples, seed=seed
+    )
     mean = tf.reduce_mean(states, axis=0)
-    np.testing.assert_allclose(drafted["states"], mean, atol=1e-6)
-    read = tf.concat([model.refiner_representation(features), mean], axis=-1)
-    logits = model.refiner(read, drafted["probabilities"], mask=mask)
+    np.testing.assert_allclose(drafted.states, mean, atol=1e-6)
+    read = tf.concat([model.refiner.representation(features), mean], axis=-1)
+    logits = model.refiner.stack(read, drafted.probabilities, mask=mask)
     np.testing.assert_allclose(
         model.refine(features, drafted), tf.nn.softmax(logits), atol=1e-5, rtol=1e-4
     )
@@ -36,12 +40,12 @@ def test_states_are_refined_alike_for_some_tokens_and_for_all(share):
     model = make_model(refiner_states=True)
     features, _ = make_batch(model)
     drafted = model.draft(features)
-    p, mask = drafted["probabilities"], drafted["mask"].numpy()
-    asked = (np.random.default_rng(1).random(mask.shape) < share) & mask
-    some = model.refine(features, drafted, tf.constant(asked)).numpy()
+    p, mask = drafted.probabilities, drafted.mask.numpy()
+    wanted = (np.random.default_rng(1).random(mask.shape) < share) & mask
+    some = model.refine(features, drafted, tf.constant(wanted)).numpy()
     everything = model.refine(features, drafted).numpy()
-    np.testing.assert_allclose(some[asked], everything[asked], atol=1e-5)
-    np.testing.assert_array_equal(some[~asked], p.numpy()[~asked])
+    np.testing.assert_allclose(some[wanted], everything[wanted], atol=1e-5)
+    np.testing.assert_array_equal(some[~wanted], p.numpy()[~wanted])
 
 
 def test_adaptive_sampling_keeps_states_for_the_refiner():
@@ -50,8 +54,9 @@ def test_adaptive_sampling_keeps_states_for_the_refiner():
     exact = model.draft(features)
     model.sampling = "adaptive"  # untrained: nothing is settled
     adaptive = model.draft(features)
-    np.testing.assert_allclose(adaptive["states"], exact["states"], atol=1e-6)
+    np.testing.assert_allclose(adaptive.states, exact.states, atol=1e-6)
     answer = model.decide(features)
     model.sampling = "exact"
     for name in ("label_ids", "refined_label_ids"):
-        np.testing.assert_array_equal(answer[name], model.decide(features)[name])
+        expected = getattr(model.decide(features), name)
+        np.testing.assert_array_equal(getattr(answer, name), expected)

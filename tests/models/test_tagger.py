@@ -12,7 +12,6 @@ from uanet_tf.data.encoded_corpus import encode_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.models.uanet import UANet
 from uanet_tf.ops.dropout import make_seed
 
 SENTENCES = make_sentences("IOB2", 5)
@@ -82,7 +81,8 @@ def test_groups_share_nothing_and_leave_nothing_out(settings):
     grouped = [v.ref() for variables in groups.values() for v in variables]
     assert len(set(grouped)) == len(grouped)
     assert set(grouped) == {v.ref() for v in model.trainable_variables}
-    assert len(model.variables) == len(grouped) + 2  # Gamma and the limits of adaptive sampling
+    # The limits of adaptive sampling, and Gamma where there is a gate.
+    assert len(model.variables) == len(grouped) + (1 if model.gate is None else 2)
 
 
 def test_losses_are_summed_cross_entropies_of_one_sample():
@@ -93,7 +93,7 @@ def test_losses_are_summed_cross_entropies_of_one_sample():
     features, labels = make_batch(model)
     losses = model.losses(features, labels, SEED)
     drafted = model.draft(features)
-    p, mask = drafted["probabilities"], drafted["mask"]
+    p, mask = drafted.probabilities, drafted.mask
     refined = model.refine(features, drafted)
     for name, probabilities in (("draft", p), ("refined", refined)):
         expected = 0.0
@@ -134,8 +134,8 @@ def test_each_rate_is_read(rate):
 def test_training_masks_differ_from_sentence_to_sentence():
     model = make_model(embedding_dropout=0.0, variational_dropout=0.5)
     twins = [SENTENCES[1]] * 2
-    _, states, _ = model.draft_losses(*make_batch(model, twins), SEED)
-    logits = model.decoder(states)
+    _, states = model.drafter.losses(*make_batch(model, twins), SEED)
+    logits = model.drafter.decoder.logits(states)
     assert np.abs(logits[0] - logits[1]).max() > 1e-4
 
 
@@ -154,8 +154,8 @@ def test_words_are_represented_once_for_all_samples(monkeypatch):
 
         monkeypatch.setattr(layer, "call", spied)
 
-    spy(model.representation, "words")
-    spy(model.encoder, "states")
+    spy(model.drafter.representation, "words")
+    spy(model.drafter.encoder, "states")
     model.decide(features)
     assert seen == {"words": [5], "states": [25]}  # 5 sentences, 5 samples
 
@@ -163,7 +163,7 @@ def test_words_are_represented_once_for_all_samples(monkeypatch):
 def test_settings_and_vocabulary_may_be_plain_dictionaries():
     model = make_model()
     config = json.loads(json.dumps(model.get_config()))
-    copy = UANet.from_config(config)
+    copy = Tagger.from_config(config)
     assert copy.get_config() == model.get_config()
     assert (copy.settings, copy.vocabulary) == (model.settings, model.vocabulary)
     copy.set_weights(model.get_weights())
@@ -181,9 +181,18 @@ def test_settings_that_do_not_fit_together_are_an_input_error():
         )
 
 
-def test_every_decoder_has_a_model():
-    assert type(make_model()) is UANet
-    assert type(make_model(decoder="softmax")) is Tagger
+def test_only_a_refiner_brings_a_gate():
+    model = make_model()
+    assert model.gate.threshold == model.threshold == model.options.threshold == 0.35
+    model = make_model(decoder="softmax")
+    assert model.refiner is model.gate is model.threshold is model.refine_all is None
+    decided = model.decide(make_batch(model)[0])
+    assert decided.refined is decided.refined_label_ids is None
+    for name, value in {"threshold": 0.2, "refine_all": False}.items():
+        with pytest.raises(InputError, match=f"`{name}` is an option of the gate, and --decoder=s"):
+            setattr(model, name, value)
+    with pytest.raises(InputError, match="--decoder=softmax has no refiner"):
+        model.refine(make_batch(model)[0], decided.draft)
 
 
 def test_word_representations():
@@ -199,12 +208,12 @@ def test_what_a_model_says_of_itself():
     model = make_model(threshold=0.125, max_tokens=99)
     assert model.threshold == 0.125
     assert model.max_tokens == 99
-    assert (model.label_scheme, model.internal_scheme) == ("IOB2", "BIOES")
+    assert (model.label_scheme, model.vocabulary.internal_scheme) == ("IOB2", "BIOES")
     assert model.class_names[:2] == ["O", "B-LOC"]
     assert set(model.label_names) == {"O", "B-PER", "I-PER", "B-LOC", "I-LOC"}
     sentences = make_sentences(None, 5)
     model = make_model(sentences, None)
-    assert (model.label_scheme, model.internal_scheme) == (None, None)
+    assert (model.label_scheme, model.vocabulary.internal_scheme) == (None, None)
     assert model.class_names == model.label_names
 
 
@@ -214,7 +223,7 @@ def test_chunks_without_types():
     _, labels = make_batch(model, sentences)
     assert [model.class_names[k] for k in labels.numpy()[0]] == ["B", "E", "O"]
     assert set(model.label_names) == {"O", "B", "I"}
-    model.decoder.bias.assign([9.0 if name == "I" else 0.0 for name in model.class_names])
+    model.drafter.decoder.bias.assign([9.0 if name == "I" else 0.0 for name in model.class_names])
     outputs = model.predict(pad([["a", "b", "c"]]), verbose=0)
     assert text(outputs["draft_labels"]).tolist() == [["B", "I", "I"]]
 
@@ -250,18 +259,17 @@ def test_a_sentence_without_tokens_beside_others():
 
 @pytest.mark.parametrize("value", [-0.1, float("nan")])
 def test_bad_thresholds(value):
-    model = make_model(decoder="softmax")
-    with pytest.raises(
-        ValueError, match=r"`threshold` must be a finite number of at least 0 nats. Received: "
-    ):
+    model = make_model()
+    with pytest.raises(InputError, match=r"`threshold` must be (at least 0|a finite number)"):
         model.threshold = value
+    assert model.threshold == 0.35
 
 
 def test_bad_sampling():
     model = make_model(decoder="softmax")
-    with pytest.raises(ValueError, match=r"`num_samples` must be at least 0. Received: "):
+    with pytest.raises(ValueError, match=r"`num_samples` must be at least 0. Received: -1"):
         model.num_samples = -1
-    with pytest.raises(ValueError, match=r"`mc_seed` must be at most 2147483647. Received: "):
+    with pytest.raises(ValueError, match=r"`mc_seed` must be at most 2147483647. Rec"):
         model.mc_seed = 2**31
     assert (model.num_samples, model.mc_seed) == (3, 1)
 
@@ -271,8 +279,8 @@ def test_a_threshold_for_each_sentence():
     features, _ = make_batch(model)
     gammas = tf.constant([0.0, 1e9, 0.0, 1e9, 0.0])
     decided = model.decide(features, gammas)
-    expected = decided["mask"].numpy() & (gammas.numpy() == 0)[:, None]
-    np.testing.assert_array_equal(decided["refined"], expected)
+    expected = decided.draft.mask.numpy() & (gammas.numpy() == 0)[:, None]
+    np.testing.assert_array_equal(decided.refined, expected)
 
 
 def test_refining_only_where_asked_gives_the_same_labels():

@@ -6,10 +6,14 @@ LABELS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 
 
 class FakeWeight:
-    """A number that is assigned like a variable."""
+    """A number that is assigned like a variable, and the gate that owns it."""
 
     def __init__(self, value):
         self.value = value
+
+    @property
+    def gamma(self):
+        return self
 
     def numpy(self):
         return self.value
@@ -31,18 +35,18 @@ class FakeModel:
         self.internal_scheme = label_scheme and "BIOES"
         self.max_tokens = max_tokens
         self.context = "sentence"
-        self.gamma = FakeWeight(threshold)
+        self.gate = FakeWeight(threshold)
         self.num_samples = 8
         self.mc_seed = 1
         self.batches = []
 
     @property
     def threshold(self):
-        return float(self.gamma.value)
+        return float(self.gate.value)
 
     @threshold.setter
     def threshold(self, value):
-        self.gamma.assign(value)
+        self.gate.assign(value)
 
     def tag_batch(self, tokens, lengths):
         assert tokens.shape[0] == lengths.shape[0]

@@ -59,7 +59,7 @@ def test_enough_labels_stay_and_samples_are_saved(tagger):
     chosen = choose_limits(tagger, sentences, 0.99)
     assert chosen["agreement"] >= 0.99
     assert tagger.sampling == "exact"
-    assert tagger.refine_all
+    assert tagger.refine_all is (None if tagger.gate is None else True)
     tokens = [sentence.tokens for sentence in sentences]
     exact = [label for tagged in tag(tagger, tokens) for label in tagged.labels]
     tagger.sampling = "adaptive"
@@ -68,7 +68,7 @@ def test_enough_labels_stay_and_samples_are_saved(tagger):
     same = np.mean(np.array(exact) == np.array(adaptive))
     assert same == pytest.approx(chosen["agreement"])
     trace = trace_samples(tagger, tokens)
-    limits = tagger.adaptive_limits.numpy()
+    limits = tagger.drafter.adaptive_limits.numpy()
     settled = (trace.uncertainty[0] <= limits[0, 0]) | (trace.uncertainty[0] >= limits[0, 1])
     assert settled.mean() > 0.3
 
@@ -79,7 +79,7 @@ def test_an_agreement_that_cannot_be_had_gives_exact_sampling(tagger, monkeypatc
     chosen = choose_limits(tagger, sentences, 1.0)
     limits = [[-1.0, None]] * 3
     assert chosen == {"agreement": 1.0, "budgets": [None, None], "limits": limits}
-    np.testing.assert_array_equal(tagger.adaptive_limits.numpy(), never_settled())
+    np.testing.assert_array_equal(tagger.drafter.adaptive_limits.numpy(), never_settled())
 
 
 def test_certain_tokens_are_settled_where_uncertain_ones_cannot_be(tagger, monkeypatch):
@@ -88,6 +88,6 @@ def test_certain_tokens_are_settled_where_uncertain_ones_cannot_be(tagger, monke
     chosen = choose_limits(tagger, sentences, 0.99)
     assert chosen["budgets"][0] is not None
     assert chosen["budgets"][1] is None
-    limits = tagger.adaptive_limits.numpy()
+    limits = tagger.drafter.adaptive_limits.numpy()
     assert (limits[:, 0] >= 0.0).all()
     assert np.isinf(limits[:, 1]).all()

@@ -42,7 +42,7 @@ def make_trainer(**settings):
 
 
 def bert_weights(trainer):
-    return {w.name: w.numpy() for w in trainer.tagger.representation.bert.weights}
+    return {w.name: w.numpy() for w in trainer.tagger.drafter.representation.bert.weights}
 
 
 def test_warm_up_and_decay_of_its_own():
@@ -83,18 +83,18 @@ def test_weight_decay_spares_biases_and_normalisations():
 
 def test_a_frozen_bert_stays_as_it_was():
     trainer, batch = make_trainer(bert_learning_rate=0.0)
-    before, kernel = bert_weights(trainer), trainer.tagger.decoder.kernel.numpy()
+    before, kernel = bert_weights(trainer), trainer.tagger.drafter.decoder.kernel.numpy()
     for _ in range(2):
         trainer.train_step(batch)
     for name, weight in bert_weights(trainer).items():
         np.testing.assert_array_equal(weight, before[name])
-    assert (trainer.tagger.decoder.kernel.numpy() != kernel).any()
+    assert (trainer.tagger.drafter.decoder.kernel.numpy() != kernel).any()
     assert "bert" not in trainer.optimizers
 
 
 def test_the_l2_term_leaves_bert_alone():
     trainer, _ = make_trainer(decoder="softmax")
-    expected = sum(np.square(w).sum() for w in trainer.tagger.decoder.get_weights())
+    expected = sum(np.square(w).sum() for w in trainer.tagger.drafter.decoder.get_weights())
     np.testing.assert_allclose(trainer._squared_weights(), expected, rtol=1e-5)
 
 

@@ -45,7 +45,7 @@ def test_one_step_of_gradient_descent(reduction):
     """w' = w - lr d(L1 + tokens (1 - r) / (2N) ||theta||^2) / dw, from the tagger's own loss."""
     trainer, batch, tokens = make_trainer(l2=40.0, loss_reduction=reduction)
     tagger = trainer.tagger
-    kernel, table = tagger.decoder.kernel, tagger.representation.embeddings
+    kernel, table = tagger.drafter.decoder.kernel, tagger.drafter.representation.embeddings
     before = [kernel.numpy(), table.numpy()]
     seed = make_seed(trainer.config.seed, 0)
     with tf.GradientTape() as tape:
@@ -69,9 +69,9 @@ def test_two_optimizers_each_take_a_step_of_their_own_loss():
     """Of what both share, both: w' = w - lr (dL_backward / dw + dL_forward / dw)."""
     trainer, batch, _ = make_trainer(**SEQ2BISEQ)
     tagger = trainer.tagger
-    decoder = tagger.decoder
+    decoder = tagger.drafter.decoder
     variables = {
-        "shared": tagger.representation.embeddings,
+        "shared": tagger.drafter.representation.embeddings,
         "labels": decoder.label_embedding,
         "backward": decoder.recurrent_kernels["backward"],
         "forward": decoder.recurrent_kernels["forward"],
@@ -109,8 +109,12 @@ def test_two_optimizers_leave_no_weight_out():
 
 
 def test_two_optimizers_are_for_two_losses():
-    with pytest.raises(InputError, match="--decoder_optimizers=2 is for --decoder=seq2biseq"):
-        Config().replace(decoder="crf", decoder_optimizers=2)
+    with pytest.raises(InputError, match=r"--decoder_optimizers is not read by .*--decoder=crf"):
+        make_tagger(
+            small(Config()).replace(decoder="crf"),
+            make_vocabulary(make_sentences("IOB2", 4), "IOB2"),
+            ["decoder_optimizers"],
+        )
 
 
 @pytest.mark.parametrize("size", [0.1, 10.0, np.inf])

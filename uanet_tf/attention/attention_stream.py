@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.attention.relative_attention import RelativeAttention
+from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.layer_norm import layer_norm
 from uanet_tf.ops.linear import linear
@@ -91,7 +92,7 @@ class AttentionStream(tf.keras.layers.Layer):
 
     def build(self, words_shape):
         if words_shape[-1] != self.width:
-            raise ValueError(
+            raise ArgumentError(
                 "The width of `words` must be num_heads * head_width, so that it can be added to "
                 f"the attention. Received: {words_shape[-1]}, expected {self.width}"
             )

@@ -28,7 +28,7 @@ from uanet_tf.evaluation.report import Evaluation, evaluate_tagged, evaluation_t
 from uanet_tf.tagging.document_context import tag_in_context
 
 FLAGS = flags.FlagValues()
-run_settings.define_run_flags(FLAGS)
+run_settings.define_run_flags(FLAGS, "evaluate")
 flags.adopt_module_key_flags(run_settings, FLAGS)
 flags.DEFINE_string("data", None, "Labelled CoNLL file (required).", flag_values=FLAGS)
 flags.DEFINE_integer(
@@ -54,7 +54,7 @@ def main() -> None:
         token_column=settings.token_column if FLAGS.token_column is None else FLAGS.token_column,
         label_column=settings.label_column if FLAGS.label_column is None else FLAGS.label_column,
     )
-    model = run_settings.load_run_model(FLAGS)
+    model = run_settings.load_run_model(FLAGS, "evaluate")
     evaluation = _evaluate(model, sentences)
     _warn_of_unknown(evaluation)
     text = json.dumps(evaluation.to_dict(), ensure_ascii=False, indent=2) + "\n"

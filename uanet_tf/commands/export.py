@@ -8,15 +8,14 @@ appears whole or not at all, and only after its answers have been compared with 
 Exit code 2: bad input, said in one sentence on stderr.
 """
 
-import math
 import pathlib
 from typing import NoReturn
 
 from absl import flags, logging
 
 from uanet_tf.commands import runner
+from uanet_tf.commands.config_flags import define_option_flags, options_from_flags
 from uanet_tf.errors import InputError
-from uanet_tf.settings import MAX_SEED, SAMPLING
 
 FLAGS = flags.FlagValues()
 
@@ -33,42 +32,7 @@ flags.DEFINE_integer(
     "Number of the version, from 1 on. Default: the next free one.",
     flag_values=FLAGS,
 )
-flags.DEFINE_integer(
-    "num_samples",
-    None,
-    "Monte Carlo samples M; 0: one pass without dropout. Default: the run's.",
-    lower_bound=0,
-    flag_values=FLAGS,
-)
-flags.DEFINE_integer(
-    "mc_seed",
-    None,
-    "Seed of the sampling masks, which are fixed. Default: the run's.",
-    lower_bound=0,
-    upper_bound=MAX_SEED,
-    flag_values=FLAGS,
-)
-flags.DEFINE_float(
-    "threshold",
-    None,
-    "Gamma, nats: tokens more uncertain than this take the refined label. Default: the run's.",
-    flag_values=FLAGS,
-)
-flags.DEFINE_enum(
-    "sampling",
-    None,
-    SAMPLING,
-    "All M samples of each sentence, or as many as its labels need. Default: the run's.",
-    flag_values=FLAGS,
-)
-flags.DEFINE_boolean(
-    "refine_all",
-    None,
-    "Refine every token. --norefine_all is faster: tokens up to Gamma are not refined, and "
-    "`refined_labels` follow the draft there; no other answer differs. Default: refine all, but "
-    "not with --tflite.",
-    flag_values=FLAGS,
-)
+define_option_flags(FLAGS, "export")
 flags.DEFINE_boolean("text", True, "Also export the model that takes raw text.", flag_values=FLAGS)
 flags.DEFINE_boolean(
     "tflite",
@@ -90,11 +54,6 @@ def main() -> None:
     for name in ("run_dir", "export_dir"):
         if not FLAGS[name].value:
             raise InputError(f"--{name} is required: {_DIRECTORIES[name]}.")
-    threshold = FLAGS.threshold
-    if threshold is not None and not (threshold >= 0 and math.isfinite(threshold)):
-        raise InputError(
-            f"--threshold must be a finite number of at least 0. Received: {threshold}"
-        )
     if FLAGS.tflite:
         _export_tflite()
         return
@@ -107,12 +66,8 @@ def main() -> None:
         FLAGS.export_dir,
         name=FLAGS.name,
         version=FLAGS.version,
-        num_samples=FLAGS.num_samples,
-        mc_seed=FLAGS.mc_seed,
-        threshold=threshold,
-        sampling=FLAGS.sampling,
-        refine_all=FLAGS.refine_all is not False,
         text=FLAGS.text,
+        **options_from_flags(FLAGS, "export"),
     )
     for path in (exported.path, exported.text_path):
         if path is not None:
@@ -131,10 +86,7 @@ def _export_tflite() -> None:
         FLAGS.export_dir,
         name=FLAGS.name,
         quantize=FLAGS.quantize,
-        num_samples=FLAGS.num_samples,
-        mc_seed=FLAGS.mc_seed,
-        threshold=FLAGS.threshold,
-        refine_all=bool(FLAGS.refine_all),
+        **options_from_flags(FLAGS, "export"),
     )
     for file in written:
         size = file.path.stat().st_size / 1e6

@@ -19,7 +19,7 @@ def make_writer(
     kind: str,
     stream: TextIO,
     *,
-    threshold: float,
+    threshold: float | None,
     uncertainty_columns: bool = False,
 ) -> Write:
     """Returns the function that writes one tagged sentence.
@@ -27,7 +27,7 @@ def make_writer(
     Args:
       kind: one of FORMATS.
       stream: where to write.
-      threshold: Gamma, nats, for "pretty".
+      threshold: Gamma, nats, for "pretty"; None: the model has no gate.
       uncertainty_columns: "conll": write draft label and uncertainty before the label.
     """
     if kind == "conll":
@@ -90,7 +90,7 @@ def _write_json(stream: TextIO, source: InputSentence, tagged: TaggedSentence) -
     stream.write(text + "\n")
 
 
-def _pretty_writer(stream: TextIO, threshold: float) -> Write:
+def _pretty_writer(stream: TextIO, threshold: float | None) -> Write:
     printer = terminal.SentencePrinter(
         threshold, color=terminal.wants_color(stream), draw=terminal.can_draw(stream)
     )

@@ -31,7 +31,7 @@ from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 FLAGS = flags.FlagValues()
-run_settings.define_run_flags(FLAGS)
+run_settings.define_run_flags(FLAGS, "tag")
 flags.adopt_module_key_flags(run_settings, FLAGS)
 flags.DEFINE_string("input", STDIN, "File to tag; '-': standard input.", flag_values=FLAGS)
 flags.DEFINE_enum(
@@ -74,9 +74,10 @@ def main() -> None:
         )
     column = config.data.token_column if FLAGS.token_column is None else FLAGS.token_column
     sentences = _start(sentence_input.read_input(path, kind, column))
-    model = run_settings.load_run_model(FLAGS)
+    model = run_settings.load_run_model(FLAGS, "tag")
     # No output format shows what the refiner would say of certain tokens: not asked, not computed.
-    model.refine_all = False
+    if model.gate is not None:
+        model.refine_all = False
     with open_output(FLAGS.output) as stream, _progress(path) as advance:
         write = sentence_output.make_writer(
             output_kind,

@@ -7,13 +7,14 @@
 that was stopped. Exit code 2: bad input, said in one sentence on stderr.
 """
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from absl import flags
 
 from uanet_tf.commands import runner
-from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.commands.config_flags import config_from_flags, define_config_flags, given_settings
 from uanet_tf.errors import InputError
 from uanet_tf.recipe import recipe_path
 
@@ -37,7 +38,7 @@ def main() -> None:
         raise InputError("--run_dir is required: the directory that the run writes to.")
     from uanet_tf.training.fit import fit  # TensorFlow is loaded only for good arguments
 
-    report(fit(settings, FLAGS.run_dir))
+    report(fit(settings, FLAGS.run_dir, given=given_settings(sys.argv)))
 
 
 def report(metrics: dict[str, Any]) -> None:
@@ -46,11 +47,12 @@ def report(metrics: dict[str, Any]) -> None:
     for name in ("dev", "test"):
         if name in metrics:
             scores = metrics[name]
-            print(
-                f"{name}: {measure} {scores[measure]:.2f}, draft {scores[f'draft_{measure}']:.2f}, "
-                f"all refined {scores[f'refined_{measure}']:.2f} "
-                f"(best epoch {metrics['best_epoch']}, {FLAGS.run_dir})"
-            )
+            parts = [f"{name}: {measure} {scores[measure]:.2f}"]
+            for part, said in (("draft", "draft"), ("refined", "all refined")):
+                if f"{part}_{measure}" in scores:
+                    parts.append(f"{said} {scores[f'{part}_{measure}']:.2f}")
+            where = f"(best epoch {metrics['best_epoch']}, {FLAGS.run_dir})"
+            print(f"{', '.join(parts)} {where}")
 
 
 def with_recipes(arguments: Sequence[str]) -> list[str]:

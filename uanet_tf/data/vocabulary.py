@@ -42,6 +42,11 @@ class Vocabulary:
     scheme: str | None
     bert: BertSpec | None = None
 
+    @property
+    def internal_scheme(self) -> str | None:
+        """Tag scheme of ``labels``; None for labels that are not chunks."""
+        return None if self.scheme is None else INTERNAL_SCHEME
+
     def to_dict(self) -> dict:
         """Plain lists, for JSON and for Keras configurations."""
         values = {

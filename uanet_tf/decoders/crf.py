@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.data.tag_schemes import is_valid_transition
+from uanet_tf.data.transitions import Transitions, valid_transitions
 from uanet_tf.data.vocabulary import INTERNAL_SCHEME
 from uanet_tf.decoders.decoder import Decoder, fold_samples, unfold_samples
+from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.forward_backward import chain_marginals
 from uanet_tf.ops.linear import linear
 
@@ -36,17 +37,10 @@ class CRFDecoder(Decoder):
         A training sequence that has one then costs 1e4 nats. None: all are possible.
       scheme: tag scheme of ``label_names``.
 
-    Call arguments:
-      states: [M, B, T, H].
-      mask: [B, T] boolean, True at tokens, right-padded; None: all are tokens.
-
-    Output shape:
-      See ``Decoder.decide``: label_ids [B, T], probabilities [B, T, C], samples [M, B, T, C].
-
     Example:
 
     >>> decoder = CRFDecoder(3, label_names=["O", "B-PER", "E-PER"])
-    >>> decoder.decide(tf.ones([1, 2, 4, 5]))["label_ids"].shape
+    >>> decoder(tf.ones([1, 2, 4, 5])).label_ids.shape
     TensorShape([2, 4])
 
     Reference:
@@ -65,11 +59,11 @@ class CRFDecoder(Decoder):
         super().__init__(num_classes, **kwargs)
         self.label_names = None if label_names is None else list(label_names)
         self.scheme = scheme
-        self._possible = None
+        self._possible: Transitions | None = None
         if self.label_names is not None:
             self._possible = _possible_transitions(self.label_names, scheme)
             if len(self.label_names) != num_classes:
-                raise ValueError(
+                raise ArgumentError(
                     "`label_names` must hold one name a class. "
                     f"Received: num_classes={num_classes}, label_names={self.label_names}"
                 )
@@ -95,13 +89,10 @@ class CRFDecoder(Decoder):
         self.end = self.add_weight(name="end", shape=[classes], initializer="zeros")
         super().build(input_shape)
 
-    def call(self, states, mask=None):
-        return self.decide(states, mask)
-
     def sequence_loss(self, states, labels, mask, dropout_seed):
         del dropout_seed  # nothing of its own to drop
         transitions, start, end = self._chain()
-        scores = _with_boundaries(self._emissions(states), start, end, mask)
+        scores = _with_boundaries(self.logits(states), start, end, mask)
         log_likelihood, _ = _supplier().crf_log_likelihood(
             scores, labels, _lengths(mask), transitions
         )
@@ -109,7 +100,7 @@ class CRFDecoder(Decoder):
 
     def label_samples(self, states, mask):
         transitions, start, end = self._chain()
-        emissions = self._emissions(states)  # [M, B, T, C]
+        emissions = self.logits(states)  # [M, B, T, C]
         mean = tf.reduce_mean(emissions, axis=0)
         scores = _with_boundaries(mean, start, end, mask)
         label_ids, _ = _supplier().crf_decode(scores, transitions, _lengths(mask))
@@ -120,7 +111,8 @@ class CRFDecoder(Decoder):
         marginals = chain_marginals(scores, transitions, rows_mask)
         return label_ids, unfold_samples(marginals, states)
 
-    def _emissions(self, states: tf.Tensor) -> tf.Tensor:
+    def logits(self, states: tf.Tensor) -> tf.Tensor:
+        """The emissions [..., T, C], from states [..., T, H]."""
         return linear(states, self.kernel, self.bias)
 
     def _chain(self) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
@@ -128,7 +120,7 @@ class CRFDecoder(Decoder):
         values = [tf.convert_to_tensor(x) for x in (self.transitions, self.start, self.end)]
         if self._possible is None:
             return values[0], values[1], values[2]
-        tables = self._possible[:-1, :-1], self._possible[-1, :-1], self._possible[:-1, -1]
+        tables = self._possible.steps, self._possible.start, self._possible.end
         transitions, start, end = (
             tf.where(table, value, IMPOSSIBLE) for table, value in zip(tables, values, strict=True)
         )
@@ -140,14 +132,13 @@ class CRFDecoder(Decoder):
         return config
 
 
-def _possible_transitions(label_names: list[str], scheme: str) -> np.ndarray:
-    """[C + 1, C + 1] booleans; the last row is the start, the last column the end."""
-    for name in label_names:
-        pairs = ((None, name), (name, None), (name, name))
-        if not any(is_valid_transition(one, two, scheme) for one, two in pairs):
-            raise ValueError(f"`label_names` must be {scheme} labels. Received: {name!r}")
-    names = [*label_names, None]
-    return np.array([[is_valid_transition(one, two, scheme) for two in names] for one in names])
+def _possible_transitions(label_names: list[str], scheme: str) -> Transitions:
+    possible = valid_transitions(label_names, scheme)
+    used = possible.start | possible.end | np.diag(possible.steps)
+    if not used.all():
+        name = label_names[int(np.argmin(used))]
+        raise ArgumentError(f"`label_names` must be {scheme} labels. Received: {name!r}")
+    return possible
 
 
 def _with_boundaries(

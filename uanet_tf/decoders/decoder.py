@@ -7,16 +7,16 @@ import tensorflow as tf
 from uanet_tf.arguments import check_positive
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.decoders.decoded import Decoded
+from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.masking import is_right_padded
 
-Decision = dict[str, tf.Tensor]
 
-
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class Decoder(tf.keras.layers.Layer):
     """Base of decoders: labels from contextual states.
 
-    A subclass gives ``sequence_loss`` and ``label_samples``, builds its weights in ``build``, and
-    says what a call is: ``decide``, in all but the softmax.
+    A subclass gives ``sequence_loss`` and ``label_samples`` and builds its weights in ``build``.
     Both ``loss`` and ``decide`` may be called directly, without ``__call__``: they build the
     weights and check the mask. A decoder draws no random numbers when it decides: the M samples
     are those of the encoder, and decoders that feed labels back decide one common sequence for
@@ -24,6 +24,13 @@ class Decoder(tf.keras.layers.Layer):
 
     Args:
       num_classes: number C of labels.
+
+    Call arguments:
+      states: [M, B, T, H].
+      mask: [B, T] boolean, True at tokens, right-padded; None: all are tokens.
+
+    Returns:
+      Decoded: label_ids [B, T], probabilities [B, T, C], samples [M, B, T, C]; see ``decide``.
     """
 
     # Whether what stands at one position can change the labels of others, so that a token
@@ -35,6 +42,11 @@ class Decoder(tf.keras.layers.Layer):
         self.num_classes = check_positive("num_classes", num_classes)
 
     @classmethod
+    def check_settings(cls, config: Config) -> None:
+        """Raises InputError where this part refuses the settings of a run; here: nowhere."""
+        del config
+
+    @classmethod
     def from_settings(cls, config: Config, vocabulary: Vocabulary, **kwargs: Any) -> "Decoder":
         """The decoder that a run's settings describe; see ``uanet_tf.registry``.
 
@@ -42,6 +54,9 @@ class Decoder(tf.keras.layers.Layer):
         """
         del config
         return cls(len(vocabulary.labels), **kwargs)
+
+    def call(self, states, mask=None):
+        return self.decide(states, mask)
 
     def loss(
         self,
@@ -84,7 +99,7 @@ class Decoder(tf.keras.layers.Layer):
         """Trainable variables by the optimizer that updates them: one, the drafter's."""
         return {"draft": list(self.trainable_variables)}
 
-    def decide(self, states: tf.Tensor, mask: tf.Tensor | None = None) -> Decision:
+    def decide(self, states: tf.Tensor, mask: tf.Tensor | None = None) -> Decoded:
         """Labels and their probabilities, from M samples of the states.
 
         Args:
@@ -92,10 +107,7 @@ class Decoder(tf.keras.layers.Layer):
           mask: [B, T] boolean, True at tokens, right-padded; None: all are tokens.
 
         Returns:
-          label_ids [B, T] int32, 0 at padding; probabilities [B, T, C], the mean p over
-          the samples; samples [M, B, T, C], each sample's distribution, so that the entropy of
-          their mean and their mutual information can be taken. Each distribution sums to 1,
-          at padding too, where it says nothing. A label's confidence is its probability.
+          Decoded. Without an own search the labels are the argmax of the mean.
 
         Raises:
           InvalidArgumentError: the mask is not right-padded.
@@ -107,11 +119,11 @@ class Decoder(tf.keras.layers.Layer):
         mean = tf.reduce_mean(samples, axis=0)  # p, [B, T, C]
         if label_ids is None:
             label_ids = tf.argmax(mean, axis=-1, output_type=tf.int32)
-        return {
-            "label_ids": tf.where(mask, label_ids, 0)[:, :steps],
-            "probabilities": mean[:, :steps],
-            "samples": samples[:, :, :steps],
-        }
+        return Decoded(
+            label_ids=tf.where(mask, label_ids, 0)[:, :steps],
+            probabilities=mean[:, :steps],
+            samples=samples[:, :, :steps],
+        )
 
     def sequence_loss(
         self,
@@ -148,9 +160,9 @@ class Decoder(tf.keras.layers.Layer):
         """
         if states.shape.rank != rank:
             axes = "[N, T, H]" if rank == 3 else "[M, B, T, H]"
-            raise ValueError(f"`states` must be {axes}. Received: shape={states.shape}")
+            raise ArgumentError(f"`states` must be {axes}. Received: shape={states.shape}")
         if not self.built:
-            # The graph that asks first must not own the weights.
+            # The first graph that calls must not own the weights.
             with tf.init_scope(), tf.name_scope(self.name):
                 self.build(states.shape)
         if mask is None:

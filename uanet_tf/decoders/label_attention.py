@@ -4,7 +4,8 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.decoders.decoder import Decoder, fold_samples, unfold_samples
-from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
+from uanet_tf.encoders.bilstm import BiLSTM
+from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.cross_entropy import masked_cross_entropy
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.linear import linear
@@ -39,7 +40,7 @@ class LabelAttentionDecoder(Decoder):
     Example:
 
     >>> decoder = LabelAttentionDecoder(4, num_heads=2)
-    >>> decoder.decide(tf.ones([1, 2, 3, 6]))["label_ids"].shape
+    >>> decoder(tf.ones([1, 2, 3, 6])).label_ids.shape
     TensorShape([2, 3])
 
     Reference:
@@ -76,7 +77,7 @@ class LabelAttentionDecoder(Decoder):
     def build(self, input_shape):
         width = int(input_shape[-1])
         if width % self.num_heads or width % 2:
-            raise ValueError(
+            raise ArgumentError(
                 f"`states` must have an even width that `num_heads` divides. Received: {width}, "
                 f"num_heads={self.num_heads}"
             )
@@ -90,10 +91,10 @@ class LabelAttentionDecoder(Decoder):
             self.query_kernels.append(self._add_kernel(f"query_kernel_{index}", width))
             self.key_kernels.append(self._add_kernel(f"key_kernel_{index}", width))
             self.value_kernels.append(self._add_kernel(f"value_kernel_{index}", width))
-            layer = VariationalBiLSTM(
+            layer = BiLSTM(
                 width,
                 input_dropout=0.0,
-                recurrent_dropout=0.0,
+                output_dropout=0.0,
                 dtype=self.dtype_policy,
                 name=f"layer_{index}",
             )
@@ -107,17 +108,14 @@ class LabelAttentionDecoder(Decoder):
     def _add_kernel(self, name: str, width: int) -> tf.Variable:
         return self.add_weight(name=name, shape=[width, width], initializer="glorot_uniform")
 
-    def call(self, states, mask=None):
-        return self.decide(states, mask)
-
     def sequence_loss(self, states, labels, mask, dropout_seed):
-        return masked_cross_entropy(self._logits(states, mask, dropout_seed), labels, mask)
+        return masked_cross_entropy(self.logits(states, mask, dropout_seed), labels, mask)
 
     def label_samples(self, states, mask):
-        logits = self._logits(*fold_samples(states, mask))
+        logits = self.logits(*fold_samples(states, mask))
         return None, tf.nn.softmax(unfold_samples(logits, states))
 
-    def _logits(self, states, mask, dropout_seed=None):
+    def logits(self, states, mask, dropout_seed=None):
         """The last layer's attention scores, [N, T, C]."""
         for index, layer in enumerate(self.bilstms):
             seed = fold_in(dropout_seed, index)

@@ -6,6 +6,7 @@ from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.decoders.decoder import Decoder
 
 
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class LabelHistoryDecoder(Decoder):
     """Base of decoders with a recurrent net over the labels decided before.
 

@@ -5,6 +5,7 @@ import tensorflow as tf
 from uanet_tf.arguments import check_positive
 from uanet_tf.decoders.decoder import mean_log_probs
 from uanet_tf.decoders.label_history import LabelHistoryDecoder
+from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.beam_search import beam_search
 from uanet_tf.ops.cross_entropy import masked_cross_entropy
 from uanet_tf.ops.dropout import dropout, fold_in
@@ -38,17 +39,10 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
         training alone.
       num_optimizers: 1 or 2.
 
-    Call arguments:
-      states: [M, B, T, H].
-      mask: [B, T] boolean, True at tokens, right-padded; None: all are tokens.
-
-    Output shape:
-      See ``Decoder.decide``: label_ids [B, T], probabilities [B, T, C], samples [M, B, T, C].
-
     Example:
 
     >>> decoder = Seq2BiseqDecoder(4, hidden_width=8)
-    >>> decoder.decide(tf.ones([1, 2, 3, 6]))["label_ids"].shape
+    >>> decoder(tf.ones([1, 2, 3, 6])).label_ids.shape
     TensorShape([2, 3])
 
     Reference:
@@ -60,7 +54,7 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
         super().__init__(num_classes, **kwargs)
         self.num_optimizers = check_positive("num_optimizers", num_optimizers)
         if num_optimizers > len(WAYS):
-            raise ValueError(
+            raise ArgumentError(
                 f"`num_optimizers` must be 1 or 2. Received: num_optimizers={num_optimizers}"
             )
 
@@ -91,9 +85,6 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
             self.output_biases[way] = self.add_kernel(
                 f"output_bias_{way}", [self.num_classes], "zeros"
             )
-
-    def call(self, states, mask=None):
-        return self.decide(states, mask)
 
     def variable_groups(self):
         if self.num_optimizers == 1:

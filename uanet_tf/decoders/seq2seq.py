@@ -30,17 +30,10 @@ class Seq2SeqDecoder(LabelHistoryDecoder):
       dropout: rate of the masks on the label embeddings and on the LSTM's output, tied over time;
         in training alone.
 
-    Call arguments:
-      states: [M, B, T, H].
-      mask: [B, T] boolean, True at tokens, right-padded; None: all are tokens.
-
-    Output shape:
-      See ``Decoder.decide``: label_ids [B, T], probabilities [B, T, C], samples [M, B, T, C].
-
     Example:
 
     >>> decoder = Seq2SeqDecoder(4, hidden_width=8, beam_width=3)
-    >>> decoder.decide(tf.ones([1, 2, 3, 6]))["label_ids"].shape
+    >>> decoder(tf.ones([1, 2, 3, 6])).label_ids.shape
     TensorShape([2, 3])
 
     Reference:
@@ -68,9 +61,6 @@ class Seq2SeqDecoder(LabelHistoryDecoder):
         self.bias = self.add_kernel("bias", [4 * units], forget_one)
         self.output_kernel = self.add_kernel("output_kernel", [units, self.num_classes])
         self.output_bias = self.add_kernel("output_bias", [self.num_classes], "zeros")
-
-    def call(self, states, mask=None):
-        return self.decide(states, mask)
 
     def sequence_loss(self, states, labels, mask, dropout_seed):
         logits = self._forced_logits(tf.expand_dims(states, 0), labels, dropout_seed)

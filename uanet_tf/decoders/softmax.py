@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from uanet_tf.decoders.decoder import Decoder
 from uanet_tf.ops.cross_entropy import masked_cross_entropy
+from uanet_tf.ops.linear import linear
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -15,18 +16,10 @@ class SoftmaxDecoder(Decoder):
     Args:
       num_classes: number C of labels.
 
-    Call arguments:
-      states: [N, T, H]. Unlike other decoders, a call gives scores and does not decide.
-
-    Output shape:
-      [N, T, C] logits.
-
     Example:
 
     >>> decoder = SoftmaxDecoder(4)
-    >>> decoder(tf.ones([2, 3, 5])).shape
-    TensorShape([2, 3, 4])
-    >>> decoder.decide(tf.ones([8, 2, 3, 5]))["probabilities"].shape
+    >>> decoder(tf.ones([8, 2, 3, 5])).probabilities.shape
     TensorShape([2, 3, 4])
 
     Reference:
@@ -44,16 +37,16 @@ class SoftmaxDecoder(Decoder):
         self.bias = self.add_weight(name="bias", shape=[self.num_classes], initializer="zeros")
         super().build(input_shape)
 
-    def call(self, states):
-        return tf.matmul(states, self.kernel) + self.bias
+    def logits(self, states: tf.Tensor) -> tf.Tensor:
+        """Scores [..., T, C] of the labels, from states [..., T, H]."""
+        dtype = self.compute_dtype
+        kernel, bias = tf.cast(self.kernel, dtype), tf.cast(self.bias, dtype)
+        return linear(tf.cast(states, dtype), kernel, bias)
 
     def sequence_loss(self, states, labels, mask, dropout_seed):
         del dropout_seed  # nothing of its own to drop
-        return masked_cross_entropy(self(states), labels, mask)
+        return masked_cross_entropy(self.logits(states), labels, mask)
 
     def label_samples(self, states, mask):
         del mask
-        return None, tf.nn.softmax(tf.cast(self(states), tf.float32))
-
-    def compute_output_shape(self, input_shape):
-        return [*input_shape[:-1], self.num_classes]
+        return None, tf.nn.softmax(tf.cast(self.logits(states), tf.float32))

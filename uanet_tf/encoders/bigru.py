@@ -2,13 +2,13 @@
 
 import tensorflow as tf
 
-from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
+from uanet_tf.encoders.variational_encoder import VariationalEncoder
 from uanet_tf.ops.cells import GRU
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class BiGRU(VariationalBiLSTM):
-    """Stacked bidirectional GRU; its arguments and masks are those of ``VariationalBiLSTM``.
+class BiGRU(VariationalEncoder):
+    """Stacked bidirectional GRU; its arguments and masks are those of ``VariationalEncoder``.
 
     Example:
 

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_even, check_positive, check_rate
+from uanet_tf.arguments import check_even, check_even_setting, check_positive, check_rate
 from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
 from uanet_tf.ops.cells import GRU
 from uanet_tf.ops.layer_norm import layer_norm
@@ -66,6 +66,10 @@ class BiGRUTransformer(Encoder):
         self.input_dropout = check_rate("input_dropout", input_dropout)
         self.recurrent_dropout = check_rate("recurrent_dropout", recurrent_dropout)
         self.output_dropout = check_rate("output_dropout", output_dropout)
+
+    @classmethod
+    def check_settings(cls, config):
+        check_even_setting("hidden_width", config.encoder.hidden_width)
 
     @classmethod
     def from_settings(cls, config, vocabulary, **kwargs):

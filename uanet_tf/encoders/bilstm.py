@@ -1,19 +1,20 @@
-"""The BiLSTM with ordinary dropout: other units at each time step, in training alone."""
+"""The BiLSTM with ordinary dropout: other units at each time step, in training only."""
 
 import tensorflow as tf
 
-from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
+from uanet_tf.arguments import check_rate
+from uanet_tf.encoders.recurrent_encoder import RecurrentEncoder
+from uanet_tf.ops.cells import LSTM
 from uanet_tf.ops.dropout import dropout, fold_in, keep_mask
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class BiLSTM(VariationalBiLSTM):
+class BiLSTM(RecurrentEncoder):
     """Stacked bidirectional LSTM with ordinary dropout on the input of each layer and the output.
 
-    The recurrence is that of ``VariationalBiLSTM``, of which nothing is tied over time here: what
-    is dropped is drawn anew for each token from ``dropout_seed``, and nothing is dropped from the
-    recurrence. Such dropout is no sample of a network, so there are no masks to sample from:
-    inference is always one pass without dropout, whatever the number of samples.
+    What is dropped is drawn anew for each token from ``dropout_seed``; nothing is dropped from the
+    recurrence. Such dropout does not sample a network, so there are no masks to sample from:
+    inference is one pass without dropout, whatever the number of samples.
 
     Args:
       hidden_width: width of the output, both directions together; even.
@@ -40,6 +41,8 @@ class BiLSTM(VariationalBiLSTM):
       Ma and Hovy, 2016, "End-to-end Sequence Labeling via Bi-directional LSTM-CNNs-CRF".
     """
 
+    cell = LSTM
+
     def __init__(
         self,
         hidden_width: int = 400,
@@ -51,14 +54,10 @@ class BiLSTM(VariationalBiLSTM):
         **kwargs,
     ):
         super().__init__(
-            hidden_width,
-            num_layers=num_layers,
-            input_dropout=input_dropout,
-            recurrent_dropout=0.0,
-            output_dropout=output_dropout,
-            projection_width=projection_width,
-            **kwargs,
+            hidden_width, num_layers=num_layers, projection_width=projection_width, **kwargs
         )
+        self.input_dropout = check_rate("input_dropout", input_dropout)
+        self.output_dropout = check_rate("output_dropout", output_dropout)
 
     @classmethod
     def from_settings(cls, config, vocabulary, **kwargs):
@@ -99,5 +98,5 @@ class BiLSTM(VariationalBiLSTM):
 
     def get_config(self):
         config = super().get_config()
-        del config["recurrent_dropout"]
+        config.update(input_dropout=self.input_dropout, output_dropout=self.output_dropout)
         return config

@@ -25,6 +25,11 @@ class Encoder(tf.keras.layers.Layer):
     """
 
     @classmethod
+    def check_settings(cls, config: Config) -> None:
+        """Raises InputError where this part refuses the settings of a run; here: nowhere."""
+        del config
+
+    @classmethod
     def from_settings(cls, config: Config, vocabulary: Vocabulary, **kwargs: Any) -> "Encoder":
         """The encoder that a run's settings describe; see ``uanet_tf.registry``."""
         raise NotImplementedError(f"{cls.__name__} must define from_settings.")

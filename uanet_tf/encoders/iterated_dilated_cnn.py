@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
+from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.dilated_convolution import dilated_convolution
 
 TAPS = 3  # width of every filter
@@ -72,7 +73,7 @@ class IteratedDilatedCNN(Encoder):
         super().__init__(**kwargs)
         self.filters = check_positive("filters", filters)
         if not dilations:
-            raise ValueError(f"`dilations` must not be empty. Received: dilations={dilations}")
+            raise ArgumentError(f"`dilations` must not be empty. Received: dilations={dilations}")
         self.dilations = [check_positive("dilations", dilation) for dilation in dilations]
         self.num_iterations = check_positive("num_iterations", num_iterations)
         self.identity_init = identity_init

@@ -5,6 +5,7 @@ import tensorflow as tf
 from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.attention.attention_stream import AttentionStream
 from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
+from uanet_tf.errors import ArgumentError, InputError
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.sinusoid import relative_sinusoid
@@ -67,7 +68,7 @@ class RelativeTransformer(Encoder):
         self.num_layers = check_positive("num_layers", num_layers)
         self.num_heads = check_positive("num_heads", num_heads)
         if hidden_width % num_heads:
-            raise ValueError(
+            raise ArgumentError(
                 "`hidden_width` must be a multiple of `num_heads`. Received: "
                 f"hidden_width={hidden_width}, num_heads={num_heads}"
             )
@@ -89,6 +90,15 @@ class RelativeTransformer(Encoder):
             dtype=self.dtype_policy,
             name=f"layer_{index}",
         )
+
+    @classmethod
+    def check_settings(cls, config):
+        part = config.encoder
+        if part.hidden_width % part.encoder_heads:
+            raise InputError(
+                f"--encoder_heads must divide --hidden_width={part.hidden_width}. "
+                f"Received: {part.encoder_heads}"
+            )
 
     @classmethod
     def from_settings(cls, config, vocabulary, **kwargs):

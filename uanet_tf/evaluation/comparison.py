@@ -56,10 +56,10 @@ def summarize(runs: Sequence[dict[str, Any]]) -> Row:
     ]
     return {
         measure: _spread([part[measure] for part in scores], 2),
-        "draft": _spread([part[f"draft_{measure}"] for part in scores], 2),
-        "all refined": _spread([part[f"refined_{measure}"] for part in scores], 2),
+        "draft": _spread([part.get(f"draft_{measure}") for part in scores], 2),
+        "all refined": _spread([part.get(f"refined_{measure}") for part in scores], 2),
         "dev": _spread([run["dev"][measure] for run in runs], 2),
-        "refined share": _spread([100 * part["refined_fraction"] for part in scores], 1, " %"),
+        "refined share": _spread(_refined_shares(scores), 1, " %"),
         "nats, right": _spread([part["uncertainty_correct"] for part in scores], 4),
         "nats, wrong": _spread([part["uncertainty_wrong"] for part in scores], 3),
         "wrong / right": _spread(ratios, 1),
@@ -68,6 +68,10 @@ def summarize(runs: Sequence[dict[str, Any]]) -> Row:
         "tagging sentences/s": f"{statistics.median(_tagging_rates(scores)):.0f}",
         "best epochs": ", ".join(str(run["best_epoch"]) for run in runs),
     }
+
+
+def _refined_shares(scores: Sequence[dict[str, Any]]) -> list[float]:
+    return [100 * part["refined_fraction"] for part in scores if "refined_fraction" in part]
 
 
 def _training_rates(runs: Sequence[dict[str, Any]]) -> list[float]:

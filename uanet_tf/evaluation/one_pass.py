@@ -12,12 +12,15 @@ def one_pass(model: Any) -> Iterator[None]:
 
     So a softmax tagger's own probabilities and their entropy are what it answers with.
     """
-    gamma, num_samples = model.gamma.numpy(), model.num_samples
+    gate, num_samples = model.gate, model.num_samples
+    gamma = None if gate is None else gate.gamma.numpy()
     model.num_samples = 0
-    # Not by ``threshold``, which takes the limits of adaptive sampling along.
-    model.gamma.assign(math.inf)
+    if gate is not None:
+        # Not by ``threshold``, which takes the limits of adaptive sampling along.
+        gate.gamma.assign(math.inf)
     try:
         yield
     finally:
         model.num_samples = num_samples
-        model.gamma.assign(gamma)
+        if gate is not None:
+            gate.gamma.assign(gamma)

@@ -23,7 +23,8 @@ class Evaluation:
     Attributes:
       task: "ner" or "pos".
       metrics: the entries of metrics.json, see ``scoring.score``, with ``sentences_per_second``.
-      systems: scores of ``draft``, ``refined`` and ``final``, see ``scoring.score_systems``.
+      systems: scores of ``draft``, ``refined`` and ``final``, see ``scoring.score_systems``;
+        of a model without a gate, of ``final`` only.
       types: scores of each entity type or label, see ``scoring.score_types``.
       trust: what confidence and uncertainty are worth, see ``trust_groups``: of the tagger and,
         where it was asked for, of the ``one_pass`` softmax within it.
@@ -61,7 +62,7 @@ def evaluate_tagged(
     tagged: Sequence[TaggedSentence],
     *,
     task: str,
-    threshold: float,
+    threshold: float | None,
     seconds: float,
     known_labels: Collection[str],
     one_pass: Sequence[TaggedSentence] | None = None,
@@ -72,7 +73,7 @@ def evaluate_tagged(
       gold: labels of the file, a sequence for each sentence, in any tag scheme.
       tagged: what the model gave for the same sentences.
       task: "ner" or "pos".
-      threshold: Gamma that the model used, nats.
+      threshold: Gamma that the model used, nats; None: it has no gate.
       seconds: how long tagging took.
       known_labels: the model's labels.
       one_pass: what the plain softmax within the model gave for them; see ``one_pass``.
@@ -101,7 +102,12 @@ def evaluate_tagged(
     return Evaluation(
         task=task,
         metrics=metrics | {"sentences_per_second": len(tagged) / max(seconds, 1e-9)},
-        systems=scoring.score_systems(gold, task=task, draft=draft, refined=refined, final=final),
+        systems=scoring.score_systems(
+            gold,
+            task=task,
+            **({} if threshold is None else {"draft": draft, "refined": refined}),
+            final=final,
+        ),
         types=scoring.score_types(gold, final, task=task),
         trust={
             name: trust_groups(gold, answers, task=task, uncertain=uncertain)
@@ -151,8 +157,8 @@ def _system_rows(evaluation: Evaluation) -> list[str]:
     keys = ["precision", "recall", "f1"] if evaluation.task == "ner" else []
     heads = [*keys, "accuracy"]
     rows = [[""] + ["F1" if head == "f1" else head for head in heads]]
-    for system, name in _SYSTEMS.items():
-        scores = evaluation.systems[system]
+    for system, scores in evaluation.systems.items():
+        name = _SYSTEMS[system] if len(evaluation.systems) > 1 else "labels"
         rows.append([name] + [f"{scores[key]:.2f}" for key in heads])
     return _aligned(rows)
 
@@ -166,7 +172,7 @@ def _type_rows(evaluation: Evaluation) -> list[str]:
         names.sort(key=lambda name: -_missed(evaluation.types[name]))
         more = len(names) - _MAX_LABEL_ROWS
         names = names[:_MAX_LABEL_ROWS]
-    rows = [["gated, by type" if ner else "gated, by label", "precision", "recall", "F1", "count"]]
+    rows = [["by type" if ner else "by label", "precision", "recall", "F1", "count"]]
     for name in names:
         scores = evaluation.types[name]
         numbers = [f"{scores[key]:.2f}" for key in ("precision", "recall", "f1")]
@@ -188,9 +194,15 @@ def _trust_rows(evaluation: Evaluation) -> list[str]:
 def _gate_rows(metrics: dict[str, float | int | None]) -> list[str]:
     right, wrong = metrics["uncertainty_correct"], metrics["uncertainty_wrong"]
     ratio = f" ({wrong / right:.1f} times as much)" if right and wrong is not None else ""
+    draft = "label" if metrics.get("threshold") is None else "draft"
+    told = (
+        f"uncertainty   {_nats(right)} where the {draft} is right, "
+        f"{_nats(wrong)} where it is wrong{ratio}"
+    )
+    if metrics.get("threshold") is None:
+        return [told]
     return [
-        f"uncertainty   {_nats(right)} where the draft is right, "
-        f"{_nats(wrong)} where it is wrong{ratio}",
+        told,
         f"gate          {100.0 * (metrics['refined_fraction'] or 0.0):.2f} % of tokens above "
         f"{metrics['threshold']:g} nats took the refined label",
         f"              {metrics['wrong_to_right']:,} wrong -> right, "

@@ -76,14 +76,16 @@ class SentencePrinter:
     uncertainty grows; labels that the refiner changed read ``B-LOC -> B-ORG``.
 
     Args:
-      threshold: Gamma, nats. The bar is full at four times this, and at no less than 1 nat.
+      threshold: Gamma, nats. The bar is full at four times this, and at no less than 1 nat. None:
+        there is no gate.
       color: write ANSI colours.
       draw: write block characters; else plain ASCII.
     """
 
-    def __init__(self, threshold: float, *, color: bool = False, draw: bool = True) -> None:
+    def __init__(self, threshold: float | None, *, color: bool = False, draw: bool = True) -> None:
         self.threshold = threshold
-        self.full = max(4.0 * threshold, 1.0) if math.isfinite(threshold) else 1.0
+        scale = 4.0 * (threshold or 0.0)
+        self.full = max(scale, 1.0) if math.isfinite(scale) else 1.0
         self.color = color
         self.draw = draw
 
@@ -131,7 +133,8 @@ class SentencePrinter:
 
     def _heat(self, nats: float) -> str:
         """The ANSI colour of an uncertainty above the threshold."""
-        share = (nats - self.threshold) / max(self.full - self.threshold, 1e-9)
+        low = self.threshold or 0.0
+        share = (nats - low) / max(self.full - low, 1e-9)
         step = min(len(_RAMP) - 1, int(max(0.0, share) * len(_RAMP)))
         return f"38;5;{_RAMP[step]}"
 
@@ -148,10 +151,12 @@ class SentencePrinter:
         return " ".join(pieces + tokens[position:])
 
     def _summary(self, sentence: TaggedSentence) -> str:
+        words = "token" if len(sentence) == 1 else "tokens"
+        if self.threshold is None:
+            return f"{len(sentence)} {words}"
         refined = sum(sentence.refined)
         pairs = zip(sentence.draft_labels, sentence.labels, strict=True)
         changed = sum(draft != label for draft, label in pairs)
-        words = "token" if len(sentence) == 1 else "tokens"
         dot = "·" if self.draw else "-"
         return (
             f"{refined} of {len(sentence)} {words} above {self.threshold:g} nats "

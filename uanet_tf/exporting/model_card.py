@@ -1,5 +1,6 @@
 """The card of an exported model: what it was made from, how good it is, how to call it."""
 
+import dataclasses
 import json
 import pathlib
 from collections.abc import Iterable, Mapping
@@ -8,9 +9,11 @@ from typing import Any
 import tensorflow as tf
 
 from uanet_tf.config import Config
+from uanet_tf.inference_options import OF_THE_GATE
 from uanet_tf.models.tagger import Tagger
 
 FILE = "MODEL_CARD.md"
+_PARTS = {"draft": "draft", "refined": "all refined"}
 _SCORES = ("f1", "precision", "recall", "accuracy")
 Metrics = Mapping[str, Any]
 
@@ -90,11 +93,13 @@ def _scores(metrics: Metrics) -> str:
         return "The run holds no scores."
     names = [name for name in _SCORES if name in metrics[splits[0]]]
     main = names[0]
-    heads = [*names, f"draft {main}", f"all refined {main}"]
+    parts = {f"{kind} {main}": f"{key}_{main}" for key, kind in _PARTS.items()}
+    parts = {head: key for head, key in parts.items() if key in metrics[splits[0]]}
+    heads = [*names, *parts]
     rows = [["data", *heads], ["---"] * (len(heads) + 1)]
     for split in splits:
         scores = metrics[split]
-        values = [scores.get(key) for key in (*names, f"draft_{main}", f"refined_{main}")]
+        values = [scores.get(key) for key in (*names, *parts.values())]
         rows.append([split, *map(_number, values)])
     note = (
         "In percent, of the run's own M and Gamma at training. Entities are counted strictly, as "
@@ -104,15 +109,16 @@ def _scores(metrics: Metrics) -> str:
 
 
 def _gate(model: Tagger, config: Config, metrics: Metrics) -> str:
-    kind = config.sampling.uncertainty.replace("_", " ")
+    options = model.options
+    kind = options.uncertainty.replace("_", " ")
     samples = (
-        f"M = {model.num_samples} Monte Carlo samples, masks of seed {model.mc_seed}"
-        if model.num_samples
+        f"M = {options.num_samples} Monte Carlo samples, masks of seed {options.mc_seed}"
+        if options.num_samples
         else "one pass without dropout"
     )
     gate = (
         f"a token above Gamma = {model.threshold:g} nats takes the refined label"
-        if config.decoder.decoder == "uanet"
+        if model.gate is not None
         else "this decoder has no refiner, so `refined` is false everywhere"
     )
     lines = [
@@ -121,16 +127,24 @@ def _gate(model: Tagger, config: Config, metrics: Metrics) -> str:
         f"- Gate: {gate}. Gamma belongs to this model and its labels: entropy grows with the "
         "logarithm of their number.",
     ]
-    if config.decoder.decoder == "uanet" and not model.refine_all:
+    if model.gate is not None and not options.refine_all:
         lines.append(
             "- Tokens up to Gamma are not refined: `refined_labels` follow the draft there. No "
             "other answer differs."
         )
-    if model.sampling == "adaptive" and model.can_adapt:
+    if options.sampling == "adaptive":
         lines.append(_adaptive(metrics))
+    lines.append("- Inference options of the export: " + _options(model) + ".")
     for split in ("dev", "test"):
         lines += _split_calibration(split, metrics.get(split, {}))
     return "\n".join(lines)
+
+
+def _options(model: Tagger) -> str:
+    values = dataclasses.asdict(model.options)
+    if model.gate is None:
+        values = {name: value for name, value in values.items() if name not in OF_THE_GATE}
+    return ", ".join(f"`{name}={value}`" for name, value in values.items())
 
 
 def _adaptive(metrics: Metrics) -> str:
@@ -149,9 +163,13 @@ def _split_calibration(split: str, scores: Metrics) -> list[str]:
     ratio = f", {wrong / right:.1f} times as much" if right else ""
     lines = [
         f"- {split}: mean uncertainty {right:.3f} nats where the draft is right, {wrong:.3f} where "
-        f"it is wrong{ratio}; {100 * scores['refined_fraction']:.1f} % of tokens above Gamma; the "
-        f"gate mended {scores['wrong_to_right']:,} labels and spoilt {scores['right_to_wrong']:,}."
+        f"it is wrong{ratio}."
     ]
+    if "refined_fraction" in scores:
+        lines[0] += (
+            f" {100 * scores['refined_fraction']:.1f} % of tokens are above Gamma; the gate mended "
+            f"{scores['wrong_to_right']:,} labels and spoilt {scores['right_to_wrong']:,}."
+        )
     error = scores.get("calibration_error")
     if error is not None:
         lines.append(f"- {split}: expected calibration error of the confidence {error:.2f} %.")
@@ -166,7 +184,7 @@ def _limits(model: Tagger) -> str:
             "- Confidence and uncertainty rank answers; they are no guarantee, least of all for "
             "text unlike the training data.",
             "- The uncertainty is the total predictive one, of model and data together."
-            if model.settings.sampling.uncertainty == "entropy"
+            if model.options.uncertainty == "entropy"
             else "- The uncertainty is that of the model alone (mutual information).",
             "- A sentence is read in one piece, and memory grows with its length: split texts into "
             f"sentences; training read at most {model.max_tokens} tokens at once.",

@@ -13,7 +13,7 @@ from absl import logging
 from uanet_tf.exporting import verification
 from uanet_tf.exporting.model_card import FILE as CARD
 from uanet_tf.exporting.model_card import model_card, read_metrics
-from uanet_tf.exporting.run_model import load_run_model
+from uanet_tf.exporting.run_model import load_for_export
 from uanet_tf.exporting.sample_inputs import pad, sample_sentences
 from uanet_tf.exporting.saving import save_signatures
 from uanet_tf.exporting.signatures import DEFAULT, Signatures
@@ -52,12 +52,8 @@ def export_run(
     *,
     name: str = "uanet",
     version: int | None = None,
-    num_samples: int | None = None,
-    mc_seed: int | None = None,
-    threshold: float | None = None,
-    sampling: str | None = None,
-    refine_all: bool = True,
     text: bool = True,
+    **options: Any,
 ) -> Exported:
     """Writes ``export_dir/name/version`` and ``export_dir/name_text/version``.
 
@@ -70,13 +66,8 @@ def export_run(
       export_dir: where the models' folders are.
       name: of the model; the one that takes raw text is ``name_text``.
       version: from 1 on; None: the next free one.
-      num_samples: M; 0: one pass without dropout; None: the run's.
-      mc_seed: seed of the sampling masks, at least 0; None: the run's.
-      threshold: Gamma, nats; None: the run's.
-      sampling: "exact" or "adaptive", see ``Tagger.sampling``; None: the run's.
-      refine_all: False saves the refinement of certain tokens, where ``refined_labels`` then
-        follow the draft; no other answer changes.
       text: also write the model that takes raw text, which needs tensorflow-text.
+      **options: inference options that differ from the run's, see ``InferenceOptions``.
 
     Raises:
       InputError: no trained run, a wrong argument, or a version that exists.
@@ -85,14 +76,7 @@ def export_run(
     check_name(name, TEXT_ENDING)
     folders = [pathlib.Path(export_dir, name), pathlib.Path(export_dir, name + TEXT_ENDING)]
     choose_version(folders, version)  # before anything slow is done
-    model = load_run_model(
-        run_dir,
-        refine_all=refine_all,
-        num_samples=num_samples,
-        mc_seed=mc_seed,
-        threshold=threshold,
-        sampling=sampling,
-    )
+    model = load_for_export(run_dir, **options)
     metrics = read_metrics(pathlib.Path(run_dir))
     signatures = Signatures(model)
     writers = (_write_tokens, _write_text) if text else (_write_tokens,)
@@ -139,7 +123,7 @@ def _write_tokens(signatures: Signatures, path: pathlib.Path) -> tuple[Any, Requ
     model, names = signatures.model, save_tokens(signatures, path)
     requests: list[tuple[str, Mapping[str, np.ndarray]]] = []
     for inputs in map(pad, _warm_up_sentences(model)):
-        gamma = np.full(len(inputs["lengths"]), model.threshold, np.float32)
+        gamma = np.full(len(inputs["lengths"]), model.threshold or 0.0, np.float32)
         for name in names:
             asked = verification.ids_of(model, inputs) if name == "ids" else inputs
             requests.append((name, {**asked, "threshold": gamma} if "threshold" in name else asked))

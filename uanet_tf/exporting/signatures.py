@@ -12,7 +12,9 @@ import tensorflow as tf
 
 from uanet_tf.data.lookup import look_up
 from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
-from uanet_tf.models.tagger import Tagger, Tensors
+from uanet_tf.inference.decision import Decision
+from uanet_tf.models.answers import Tensors
+from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.masking import sequence_mask
 
@@ -28,7 +30,7 @@ class Signatures:
     """The signatures of one model, all around one graph of its answers from features.
 
     Args:
-      model: gives M, masks, Gamma and ``refine_all``, as they are when the graph is made.
+      model: with its inference options, as they are when the graph is made.
     """
 
     def __init__(self, model: Tagger):
@@ -42,7 +44,7 @@ class Signatures:
         # Made once and called by each signature: a graph is slow to make, and not small.
         @graph_function([self._features, _THRESHOLD])
         def answer(features: Tensors, threshold: tf.Tensor) -> Tensors:
-            return model.answer(features, threshold)
+            return self._named(model.decide(model.features(features), threshold))
 
         self._answer_features = answer
 
@@ -54,8 +56,9 @@ class Signatures:
         ``serving_default``: ``tokens`` [B, T] strings, ``lengths`` [B] int32 -> what the model's
           call gives: labels, draft_labels, refined_labels [B, T] strings; uncertainty (nats),
           confidence [B, T]; refined [B, T] boolean. "" and 0 at padding.
-        ``with_threshold``: also ``threshold`` [B], Gamma of each sentence in nats.
-        ``draft``: labels and uncertainty without the refiner.
+        ``with_threshold``: also ``threshold`` [B], Gamma of each sentence in nats; only with a
+          refiner.
+        ``draft``: labels and uncertainty without the refiner; only with one.
         ``ids``: ``word_ids`` [B, T], ``char_ids`` [B, T, W], ``lengths`` [B], all int32, in place
           of tokens; left out for a representation that reads more than words and characters.
 
@@ -80,9 +83,14 @@ class Signatures:
         def draft(tokens: tf.Tensor, lengths: tf.Tensor) -> Tensors:
             with tf.control_dependencies(_check_rows(tokens, lengths=lengths)):
                 inputs = {"tokens": tf.identity(tokens), "lengths": tf.identity(lengths)}
-            return self.model.answer_draft(inputs)
+            answers = self.model.answers.draft_strings(
+                self.model.draft(self.model.features(inputs))
+            )
+            return _as_wide(answers, tokens)
 
-        signatures = {DEFAULT: serving_default, "with_threshold": with_threshold, "draft": draft}
+        signatures = {DEFAULT: serving_default}
+        if self.model.gate is not None:
+            signatures |= {"with_threshold": with_threshold, "draft": draft}
         if set(self._features) == _ID_FEATURES:
             signatures["ids"] = self._of_ids()
         return signatures
@@ -124,11 +132,16 @@ class Signatures:
         self, features: Tensors, batch: tf.Tensor, threshold: tf.Tensor | None = None
     ) -> Tensors:
         """Answers as wide as ``batch`` [B, T]: features have at least one column."""
-        shape = tf.shape(batch)
         if threshold is None:
-            threshold = tf.fill(shape[:1], self.model.gamma)
-        answers = self._answer_features(features, threshold)
-        return {name: values[:, : shape[1]] for name, values in answers.items()}
+            gate = self.model.gate
+            gamma = tf.zeros([]) if gate is None else tf.convert_to_tensor(gate.gamma)
+            threshold = tf.fill(tf.shape(batch)[:1], gamma)
+        return _as_wide(self._answer_features(features, threshold), batch)
+
+    def _named(self, decision: Decision) -> Tensors:
+        return self.model.answers.strings(
+            decision, return_probabilities=self.model.return_probabilities
+        )
 
     def _of_ids(self) -> Any:
         known_words = len(self.model.vocabulary.words) + FIRST_ID
@@ -152,6 +165,11 @@ class Signatures:
             return self._answer_as_wide(features, word_ids)
 
         return ids
+
+
+def _as_wide(answers: Tensors, batch: tf.Tensor) -> Tensors:
+    width = tf.shape(batch)[1]
+    return {name: values[:, :width] for name, values in answers.items()}
 
 
 def id_features(word_ids: tf.Tensor, char_ids: tf.Tensor, lengths: tf.Tensor) -> Tensors:

@@ -9,6 +9,7 @@ network for each of them, so an answer does not depend on the batch.
 """
 
 import itertools
+from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -16,9 +17,6 @@ from uanet_tf.decoders.softmax import SoftmaxDecoder
 from uanet_tf.encoders.encoder import Encoder
 from uanet_tf.inference.monte_carlo import encode_samples
 from uanet_tf.ops.entropy import entropy
-
-Tensors = dict[str, tf.Tensor]
-
 
 NUM_CHECKPOINTS = 3
 
@@ -39,6 +37,24 @@ def settled(uncertainty: tf.Tensor, limits: tf.Tensor) -> tf.Tensor:
     return (uncertainty <= limits[..., 0]) | (uncertainty >= limits[..., 1])
 
 
+class AdaptiveDraft(NamedTuple):
+    """What the samples used say.
+
+    Attributes:
+      label_ids: [B, T] int32, 0 at padding.
+      probabilities: [B, T, C], the mean p of the samples used.
+      uncertainty: [B, T], u in nats, 0 at padding.
+      samples_used: [B] int32, 0 where the pass without dropout was enough.
+      states: [B, T, H], the mean of the samples used; None if not wanted.
+    """
+
+    label_ids: tf.Tensor
+    probabilities: tf.Tensor
+    uncertainty: tf.Tensor
+    samples_used: tf.Tensor
+    states: tf.Tensor | None
+
+
 def adaptive_draft(
     encoder: Encoder,
     decoder: SoftmaxDecoder,
@@ -49,7 +65,7 @@ def adaptive_draft(
     num_samples: int,
     seed: tf.Tensor,
     keep_states: bool = False,
-) -> Tensors:
+) -> AdaptiveDraft:
     """Draft distributions from as many samples as each sentence needs.
 
     Args:
@@ -63,13 +79,11 @@ def adaptive_draft(
       keep_states: whether the mean states are wanted.
 
     Returns:
-      label_ids [B, T], 0 at padding; probabilities p [B, T, C]; uncertainty u [B, T] in nats, 0
-      at padding; samples_used [B] int32, 0 where the pass without dropout was enough; with
-      ``keep_states`` states [B, T, H], the mean of the samples used.
+      AdaptiveDraft.
     """
     drawn = encoder.draw_masks(seed, num_samples, inputs.shape[-1])
     plain = encoder(inputs, mask=mask)
-    p = decoder.decide(tf.expand_dims(plain, 0), mask)["probabilities"]
+    p = decoder.decide(tf.expand_dims(plain, 0), mask).probabilities
     u = entropy(p)
     means = [p, plain] if keep_states else [p]
     totals = [tf.zeros_like(mean) for mean in means]  # of the samples so far
@@ -85,7 +99,7 @@ def adaptive_draft(
         def sampled(rows=rows, masks=masks, count=last - first, totals=totals):
             part_mask = tf.gather_nd(mask, rows)
             states = encode_samples(encoder, tf.gather_nd(inputs, rows), part_mask, masks, count)
-            kinds = [decoder.decide(states, part_mask)["samples"], states]
+            kinds = [decoder.decide(states, part_mask).samples, states]
             return [
                 tf.tensor_scatter_nd_add(total, rows, tf.reduce_sum(samples, axis=0))
                 for total, samples in zip(totals, kinds, strict=False)
@@ -101,10 +115,10 @@ def adaptive_draft(
         if last < num_samples:
             unsettled &= tf.reduce_any(mask & ~settled(u, limits[number]), axis=1)
     p = means[0]
-    return {
-        **({"states": means[1]} if keep_states else {}),
-        "label_ids": tf.where(mask, tf.argmax(p, axis=-1, output_type=tf.int32), 0),
-        "probabilities": p,
-        "uncertainty": tf.where(mask, u, 0.0),
-        "samples_used": used,
-    }
+    return AdaptiveDraft(
+        label_ids=tf.where(mask, tf.argmax(p, axis=-1, output_type=tf.int32), 0),
+        probabilities=p,
+        uncertainty=tf.where(mask, u, 0.0),
+        samples_used=used,
+        states=means[1] if keep_states else None,
+    )

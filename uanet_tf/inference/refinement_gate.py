@@ -1,51 +1,96 @@
 """The gate: the refined label where the draft is uncertain, the draft elsewhere."""
 
+import math
+from typing import NamedTuple
+
 import tensorflow as tf
 
+from uanet_tf.errors import ArgumentError
 
-def passes(uncertainty: tf.Tensor, threshold: float | tf.Tensor) -> tf.Tensor:
-    """Whether u > Gamma, strictly: [B, T] booleans.
 
-    Args:
-      uncertainty: [B, T] nats.
-      threshold: Gamma in nats, a scalar or one a sentence [B].
+class Gated(NamedTuple):
+    """What passes the gate.
+
+    Attributes:
+      label_ids, refined_label_ids: [B, T] int32, 0 at padding.
+      refined: [B, T] boolean, True where the refined label was taken; False at padding.
+      probabilities: [B, T, C], the distribution that each label comes from; the draft's at
+        padding.
     """
-    gamma = tf.convert_to_tensor(threshold, uncertainty.dtype)
-    if gamma.shape.rank == 1:
-        gamma = tf.expand_dims(gamma, -1)  # [B, 1]
-    return uncertainty > gamma
+
+    label_ids: tf.Tensor
+    refined_label_ids: tf.Tensor
+    refined: tf.Tensor
+    probabilities: tf.Tensor
 
 
-def refinement_gate(
-    draft: tf.Tensor,
-    refined: tf.Tensor,
-    uncertainty: tf.Tensor,
-    threshold: float | tf.Tensor,
-    mask: tf.Tensor,
-) -> dict[str, tf.Tensor]:
-    """Decides each token's label.
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class RefinementGate(tf.keras.layers.Layer):
+    """label = argmax p_hat where u > Gamma (strictly), else argmax p.
 
-    label = argmax p_hat where u > Gamma (strictly), else argmax p.
+    Gamma is a weight, so that a tuned one is saved with the model and can be changed live.
 
     Args:
+      threshold: Gamma in nats.
+
+    Call arguments:
       draft: [B, T, C] mean draft distribution p.
       refined: [B, T, C] refined distribution p_hat.
       uncertainty: [B, T] nats.
-      threshold: Gamma in nats, a scalar or one a sentence [B].
       mask: [B, T] boolean, True at tokens.
+      threshold: Gamma in nats, a scalar or one per sentence [B]; None: the gate's own.
 
     Returns:
-      label_ids, draft_label_ids, refined_label_ids [B, T] int32; refined [B, T] boolean,
-      True where the refined label was taken; 0 and False at padding. probabilities
-      [B, T, C], the distribution that each label comes from; the draft's at padding.
+      Gated.
+
+    Reference:
+      Gui et al., 2020, section 3.2.
     """
-    passed = passes(uncertainty, threshold) & mask
-    draft_ids = tf.argmax(draft, axis=-1, output_type=tf.int32)
-    refined_ids = tf.argmax(refined, axis=-1, output_type=tf.int32)
-    return {
-        "label_ids": tf.where(mask, tf.where(passed, refined_ids, draft_ids), 0),
-        "draft_label_ids": tf.where(mask, draft_ids, 0),
-        "refined_label_ids": tf.where(mask, refined_ids, 0),
-        "refined": passed,
-        "probabilities": tf.where(tf.expand_dims(passed, -1), refined, draft),
-    }
+
+    def __init__(self, threshold: float = 0.35, **kwargs):
+        super().__init__(dtype=tf.float32, **kwargs)
+        self.gamma = self.add_weight(
+            name="gamma",
+            shape=[],
+            trainable=False,
+            initializer=tf.keras.initializers.Constant(threshold),
+        )
+
+    @property
+    def threshold(self) -> float:
+        """Gamma, nats. Setting it takes effect at once."""
+        # By way of its shortest text: 0.35, not the 0.3499999940395355 of the float32.
+        return float(str(self.gamma.numpy()))
+
+    @threshold.setter
+    def threshold(self, value: float) -> None:
+        if not (value >= 0 and math.isfinite(value)):
+            raise ArgumentError(
+                "`threshold` must be a finite number of at least 0 nats. "
+                f"Received: threshold={value}"
+            )
+        self.gamma.assign(value)
+
+    def passes(self, uncertainty: tf.Tensor, threshold: tf.Tensor | None = None) -> tf.Tensor:
+        """Whether u > Gamma, strictly: [B, T] booleans."""
+        gamma = self.gamma if threshold is None else threshold
+        gamma = tf.convert_to_tensor(gamma, uncertainty.dtype)
+        if gamma.shape.rank == 1:
+            gamma = tf.expand_dims(gamma, -1)  # [B, 1]
+        return uncertainty > gamma
+
+    def call(self, draft, refined, uncertainty, mask, threshold=None):
+        passed = self.passes(uncertainty, threshold) & mask
+        draft_ids = tf.argmax(draft, axis=-1, output_type=tf.int32)
+        refined_ids = tf.argmax(refined, axis=-1, output_type=tf.int32)
+        return Gated(
+            label_ids=tf.where(mask, tf.where(passed, refined_ids, draft_ids), 0),
+            refined_label_ids=tf.where(mask, refined_ids, 0),
+            refined=passed,
+            probabilities=tf.where(tf.expand_dims(passed, -1), refined, draft),
+        )
+
+    def get_config(self):
+        config = super().get_config()
+        del config["dtype"]  # always float32
+        return {**config, "threshold": self.threshold}

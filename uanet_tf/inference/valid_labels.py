@@ -1,11 +1,10 @@
-"""Label sequences that the tag scheme allows, at the price of those that it does not."""
+"""The most probable label sequence that the tag scheme allows."""
 
 from collections.abc import Sequence
 
-import numpy as np
 import tensorflow as tf
 
-from uanet_tf.data.tag_schemes import is_valid_transition
+from uanet_tf.data.transitions import valid_transitions
 from uanet_tf.ops.viterbi import best_path
 
 _SMALLEST = 1e-12  # probabilities below count as this
@@ -28,11 +27,7 @@ class ValidLabels:
         self.scheme = scheme
         if scheme is None:
             return
-        around = [*names, None]
-        table = np.array(
-            [[is_valid_transition(one, two, scheme) for two in around] for one in around]
-        )
-        self._start, self._steps, self._end = table[-1, :-1], table[:-1, :-1], table[:-1, -1]
+        self._start, self._steps, self._end = valid_transitions(names, scheme)
 
     def __call__(
         self, label_ids: Sequence[tf.Tensor], probabilities: Sequence[tf.Tensor], mask: tf.Tensor

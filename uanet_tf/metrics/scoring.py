@@ -28,7 +28,7 @@ def score(
     uncertainty: Iterable[Sequence[float]],
     *,
     task: str,
-    threshold: float,
+    threshold: float | None,
     confidence: Iterable[Sequence[float]] | None = None,
 ) -> dict[str, float | int | None]:
     """Scores the three labellings of a corpus.
@@ -43,7 +43,8 @@ def score(
       final: labels after the gate.
       uncertainty: uncertainty of each token, nats.
       task: "ner" (entity F1) or "pos" (accuracy).
-      threshold: Gamma, nats: tokens with more uncertainty count as refined.
+      threshold: Gamma, nats: tokens with more uncertainty count as refined. None: there is no
+        gate, and nothing is said of draft, refiner and gate.
       confidence: probability of each final label.
 
     Returns:
@@ -63,8 +64,9 @@ def score(
     systems = {name: _score(readings["gold"], readings[name], task) for name in _SYSTEMS}
     keys = ("f1", "precision", "recall", "accuracy") if task == "ner" else ("accuracy",)
     results: dict[str, Any] = {key: systems["final"][key] for key in keys}
-    results[f"draft_{keys[0]}"] = systems["draft"][keys[0]]
-    results[f"refined_{keys[0]}"] = systems["refined"][keys[0]]
+    if threshold is not None:
+        results[f"draft_{keys[0]}"] = systems["draft"][keys[0]]
+        results[f"refined_{keys[0]}"] = systems["refined"][keys[0]]
     if confidence is not None:
         given = np.fromiter(itertools.chain.from_iterable(confidence), dtype=np.float64)
         right = _equal(readings["gold"], readings["final"])
@@ -168,7 +170,7 @@ def _equal(gold: _Reading, labels: _Reading) -> np.ndarray:
 
 
 def _gate_scores(
-    readings: dict[str, _Reading], uncertainty: Iterable[Sequence[float]], threshold: float
+    readings: dict[str, _Reading], uncertainty: Iterable[Sequence[float]], threshold: float | None
 ) -> dict[str, float | int | None]:
     """What the gate did, and how well uncertainty tells right drafts from wrong ones."""
     draft_right = _equal(readings["gold"], readings["draft"])
@@ -177,13 +179,18 @@ def _gate_scores(
     nats = np.fromiter(itertools.chain.from_iterable(uncertainty), dtype=np.float32)
     if len(nats) != len(draft_right):
         raise ValueError(f"{len(nats)} uncertainties for {len(draft_right)} tokens.")
+    told = {
+        "uncertainty_correct": _mean(nats[draft_right]),
+        "uncertainty_wrong": _mean(nats[~draft_right]),
+    }
+    if threshold is None:
+        return told
     return {
         "threshold": threshold,
         "refined_fraction": float(np.mean(nats > np.float32(threshold))),
         "right_to_wrong": int(np.sum(draft_right & ~final_right)),
         "wrong_to_right": int(np.sum(~draft_right & final_right)),
-        "uncertainty_correct": _mean(nats[draft_right]),
-        "uncertainty_wrong": _mean(nats[~draft_right]),
+        **told,
     }
 
 

@@ -1,44 +1,68 @@
 """From a configuration to a model."""
 
 import dataclasses
+from collections.abc import Collection
 
-from uanet_tf.config import Config
+from uanet_tf.config import Config, iter_options
 from uanet_tf.data.vocabulary import Vocabulary
-from uanet_tf.errors import InputError
+from uanet_tf.errors import ArgumentError, InputError
+from uanet_tf.inference_options import OF_THE_GATE
+from uanet_tf.models.parts import part_classes
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.presets.bert_preset import read_bert_preset
-from uanet_tf.registry import DECODERS, find
+from uanet_tf.settings_record import SettingsRecord
+
+# Groups of settings that only the parts of a model read.
+_OF_PARTS = ("representation", "encoder", "decoder")
 
 
-def tagger_class(config: Config) -> type[Tagger]:
-    """The class of the settings' tagger: the plain one, unless the decoder is one itself."""
-    found = find(DECODERS[config.decoder.decoder])
-    return found if issubclass(found, Tagger) else Tagger
-
-
-def make_tagger(config: Config, vocabulary: Vocabulary) -> Tagger:
+def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] = ()) -> Tagger:
     """The model of the settings, with initial weights; a BERT has its pretrained ones.
 
-    A decoder is used by the plain Tagger, unless ``--decoder`` names a tagger of its own.
+    Args:
+      config: the settings.
+      vocabulary: of the training data.
+      given: names of the settings that the user gave: each must be read by the chosen parts.
 
     Raises:
-      InputError: the BERT that ``--bert_preset`` names cannot be read; or a part refuses what the
-        others give it.
+      InputError: the BERT that ``--bert_preset`` names cannot be read; a part refuses what the
+        others give it; or a given setting is not read.
     """
-    model = tagger_class(config)
-    if config.representation.representation != "bert":
-        return _made(model, config, vocabulary)
-    preset = read_bert_preset(config.representation.bert_preset)
-    tagger = _made(model, config, dataclasses.replace(vocabulary, bert=preset.spec))
-    tagger.representation.bert.fill(preset.weights)
+    check_parts(config)
+    record = SettingsRecord(config)
+    preset = None
+    if config.representation.representation == "bert":
+        preset = read_bert_preset(record.representation.bert_preset)
+        vocabulary = dataclasses.replace(vocabulary, bert=preset.spec)
+    try:
+        tagger = Tagger.from_settings(config, vocabulary, view=record, name="tagger")
+    except ArgumentError as error:
+        raise InputError(f"The settings do not fit together: {error}") from error
+    _check_given(config, given, record.read, tagger)
+    if preset is not None:
+        tagger.drafter.representation.bert.fill(preset.weights)
     return tagger
 
 
-def _made(model: type[Tagger], config: Config, vocabulary: Vocabulary) -> Tagger:
-    try:
-        return model(config, vocabulary, name="tagger")
-    except ValueError as error:
-        # The parts' own checks begin with the argument's name. Anything else is a bug.
-        if not str(error).startswith("`"):
-            raise
-        raise InputError(f"The settings do not fit together: {error}") from error
+def check_parts(config: Config) -> None:
+    """Raises InputError where a part refuses its settings, before anything slow is done."""
+    for part in part_classes(config):
+        part.check_settings(config)
+
+
+def _check_given(config: Config, given: Collection[str], read: set[str], tagger: Tagger) -> None:
+    """Refuses settings that were given, and that nothing reads."""
+    optimizers = {*tagger.variable_groups(), None}
+    for group, field, value in iter_options(config):
+        if field.name not in given:
+            continue
+        unread = group in _OF_PARTS and field.name not in read
+        unread |= field.metadata["optimizer"] not in optimizers
+        unread |= tagger.gate is None and field.name in (*OF_THE_GATE, "tune_threshold")
+        if unread:
+            parts = ", ".join(
+                f"--{name}={getattr(getattr(config, name), name)}" for name in _OF_PARTS
+            )
+            raise InputError(
+                f"--{field.name} is not read by {parts}: leave it out. Received: {value}"
+            )

@@ -4,11 +4,11 @@ import os
 import pathlib
 import tempfile
 import zipfile
+from typing import Any
 
 import tensorflow as tf
 
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.models.build import tagger_class
 from uanet_tf.models.saved_archive import read_archive
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.strict_json import shown
@@ -26,7 +26,9 @@ _UNREADABLE = (
 )
 
 
-def load_model(run_dir: str | os.PathLike, *, mixed_bfloat16: bool | None = None) -> Tagger:
+def load_model(
+    run_dir: str | os.PathLike, *, mixed_bfloat16: bool | None = None, **options: Any
+) -> Tagger:
     """Loads the trained model of a run.
 
     Safe on files of strangers: the archive is read as data. Its class must be the one that its own
@@ -37,12 +39,13 @@ def load_model(run_dir: str | os.PathLike, *, mixed_bfloat16: bool | None = None
       mixed_bfloat16: multiply in bfloat16, which is faster where the processor has it and moves
         uncertainties in the second digit after the point; weights are the same. None: as in
         training.
+      **options: inference options that differ from the run's, see ``InferenceOptions``.
 
     Returns:
       A Keras model: ``model.predict({"tokens": [B, T] strings, "lengths": [B]})``; see Tagger.
 
     Raises:
-      InputError: there is no trained model in ``run_dir``, or it cannot be read.
+      InputError: there is no trained model in ``run_dir``, or it cannot be read; or a wrong option.
     """
     path = pathlib.Path(run_dir) / "model.keras"
     if not path.exists():
@@ -50,9 +53,11 @@ def load_model(run_dir: str | os.PathLike, *, mixed_bfloat16: bool | None = None
         reason = "its training is not finished" if begun else "it is not a run directory"
         raise InputError(f"{run_dir} holds no model.keras: {reason}.")
     try:
-        return _load(path, mixed_bfloat16)
+        model = _load(path, mixed_bfloat16)
     except _UNREADABLE as error:
         raise InputError(f"{path} cannot be loaded as a model: {one_line(error)}") from error
+    model.set_options(**options)
+    return model
 
 
 def _load(path: pathlib.Path, mixed_bfloat16: bool | None) -> Tagger:
@@ -61,14 +66,12 @@ def _load(path: pathlib.Path, mixed_bfloat16: bool | None) -> Tagger:
         config = saved.config
         if mixed_bfloat16 is not None:
             config = config.replace(mixed_bfloat16=mixed_bfloat16)
-        kind = tagger_class(config)
-        if saved.registered_name != tf.keras.saving.get_registered_name(kind):
-            raise InputError(
-                f"it is a {shown(saved.registered_name)}, but its settings are of a {kind.__name__}"
-            )
+        name = tf.keras.saving.get_registered_name(Tagger)
+        if saved.registered_name != name:
+            raise InputError(f"it is a {shown(saved.registered_name)}, not a {name}")
         stored = check_weight_file(saved.weights)
         with at_most(stored):
-            model = kind(config, saved.vocabulary, name=saved.name)
+            model = Tagger.from_settings(config, saved.vocabulary, name=saved.name)
         if sum(variable.shape.num_elements() for variable in model.variables) != stored:
             raise InputError("it holds more weights than its configuration asks for")
         model.load_weights(str(saved.weights))

@@ -1,37 +1,47 @@
-"""A tagger: representation, encoder and decoder; the base of every system."""
+"""A tagger: draft, refine, gate; the model of every system."""
 
-import math
+import dataclasses
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from uanet_tf.config import Config, from_dict
-from uanet_tf.data.lookup import look_up, make_lookup
+from uanet_tf.data.lookup import Lookup, look_up, make_lookup
 from uanet_tf.data.vocabulary import Vocabulary
-from uanet_tf.decoders.decoder import Decoder
-from uanet_tf.inference.adaptive import NUM_CHECKPOINTS, adaptive_draft
-from uanet_tf.inference.monte_carlo import draft_uncertainty, sample_states, sampling_seed
-from uanet_tf.inference.output_labels import OutputLabels
-from uanet_tf.inference.valid_labels import ValidLabels
+from uanet_tf.errors import InputError
+from uanet_tf.inference.decision import Decision
+from uanet_tf.inference.draft import Draft
+from uanet_tf.inference.refinement_gate import RefinementGate
+from uanet_tf.inference_options import OF_THE_GATE, InferenceOptions
+from uanet_tf.models.answers import Answers, Tensors
+from uanet_tf.models.drafter import Drafter, Losses
+from uanet_tf.models.dropout_seeds import DropoutSeed, RefinerSeed
+from uanet_tf.models.label_refiner import LabelRefiner
 from uanet_tf.models.layer_precision import layer_precision
-from uanet_tf.models.tagger_properties import TaggerProperties
-from uanet_tf.models.tagger_training import TaggerTraining, Tensors
+from uanet_tf.models.option_properties import with_option_properties
+from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.masking import sequence_mask
-from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS, find
-from uanet_tf.representation.representation import Representation
-from uanet_tf.representation.spelling_layer import SpellingLayer
-from uanet_tf.representation.word_representation import WordRepresentation
+from uanet_tf.registry import REFINED_DECODERS
+from uanet_tf.representation.form_representation import FormRepresentation
+from uanet_tf.representation.representation import Features
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class Tagger(TaggerProperties, TaggerTraining, tf.keras.Model):
+@with_option_properties
+class Tagger(tf.keras.Model):
     """Tags sentences: strings in, labels with uncertainty and confidence out.
 
+    The options of inference (``threshold``, ``num_samples``, ...; see ``InferenceOptions``) are
+    properties of the model, which can be set: ``model.num_samples = 16``. A tagger without a
+    refiner has no gate: ``threshold`` and ``refine_all`` are None and cannot be set.
+
     Args:
-      config: a Config, or what its ``to_dict`` gives.
-      vocabulary: a Vocabulary, or what its ``to_dict`` gives.
+      lookup: strings to ids.
+      drafter: gives labels and their uncertainty.
+      refiner: gives the labels of uncertain tokens; None: there is no gate either.
+      config: the settings of the run, with its inference options.
+      vocabulary: words, characters and labels.
 
     Call arguments:
       inputs: a dictionary with ``tokens`` [B, T] strings and ``lengths`` [B] int32; what
@@ -45,204 +55,135 @@ class Tagger(TaggerProperties, TaggerTraining, tf.keras.Model):
       Strings are bytes, as Keras gives them. A sentence is read in one piece, however long:
       ``uanet_tf.tag`` reads one of more than ``max_tokens`` in overlapping windows.
       With ``return_probabilities`` also probabilities [B, T, C] over ``class_names``.
+
+    Reference:
+      Gui et al., EMNLP 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling".
     """
 
-    def __init__(self, config: Config | dict, vocabulary: Vocabulary | dict, **kwargs: Any):
+    def __init__(
+        self,
+        lookup: Lookup,
+        drafter: Drafter,
+        refiner: LabelRefiner | None = None,
+        *,
+        config: Config,
+        vocabulary: Vocabulary,
+        **kwargs: Any,
+    ):
         super().__init__(**kwargs)
-        self.settings = config if isinstance(config, Config) else from_dict(config)
-        self.vocabulary = (
-            vocabulary if isinstance(vocabulary, Vocabulary) else Vocabulary.from_dict(vocabulary)
-        )
-        self.lookup = make_lookup(self.settings.data, self.vocabulary)
-        self._outputs = OutputLabels(self.vocabulary.labels, self.vocabulary.scheme)
-        self.valid_labels = ValidLabels(self.vocabulary.labels, self.internal_scheme)
-        self._num_samples = self.settings.sampling.num_samples
-        self._mc_seed = self.settings.sampling.mc_seed
-        self._return_probabilities = False
-        self._refine_all = True
-        self._sampling = "exact"
+        self.settings = config
+        self.vocabulary = vocabulary
+        self.lookup = lookup
+        self.drafter = drafter
+        self.refiner = refiner
+        self.gate = None
+        if refiner is not None:
+            self.gate = RefinementGate(config.inference.threshold, name="gate")
+        self.answers = Answers(vocabulary.labels, vocabulary.scheme)
+        self._options = config.inference
         self._tag_function: Any = None
-        # A weight, so that a tuned Gamma is saved with the model and can be changed live.
-        self.gamma = self.add_weight(
-            name="gamma",
-            shape=[],
-            trainable=False,
-            initializer=tf.keras.initializers.Constant(self.settings.sampling.threshold),
-        )
-        # In nats, a row a checkpoint: a token at or below the first is certain, at or above the
-        # second uncertain, and needs no more samples. At first none is ever settled.
-        self.adaptive_limits = self.add_weight(
-            name="adaptive_limits",
-            shape=[NUM_CHECKPOINTS, 2],
-            trainable=False,
-            initializer=lambda shape, dtype: tf.constant([[-1.0, math.inf]] * shape[0], dtype),
-        )
-        with layer_precision(self.settings.training.mixed_bfloat16):
-            self.make_parts()
         # All weights exist from here on, so that a saved model can be filled at once.
         self.decide(self.features({"tokens": tf.constant([["a"]]), "lengths": tf.constant([1])}))
         self.built = True
-        self.sampling = self.settings.sampling.sampling
+        self._check_sampling(config.inference)
 
-    def make_parts(self) -> None:
-        """Creates the layers."""
-        self.representation = self.make_representation("representation")
-        self.encoder = self._make(ENCODERS[self.settings.encoder.encoder], "encoder")
-        self.decoder = self.make_decoder("decoder")
+    @classmethod
+    def from_settings(
+        cls, config: Config, vocabulary: Vocabulary, *, view: Any = None, **kwargs: Any
+    ) -> "Tagger":
+        """The tagger that a run's settings describe, with initial weights.
 
-    def make_representation(self, name: str) -> Representation:
-        """The representation of the settings; a layer over characters with the words beside it."""
-        line = REPRESENTATIONS[self.settings.representation.representation]
-        if not issubclass(find(line), SpellingLayer):
-            return self._make(line, name)
-        return WordRepresentation.from_settings(
-            self.settings, self.vocabulary, char_layer=self._make(line), name=name
-        )
+        Args:
+          config: the settings.
+          vocabulary: of the run.
+          view: what the parts read in place of ``config``; see ``config.SettingsRecord``.
+          **kwargs: of the constructor.
+        """
+        view = config if view is None else view
+        with layer_precision(config.training.mixed_bfloat16):
+            is_refined = view.decoder.decoder in REFINED_DECODERS
+            drafter = Drafter.from_settings(
+                view,
+                vocabulary,
+                keep_states=is_refined and view.decoder.refiner_states,
+                name="drafter",
+            )
+            refiner = None
+            if is_refined:
+                refiner = LabelRefiner.from_settings(view, vocabulary, name="refiner")
+            lookup = make_lookup(config.data, vocabulary)
+            return cls(lookup, drafter, refiner, config=config, vocabulary=vocabulary, **kwargs)
 
-    def make_decoder(self, name: str) -> Decoder:
-        """The decoder of the settings."""
-        return self._make(DECODERS[self.settings.decoder.decoder], name)
+    # ------------------------------------------------------------------ draft, refine, gate
 
-    def _make(self, line: str, name: str | None = None) -> Any:
-        return find(line).from_settings(self.settings, self.vocabulary, name=name)
-
-    # ------------------------------------------------------------------ inference
-
-    def features(self, inputs: Tensors) -> Tensors:
-        """Tokens to features, see ``look_up``; what is computed once a batch included (BERT).
+    def features(self, inputs: Tensors) -> Features:
+        """Tokens to features, see ``look_up``; what is computed once per batch included (BERT).
 
         Features in place of tokens, see ``data.batching.BatchBuilder``, are taken as they are.
         """
         if "form_index" not in inputs:
             inputs = look_up(self.lookup, inputs["tokens"], inputs["lengths"])
-        return self.representation.read(inputs)
+        return self.drafter.read(inputs)
 
-    def draft(self, features: Tensors, threshold: tf.Tensor | None = None) -> Tensors:
-        """Samples the draft.
-
-        Args:
-          features: of the batch.
-          threshold: the Gamma that follows, see ``decide``; adaptive sampling depends on it.
-
-        Returns:
-          label_ids [B, T], probabilities p [B, T, C], uncertainty u [B, T] in nats, 0 at
-          padding, and the mask [B, T]; where the refiner reads them, states [B, T, H], their
-          mean over the samples.
-        """
-        mask = sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])
-        words = self.representation(features)
-        seed = sampling_seed(self._mc_seed)
-        if self._sampling == "adaptive" and self.can_adapt:
-            drafted = adaptive_draft(
-                self.encoder,
-                self.decoder,
-                words,
-                mask,
-                limits=self._limits(threshold),
-                num_samples=self._num_samples,
-                seed=seed,
-                keep_states=self.refines_states,
-            )
-            u = drafted["uncertainty"]
-        else:
-            states = sample_states(
-                self.encoder, words, mask, num_samples=self._num_samples, seed=seed
-            )
-            drafted = self.decoder.decide(states, mask)
-            if self.refines_states:
-                drafted["states"] = tf.reduce_mean(states, axis=0)
-            u = draft_uncertainty(drafted["samples"], self.settings.sampling.uncertainty)
-        p = drafted["probabilities"]
-        (label_ids,) = self.valid_labels([drafted["label_ids"]], [p], mask)
-        return {
-            "label_ids": label_ids,
-            "probabilities": p,
-            "uncertainty": tf.where(mask, u, 0.0),
-            "mask": mask,
-            **({"states": drafted["states"]} if self.refines_states else {}),
-        }
-
-    def _limits(self, threshold: tf.Tensor | None) -> tf.Tensor:
-        """What counts as settled [S, 2], or [S, B, 1, 2]; it moves with Gamma."""
-        if threshold is None:
-            return self.adaptive_limits
-        ratio = tf.where(self.gamma > 0.0, threshold / self.gamma, 1.0)
-        ratio = tf.reshape(ratio, [1, -1, 1, 1])
-        return tf.reshape(self.adaptive_limits, [-1, 1, 1, 2]) * ratio
-
-    def decide(self, features: Tensors, threshold: tf.Tensor | None = None) -> Tensors:
-        """Labels as class ids, and what they rest on.
+    def draft(self, features: Features, threshold: tf.Tensor | None = None) -> Draft:
+        """Draft labels and their uncertainty (Eq. 4, 5).
 
         Args:
           features: of the batch.
-          threshold: Gamma in nats, a scalar or one a sentence [B]; None: the model's. A tagger
-            without a refiner has no gate, and does not look at it.
-
-        Returns:
-          label_ids, draft_label_ids, refined_label_ids [B, T]; refined [B, T] boolean;
-          confidence, uncertainty [B, T]; probabilities [B, T, C], the distribution that the
-          label comes from; mask [B, T].
+          threshold: Gamma of each sentence [B]; adaptive sampling depends on it. None: the gate's.
         """
-        del threshold
-        drafted = self.draft(features)
-        ids, p, mask = drafted["label_ids"], drafted["probabilities"], drafted["mask"]
-        # Not the maximum: a decoded sequence may pass over a token's most probable label.
-        confidence = tf.gather(p, ids, axis=-1, batch_dims=2)
-        return {
-            **drafted,
-            "draft_label_ids": ids,
-            "refined_label_ids": ids,
-            "refined": tf.zeros_like(mask),
-            "confidence": tf.where(mask, confidence, 0.0),
-        }
+        scale = None
+        if self.gate is not None and threshold is not None:
+            gamma = self.gate.gamma
+            scale = tf.where(gamma > 0.0, threshold / gamma, 1.0)
+        return self.drafter.draft(features, self._options, scale)
 
-    def tag(self, features: Tensors, threshold: tf.Tensor | None = None) -> Tensors:
-        """As ``decide``, with labels as positions in ``label_names``."""
-        decided = self.decide(features, threshold)
-        mask = decided["mask"]
-        return {
-            "labels": self._outputs(decided["label_ids"], mask),
-            "draft_labels": self._outputs(decided["draft_label_ids"], mask),
-            "refined_labels": self._outputs(decided["refined_label_ids"], mask),
-            **{key: decided[key] for key in ("uncertainty", "confidence", "refined")},
-            "probabilities": decided["probabilities"],
-            "mask": mask,
-        }
+    def refine(
+        self, features: Features, draft: Draft, wanted: tf.Tensor | None = None
+    ) -> tf.Tensor:
+        """Refined distribution p_hat [B, T, C] (Eq. 6 to 8); see ``LabelRefiner.refine``.
 
-    def tag_draft(self, features: Tensors) -> Tensors:
-        """The draft alone: labels as positions in ``label_names``, uncertainty and mask."""
-        drafted = self.draft(features)
-        mask = drafted["mask"]
-        labels = self._outputs(drafted["label_ids"], mask)
-        return {"labels": labels, "uncertainty": drafted["uncertainty"], "mask": mask}
+        Raises:
+          InputError: this tagger has no refiner.
+        """
+        if self.refiner is None:
+            raise InputError(f"--decoder={self.settings.decoder.decoder} has no refiner.")
+        return self.refiner.refine(features, draft, wanted)
+
+    def decide(self, features: Features, threshold: tf.Tensor | None = None) -> Decision:
+        """Draft, refine, gate: the refined label where u > Gamma, the draft's elsewhere.
+
+        Args:
+          features: of the batch.
+          threshold: Gamma in nats, a scalar or one per sentence [B]; None: the gate's.
+        """
+        draft = self.draft(features, threshold)
+        if self.gate is None:
+            return Decision(draft.label_ids, draft.probabilities, draft)
+        wanted = None
+        if not self._options.refine_all:
+            wanted = self.gate.passes(draft.uncertainty, threshold)
+        p_hat = self.refine(features, draft, wanted)
+        gated = self.gate(
+            draft.probabilities, p_hat, draft.uncertainty, draft.mask, threshold=threshold
+        )
+        ids, refined_ids = self.drafter.valid_labels(
+            [gated.label_ids, gated.refined_label_ids], [gated.probabilities, p_hat], draft.mask
+        )
+        return Decision(ids, gated.probabilities, draft, refined_ids, gated.refined)
 
     # As in ``graph_function``, for the graphs that Keras makes.
     @tf.autograph.experimental.do_not_convert
     def call(self, inputs, training=None):
-        return self.answer(inputs)
-
-    def answer(self, inputs: Tensors, threshold: tf.Tensor | None = None) -> Tensors:
-        """What a call returns; with ``threshold``, under another Gamma (see ``decide``)."""
-        tagged = self.tag(self.features(inputs), threshold)
-        outputs = {
-            key: self._label_strings(tagged[key], tagged["mask"])
-            for key in ("labels", "draft_labels", "refined_labels")
-        }
-        outputs.update({key: tagged[key] for key in ("uncertainty", "confidence", "refined")})
-        if self._return_probabilities:
-            kept = tf.expand_dims(tagged["mask"], -1)
-            outputs["probabilities"] = tf.where(kept, tagged["probabilities"], 0.0)
-        return _cut(outputs, inputs)
-
-    def answer_draft(self, inputs: Tensors) -> Tensors:
-        """The draft alone, without its refinement: labels and uncertainty, as a call's."""
-        drafted = self.tag_draft(self.features(inputs))
-        labels = self._label_strings(drafted["labels"], drafted["mask"])
-        return _cut({"labels": labels, "uncertainty": drafted["uncertainty"]}, inputs)
-
-    def _label_strings(self, positions: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-        """[B, T] positions in ``label_names`` as strings; "" at padding."""
-        return tf.where(mask, tf.gather(tf.constant(self.label_names), positions), "")
+        decision = self.decide(self.features(inputs))
+        answers = self.answers.strings(
+            decision, return_probabilities=self._options.return_probabilities
+        )
+        if "tokens" not in inputs:
+            return answers
+        # As wide as the tokens: features have at least one column.
+        width = tf.shape(inputs["tokens"])[1]
+        return {name: values[:, :width] for name, values in answers.items()}
 
     def tag_batch(self, tokens: np.ndarray, lengths: np.ndarray) -> dict[str, np.ndarray]:
         """Tags one padded batch; labels are positions in ``label_names``.
@@ -256,8 +197,8 @@ class Tagger(TaggerProperties, TaggerTraining, tf.keras.Model):
             numbers = tf.TensorSpec([None], tf.int32)
 
             def run(tokens, lengths):
-                tagged = self.tag(self.features({"tokens": tokens, "lengths": lengths}))
-                return {key: tagged[key] for key in tagged if key not in _INTERNAL}
+                features = self.features({"tokens": tokens, "lengths": lengths})
+                return self.answers.positions(self.decide(features))
 
             # The concrete function: of others TensorFlow counts how often they are made anew, and
             # warns who loads several models or tries several M.
@@ -266,6 +207,119 @@ class Tagger(TaggerProperties, TaggerTraining, tf.keras.Model):
         tagged = self._tag_function(tf.constant(tokens, tf.string), tf.constant(lengths, tf.int32))
         return {key: value.numpy() for key, value in tagged.items()}
 
+    # ------------------------------------------------------------------ training
+
+    def losses(self, features: Features, labels: tf.Tensor, dropout_seed: tf.Tensor) -> Losses:
+        """L1 of the draft and L2 of the refined labels, summed over tokens (Eq. 9, 10).
+
+        Args:
+          features: of one batch.
+          labels: [B, T] class ids.
+          dropout_seed: [2] int32 seed of this step's masks.
+
+        Returns:
+          Scalars, by the optimizer that minimizes them.
+        """
+        features = self.drafter.read(features, dropout_seed)
+        losses, states = self.drafter.losses(features, labels, dropout_seed)
+        if self.refiner is None:
+            return losses
+        seed = fold_in(dropout_seed, DropoutSeed.REFINER)
+        words = None
+        if self.refiner.representation is None:
+            words_seed = fold_in(seed, RefinerSeed.WORDS)
+            words = self.drafter.representation(features, dropout_seed=words_seed)
+        draft = self.drafter.training_draft(features, states, words)
+        return {**losses, "refined": self.refiner.loss(features, draft, labels, seed)}
+
+    def variable_groups(self) -> dict[str, list[tf.Variable]]:
+        """Trainable variables by the optimizer that updates them."""
+        groups = self.drafter.variable_groups()
+        if self.refiner is not None:
+            groups["refined"] = list(self.refiner.trainable_variables)
+        return groups
+
+    def word_representations(self) -> list[FormRepresentation]:
+        """Every layer that owns a word embedding, for pretrained vectors."""
+        owners: list[Any] = [self.drafter.representation]
+        if self.refiner is not None:
+            owners.append(self.refiner.representation)
+        return [owner for owner in owners if isinstance(owner, FormRepresentation)]
+
+    # ------------------------------------------------------------------ options and names
+
+    @property
+    def options(self) -> InferenceOptions:
+        """The inference options in force; Gamma is the gate's, where there is one."""
+        if self.gate is None:
+            return self._options
+        return dataclasses.replace(self._options, threshold=self.gate.threshold)
+
+    def set_options(self, **changes: Any) -> None:
+        """Changes inference options; graphs are made anew where they depend on them.
+
+        What adaptive sampling takes for settled moves with Gamma, in proportion: a guess, since it
+        was chosen for the old one.
+
+        Raises:
+          InputError: a value is outside its limits, or this tagger cannot follow it.
+        """
+        changed = self.options.replace(**changes)
+        if self.gate is None:
+            for name in sorted(set(changes) & set(OF_THE_GATE)):
+                raise InputError(
+                    f"`{name}` is an option of the gate, and --decoder="
+                    f"{self.settings.decoder.decoder} has none. Received: {changes[name]}"
+                )
+        if "sampling" in changes:
+            self._check_sampling(changed)
+        if "threshold" in changes and self.gate is not None:
+            before = self.gate.threshold
+            self.gate.threshold = changes["threshold"]
+            if before and changes["threshold"]:
+                limits = self.drafter.adaptive_limits
+                limits.assign(limits * (changes["threshold"] / before))
+        self._options = changed
+        if set(changes) - {"threshold"}:  # a weight, read live
+            self._tag_function = None
+            self.predict_function = None
+
+    def _check_sampling(self, options: InferenceOptions) -> None:
+        if options.sampling == "adaptive" and not self.drafter.can_adapt(options):
+            raise InputError(
+                "`sampling` can be adaptive where a softmax drafts from samples of an encoder with "
+                "tied dropout masks and the gate reads the entropy. Received: sampling="
+                f"{options.sampling!r} for --encoder={self.settings.encoder.encoder}, "
+                f"--decoder={self.settings.decoder.decoder}"
+            )
+
+    @property
+    def label_names(self) -> list[str]:
+        """Output labels, in the scheme of the training file."""
+        return self.answers.label_names
+
+    @property
+    def label_scheme(self) -> str | None:
+        """Tag scheme of the output; None for labels that are not chunks."""
+        return self.vocabulary.scheme
+
+    @property
+    def class_names(self) -> list[str]:
+        """What the axis C of probabilities stands for; BIOES for chunks."""
+        return list(self.vocabulary.labels)
+
+    @property
+    def context(self) -> str:
+        """What it was trained to read in one piece: a "sentence" or a "document"."""
+        return self.settings.data.context
+
+    @property
+    def max_tokens(self) -> int:
+        """Longest sentence tagged in one piece; longer ones are tagged in windows."""
+        return self.settings.data.max_tokens
+
+    # ------------------------------------------------------------------ saving
+
     def get_config(self):
         return {
             "name": self.name,
@@ -273,19 +327,16 @@ class Tagger(TaggerProperties, TaggerTraining, tf.keras.Model):
             "vocabulary": self.vocabulary.to_dict(),
         }
 
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls.from_settings(
+            from_dict(config["config"]),
+            Vocabulary.from_dict(config["vocabulary"]),
+            name=config["name"],
+        )
+
     def get_build_config(self):
         return {}
 
     def build_from_config(self, config):
         """Nothing to build: ``__init__`` made every weight."""
-
-
-_INTERNAL = ("probabilities", "mask")
-
-
-def _cut(outputs: Tensors, inputs: Tensors) -> Tensors:
-    """Answers as wide as the tokens: features have at least one column."""
-    if "tokens" not in inputs:
-        return outputs
-    width = tf.shape(inputs["tokens"])[1]
-    return {name: values[:, :width] for name, values in outputs.items()}

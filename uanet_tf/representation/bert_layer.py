@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_choice, check_positive, check_rate
 from uanet_tf.data.bert_spec import ACTIVATIONS
+from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.layer_norm import layer_norm
 from uanet_tf.ops.linear import linear
@@ -66,7 +67,7 @@ class BertLayer(tf.keras.layers.Layer):
     def build(self, states_shape):
         width, inner = int(states_shape[-1]), self.feedforward_width
         if width % self.num_heads:
-            raise ValueError(
+            raise ArgumentError(
                 f"The width of the states must be a multiple of {self.num_heads} heads. "
                 f"Received: {width}"
             )

@@ -12,6 +12,7 @@ from uanet_tf.errors import InputError
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.ops.subword_windows import subword_rows
+from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.representation.bert_encoder import BertEncoder
 from uanet_tf.representation.representation import VECTORS, Representation
 
@@ -61,6 +62,20 @@ class BertRepresentation(Representation):
         self.embedding_dropout = check_rate("embedding_dropout", embedding_dropout)
         self.frozen = frozen
         self.bert.trainable = not frozen
+
+    @classmethod
+    def check_settings(cls, config: Config) -> None:
+        if config.data.word_vectors:
+            raise InputError(
+                "--word_vectors does not apply to --representation=bert, which has vectors of its "
+                f"own. Received: {config.data.word_vectors}"
+            )
+        decoder = config.decoder
+        if decoder.decoder in REFINED_DECODERS and decoder.refiner_embeddings == "own":
+            raise InputError(
+                "--representation=bert needs --refiner_embeddings=shared: a second BERT for the "
+                "refiner only is not supported. Received: own"
+            )
 
     @classmethod
     def from_settings(

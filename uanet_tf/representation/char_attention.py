@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from uanet_tf.data.vocabulary import UNKNOWN_ID
+from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.representation.char_bilstm import CharBiLSTM
@@ -64,9 +65,9 @@ class CharAttention(FormRepresentation):
     ):
         super().__init__(num_words, char_layer=char_layer, **kwargs)
         if char_layer is None:
-            raise ValueError("`char_layer` must be a layer. Received: char_layer=None")
+            raise ArgumentError("`char_layer` must be a layer. Received: char_layer=None")
         if not similarity_weight >= 0:
-            raise ValueError(
+            raise ArgumentError(
                 "`similarity_weight` must be at least 0. "
                 f"Received: similarity_weight={similarity_weight}"
             )

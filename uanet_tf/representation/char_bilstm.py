@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_even
+from uanet_tf.arguments import check_even, check_even_setting
 from uanet_tf.ops.cells import LSTM
 from uanet_tf.recurrent.bidirectional import Bidirectional
 from uanet_tf.representation.char_layer import CharLayer
@@ -38,6 +38,10 @@ class CharBiLSTM(CharLayer):
     def __init__(self, num_chars: int, *, char_width: int = 25, hidden_width: int = 50, **kwargs):
         super().__init__(num_chars, char_width=char_width, **kwargs)
         self.hidden_width = check_even("hidden_width", hidden_width)
+
+    @classmethod
+    def check_settings(cls, config):
+        check_even_setting("char_hidden_width", config.representation.char_hidden_width)
 
     @classmethod
     def from_settings(cls, config, vocabulary, **kwargs):

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_even, check_positive
+from uanet_tf.arguments import check_even, check_even_setting, check_positive
 from uanet_tf.ops.cells import GRU
 from uanet_tf.ops.linear import linear
 from uanet_tf.recurrent.bidirectional import Bidirectional
@@ -50,6 +50,10 @@ class CharGRU(CharLayer):
         super().__init__(num_chars, char_width=char_width, **kwargs)
         self.hidden_width = check_even("hidden_width", hidden_width)
         self.feedforward_width = check_positive("feedforward_width", feedforward_width)
+
+    @classmethod
+    def check_settings(cls, config):
+        check_even_setting("char_hidden_width", config.representation.char_hidden_width)
 
     @classmethod
     def from_settings(cls, config, vocabulary, **kwargs):

@@ -10,6 +10,7 @@ from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.config import Config
 from uanet_tf.data.entries import Entries
 from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID, Vocabulary
+from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.representation.representation import Representation
 
@@ -46,7 +47,7 @@ class FormRepresentation(Representation):
         self.num_words = check_positive("num_words", num_words)
         self.word_width = check_positive("word_width", word_width)
         if unknown_word_rate and (word_counts is None or len(word_counts) != num_words - 2):
-            raise ValueError(
+            raise ArgumentError(
                 "`word_counts` must hold a count for each of the "
                 f"{num_words - 2} words. Received: word_counts={word_counts!r:.60}"
             )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive
+from uanet_tf.errors import ArgumentError, InputError
 from uanet_tf.representation.char_layer import CharLayer
 
 
@@ -54,12 +55,12 @@ class IntNet(CharLayer):
     ):
         super().__init__(num_chars, char_width=char_width, **kwargs)
         if isinstance(num_layers, bool) or num_layers < 1 or num_layers % 2 != 1:
-            raise ValueError(
+            raise ArgumentError(
                 f"`num_layers` must be odd and positive. Received: num_layers={num_layers}"
             )
         sizes = tuple(kernel_sizes)
         if not sizes or min(sizes) < 1 or len(set(sizes)) < len(sizes):
-            raise ValueError(
+            raise ArgumentError(
                 "`kernel_sizes` must be positive and distinct. "
                 f"Received: kernel_sizes={list(kernel_sizes)}"
             )
@@ -67,6 +68,14 @@ class IntNet(CharLayer):
         self.kernel_sizes = sizes
         self.initial_filters = check_positive("initial_filters", initial_filters)
         self.filters = check_positive("filters", filters)
+
+    @classmethod
+    def check_settings(cls, config):
+        layers = config.representation.intnet_layers
+        if layers % 2 == 0:
+            raise InputError(
+                f"--intnet_layers must be odd: one, and two per block. Received: {layers}"
+            )
 
     @classmethod
     def from_settings(cls, config, vocabulary, **kwargs):

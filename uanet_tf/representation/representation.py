@@ -4,6 +4,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from uanet_tf.config import Config
+
 Features = dict[str, Any]
 # What a representation has computed of a token in its sentence; see ``Representation.read``.
 VECTORS = "token_vectors"
@@ -21,6 +23,11 @@ class Representation(tf.keras.layers.Layer):
     """
 
     optimizer = "draft"
+
+    @classmethod
+    def check_settings(cls, config: Config) -> None:
+        """Raises InputError where this part refuses the settings of a run; here: nowhere."""
+        del config
 
     @property
     def output_width(self) -> int:

@@ -15,6 +15,11 @@ class SpellingLayer(tf.keras.layers.Layer):
     """
 
     @classmethod
+    def check_settings(cls, config: Config) -> None:
+        """Raises InputError where this part refuses the settings of a run; here: nowhere."""
+        del config
+
+    @classmethod
     def from_settings(
         cls, config: Config, vocabulary: Vocabulary, **kwargs: Any
     ) -> "SpellingLayer":

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_positive
 from uanet_tf.data.vocabulary import FIRST_ID
+from uanet_tf.errors import ArgumentError
 from uanet_tf.representation.spelling_layer import SpellingLayer
 
 # Classes of characters. Whether one is a small letter, a digit or a sign makes no shape.
@@ -61,7 +62,7 @@ class WordShape(SpellingLayer):
     def __init__(self, classes: Sequence[int], *, shape_width: int = 5, **kwargs):
         super().__init__(**kwargs)
         if not set(classes) <= {OTHER, UPPER}:
-            raise ValueError(
+            raise ArgumentError(
                 f"`classes` must be made by char_classes. Received: classes={classes!r:.60}"
             )
         self.classes = list(classes)

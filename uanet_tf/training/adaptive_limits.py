@@ -9,6 +9,7 @@ little. What is settled as uncertain is refined from the draft so far, which mov
 has a budget of its own.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -19,11 +20,10 @@ from uanet_tf.data.batching import plan_batches
 from uanet_tf.data.conll import Sentence
 from uanet_tf.inference.adaptive import NUM_CHECKPOINTS, checkpoints
 from uanet_tf.inference.monte_carlo import sample_states, sampling_seed
+from uanet_tf.models.drafter import token_mask
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.models.uanet import UANet
 from uanet_tf.ops.entropy import entropy
 from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.tagging.document_context import joined_tokens
 from uanet_tf.tagging.sentence_stream import BATCH_SIZE, BATCH_TOKENS, tag
 
@@ -46,7 +46,7 @@ class Trace(NamedTuple):
 def choose_limits(
     tagger: Tagger, sentences: Sequence[Sentence], agreement: float
 ) -> dict[str, Any]:
-    """Sets ``tagger.adaptive_limits`` to the widest under which enough labels stay.
+    """Sets ``Drafter.adaptive_limits`` to the widest under which enough labels stay.
 
     Args:
       tagger: a trained tagger that can adapt.
@@ -59,11 +59,13 @@ def choose_limits(
     """
     tokens = joined_tokens(tagger, sentences)
     trace = trace_samples(tagger, tokens)
-    gated = isinstance(tagger, UANet)
-    refine_all, sampling = tagger.refine_all, tagger.sampling
-    tagger.refine_all = False
+    gated = tagger.gate is not None
+    gamma = math.inf if tagger.gate is None else tagger.gate.threshold
+    before = {name: getattr(tagger.options, name) for name in ("sampling", *["refine_all"] * gated)}
     try:
-        tagger.sampling = "exact"
+        tagger.set_options(
+            **{**before, "sampling": "exact"} | ({"refine_all": False} if gated else {})
+        )
         exact = _labels(tagger, tokens)
         tagger.sampling = "adaptive"
 
@@ -76,9 +78,9 @@ def choose_limits(
             """
             for budget in budgets:
                 limits = start.copy()
-                made = limits_within(trace, tagger.threshold, budget, gated=gated)
+                made = limits_within(trace, gamma, budget, gated=gated)
                 limits[first:, column] = made[first:, column]
-                tagger.adaptive_limits.assign(limits)
+                tagger.drafter.adaptive_limits.assign(limits)
                 kept = float(np.mean(_labels(tagger, tokens) == exact))
                 if kept >= agreement:
                     return _Choice(limits, kept, budget)
@@ -93,9 +95,9 @@ def choose_limits(
                 if uncertain is not None:
                     break
         best = uncertain or certain or _Choice(never_settled(), 1.0, 0.0)
-        tagger.adaptive_limits.assign(best.limits)
+        tagger.drafter.adaptive_limits.assign(best.limits)
     finally:
-        tagger.refine_all, tagger.sampling = refine_all, sampling
+        tagger.set_options(**before)
     budgets = [choice and choice.budget for choice in (certain, uncertain)]
     return {"agreement": best.agreement, "budgets": budgets, "limits": _plain(best.limits)}
 
@@ -145,18 +147,18 @@ def trace_samples(tagger: Tagger, sentences: Sequence[Sequence[str]]) -> Trace:
     @graph_function([tf.TensorSpec([None, None], tf.string), tf.TensorSpec([None], tf.int32)])
     def run(tokens, lengths):
         features = tagger.features({"tokens": tokens, "lengths": lengths})
-        mask = sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])
-        words = tagger.representation(features)
+        drafter, mask = tagger.drafter, token_mask(features)
+        words = drafter.representation(features)
         states = sample_states(
-            tagger.encoder,
+            drafter.encoder,
             words,
             mask,
             num_samples=tagger.num_samples,
             seed=sampling_seed(tagger.mc_seed),
         )
-        samples = tagger.decoder.decide(states, mask)["samples"]  # [M, B, T, C]
-        plain = tagger.decoder.decide(tf.expand_dims(tagger.encoder(words, mask=mask), 0), mask)
-        means = [plain["probabilities"]]
+        samples = drafter.decoder.decide(states, mask).samples  # [M, B, T, C]
+        plain = drafter.decoder.decide(tf.expand_dims(drafter.encoder(words, mask=mask), 0), mask)
+        means = [plain.probabilities]
         means += [tf.reduce_mean(samples[:step], axis=0) for step in steps[1:]]
         p = tf.stack(means)  # [S + 1, B, T, C]
         return (

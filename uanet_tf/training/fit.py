@@ -4,7 +4,7 @@ import contextlib
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -29,12 +29,14 @@ from uanet_tf.weight_file import check_weight_file
 Metrics = dict[str, Any]
 
 
-def fit(config: Config, run_dir: str | os.PathLike) -> Metrics:
+def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = ()) -> Metrics:
     """Trains a tagger, or goes on with a run that was stopped at any moment.
 
     Args:
       config: all settings.
       run_dir: directory of the run; made if it does not exist.
+      given: names of the settings that the user gave: one that the chosen parts do not read is
+        refused.
 
     Returns:
       What ``metrics.json`` holds.
@@ -52,7 +54,7 @@ def fit(config: Config, run_dir: str | os.PathLike) -> Metrics:
     if finished is not None:
         logging.info("%s is complete; its metrics are in %s", run.path, run.metrics)
         return finished
-    prepared = prepare(config)
+    prepared = prepare(config, given)
     begun = run.claim(config)
     try:
         return _Training(config, run, prepared).run(resume=begun)
@@ -165,10 +167,11 @@ class _Training:
         seconds = self.progress.seconds
         loss = float(self.trainer.loss_sum / self.trainer.token_sum)
         if not math.isfinite(loss):
-            names = ["drafter", "refiner"] + ["bert"] * ("bert" in self.trainer.groups)
+            names = {"draft": "drafter", "refined": "refiner", "bert": "bert"}
             rates = [
                 f"--{name}_learning_rate={getattr(self.config.training, f'{name}_learning_rate')}"
-                for name in names
+                for group, name in names.items()
+                if group in self.trainer.groups
             ]
             raise InputError(
                 f"The loss became {loss} in epoch {self.progress.epoch + 1}: lower "
@@ -213,7 +216,7 @@ class _Training:
     def _finish(self) -> Metrics:
         """Best weights, threshold, final scores, model.keras; metrics last."""
         self._load_best()
-        if self.config.sampling.tune_threshold:
+        if self.config.training.tune_threshold and self.tagger.gate is not None:
             choose_threshold(self.tagger, self.prepared.splits["dev"], self.prepared.task)
         adaptive = self._choose_limits()
         final = {
@@ -228,15 +231,19 @@ class _Training:
 
     def _choose_limits(self) -> dict[str, Metrics]:
         """Where adaptive sampling stops, after everything that it depends on is settled."""
-        agreement = self.config.sampling.adaptive_agreement
+        agreement = self.config.training.adaptive_agreement
         # Masks that are new at each call have no limits; one sample leaves nothing to save.
-        if not agreement or not self.tagger.can_adapt or self.tagger.mc_seed < 0:
+        if not agreement or not self._can_adapt():
             return {}
         chosen = choose_limits(self.tagger, self.prepared.splits["dev"], agreement)
         logging.info(
             "adaptive sampling keeps %.2f %% of the labels on dev", 100 * chosen["agreement"]
         )
         return {"adaptive": chosen}
+
+    def _can_adapt(self) -> bool:
+        options = self.tagger.options
+        return options.mc_seed >= 0 and self.tagger.drafter.can_adapt(options)
 
     @contextlib.contextmanager
     def _averaged(self) -> Iterator[None]:
@@ -282,15 +289,17 @@ class _Training:
         for key, value in scores.items():
             if value is not None:
                 tf.summary.scalar(f"dev/{key}", value, step)
+        parts = ""
+        if self.tagger.refiner is not None:
+            draft, refined = (scores[f"{name}_{measure}"] for name in ("draft", "refined"))
+            parts = f" (draft {draft:.2f}, all refined {refined:.2f})"
         logging.info(
-            "epoch %d: loss %.4f, dev %s %.2f (draft %.2f, all refined %.2f), "
-            "%d sentences/s, best epoch %s",
+            "epoch %d: loss %.4f, dev %s %.2f%s, %d sentences/s, best epoch %s",
             step,
             entry["loss"],
             measure,
             scores[measure],
-            scores[f"draft_{measure}"],
-            scores[f"refined_{measure}"],
+            parts,
             entry["sentences_per_second"],
             self.progress.record["best_epoch"] or "none yet",
         )

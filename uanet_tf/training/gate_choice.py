@@ -53,9 +53,9 @@ def choose_threshold(tagger: Tagger, sentences: Sequence[Sentence], task: str) -
 
 
 def gate_gain(scores: dict[str, Any], task: str) -> float:
-    """Points that the gated labels are ahead of the draft's."""
+    """Points that the gated labels are ahead of the draft's; 0 without a gate."""
     measure = "f1" if task == "ner" else "accuracy"
-    return scores[measure] - scores[f"draft_{measure}"]
+    return scores[measure] - scores.get(f"draft_{measure}", scores[measure])
 
 
 def warn_of_cost(scores: dict[str, Any], task: str) -> None:
@@ -72,7 +72,7 @@ def warn_of_cost(scores: dict[str, Any], task: str) -> None:
 
 def warn_of_empty(scores: dict[str, Any], task: str, steps: int) -> None:
     """Says so where no entity was found at all, which is mostly too little training."""
-    if task == "ner" and scores["draft_f1"] == scores["f1"] == scores["refined_f1"] == 0.0:
+    if task == "ner" and not any(scores.get(name) for name in ("f1", "draft_f1", "refined_f1")):
         logging.warning(
             "after %d steps no entity of dev is found: with a small training file train for "
             "more --epochs or with a smaller --batch_size, without --average_decay, or with "

@@ -2,7 +2,7 @@
 
 import collections
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import tensorflow as tf
 from absl import logging
@@ -16,7 +16,7 @@ from uanet_tf.data.tag_schemes import convert, detect_scheme, repair
 from uanet_tf.data.token_lookup import normalize_words
 from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
 from uanet_tf.errors import InputError
-from uanet_tf.models.build import make_tagger
+from uanet_tf.models.build import check_parts, make_tagger
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.windows import split
 from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings
@@ -41,12 +41,17 @@ class Prepared:
     corpus: EncodedCorpus
 
 
-def prepare(config: Config) -> Prepared:
+def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
     """Reads the files and builds the model.
+
+    Args:
+      config: all settings.
+      given: names of the settings that the user gave: each must be read by the chosen parts.
 
     Raises:
       InputError: a file is missing, empty or broken, or its labels do not fit the task.
     """
+    check_parts(config)
     splits = read_splits(config.data)
     task, scheme = find_task(config.data, splits["train"])
     splits = {
@@ -60,7 +65,7 @@ def prepare(config: Config) -> Prepared:
     for name in ("dev", "test"):
         if name in splits:
             warn_unknown_labels(splits[name], splits["train"], scheme, name)
-    tagger = make_tagger(config, vocabulary)
+    tagger = make_tagger(config, vocabulary, given)
     fill_embeddings(tagger, vectors)
     train = cut_long(splits["train"], config.data.max_tokens)
     corpus = encode_corpus(train, vocabulary, tagger.lookup)

@@ -8,6 +8,7 @@ from typing import Any
 
 from uanet_tf.config import Config, iter_options
 from uanet_tf.errors import InputError
+from uanet_tf.option import has_flag
 from uanet_tf.strict_json import read_json
 
 # Settings that do not change what is learnt, so a run may be continued with other values.
@@ -145,4 +146,5 @@ def flag_text(config: Config) -> str:
     return "".join(
         f"--{field.name}={str(value).lower() if isinstance(value, bool) else value}\n"
         for _, field, value in iter_options(config)
+        if has_flag(field, "train")
     )

@@ -69,6 +69,8 @@ def make_model(**settings):
     tf.keras.utils.set_random_seed(5)
     config = small(Config().replace(refiner_layers=1, **settings))
     model = make_tagger(config, make_vocabulary(make_sentences("IOB2"), "IOB2"))
+    if model.gate is None:
+        return model
     model.refine_all = False
     words = random_words(model, 200)
     u = model.tag_batch(np.array([words], object), np.array([len(words)]))["uncertainty"]
@@ -215,7 +217,7 @@ def test_every_system_converts(name):
 def test_an_adaptive_run_takes_all_samples():
     model = make_model(representation="words", sampling="adaptive")
     # Limits at which one pass would settle every sentence.
-    model.adaptive_limits.assign(tf.fill(model.adaptive_limits.shape, 1e9))
+    model.drafter.adaptive_limits.assign(tf.fill(model.drafter.adaptive_limits.shape, 1e9))
     run, run_draft = runners(convert(model)[FLOAT32])
     assert model.sampling == "adaptive"
     model.sampling = "exact"
@@ -239,13 +241,13 @@ def test_new_masks_at_each_call_are_refused():
 
 def test_an_operation_that_tensorflow_lite_does_not_have_is_named(monkeypatch, capfd):
     model = make_model(representation="words", decoder="softmax")
-    tag = model.tag
+    positions = model.answers.positions
 
-    def unusual(features):
-        tagged = tag(features)
+    def unusual(decision):
+        tagged = positions(decision)
         return {**tagged, "confidence": tf.math.lgamma(tagged["confidence"])}
 
-    monkeypatch.setattr(model, "tag", unusual)
+    monkeypatch.setattr(model.answers, "positions", unusual)
     with pytest.raises(InputError, match=r"no operation for tf\.Lgamma as used here\. Export"):
         convert(model)
     assert not capfd.readouterr().err  # no pages of the converter's own

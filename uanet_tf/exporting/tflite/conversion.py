@@ -18,7 +18,8 @@ from tensorflow.lite.python.convert_phase import ConverterError
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.saving import save_signatures
 from uanet_tf.exporting.signatures import DEFAULT
-from uanet_tf.models.tagger import Tagger, Tensors
+from uanet_tf.models.answers import Tensors
+from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.time_blocks import loops_in_blocks
 
@@ -90,7 +91,8 @@ def check_convertible(model: Tagger) -> None:
 def _signatures(model: Tagger) -> dict[str, Any]:
     @graph_function(_SPECS)
     def serving_default(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
-        tagged = model.tag(_features(word_ids, char_ids))
+        features = model.features(_features(word_ids, char_ids))
+        tagged = model.answers.positions(model.decide(features))
         outputs = {
             "label_ids": tagged["labels"],
             "draft_label_ids": tagged["draft_labels"],
@@ -101,7 +103,8 @@ def _signatures(model: Tagger) -> dict[str, Any]:
 
     @graph_function(_SPECS)
     def draft(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
-        tagged = model.tag_draft(_features(word_ids, char_ids))
+        features = model.features(_features(word_ids, char_ids))
+        tagged = model.answers.draft_positions(model.draft(features))
         outputs = {"label_ids": tagged["labels"], "uncertainty": tagged["uncertainty"]}
         return _as_long(outputs, word_ids)
 

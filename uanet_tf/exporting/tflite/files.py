@@ -5,13 +5,14 @@ import dataclasses
 import os
 import pathlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from absl import logging
 
 from uanet_tf.data.conll import read_corpus
 from uanet_tf.errors import InputError
-from uanet_tf.exporting.run_model import load_run_model
+from uanet_tf.exporting.run_model import load_for_export
 from uanet_tf.exporting.sample_inputs import sample_sentences
 from uanet_tf.exporting.signatures import DEFAULT
 from uanet_tf.exporting.tflite.conversion import DYNAMIC, FLOAT16, FLOAT32, convert
@@ -81,10 +82,7 @@ def export_tflite(
     *,
     name: str = "uanet",
     quantize: bool = False,
-    num_samples: int | None = None,
-    mc_seed: int | None = None,
-    threshold: float | None = None,
-    refine_all: bool = False,
+    **options: Any,
 ) -> list[Written]:
     """Writes ``export_dir/name.tflite``, with metadata and vocabularies; see ``convert``.
 
@@ -97,25 +95,17 @@ def export_tflite(
       export_dir: where to write.
       name: of the model.
       quantize: also write ``name_float16.tflite`` and ``name_dynamic.tflite``.
-      num_samples: M; 0: one pass without dropout; None: the run's.
-      mc_seed: seed of the sampling masks, at least 0; None: the run's.
-      threshold: Gamma, nats; None: the run's.
-      refine_all: also refine tokens up to Gamma: ``refined_label_ids`` are then the refiner's
-        for them too; no other answer changes.
+      **options: inference options that differ from the run's, see ``InferenceOptions``. Tokens up
+        to Gamma are not refined, unless ``refine_all`` is given.
 
     Raises:
       InputError: no trained run, a wrong argument, or a model that cannot be converted.
       ExportMismatchError: the float32 file answers otherwise than the run's model.
     """
     check_name(name, "_text")
-    model = load_run_model(
-        run_dir,
-        num_samples=num_samples,
-        mc_seed=mc_seed,
-        threshold=threshold,
-        refine_all=refine_all,
-        sampling="exact",
-    )
+    model = load_for_export(run_dir, **{**options, "sampling": "exact"})
+    if model.gate is not None and "refine_all" not in options:
+        model.refine_all = False
     converted = convert(model, tuple(ENDINGS) if quantize else (FLOAT32,))
     sentences, source = _comparison_sentences(model)
     folder = pathlib.Path(export_dir)

@@ -1,5 +1,6 @@
 """Tagging strings with a TensorFlow Lite file, and what the file must hold for it."""
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -59,11 +60,8 @@ def _settings(model: Tagger, precision: str) -> dict[str, Any]:
         "representation": parts.representation.representation,
         "encoder": parts.encoder.encoder,
         "decoder": parts.decoder.decoder,
-        "num_samples": model.num_samples,
-        "mc_seed": model.mc_seed,
-        "uncertainty": parts.sampling.uncertainty,
+        **dataclasses.asdict(model.options),
         "threshold": model.threshold,
-        "refine_all": model.refine_all,
         "label_scheme": model.label_scheme,
         "max_tokens": model.max_tokens,
         "token_column": data.token_column,
@@ -88,7 +86,7 @@ class TFLiteTagger:
 
     Attributes:
       settings: what stands in the file's settings.json.
-      threshold: Gamma, nats; a part of the graph.
+      threshold: Gamma, nats; a part of the graph. None: there is no gate.
       label_names: labels, in the scheme of the training file.
       label_scheme: their tag scheme; None for labels of single tokens.
       max_tokens: longest sentence read in one piece.
@@ -106,7 +104,7 @@ class TFLiteTagger:
         path = pathlib.Path(path)
         files = read_files(path)
         self.settings = _read_settings(path, files)
-        self.threshold: float = self.settings["threshold"]
+        self.threshold: float | None = self.settings["threshold"]
         self.label_scheme: str | None = self.settings["label_scheme"]
         self.max_tokens: int = self.settings["max_tokens"]
         self.label_names = _lines(files[LABELS])

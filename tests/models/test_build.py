@@ -1,0 +1,67 @@
+"""Settings that the chosen parts do not read, or cannot work with."""
+
+import pytest
+
+from tests.models.contract_setup import make_sentences, make_vocabulary, small
+from uanet_tf.config import Config
+from uanet_tf.errors import InputError
+from uanet_tf.models.build import check_parts, make_tagger
+
+VOCABULARY = make_vocabulary(make_sentences("IOB2"), "IOB2")
+
+
+def build(given=(), **settings):
+    return make_tagger(small(Config()).replace(**settings), VOCABULARY, given)
+
+
+UNREAD = [
+    ("refiner_layers", {"decoder": "crf", "refiner_layers": 3}),
+    ("lan_heads", {"decoder": "softmax"}),
+    ("crf_constraints", {"decoder": "softmax"}),
+    ("decoder_optimizers", {"decoder": "crf", "decoder_optimizers": 2}),
+    ("recurrent_dropout", {"encoder": "bilstm"}),
+    ("cnn_iterations", {"encoder": "bilstm"}),
+    ("char_kernel", {"representation": "char_gru"}),
+    ("bert_preset", {}),
+    ("bert_learning_rate", {}),
+    ("refiner_learning_rate", {"decoder": "softmax"}),
+    ("threshold", {"decoder": "crf"}),
+    ("tune_threshold", {"decoder": "crf", "tune_threshold": True}),
+]
+
+
+@pytest.mark.parametrize(("name", "settings"), UNREAD, ids=[name for name, _ in UNREAD])
+def test_a_setting_that_nothing_reads_is_refused(name, settings):
+    with pytest.raises(InputError, match=f"--{name} is not read by --representation=.*leave it"):
+        build([name], **settings)
+
+
+def test_what_is_read_is_taken_and_what_was_not_typed_is_not_asked_about():
+    read = ["word_width", "refiner_layers", "recurrent_dropout", "decoder", "threshold", "epochs"]
+    read += ["num_samples", "refiner_learning_rate", "drafter_learning_rate", "l2", "train_path"]
+    build(read)
+    build(["crf_constraints", "decoder"], decoder="crf", refiner_layers=3)
+
+
+REFUSED = [
+    ({"hidden_width": 7}, "--hidden_width must be even"),
+    ({"encoder": "bigru_transformer", "hidden_width": 7}, "--hidden_width must be even"),
+    ({"representation": "char_gru", "char_hidden_width": 7}, "--char_hidden_width must be even"),
+    ({"representation": "intnet", "intnet_layers": 4}, "--intnet_layers must be odd"),
+    (
+        {"encoder": "relative_transformer", "hidden_width": 16, "encoder_heads": 3},
+        "--encoder_heads must divide --hidden_width=16. Received: 3",
+    ),
+    ({"representation": "bert"}, "--representation=bert needs --refiner_embeddings=shared"),
+    ({"representation": "bert", "word_vectors": "x"}, "--word_vectors does not apply to"),
+]
+
+
+@pytest.mark.parametrize(("settings", "message"), REFUSED)
+def test_parts_check_themselves(settings, message):
+    with pytest.raises(InputError, match=message):
+        check_parts(Config().replace(**settings))
+
+
+def test_a_part_that_is_not_chosen_does_not_object():
+    check_parts(Config().replace(encoder="id_cnn", hidden_width=7, intnet_layers=4))

@@ -1,0 +1,101 @@
+"""A stacked bidirectional recurrence: what encoders with an LSTM or a GRU have in common."""
+
+from typing import Any
+
+import tensorflow as tf
+
+from uanet_tf.arguments import check_even, check_even_setting, check_positive
+from uanet_tf.encoders.encoder import Encoder, Masks, zero_padding
+from uanet_tf.ops.linear import linear
+from uanet_tf.recurrent.bidirectional import DIRECTIONS, Bidirectional
+
+
+class RecurrentEncoder(Encoder):
+    """Base of recurrent encoders: owns the recurrences, drops nothing by itself.
+
+    A subclass names its ``cell`` and says in ``mask_widths`` and ``call`` what is dropped.
+
+    Args:
+      hidden_width: width of the output, both directions together; even.
+      num_layers: number of stacked layers.
+      projection_width: width of a narrow layer behind it, tanh(W h + b); None: there is none.
+
+    Attributes:
+      cell: the recurrence of one direction, see ``ops.cells``.
+    """
+
+    cell: Any = None
+
+    def __init__(
+        self,
+        hidden_width: int = 400,
+        *,
+        num_layers: int = 1,
+        projection_width: int | None = None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.hidden_width = check_even("hidden_width", hidden_width)
+        self.num_layers = check_positive("num_layers", num_layers)
+        self.projection_width = check_positive("projection_width", projection_width, optional=True)
+
+    @classmethod
+    def check_settings(cls, config):
+        check_even_setting("hidden_width", config.encoder.hidden_width)
+
+    def build(self, input_shape):
+        units = self.hidden_width // 2
+        width = input_shape[-1]
+        self.recurrences = []
+        for layer in range(self.num_layers):
+            names = f"{{weight}}_{layer}_{{way}}"
+            self.recurrences.append(Bidirectional(self, self.cell, width, units, names))
+            width = self.hidden_width
+        if self.projection_width:
+            self.projection_kernel = self.add_weight(
+                name="projection_kernel",
+                shape=[width, self.projection_width],
+                initializer="glorot_uniform",
+            )
+            self.projection_bias = self.add_weight(
+                name="projection_bias", shape=[self.projection_width], initializer="zeros"
+            )
+        super().build(input_shape)
+
+    def recur(self, inputs: tf.Tensor, mask: tf.Tensor | None, masks: Masks) -> tf.Tensor:
+        """Returns the states [N, T, hidden_width] of the last layer.
+
+        Args:
+          inputs: [N, T, D].
+          mask: [N, T] boolean; None: all are tokens.
+          masks: "input_k" for the input of layer k, [N, width], or [T, N, width] if it changes
+            over time; "recurrent_k_forward" and "recurrent_k_backward" [N, hidden_width / 2] for
+            its previous states. What is not there is not dropped.
+        """
+        states = tf.transpose(inputs, [1, 0, 2])  # [T, N, D]
+        times = None if mask is None else tf.transpose(mask)  # [T, N]
+        for layer, recurrence in enumerate(self.recurrences):
+            if f"input_{layer}" in masks:
+                states = states * masks[f"input_{layer}"]  # z_x, at every t
+            tied = {way: masks.get(f"recurrent_{layer}_{way}") for way in DIRECTIONS}  # z_h
+            states = tf.concat(recurrence(states, times, tied), axis=-1)  # [T, N, hidden_width]
+        return tf.transpose(states, [1, 0, 2])
+
+    def project(self, states: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
+        """Returns what the narrow layer makes of the states; without one, the states."""
+        if not self.projection_width:
+            return states
+        narrow = linear(states, self.projection_kernel, self.projection_bias)
+        return zero_padding(tf.tanh(narrow), mask)  # [N, T, projection_width]
+
+    def compute_output_shape(self, input_shape):
+        return [*input_shape[:-1], self.projection_width or self.hidden_width]
+
+    def get_config(self):
+        config = super().get_config()
+        config.update(
+            hidden_width=self.hidden_width,
+            num_layers=self.num_layers,
+            projection_width=self.projection_width,
+        )
+        return config

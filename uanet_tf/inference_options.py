@@ -1,0 +1,69 @@
+"""How a trained tagger is applied: the one place of these options.
+
+The flags of train, evaluate, tag and export, the properties of a model and its card follow from
+the fields.
+"""
+
+import dataclasses
+from typing import Any
+
+from uanet_tf.errors import InputError
+from uanet_tf.option import check_option, option
+from uanet_tf.option import count as _count
+
+SAMPLING = ("exact", "adaptive")
+UNCERTAINTIES = ("entropy", "mutual_information")
+MAX_SEED = 2**31 - 1  # seeds are int32 in the graph
+# They need a refiner and its gate.
+OF_THE_GATE = ("threshold", "refine_all")
+
+
+@dataclasses.dataclass(frozen=True)
+class InferenceOptions:
+    """Options of inference: chosen in training, stored in the run, changeable afterwards."""
+
+    num_samples: int = _count(
+        8, "Monte Carlo samples M (paper: 8); 0: one pass without dropout.", low=0, high=10_000
+    )
+    mc_seed: int = option(
+        1,
+        "Seed of the fixed sampling masks; negative: new masks at each call, for research.",
+        high=MAX_SEED,
+    )
+    sampling: str = option(
+        "exact",
+        "How samples are spent: all M on each sentence (exact), or as many as its labels need "
+        "(adaptive).",
+        choices=SAMPLING,
+    )
+    threshold: float = option(
+        0.35, "Gamma, nats: tokens more uncertain than this take the refined label.", low=0.0
+    )
+    uncertainty: str = option(
+        "entropy",
+        "What the gate compares with Gamma: the entropy of the mean distribution (Eq. 5) or its "
+        "epistemic part, the mutual information.",
+        choices=UNCERTAINTIES,
+    )
+    refine_all: bool = option(
+        True,
+        "Refine every token. Without it tokens up to Gamma are not refined, which is faster: "
+        "`refined_labels` follow the draft there, and no other answer differs.",
+        commands=("export",),
+    )
+    return_probabilities: bool = option(
+        False, "Also return the distribution that each label comes from.", commands=()
+    )
+
+    def replace(self, **changes: Any) -> "InferenceOptions":
+        """A copy with these fields changed.
+
+        Raises:
+          InputError: there is no such option, or a value is outside its limits.
+        """
+        fields = {field.name: field for field in dataclasses.fields(self)}
+        for name, value in changes.items():
+            if name not in fields:
+                raise InputError(f"There is no inference option named {name!r}.")
+            check_option(fields[name], value, f"`{name}`")
+        return dataclasses.replace(self, **changes)

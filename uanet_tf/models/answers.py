@@ -1,0 +1,79 @@
+"""From a decision to what a caller is given: labels in the scheme of the user's files."""
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from uanet_tf.inference.decision import Decision
+from uanet_tf.inference.draft import Draft
+from uanet_tf.inference.output_labels import OutputLabels
+
+Tensors = dict[str, tf.Tensor]
+LABELS = ("labels", "draft_labels", "refined_labels")
+
+
+class Answers:
+    """The outputs of calls and signatures.
+
+    Every tagger answers under the same names, so that one client reads them all. Without a refiner
+    all labels are the draft's, and ``refined`` is False.
+
+    Args:
+      classes: labels of the model, id = position.
+      scheme: tag scheme of the output; None: labels of single tokens.
+    """
+
+    def __init__(self, classes: Sequence[str], scheme: str | None):
+        self._outputs = OutputLabels(classes, scheme)
+
+    @property
+    def label_names(self) -> list[str]:
+        """Output labels."""
+        return self._outputs.names
+
+    def positions(self, decision: Decision) -> Tensors:
+        """Labels as positions in ``label_names``, and what is said of them; 0 at padding.
+
+        Returns:
+          labels, draft_labels, refined_labels [B, T] int32; uncertainty (nats), confidence [B, T];
+          refined [B, T] boolean.
+        """
+        draft, mask = decision.draft, decision.draft.mask
+        refined_ids, refined = decision.refined_label_ids, decision.refined
+        return {
+            "labels": self._outputs(decision.label_ids, mask),
+            "draft_labels": self._outputs(draft.label_ids, mask),
+            "refined_labels": self._outputs(
+                draft.label_ids if refined_ids is None else refined_ids, mask
+            ),
+            "uncertainty": draft.uncertainty,
+            "confidence": decision.confidence,
+            "refined": tf.zeros_like(mask) if refined is None else refined,
+        }
+
+    def strings(self, decision: Decision, *, return_probabilities: bool = False) -> Tensors:
+        """As ``positions``, with labels as strings, "" at padding.
+
+        With ``return_probabilities`` also probabilities [B, T, C], 0 at padding.
+        """
+        mask = decision.draft.mask
+        answers = self.positions(decision)
+        for name in LABELS:
+            answers[name] = self._names(answers[name], mask)
+        if return_probabilities:
+            kept = tf.expand_dims(mask, -1)
+            answers["probabilities"] = tf.where(kept, decision.probabilities, 0.0)
+        return answers
+
+    def draft_positions(self, draft: Draft) -> Tensors:
+        """The draft only: labels as positions in ``label_names``, uncertainty."""
+        labels = self._outputs(draft.label_ids, draft.mask)
+        return {"labels": labels, "uncertainty": draft.uncertainty}
+
+    def draft_strings(self, draft: Draft) -> Tensors:
+        """The draft only: labels as strings, uncertainty."""
+        answers = self.draft_positions(draft)
+        return {**answers, "labels": self._names(answers["labels"], draft.mask)}
+
+    def _names(self, positions: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+        return tf.where(mask, tf.gather(tf.constant(self.label_names), positions), "")

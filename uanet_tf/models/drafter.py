@@ -1,0 +1,212 @@
+"""The drafter: words to draft labels and their uncertainty (Eq. 3 to 5), and its loss (Eq. 9)."""
+
+import math
+from typing import Any
+
+import tensorflow as tf
+
+from uanet_tf.config import Config
+from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.decoders.decoder import Decoder
+from uanet_tf.decoders.softmax import SoftmaxDecoder
+from uanet_tf.encoders.encoder import Encoder
+from uanet_tf.inference.adaptive import NUM_CHECKPOINTS, adaptive_draft
+from uanet_tf.inference.draft import Draft
+from uanet_tf.inference.monte_carlo import draft_uncertainty, sample_states, sampling_seed
+from uanet_tf.inference.valid_labels import ValidLabels
+from uanet_tf.inference_options import InferenceOptions
+from uanet_tf.models.dropout_seeds import DropoutSeed
+from uanet_tf.models.parts import make_decoder, make_encoder, make_representation
+from uanet_tf.ops.dropout import fold_in
+from uanet_tf.ops.expectation_linear import expectation_linear_penalty
+from uanet_tf.ops.masking import sequence_mask
+from uanet_tf.representation.representation import Features, Representation
+
+Losses = dict[str, tf.Tensor]
+
+
+class Drafter(tf.keras.layers.Layer):
+    """Representation, encoder and decoder: a tagger without refiner is a drafter only.
+
+    Args:
+      representation: words to vectors.
+      encoder: vectors to states.
+      decoder: states to labels.
+      valid_labels: finds the valid label sequence.
+      keep_states: whether drafts hold the states, for a refiner that reads them.
+      expectation_linear: factor on the distance of states with and without dropout, in the loss.
+    """
+
+    def __init__(
+        self,
+        representation: Representation,
+        encoder: Encoder,
+        decoder: Decoder,
+        valid_labels: ValidLabels,
+        *,
+        keep_states: bool = False,
+        expectation_linear: float = 0.0,
+        **kwargs: Any,
+    ):
+        # Its parts have their own precision.
+        super().__init__(dtype=tf.float32, **kwargs)
+        self.representation = representation
+        self.encoder = encoder
+        self.decoder = decoder
+        self.valid_labels = valid_labels
+        self.keep_states = keep_states
+        self.expectation_linear = expectation_linear
+        # In nats, one row per checkpoint: a token at or below the first is certain, at or above the
+        # second uncertain, and needs no more samples. At first none is ever settled.
+        self.adaptive_limits = self.add_weight(
+            name="adaptive_limits",
+            shape=[NUM_CHECKPOINTS, 2],
+            trainable=False,
+            initializer=lambda shape, dtype: tf.constant([[-1.0, math.inf]] * shape[0], dtype),
+        )
+
+    @classmethod
+    def from_settings(
+        cls, config: Config, vocabulary: Vocabulary, *, keep_states: bool, **kwargs: Any
+    ) -> "Drafter":
+        """The drafter that a run's settings describe."""
+        return cls(
+            make_representation(config, vocabulary, "representation"),
+            make_encoder(config, vocabulary, "encoder"),
+            make_decoder(config, vocabulary, "decoder"),
+            ValidLabels(vocabulary.labels, vocabulary.internal_scheme),
+            keep_states=keep_states,
+            expectation_linear=config.training.expectation_linear,
+            **kwargs,
+        )
+
+    # ------------------------------------------------------------------ inference
+
+    def draft(
+        self, features: Features, options: InferenceOptions, limit_scale: tf.Tensor | None = None
+    ) -> Draft:
+        """Samples the draft (Eq. 4, 5).
+
+        Args:
+          features: of the batch.
+          options: M, the seed of the masks, how samples are spent, the kind of uncertainty.
+          limit_scale: [B], factors on the limits of adaptive sampling; None: 1.
+        """
+        mask = token_mask(features)
+        words = self.representation(features)  # [B, T, D]
+        seed = sampling_seed(options.mc_seed)
+        if options.sampling == "adaptive" and self.can_adapt(options):
+            drafted = adaptive_draft(
+                self.encoder,
+                self.decoder,
+                words,
+                mask,
+                limits=self._scaled_limits(limit_scale),
+                num_samples=options.num_samples,
+                seed=seed,
+                keep_states=self.keep_states,
+            )
+            ids, p, u, states = (
+                drafted.label_ids,
+                drafted.probabilities,
+                drafted.uncertainty,
+                drafted.states,
+            )
+        else:
+            samples = sample_states(
+                self.encoder, words, mask, num_samples=options.num_samples, seed=seed
+            )  # [M, B, T, H]
+            decoded = self.decoder.decide(samples, mask)
+            ids, p = decoded.label_ids, decoded.probabilities
+            u = draft_uncertainty(decoded.samples, options.uncertainty)
+            states = tf.reduce_mean(samples, axis=0) if self.keep_states else None
+        (ids,) = self.valid_labels([ids], [p], mask)
+        return Draft(ids, p, tf.where(mask, u, 0.0), mask, words, states)
+
+    def can_adapt(self, options: InferenceOptions) -> bool:
+        """Whether sampling can be adaptive; see ``inference.adaptive``."""
+        rates = [rate for _, rate in self.encoder.mask_widths(1).values()]
+        sampled = options.num_samples > 1 and any(rates)
+        by_entropy = options.uncertainty == "entropy"
+        return isinstance(self.decoder, SoftmaxDecoder) and by_entropy and sampled
+
+    def _scaled_limits(self, scale: tf.Tensor | None) -> tf.Tensor:
+        """What counts as settled [S, 2], or [S, B, 1, 2]."""
+        if scale is None:
+            return self.adaptive_limits
+        limits = tf.reshape(self.adaptive_limits, [-1, 1, 1, 2])
+        return limits * tf.reshape(scale, [1, -1, 1, 1])
+
+    # ------------------------------------------------------------------ training
+
+    def read(self, features: Features, dropout_seed: tf.Tensor | None = None) -> Features:
+        """Features with what is computed once per batch; see ``Representation.read``."""
+        return self.representation.read(features, fold_in(dropout_seed, DropoutSeed.READING))
+
+    def losses(
+        self, features: Features, labels: tf.Tensor, dropout_seed: tf.Tensor
+    ) -> tuple[Losses, tf.Tensor]:
+        """L1, the loss of one sampled pass, summed over tokens (Eq. 9).
+
+        Args:
+          features: of the batch, read.
+          labels: [B, T] class ids.
+          dropout_seed: [2] int32 seed of this step's masks; each sentence has masks of its own.
+
+        Returns:
+          The losses, scalars, by the optimizer that minimizes them; the states [B, T, H] that
+          they score.
+        """
+        mask = token_mask(features)
+        vectors, auxiliary = self.representation.with_auxiliary_loss(
+            features, dropout_seed=fold_in(dropout_seed, DropoutSeed.REPRESENTATION)
+        )
+        # An iterated encoder is scored after every iterate: K states of each token.
+        states = tf.unstack(
+            self.encoder.training_states(vectors, mask, fold_in(dropout_seed, DropoutSeed.ENCODER))
+        )  # K times [B, T, H]
+        seed = fold_in(dropout_seed, DropoutSeed.DECODER)
+        parts = [self.decoder.losses(part, labels, mask, seed) for part in states]
+        losses = {name: tf.add_n([part[name] for part in parts]) / len(parts) for name in parts[0]}
+        losses["draft"] += auxiliary
+        if self.expectation_linear:
+            plain = self.encoder.training_states(self.representation(features), mask, None)
+            gap = expectation_linear_penalty(tf.stack(states), plain, mask)
+            losses["draft"] += self.expectation_linear * gap / len(states)
+        return losses, states[-1]
+
+    def training_draft(
+        self, features: Features, states: tf.Tensor, words: tf.Tensor | None
+    ) -> Draft:
+        """The draft of one sampled pass, as a refiner in training reads it.
+
+        Args:
+          features: of the batch.
+          states: [B, T, H] of the pass.
+          words: [B, T, D] word vectors for the refiner; None where it has its own.
+        """
+        p = tf.nn.softmax(tf.cast(self.decoder.logits(states), tf.float32))
+        mask = token_mask(features)
+        nothing = tf.zeros_like(mask, tf.float32)
+        ids = tf.argmax(p, axis=-1, output_type=tf.int32)
+        return Draft(ids, p, nothing, mask, words, states)
+
+    def variable_groups(self) -> dict[str, list[tf.Variable]]:
+        """Trainable variables by the optimizer that updates them.
+
+        A decoder with optimizers of its own shares the layers below among them.
+        """
+        own, shared = self.representation.trainable_variables, []
+        groups = {}
+        if self.representation.optimizer == "draft":
+            shared += own
+        elif own:
+            groups[self.representation.optimizer] = list(own)
+        shared += self.encoder.trainable_variables
+        decoders = {name: shared + part for name, part in self.decoder.variable_groups().items()}
+        return {**decoders, **groups}
+
+
+def token_mask(features: Features) -> tf.Tensor:
+    """[B, T] boolean, True at tokens."""
+    return sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])

@@ -1,0 +1,134 @@
+"""The label refiner: words and draft labels to refined labels (Eq. 6 to 8); its loss (Eq. 10)."""
+
+from typing import Any
+
+import tensorflow as tf
+
+from uanet_tf.config import Config
+from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.inference.draft import Draft
+from uanet_tf.models.dropout_seeds import RefinerSeed
+from uanet_tf.models.parts import make_representation
+from uanet_tf.ops.cross_entropy import masked_cross_entropy
+from uanet_tf.ops.dropout import fold_in
+from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
+from uanet_tf.representation.representation import OF_SENTENCES, Features, Representation
+
+
+class LabelRefiner(tf.keras.layers.Layer):
+    """The two-stream refiner with the word vectors that it reads.
+
+    Args:
+      stack: the two-stream attention.
+      representation: word vectors of its own; None: it reads the drafter's, which it does not
+        train (two optimizers, Eq. 9 and 10).
+      reads_states: whether it also reads the drafter's states, without gradient to the drafter.
+    """
+
+    def __init__(
+        self,
+        stack: TwoStreamRefiner,
+        representation: Representation | None = None,
+        *,
+        reads_states: bool = False,
+        **kwargs: Any,
+    ):
+        # Its parts have their own precision.
+        super().__init__(dtype=tf.float32, **kwargs)
+        self.stack = stack
+        self.representation = representation
+        self.reads_states = reads_states
+
+    @classmethod
+    def from_settings(cls, config: Config, vocabulary: Vocabulary, **kwargs: Any) -> "LabelRefiner":
+        """The refiner that a run's settings describe."""
+        stack = TwoStreamRefiner.from_settings(config, vocabulary, name="stack")
+        own = None
+        if config.decoder.refiner_embeddings == "own":
+            own = make_representation(config, vocabulary, "refiner_representation")
+        return cls(stack, own, reads_states=config.decoder.refiner_states, **kwargs)
+
+    def refine(
+        self, features: Features, draft: Draft, wanted: tf.Tensor | None = None
+    ) -> tf.Tensor:
+        """Refined distribution p_hat [B, T, C].
+
+        Args:
+          features: of the batch.
+          draft: of the same batch.
+          wanted: [B, T] boolean, tokens whose refined label is wanted; the others keep their
+            draft. None: all.
+        """
+        if wanted is None:
+            return self._refined(features, draft)
+        # Sentences do not see one another, so leaving some out changes nothing for the others.
+        wanted &= draft.mask
+        rows = tf.where(tf.reduce_any(wanted, axis=1))  # [R, 1]
+        return tf.cond(
+            tf.size(rows) > 0,
+            lambda: self._refined_tokens(features, draft, wanted, rows[:, 0]),
+            lambda: draft.probabilities,
+        )
+
+    def loss(
+        self, features: Features, draft: Draft, labels: tf.Tensor, dropout_seed: tf.Tensor
+    ) -> tf.Tensor:
+        """L2, the cross entropy of the refined labels of all tokens, summed (Eq. 10): a scalar.
+
+        Args:
+          features: of the batch.
+          draft: one sampled pass of the drafter.
+          labels: [B, T] class ids.
+          dropout_seed: [2] int32 seed of the refiner's dropout.
+        """
+        words, auxiliary = self._words(features, draft, fold_in(dropout_seed, RefinerSeed.WORDS))
+        logits = self.stack(
+            words,
+            draft.probabilities,
+            mask=draft.mask,
+            dropout_seed=fold_in(dropout_seed, RefinerSeed.BLOCKS),
+        )
+        return masked_cross_entropy(logits, labels, draft.mask) + auxiliary
+
+    def _words(
+        self, features: Features, draft: Draft, dropout_seed: tf.Tensor | None = None
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """What the refiner reads of words [B, T, D or D + H], and its representation's loss."""
+        if self.representation is None:
+            vectors, auxiliary = tf.stop_gradient(draft.words), tf.zeros([])
+        else:
+            vectors, auxiliary = self.representation.with_auxiliary_loss(
+                features, dropout_seed=dropout_seed
+            )
+        if self.reads_states:
+            states = tf.stop_gradient(tf.cast(draft.states, vectors.dtype))
+            vectors = tf.concat([vectors, states], axis=-1)
+        return vectors, auxiliary
+
+    def _refined(
+        self, features: Features, draft: Draft, query_positions: tf.Tensor | None = None
+    ) -> tf.Tensor:
+        words, _ = self._words(features, draft)
+        logits = self.stack(
+            words, draft.probabilities, mask=draft.mask, query_positions=query_positions
+        )
+        return tf.nn.softmax(tf.cast(logits, tf.float32))
+
+    def _refined_tokens(
+        self, features: Features, draft: Draft, wanted: tf.Tensor, rows: tf.Tensor
+    ) -> tf.Tensor:
+        """Refines the tokens ``wanted`` of the sentences ``rows`` [R]."""
+        of_sentences = {name: features[name] for name in OF_SENTENCES if name in features}
+        part = {**features, **{k: tf.gather(v, rows) for k, v in of_sentences.items()}}
+        wanted = tf.gather(wanted, rows)  # [R, T]
+        counts = tf.reduce_sum(tf.cast(wanted, tf.int32), axis=1)
+        most = tf.reduce_max(counts)  # Q
+        # Among equals top_k takes the leftmost: wanted tokens in order, then fillers.
+        positions = tf.math.top_k(tf.cast(wanted, tf.int32), k=most).indices  # [R, Q]
+        refined = self._refined(part, draft.rows(rows), positions)  # [R, Q, C]
+        slots = tf.where(tf.sequence_mask(counts, most))  # [K, 2], K wanted tokens
+        sentences = tf.gather(rows, slots[:, 0])
+        tokens = tf.cast(tf.gather_nd(positions, slots), tf.int64)
+        targets = tf.stack([sentences, tokens], axis=1)
+        values = tf.gather_nd(refined, slots)
+        return tf.tensor_scatter_nd_update(draft.probabilities, targets, values)

@@ -1,0 +1,33 @@
+"""The inference options of a model as its properties."""
+
+import dataclasses
+from typing import Any, TypeVar
+
+from uanet_tf.inference_options import OF_THE_GATE, InferenceOptions
+
+Model = TypeVar("Model", bound=type)
+
+
+def with_option_properties(model: Model) -> Model:
+    """Gives a model class a property for each field of ``InferenceOptions``.
+
+    The class has ``options``, ``set_options`` and ``gate``. Without a gate its options are None.
+    """
+    for field in dataclasses.fields(InferenceOptions):
+        setattr(model, field.name, _property(field))
+    return model
+
+
+def _property(field: dataclasses.Field) -> property:
+    def get(model: Any) -> Any:
+        if model.gate is None and field.name in OF_THE_GATE:
+            return None
+        if field.name == "threshold":
+            return model.gate.threshold
+        # Not by way of ``options``: graphs ask too, where Gamma has no value.
+        return getattr(model._options, field.name)
+
+    def put(model: Any, value: Any) -> None:
+        model.set_options(**{field.name: value})
+
+    return property(get, put, doc=field.metadata["help"])
