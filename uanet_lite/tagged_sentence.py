@@ -10,22 +10,22 @@ class Entity(NamedTuple):
     """A labelled stretch of a text.
 
     Attributes:
+      text: ``text[start:end]`` of the sentence.
       type: such as "ORG".
       start: first character in the text.
       end: the character after its last.
-      text: ``text[start:end]`` of the sentence.
-      first_token: position of its first token.
-      end_token: position of the token after its last.
+      token_start: position of its first token.
+      token_end: position of the token after its last.
       confidence: the lowest confidence of its tokens.
       uncertainty: the highest uncertainty of its tokens, nats.
     """
 
+    text: str
     type: str
     start: int
     end: int
-    text: str
-    first_token: int
-    end_token: int
+    token_start: int
+    token_end: int
     confidence: float
     uncertainty: float
 
@@ -73,10 +73,10 @@ class TaggedSentence:
             start, end = self.starts[first], self.ends[end_token - 1]
             found.append(
                 Entity(
+                    self.text[start:end],
                     kind,
                     start,
                     end,
-                    self.text[start:end],
                     first,
                     end_token,
                     min(self.confidence[first:end_token]),

@@ -18,7 +18,7 @@ _EXPORTS = {
     "InputError": "uanet_tf.errors",
     "TaggedSentence": "uanet_tf.tagging.tagged_sentence",
     "load_model": "uanet_tf.models.loading",
-    "tag": "uanet_tf.tagging.sentence_stream",
+    "tag": "uanet_tf.tagging.tag",
     "tag_stream": "uanet_tf.tagging.sentence_stream",
 }
 

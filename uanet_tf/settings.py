@@ -11,6 +11,7 @@ from uanet_tf.option import count as _count
 from uanet_tf.option import heads, layers, option, width
 from uanet_tf.option import rate as _rate
 from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS
+from uanet_tf.text.tokenizer import KINDS as TOKENIZERS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,6 +29,11 @@ class DataConfig:
     )
     token_column: int = option(0, "Column of the token; negative counts from the end.")
     label_column: int = option(-1, "Column of the label; negative counts from the end.")
+    tokenizer: str = option(
+        "auto",
+        "How raw text is cut: as the training tokens are (auto), or by the rule named.",
+        choices=("auto", *TOKENIZERS),
+    )
     normalize_digits: bool = option(True, "Read every digit as 0 (Lample et al., 2016).")
     lowercase_words: bool = option(
         False,

@@ -9,8 +9,11 @@ import pytest
 
 from tests.pipes import SOURCES, source
 from uanet_tf.commands import tag
-from uanet_tf.commands.sentence_input import guess_format, tokenize
+from uanet_tf.commands.bursts import bursts
+from uanet_tf.commands.input_format import format_of_look, format_of_name
+from uanet_tf.commands.sentence_input import tokenize
 from uanet_tf.data.conll import read_corpus
+from uanet_tf.errors import InputError
 
 CONLL = "p0\tNN\tO\nq1\tNN\tO\n\nX2\tNN\tO\nP3\tNN\tB-PER\n"
 
@@ -90,21 +93,35 @@ def test_token_column(tag_text):
     assert tag_text("p0 X1\n", "--token_column=1") == "p0 X1 B-LOC\n\n"
 
 
+def entity(text, kind, start, end, token_start, token_end, uncertainty):
+    return {
+        "text": text,
+        "type": kind,
+        "start": start,
+        "end": end,
+        "token_start": token_start,
+        "token_end": token_end,
+        "confidence": 0.75,
+        "uncertainty": uncertainty,
+    }
+
+
 def test_jsonl_keeps_other_keys(tag_text):
     lines = ['{"id": 7, "tokens": ["p0", "q1", "X2"]}', "", '{"tokens": ["é"], "note": "ü"}']
-    first, second = tag_text("\n".join(lines), name="in.jsonl").splitlines()
+    first, blank, second = tag_text("\n".join(lines), name="in.jsonl").splitlines()
+    assert json.loads(blank)["tokens"] == json.loads(blank)["entities"] == []
     assert json.loads(first) == {
         "id": 7,
+        "text": "p0 q1 X2",
         "tokens": ["p0", "q1", "X2"],
         "labels": ["B-PER", "I-PER", "B-LOC"],
         "draft_labels": ["B-PER", "I-PER", "O"],
         "refined": [False, False, True],
         "uncertainty": [0.1, 0.1, 1.0],
         "confidence": [0.75, 0.75, 0.75],
-        "entities": [
-            {"type": "PER", "start": 0, "end": 2, "text": "p0 q1"},
-            {"type": "LOC", "start": 2, "end": 3, "text": "X2"},
-        ],
+        "starts": [0, 3, 6],
+        "ends": [2, 5, 8],
+        "entities": [entity("p0 q1", "PER", 0, 5, 0, 2, 0.1), entity("X2", "LOC", 6, 8, 2, 3, 1.0)],
     }
     assert '"note": "ü"' in second
 
@@ -115,8 +132,8 @@ def test_surrogates_in_other_keys_pass(tag_text):
 
 
 def test_text(tag_text):
-    assert (
-        tag_text("p0 q1.\n\n  \nX2", name="in.txt") == "p0\tB-PER\nq1\tI-PER\n.\tO\n\nX2\tB-LOC\n\n"
+    assert tag_text("p0 q1.\n\n  \nX2", name="in.txt") == (
+        "p0\tB-PER\nq1\tI-PER\n.\tO\n\n\n\nX2\tB-LOC\n\n"
     )
     first, _ = tag_text("p0 q1.\nX2", "--output_format=jsonl", name="in.txt").splitlines()
     assert json.loads(first)["text"] == "p0 q1."
@@ -191,7 +208,7 @@ def test_a_real_shell(tmp_path, run_dir):
     )
     result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     expected = hashlib.md5(b"-DOCSTART- O O\n\n" + b"p0 O B-PER\n\n" * 5000).hexdigest()
-    assert result.stderr == ""
+    assert all(": read as conll (" in line for line in result.stderr.splitlines())
     assert result.stdout.split() == [expected, "-"] * 5
 
 
@@ -208,7 +225,7 @@ def test_standard_input_to_standard_output(run_dir, model, call, capsys, monkeyp
     assert call(tag, f"--run_dir={run_dir}") == 0
     out, err = capsys.readouterr()
     assert out == ("-DOCSTART- O O\n\n" if marks else "") + "p0 O B-PER\n\n"
-    assert err == ""  # no bar where nobody looks
+    assert [line for line in err.splitlines() if ": read as conll (" not in line] == []  # no bar
 
 
 def test_progress_bar_counts_lines(tag_text, capsys):
@@ -220,22 +237,8 @@ def test_progress_bar_counts_lines(tag_text, capsys):
     ("name", "content", "message"),
     [
         ("a.conll", b"", "a.conll: no sentence found, the file is empty."),
-        ("a.jsonl", b"\n\n", "a.jsonl: no sentence found, the file is empty."),
         ("a.txt", b"", "a.txt: no sentence found, the file is empty."),
         ("a.conll", b"x\n\n\xff\n", "a.conll:3: not UTF-8"),
-        ("a.jsonl", b'{"tokens": ["a"]}\n{"tokens": \n', "a.jsonl:2: not JSON (Expecting value"),
-        ("a.jsonl", b'["a"]', 'a.jsonl:1: not an object with the key "tokens"'),
-        ("a.jsonl", b'{"words": ["a"]}', 'a.jsonl:1: not an object with the key "tokens"'),
-        ("a.jsonl", b'{"tokens": "a b"}', 'a.jsonl:1: "tokens" must be a list of strings'),
-        ("a.jsonl", b'{"tokens": []}', "a.jsonl:1: the sentence is empty"),
-        (
-            "a.jsonl",
-            b'{"tokens": ["a", 1]}',
-            "a.jsonl:1: token 1 must be a string that is not empty",
-        ),
-        ("a.jsonl", b'{"tokens": ["a", ""]}', "a.jsonl:1: token 1 must be a string that is not"),
-        ("a.jsonl", b'{"tokens": ["\\ud800"]}', "a.jsonl:1: token 0 is not valid Unicode"),
-        ("a.jsonl", b"[" * 100_000, "a.jsonl:1: not JSON (nested too deeply)"),
         ("a.txt", b"a\n" + b"x" * 5000, "a.txt:2: a token of 5,000 characters"),
     ],
 )
@@ -247,6 +250,34 @@ def test_bad_files(tmp_path, run_dir, model, call, capsys, name, content, messag
     assert err.startswith(f"{tmp_path}/{message}")
     assert err.count("\n") == 1
     assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"tokens": ', "not JSON (Expecting value"),
+        ('["a"]', 'not an object with the key "tokens" or "text"'),
+        ('{"words": ["a"]}', 'not an object with the key "tokens" or "text"'),
+        ('{"tokens": "a b"}', '"tokens" must be a list of strings'),
+        ('{"text": ["a b"]}', '"text" must be a string'),
+        ('{"tokens": ["a", 1]}', "token 1 must be a string that is not empty"),
+        ('{"tokens": ["a", ""]}', "token 1 must be a string that is not empty"),
+        ('{"tokens": ["\\ud800"]}', "token 0 is not valid Unicode"),
+        ('{"text": "a \\ud800"}', '"text" is not valid Unicode'),
+        ("[" * 100_000, "not JSON (nested too deeply)"),
+    ],
+)
+def test_a_bad_line_of_json_is_answered_and_told(
+    tmp_path, run_dir, model, call, capsys, line, message
+):
+    path, output = tmp_path / "a.jsonl", tmp_path / "output"
+    path.write_text('{"tokens": ["p0"]}\n' + line + '\n{"tokens": ["l1"]}\n')
+    assert call(tag, f"--run_dir={run_dir}", f"--input={path}", f"--output={output}") == 1
+    good, bad, after = map(json.loads, output.read_text().splitlines())
+    assert (good["labels"], after["labels"]) == (["B-PER"], ["B-LOC"])
+    assert bad["line"] == 2
+    assert bad["error"].startswith(message)
+    assert capsys.readouterr().err.startswith(f"{path}:2: {message}")
 
 
 @pytest.mark.parametrize(
@@ -275,8 +306,127 @@ def test_bad_arguments_are_told_before_loading(run_dir, call, capsys, arguments,
 
 def test_formats_by_extension():
     names = ["-", "a.conll", "a.tsv", "a.JSONL", "a.jsonl.gz", "a.txt", "a.b.txt.gz", "txt"]
-    kinds = ["conll", "conll", "conll", "jsonl", "jsonl", "text", "text", "conll"]
-    assert list(map(guess_format, names)) == kinds
+    kinds = [None, "conll", None, "jsonl", "jsonl", "text", "text", None]
+    assert list(map(format_of_name, names)) == kinds
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ('{"tokens": []}', "jsonl"),
+        ("Angela Merkel visited Paris .", "text"),
+        ("Angela Merkel", "text"),
+        ("EU NNP B-NP B-ORG", "conll"),
+        ("EU NNP", "conll"),
+        ("EU\tO", "conll"),
+        ("-DOCSTART- -X- O O", "conll"),
+        ("# newdoc id = x", "conll"),
+        ("# 1 fan", "text"),
+        ("EU", "conll"),
+        ("", "conll"),
+    ],
+)
+def test_formats_by_look(line, kind):
+    lines = [(1, " "), (2, line), (3, "x")] if line else [(1, "")]
+    found, again = format_of_look(iter(lines))
+    assert (found, list(again)) == (kind, lines)
+
+
+def test_the_format_found_is_said(tag_text, capsys):
+    assert tag_text("p0 q1 met X2 .\n", name="noname") == (
+        "p0\tB-PER\nq1\tI-PER\nmet\tO\nX2\tB-LOC\n.\tO\n\n"
+    )
+    said = capsys.readouterr().err
+    assert "noname: read as text (text, one or more sentences a line); --format says" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["Angela Merkel visited Paris .\n", "One two three four\nfive six\n"]
+)
+def test_text_read_as_columns_is_refused(tmp_path, run_dir, model, call, capsys, text):
+    path = tmp_path / "in.conll"
+    path.write_text(text)
+    assert call(tag, f"--run_dir={run_dir}", f"--input={path}") == 2
+    assert f"{path}:1: looks like text, not like columns" in capsys.readouterr().err
+
+
+def test_a_paragraph_is_split_and_is_one_row(tag_text):
+    text = "p0 met X2. Nobody saw l3!\n\nDr. p4 left.\n"
+    first, blank, last = map(
+        json.loads, tag_text(text, "--output_format=jsonl", name="in.txt").splitlines()
+    )
+    assert first["text"] == "p0 met X2. Nobody saw l3!"
+    assert first["tokens"] == ["p0", "met", "X2", ".", "Nobody", "saw", "l3", "!"]
+    assert first["sentences"] == [[0, 4], [4, 8]]
+    found = first["entities"]
+    assert [(e["text"], e["token_start"]) for e in found] == [
+        ("p0", 0),
+        ("X2", 2),
+        ("Nobody", 4),
+        ("l3", 6),
+    ]
+    assert all(first["text"][e["start"] : e["end"]] == e["text"] for e in found)
+    assert blank["tokens"] == []
+    assert "sentences" not in last
+    one, _, _ = tag_text(
+        text, "--output_format=jsonl", "--nosplit_sentences", name="in.txt"
+    ).splitlines()
+    assert "sentences" not in json.loads(one)
+    first, second, third, end = tag_text(text, name="in.txt").split("\n\n")
+    assert (len(first.splitlines()), len(second.splitlines()), end) == (4, 4, "")
+    assert third.startswith("\nDr\t")  # the blank line has a blank line for an answer
+
+
+def test_words_between_blanks(tag_text):
+    assert tag_text("p0-q1's X2.\n", "--format=tokens") == "p0-q1's\tB-PER\nX2.\tB-LOC\n\n"
+
+
+def test_json_of_text(tag_text):
+    lines = ['{"text": "p0 met X2. So?", "id": 1}', '{"text": " p0  X2", "tokens": ["p0", "X2"]}']
+    lines += ['{"text": "other", "tokens": ["p0"]}', '{"text": ""}']
+    text, both, other, none = map(
+        json.loads, tag_text("\n".join(lines), name="a.jsonl").splitlines()
+    )
+    assert (text["id"], text["sentences"]) == (1, [[0, 4], [4, 6]])
+    assert both["text"] == " p0  X2"
+    assert both["starts"] == [1, 5]
+    assert other["text"] == "p0"  # the tokens do not stand in the text given
+    assert none["labels"] == []
+
+
+def test_input_that_pauses_is_answered_at_once(tmp_path, run_dir):
+    """Each line is answered before the next is written."""
+    command = (
+        "import sys, uanet_tf; from tests.tagging.fake_model import FakeModel; "
+        "uanet_tf.load_model = lambda *_, **__: FakeModel(); "
+        "from uanet_tf.commands import tag; "
+        f"sys.argv = ['tag', '--run_dir={run_dir}', '--format=tokens']; tag.run()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        for token, label in (("p0", "B-PER"), ("l1", "B-LOC"), ("x", "O")):
+            process.stdin.write(f"{token}\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == f"{token}\t{label}\n"
+            assert process.stdout.readline() == "\n"
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+
+
+def test_bursts():
+    assert list(bursts(iter(range(7)), 3)) == [[0, 1, 2], [3, 4, 5], [6]]
+    assert list(bursts(iter([]), 3)) == []
+
+    def failing():
+        yield 1
+        raise InputError("bad")
+
+    found = bursts(failing(), 3)
+    assert next(found) == [1]
+    with pytest.raises(InputError, match="bad"):
+        next(found)
 
 
 @pytest.mark.parametrize(

@@ -210,10 +210,16 @@ def test_from_the_shell(corpus, tmp_path):
 
     code, out, err = run(command)
     assert code == 0, err
-    assert err.startswith("resuming ")
+    assert "\nresuming " in err
     assert out.startswith("dev: f1 ")
     # Messages as they are: no dates, process numbers and notes of TensorFlow.
-    starts = ("resuming ", "epoch ", "adaptive sampling keeps ", "warning: the gate costs ")
+    starts = (
+        "tokenizer of ",
+        "resuming ",
+        "epoch ",
+        "adaptive sampling keeps ",
+        "warning: the gate costs ",
+    )
     assert all(line.startswith(starts) for line in err.splitlines())
     code, again, err = run(command)
     assert (code, again) == (0, out)

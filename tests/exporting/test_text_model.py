@@ -10,10 +10,11 @@ import pytest
 import tensorflow as tf
 
 from tests.exporting.conftest import assert_same, predict
-from uanet_tf.commands.sentence_input import tokenize
 from uanet_tf.exporting.graph_operations import foreign_operations
 from uanet_tf.exporting.sample_inputs import pad
-from uanet_tf.exporting.text_tokens import split_text
+from uanet_tf.exporting.text_tokens import UNICODE, split_text
+from uanet_tf.serving.answers import character_offsets
+from uanet_tf.text.tokenizer import Tokenizer
 
 TEXTS = [
     "Riverton beat Marlow 2-1.",
@@ -25,8 +26,11 @@ TEXTS = [
 ]
 
 
-def words_of(texts):
-    tokens, starts, ends = split_text(tf.constant(texts, tf.string))
+PTB = Tokenizer("ptb", ("Corp.", "Mr.", "tzv."), ordinals=True)
+
+
+def words_of(texts, tokenizer=UNICODE):
+    tokens, starts, ends = split_text(tf.constant(texts, tf.string), tokenizer)
     words = [[word.decode() for word in row] for row in tokens.to_list()]
     return words, starts.to_list(), ends.to_list()
 
@@ -51,6 +55,67 @@ def test_tokens(text, tokens):
     assert words_of([text])[0] == [tokens]
 
 
+AWKWARD = [
+    "don't",
+    "can't",
+    "n't",
+    "'s",
+    "’ll",
+    ".",
+    "..",
+    "--",
+    "é",
+    "́",
+    "1",
+    "2",
+    "/",
+    ":",
+    "Mr.",
+    "U.S.",
+    "cannot",
+    "Cannot",
+    "http://",
+    "www.",
+    "a",
+    "B",
+    "@",
+    "x.y",
+    "😀",
+    "\u200d",
+    "!",
+    "!!",
+    "東",
+    "\t",
+    "14.",
+    " ",
+    "\n",
+    "\x1f",
+    "'",
+    "’",
+    "-",
+    "$",
+    "\xa0",
+    "½",
+    "٤",
+    "_",
+]
+
+
+@pytest.mark.parametrize("tokenizer", [PTB, Tokenizer("ptb"), Tokenizer("whitespace"), UNICODE])
+def test_tokens_and_places_are_those_of_python(tokenizer):
+    rng = random.Random(1)
+    texts = ["".join(rng.choices(AWKWARD, k=rng.randrange(12))) for _ in range(8_000)]
+    words, starts, ends = words_of(texts, tokenizer)
+    different = [
+        text
+        for text, row, first, last in zip(texts, words, starts, ends, strict=True)
+        if row != tokenizer.tokenize(text)
+        or [*zip(character_offsets(text, first), character_offsets(text, last), strict=True)]
+        != tokenizer.spans(text)
+    ]
+    assert not different, different[:5]
+
+
 def test_tokens_are_those_of_tagging_text():
     """Every character at the places where a rule could look at it, and strings of the awkward."""
     symbols = [
@@ -64,7 +129,9 @@ def test_tokens_are_those_of_tagging_text():
     awkward = "aB1٤9_.,:'’- \t\u200d\u200c\u0301\ufe0f👩🏽🇳🇴é東!½"
     texts += ["".join(rng.choices(awkward, k=rng.randrange(14))) for _ in range(20_000)]
     words, _, _ = words_of(texts)
-    different = [text for text, row in zip(texts, words, strict=True) if row != tokenize(text)]
+    different = [
+        text for text, row in zip(texts, words, strict=True) if row != UNICODE.tokenize(text)
+    ]
     assert not different, different[:5]
 
 

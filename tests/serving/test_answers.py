@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from uanet_tf.serving.answers import ServedSentence, character_offsets, joined_offsets
+from uanet_tf.serving.answers import character_offsets
+from uanet_tf.tagging.tagged_sentence import TaggedSentence, joined_offsets
 
 
 @pytest.mark.parametrize("text", ["", "abc", "Café é", "日本 x", "a😀b", "e\u0301 x", "\u200dü\n"])
@@ -27,7 +28,7 @@ def test_offsets_of_joined_tokens():
 def sentence(labels, scheme="IOB2"):
     count = len(labels)
     text, starts, ends = joined_offsets(["Real", "Madrid", "beat", "Ävle"][:count])
-    return ServedSentence(
+    return TaggedSentence(
         text.split(),
         labels,
         labels,
@@ -44,8 +45,8 @@ def sentence(labels, scheme="IOB2"):
 
 def test_entities():
     first, second = sentence(["B-ORG", "I-ORG", "O", "B-LOC"]).entities
-    assert tuple(first) == ("ORG", 0, 11, "Real Madrid", 0, 2)
-    assert tuple(second) == ("LOC", 17, 21, "Ävle", 3, 4)
+    assert tuple(first) == ("Real Madrid", "ORG", 0, 11, 0, 2, 0.25, 0.5)
+    assert tuple(second) == ("Ävle", "LOC", 17, 21, 3, 4, 0.25, 0.5)
     assert sentence(["NN", "NN"], None).entities == []
 
 
@@ -55,12 +56,14 @@ def test_plain_values():
     assert values["text"] == "Real Madrid"
     assert values["entities"] == [
         {
+            "text": "Real Madrid",
             "type": "ORG",
             "start": 0,
             "end": 11,
-            "text": "Real Madrid",
-            "first_token": 0,
-            "end_token": 2,
+            "token_start": 0,
+            "token_end": 2,
+            "confidence": 0.25,
+            "uncertainty": 0.5,
         }
     ]
     assert (values["starts"], values["ends"]) == ([0, 5], [4, 11])

@@ -42,7 +42,9 @@ class TestAgainstAServer:
         assert answer.confidence == [1.0, 1.0, 1.0]
         assert answer.refined == [False, True, True]
         assert answer.text == "the Chelsea Wanderers"
-        assert [tuple(e) for e in answer.entities] == [("ORG", 4, 21, "Chelsea Wanderers", 1, 3)]
+        (entity,) = answer.entities
+        assert entity[:6] == ("Chelsea Wanderers", "ORG", 4, 21, 1, 3)
+        assert entity.uncertainty == max(answer.uncertainty[1:3])
         assert str(answer) == "the [ORG Chelsea Wanderers]"
 
     @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ class TestAgainstAServer:
         assert answer.entities
         for entity in answer.entities:
             assert text[entity.start : entity.end] == entity.text
-            assert answer.tokens[entity.first_token] == entity.text.split()[0]
+            assert answer.tokens[entity.token_start] == entity.text.split()[0]
 
     def test_text_and_words_give_the_same_labels(self, client):
         by_text, by_words = client.tag(["Café Chelsea beat", ["Café", "Chelsea", "beat"]])

@@ -32,8 +32,8 @@ def test_a_sentence_for_people(call):
         "    won        O      0.30        1.00\n"
         "    ,          O      0.10        1.00\n"
         "  ● Wanderers  B-ORG  0.90        1.00  draft B-PER\n"
-        "    ORG 0-12 'Café Chelsea'\n"
-        "    ORG 18-27 'Wanderers'\n"
+        "    ORG 0-12 'Café Chelsea' 1.00\n"
+        "    ORG 18-27 'Wanderers' 1.00\n"
         "\n"
     )
 

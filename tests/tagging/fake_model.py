@@ -1,6 +1,10 @@
 """A model of a few lines with the interface that tagging needs."""
 
+import types
+
 import numpy as np
+
+from uanet_tf.text.tokenizer import Tokenizer
 
 LABELS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 
@@ -36,6 +40,7 @@ class FakeModel:
         self.max_tokens = max_tokens
         self.context = "sentence"
         self.gate = FakeWeight(threshold)
+        self.vocabulary = types.SimpleNamespace(tokenizer=Tokenizer())
         self.num_samples = 8
         self.mc_seed = 1
         self.batches = []

@@ -212,13 +212,27 @@ def test_tagged_sentence_as_text_and_json():
     assert repr(sentence) == "<TaggedSentence: <b> [LOC Paris Lyon]>"
     assert len(sentence) == 3
     assert sentence.to_dict() == {
+        "text": "<b> Paris Lyon",
         "tokens": ["<b>", "Paris", "Lyon"],
         "labels": ["O", "B-LOC", "I-LOC"],
         "draft_labels": ["O", "B-PER", "I-LOC"],
         "refined": [False, True, False],
         "uncertainty": [0.0, 1.234568, 0.2],
         "confidence": [1.0, 0.5, 0.9],
-        "entities": [{"type": "LOC", "start": 1, "end": 3, "text": "Paris Lyon"}],
+        "starts": [0, 4, 10],
+        "ends": [3, 9, 14],
+        "entities": [
+            {
+                "text": "Paris Lyon",
+                "type": "LOC",
+                "start": 4,
+                "end": 14,
+                "token_start": 1,
+                "token_end": 3,
+                "confidence": 0.5,
+                "uncertainty": 1.234568,
+            }
+        ],
     }
     single = make_sentence(labels=["SYM", "NNP", "NNP"], scheme=None)
     assert single.spans == []

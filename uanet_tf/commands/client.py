@@ -19,9 +19,9 @@ from uanet_tf.data.text_lines import STDIN, read_lines
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation import terminal
 from uanet_tf.serving import client
-from uanet_tf.serving.answers import ServedSentence
 from uanet_tf.serving.errors import ServingError
 from uanet_tf.serving.retrying import RetryPolicy
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_string("url", client.URL, "http(s):// or grpc(s):// of the server.", flag_values=FLAGS)
@@ -100,11 +100,11 @@ def _parts(texts: Iterable[str], size: int) -> Iterator[list[str]]:
         yield part
 
 
-def _write_json(stream: TextIO, tagged: ServedSentence) -> None:
+def _write_json(stream: TextIO, tagged: TaggedSentence) -> None:
     stream.write(json.dumps(tagged.to_dict(), ensure_ascii=False) + "\n")
 
 
-def _write_table(stream: TextIO, tagged: ServedSentence) -> None:
+def _write_table(stream: TextIO, tagged: TaggedSentence) -> None:
     """The sentence with its entities, then a line a token; a mark where the gate opened."""
     if not tagged.tokens:
         stream.write("(no words)\n\n")
@@ -125,7 +125,9 @@ def _write_table(stream: TextIO, tagged: ServedSentence) -> None:
         )
         lines.append(row if draft == label else f"{row}  draft {draft}")
     for entity in tagged.entities:
-        lines.append(f"    {entity.type} {entity.start}-{entity.end} {entity.text!r}")
+        lines.append(
+            f"    {entity.type} {entity.start}-{entity.end} {entity.text!r} {entity.confidence:.2f}"
+        )
     stream.write("\n".join(lines) + "\n\n")
 
 

@@ -1,28 +1,43 @@
 """Tags sentences with a TensorFlow Lite file, one after another.
 
-    python -m uanet_tf.exporting.run_tflite --model=NAME.tflite --data=FILE
+    python -m uanet_tf.exporting.run_tflite --model=NAME.tflite --input=FILE
 
 The file is one that ``export.py --tflite`` wrote: it brings its labels and vocabulary. Input and
 output formats are those of ``python -m uanet_tf.tag``.
 """
 
-import itertools
-
 from absl import flags, logging
 
-from uanet_tf.commands import runner, sentence_input, sentence_output
+from uanet_tf.commands import row_source, runner, sentence_output
+from uanet_tf.commands.input_format import FORMATS
 from uanet_tf.commands.output_file import STDOUT, open_output
 from uanet_tf.data.text_lines import STDIN
 from uanet_tf.errors import InputError
+from uanet_tf.text.raw_text import LANGUAGE
+from uanet_tf.text.tokenizer import Tokenizer
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_string("model", None, "The .tflite file (required).", flag_values=FLAGS)
-flags.DEFINE_string("data", STDIN, "File to tag; '-': standard input.", flag_values=FLAGS)
+flags.DEFINE_string("input", STDIN, "File to tag; '-': standard input.", flag_values=FLAGS)
+flags.DEFINE_alias("data", "input", flag_values=FLAGS)
 flags.DEFINE_enum(
     "format",
     None,
-    sentence_input.FORMATS,
-    "Format of the data. Default: by its extension (.jsonl, .txt), else conll.",
+    FORMATS,
+    "Format of the input. Default: by its extension (.conll, .jsonl, .txt), else by its first "
+    "line, which is then said on stderr.",
+    flag_values=FLAGS,
+)
+flags.DEFINE_boolean(
+    "split_sentences",
+    True,
+    "Text: a line may hold several sentences. --nosplit_sentences: each line is one.",
+    flag_values=FLAGS,
+)
+flags.DEFINE_string(
+    "language",
+    LANGUAGE,
+    "Text: code of its language, for splitting sentences (de, pt, ...).",
     flag_values=FLAGS,
 )
 flags.DEFINE_integer(
@@ -50,25 +65,22 @@ flags.DEFINE_integer(
 )
 
 
-def main() -> None:
-    """Runs the command with the flags in ``FLAGS``."""
+def main() -> int:
+    """Runs the command with the flags in ``FLAGS``; returns the exit code."""
     if not FLAGS.model:
         raise InputError("--model is required: a file that export.py --tflite wrote.")
-    path, kind = FLAGS.data, FLAGS.format or sentence_input.guess_format(FLAGS.data)
-    output_kind = FLAGS.output_format or ("jsonl" if kind == "jsonl" else "conll")
-    if FLAGS.uncertainty_columns and output_kind != "conll":
-        raise InputError(
-            f"--uncertainty_columns goes with --output_format=conll. Received: {output_kind}"
-        )
     # TensorFlow, only for good arguments.
     from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
-    from uanet_tf.tagging import sentence_stream
+    from uanet_tf.tagging.row_tagging import tag_rows
 
     tagger = TFLiteTagger(FLAGS.model, num_threads=FLAGS.num_threads)
     column = FLAGS.token_column
     column = tagger.settings["token_column"] if column is None else column
-    sentences = sentence_input.read_input(path, kind, column)
-    first = next(sentences)  # a bad file leaves no output
+    kind, output_kind, rows = row_source.open_rows(
+        FLAGS.input, FLAGS.format, column, FLAGS.output_format, FLAGS.uncertainty_columns
+    )
+    cut = row_source.cutter(FLAGS.input, kind, Tokenizer(), FLAGS.split_sentences, FLAGS.language)
+    errors = 0
     with open_output(FLAGS.output) as stream:
         write = sentence_output.make_writer(
             output_kind,
@@ -76,9 +88,11 @@ def main() -> None:
             threshold=tagger.threshold,
             uncertainty_columns=FLAGS.uncertainty_columns,
         )
-        for sentence in itertools.chain([first], sentences):
-            (tagged,) = sentence_stream.tag(tagger, [sentence.tokens])
-            write(sentence, tagged)
+        # One after another, as on a device: nothing is read ahead.
+        for row, answers in tag_rows(tagger, map(cut, rows), alone=True, window=1):
+            write(row, answers)
+            errors += row_source.tell_error(FLAGS.input, row)
+    return runner.PARTLY if errors else 0
 
 
 def run() -> None:

@@ -1,6 +1,7 @@
 """The entry that all scripts share: flags, help, one sentence for bad input, exit codes.
 
     0    done, or help was asked for
+    1    done, but for some rows of the input, which are named on stderr
     2    bad input: one sentence on stderr says what and where
     130  interrupted (Ctrl-C)
     141  the reader of standard output went away (``| head``)
@@ -25,7 +26,7 @@ _NOT_A_NUMBER = {
     r"=[^ ]*: invalid literal for int\(\) with base 10: '(.*)'": " a whole number",
     r"=[^ ]*: could not convert string to float: '(.*)'": " a number",
 }
-BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+PARTLY, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
 
 def run(
@@ -40,8 +41,8 @@ def run(
     """Parses the flags, calls ``main()`` and exits.
 
     Args:
-      main: the command; reads its flags from ``flag_values``. ``--help`` shows the docstring
-        and the flags of the module it stands in.
+      main: the command; reads its flags from ``flag_values`` and may return an exit code.
+        ``--help`` shows the docstring and the flags of the module it stands in.
       flag_values: where the command's flags are defined.
       argv: the program's name and its arguments; default: ``sys.argv``.
       verbosity: the most detailed absl log messages that are shown.
@@ -78,10 +79,7 @@ def exit_code(
                 f"Arguments must be flags (--name=value). Received: {' '.join(rest)[:80]}"
             )
         _start_logging(verbosity)
-        if arguments:
-            main(rest)
-        else:
-            main()
+        code = main(rest) if arguments else main()
         sys.stdout.flush()
     except InputError as error:
         print(_one_line(str(error)), file=sys.stderr)
@@ -92,7 +90,7 @@ def exit_code(
         # What is still buffered has no reader: the interpreter must not complain at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    return 0
+    return code or 0
 
 
 def _parse(

@@ -1,155 +1,198 @@
-"""Sentences to be tagged, from CoNLL, JSON lines or plain text, one at a time."""
+"""Rows to be tagged, from CoNLL, JSON lines or plain text, one at a time."""
 
 import dataclasses
 import json
-import re
-import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
+from uanet_tf.commands.input_format import looks_like_text
 from uanet_tf.data.conll import read_sentences
-from uanet_tf.data.text_lines import display_name, read_lines
+from uanet_tf.data.text_lines import STDIN, display_name
 from uanet_tf.errors import InputError
+from uanet_tf.text.raw_text import LANGUAGE, text_sentences
+from uanet_tf.text.tokenizer import Tokenizer
 
-FORMATS = ("conll", "jsonl", "text")
 MAX_TOKEN_CHARS = 1_000
-_EXTENSIONS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "text", ".text": "text"}
+tokenize = Tokenizer().tokenize
 
-_JOINERS = "\u200c\u200d"
-# What stands for combining marks and for joiners, which `re` does not know: rare letters.
-_MARK, _JOINER = "\U000103a0", "\U000103a1"
-_WORD = re.compile(
-    r"\w+(?:(?:['’.-]|(?<=\d)[,:](?=\d))\w+)*"
-    r"|[\U0001f1e6-\U0001f1ff]{2}"  # a flag
-    rf"|[^\w\s](?:{_JOINER}[^\w\s]|[{_MARK}{_JOINER}\U0001f3fb-\U0001f3ff])*"  # colours of skin
-)
+Lines = Iterator[tuple[int, str]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class InputSentence:
-    """One sentence and what its output must repeat.
+    """A sentence of a row.
 
     Attributes:
       tokens: its words, at least one.
-      line: 1-based line of its first token.
-      rows: CoNLL: the raw line of each token.
-      fields: JSON lines: the whole object; text: the line under "text".
-      new_document: whether a document starts here; each line of JSON or text is one.
-      docstart: CoNLL: whether a -DOCSTART- line stands before it.
+      new_document: whether a document starts here; each row of JSON or text is one.
+      starts, ends: where the tokens stand in the row's text; None without a text.
     """
 
     tokens: list[str]
-    line: int
-    rows: tuple[str, ...] = ()
-    fields: dict[str, Any] = dataclasses.field(default_factory=dict)
     new_document: bool = True
+    starts: list[int] | None = None
+    ends: list[int] | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class InputRow:
+    """What gets one answer: a sentence of CoNLL, an object of JSON, or a line of text.
+
+    Attributes:
+      line: 1-based line of its beginning.
+      sentences: none where it has no words, or text that is not cut yet.
+      columns: CoNLL: the raw line of each token.
+      fields: JSON lines: the whole object.
+      text: the raw text, if that is what was given.
+      docstart: CoNLL: whether a -DOCSTART- line stands before it.
+      error: why it cannot be tagged.
+    """
+
+    line: int
+    sentences: tuple[InputSentence, ...] = ()
+    columns: tuple[str, ...] = ()
+    fields: dict[str, Any] = dataclasses.field(default_factory=dict)
+    text: str | None = None
     docstart: bool = False
+    error: str | None = None
+
+    def cut(
+        self, tokenizer: Tokenizer, *, split: bool, language: str = LANGUAGE, file: str = STDIN
+    ) -> "InputRow":
+        """The row with the sentences of its text, if it has one that is not cut yet.
+
+        Raises:
+          InputError: a token is too long, or no Unicode; names ``file`` and line.
+        """
+        if self.text is None or self.sentences or self.error is not None:
+            return self
+        found = text_sentences(self.text, tokenizer, split=split, language=language)
+        for sentence in found:
+            _check_tokens(sentence.tokens, f"{display_name(file)}:{self.line}")
+        sentences = tuple(
+            InputSentence(each.tokens, each.new_document, each.starts, each.ends) for each in found
+        )
+        return dataclasses.replace(self, sentences=sentences)
 
 
-def guess_format(path: str) -> str:
-    """The format by the extension of ``path``, a further .gz aside; "conll" if it tells nothing."""
-    name = path.lower().removesuffix(".gz")
-    for extension, kind in _EXTENSIONS.items():
-        if name.endswith(extension):
-            return kind
-    return "conll"
+def read_rows(path: str, kind: str, lines: Lines, token_column: int) -> Iterator[InputRow]:
+    """Streams the rows of a file.
 
-
-def read_input(path: str, kind: str, token_column: int) -> Iterator[InputSentence]:
-    """Streams the sentences of a file.
+    A line of JSON that is none, or has no words, is a row with an error.
 
     Args:
-      path: a file, may be gzipped; "-" is standard input.
-      kind: one of FORMATS.
+      path: the file, for messages.
+      kind: one of ``input_format.FORMATS``.
+      lines: (number, text) of its lines.
       token_column: column of the token, for "conll".
 
     Raises:
-      InputError: naming file and line: a line that cannot be read, or no sentence at all.
+      InputError: naming file and line: a line that cannot be read; text in place of columns; no
+        line at all.
     """
     if kind == "conll":
-        yield from _read_conll(path, token_column)
+        yield from _read_conll(path, lines, token_column)
         return
     read_line = _read_json_line if kind == "jsonl" else _read_text_line
-    found_any = False
-    for number, line in read_lines(path):
-        if line.strip():
-            yield read_line(line, number, f"{display_name(path)}:{number}")
-            found_any = True
-    if not found_any:
+    number = 0
+    for number, line in lines:
+        yield read_line(number, line)
+    if not number:
         raise InputError(f"{display_name(path)}: no sentence found, the file is empty.")
 
 
-def tokenize(text: str) -> list[str]:
-    """Splits plain text into words and punctuation marks.
-
-    A token is a run of letters, digits and underscores, joined over one apostrophe, hyphen
-    or full stop ("don't", "e-mail", "U.S"), between digits also over one comma or colon
-    ("1,000.50", "10:30"); or one other character that is no blank, with the marks and joined
-    characters of an emoji. It knows no language: text tokenised the way of the training data is
-    better given as CoNLL or JSON lines.
-    """
-    if text.isascii():
-        return _WORD.findall(text)
-    # Combining marks and joiners belong to the letters they stand with.
-    shadow = "".join(map(_shadow, text))
-    return [text[match.start() : match.end()] for match in _WORD.finditer(shadow)]
-
-
-def _shadow(character: str) -> str:
-    if character in _JOINERS:
-        return _JOINER
-    return _MARK if unicodedata.category(character)[0] == "M" else character
-
-
-def _read_conll(path: str, token_column: int) -> Iterator[InputSentence]:
-    for sentence in read_sentences(
-        path, token_column=token_column, label_column=None, keep_rows=True
-    ):
-        yield InputSentence(
-            list(sentence.tokens),
+def _read_conll(path: str, lines: Lines, token_column: int) -> Iterator[InputRow]:
+    sentences = read_sentences(
+        path, token_column=token_column, label_column=None, keep_rows=True, lines=lines
+    )
+    for number, sentence in enumerate(sentences):
+        if not number and looks_like_text(sentence.rows):
+            raise InputError(
+                f"{display_name(path)}:{sentence.line}: looks like text, not like columns with a "
+                "token a line: name --format=text."
+            )
+        yield InputRow(
             sentence.line,
-            rows=sentence.rows,
-            new_document=sentence.new_document,
+            (InputSentence(list(sentence.tokens), sentence.new_document),),
+            columns=sentence.rows,
             docstart=sentence.docstart,
         )
 
 
-def _read_text_line(line: str, number: int, place: str) -> InputSentence:
-    tokens = tokenize(line)
-    _check_tokens(tokens, place)
-    return InputSentence(tokens, number, fields={"text": line})
+def _read_text_line(number: int, line: str) -> InputRow:
+    return InputRow(number, text=line)
 
 
-def _read_json_line(line: str, number: int, place: str) -> InputSentence:
+def _read_json_line(number: int, line: str) -> InputRow:
+    """A row of {"tokens": [...]} or {"text": "..."}, further keys allowed; or of an error."""
+    if not line.strip():
+        return InputRow(number)
+    fields: Any = {}
     try:
         fields = json.loads(line)
+        return _row_of(fields, number)
+    except InputError as error:
+        message = str(error)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{place}: not JSON ({_reason(error)}).") from None
-    if not isinstance(fields, dict) or "tokens" not in fields:
-        raise InputError(f'{place}: not an object with the key "tokens": {line[:40]!r}')
+        message = f"not JSON ({_reason(error)})"
+    return InputRow(number, fields=fields if isinstance(fields, dict) else {}, error=message)
+
+
+def _row_of(fields: Any, number: int) -> InputRow:
+    if not isinstance(fields, dict) or not ("tokens" in fields or "text" in fields):
+        raise InputError('not an object with the key "tokens" or "text"')
+    text = fields.get("text")
+    if text is not None and not isinstance(text, str):
+        raise InputError(f'"text" must be a string. Received: {text!r:.60}')
+    if text is not None and not text.isascii():
+        _check_unicode(text, '"text"')
+    if "tokens" not in fields:
+        return InputRow(number, fields=fields, text=text)
     tokens = fields["tokens"]
     if not isinstance(tokens, list):
-        raise InputError(f'{place}: "tokens" must be a list of strings. Received: {tokens!r:.60}')
-    _check_tokens(tokens, place)
-    return InputSentence(tokens, number, fields=fields)
-
-
-def _check_tokens(tokens: list[Any], place: str) -> None:
+        raise InputError(f'"tokens" must be a list of strings. Received: {tokens!r:.60}')
+    _check_tokens(tokens)
     if not tokens:
-        raise InputError(f"{place}: the sentence is empty, it needs at least one word.")
+        return InputRow(number, fields=fields)
+    starts = None if text is None else _starts_in(text, tokens)
+    if text is None or starts is None:
+        return InputRow(number, (InputSentence(tokens),), fields=fields)
+    ends = [start + len(token) for start, token in zip(starts, tokens, strict=True)]
+    return InputRow(number, (InputSentence(tokens, True, starts, ends),), fields=fields, text=text)
+
+
+def _starts_in(text: str, tokens: list[str]) -> list[int] | None:
+    """Where the tokens stand in a text; None if they do not, one behind the other."""
+    starts, end = [], 0
+    for token in tokens:
+        start = text.find(token, end)
+        if start < 0 or text[end:start].strip():
+            return None
+        starts.append(start)
+        end = start + len(token)
+    return starts
+
+
+def _check_tokens(tokens: list[Any], place: str = "") -> None:
+    before = f"{place}: " if place else ""
     for position, token in enumerate(tokens):
         if not isinstance(token, str) or not token:
             raise InputError(
-                f"{place}: token {position} must be a string that is not empty. "
+                f"{before}token {position} must be a string that is not empty. "
                 f"Received: {token!r:.60}"
             )
         if len(token) > MAX_TOKEN_CHARS:
             raise InputError(
-                f"{place}: a token of {len(token):,} characters ({token[:30]!r}...); "
+                f"{before}a token of {len(token):,} characters ({token[:30]!r}...); "
                 f"the limit is {MAX_TOKEN_CHARS:,}."
             )
-        if not token.isascii() and any("\ud800" <= character <= "\udfff" for character in token):
-            raise InputError(f"{place}: token {position} is not valid Unicode: {token!r:.60}")
+        if not token.isascii():
+            _check_unicode(token, f"{before}token {position}")
+
+
+def _check_unicode(text: str, name: str) -> None:
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise InputError(f"{name} is not valid Unicode: {text!r:.60}")
 
 
 def _reason(error: Exception) -> str:

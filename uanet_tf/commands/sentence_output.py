@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Callable, Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
-from uanet_tf.commands.sentence_input import InputSentence
+from uanet_tf.commands.sentence_input import InputRow
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation import terminal
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
@@ -12,7 +12,7 @@ from uanet_tf.tagging.tagged_sentence import TaggedSentence
 FORMATS = ("conll", "jsonl", "pretty")
 _DOCUMENT_MARK = "-DOCSTART-"
 
-Write = Callable[[InputSentence, TaggedSentence], None]
+Write = Callable[[InputRow, Sequence[TaggedSentence]], None]
 
 
 def make_writer(
@@ -22,7 +22,7 @@ def make_writer(
     threshold: float | None,
     uncertainty_columns: bool = False,
 ) -> Write:
-    """Returns the function that writes one tagged sentence.
+    """Returns the function that writes one row with the answers for its sentences.
 
     Args:
       kind: one of FORMATS.
@@ -33,31 +33,40 @@ def make_writer(
     if kind == "conll":
         return _conll_writer(stream, uncertainty_columns)
     if kind == "jsonl":
-        return lambda source, tagged: _write_json(stream, source, tagged)
+        return lambda row, answers: _write_json(stream, row, answers)
     return _pretty_writer(stream, threshold)
 
 
 def _conll_writer(stream: TextIO, uncertainty_columns: bool) -> Write:
     """The rows of the input, or its tokens, and the label as last column, as conlleval wants.
 
-    A -DOCSTART- line is written where the input has one.
+    A -DOCSTART- line is written where the input has one, a blank line for a row without words.
     """
 
-    def write(source: InputSentence, tagged: TaggedSentence) -> None:
-        rows = source.rows or _one_column(tagged.tokens, source.line)
-        # In the input's own manner: a tab behind blanks would make the blanks part of the token.
-        blanks = source.rows and " " in rows[0] and "\t" not in rows[0]
-        separator = " " if blanks else "\t"
-        columns: list[list[str]] = [list(rows)]
-        if uncertainty_columns:
-            columns += [tagged.draft_labels, [f"{value:.4f}" for value in tagged.uncertainty]]
-        columns.append(tagged.labels)
-        if source.docstart:
-            added = ["-X-", "0.0000"] if uncertainty_columns else []
-            stream.write(separator.join([_document_row(rows[0]), *added, "O"]) + "\n\n")
-        stream.write("\n".join(map(separator.join, zip(*columns, strict=True))) + "\n\n")
+    def write(row: InputRow, answers: Sequence[TaggedSentence]) -> None:
+        for answer in answers:
+            _write_columns(stream, row, answer, uncertainty_columns)
+        if not answers:
+            stream.write("\n")
 
     return write
+
+
+def _write_columns(
+    stream: TextIO, row: InputRow, tagged: TaggedSentence, uncertainty_columns: bool
+) -> None:
+    rows = row.columns or _one_column(tagged.tokens, row.line)
+    # In the input's own manner: a tab behind blanks would make the blanks part of the token.
+    blanks = row.columns and " " in rows[0] and "\t" not in rows[0]
+    separator = " " if blanks else "\t"
+    columns: list[list[str]] = [list(rows)]
+    if uncertainty_columns:
+        columns += [tagged.draft_labels, [f"{value:.4f}" for value in tagged.uncertainty]]
+    columns.append(tagged.labels)
+    if row.docstart:
+        added = ["-X-", "0.0000"] if uncertainty_columns else []
+        stream.write(separator.join([_document_row(rows[0]), *added, "O"]) + "\n\n")
+    stream.write("\n".join(map(separator.join, zip(*columns, strict=True))) + "\n\n")
 
 
 def _one_column(tokens: Sequence[str], line: int) -> Sequence[str]:
@@ -79,9 +88,12 @@ def _document_row(row: str) -> str:
     return separator.join([_DOCUMENT_MARK, *middle, *last])
 
 
-def _write_json(stream: TextIO, source: InputSentence, tagged: TaggedSentence) -> None:
+def _write_json(stream: TextIO, row: InputRow, answers: Sequence[TaggedSentence]) -> None:
     """The fields of the input and those of the answer, which win where both have one."""
-    fields = source.fields | tagged.to_dict()
+    if row.error is None:
+        fields = row.fields | joined_answer(row.text, answers)
+    else:
+        fields = row.fields | {"error": row.error, "line": row.line}
     text = json.dumps(fields, ensure_ascii=False)
     try:
         text.encode()
@@ -90,13 +102,45 @@ def _write_json(stream: TextIO, source: InputSentence, tagged: TaggedSentence) -
     stream.write(text + "\n")
 
 
+def joined_answer(text: str | None, answers: Sequence[TaggedSentence]) -> dict[str, Any]:
+    """The answers for a row's sentences as one, for JSON.
+
+    Positions of tokens count through the row. ``sentences`` says where its sentences are, [first
+    token, token after the last], unless the row is one sentence.
+    """
+    if len(answers) == 1:
+        return answers[0].to_dict()
+    parts = [answer.to_dict() for answer in answers] or [_NOTHING.to_dict()]
+    joined: dict[str, Any] = {"text": text or ""}
+    joined |= {
+        name: [value for part in parts for value in part[name]]
+        for name in parts[0]
+        if name != "text"
+    }
+    joined["sentences"], joined["entities"], position = [], [], 0
+    for part in parts:
+        for entity in part["entities"]:
+            places = {key: entity[key] + position for key in ("token_start", "token_end")}
+            joined["entities"].append(entity | places)
+        end = position + len(part["tokens"])
+        if end > position:
+            joined["sentences"].append([position, end])
+        position = end
+    return joined
+
+
+_NOTHING = TaggedSentence([], [], [], [], [], [], [])
+
+
 def _pretty_writer(stream: TextIO, threshold: float | None) -> Write:
     printer = terminal.SentencePrinter(
         threshold, color=terminal.wants_color(stream), draw=terminal.can_draw(stream)
     )
 
-    def write(source: InputSentence, tagged: TaggedSentence) -> None:
-        del source
-        stream.write(printer.render(tagged) + "\n\n")
+    def write(row: InputRow, answers: Sequence[TaggedSentence]) -> None:
+        for answer in answers:
+            stream.write(printer.render(answer) + "\n\n")
+        if not answers:
+            stream.write(f"  ({row.error or 'no words'})\n\n")
 
     return write

@@ -2,18 +2,20 @@
 
     uanet tag --run_dir=R --input=FILE --output=FILE
 
-Reads CoNLL, JSON lines ({"tokens": [...]} a line) or plain text (a sentence a line) and
-writes one answer for each sentence, in the order of the input, in constant memory.
+Reads CoNLL, JSON lines ({"text": "..."} or {"tokens": [...]}), plain text (a sentence or
+a paragraph a line; tokens: words between blanks) and writes one answer for each row, in the
+order of the input, in constant memory; at once where the input pauses. A line of JSON that
+cannot be tagged is answered by its "error", and the exit code is 1 at the end.
 
 Output formats:
   conll   the input's columns and the label as last column (for conlleval)
-  jsonl   the input's keys and labels, draft_labels, refined, uncertainty (nats),
-          confidence, entities (token positions, end excluded)
+  jsonl   the input's keys and text, tokens, starts, ends (characters), labels, draft_labels,
+          refined, uncertainty (nats), confidence, entities (text, type, start, end in
+          characters, token_start, token_end, confidence, uncertainty)
   pretty  for the terminal: draft label, uncertainty and final label of each token
 """
 
 import contextlib
-import itertools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -21,14 +23,16 @@ from typing import Any
 
 from absl import flags, logging
 
-from uanet_tf.commands import run_settings, runner, sentence_input, sentence_output
+from uanet_tf.commands import row_source, run_settings, runner, sentence_output
+from uanet_tf.commands.bursts import bursts
+from uanet_tf.commands.input_format import FORMATS
 from uanet_tf.commands.output_file import STDOUT, open_output
-from uanet_tf.commands.sentence_input import InputSentence
+from uanet_tf.commands.sentence_input import InputRow
 from uanet_tf.data.text_lines import GZIP_MAGIC, STDIN
-from uanet_tf.errors import InputError
 from uanet_tf.tagging import sentence_stream
-from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.row_tagging import tag_rows
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
+from uanet_tf.text.raw_text import LANGUAGE
 
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS, "tag")
@@ -37,8 +41,21 @@ flags.DEFINE_string("input", STDIN, "File to tag; '-': standard input.", flag_va
 flags.DEFINE_enum(
     "format",
     None,
-    sentence_input.FORMATS,
-    "Format of the input. Default: by its extension (.jsonl, .txt), else conll.",
+    FORMATS,
+    "Format of the input. Default: by its extension (.conll, .jsonl, .txt), else by its first "
+    "line, which is then said on stderr.",
+    flag_values=FLAGS,
+)
+flags.DEFINE_boolean(
+    "split_sentences",
+    True,
+    "Text: a line may hold several sentences. --nosplit_sentences: each line is one.",
+    flag_values=FLAGS,
+)
+flags.DEFINE_string(
+    "language",
+    LANGUAGE,
+    "Text: code of its language, for splitting sentences (de, pt, ...).",
     flag_values=FLAGS,
 )
 flags.DEFINE_string("output", STDOUT, "File to write; '-': standard output.", flag_values=FLAGS)
@@ -63,59 +80,48 @@ flags.DEFINE_boolean(
 )
 
 
-def main() -> None:
-    """Runs the command with the flags in ``FLAGS``."""
+def main() -> int:
+    """Runs the command with the flags in ``FLAGS``; returns the exit code."""
     config = run_settings.check_run_flags(FLAGS)
-    path, kind = FLAGS.input, FLAGS.format or sentence_input.guess_format(FLAGS.input)
-    output_kind = FLAGS.output_format or ("jsonl" if kind == "jsonl" else "conll")
-    if FLAGS.uncertainty_columns and output_kind != "conll":
-        raise InputError(
-            f"--uncertainty_columns goes with --output_format=conll. Received: {output_kind}"
-        )
     column = config.data.token_column if FLAGS.token_column is None else FLAGS.token_column
-    sentences = _start(sentence_input.read_input(path, kind, column))
+    kind, output_kind, rows = row_source.open_rows(
+        FLAGS.input, FLAGS.format, column, FLAGS.output_format, FLAGS.uncertainty_columns
+    )
     model = run_settings.load_run_model(FLAGS, "tag")
     # No output format shows what the refiner would say of certain tokens: not asked, not computed.
     if model.gate is not None:
         model.refine_all = False
-    with open_output(FLAGS.output) as stream, _progress(path) as advance:
+    tokenizer = model.vocabulary.tokenizer
+    cut = row_source.cutter(FLAGS.input, kind, tokenizer, FLAGS.split_sentences, FLAGS.language)
+    errors = 0
+    with open_output(FLAGS.output) as stream, _progress(FLAGS.input) as advance:
         write = sentence_output.make_writer(
             output_kind,
             stream,
             threshold=model.threshold,
             uncertainty_columns=FLAGS.uncertainty_columns,
         )
-        live = path == STDIN and sys.stdin.isatty()
-        for source, tagged in _tag(model, sentences, live):
-            write(source, tagged)
-            if live:
-                stream.flush()
-            advance(source.line)
+        for part in _parts(map(cut, rows), model):
+            for row, answers in _tag(model, part):
+                write(row, answers)
+                errors += row_source.tell_error(FLAGS.input, row)
+                advance(row.line)
+            stream.flush()
+    return runner.PARTLY if errors else 0
 
 
-def _start(sentences: Iterator[InputSentence]) -> Iterator[InputSentence]:
-    """Reads the first sentence now, so that a bad file is told before the model is loaded."""
-    return itertools.chain([next(sentences)], sentences)
+def _parts(rows: Iterator[InputRow], model: Any) -> Iterator[Iterable[InputRow]]:
+    """The rows in one piece; of input that may pause, what has come without a pause."""
+    # The sentences of a document are read together, however long they take to come.
+    if row_source.may_pause(FLAGS.input) and model.context == "sentence":
+        yield from bursts(rows, sentence_stream.WINDOW_SENTENCES)
+    else:
+        yield rows
 
 
-def _tag(
-    model: Any, sentences: Iterable[InputSentence], live: bool
-) -> Iterator[tuple[InputSentence, TaggedSentence]]:
-    """Pairs each sentence with its answer; holds those in between only.
-
-    Args:
-      model: the loaded model.
-      sentences: what to tag.
-      live: answer each sentence before the next is read, for a person at the keyboard.
-    """
-    return tag_in_context(
-        model,
-        sentences,
-        alone=live,
-        batch_size=FLAGS.batch_size,
-        batch_tokens=FLAGS.batch_tokens,
-        window=1 if live else sentence_stream.WINDOW_SENTENCES,
-    )
+def _tag(model: Any, rows: Iterable[InputRow]) -> Iterator[tuple[InputRow, list[TaggedSentence]]]:
+    """Pairs each row with its answers; holds those in between only."""
+    return tag_rows(model, rows, batch_size=FLAGS.batch_size, batch_tokens=FLAGS.batch_tokens)
 
 
 @contextlib.contextmanager

@@ -41,6 +41,7 @@ def read_sentences(
     max_sentence_tokens: int = 50_000,
     max_token_chars: int = 1_000,
     keep_rows: bool = False,
+    lines: Iterator[tuple[int, str]] | None = None,
 ) -> Iterator[Sentence]:
     """Streams the sentences of a file, in constant memory.
 
@@ -56,6 +57,7 @@ def read_sentences(
         max_sentence_tokens: more tokens than this without a blank line are refused.
         max_token_chars: a longer token or label is refused.
         keep_rows: also keep the raw line of each token.
+        lines: (number, text) of the lines of `path`, where it has been opened already.
 
     Yields:
         `Sentence`, in the order of the file.
@@ -76,7 +78,8 @@ def read_sentences(
         if limit < 1:
             raise InputError(f"{name} must be at least 1. Received: {limit}.")
     columns = _Columns(display_name(path), token_column, label_column, max_token_chars)
-    return _stream(path, columns, max_sentence_tokens, keep_rows)
+    lines = read_lines(path) if lines is None else lines
+    return _stream(lines, columns, max_sentence_tokens, keep_rows)
 
 
 def read_corpus(
@@ -182,9 +185,9 @@ class _Pending:
 
 
 def _stream(
-    path: str | os.PathLike[str], columns: _Columns, max_tokens: int, keep_rows: bool
+    lines: Iterator[tuple[int, str]], columns: _Columns, max_tokens: int, keep_rows: bool
 ) -> Iterator[Sentence]:
-    layout, lines = detect_layout(read_lines(path))
+    layout, lines = detect_layout(lines)
     columns.refuse_word_numbers(layout)
     pending = _Pending(new_document=True)
     found_any = False

@@ -10,6 +10,7 @@ from uanet_tf.data.bert_spec import BertSpec
 from uanet_tf.data.tag_schemes import SCHEMES, decode_spans
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.strict_json import Kinds, all_strings, check_fields, read_json, shown
+from uanet_tf.text.tokenizer import Tokenizer
 
 # Ids 0 and 1 of words and of characters; lists below hold the symbols from id 2 on.
 PADDING_ID = 0
@@ -33,6 +34,7 @@ class Vocabulary:
       scheme: the tag scheme of the user's files, in which answers are given; None for
         labels that are not chunks.
       bert: what the model knows of its BERT, the sub-words among it; None without a BERT.
+      tokenizer: cuts raw text as the training data is cut.
     """
 
     words: tuple[str, ...]
@@ -41,6 +43,7 @@ class Vocabulary:
     labels: tuple[str, ...]
     scheme: str | None
     bert: BertSpec | None = None
+    tokenizer: Tokenizer = dataclasses.field(default_factory=Tokenizer)
 
     @property
     def internal_scheme(self) -> str | None:
@@ -55,6 +58,7 @@ class Vocabulary:
             "chars": list(self.chars),
             "labels": list(self.labels),
             "scheme": self.scheme,
+            "tokenizer": self.tokenizer.to_dict(),
         }
         return values if self.bert is None else {**values, "bert": self.bert.to_dict()}
 
@@ -67,11 +71,15 @@ class Vocabulary:
         """
         lists = ("words", "word_counts", "chars", "labels")
         required: dict[str, Kinds] = {**dict.fromkeys(lists, list), "scheme": (str, type(None))}
-        check_fields(values, required, {"bert": dict}, where="the vocabulary")
+        check_fields(values, required, {"bert": dict, "tokenizer": dict}, where="the vocabulary")
         vocabulary = cls(
             **{name: tuple(values[name]) for name in lists},
             scheme=values["scheme"],
             bert=BertSpec.from_dict(values["bert"]) if "bert" in values else None,
+            # Runs of before know no tokenizer: theirs is the first kind.
+            tokenizer=(
+                Tokenizer.from_dict(values["tokenizer"]) if "tokenizer" in values else Tokenizer()
+            ),
         )
         vocabulary._check()
         return vocabulary

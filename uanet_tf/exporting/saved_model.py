@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import functools
 import pathlib
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -134,7 +135,8 @@ def _write_text(signatures: Signatures, path: pathlib.Path) -> tuple[Any, Reques
     """The same for the model that takes raw text."""
     model = signatures.model
     with _vocabulary(model) as files:
-        save_signatures(signatures.of_text(split_text), path, owner=model, assets=files)
+        split = functools.partial(split_text, tokenizer=model.vocabulary.tokenizer)
+        save_signatures(signatures.of_text(split), path, owner=model, assets=files)
     requests = [
         (DEFAULT, {"text": np.array([" ".join(words) for words in sentences], object)})
         for sentences in _warm_up_sentences(model)

@@ -1,21 +1,21 @@
-r"""Splitting raw text into tokens inside the graph, as ``uanet_tf.tag --format=text`` does.
+r"""Splitting raw text into tokens inside the graph, as ``uanet_tf.text.Tokenizer`` does in Python.
 
-One rule for both, so that a text gets the same labels from either (a test compares the two): a
-token is a run of letters, digits, marks and underscores, joined over one apostrophe, hyphen or
-full stop ("don't", "e-mail", "3.5", "U.S" and "."), between digits also over one comma or colon
-("1,000.50", "10:30"); or one other character that is no blank, with the marks and joined
-characters of an emoji. Web addresses fall into parts.
-It knows no language: a run of Chinese characters is one token, so text of languages without
-blanks is better split beforehand.
+One rule for both, so that a text gets the same labels from either (a test compares the two). The
+kind "unicode" falls web addresses into parts, and a run of Chinese characters is one token: text of
+languages without blanks is better split beforehand. Sentences are not split here: a text is one.
 
 tensorflow-text's ``RegexSplitter`` does it in one operation and gives byte offsets. Its other
 tokenizers fit tokens of CoNLL files less well: ``WhitespaceTokenizer`` leaves punctuation on the
 words, ``UnicodeScriptTokenizer`` splits "don't", "3.5" and "e-mail" and keeps ")." together.
 """
 
+import re
+from collections.abc import Iterable
+
 import tensorflow as tf
 
 from uanet_tf.errors import InputError
+from uanet_tf.text.tokenizer import CUTS, RUNS, SEPARATOR, Tokenizer
 
 _JOINERS = r"\x{200c}\x{200d}"
 _WORD = r"\p{L}\p{N}\p{M}_\x{200c}\x{200d}"
@@ -28,10 +28,16 @@ _FLAG = r"[\x{1f1e6}-\x{1f1ff}]{2}"
 # Marks, joiners and colours of skin stay with their emoji, and so does what a joiner joins.
 _SYMBOL = rf"{_OTHER}(?:[{_JOINERS}]{_OTHER}|[\p{{M}}{_JOINERS}\x{{1f3fb}}-\x{{1f3ff}}])*"
 TOKEN = rf"{_PART}(?:['’.\-]?{_PART})*|{_FLAG}|{_SYMBOL}"
-_SPLIT_AT = rf"{TOKEN}|[{_BLANK}]+"
+_DIGIT_PART = rf"(?:{_LETTER}|\p{{Nd}}(?:[,:/]\p{{Nd}})*)"
+_ANY_WORD = rf"[{_WORD}]"
+_MAIL = rf"(?:{_ANY_WORD}|[.+\-])+@(?:{_ANY_WORD}|-)+(?:\.(?:{_ANY_WORD}|-)+)+"
+_LINK = rf"(?:https?://|www\.)[^{_BLANK}]*{_ANY_WORD}"
+
+UNICODE = Tokenizer()
+Split = tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]
 
 
-def split_text(text: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
+def split_text(text: tf.Tensor, tokenizer: Tokenizer = UNICODE) -> Split:
     """Splits texts [B], UTF-8, into tokens.
 
     Returns:
@@ -43,7 +49,54 @@ def split_text(text: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.Ra
     """
     # The operation takes a NUL for the end of the text, and would drop what follows.
     text = tf.strings.regex_replace(text, r"\x00", " ")
-    return _tensorflow_text().regex_split_with_offsets(text, _SPLIT_AT, TOKEN)
+    token = _token(tokenizer)
+    if tokenizer.kind != "ptb":
+        return _split(text, token)
+    text = tf.strings.regex_replace(text, SEPARATOR, " ")
+    for pattern, replacement in CUTS:
+        text = tf.strings.regex_replace(text, _for_re2(pattern), _for_re2(replacement))
+    tokens, starts, ends = _split(text, rf"{SEPARATOR}|{token}")
+    # Separators before a token of the same text moved it by one byte each.
+    is_separator = tf.equal(tokens.values, SEPARATOR)
+    before = tf.cumsum(tf.cast(is_separator, tf.int64))
+    row_start = tf.gather(tf.concat([[0], before], 0), tokens.row_starts())
+    moved = tokens.with_values(before) - tf.expand_dims(row_start, 1)
+    keep = tokens.with_values(tf.logical_not(is_separator))
+    return tuple(
+        tf.ragged.boolean_mask(part, keep) for part in (tokens, starts - moved, ends - moved)
+    )
+
+
+def _split(text: tf.Tensor, token: str) -> Split:
+    return _tensorflow_text().regex_split_with_offsets(text, rf"{token}|[{_BLANK}]+", token)
+
+
+def _token(tokenizer: Tokenizer) -> str:
+    """RE2's pattern of a token."""
+    if tokenizer.kind == "whitespace":
+        return rf"[^{_BLANK}]+"
+    if tokenizer.kind == "unicode":
+        return TOKEN
+    parts = [
+        _LINK,
+        _MAIL,
+        r"(?:[A-Za-z]\.){2,}",
+        *_abbreviations(tokenizer.abbreviations),
+        *([r"\p{Nd}+\."] if tokenizer.ordinals else []),
+        rf"{_DIGIT_PART}(?:['’.\-]?{_DIGIT_PART})*",
+        rf"['’]{_ANY_WORD}+",
+        RUNS,
+    ]
+    return "|".join([*parts, _FLAG, _SYMBOL])
+
+
+def _abbreviations(words: Iterable[str]) -> list[str]:
+    return [re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word))]
+
+
+def _for_re2(pattern: str) -> str:
+    """The end of the text, which the two write differently."""
+    return pattern.replace(r"\Z", r"\z")
 
 
 def _tensorflow_text():

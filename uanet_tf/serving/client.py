@@ -7,9 +7,10 @@ from typing import Any, Protocol
 
 from uanet_tf.data import tag_schemes
 from uanet_tf.errors import InputError
-from uanet_tf.serving.answers import ServedSentence, character_offsets, joined_offsets
+from uanet_tf.serving.answers import character_offsets
 from uanet_tf.serving.errors import ServingError
 from uanet_tf.serving.retrying import RetryPolicy
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 URL = "http://127.0.0.1:8501"
 MODEL = "uanet"
@@ -87,7 +88,7 @@ class Client:
         sentences: Iterable[Sentence],
         *,
         threshold: float | Sequence[float] | None = None,
-    ) -> list[ServedSentence]:
+    ) -> list[TaggedSentence]:
         """Tags sentences, each a text or a list of words, in the order given.
 
         Args:
@@ -117,7 +118,7 @@ class Client:
         scheme = self._scheme
         if scheme == "auto":
             scheme = tag_schemes.detect_scheme(answer["labels"] for answer in raw.values())
-        return [ServedSentence(**raw[index], scheme=scheme) for index in range(len(given))]
+        return [TaggedSentence(**raw[index], scheme=scheme) for index in range(len(given))]
 
     def close(self) -> None:
         """Closes the connection."""
@@ -156,9 +157,7 @@ class Client:
             signature, inputs["threshold"] = _THRESHOLD_SIGNATURE, gammas
         outputs = self._predict(self.model_name, signature, inputs, _LABELS + _VALUES)
         for row, tokens in enumerate(batch):
-            text, starts, ends = joined_offsets(tokens)
-            values = _unpadded(outputs, row, len(tokens))
-            yield {"tokens": tokens, **values, "text": text, "starts": starts, "ends": ends}
+            yield {"tokens": tokens, **_unpadded(outputs, row, len(tokens))}
 
     def _ask_text(self, batch: list[str]) -> Iterator[dict[str, Any]]:
         names = (*_LABELS, *_VALUES, "tokens", "starts", "ends", "lengths")
@@ -182,7 +181,7 @@ class Client:
 
 def tag(
     sentences: Iterable[Sentence], url: str = URL, model_name: str = MODEL, **options: Any
-) -> list[ServedSentence]:
+) -> list[TaggedSentence]:
     """Tags sentences on a server; see ``Client`` and ``Client.tag``."""
     threshold = options.pop("threshold", None)
     with Client(url, model_name, **options) as client:

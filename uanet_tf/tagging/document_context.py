@@ -60,7 +60,7 @@ def _split(answer: TaggedSentence, passage: list[S]) -> Iterator[TaggedSentence]
     end = 0
     for sentence in passage:
         start, end = end, end + len(sentence.tokens)
-        labels = {}
+        labels: dict[str, Any] = {}
         for name in ("labels", "draft_labels", "refined_labels"):
             part = getattr(answer, name)[start:end]
             if answer.scheme is not None:

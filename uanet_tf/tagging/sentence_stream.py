@@ -40,7 +40,7 @@ def tag(
     batch_size: int = BATCH_SIZE,
     batch_tokens: int = BATCH_TOKENS,
 ) -> TaggedSentences:
-    """Tags sentences given as lists of words.
+    """Tags sentences given as lists of words; ``uanet_tf.tag`` takes text as well.
 
     Args:
       model: a loaded model.

@@ -1,10 +1,12 @@
 """The answers for sentences: labels, spans and the uncertainty of each token."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, SupportsIndex, overload
 
 from uanet_tf.data import tag_schemes
 from uanet_tf.tagging import sentence_html
+from uanet_tf.tagging.entity import Entity, entity_confidence
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -24,6 +26,9 @@ class TaggedSentence:
       confidence: probability of the label given, in [0, 1].
       refined: whether the gate opened, that is, the uncertainty exceeded the threshold.
       scheme: tag scheme of the labels ("IOB2", ...), None for labels of single tokens.
+      text: the text given; of a list of words, the words joined by single blanks.
+      starts: first character of each token in ``text``.
+      ends: the character after the last of each.
     """
 
     tokens: list[str]
@@ -34,6 +39,20 @@ class TaggedSentence:
     confidence: list[float]
     refined: list[bool]
     scheme: str | None = None
+    text: str | None = None
+    starts: list[int] = dataclasses.field(default_factory=list)
+    ends: list[int] = dataclasses.field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.text is None:
+            text, starts, ends = joined_offsets(self.tokens)
+            for name, value in (("text", text), ("starts", starts), ("ends", ends)):
+                object.__setattr__(self, name, value)
+
+    @property
+    def entities(self) -> list[Entity]:
+        """Entities with their places and scores; [] where labels are no chunks."""
+        return [self._entity(span) for span in self.spans]
 
     @property
     def spans(self) -> list[tag_schemes.Span]:
@@ -61,24 +80,33 @@ class TaggedSentence:
         return f"<TaggedSentence: {self}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: uncertainty and confidence rounded to six decimals."""
+        """Plain values for JSON: scores rounded to six decimals, offsets in characters."""
         return {
+            "text": self.text,
             "tokens": list(self.tokens),
             "labels": list(self.labels),
             "draft_labels": list(self.draft_labels),
             "refined": list(self.refined),
             "uncertainty": [round(value, 6) for value in self.uncertainty],
             "confidence": [round(value, 6) for value in self.confidence],
-            "entities": [
-                {
-                    "type": span.type,
-                    "start": span.start,
-                    "end": span.end,
-                    "text": " ".join(self.tokens[span.start : span.end]),
-                }
-                for span in self.spans
-            ],
+            "starts": list(self.starts),
+            "ends": list(self.ends),
+            "entities": [entity.to_dict() for entity in self.entities],
         }
+
+    def _entity(self, span: tag_schemes.Span) -> Entity:
+        tokens = slice(span.start, span.end)
+        start, end = self.starts[span.start], self.ends[span.end - 1]
+        return Entity(
+            text=(self.text or "")[start:end],
+            type=span.type,
+            start=start,
+            end=end,
+            token_start=span.start,
+            token_end=span.end,
+            confidence=entity_confidence(self.confidence[tokens]),
+            uncertainty=max(self.uncertainty[tokens]),
+        )
 
     def _repr_html_(self) -> str:
         """HTML for notebooks: uncertain tokens shaded, entities underlined with their type."""
@@ -98,3 +126,14 @@ class TaggedSentences(list[TaggedSentence]):
 
     def _repr_html_(self) -> str:
         return sentence_html.sentences_html(self)
+
+
+def joined_offsets(tokens: Sequence[str]) -> tuple[str, list[int], list[int]]:
+    """Tokens joined by single blanks, and first and end character of each."""
+    starts, ends, position = [], [], 0
+    for token in tokens:
+        starts.append(position)
+        position += len(token)
+        ends.append(position)
+        position += 1
+    return " ".join(tokens), starts, ends

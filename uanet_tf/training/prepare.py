@@ -19,6 +19,8 @@ from uanet_tf.errors import InputError
 from uanet_tf.models.build import check_parts, make_tagger
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.windows import split
+from uanet_tf.text.tokenizer import Tokenizer
+from uanet_tf.text.tokenizer_choice import choose_tokenizer, fitted_tokenizer
 from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings
 
 Splits = dict[str, list[Sentence]]
@@ -59,6 +61,9 @@ def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
         for name, part in splits.items()
     }
     vocabulary = build_vocabulary(config.data, splits["train"], scheme)
+    vocabulary = dataclasses.replace(
+        vocabulary, tokenizer=find_tokenizer(config.data, splits["train"])
+    )
     vocabulary, vectors = add_pretrained(
         config, vocabulary, count_words(config.data, splits["train"])
     )
@@ -126,6 +131,19 @@ def warn_entity_like(train: Sequence[Sentence]) -> None:
             "this is meant",
             ", ".join(map(repr, labels[:3])),
         )
+
+
+def find_tokenizer(config: DataConfig, train: Sequence[Sentence]) -> Tokenizer:
+    """How raw text is to be cut: as the settings say, or as the training tokens are."""
+    tokens = [sentence.tokens for sentence in train]
+    if config.tokenizer != "auto":
+        return fitted_tokenizer(config.tokenizer, tokens)
+    choice = choose_tokenizer(tokens)
+    scores = ", ".join(f"{kind} {score:.1f}" for kind, score in choice.scores.items())
+    logging.info(
+        "tokenizer of raw text: %s (F1 of the training tokens: %s)", choice.tokenizer.kind, scores
+    )
+    return choice.tokenizer
 
 
 def align_scheme(sentences: list[Sentence], scheme: str | None, name: str) -> list[Sentence]:

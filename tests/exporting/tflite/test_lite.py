@@ -120,10 +120,10 @@ def test_texts_and_their_entities(tagger):
         assert text[start:end] == token
     assert text_answer.entities
     for entity in text_answer.entities:
-        tokens = slice(entity.first_token, entity.end_token)
+        tokens = slice(entity.token_start, entity.token_end)
         assert text[entity.start : entity.end] == entity.text
-        assert text_answer.starts[entity.first_token] == entity.start
-        assert text_answer.labels[entity.first_token].endswith(entity.type)
+        assert text_answer.starts[entity.token_start] == entity.start
+        assert text_answer.labels[entity.token_start].endswith(entity.type)
         assert entity.confidence == min(text_answer.confidence[tokens])
         assert entity.uncertainty == max(text_answer.uncertainty[tokens])
     assert words.text == "In Riverton , 東京"

@@ -1,0 +1,60 @@
+"""Sentences of a text, with places in the whole of it."""
+
+import sys
+
+import pytest
+
+from uanet_tf.errors import InputError
+from uanet_tf.text.raw_text import sentence_spans, text_sentences
+from uanet_tf.text.tokenizer import Tokenizer
+
+TEXT = (
+    "Mr. Lee met J. Doe in the U.S. Congress at 3.5 p.m. on Monday! Did he? Yes.\nNew line\n\nEnd."
+)
+
+
+def parts(text, language="en"):
+    return [text[start:end].strip() for start, end in sentence_spans(text, language)]
+
+
+def test_sentences():
+    assert [part for part in parts(TEXT) if part] == [
+        "Mr. Lee met J. Doe in the U.S. Congress at 3.5 p.m. on Monday!",
+        "Did he?",
+        "Yes.",
+        "New line",
+        "End.",
+    ]
+    assert parts("Osuđen je 14. marta 2005. godine. Da!", "sr") == [
+        "Osuđen je 14. marta 2005. godine.",
+        "Da!",
+    ]
+
+
+@pytest.mark.parametrize("text", [TEXT, "", " ", "\n\n", "a\r\nb. C\u2028d.  E\n", "é 😀. Ä!"])
+def test_nothing_is_lost(text):
+    spans = sentence_spans(text)
+    assert "".join(text[start:end] for start, end in spans) == text
+    assert [start for start, _ in spans[1:]] == [end for _, end in spans[:-1]]
+
+
+def test_tokens_stand_in_the_whole_text():
+    sentences = text_sentences(TEXT, Tokenizer("ptb", ("Mr.",)))
+    assert [len(sentence.tokens) for sentence in sentences] == [16, 3, 2, 2, 2]
+    assert [sentence.new_document for sentence in sentences] == [True, False, False, False, False]
+    for sentence in sentences:
+        places = zip(sentence.starts, sentence.ends, strict=True)
+        assert [TEXT[start:end] for start, end in places] == sentence.tokens
+
+
+def test_one_sentence():
+    (sentence,) = text_sentences("One. Two.", Tokenizer(), split=False)
+    assert sentence.tokens == ["One", ".", "Two", "."]
+    assert text_sentences(" \n", Tokenizer()) == []
+
+
+def test_a_missing_splitter_is_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentencex", None)
+    with pytest.raises(InputError, match="needs the package sentencex"):
+        text_sentences("a", Tokenizer())
+    assert len(text_sentences("a. b", Tokenizer(), split=False)) == 1

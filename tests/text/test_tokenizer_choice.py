@@ -1,0 +1,54 @@
+"""The tokenizer is chosen by what a corpus looks like."""
+
+import pytest
+
+from uanet_tf.text.detokenize import detokenize
+from uanet_tf.text.tokenizer_choice import choose_tokenizer, fitted_tokenizer
+
+ENGLISH = [
+    ["Mr.", "Lee", "'s", "team", "did", "n't", "win", "."],
+    ["Apple", "Corp.", "said", "it", "'s", "over", "...", "(", "for", "now", ")", "."],
+    ["Mr.", "Ray", "of", "Bell", "Corp.", "'s", "board", "left", "."],
+]
+UNICODE = [
+    ["don't", "stop", "at", "the", "U.S", ".", "border"],
+    ["it's", "Damme's", "e-mail", ",", "isn't", "it", "?"],
+]
+BLANKS = [["don't", "stop!", "(now)"], ["Hello,", "you."]]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "kind"), [(ENGLISH, "ptb"), (UNICODE, "unicode"), (BLANKS, "whitespace")]
+)
+def test_choice(sentences, kind):
+    choice = choose_tokenizer(sentences)
+    assert choice.tokenizer.kind == kind
+    assert choice.scores[kind] == max(choice.scores.values()) == 100.0
+
+
+def test_abbreviations_and_ordinals_are_learnt():
+    tokenizer = fitted_tokenizer("ptb", ENGLISH)
+    assert tokenizer.abbreviations == ("Corp.", "Mr.")
+    assert not tokenizer.ordinals
+    dates = [[f"{number}.", "marta", "tzv.", "so", "so", "so."] for number in range(1, 26)]
+    tokenizer = fitted_tokenizer("ptb", dates)
+    assert tokenizer.abbreviations == ("tzv.",)  # "so." stands less often than "so"
+    assert tokenizer.ordinals
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text"),
+    [
+        ('He did n\'t say " no " , did he ?', 'He did n\'t say "no", did he?'),
+        ("( 77 % ) of US $ 5 .", "(77%) of US $5."),
+        ("Bell Corp. .", "Bell Corp."),
+        ("it 's Bob 's", "it's Bob's"),
+        ("", ""),
+    ],
+)
+def test_detokenize(tokens, text):
+    found, spans = detokenize(tokens.split())
+    assert found == text.replace("did n't", "didn't")
+    for token, span in zip(tokens.split(), spans, strict=True):
+        assert span is None or found[slice(*span)] == token
+    assert spans.count(None) == tokens.count("Corp. .")

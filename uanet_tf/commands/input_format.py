@@ -1,0 +1,89 @@
+"""Which format a file is in: by its name, else by its look."""
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+
+from uanet_tf.data.conll_layout import marks_document, split_columns
+from uanet_tf.data.text_lines import STDIN
+
+# "tokens": text whose words are separated by blanks, a sentence a line.
+FORMATS = ("conll", "jsonl", "text", "tokens")
+_EXTENSIONS = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".txt": "text",
+    ".text": "text",
+    ".conll": "conll",
+    ".conllu": "conll",
+    ".iob": "conll",
+    ".bio": "conll",
+}
+_NAMES = {
+    "conll": "columns, a token a line",
+    "jsonl": "JSON, an object a line",
+    "text": "text, one or more sentences a line",
+    "tokens": "words between blanks, a sentence a line",
+}
+_CHUNK_LABEL = re.compile(r"O|[BIESLUM]-\S+")
+_TAG = re.compile(r"[A-Z]{2,5}\$?|[.,:;?!]")
+_COMMENT = re.compile(r"#\s*(newdoc|sent_id|text\b|begin document)")
+_MOST_BLANK_LINES = 1_000
+_FEW_COLUMNS = 4
+
+Lines = Iterator[tuple[int, str]]
+
+
+def format_of_name(path: str) -> str | None:
+    """The format by the extension of ``path``, a further .gz aside; None if it tells nothing."""
+    name = path.lower().removesuffix(".gz")
+    for extension, kind in _EXTENSIONS.items():
+        if name.endswith(extension):
+            return kind
+    return None
+
+
+def format_of_look(lines: Lines) -> tuple[str, Lines]:
+    """The format by the first line that is not blank; and all lines, that one included.
+
+    No further line is waited for: the next may be long in coming.
+    """
+    seen = []
+    for number, line in itertools.islice(lines, _MOST_BLANK_LINES):
+        seen.append((number, line))
+        if line.strip():
+            break
+    first = seen[-1][1] if seen else ""
+    return _format_of_line(first), itertools.chain(seen, lines)
+
+
+def said_of(path: str, kind: str) -> str:
+    """What the user is told of a format that was found by its look."""
+    name = "standard input" if path == STDIN else path
+    return f"{name}: read as {kind} ({_NAMES[kind]}); --format says otherwise"
+
+
+def looks_like_text(rows: Sequence[str]) -> bool:
+    """Whether the lines of a file's first sentence are text rather than columns."""
+    fields = [split_columns(row) for row in rows]
+    most = max(map(len, fields))
+    if most < _FEW_COLUMNS or any("\t" in row for row in rows):
+        return False
+    if all(_CHUNK_LABEL.fullmatch(columns[-1]) for columns in fields):
+        return False
+    if len(set(map(len, fields))) > 1:
+        return True
+    words = [word for word in fields[0] if len(word) > 1 and word.isalpha() and not word.isupper()]
+    return len(rows) == 1 and 2 * len(words) > most
+
+
+def _format_of_line(line: str) -> str:
+    if line.lstrip().startswith("{"):
+        return "jsonl"
+    if "\t" in line or marks_document(line) or _COMMENT.match(line):
+        return "conll"
+    columns = split_columns(line)
+    if len(columns) == 1 or _CHUNK_LABEL.fullmatch(columns[-1]):
+        return "conll"
+    tags = all(_TAG.fullmatch(column) for column in columns[1:])
+    return "conll" if tags and len(columns) <= _FEW_COLUMNS else "text"

@@ -1,0 +1,82 @@
+"""Where the rows to be tagged come from: what the commands that tag share."""
+
+import functools
+import itertools
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+
+from uanet_tf.commands.input_format import format_of_look, format_of_name, said_of
+from uanet_tf.commands.sentence_input import InputRow, read_rows
+from uanet_tf.data.text_lines import STDIN, display_name, read_lines
+from uanet_tf.errors import InputError
+from uanet_tf.text.tokenizer import Tokenizer
+
+
+def open_rows(
+    path: str,
+    kind: str | None,
+    token_column: int,
+    output_kind: str | None,
+    uncertainty_columns: bool,
+) -> tuple[str, str, Iterator[InputRow]]:
+    """The formats of input and output, and the input's rows, the first of which has been read.
+
+    So a bad file is told before a model is loaded. A format that is found by the look of the first
+    line is said on stderr.
+
+    Args:
+      path: a file, may be gzipped; "-" is standard input.
+      kind: its format; None: by its name, else by its look.
+      token_column: column of the token, for "conll".
+      output_kind: format of the output; None: JSON for JSON, columns for the others.
+      uncertainty_columns: whether the output is to have columns that only "conll" has.
+
+    Raises:
+      InputError: the file cannot be read, or is empty, naming file and line; the output's format
+        has no columns.
+    """
+    if uncertainty_columns and output_kind not in (None, "conll"):
+        raise _no_columns(output_kind)
+    lines = read_lines(path)
+    kind = kind or format_of_name(path)
+    if kind is None:
+        kind, lines = format_of_look(lines)
+        print(said_of(path, kind), file=sys.stderr)
+    output_kind = output_kind or ("jsonl" if kind == "jsonl" else "conll")
+    if uncertainty_columns and output_kind != "conll":
+        raise _no_columns(output_kind)
+    rows = read_rows(path, kind, lines, token_column)
+    return kind, output_kind, itertools.chain([next(rows)], rows)
+
+
+def _no_columns(kind: str | None) -> InputError:
+    return InputError(f"--uncertainty_columns goes with --output_format=conll. Received: {kind}")
+
+
+def cutter(
+    path: str, kind: str, tokenizer: Tokenizer, split: bool, language: str
+) -> Callable[[InputRow], InputRow]:
+    """The function that cuts a row's text into sentences and tokens."""
+    if kind == "tokens":
+        tokenizer, split = Tokenizer("whitespace"), False
+    return functools.partial(
+        InputRow.cut, tokenizer=tokenizer, split=split, language=language, file=path
+    )
+
+
+def may_pause(path: str) -> bool:
+    """Whether the input comes from a pipe, a terminal or the like."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode if path == STDIN else os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode)
+
+
+def tell_error(path: str, row: InputRow) -> bool:
+    """Says on stderr why a row could not be tagged, if so; returns whether."""
+    if row.error is not None:
+        print(f"{display_name(path)}:{row.line}: {row.error}", file=sys.stderr)
+    return row.error is not None

@@ -1,0 +1,84 @@
+"""Tagging rows: what a user gives in one piece, of no, one or several sentences."""
+
+import collections
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
+
+from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
+
+
+class RowSentence(Protocol):
+    """A sentence of a row; ``starts`` and ``ends`` are its tokens' characters in the row's text."""
+
+    @property
+    def tokens(self) -> list[str]:
+        """Its words."""
+
+    @property
+    def new_document(self) -> bool:
+        """Whether a document starts here."""
+
+    @property
+    def starts(self) -> list[int] | None:
+        """First character of each token."""
+
+    @property
+    def ends(self) -> list[int] | None:
+        """The character after the last of each."""
+
+
+class Row(Protocol):
+    """What gets one answer."""
+
+    @property
+    def sentences(self) -> Sequence[RowSentence]:
+        """None, one or several."""
+
+    @property
+    def text(self) -> str | None:
+        """The whole text; None where the words are all there is."""
+
+
+R = TypeVar("R", bound=Row)
+
+
+def tag_rows(
+    model: Any, rows: Iterable[R], *, alone: bool = False, **options: Any
+) -> Iterator[tuple[R, list[TaggedSentence]]]:
+    """Each row with the answers for its sentences, in order, in constant memory.
+
+    Args:
+      model: a loaded model.
+      rows: read as needed; a row without sentences has no answers, and is given back all the same.
+      alone: read each sentence by itself, whatever the model was trained with.
+      **options: of ``tag_stream``.
+    """
+    waiting: collections.deque[R] = collections.deque()
+
+    def sentences() -> Iterator[RowSentence]:
+        for row in rows:
+            waiting.append(row)
+            yield from row.sentences
+
+    answers: list[TaggedSentence] = []
+    for sentence, answer in tag_in_context(model, sentences(), alone=alone, **options):
+        while not waiting[0].sentences:
+            yield waiting.popleft(), []
+        row = waiting[0]
+        answers.append(_placed(answer, sentence, row.text))
+        if len(answers) == len(row.sentences):
+            yield waiting.popleft(), answers
+            answers = []
+    while waiting:
+        yield waiting.popleft(), []
+
+
+def _placed(answer: TaggedSentence, sentence: RowSentence, text: str | None) -> TaggedSentence:
+    """The answer with the places of its tokens in the row's text."""
+    if text is None or sentence.starts is None or sentence.ends is None:
+        return answer
+    return dataclasses.replace(
+        answer, text=text, starts=list(sentence.starts), ends=list(sentence.ends)
+    )

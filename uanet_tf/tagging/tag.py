@@ -1,0 +1,81 @@
+"""Tagging from Python: text, texts, or lists of words."""
+
+import dataclasses
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from uanet_tf.errors import InputError
+from uanet_tf.tagging import sentence_stream
+from uanet_tf.tagging.row_tagging import tag_rows
+from uanet_tf.tagging.sentence_stream import BATCH_SIZE, BATCH_TOKENS
+from uanet_tf.tagging.tagged_sentence import TaggedSentences
+from uanet_tf.text.raw_text import LANGUAGE, TextSentence, text_sentences
+
+
+@dataclasses.dataclass(frozen=True)
+class _Text:
+    text: str
+    sentences: list[TextSentence]
+
+
+def tag(
+    model: Any,
+    sentences: str | Iterable[Any],
+    *,
+    split: bool = True,
+    language: str = LANGUAGE,
+    batch_size: int = BATCH_SIZE,
+    batch_tokens: int = BATCH_TOKENS,
+) -> TaggedSentences | list[TaggedSentences]:
+    """Tags a text, a list of texts, or a list of sentences given as lists of words.
+
+    Args:
+      model: a loaded model.
+      sentences: a text of any number of sentences; or texts; or lists of words, each a sentence.
+        Text is cut into tokens as the training data of the model is.
+      split: split texts into sentences; False: each text is one sentence.
+      language: code of the language of texts, for splitting ("en", "de", ...).
+      batch_size: most sentences in a batch.
+      batch_tokens: most tokens in a batch, padding included; bounds memory.
+
+    Returns:
+      A TaggedSentence for each sentence, in the order given; for a list of texts a list of them
+      for each text. Offsets of a text's entities count from its beginning. A text without words
+      has no sentences.
+
+    Raises:
+      InputError: a sentence is empty, texts and lists of words are mixed, or a word is not a
+        string, or empty; names the position.
+
+    Example:
+      >>> uanet_tf.tag(model, "Chelsea beat Real Madrid. Nobody was surprised.")
+      [<TaggedSentence: [ORG Chelsea] beat [ORG Real Madrid] .>, <TaggedSentence: Nobody was ...>]
+      >>> uanet_tf.tag(model, [["Chelsea", "beat", "Real", "Madrid"]])
+      [<TaggedSentence: [ORG Chelsea] beat [ORG Real Madrid]>]
+    """
+    options: dict[str, Any] = {"batch_size": batch_size, "batch_tokens": batch_tokens}
+    if isinstance(sentences, str):
+        return _tag_texts(model, [sentences], split, language, options)[0]
+    iterator = iter(sentences)
+    first = next(iterator, None)
+    given = itertools.chain([] if first is None else [first], iterator)
+    if isinstance(first, str):
+        return _tag_texts(model, given, split, language, options)
+    return sentence_stream.tag(model, given, **options)
+
+
+def _tag_texts(
+    model: Any, texts: Iterable[str], split: bool, language: str, options: dict[str, Any]
+) -> list[TaggedSentences]:
+    tokenizer = model.vocabulary.tokenizer
+
+    def rows() -> Iterator[_Text]:
+        for index, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise InputError(
+                    f"sentences[{index}] must be a text, as sentences[0] is. Received: {text!r:.60}"
+                )
+            yield _Text(text, text_sentences(text, tokenizer, split=split, language=language))
+
+    return [TaggedSentences(answers) for _, answers in tag_rows(model, rows(), **options)]

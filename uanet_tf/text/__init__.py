@@ -1,0 +1,1 @@
+"""Raw text: sentences, tokens, and back; in plain Python, without TensorFlow."""

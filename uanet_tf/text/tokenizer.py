@@ -1,0 +1,147 @@
+r"""From text to tokens, each a stretch of the text: in one of three manners.
+
+All manners are regular expressions that TensorFlow's RE2 can run as well
+(``exporting/text_tokens.py``; a test compares the two): no look-around. What needs to see what
+follows, such as "don't" -> "do", "n't", is done before: a separator is put between the parts.
+"""
+
+import dataclasses
+import functools
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from uanet_tf.errors import InputError
+from uanet_tf.strict_json import Kinds, all_strings, check_fields, shown
+
+MAX_ABBREVIATIONS = 500
+KINDS = ("unicode", "ptb", "whitespace")
+SEPARATOR = "\x1f"  # a blank like others, put where a word is to be cut
+
+_JOINERS = "\u200c\u200d"
+# What stands for combining marks and for joiners, which `re` does not know: rare letters.
+_MARK, _JOINER = "\U000103a0", "\U000103a1"
+_FLAG = r"[\U0001f1e6-\U0001f1ff]{2}"
+# A character that is no letter, with what belongs to an emoji: marks, joined ones, skin colours.
+_SYMBOL = rf"[^\w\s](?:{_JOINER}[^\w\s]|[{_MARK}{_JOINER}\U0001f3fb-\U0001f3ff])*"
+
+# Letters of a word, roughly: what is no ASCII and no punctuation of the usual blocks counts.
+_LETTERS = "0-9A-Za-z_\u00c0-\u1fff\u200c\u200d\u2070-\u2fff\u3040-\U0010ffff"
+# (pattern, replacement with SEPARATOR): in this order, in Python and in the graph.
+CUTS = (
+    (rf"([{_LETTERS}])([nN]['’][tT])(\Z|[^{_LETTERS}])", rf"\1{SEPARATOR}\2\3"),
+    (
+        rf"([{_LETTERS}])(['’](?:[sSmMdD]|ll|LL|re|RE|ve|VE))(\Z|[^{_LETTERS}])",
+        rf"\1{SEPARATOR}\2\3",
+    ),
+    (rf"(^|[^{_LETTERS}])([cC]an)(not)(\Z|[^{_LETTERS}])", rf"\1\2{SEPARATOR}\3\4"),
+    # The full stop behind a sentence's last number.
+    (r"([0-9])(\.[\"'”’»)\]]*[ \t\n]*)\Z", rf"\1{SEPARATOR}\2"),
+)
+RUNS = r"\.\.+|--+|!!+|\?\?+|==+|\*\*+|''|``|<<|>>"
+
+
+@dataclasses.dataclass(frozen=True)
+class Tokenizer:
+    """How text is cut into tokens.
+
+    Attributes:
+      kind: "unicode": a token is a run of letters and digits, joined over one apostrophe, hyphen or
+        full stop ("don't", "e-mail", "U.S"), between digits also over one comma or colon, or one
+        other character, with what belongs to an emoji. "ptb": as in the Penn Treebank and most
+        corpora of English: "do" "n't", "Apple" "'s", "U.S.", "Corp.", "...", web and mail
+        addresses. "whitespace": what stands between blanks.
+      abbreviations: for "ptb": words that keep their full stop.
+      ordinals: for "ptb": whether numbers keep a full stop within a sentence ("14. marta").
+    """
+
+    kind: str = "unicode"
+    abbreviations: tuple[str, ...] = ()
+    ordinals: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(f"--tokenizer must be one of {', '.join(KINDS)}: {self.kind!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return dataclasses.asdict(self) | {"abbreviations": list(self.abbreviations)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Tokenizer":
+        """Inverse of ``to_dict``.
+
+        Raises:
+          InputError: these are not a tokenizer's values.
+        """
+        kinds: dict[str, Kinds] = {"kind": str, "abbreviations": list, "ordinals": bool}
+        check_fields(values, kinds, where="the tokenizer")
+        words = tuple(values["abbreviations"])
+        if len(words) > MAX_ABBREVIATIONS or not all_strings(words) or "" in words:
+            raise InputError(f"the tokenizer has abbreviations that are none: {shown(words)}")
+        return cls(values["kind"], words, values["ordinals"])
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """(first character, character after the last) of each token, in order."""
+        if self.kind == "ptb":
+            return _cut_spans(_shadow(text), self._pattern)
+        return [match.span() for match in self._pattern.finditer(_shadow(text))]
+
+    def tokenize(self, text: str) -> list[str]:
+        """The tokens of a text."""
+        return [text[start:end] for start, end in self.spans(text)]
+
+    @functools.cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        if self.kind == "whitespace":
+            return re.compile(r"\S+")
+        if self.kind == "unicode":
+            return re.compile(rf"{_words('[,:]')}|{_FLAG}|{_SYMBOL}")
+        parts = [
+            r"(?:https?://|www\.)\S*\w",
+            r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+            r"(?:[A-Za-z]\.){2,}",
+            *map(re.escape, sorted(self.abbreviations, key=lambda word: (-len(word), word))),
+            *([r"\d+\."] if self.ordinals else []),
+            _words("[,:/]"),
+            r"['’]\w+",
+            RUNS,
+        ]
+        return re.compile("|".join([*parts, _FLAG, _SYMBOL]))
+
+
+def _words(between_digits: str) -> str:
+    """Runs of letters and digits, joined over single marks."""
+    return rf"\w+(?:(?:['’.-]|(?<=\d){between_digits}(?=\d))\w+)*"
+
+
+def _shadow(text: str) -> str:
+    """The text with letters in place of combining marks and joiners; of the same length."""
+    if text.isascii():
+        return text
+    return "".join(map(_shadow_character, text))
+
+
+def _shadow_character(character: str) -> str:
+    if character in _JOINERS:
+        return _JOINER
+    return _MARK if unicodedata.category(character)[0] == "M" else character
+
+
+@functools.cache
+def _compiled_cuts() -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(pattern), replacement) for pattern, replacement in CUTS]
+
+
+def _cut_spans(text: str, pattern: re.Pattern[str]) -> list[tuple[int, int]]:
+    """Spans in ``text`` of the tokens of the text with its separators."""
+    text = text.replace(SEPARATOR, " ")
+    for cut, replacement in _compiled_cuts():
+        text = cut.sub(replacement, text)
+    spans, added, position = [], 0, 0
+    for match in pattern.finditer(text):
+        added += text.count(SEPARATOR, position, match.start())
+        position = match.start()
+        spans.append((match.start() - added, match.end() - added))
+    return spans
