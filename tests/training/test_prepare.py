@@ -70,6 +70,15 @@ def test_vocabulary_is_of_train_alone(configure):
     assert "Ž" not in prepared.tagger.vocabulary.chars
 
 
+def test_the_tokenizer_is_that_of_the_training_tokens(configure, caplog):
+    caplog.set_level(logging.INFO)
+    train = "Bob B-PER\n's O\nhat O\n\nI O\ndo O\nn't O\n\n"
+    assert prepare(configure(train)).tagger.vocabulary.tokenizer.kind == "ptb"
+    assert "tokenizer of raw text: ptb (F1 of the training tokens: unicode" in caplog.text
+    named = prepare(configure(train, tokenizer="whitespace"))
+    assert named.tagger.vocabulary.tokenizer.kind == "whitespace"
+
+
 def test_rare_words_and_case():
     sentences = [Sentence(("The", "the", "cat9", "cat8"), ("A", "A", "B", "B"), 1, True)]
     data = Config().replace(lowercase_words=True, min_word_count=2).data
