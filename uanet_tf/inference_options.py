@@ -11,7 +11,7 @@ from uanet_tf.errors import InputError
 from uanet_tf.option import check_option, option
 from uanet_tf.option import count as _count
 
-SAMPLING = ("exact", "adaptive")
+SAMPLING = ("exact", "adaptive", "distilled")
 UNCERTAINTIES = ("entropy", "mutual_information")
 MAX_SEED = 2**31 - 1  # seeds are int32 in the graph
 # They need a refiner and its gate.
@@ -32,8 +32,9 @@ class InferenceOptions:
     )
     sampling: str = option(
         "exact",
-        "How samples are spent: all M on each sentence (exact), or as many as its labels need "
-        "(adaptive).",
+        "How samples are spent: all M on each sentence (exact), as many as its labels need "
+        "(adaptive), or none: a head that learnt from samples after training predicts their mean "
+        "and their disagreement in one pass (distilled).",
         choices=SAMPLING,
     )
     threshold: float = option(

@@ -332,6 +332,13 @@ class TrainingConfig:
         low=0.0,
         high=1.0,
     )
+    distill_samples: int = _count(
+        16,
+        "After training, a small head learns from so many samples of training sentences to predict "
+        "their mean and disagreement in one pass, for --sampling=distilled. 0: none is trained.",
+        low=0,
+        high=10_000,
+    )
     average_decay: float = _rate(
         0.0,
         "Decay a step of a moving average of the weights, which is scored and saved; 0: none.",

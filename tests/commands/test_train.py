@@ -217,6 +217,7 @@ def test_from_the_shell(corpus, tmp_path):
         "tokenizer of ",
         "resuming ",
         "epoch ",
+        "distilled on dev: ",
         "adaptive sampling keeps ",
         "warning: the gate costs ",
     )

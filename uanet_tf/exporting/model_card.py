@@ -116,6 +116,8 @@ def _gate(model: Tagger, config: Config, metrics: Metrics) -> str:
         if options.num_samples
         else "one pass without dropout"
     )
+    if options.sampling == "distilled":
+        samples = "one pass, with a head that learnt to answer as the mean of samples does"
     gate = (
         f"a token above Gamma = {model.threshold:g} nats takes the refined label"
         if model.gate is not None

@@ -15,9 +15,11 @@ from uanet_tf.inference.draft import Draft
 from uanet_tf.inference.monte_carlo import draft_uncertainty, sample_states, sampling_seed
 from uanet_tf.inference.valid_labels import ValidLabels
 from uanet_tf.inference_options import InferenceOptions
+from uanet_tf.models.distilled_head import DistilledHead
 from uanet_tf.models.dropout_seeds import DropoutSeed
 from uanet_tf.models.parts import make_decoder, make_encoder, make_representation
 from uanet_tf.ops.dropout import fold_in
+from uanet_tf.ops.entropy import entropy
 from uanet_tf.ops.expectation_linear import expectation_linear_penalty
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.representation.representation import Features, Representation
@@ -35,6 +37,10 @@ class Drafter(tf.keras.layers.Layer):
       valid_labels: finds the valid label sequence.
       keep_states: whether drafts hold the states, for a refiner that reads them.
       expectation_linear: factor on the distance of states with and without dropout, in the loss.
+
+    Attributes:
+      distilled: the head that predicts what samples would say; None where there is nothing to
+        sample, or more than the states is read.
     """
 
     def __init__(
@@ -56,6 +62,9 @@ class Drafter(tf.keras.layers.Layer):
         self.valid_labels = valid_labels
         self.keep_states = keep_states
         self.expectation_linear = expectation_linear
+        self.distilled: DistilledHead | None = None
+        if isinstance(decoder, SoftmaxDecoder) and self._samples_differ():
+            self.distilled = DistilledHead(decoder.num_classes, name="distilled")
         # In nats, one row per checkpoint: a token at or below the first is certain, at or above the
         # second uncertain, and needs no more samples. At first none is ever settled.
         self.adaptive_limits = self.add_weight(
@@ -94,6 +103,8 @@ class Drafter(tf.keras.layers.Layer):
         """
         mask = token_mask(features)
         words = self.representation(features)  # [B, T, D]
+        if options.sampling == "distilled" and self.distilled is not None:
+            return self._distilled_draft(words, mask, options)
         seed = sampling_seed(options.mc_seed)
         if options.sampling == "adaptive" and self.can_adapt(options):
             drafted = adaptive_draft(
@@ -123,10 +134,25 @@ class Drafter(tf.keras.layers.Layer):
         (ids,) = self.valid_labels([ids], [p], mask)
         return Draft(ids, p, tf.where(mask, u, 0.0), mask, words, states)
 
+    def _distilled_draft(
+        self, words: tf.Tensor, mask: tf.Tensor, options: InferenceOptions
+    ) -> Draft:
+        """The draft of one pass without dropout, as the samples would have it."""
+        states = self.encoder(words, mask=mask)  # [B, T, H]
+        head: Any = self.distilled
+        p, disagreement = head(states, self.decoder.logits(states))
+        ids = tf.where(mask, tf.argmax(p, axis=-1, output_type=tf.int32), 0)
+        (ids,) = self.valid_labels([ids], [p], mask)
+        u = entropy(p) if options.uncertainty == "entropy" else disagreement
+        return Draft(ids, p, tf.where(mask, u, 0.0), mask, words, states)
+
+    def _samples_differ(self) -> bool:
+        """Whether the encoder has dropout masks to sample."""
+        return any(rate for _, rate in self.encoder.mask_widths(1).values())
+
     def can_adapt(self, options: InferenceOptions) -> bool:
         """Whether sampling can be adaptive; see ``inference.adaptive``."""
-        rates = [rate for _, rate in self.encoder.mask_widths(1).values()]
-        sampled = options.num_samples > 1 and any(rates)
+        sampled = options.num_samples > 1 and self._samples_differ()
         by_entropy = options.uncertainty == "entropy"
         return isinstance(self.decoder, SoftmaxDecoder) and by_entropy and sampled
 

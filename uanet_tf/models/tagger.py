@@ -19,6 +19,7 @@ from uanet_tf.models.drafter import Drafter, Losses
 from uanet_tf.models.dropout_seeds import DropoutSeed, RefinerSeed
 from uanet_tf.models.label_refiner import LabelRefiner
 from uanet_tf.models.layer_precision import layer_precision
+from uanet_tf.models.option_checks import check_sampling, check_trained
 from uanet_tf.models.option_properties import with_option_properties
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.graph_function import graph_function
@@ -83,9 +84,12 @@ class Tagger(tf.keras.Model):
         self._options = config.inference
         self._tag_function: Any = None
         # All weights exist from here on, so that a saved model can be filled at once.
-        self.decide(self.features({"tokens": tf.constant([["a"]]), "lengths": tf.constant([1])}))
+        word = {"tokens": tf.constant([["a"]]), "lengths": tf.constant([1])}
+        self.decide(self.features(word))
+        if drafter.distilled is not None:
+            drafter.draft(self.features(word), InferenceOptions(sampling="distilled"))
         self.built = True
-        self._check_sampling(config.inference)
+        check_sampling(config.inference, drafter, config)
 
     @classmethod
     def from_settings(
@@ -272,7 +276,8 @@ class Tagger(tf.keras.Model):
                     f"{self.settings.decoder.decoder} has none. Received: {changes[name]}"
                 )
         if "sampling" in changes:
-            self._check_sampling(changed)
+            check_sampling(changed, self.drafter, self.settings)
+            check_trained(changed, self.drafter)
         if "threshold" in changes and self.gate is not None:
             before = self.gate.threshold
             self.gate.threshold = changes["threshold"]
@@ -283,15 +288,6 @@ class Tagger(tf.keras.Model):
         if set(changes) - {"threshold"}:  # a weight, read live
             self._tag_function = None
             self.predict_function = None
-
-    def _check_sampling(self, options: InferenceOptions) -> None:
-        if options.sampling == "adaptive" and not self.drafter.can_adapt(options):
-            raise InputError(
-                "`sampling` can be adaptive where a softmax drafts from samples of an encoder with "
-                "tied dropout masks and the gate reads the entropy. Received: sampling="
-                f"{options.sampling!r} for --encoder={self.settings.encoder.encoder}, "
-                f"--decoder={self.settings.decoder.decoder}"
-            )
 
     @property
     def label_names(self) -> list[str]:

@@ -17,7 +17,9 @@ from uanet_tf.errors import InputError
 from uanet_tf.training.adaptive_limits import choose_limits
 from uanet_tf.training.callbacks import ProgressBar, StepKeeper
 from uanet_tf.training.corpus_scorer import score_corpus
+from uanet_tf.training.distillation import distill
 from uanet_tf.training.gate_choice import choose_threshold, warn_of_cost, warn_of_empty
+from uanet_tf.training.nearness import compare_with_samples, nearness_text
 from uanet_tf.training.prepare import Prepared, prepare
 from uanet_tf.training.progress import Progress, StateKeeper
 from uanet_tf.training.run_directory import RunDirectory
@@ -70,6 +72,8 @@ class _Training:
         self.directory = run
         self.prepared = prepared
         self.tagger = prepared.tagger
+        if self.tagger.sampling == "distilled":
+            self.tagger.sampling = "exact"  # until the head has learnt
         self.tagger.vocabulary.save(run.vocabulary)
         training = config.training
         self.trainer = Trainer(
@@ -216,6 +220,7 @@ class _Training:
     def _finish(self) -> Metrics:
         """Best weights, threshold, final scores, model.keras; metrics last."""
         self._load_best()
+        distilled = self._distill()
         if self.config.training.tune_threshold and self.tagger.gate is not None:
             choose_threshold(self.tagger, self.prepared.splits["dev"], self.prepared.task)
         adaptive = self._choose_limits()
@@ -227,7 +232,24 @@ class _Training:
         part = self.directory.part(self.directory.model)
         self.tagger.save(part)
         os.replace(part, self.directory.model)
-        return self._write_metrics(**adaptive, **final)
+        return self._write_metrics(**distilled, **adaptive, **final)
+
+    def _distill(self) -> dict[str, Metrics]:
+        """Teaches the head of ``--sampling=distilled``, before anything depends on it."""
+        training, drafter = self.config.training, self.tagger.drafter
+        if drafter.distilled is None or not training.distill_samples:
+            return {}
+        distill(
+            drafter,
+            self.prepared.corpus,
+            num_samples=training.distill_samples,
+            seed=training.seed,
+        )
+        nearness = compare_with_samples(self.tagger, self.prepared.splits["dev"])
+        logging.info("%s", nearness_text(nearness))
+        if self.config.inference.sampling == "distilled":
+            self.tagger.sampling = "distilled"
+        return {"distilled": nearness}
 
     def _choose_limits(self) -> dict[str, Metrics]:
         """Where adaptive sampling stops, after everything that it depends on is settled."""

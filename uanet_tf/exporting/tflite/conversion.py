@@ -39,8 +39,8 @@ def convert(model: Tagger, precisions: Sequence[str] = (FLOAT32,)) -> dict[str, 
     """Converts a tagger to TensorFlow Lite, of built-in operations alone.
 
     T tokens, W characters of the longest word; both may change from call to call.
-    ``model.refine_all`` decides whether certain tokens are refined too. All M samples
-    are taken, whatever ``model.sampling`` says.
+    ``model.refine_all`` decides whether certain tokens are refined too. Where ``model.sampling``
+    is adaptive, all M samples are taken.
 
     ``serving_default``: ``word_ids`` [1, T], ``char_ids`` [1, T, W] int32, ids as
       ``TokenLookup`` gives them -> label_ids, draft_label_ids, refined_label_ids [1, T] int32,
@@ -134,7 +134,8 @@ def _as_long(outputs: Tensors, word_ids: tf.Tensor) -> Tensors:
 @contextlib.contextmanager
 def _all_samples(model: Tagger) -> Iterator[None]:
     sampling = model.sampling
-    model.sampling = "exact"
+    if sampling == "adaptive":
+        model.sampling = "exact"
     try:
         yield
     finally:

@@ -103,7 +103,9 @@ def export_tflite(
       ExportMismatchError: the float32 file answers otherwise than the run's model.
     """
     check_name(name, "_text")
-    model = load_for_export(run_dir, **{**options, "sampling": "exact"})
+    model = load_for_export(run_dir, **options)
+    if model.sampling == "adaptive":
+        model.sampling = "exact"
     if model.gate is not None and "refine_all" not in options:
         model.refine_all = False
     converted = convert(model, tuple(ENDINGS) if quantize else (FLOAT32,))

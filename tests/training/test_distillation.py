@@ -1,0 +1,76 @@
+"""The head learns what samples say, and nothing else moves."""
+
+import numpy as np
+import pytest
+
+from tests.models.contract_setup import make_sentences, make_vocabulary, small, train
+from uanet_tf.config import Config
+from uanet_tf.data.encoded_corpus import encode_corpus
+from uanet_tf.models.build import make_tagger
+from uanet_tf.training import distillation
+from uanet_tf.training.distillation import distill, divergence, teach
+from uanet_tf.training.nearness import compare_with_samples, nearness_text
+
+
+@pytest.fixture(scope="module")
+def trained():
+    sentences = make_sentences("IOB2", count=40)
+    config = small(Config()).replace(variational_dropout=0.4, recurrent_dropout=0.4)
+    tagger = make_tagger(config, make_vocabulary(sentences, "IOB2"))
+    train(tagger, sentences, steps=60)
+    return tagger, sentences, encode_corpus(sentences, tagger.vocabulary, tagger.lookup)
+
+
+def test_a_lesson_is_what_samples_say(trained):
+    tagger, _, corpus = trained
+    lesson = teach(tagger.drafter, corpus, num_samples=4, seed=1)
+    tokens = len(corpus.form_index)
+    assert {part.shape[0] for part in lesson} == {tokens}
+    np.testing.assert_allclose(lesson.probabilities.sum(-1), 1.0, atol=1e-5)
+    p = lesson.probabilities
+    total = -(p * np.log(np.maximum(p, 1e-12))).sum(-1)
+    assert (lesson.mutual_information >= 0).all()
+    assert (lesson.mutual_information <= total + 1e-5).all()
+    assert lesson.mutual_information.max() > 1e-3
+    again = teach(tagger.drafter, corpus, num_samples=4, seed=1)
+    other = teach(tagger.drafter, corpus, num_samples=4, seed=2)
+    np.testing.assert_array_equal(again.probabilities, lesson.probabilities)
+    assert sorted(other.probabilities[:, 0]) != sorted(lesson.probabilities[:, 0])
+
+
+def test_it_reads_no_more_than_it_may(trained, monkeypatch):
+    tagger, _, corpus = trained
+    for most in (30, 1):
+        monkeypatch.setattr(distillation, "MAX_TOKENS", most)
+        lesson = teach(tagger.drafter, corpus, num_samples=2, seed=1)
+        assert 0 < len(lesson.states) <= max(most, corpus.lengths.min())
+
+
+def test_the_head_comes_nearer_and_all_else_stays(trained):
+    tagger, sentences, corpus = trained
+    head = tagger.drafter.distilled
+    others = [v for v in tagger.variables if not any(v is w for w in head.weights)]
+    before = [v.numpy() for v in others]
+    head.was_trained.assign(1.0)
+    untrained = compare_with_samples(tagger, sentences)
+    distill(tagger.drafter, corpus, num_samples=16, seed=1)
+    for value, variable in zip(before, others, strict=True):
+        np.testing.assert_array_equal(value, variable.numpy())
+    learnt = compare_with_samples(tagger, sentences)
+    assert learnt["kl"] < 0.7 * untrained["kl"]
+    assert learnt["kl_of_samples"] == untrained["kl_of_samples"] > 0
+    for share in ("same_labels", "same_labels_not_o"):
+        assert 0.8 < learnt[share] <= 1.0
+    assert 0.0 <= learnt["same_gate"] <= 1.0
+    assert "% of labels that are not O as sampled" in nearness_text(learnt)
+    weights = head.get_weights()
+    distill(tagger.drafter, corpus, num_samples=16, seed=1)
+    assert any(np.any(a != b) for a, b in zip(weights, head.get_weights(), strict=True))
+
+
+def test_divergence_against_loops():
+    random = np.random.default_rng(1)
+    p, q = (random.dirichlet([1, 1, 1], size=5) for _ in range(2))
+    expected = sum(a * np.log(a / b) for a, b in zip(p.ravel(), q.ravel(), strict=True)) / 5
+    assert divergence(p, q) == pytest.approx(expected)
+    assert divergence(p, p) == 0.0

@@ -1,0 +1,133 @@
+"""Teaches the drafter's head what Monte Carlo samples say, after training.
+
+Text of the training set is drafted once without dropout and M times with it, under masks that no
+other batch has. The head learns the mean distribution (KL divergence) and the share of its entropy
+that is disagreement of the samples (cross entropy, weighted by the entropy). No labels are read.
+"""
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from uanet_tf.data.batching import BatchBuilder, plan_batches
+from uanet_tf.data.encoded_corpus import EncodedCorpus
+from uanet_tf.errors import ArgumentError
+from uanet_tf.inference.monte_carlo import sample_states
+from uanet_tf.models.drafter import Drafter, token_mask
+from uanet_tf.ops.dropout import make_seed
+from uanet_tf.ops.entropy import entropy, mutual_information
+from uanet_tf.ops.graph_function import graph_function
+
+# Text beyond teaches little more, and the samples are what takes time.
+MAX_TOKENS = 60_000
+_BATCH_SENTENCES, _BATCH_TOKENS = 64, 4_096
+_STEP_TOKENS, _STEPS, _LEARNING_RATE = 2_048, 600, 3e-3
+_SMALLEST = 1e-8  # a probability below counts as this
+
+
+class Lesson(NamedTuple):
+    """What the head learns from: N tokens.
+
+    Attributes:
+      states: [N, H] of the pass without dropout.
+      logits: [N, C] of the same.
+      probabilities: [N, C], the mean of the samples.
+      mutual_information: [N], nats.
+    """
+
+    states: np.ndarray
+    logits: np.ndarray
+    probabilities: np.ndarray
+    mutual_information: np.ndarray
+
+
+def distill(drafter: Drafter, corpus: EncodedCorpus, *, num_samples: int, seed: int) -> None:
+    """Trains ``drafter.distilled``; all other weights stay.
+
+    Args:
+      drafter: with its final weights, and a head.
+      corpus: sentences; their labels are not read.
+      num_samples: M, samples of each batch.
+      seed: of the choice of sentences, the masks and the order.
+    """
+    head = drafter.distilled
+    if head is None:
+        raise ArgumentError("`drafter` must have a head to teach. Received: distilled=None")
+    lesson = teach(drafter, corpus, num_samples=num_samples, seed=seed)
+    optimizer = tf.keras.optimizers.Adam(
+        tf.keras.optimizers.schedules.CosineDecay(_LEARNING_RATE, _STEPS)
+    )
+    weights = [head.hidden_kernel, head.hidden_bias, head.output_kernel, head.output_bias]
+    optimizer.build(weights)
+
+    @graph_function()
+    def step(states, logits, p, disagreement):
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(weights)
+            shift, share = head.outputs(states)
+            learnt = tf.nn.log_softmax(logits + shift)
+            loss = -tf.reduce_sum(p * learnt, axis=-1)  # KL, but for the entropy of p
+            total = entropy(p)
+            target = tf.math.divide_no_nan(disagreement, total)
+            wrong = tf.nn.sigmoid_cross_entropy_with_logits(target, share)
+            loss = tf.reduce_mean(loss + total * wrong)
+        optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
+
+    random = np.random.default_rng([seed, 1])
+    for rows in itertools.islice(_shuffled(len(lesson.states), random), _STEPS):
+        step(*(tf.constant(part[rows]) for part in lesson))
+    head.was_trained.assign(1.0)
+
+
+def teach(drafter: Drafter, corpus: EncodedCorpus, *, num_samples: int, seed: int) -> Lesson:
+    """Drafts sentences of the corpus, up to ``MAX_TOKENS``, with and without dropout."""
+    chosen = np.random.default_rng([seed, 0]).permutation(len(corpus.lengths))
+    chosen = chosen[np.cumsum(corpus.lengths[chosen]) <= MAX_TOKENS]
+    if not len(chosen):
+        chosen = np.argsort(corpus.lengths)[:1]
+    batches = plan_batches(
+        corpus.lengths[chosen], batch_size=_BATCH_SENTENCES, batch_tokens=_BATCH_TOKENS
+    )
+    builder = BatchBuilder(corpus)
+
+    @graph_function([tf.TensorSpec([None], tf.int64), tf.TensorSpec([2], tf.int32)])
+    def run(numbers, masks_seed):
+        features, _ = builder(numbers)
+        features = drafter.read(features)
+        mask = token_mask(features)
+        words = drafter.representation(features)
+        plain = drafter.encoder(words, mask=mask)
+        states = sample_states(
+            drafter.encoder, words, mask, num_samples=num_samples, seed=masks_seed
+        )
+        samples = drafter.decoder.decide(states, mask).samples  # [M, B, T, C]
+        parts = (
+            tf.cast(plain, tf.float32),
+            tf.cast(drafter.decoder.logits(plain), tf.float32),
+            tf.reduce_mean(samples, axis=0),
+            mutual_information(samples),
+        )
+        return tuple(tf.boolean_mask(part, mask) for part in parts)
+
+    taught = [
+        run(tf.constant(chosen[batch], tf.int64), make_seed(seed, number))
+        for number, batch in enumerate(batches)
+    ]
+    return Lesson(
+        *(np.concatenate([x.numpy() for x in part]) for part in zip(*taught, strict=True))
+    )
+
+
+def _shuffled(count: int, random: np.random.Generator):
+    """Endless row numbers of minibatches, every row once per pass."""
+    while True:
+        order = random.permutation(count)
+        yield from (order[k : k + _STEP_TOKENS] for k in range(0, count, _STEP_TOKENS))
+
+
+def divergence(p: np.ndarray, q: np.ndarray) -> float:
+    """Mean KL(p || q) of [N, C] distributions, nats."""
+    p, q = np.maximum(p, _SMALLEST), np.maximum(q, _SMALLEST)
+    return float(np.mean(np.sum(p * (np.log(p) - np.log(q)), axis=-1)))

@@ -1,0 +1,94 @@
+"""How near the distilled draft comes to the sampled one."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from uanet_tf.data.batching import plan_batches
+from uanet_tf.data.conll import Sentence
+from uanet_tf.models.tagger import Tagger
+from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.training.distillation import divergence
+
+REFERENCE_SAMPLES = 32
+MOST_SENTENCES = 500
+_BATCH_SENTENCES, _BATCH_TOKENS = 64, 4_096
+
+
+def compare_with_samples(tagger: Tagger, sentences: Sequence[Sentence]) -> dict[str, Any]:
+    """Drafts sentences by the head, by the M samples of the run, and by 32 samples.
+
+    Args:
+      tagger: whose head has learnt.
+      sentences: of the development set; the first 500 are read.
+
+    Returns:
+      ``kl`` and ``kl_of_samples``, the mean KL divergence (nats) of the head and of M samples from
+      32 samples of another seed; ``same_labels`` and ``same_labels_not_o``, shares of tokens with
+      the label of M samples, of all and of those that either labels as something else than O;
+      with a gate ``same_gate``, of the tokens above Gamma in either, the share above it in both.
+    """
+    options = tagger.options
+    plain = options.replace(sampling="exact", uncertainty="entropy")
+    ways = {
+        "reference": plain.replace(num_samples=REFERENCE_SAMPLES, mc_seed=abs(options.mc_seed) + 1),
+        "samples": plain.replace(mc_seed=max(options.mc_seed, 0)),
+        "head": plain.replace(sampling="distilled"),
+    }
+    # Whole passages would be read by a run with --context=document; sentences say as much here.
+    drafted = {name: _draft(tagger, sentences[:MOST_SENTENCES], way) for name, way in ways.items()}
+    reference, samples, head = (drafted[name][0] for name in ways)
+    labels, others = head.argmax(-1), samples.argmax(-1)
+    outside = tagger.class_names.index("O") if "O" in tagger.class_names else -1
+    entities = (labels != outside) | (others != outside)
+    same = labels == others
+    found = {
+        "kl": divergence(reference, head),
+        "kl_of_samples": divergence(reference, samples),
+        "same_labels": float(same.mean()),
+        "same_labels_not_o": float(same[entities].mean()) if entities.any() else 1.0,
+    }
+    if tagger.gate is not None:
+        opens = [drafted[name][1] > tagger.gate.threshold for name in ("samples", "head")]
+        either = opens[0] | opens[1]
+        both = opens[0] & opens[1]
+        found["same_gate"] = float(both.sum() / either.sum()) if either.any() else 1.0
+    return found
+
+
+def nearness_text(nearness: dict[str, Any]) -> str:
+    """One line for people."""
+    gate = ""
+    if "same_gate" in nearness:
+        gate = f", {100 * nearness['same_gate']:.1f} % of the tokens above Gamma are the same"
+    return (
+        f"distilled on dev: KL to 32 samples {nearness['kl']:.5f} nats (the run's samples: "
+        f"{nearness['kl_of_samples']:.5f}), {100 * nearness['same_labels_not_o']:.1f} % of labels "
+        f"that are not O as sampled{gate}"
+    )
+
+
+def _draft(
+    tagger: Tagger, sentences: Sequence[Sentence], options: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """P [N, C] and u [N] of all tokens."""
+
+    @graph_function([tf.TensorSpec([None, None], tf.string), tf.TensorSpec([None], tf.int32)])
+    def run(tokens, lengths):
+        features = tagger.features({"tokens": tokens, "lengths": lengths})
+        draft = tagger.drafter.draft(features, options)
+        return (
+            tf.boolean_mask(draft.probabilities, draft.mask),
+            tf.boolean_mask(draft.uncertainty, draft.mask),
+        )
+
+    lengths = np.array([len(sentence.tokens) for sentence in sentences])
+    parts = []
+    for batch in plan_batches(lengths, batch_size=_BATCH_SENTENCES, batch_tokens=_BATCH_TOKENS):
+        width = lengths[batch].max()
+        rows = [[*sentences[k].tokens, *[""] * (width - lengths[k])] for k in batch]
+        parts.append(run(tf.constant(rows), tf.constant(lengths[batch], tf.int32)))
+    p, u = (np.concatenate([x.numpy() for x in column]) for column in zip(*parts, strict=True))
+    return p, u
