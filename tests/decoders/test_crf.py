@@ -1,5 +1,6 @@
 """Likelihood, best sequence and marginals against the enumeration of every sequence."""
 
+import importlib.util
 import itertools
 import json
 import math
@@ -11,7 +12,9 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.data.tag_schemes import is_valid_transition
+from uanet_tf.decoders import crf
 from uanet_tf.decoders.crf import IMPOSSIBLE, CRFDecoder
+from uanet_tf.ops import crf as ops_crf
 
 NAMES = ["O", "B-X", "E-X", "S-X"]
 CLASSES, STEPS, WIDTH = 4, 4, 5
@@ -168,7 +171,35 @@ def test_bad_arguments(arguments, message):
         CRFDecoder(CLASSES, **arguments)
 
 
+@pytest.mark.parametrize("names", [None, NAMES])
+def test_without_tensorflow_addons(names, monkeypatch):
+    """Our own functions take its place, with the same loss, gradients and labels."""
+    decoder, states = make_decoder(label_names=names), make_states(2)
+    labels = np.where(MASK, np.random.default_rng(1).integers(0, CLASSES, MASK.shape), 0)
+
+    def results():
+        with tf.GradientTape() as tape:
+            loss = decoder.loss(states[0], labels, MASK)
+        gradients = tape.gradient(loss, decoder.trainable_variables)
+        return decoder.label_samples(tf.constant(states), tf.constant(MASK))[0], loss, gradients
+
+    expected = results()
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        "importlib.util.find_spec",
+        lambda name: None if name == "tensorflow_addons" else find_spec(name),
+    )
+    assert crf._supplier() is ops_crf
+    found = results()
+    real = MASK & (np.array(LENGTHS) > 0)[:, np.newaxis]
+    np.testing.assert_array_equal(found[0].numpy()[real], expected[0].numpy()[real])
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-6)
+    for one, two in zip(found[2], expected[2], strict=True):
+        np.testing.assert_allclose(one, two, atol=1e-4)
+
+
 def test_the_supplier_is_imported_late_and_quietly():
+    pytest.importorskip("tensorflow_addons", reason="needs TensorFlow Addons")
     code = (
         "import sys, warnings; warnings.simplefilter('error', UserWarning)\n"
         "from uanet_tf.decoders import crf\n"

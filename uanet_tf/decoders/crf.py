@@ -1,5 +1,6 @@
 """A linear-chain conditional random field over labels."""
 
+import importlib.util
 import types
 import warnings
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from uanet_tf.data.transitions import Transitions, valid_transitions
 from uanet_tf.data.vocabulary import INTERNAL_SCHEME
 from uanet_tf.decoders.decoder import Decoder, fold_samples, unfold_samples
 from uanet_tf.errors import ArgumentError
+from uanet_tf.ops import crf
 from uanet_tf.ops.forward_backward import chain_marginals
 from uanet_tf.ops.linear import linear
 
@@ -158,10 +160,12 @@ def _lengths(mask: tf.Tensor) -> tf.Tensor:
 
 
 def _supplier() -> types.ModuleType:
-    """``crf_log_likelihood`` and ``crf_decode``; another supplier would be named here alone.
+    """``crf_log_likelihood`` and ``crf_decode``: TensorFlow Addons', or where it is missing ours.
 
     Imported on first use: it takes most of a second, and only this decoder needs it.
     """
+    if importlib.util.find_spec("tensorflow_addons") is None:
+        return crf
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"\s*TensorFlow Addons \(TFA\) has ended", UserWarning)
         from tensorflow_addons import text
