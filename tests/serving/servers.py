@@ -17,6 +17,7 @@ import requests
 
 from uanet_tf.serving.rest_api.app import make_app
 from uanet_tf.serving.rest_api.handler import Handler
+from uanet_tf.serving.rest_api.limits import Limits
 from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 from uanet_tf.serving.rest_api.model_config import ModelSettings
 from uanet_tf.serving.rest_api.model_manager import ModelManager
@@ -28,15 +29,16 @@ START_SECONDS = 120
 
 @contextlib.contextmanager
 def in_thread(
-    models: Sequence[ModelSettings], *, max_body_bytes: int = 1 << 20, threads: int = 4, load=None
+    models: Sequence[ModelSettings], *, threads: int = 4, load=None, **limits: float
 ) -> Iterator[str]:
     """Serves in this process, which has TensorFlow loaded already; gives the URL."""
+    allowed = Limits(**{"body_bytes": 1 << 20, **limits})
     manager = ModelManager(models, load or LoadedModel, poll_seconds=0)
     manager.start()
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)
     with ThreadPoolExecutor(threads) as executor:
-        handler = Handler(manager, max_body_bytes=max_body_bytes)
-        server = make_server(make_app(handler, executor, max_body_bytes=max_body_bytes))
+        handler = Handler(manager, allowed)
+        server = make_server(make_app(handler, executor, allowed), allowed)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -167,6 +167,12 @@ class TestRequests:
             tag([["a"] * 20_000] * 3, server.url)
         assert [len(body["inputs"]["lengths"]) for _, body in server.requests] == [1, 1, 1]
 
+    def test_a_request_stays_below_the_tokens_of_the_local_server(self):
+        answers = [(200, outputs(*[["O"] * 1500] * count)) for count in (2, 1)]
+        with scripted(*answers) as server:
+            tag([["a"] * 1500] * 3, server.url)
+        assert [len(body["inputs"]["lengths"]) for _, body in server.requests] == [2, 1]
+
     def test_names_of_models(self):
         with scripted((404, {"error": "no"})) as server:
             for sentence in (["a"], "a"):

@@ -5,19 +5,22 @@
 It answers predict, status and metadata requests as tensorflow_model_server does, takes over new
 versions as they appear, and needs no Docker. It is meant for tests, notebooks and laptops: one
 process of Python, no gRPC, no request batching, no access control. Its flags are TF Serving's, but
-for --export_dir, --host and --max_body_bytes.
+for --export_dir, --host and the limits --max_*, --read_timeout_seconds.
 """
 
 import contextlib
 import os
 import socket
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from absl import flags, logging
 
 from uanet_tf.commands import runner
 from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api.limits import Limits
 from uanet_tf.serving.rest_api.model_config import ModelSettings, read_model_config
 from uanet_tf.serving.rest_api.model_folder import find_models
 
@@ -56,7 +59,7 @@ flags.DEFINE_integer(
 flags.DEFINE_integer(
     "rest_api_timeout_in_ms",
     30_000,
-    "Longest run of the model for one request, milliseconds; 0: no limit.",
+    "Longest time to an answer, milliseconds, waiting included; 0: no limit.",
     lower_bound=0,
     flag_values=FLAGS,
 )
@@ -79,6 +82,28 @@ flags.DEFINE_integer(
     8 << 20,
     "Largest body of a request; a larger one is answered with 413.",
     lower_bound=1,
+    flag_values=FLAGS,
+)
+flags.DEFINE_integer(
+    "max_tokens_per_request",
+    4096,
+    "Most tokens of a request, padding included: bounds memory; one with more is answered with "
+    "400. All requests that run at once have no more together; others wait.",
+    lower_bound=1,
+    flag_values=FLAGS,
+)
+flags.DEFINE_integer(
+    "max_connections",
+    512,
+    "Most connections at once; a further one is answered with 503.",
+    lower_bound=1,
+    flag_values=FLAGS,
+)
+flags.DEFINE_float(
+    "read_timeout_seconds",
+    30.0,
+    "Longest time for the head and for the body of a request, and for taking an answer.",
+    lower_bound=0.1,
     flag_values=FLAGS,
 )
 flags.DEFINE_boolean(
@@ -147,14 +172,42 @@ def _bind(host: str, port: int) -> socket.socket:
 def _serve(models: list[ModelSettings], listener: socket.socket) -> bool:
     """Runs the server to its end; False if a load is still going on."""
     # TensorFlow and the web server are loaded only for good arguments.
-    from tensorflow.core.protobuf import config_pb2
-
     from uanet_tf.serving.rest_api.app import make_app
     from uanet_tf.serving.rest_api.handler import Handler
-    from uanet_tf.serving.rest_api.loaded_model import LoadedModel
     from uanet_tf.serving.rest_api.model_manager import ModelManager
-    from uanet_tf.serving.rest_api.warm_up import warm_up
     from uanet_tf.serving.rest_api.web_server import serve
+
+    poll_seconds, limits = FLAGS.file_system_poll_wait_seconds, _limits()
+    manager = ModelManager(models, _loader(), poll_seconds=poll_seconds)
+    manager.start()
+    if poll_seconds == 0 and (error := manager.first_error()):
+        raise InputError(error)
+    handler = Handler(manager, limits)
+    with ThreadPoolExecutor(FLAGS.rest_api_num_threads, "predict") as executor:
+        app = make_app(handler, executor, limits)
+        listener.listen(_BACKLOG)
+        logging.info("Serving at %s/v1/models/%s", _url(listener), models[0].name)
+        serve(app, listener, limits)
+        executor.shutdown(wait=False, cancel_futures=True)
+    return manager.stop()
+
+
+def _limits() -> Limits:
+    return Limits(
+        body_bytes=FLAGS.max_body_bytes,
+        tokens=FLAGS.max_tokens_per_request,
+        answer_seconds=FLAGS.rest_api_timeout_in_ms / 1000,
+        read_seconds=FLAGS.read_timeout_seconds,
+        connections=FLAGS.max_connections,
+    )
+
+
+def _loader() -> Callable[[str], Any]:
+    """What makes a model of a version's directory, warmed up."""
+    from tensorflow.core.protobuf import config_pb2
+
+    from uanet_tf.serving.rest_api.loaded_model import LoadedModel
+    from uanet_tf.serving.rest_api.warm_up import warm_up
 
     session_config = config_pb2.ConfigProto(
         intra_op_parallelism_threads=FLAGS.tensorflow_intra_op_parallelism,
@@ -173,20 +226,7 @@ def _serve(models: list[ModelSettings], listener: socket.socket) -> bool:
                 raise
         return model
 
-    poll_seconds = FLAGS.file_system_poll_wait_seconds
-    manager = ModelManager(models, load, poll_seconds=poll_seconds)
-
-    manager.start()
-    if poll_seconds == 0 and (error := manager.first_error()):
-        raise InputError(error)
-    handler = Handler(manager, max_body_bytes=FLAGS.max_body_bytes)
-    with ThreadPoolExecutor(FLAGS.rest_api_num_threads, "predict") as executor:
-        app = make_app(handler, executor, max_body_bytes=FLAGS.max_body_bytes)
-        listener.listen(_BACKLOG)
-        logging.info("Serving at %s/v1/models/%s", _url(listener), models[0].name)
-        serve(app, listener)
-        executor.shutdown(wait=False, cancel_futures=True)
-    return manager.stop()
+    return load
 
 
 def _url(listener: socket.socket) -> str:

@@ -1,6 +1,8 @@
 """Sizes, clients that misbehave, models that take their time, and faults of the program."""
 
+import contextlib
 import gzip
+import json
 import socket
 import threading
 import time
@@ -62,12 +64,165 @@ class TestSizes:
         assert predict(url, COLUMN)[0] == 200
 
 
+class TestTokens:
+    @pytest.mark.parametrize(
+        ("model", "inputs", "tokens"),
+        [
+            ("uanet", {"tokens": [["a"] * 101], "lengths": [1]}, 101),
+            ("uanet", {"tokens": [["a"]] * 101, "lengths": [1] * 101}, 101),
+            ("uanet", {"tokens": [["a"] * 11] * 10, "lengths": [1] * 10}, 110),
+            ("uanet", {"tokens": [[]] * 101, "lengths": [0] * 101}, 101),
+            ("uanet_text", ["a " * 101], 101),
+            ("uanet_text", ["," * 101], 101),
+            ("uanet_text", ["🙂" * 101], 101),
+            ("uanet_text", ["\u0301 " * 101], 101),
+            ("uanet_text", ["a", "a b c", *["a"] * 40], 126),
+        ],
+    )
+    def test_a_request_over_the_limit_is_refused_in_one_sentence(
+        self, small_url, model, inputs, tokens
+    ):
+        status, content = predict(small_url, json.dumps({"inputs": inputs}), model)
+        assert (status, content) == (
+            400,
+            {
+                "error": f"The request has {tokens} tokens, padding included; the limit is 100 "
+                "(--max_tokens_per_request)."
+            },
+        )
+
+    @pytest.mark.parametrize(
+        ("model", "inputs"),
+        [
+            ("uanet", {"tokens": [["a"] * 100], "lengths": [1]}),
+            ("uanet_text", ["a " * 100, ""][:1]),
+            ("uanet_text", ["नमस्ते दुनिया " * 50]),
+            ("uanet_text", ["x" * 5000]),
+        ],
+    )
+    def test_a_request_at_the_limit_is_answered(self, small_url, model, inputs):
+        assert predict(small_url, json.dumps({"inputs": inputs}), model)[0] == 200
+
+    def test_long_rows_of_characters(self, small_url):
+        # A token counts for more where it has more characters than words have.
+        inputs = {"word_ids": [[1]], "char_ids": [[[1] * 6401]], "lengths": [1]}
+        body = {"signature_name": "ids", "inputs": inputs}
+        status, content = predict(small_url, json.dumps(body))
+        assert status == 400
+        assert "has 101 tokens" in content["error"]
+
+
+@pytest.fixture(scope="module")
+def small_url(toy_folder):
+    names = ("uanet", "uanet_text")
+    models = [ModelSettings(name, str(toy_folder / name)) for name in names]
+    with in_thread(models, tokens=100) as url:
+        yield url
+
+
+class TestTime:
+    def address(self, url):
+        parts = urllib.parse.urlsplit(url)
+        return parts.hostname, parts.port
+
+    @pytest.mark.parametrize(
+        "sent", [b"", b"POST /v1/models/uanet:predict HTTP/1.1\r\nX-A: ", b"GET"]
+    )
+    def test_a_head_that_does_not_come_is_cut(self, hasty_url, sent):
+        with socket.create_connection(self.address(hasty_url), timeout=20) as connection:
+            connection.sendall(sent)
+            start = time.monotonic()
+            with contextlib.suppress(ConnectionResetError):
+                assert connection.recv(1000) == b""
+            assert 0.3 < time.monotonic() - start < 15
+
+    def test_a_head_in_drops_is_cut(self, hasty_url):
+        with socket.create_connection(self.address(hasty_url), timeout=20) as connection:
+            start = time.monotonic()
+            with contextlib.suppress(ConnectionError):
+                while time.monotonic() - start < 15:
+                    connection.sendall(b"G")
+                    time.sleep(0.05)
+            assert 0.3 < time.monotonic() - start < 15
+
+    def test_a_body_in_drops_is_refused(self, hasty_url):
+        head = (
+            b"POST /v1/models/uanet:predict HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
+        )
+        with socket.create_connection(self.address(hasty_url), timeout=20) as connection:
+            connection.sendall(head)
+            for _ in range(5):  # no more: a server that has closed would reset the connection
+                connection.sendall(b" ")
+                time.sleep(0.05)
+            answer = b""
+            while more := connection.recv(1000):
+                answer += more
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert b"--read_timeout_seconds" in answer
+
+    def test_an_idle_connection_is_kept_for_a_while_and_then_cut(self, hasty_url):
+        session = requests.Session()
+        address = f"{hasty_url}/v1/models/uanet"
+        assert session.get(address, timeout=20).status_code == 200
+        assert session.get(address, timeout=20).status_code == 200
+        time.sleep(1.0)
+        assert session.get(address, timeout=20).status_code == 200  # by a new connection
+        session.close()
+
+    def test_an_answer_that_is_not_taken_is_cut(self, hasty_url):
+        # Far more than the system keeps for a reader.
+        body = json.dumps({"signature_name": "string", "inputs": "a" * (16 << 20)}).encode()
+        path = b"/v1/models/types:predict"
+        head = b"POST %b HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (path, len(body))
+        with socket.socket() as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.settimeout(20)
+            connection.connect(self.address(hasty_url))
+            connection.sendall(head + body)
+            start = connection.recv(300)
+            assert start.startswith(b"HTTP/1.1 200"), start
+            time.sleep(1.5)
+            taken = 0
+            with contextlib.suppress(ConnectionResetError):
+                while piece := connection.recv(1 << 20):
+                    taken += len(piece)
+        assert taken < 16 << 20
+
+
+@pytest.fixture(scope="module")
+def hasty_url(toy_folder, types_folder):
+    models = [
+        ModelSettings("uanet", str(toy_folder / "uanet")),
+        ModelSettings("types", str(types_folder / "types")),
+    ]
+    with in_thread(models, read_seconds=0.5, body_bytes=32 << 20) as url:
+        yield url
+
+
+def test_connections_beyond_the_limit_are_told(toy_folder):
+    models = [ModelSettings("uanet", str(toy_folder / "uanet"))]
+    with in_thread(models, connections=3) as url:
+        parts = urllib.parse.urlsplit(url)
+        held = [socket.create_connection((parts.hostname, parts.port)) for _ in range(3)]
+        time.sleep(0.2)
+        with socket.create_connection((parts.hostname, parts.port), timeout=20) as connection:
+            answer = connection.recv(1000)
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        head, _, content = answer.partition(b"\r\n\r\n")
+        assert json.loads(content) == {"error": "Too many connections so far"}
+        assert b"content-length: %d\r\n" % len(content) in head + b"\r\n"
+        for connection in held:
+            connection.close()
+        time.sleep(0.2)
+        assert predict(url, COLUMN)[0] == 200
+
+
 class Stuck:
     """A model whose answers wait until they may come; or one that is broken inside."""
 
     def __init__(self):
         self.started, self.go_on = threading.Semaphore(0), threading.Event()
-        self.most, self.running, self.lock = 0, 0, threading.Lock()
+        self.most, self.running, self.runs, self.lock = 0, 0, 0, threading.Lock()
 
     def input_types(self, signature):
         del signature
@@ -80,6 +235,7 @@ class Stuck:
             raise RuntimeError("a fault of the program")
         with self.lock:
             self.running += 1
+            self.runs += 1
             self.most = max(self.most, self.running)
         self.started.release()
         assert self.go_on.wait(60)
@@ -121,6 +277,48 @@ def test_the_server_answers_while_models_run_and_bounds_how_many(stuck):
         thread.join()
     assert results == [(200, {"outputs": [1.0]})] * 8
     assert model.most == 2
+
+
+def test_no_answer_takes_longer_than_allowed(tmp_path):
+    (tmp_path / "1").mkdir()
+    model = Stuck()
+    settings = [ModelSettings("m", str(tmp_path))]
+    with in_thread(settings, load=lambda path: model, threads=2, answer_seconds=0.5) as url:
+        results = []
+
+        def ask():
+            start = time.monotonic()
+            results.append((*predict(url, '{"inputs": [1]}', "m"), time.monotonic() - start))
+
+        threads = [threading.Thread(target=ask) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        message = "The answer took longer than 500 ms (--rest_api_timeout_in_ms)."
+        assert [result[:2] for result in results] == [(504, {"error": message})] * 6
+        assert all(0.4 < seconds < 10 for *_, seconds in results)
+        model.go_on.set()
+        assert predict(url, '{"inputs": [1]}', "m")[0] == 200
+        assert model.most == 2  # those that waited for a thread never ran
+        assert model.runs == 3
+
+
+def test_many_tokens_run_one_after_another(tmp_path):
+    (tmp_path / "1").mkdir()
+    model = Stuck()
+    settings = [ModelSettings("m", str(tmp_path))]
+    with in_thread(settings, load=lambda path: model, threads=4, tokens=10) as url:
+        body = json.dumps({"inputs": [1.0] * 6})
+        threads = [threading.Thread(target=predict, args=(url, body, "m")) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        assert model.started.acquire(timeout=30)
+        assert not model.started.acquire(timeout=0.5)
+        model.go_on.set()
+        for thread in threads:
+            thread.join()
+        assert (model.most, model.runs) == (1, 3)
 
 
 def test_a_fault_of_the_program_is_told_in_json(stuck):

@@ -100,6 +100,11 @@ def test_a_shape_that_the_signature_denies_is_tried(types):
     assert outputs["y"].tolist() == [3.0, 7.0]
 
 
+def test_a_single_string(types):
+    (value,) = types.predict("string", {"x": np.array(b"ab", object)}).values()
+    assert (value.dtype, value.shape, value.item()) == (object, (), b"ab")
+
+
 def test_a_run_that_takes_too_long_is_stopped(types):
     assert types.predict("slow", {"x": np.float32([3])})["y"].tolist() == [3.0]
     with pytest.raises(RestError) as caught:

@@ -12,22 +12,24 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from uanet_tf.serving.rest_api.handler import Answer, Handler, error_answer
+from uanet_tf.serving.rest_api.limits import Limits
 from uanet_tf.serving.rest_api.rest_error import RestError
 
 # What is read and thrown away of a body over the limit, so that its sender, who writes before
 # it reads, comes to see the answer.
 _MOST_DISCARDED = 64 << 20
+_BODY_UNREAD = (http.HTTPStatus.REQUEST_ENTITY_TOO_LARGE, http.HTTPStatus.REQUEST_TIMEOUT)
 
 
-def make_app(handler: Handler, executor: Executor, *, max_body_bytes: int) -> Starlette:
+def make_app(handler: Handler, executor: Executor, limits: Limits) -> Starlette:
     """The application.
 
     Args:
       handler: answers.
       executor: a bounded pool of threads, in which models run.
-      max_body_bytes: largest body; a larger one is answered with 413.
+      limits: sizes and times.
     """
-    endpoint = _Endpoint(handler, executor, max_body_bytes)
+    endpoint = _Endpoint(handler, executor, limits)
     # An object, not a function: Starlette then leaves all methods to it.
     routes = [Route("/{path:path}", endpoint)]
     return Starlette(routes=routes, exception_handlers={Exception: _fault})
@@ -36,10 +38,10 @@ def make_app(handler: Handler, executor: Executor, *, max_body_bytes: int) -> St
 class _Endpoint:
     """Answers one request."""
 
-    def __init__(self, handler: Handler, executor: Executor, max_body_bytes: int) -> None:
+    def __init__(self, handler: Handler, executor: Executor, limits: Limits) -> None:
         self._handler = handler
         self._executor = executor
-        self._max_body_bytes = max_body_bytes
+        self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -48,13 +50,17 @@ class _Endpoint:
         except ClientDisconnect:
             return
         headers = {"content-type": answer.content_type}
-        if answer.status == http.HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        if answer.status in _BODY_UNREAD:
             headers["connection"] = "close"
         await Response(answer.body, answer.status, headers)(scope, receive, send)
 
     async def _answer(self, request: Request) -> Answer:
         target = _target(request.scope)
-        body = await self._body(request)
+        try:
+            async with asyncio.timeout(self._limits.read_seconds):
+                body = await self._body(request)
+        except TimeoutError:
+            return error_answer(self._handler.too_slow())
         if body is None:
             return error_answer(self._handler.too_large())
         answer = self._handler.quick_answer(
@@ -62,24 +68,33 @@ class _Endpoint:
         )
         if answer is None:
             gzipped = "gzip" in request.headers.get("content-encoding", "").lower()
-            answer = await asyncio.get_running_loop().run_in_executor(
-                self._executor, lambda: self._handler.predict(target, body, gzipped=gzipped)
-            )
+            answer = await self._predict(target, body, gzipped)
         logging.vlog(1, "%s %s: %d", request.method, target[:200], answer.status)
         return answer
+
+    async def _predict(self, target: str, body: bytes, gzipped: bool) -> Answer:
+        """Runs the model, in its turn; a run that takes too long goes on, but nobody waits."""
+        run = asyncio.get_running_loop().run_in_executor(
+            self._executor, lambda: self._handler.predict(target, body, gzipped=gzipped)
+        )
+        try:
+            # One that still waits for a thread is taken back, and never runs.
+            return await asyncio.wait_for(run, self._limits.answer_seconds or None)
+        except TimeoutError:
+            return error_answer(self._handler.too_late())
 
     async def _body(self, request: Request) -> bytes | None:
         """The body; None if it is over the limit."""
         pieces, size = [], 0
         async for piece in request.stream():
             size += len(piece)
-            if size <= self._max_body_bytes:
+            if size <= self._limits.body_bytes:
                 pieces.append(piece)
             else:
                 pieces.clear()
-                if size > _MOST_DISCARDED + self._max_body_bytes:
+                if size > _MOST_DISCARDED + self._limits.body_bytes:
                     break
-        return b"".join(pieces) if size <= self._max_body_bytes else None
+        return b"".join(pieces) if size <= self._limits.body_bytes else None
 
 
 def _target(scope: Scope) -> str:

@@ -7,12 +7,17 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from uanet_tf.serving.rest_api import json_request, json_response, routes
+from uanet_tf.serving.rest_api.limits import Limits
+from uanet_tf.serving.rest_api.memory import give_memory_back
 from uanet_tf.serving.rest_api.model_manager import ModelManager
 from uanet_tf.serving.rest_api.rest_error import RestError, bad_request, unimplemented
+from uanet_tf.serving.rest_api.token_budget import TokenBudget, count_tokens
 
 _JSON = "application/json"
 _ORIGIN = re.compile(r"https?://.+")
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
+# From here on a run takes memory that would be missed elsewhere.
+_MANY_TOKENS = 1024
 
 
 class Answer(NamedTuple):
@@ -35,12 +40,13 @@ class Handler:
 
     Args:
       manager: the models.
-      max_body_bytes: largest body after unpacking.
+      limits: of a body after unpacking, and of tokens.
     """
 
-    def __init__(self, manager: ModelManager, *, max_body_bytes: int) -> None:
+    def __init__(self, manager: ModelManager, limits: Limits) -> None:
         self._manager = manager
-        self._max_body_bytes = max_body_bytes
+        self._limits = limits
+        self._budget = TokenBudget(limits.tokens, limits.answer_seconds)
 
     def quick_answer(self, method: str, target: str, origin: str = "") -> Answer | None:
         """Answers what needs no model to run; None: ``predict`` has to.
@@ -79,7 +85,11 @@ class Handler:
                     raise _not_predict(route.kind, model.method(signature))
                 inputs = json_request.read_inputs(request, model.input_types(signature))
                 del request, body  # large ones would be kept while the model runs
-                outputs = model.predict(signature, inputs.tensors)
+                tokens = count_tokens(inputs.tensors)
+                with self._budget.spend(tokens):
+                    outputs = model.predict(signature, inputs.tensors)
+                    if tokens >= _MANY_TOKENS:
+                        give_memory_back(collect=False)
             return Answer(HTTPStatus.OK, json_response.predictions(outputs, rows=inputs.rows))
         except RestError as error:
             return error_answer(error)
@@ -88,7 +98,23 @@ class Handler:
         """The error of a body over the limit (413)."""
         return RestError(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-            f"The body is larger than {self._max_body_bytes:,} bytes (--max_body_bytes).",
+            f"The body is larger than {self._limits.body_bytes:,} bytes (--max_body_bytes).",
+        )
+
+    def too_slow(self) -> RestError:
+        """The error of a body that does not come to its end (408)."""
+        return RestError(
+            HTTPStatus.REQUEST_TIMEOUT,
+            f"The body did not come within {self._limits.read_seconds:g} s "
+            "(--read_timeout_seconds).",
+        )
+
+    def too_late(self) -> RestError:
+        """The error of an answer that takes too long (504)."""
+        return RestError(
+            HTTPStatus.GATEWAY_TIMEOUT,
+            f"The answer took longer than {1000 * self._limits.answer_seconds:.0f} ms "
+            "(--rest_api_timeout_in_ms).",
         )
 
     def _status(self, route: routes.Route) -> dict[str, Any]:
@@ -120,10 +146,10 @@ class Handler:
     def _unpack(self, body: bytes) -> bytes:
         inflater = zlib.decompressobj(_GZIP_WINDOW)
         try:
-            unpacked = inflater.decompress(body, self._max_body_bytes + 1)
+            unpacked = inflater.decompress(body, self._limits.body_bytes + 1)
         except zlib.error:
             raise bad_request("The body is not the gzip data that its header announces.") from None
-        if len(unpacked) > self._max_body_bytes:
+        if len(unpacked) > self._limits.body_bytes:
             raise self.too_large()
         if not inflater.eof:
             raise bad_request("The gzip data of the body is not complete.")

@@ -101,7 +101,7 @@ class LoadedModel:
             values = run(*(inputs[name] for name in sorted(definition.inputs)))
         except tf.errors.OpError as error:
             raise from_tensorflow(error.error_code, error.message) from None
-        return dict(zip(sorted(definition.outputs), map(np.asarray, values), strict=True))
+        return dict(zip(sorted(definition.outputs), map(_array, values), strict=True))
 
     def close(self) -> None:
         """Gives the memory back; no request may be running, or come later."""
@@ -134,6 +134,11 @@ class LoadedModel:
                 # The one way to run a session without Python's check of shapes.
                 self._callables[name] = self._session._make_callable_from_options(options)
             return self._callables[name]
+
+
+def _array(value: Any) -> np.ndarray:
+    """An output as an array; a single string comes as bytes, which NumPy would take for its own."""
+    return np.array(value, object) if isinstance(value, bytes) else np.asarray(value)
 
 
 def _read_meta_graph(path: str) -> meta_graph_pb2.MetaGraphDef:

@@ -1,14 +1,20 @@
 """Runs an application on uvicorn until a signal ends it."""
 
 import contextlib
+import functools
 import signal
 import socket
 import threading
 from collections.abc import Iterator
+from typing import cast
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from uanet_tf.serving.rest_api.limits import Limits
+from uanet_tf.serving.rest_api.timed_protocol import TimedProtocol
+
+_MOST_HEAD_BYTES = 64 << 10
 _GRACE_SECONDS = 30  # for requests that have begun when the signal comes
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -24,10 +30,16 @@ class Server(uvicorn.Server):
         yield
 
 
-def make_server(app: ASGIApp) -> Server:
+def make_server(app: ASGIApp, limits: Limits) -> Server:
     """A server for ``app`` that logs warnings alone."""
+    protocol = functools.partial(
+        TimedProtocol, read_seconds=limits.read_seconds, most_connections=limits.connections
+    )
     config = uvicorn.Config(
         app,
+        http=cast(type[TimedProtocol], protocol),
+        ws="none",
+        h11_max_incomplete_event_size=_MOST_HEAD_BYTES,
         log_config=None,
         log_level="warning",
         access_log=False,
@@ -38,6 +50,6 @@ def make_server(app: ASGIApp) -> Server:
     return Server(config)
 
 
-def serve(app: ASGIApp, listener: socket.socket) -> None:
+def serve(app: ASGIApp, listener: socket.socket, limits: Limits) -> None:
     """Answers on ``listener`` until SIGTERM or SIGINT, then ends what has begun."""
-    make_server(app).run(sockets=[listener])
+    make_server(app, limits).run(sockets=[listener])
