@@ -18,7 +18,7 @@ STEPS = (
     {"ops", "config"},
     {"settings_record"},
     {"data", "attention", "recurrent", "recipe"},
-    {"samples", "corpora", "presets"},
+    {"samples", "corpora", "presets", "annotation"},
     {"representation"},
     {"encoders"},
     {"decoders", "refiner"},

@@ -1,0 +1,255 @@
+import io
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from uanet_tf.annotation.annotated_text import STATUSES, AnnotatedText, Mark
+from uanet_tf.annotation.formats import FORMATS, read_annotations, write_annotations
+from uanet_tf.errors import InputError
+
+scores = st.none() | st.floats(0, 1)
+letters = st.sampled_from(["a", "é", "東", "😀", "👩\u200d🚒", " ", "\u00a0", "\n", '"', "-"])
+values = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.lists(st.integers())
+
+
+@st.composite
+def texts(draw):
+    text = "x" + "".join(draw(st.lists(letters, max_size=12)))
+    cuts = sorted(draw(st.sets(st.integers(0, len(text)), max_size=6)))
+    pieces = list(zip(cuts[::2], cuts[1::2], strict=False))
+    kept = [piece for piece in pieces if draw(st.booleans())]
+    marks = tuple(
+        Mark(*piece, draw(st.sampled_from(["PER", "LOC-x", "道"])), draw(scores)) for piece in kept
+    )
+    return AnnotatedText(
+        text,
+        marks,
+        tokens=tuple(pieces) if draw(st.booleans()) else None,
+        status=draw(st.sampled_from(STATUSES)),
+        score=draw(scores),
+        id=draw(st.none() | st.integers(0, 99) | st.sampled_from(["a-1", "7"])),
+        meta=draw(st.dictionaries(st.sampled_from(["source", "year"]), values)),
+    )
+
+
+def through(items, tool):
+    stream = io.StringIO()
+    assert write_annotations(items, stream, tool) == len(items)
+    return list(read_annotations(io.StringIO(stream.getvalue()), tool, "file"))
+
+
+@pytest.mark.parametrize("tool", FORMATS)
+@settings(max_examples=60, deadline=None)
+@given(items=st.lists(texts(), max_size=3))
+def test_round_trip_loses_nothing(tool, items):
+    assert through(items, tool) == items
+
+
+ITEM = AnnotatedText(
+    "Ann saw 😀 Oslo .",
+    (Mark(0, 3, "PER", 0.9), Mark(10, 14, "LOC", 0.4)),
+    tokens=((0, 3), (4, 7), (8, 9), (10, 14), (15, 16)),
+    score=0.7,
+    id=5,
+    meta={"source": "x"},
+)
+
+
+def records(tool, items):
+    stream = io.StringIO()
+    write_annotations(items, stream, tool)
+    text = stream.getvalue()
+    return json.loads(text) if FORMATS[tool].is_list else list(map(json.loads, text.splitlines()))
+
+
+def test_label_studio_by_hand():
+    (task,) = records("label_studio", [ITEM])
+    (prediction,) = task["predictions"]
+    assert task["data"]["text"] == ITEM.text
+    assert prediction["score"] == 0.7
+    assert prediction["result"][1] == {
+        "id": "e1",
+        "from_name": "label",
+        "to_name": "text",
+        "type": "labels",
+        "value": {"start": 10, "end": 14, "text": "Oslo", "labels": ["LOC"]},
+        "score": 0.4,
+    }
+
+
+def test_doccano_by_hand():
+    (line,) = records("doccano", [ITEM])
+    assert line["text"] == ITEM.text
+    assert line["label"] == [[0, 3, "PER"], [10, 14, "LOC"]]
+    assert line["source"] == "x"
+
+
+def test_prodigy_by_hand():
+    (line,) = records("prodigy", [ITEM])
+    assert line["tokens"][3] == {"text": "Oslo", "start": 10, "end": 14, "id": 3, "ws": True}
+    assert line["tokens"][4]["ws"] is False
+    span = {"start": 10, "end": 14, "token_start": 3, "token_end": 3, "label": "LOC", "score": 0.4}
+    assert line["spans"][1] == span
+    assert "answer" not in line
+
+
+def test_argilla_by_hand():
+    (record,) = records("argilla", [ITEM])
+    assert record["id"] == "5"
+    assert record["fields"] == {"text": ITEM.text}
+    assert record["suggestions"] == {
+        "entities": {
+            "value": [
+                {"start": 0, "end": 3, "label": "PER"},
+                {"start": 10, "end": 14, "label": "LOC"},
+            ],
+            "score": [0.9, 0.4],
+            "agent": "uanet_tf",
+        }
+    }
+
+
+def read_one(tool, record):
+    (item,) = read_annotations([json.dumps(record)], tool, "file")
+    return item
+
+
+def test_label_studio_takes_the_persons_marks_and_the_one_who_finished():
+    region = {"start": 0, "end": 3, "text": "Ann", "labels": ["PER"]}
+    other = {"start": 8, "end": 12, "text": "Oslo", "labels": ["LOC"]}
+    task = {
+        "id": 9,
+        "data": {"text": "Ann saw Oslo .", "source": "x"},
+        "annotations": [
+            {"result": [_region(region)], "was_cancelled": False, "ground_truth": False},
+            {"result": [_region(other)], "was_cancelled": True},
+        ],
+        "predictions": [{"result": [_region(other)], "score": 0.3}],
+    }
+    item = read_one("label_studio", task)
+    assert (item.marks, item.status) == ((Mark(0, 3, "PER"),), "accepted")
+    assert (item.id, item.meta) == (9, {"source": "x"})
+    task["annotations"] = []
+    assert read_one("label_studio", task).marks == (Mark(8, 12, "LOC"),)
+    assert read_one("label_studio", task).status == "suggested"
+
+
+def _region(value):
+    relation = {"type": "labels", "from_name": "l", "to_name": "t", "value": value}
+    return relation | {"origin": "manual"}
+
+
+def test_label_studio_compact_export_and_other_controls():
+    record = {
+        "id": 3,
+        "text": "Ann saw Oslo .",
+        "entity": [{"start": 0, "end": 3, "text": "Ann", "labels": ["PER"]}],
+        "annotator": 1,
+    }
+    item = read_one("label_studio", record)
+    assert (item.marks, item.status, item.id) == ((Mark(0, 3, "PER"),), "accepted", 3)
+    task = {
+        "data": {"text": "Ann saw Oslo ."},
+        "annotations": [
+            {"result": [{"type": "choices", "value": {"choices": ["good"]}}, {"type": "relation"}]}
+        ],
+    }
+    assert read_one("label_studio", task).marks == ()
+
+
+def test_label_studio_offsets_in_utf_16_units_are_mended_and_wrong_ones_are_told():
+    value = {"start": 3, "end": 7, "text": "Oslo", "labels": ["LOC"]}  # 😀 counted twice
+    task = {"data": {"text": "😀 Oslo ."}, "annotations": [{"result": [_region(value)]}]}
+    assert read_one("label_studio", task).marks == (Mark(2, 6, "LOC"),)
+    value["text"] = "Rome"
+    with pytest.raises(InputError, match="file:1: characters 3 to 7 read 'slo ', not 'Rome'"):
+        read_one("label_studio", task)
+
+
+def test_doccano_after_a_person_and_with_relations():
+    (line,) = records("doccano", [ITEM])
+    exported = {"id": 77, **line, "Comments": []}
+    assert read_one("doccano", exported) == ITEM
+    exported["label"] = [[10, 14, "LOC"]]
+    changed = read_one("doccano", exported)
+    assert changed.status == "accepted"
+    assert changed.marks == (Mark(10, 14, "LOC", 0.4),)
+    entities = [{"id": 1, "label": "PER", "start_offset": 0, "end_offset": 3}]
+    related = {"id": 1, "text": "Ann", "entities": entities, "relations": [], "Comments": []}
+    assert read_one("doccano", related) == AnnotatedText(
+        "Ann", (Mark(0, 3, "PER"),), status="accepted", id=1
+    )
+    assert read_one("doccano", {"data": "Ann", "label": []}).text == "Ann"
+
+
+def test_prodigy_answers():
+    line = {"text": "Ann", "spans": [{"start": 0, "end": 3, "label": "PER"}], "_task_hash": -1}
+    for answer, status in (("accept", "accepted"), ("reject", "rejected"), ("ignore", "skipped")):
+        assert read_one("prodigy", {**line, "answer": answer}).status == status
+    assert read_one("prodigy", line).status == "suggested"
+
+
+def test_argilla_takes_the_persons_spans():
+    record = {
+        "id": "r1",
+        "fields": {"content": "Ann saw Oslo ."},
+        "metadata": {"n": 1},
+        "suggestions": {"span": {"value": [], "score": None, "agent": "m"}},
+        "responses": {
+            "span": [{"value": [{"label": "PER", "start": 0, "end": 3}], "user_id": "u"}],
+            "quality": [{"value": "good", "user_id": "u"}],
+        },
+        "status": "completed",
+        "_server_id": "s",
+    }
+    item = read_one("argilla", record)
+    assert item == AnnotatedText(
+        "Ann saw Oslo .", (Mark(0, 3, "PER"),), status="accepted", id="r1", meta={"n": 1}
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "message"),
+    [
+        (
+            "doccano",
+            '{"text": "Ann", "label": [[0, 9, "PER"]]}',
+            "file:1: characters 0 to 9 are no",
+        ),
+        ("doccano", '\n{"text": "Ann", "label": [[0]]}', "file:2: not a record of doccano"),
+        ("doccano", "{}", "file:1: not a record of doccano: there is no 'data'"),
+        ("doccano", "text", "file:1: not JSON"),
+        ("prodigy", '{"spans": []}', "file:1: not a record of prodigy: there is no 'text'"),
+        ("label_studio", '[{"data": {}}]', "file: record 1: not a record of label_studio"),
+        ("label_studio", '[{"data": {}}', "file: not JSON"),
+        ("label_studio", "[3]", "file: record 1: not a record of label_studio"),
+        ("argilla", '[{"fields": {"n": 1}}]', "file: record 1: a record holds no text"),
+        ("spacy", "[]", "the tool must be one of label_studio, doccano, prodigy, argilla"),
+    ],
+)
+def test_messages(tool, text, message):
+    with pytest.raises(InputError) as error:
+        list(read_annotations(io.StringIO(text), tool, "file"))
+    assert str(error.value).startswith(message)
+
+
+def test_names_that_the_format_uses_are_refused_as_meta():
+    for tool, name in (("doccano", "label"), ("argilla", "tokens")):
+        with pytest.raises(InputError, match=name):
+            records(tool, [AnnotatedText("a", meta={name: 1})])
+
+
+def test_empty_files():
+    for tool in FORMATS:
+        assert through([], tool) == []
+        assert list(read_annotations(["\n"], tool, "file")) == []
+    assert records("prodigy", [AnnotatedText("a")]) == [{"text": "a", "spans": []}]
+
+
+def test_either_layout_is_read():
+    line = '{"text": "Ann", "label": []}'
+    expected = [AnnotatedText("Ann", status="accepted")] * 2
+    assert list(read_annotations([f"\ufeff{line}\n", f"{line}\n"], "doccano", "f")) == expected
+    assert list(read_annotations([f"[{line},", f"{line}]"], "doccano", "f")) == expected

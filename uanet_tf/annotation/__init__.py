@@ -1,0 +1,1 @@
+"""Texts with marked entities, in the file formats of annotation tools."""

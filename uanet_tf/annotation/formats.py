@@ -1,0 +1,88 @@
+"""Files of annotation tools: reading and writing, by the tool's name."""
+
+import itertools
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, TextIO
+
+from uanet_tf.annotation import argilla, doccano, label_studio, prodigy
+from uanet_tf.annotation.annotated_text import AnnotatedText
+from uanet_tf.errors import InputError
+
+
+class _Format(NamedTuple):
+    read: Callable[[dict[str, Any]], AnnotatedText]
+    write: Callable[[AnnotatedText], dict[str, Any]]
+    is_list: bool  # one JSON list; else a JSON object a line
+
+
+FORMATS = {
+    "label_studio": _Format(label_studio.read, label_studio.write, True),
+    "doccano": _Format(doccano.read, doccano.write, False),
+    "prodigy": _Format(prodigy.read, prodigy.write, False),
+    "argilla": _Format(argilla.read, argilla.write, True),
+}
+
+
+def write_annotations(items: Iterable[AnnotatedText], stream: TextIO, tool: str) -> int:
+    """Writes texts as a file for a tool; returns how many."""
+    chosen = _format(tool)
+    count = 0
+    for count, item in enumerate(items, 1):
+        if chosen.is_list:
+            stream.write("[\n" if count == 1 else ",\n")
+        json.dump(chosen.write(item), stream, ensure_ascii=False)
+        if not chosen.is_list:
+            stream.write("\n")
+    if chosen.is_list:
+        stream.write("\n]\n" if count else "[]\n")
+    return count
+
+
+def read_annotations(stream: Iterable[str], tool: str, name: str) -> Iterator[AnnotatedText]:
+    """Reads a tool's file, a JSON list or an object a line, whichever it is.
+
+    Args:
+      stream: the lines of the file.
+      tool: one of ``FORMATS``.
+      name: the file's, for messages.
+
+    Raises:
+      InputError: the file is no JSON, or a record is not of this format; names the place.
+    """
+    chosen = _format(tool)
+    for place, record in _records(stream, name):
+        try:
+            yield chosen.read(record)
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from None
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            missing = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+            raise InputError(f"{place}: not a record of {tool}: {missing}.") from error
+
+
+def _format(tool: str) -> _Format:
+    if tool not in FORMATS:
+        raise InputError(f"the tool must be one of {', '.join(FORMATS)}. Received: {tool!r}.")
+    return FORMATS[tool]
+
+
+def _records(stream: Iterable[str], name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Records with their place for messages."""
+    numbered = ((number, line) for number, line in enumerate(stream, 1) if line.strip())
+    begins, head = next(numbered, (0, ""))
+    head = head.lstrip("\ufeff \t")
+    if head.startswith("["):
+        text = head + "".join(line for _, line in numbered)
+        for position, record in enumerate(_parsed(text, name), 1):
+            yield f"{name}: record {position}", record
+        return
+    for number, line in itertools.chain([(begins, head)] if head else [], numbered):
+        yield f"{name}:{number}", _parsed(line, f"{name}:{number}")
+
+
+def _parsed(text: str, place: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{place}: not JSON: {error}.") from None
