@@ -210,6 +210,33 @@ def test_argilla_takes_the_persons_spans():
     )
 
 
+# Record(...).to_dict() of Argilla 2.8.0.
+OF_ARGILLA = """
+[{"id": "7", "fields": {"text": "Ann saw Oslo ."}, "metadata": {"source": "x"}, "suggestions":
+{"entities": {"value": [{"start": 0, "end": 3, "label": "PER"}, {"start": 8, "end": 12, "label":
+"LOC"}], "score": [0.9, 0.4], "agent": "m"}}, "responses": {}, "vectors": {}, "status": "pending",
+"_server_id": null}, {"id": "8", "fields": {"text": "Ann saw Oslo ."}, "metadata": {},
+"suggestions": {}, "responses": {"entities": [{"value": [{"start": 0, "end": 3, "label": "PER"}],
+"user_id": "00000000-0000-0000-0000-000000000005"}]}, "vectors": {}, "status": "pending",
+"_server_id": null}]"""
+
+
+def test_what_argilla_itself_writes():
+    suggested, accepted = read_annotations(io.StringIO(OF_ARGILLA), "argilla", "file")
+    assert suggested == AnnotatedText(
+        "Ann saw Oslo .",
+        (Mark(0, 3, "PER", 0.9), Mark(8, 12, "LOC", 0.4)),
+        id="7",
+        meta={"source": "x"},
+    )
+    assert accepted == AnnotatedText(
+        "Ann saw Oslo .", (Mark(0, 3, "PER"),), status="accepted", id="8"
+    )
+    # What it asks of a record: these keys, and no others.
+    asked = json.loads(OF_ARGILLA)[0].keys() - {"status", "_server_id"}
+    assert records("argilla", [suggested])[0].keys() == asked
+
+
 @pytest.mark.parametrize(
     ("tool", "text", "message"),
     [
