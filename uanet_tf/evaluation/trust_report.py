@@ -1,9 +1,10 @@
 """Can the numbers beside the labels be trusted: by tokens, by entities, beside a plain softmax."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from uanet_tf.data.tag_schemes import Span
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.trust import Trust, trust
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
@@ -39,10 +40,15 @@ def trust_groups(
     kept["uncertain_tokens"] = np.asarray(uncertain, bool)
     groups = {name: trust(confidence[k], nats[k], right[k]) for name, k in kept.items()}
     if task == "ner":
-        spans = [sentence.spans for sentence in tagged]
+        entities = [sentence.entities for sentence in tagged]
+        given = [entity for found in entities for entity in found]
+        spans = [
+            [Span(entity.type, entity.token_start, entity.token_end) for entity in found]
+            for found in entities
+        ]
         groups["entities"] = trust(
-            np.array([min(part) for part in _parts(tagged, "confidence")]),
-            np.array([max(part) for part in _parts(tagged, "uncertainty")]),
+            np.array([entity.confidence for entity in given]),
+            np.array([entity.uncertainty for entity in given]),
             scoring.right_entities(gold, spans),
         )
     return {name: scores for name, scores in groups.items() if scores is not None}
@@ -51,14 +57,6 @@ def trust_groups(
 def token_values(tagged: Sequence[TaggedSentence], name: str) -> np.ndarray:
     """One number of each token, over all sentences: [N]."""
     return np.array([value for sentence in tagged for value in getattr(sentence, name)])
-
-
-def _parts(tagged: Sequence[TaggedSentence], name: str) -> Iterator[list[float]]:
-    """The numbers of the tokens of each entity."""
-    for sentence in tagged:
-        values = getattr(sentence, name)
-        for span in sentence.spans:
-            yield values[span.start : span.end]
 
 
 _GROUPS = {
