@@ -25,7 +25,7 @@ STEPS = (
     {"inference"},
     {"models"},
     {"tagging", "metrics", "calibration"},
-    {"training", "evaluation", "exporting", "serving"},
+    {"training", "evaluation", "exporting", "serving", "spark"},
     {"commands"},
     # What a person starts: `python train.py`, `python -m uanet_tf`, `python -m uanet_tf.tag`.
     {
@@ -33,6 +33,7 @@ STEPS = (
         "export.py",
         "evaluate",
         "tag",
+        "spark_tag",
         "exporting.run_tflite",
         "data.check",
         "data.sample_corpus",

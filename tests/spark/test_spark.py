@@ -1,0 +1,288 @@
+"""Spark gives the answers of ``uanet_tf.tag``, in one process, in several, and after a kill -9."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import uanet_tf
+from uanet_tf.commands import runner, spark_tag
+from uanet_tf.errors import InputError
+from uanet_tf.spark import session as session_module
+
+ROOT = Path(__file__).resolve().parents[2]
+SCORES = ("uncertainty", "confidence")
+
+
+@pytest.fixture(scope="module")
+def spark(spark_is_here):
+    session = session_module.make_session("local[2]", spark__driver__memory="1g")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def expected(run_dir, sentences):
+    model = uanet_tf.load_model(run_dir)
+    model.refine_all = False
+    return uanet_tf.tag(model, sentences)
+
+
+def assert_same(actual, expected):
+    assert actual["labels"] == expected.labels
+    assert actual["draft_labels"] == expected.draft_labels
+    assert actual["tokens"] == expected.tokens
+    for name in SCORES:
+        np.testing.assert_allclose(actual[name], getattr(expected, name), rtol=0, atol=2e-6)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("partitions", [1, 4])
+def test_a_column_of_words(spark, run_dir, sentences, expected, partitions):
+    rows = [(number, words, "kept") for number, words in enumerate(sentences)]
+    schema = "id int, words array<string>, other string"
+    table = spark.createDataFrame(spark.sparkContext.parallelize(rows, partitions), schema)
+    tagged = uanet_tf.spark.tag(table, run_dir, column="words")
+    assert tagged.columns == ["id", "words", "other", "tagged", "error"]
+    found = tagged.collect()
+    assert [row.id for row in found] == list(range(len(sentences)))
+    assert {row.other for row in found} == {"kept"}
+    assert {row.error for row in found} == {None}
+    for row, answer in zip(found, expected, strict=True):
+        assert_same(row.tagged, answer)
+        assert row.tagged.text == " ".join(answer.tokens)
+        spans = [(each.type, each.token_start, each.token_end) for each in row.tagged.entities]
+        assert spans == [tuple(span) for span in answer.spans]
+    assert any(row.tagged.entities for row in found)
+
+
+@pytest.mark.process
+def test_texts_and_rows_that_cannot_be_tagged(spark, run_dir, expected):
+    texts = ["  Ann met\tBo van Beck.", None, "", " ", "x" * 1001]
+    table = spark.createDataFrame([(text,) for text in texts], "text string")
+    first, missing, *empty, long = uanet_tf.spark.tag(table, run_dir).collect()
+    assert first.tagged.tokens == ["Ann", "met", "Bo", "van", "Beck", "."]
+    assert first.tagged.text == texts[0]
+    for token, start, end in zip(
+        first.tagged.tokens, first.tagged.starts, first.tagged.ends, strict=True
+    ):
+        assert texts[0][start:end] == token
+    for entity in first.tagged.entities:
+        assert texts[0][entity.start : entity.end] == entity.text
+        inside = slice(entity.token_start, entity.token_end)
+        assert entity.confidence == min(first.tagged.confidence[inside])
+    assert [row.tagged.tokens for row in empty] == [[], []]
+    assert (missing.tagged, long.tagged) == (None, None)
+    assert missing.error == "There is no text, or a word is missing or empty."
+    assert long.error == "A word has 1,001 characters, the limit is 1,000."
+    words = spark.createDataFrame([(["a", ""],), (["a", None],), ([],)], "text array<string>")
+    bad, worse, none = uanet_tf.spark.tag(words, run_dir, num_samples=0).collect()
+    assert bad.error == worse.error == missing.error
+    assert none.tagged.labels == []
+
+
+@pytest.mark.process
+def test_wrong_arguments(spark, run_dir, tmp_path):
+    table = spark.createDataFrame([(1, "a")], "id int, text string")
+    with pytest.raises(InputError, match="There is no column 'x'; there are id, text"):
+        uanet_tf.spark.tag(table, run_dir, column="x")
+    with pytest.raises(InputError, match=r"must hold strings or arrays of strings\. Received: int"):
+        uanet_tf.spark.tag(table, run_dir, column="id")
+    with pytest.raises(InputError, match=r"holds no model\.keras"):
+        uanet_tf.spark.tag(table, tmp_path)
+    with pytest.raises(InputError, match="has a column 'error' already"):
+        uanet_tf.spark.tag(table.withColumnRenamed("id", "error"), run_dir)
+
+
+# ------------------------------------------------------------------------------ command
+
+
+@pytest.fixture
+def call(capsys):
+    def call(*arguments):
+        spark_tag.FLAGS.unparse_flags()
+        code = runner.exit_code(spark_tag.main, spark_tag.FLAGS, ["p", *map(str, arguments)])
+        return code, capsys.readouterr().err
+
+    return call
+
+
+def lines_of(folder):
+    """The lines of the parts, in their order."""
+    return [
+        json.loads(line)
+        for part in sorted(folder.glob("part-*"))
+        for line in part.read_text(encoding="utf-8").splitlines()
+    ]
+
+
+@pytest.mark.process
+@pytest.mark.usefixtures("spark")
+def test_files(call, run_dir, sentences, expected, tmp_path):
+    data = tmp_path / "in.jsonl"
+    lines = [json.dumps({"id": n, "tokens": words}) for n, words in enumerate(sentences)]
+    data.write_text("\n".join(["{", *lines, '{"tokens": []}']), encoding="utf-8")
+    output = tmp_path / "out"
+    assert call(f"--run_dir={run_dir}", f"--input={data}", f"--output={output}") == (0, "")
+    bad, *found, empty = lines_of(output)
+    assert "not JSON" in bad["error"]
+    assert empty["labels"] == []
+    assert [line["id"] for line in found] == list(range(len(sentences)))
+    for line, answer in zip(found, expected, strict=True):
+        assert_same(line, answer)
+    code, err = call(f"--run_dir={run_dir}", f"--input={data}", f"--output={output}")
+    assert code == 2
+    assert "already exists" in err
+
+    conll = tmp_path / "in.conll"
+    rows = ["".join(f"{word}\tO\n" for word in words) for words in sentences]
+    conll.write_text("-DOCSTART- O\n\n" + "\n".join(rows), encoding="utf-8")
+    output = tmp_path / "out2"
+    assert call(f"--run_dir={run_dir}", f"--input={conll}", f"--output={output}") == (0, "")
+    assert [line["labels"] for line in lines_of(output)] == [each.labels for each in expected]
+
+
+@pytest.mark.process
+def test_parquet(call, spark, run_dir, sentences, expected, tmp_path):
+    rows = [(n, words, "x") for n, words in enumerate(sentences)]
+    table = spark.createDataFrame(rows, "id int, words array<string>, other string")
+    table.coalesce(1).write.parquet(str(tmp_path / "in.parquet"))
+    output = tmp_path / "out"
+    flags = ["--text_column=words", "--id_column=id", f"--output={output}"]
+    assert call(f"--run_dir={run_dir}", f"--input={tmp_path}/in.parquet", *flags) == (0, "")
+    tagged = spark.read.parquet(str(output))
+    assert tagged.columns == ["id", "tagged", "error"]
+    found = sorted(tagged.collect(), key=lambda row: row.id)
+    assert [row.tagged.labels for row in found] == [each.labels for each in expected]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--input=a.jsonl"], "--output is required."),
+        (["--output=b"], "--input is required."),
+        (["--input=a", "--output=b"], "--input_format is required: the name a does not tell it."),
+        (["--input=a.jsonl", "--output=b", "--partitions=0"], "--partitions"),
+    ],
+)
+def test_wrong_flags(call, run_dir, arguments, said):
+    code, err = call(f"--run_dir={run_dir}", *arguments)
+    assert code == 2
+    assert said in err
+    assert err.count("\n") == 1
+
+
+# ---------------------------------------------------------------------------- a cluster
+
+
+def descendants(pid):
+    """{process: its command line} of all that a process started."""
+    parents, found = {}, {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                line = (entry / "cmdline").read_bytes().decode(errors="replace")
+            except OSError:
+                continue  # it has ended
+            parents[int(entry.name)] = (int(fields[1]), line)
+    known = {pid}
+    for _ in parents:
+        new = {child for child, (parent, _) in parents.items() if parent in known} - known
+        if not new:
+            break
+        known |= new
+        found |= {child: parents[child][1] for child in new}
+    return found
+
+
+@pytest.mark.process
+@pytest.mark.usefixtures("spark_is_here")
+def test_an_executor_is_killed(run_dir, sentences, expected, tmp_path):
+    """``local-cluster``: a master and workers and executors in processes of their own."""
+    copies = 40
+    data, output = tmp_path / "in.jsonl", tmp_path / "out"
+    lines = [json.dumps({"id": n, "tokens": words}) for n, words in enumerate(sentences * copies)]
+    data.write_text("\n".join(lines), encoding="utf-8")
+    flags = [f"--run_dir={run_dir}", f"--input={data}", f"--output={output}", "--partitions=8"]
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "uanet_tf.spark_tag",
+            "--master=local-cluster[2,1,1024]",
+            *flags,
+        ],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"SPARK_LOCAL_DIRS": str(tmp_path)},
+    )
+    killed = []
+
+    def kill_one():
+        """As soon as a first partition is written, and others are at work."""
+        while process.poll() is None and not killed:
+            if len(list(output.rglob("part-*"))) >= 1:
+                executors = [
+                    pid
+                    for pid, line in descendants(process.pid).items()
+                    if "CoarseGrainedExecutorBackend" in line
+                ]
+                if executors:
+                    os.kill(executors[0], signal.SIGKILL)
+                    killed.append(executors[0])
+            time.sleep(0.05)
+
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    err = process.communicate(timeout=900)[1]
+    killer.join()
+    assert process.returncode == 0, err[-2000:]
+    assert killed
+    found = lines_of(output)
+    assert [line["id"] for line in found] == list(range(len(sentences) * copies))
+    for line, answer in zip(found, expected * copies, strict=True):
+        assert_same(line, answer)
+
+
+# --------------------------------------------------------------------------------- Java
+
+
+def test_java_is_asked_for_in_one_sentence(tmp_path, monkeypatch):
+    pytest.importorskip("pyspark", reason="needs pyspark")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(
+        InputError, match="Spark needs Java 17 or newer, and there is none: install"
+    ):
+        session_module.check_spark()
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n")
+    java.chmod(0o755)
+    with pytest.raises(InputError, match=r"java is version 11: install one \(Debian: apt-get"):
+        session_module.check_spark()
+
+
+def test_pyspark_is_asked_for_in_one_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(InputError, match=r"needs the package pyspark .*uanet_tf\[spark\]"):
+        session_module.check_spark()
+
+
+def test_only_one_folder_imports_pyspark():
+    users = [
+        path.relative_to(ROOT / "uanet_tf")
+        for path in (ROOT / "uanet_tf").rglob("*.py")
+        if "import pyspark" in path.read_text(encoding="utf-8")
+        or "from pyspark" in path.read_text(encoding="utf-8")
+    ]
+    assert users
+    assert {path.parts[0] for path in users} == {"spark"}

@@ -1,0 +1,98 @@
+"""A run's model on its way to the executors, and loaded there once per process."""
+
+import atexit
+import dataclasses
+import hashlib
+import os
+import pathlib
+import shutil
+import tempfile
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from uanet_tf.errors import InputError
+
+_MODEL = "model.keras"
+_loaded: dict[Any, Any] = {}
+_lock = threading.Lock()
+
+
+@dataclasses.dataclass(frozen=True)
+class ShippedModel:
+    """Says to a worker where the model is and how it is applied.
+
+    Attributes:
+      run_dir: the run, where every executor can read it; None: the model comes as ``file``.
+      file: name of the file that ``SparkContext.addFile`` sent.
+      options: of ``load_model``, (name, value) pairs.
+    """
+
+    run_dir: str | None
+    file: str | None
+    options: tuple[tuple[str, Any], ...]
+
+    def load(self) -> Any:
+        """The model; loaded at the first call of a process, for the cores that a task is given."""
+        with _lock:
+            if self not in _loaded:
+                if not _loaded:
+                    _limit_threads()
+                _loaded[self] = self._load()
+            return _loaded[self]
+
+    def _load(self) -> Any:
+        from pyspark import SparkFiles
+
+        from uanet_tf.models.loading import load_model
+
+        with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
+            if self.file is not None:
+                os.symlink(SparkFiles.get(self.file), os.path.join(folder, _MODEL))
+            model = load_model(self.run_dir or folder, **dict(self.options))
+        # No answer shows what the refiner would say of certain tokens.
+        if model.gate is not None:
+            model.refine_all = False
+        return model
+
+
+def ship(
+    session: Any, run_dir: str | os.PathLike[str], options: Mapping[str, Any], *, shared: bool
+) -> ShippedModel:
+    """Sends the model of a run to the executors, once each.
+
+    Args:
+      session: the Spark session.
+      run_dir: a trained run, on the driver's machine.
+      options: of ``load_model``.
+      shared: send nothing, since every executor can read ``run_dir``.
+
+    Raises:
+      InputError: there is no trained model in ``run_dir``.
+    """
+    path = pathlib.Path(run_dir) / _MODEL
+    if not path.is_file():
+        raise InputError(
+            f"{run_dir} holds no {_MODEL}: it is not a run directory of a trained run."
+        )
+    kept = tuple(sorted(options.items()))
+    if shared:
+        return ShippedModel(os.path.abspath(run_dir), None, kept)
+    # By its content: an executor keeps files by name, and a run may be trained again.
+    name = f"uanet_tf_{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}.keras"
+    context = session.sparkContext
+    if not any(file.endswith(f"/{name}") for file in context.listFiles):
+        # Executors that start later fetch it from here.
+        folder = tempfile.mkdtemp(prefix="uanet_tf_spark_")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        context.addFile(shutil.copyfile(path, os.path.join(folder, name)))
+    return ShippedModel(None, name, kept)
+
+
+def _limit_threads() -> None:
+    import tensorflow as tf
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    tf.config.threading.set_intra_op_parallelism_threads(context.cpus() if context else 1)
+    tf.config.threading.set_inter_op_parallelism_threads(1)
