@@ -5,6 +5,7 @@ import tensorflow as tf
 from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.masking import has_others, self_bias
+from uanet_tf.ops.query_blocks import in_query_blocks
 from uanet_tf.ops.relative_attention import attend, merge_heads, position_scores, split_heads
 
 
@@ -107,19 +108,40 @@ class RelativeAttention(tf.keras.layers.Layer):
         queries, keys, values = self._project(
             words, context, context_table, query_positions
         )  # [h, B, T, d]
-        scale = self.head_width**-0.5
+        positions *= self.head_width**-0.5
+        if self.exclude_self:
+            values *= has_others(mask, tf.shape(keys)[2], values.dtype)
+
+        def ask(queries, asking, first):
+            return self._attend(queries, keys, values, positions, mask, dropout_seed, asking, first)
+
+        return in_query_blocks(
+            ask,
+            queries,
+            query_positions,
+            cells_per_query=self.num_heads * tf.shape(words)[0] * tf.shape(positions)[1],
+            whole=dropout_seed is not None,
+        )  # [B, T, h * d]
+
+    def _attend(
+        self, queries, keys, values, positions, mask, dropout_seed, query_positions, first
+    ) -> tf.Tensor:
+        """What the queries [h, B, Q, d] get, [B, Q, h * d]."""
         content_bias, position_bias = (
             tf.reshape(bias, [self.num_heads, 1, 1, self.head_width])
             for bias in (self.content_bias, self.position_bias)
         )
+        scale = self.head_width**-0.5
         scores = tf.matmul((queries + content_bias) * scale, keys, transpose_b=True)
-        scores += position_scores(queries + position_bias, positions * scale, query_positions)
-        # scores: [h, B, T, T]
+        scores += position_scores(queries + position_bias, positions, query_positions, first)
+        # scores: [h, B, Q, T]
         if self.exclude_self:
-            scores += self_bias(tf.shape(keys)[2], scores.dtype, query_positions)
-            values *= has_others(mask, tf.shape(keys)[2], values.dtype)
-        outputs = attend(scores, values, mask, self.dropout, dropout_seed)  # [h, B, T, d]
-        return merge_heads(outputs)  # [B, T, h * d]
+            length, count = tf.shape(keys)[2], tf.shape(queries)[2]
+            if query_positions is None:
+                query_positions = tf.expand_dims(tf.range(first, first + count), 0)
+            scores += self_bias(length, scores.dtype, query_positions)
+        outputs = attend(scores, values, mask, self.dropout, dropout_seed)  # [h, B, Q, d]
+        return merge_heads(outputs)
 
     def _project(self, words, context, context_table, query_positions) -> list[tf.Tensor]:
         """Queries [h, B, Q, d], keys and values [h, B, T, d]."""

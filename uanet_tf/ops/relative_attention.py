@@ -30,28 +30,36 @@ def merge_heads(inputs: tf.Tensor) -> tf.Tensor:
 
 
 def position_scores(
-    queries: tf.Tensor, positions: tf.Tensor, query_positions: tf.Tensor | None = None
+    queries: tf.Tensor,
+    positions: tf.Tensor,
+    query_positions: tf.Tensor | None = None,
+    first: int | tf.Tensor = 0,
 ) -> tf.Tensor:
     """Returns q_i . p_{i-j} for all i, j.
 
     Args:
       queries: [h, B, Q, d] floats.
       positions: [h * d, 2T] floats, a column p for each distance from T - 1 down to -T.
-      query_positions: [B, Q] int32, the position i of each query; None: all T in order.
+      query_positions: [B, Q] int32, the position i of each query; None: they are in a row.
+      first: position of the first query of a row, a scalar tensor; 0: all T are asked for.
 
     Returns:
       [h, B, Q, T] floats.
     """
     num_heads, head_width = queries.shape[0], queries.shape[3]
     shape = tf.shape(queries)
-    batch, count, columns = shape[1], shape[2], tf.shape(positions)[1]
+    batch, count = shape[1], shape[2]
+    length = tf.shape(positions)[1] // 2
+    if query_positions is None and tf.is_tensor(first):  # not all T
+        start = length - first - count
+        positions = positions[:, start : start + count + length]  # distances that occur
+    columns = tf.shape(positions)[1]
     keys = tf.reshape(positions, [num_heads, head_width, columns])
     folded = tf.reshape(queries, [num_heads, batch * count, head_width])
-    scores = tf.matmul(folded, keys)  # [h, B * Q, 2T]
+    scores = tf.matmul(folded, keys)  # [h, B * Q, 2T], or [h, B * Q, Q + T]
     scores = tf.reshape(scores, [num_heads, batch, count, columns])
     if query_positions is None:
         return relative_shift(scores)
-    length = columns // 2
     distance = tf.range(length) - tf.expand_dims(query_positions, -1) + length - 1  # [B, Q, T]
     distance = tf.broadcast_to(distance, tf.concat([[num_heads], tf.shape(distance)], axis=0))
     return tf.gather(scores, distance, batch_dims=3)

@@ -4,26 +4,28 @@ import tensorflow as tf
 
 
 def relative_shift(scores: tf.Tensor) -> tf.Tensor:
-    """Returns element (i, j) = the score of query i for distance i - j.
+    """Returns element (r, j) = the score of query r of Q queries in a row for key j.
 
-    Column c of ``scores`` belongs to distance T - 1 - c, so element (i, j) lies at column
-    T - 1 - i + j: row i starts one column further left than the row above. Read as one line of
-    numbers, rows of 2T starting T - 1 - i columns in are rows of 2T - 1 that all start T - 1
+    The queries stand at i = first + r. Column c of ``scores`` belongs to distance
+    first + Q - 1 - c, so what element (r, j) wants, distance first + r - j, lies at column
+    Q - 1 - r + j: each row starts one column further left than the row above. Read as one line of
+    numbers, rows of Q + T starting Q - 1 - r columns in are rows of Q + T - 1 that all start Q - 1
     numbers in; so two slices do it, without any index tensor.
 
     Args:
-      scores: [N, B, T, 2T] floats: distances T - 1 down to -T (the last is not read).
+      scores: [N, B, Q, Q + T] floats: distances first + Q - 1 down to first - T (the last is not
+        read). With all T queries these are T - 1 down to -T.
 
     Returns:
-      [N, B, T, T] floats.
+      [N, B, Q, T] floats.
 
     Reference:
       Dai et al., 2019, "Transformer-XL: Attentive Language Models beyond a Fixed-Length
       Context", appendix B, here for both directions.
     """
     shape = tf.shape(scores)
-    outer, batch, length = shape[0], shape[1], shape[2]
-    line = tf.reshape(scores, [outer, batch, 2 * length * length])
-    line = line[:, :, length - 1 : length - 1 + length * (2 * length - 1)]
-    rows = tf.reshape(line, [outer, batch, length, 2 * length - 1])
-    return rows[:, :, :, :length]  # [N, B, T, T]
+    outer, batch, count, columns = shape[0], shape[1], shape[2], shape[3]
+    line = tf.reshape(scores, [outer, batch, count * columns])
+    line = line[:, :, count - 1 : count - 1 + count * (columns - 1)]
+    rows = tf.reshape(line, [outer, batch, count, columns - 1])
+    return rows[:, :, :, : columns - count]  # [N, B, Q, T]

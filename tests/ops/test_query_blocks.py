@@ -1,0 +1,78 @@
+"""Attention in blocks of queries equals attention all at once."""
+
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from uanet_tf.attention.relative_attention import RelativeAttention
+from uanet_tf.ops import query_blocks
+from uanet_tf.ops.sinusoid import relative_sinusoid
+
+B, T, W = 3, 11, 8
+LENGTHS = [11, 4, 1]
+
+
+def make_answer(context, exclude_self, asked):
+    """A function of nothing, in a graph of its own, that asks an attention layer."""
+    tf.keras.utils.set_random_seed(3)
+    layer = RelativeAttention(2, 4, context_width=W if context else None, exclude_self=exclude_self)
+    words, labels = tf.random.normal([B, T, W]), tf.random.normal([B, T, W])
+    positions = tf.random.normal([W, W]) @ tf.transpose(relative_sinusoid(T, W))
+    queries = tf.constant([[9, 0, 4, 4, 10], [0, 1, 2, 3, 3], [0] * 5]) if asked else None
+
+    @tf.function(autograph=False, input_signature=[tf.TensorSpec([None, None, W])])
+    def answer(words):
+        return layer(
+            words,
+            positions,
+            context=labels if context else None,
+            mask=tf.sequence_mask(LENGTHS, T),
+            query_positions=queries,
+        )
+
+    return lambda: answer(words).numpy()
+
+
+@pytest.mark.parametrize(
+    ("context", "exclude_self", "asked"), list(itertools.product([False, True], repeat=3))
+)
+@pytest.mark.parametrize("rows", [1, 3])
+def test_blocks_change_nothing(monkeypatch, context, exclude_self, asked, rows):
+    expected = make_answer(context, exclude_self, asked)()
+    monkeypatch.setattr(query_blocks, "MOST_CELLS", rows * 2 * B * 2 * T)
+    actual = make_answer(context, exclude_self, asked)()
+    assert actual.shape == (B, 5 if asked else T, W)
+    np.testing.assert_allclose(actual, expected, atol=1e-6)
+
+
+def test_no_block_has_more_cells_than_allowed(monkeypatch):
+    monkeypatch.setattr(query_blocks, "MOST_CELLS", 100)
+    sizes = []
+
+    def ask(queries, positions, first):
+        assert positions is None
+        sizes.append((int(first), queries.shape[2]))
+        return tf.zeros([1, queries.shape[2], 4])
+
+    answers = query_blocks.in_query_blocks(
+        ask, tf.zeros([2, 1, 10, 2]), None, cells_per_query=tf.constant(30)
+    )
+    assert sizes == [(0, 3), (3, 3), (6, 3), (9, 1)]
+    assert answers.shape == (1, 10, 4)
+
+
+def test_training_asks_for_all_at_once(monkeypatch):
+    monkeypatch.setattr(query_blocks, "MOST_CELLS", 1)
+    sizes = []
+
+    def ask(queries, positions, first):
+        del positions, first
+        sizes.append(queries.shape[2])
+        return tf.zeros([1, queries.shape[2], 4])
+
+    query_blocks.in_query_blocks(
+        ask, tf.zeros([2, 1, 10, 2]), None, cells_per_query=tf.constant(30), whole=True
+    )
+    assert sizes == [10]
