@@ -1,25 +1,65 @@
-"""Sequence labelling with uncertainty: UANet (Gui et al., EMNLP 2020) in TensorFlow.
+"""Sequence labelling that knows when it is unsure: UANet (Gui et al., EMNLP 2020) in TensorFlow.
 
-Example:
+Train, or load what has been trained:
 
->>> model = uanet_tf.load_model("runs/demo")
->>> for sentence in uanet_tf.tag(model, [["Riverton", "beat", "Marlow", "2-1", "."]]):
-...     print(sentence)
+>>> model = uanet_tf.train("runs/mine", train="train.conll", dev="dev.conll", recipe="fast")
+>>> model = uanet_tf.load_model("runs/mine")
+
+Tag text, texts, or sentences that are lists of words:
+
+>>> for sentence in uanet_tf.tag(model, "Riverton beat Marlow 2-1. Nobody was surprised."):
+...     print(sentence)  # [ORG Riverton] beat [ORG Marlow] 2-1 .
+...     for entity in sentence.entities:
+...         print(entity.text, entity.type, entity.start, entity.end, entity.confidence)
+...     print(sentence.uncertainty)  # nats, one a token: what the gate looks at
+
+The model is a Keras model; ``pad`` makes the arrays that it takes:
+
+>>> model.predict(uanet_tf.pad([["Riverton", "beat", "Marlow"]]))["labels"]
+
+Ask a server, TensorFlow Serving's or ``uanet serve``:
+
+>>> with uanet_tf.Client("http://127.0.0.1:8501") as client:
+...     client.tag(["Riverton beat Marlow 2-1."])
+
+Everything else has a command: ``uanet`` lists them. Bad input, of a file or an argument, is an
+InputError of one sentence. docs/api.md has all of this in one page.
 """
 
+import os
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["InputError", "TaggedSentence", "__version__", "load_model", "tag", "tag_stream"]
+__all__ = [
+    "Client",
+    "Entity",
+    "InputError",
+    "TaggedSentence",
+    "TaggedSentences",
+    "__version__",
+    "load_model",
+    "pad",
+    "tag",
+    "tag_stream",
+    "train",
+]
+
+# TensorFlow notes at its import that it found no GPU, nine lines; who wants them sets the level.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 # TensorFlow takes seconds to import, so names are looked up when first used; and modules
 # of the package can be imported without it.
 _EXPORTS = {
+    "Client": "uanet_tf.serving.client",
+    "Entity": "uanet_tf.tagging.entity",
     "InputError": "uanet_tf.errors",
     "TaggedSentence": "uanet_tf.tagging.tagged_sentence",
+    "TaggedSentences": "uanet_tf.tagging.tagged_sentence",
     "load_model": "uanet_tf.models.loading",
+    "pad": "uanet_tf.data.padding",
     "tag": "uanet_tf.tagging.tag",
     "tag_stream": "uanet_tf.tagging.sentence_stream",
+    "train": "uanet_tf.training.train",
 }
 
 

@@ -2,6 +2,7 @@
 
 import difflib
 import pathlib
+from collections.abc import Sequence
 from typing import Any
 
 from uanet_tf.config import Config, iter_options
@@ -56,3 +57,10 @@ def recipe_settings(name: str) -> dict[str, Any]:
         else:
             settings[key] = type(defaults[key])(text)
     return settings
+
+
+def near_names(name: str, names: Sequence[str]) -> list[str]:
+    """Of names those with all the words of one that is none, else of like spelling; at most 3."""
+    words = set(name.split("_"))
+    with_all_words = [each for each in names if words <= set(each.split("_"))]
+    return with_all_words[:3] or difflib.get_close_matches(name, names, 3)

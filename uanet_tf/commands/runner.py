@@ -9,7 +9,6 @@
 Anything else that is raised is a fault of the program and shows its traceback.
 """
 
-import difflib
 import logging as python_logging
 import os
 import re
@@ -20,6 +19,7 @@ from typing import Any, NoReturn
 from absl import flags, logging
 
 from uanet_tf.errors import InputError
+from uanet_tf.recipe import near_names
 
 # What int() and float() say of text that is no number, and what people say.
 _NOT_A_NUMBER = {
@@ -210,15 +210,13 @@ def _near_flags(name: str, flag_values: flags.FlagValues) -> list[str]:
 
     absl itself suggests those that differ in a letter or two.
     """
-    words = set(name.split("_"))
     names = [
         each
         for module, found in flag_values.flags_by_module_dict().items()
         if not module.startswith("absl")
         for each in (flag.name for flag in found)
     ]
-    with_all_words = [each for each in names if words <= set(each.split("_"))]
-    return with_all_words[:3] or difflib.get_close_matches(name, names, 3)
+    return near_names(name, names)
 
 
 def _one_line(message: str) -> str:

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from uanet_tf.config import Config, from_dict
 from uanet_tf.data.lookup import Lookup, look_up, make_lookup
+from uanet_tf.data.padding import check_predict_input
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.inference.decision import Decision
@@ -178,6 +179,11 @@ class Tagger(tf.keras.Model):
 
     # As in ``graph_function``, for the graphs that Keras makes.
     @tf.autograph.experimental.do_not_convert
+    def predict(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """As Keras', for arrays of tokens and lengths, such as ``uanet_tf.pad`` gives."""
+        check_predict_input(x)
+        return super().predict(x, *args, **kwargs)
+
     def call(self, inputs, training=None):
         decision = self.decide(self.features(inputs))
         answers = self.answers.strings(

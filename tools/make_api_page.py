@@ -1,0 +1,87 @@
+"""Writes docs/api.md from the docstrings of what ``import uanet_tf`` offers.
+
+python -m tools.make_api_page
+"""
+
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+import uanet_tf
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "api.md"
+ORDER = ("train", "load_model", "tag", "TaggedSentence", "TaggedSentences", "Entity")
+_METHODS_OF_OTHERS = ("count", "index")
+
+
+def page() -> str:
+    """The whole page."""
+    names = [name for name in uanet_tf.__all__ if not name.startswith("__")]
+    names = [*ORDER, *(name for name in names if name not in ORDER)]
+    parts = [
+        "# The Python API",
+        "What `import uanet_tf` offers; `python -m tools.make_api_page` writes this page from the "
+        "docstrings.",
+        "```text\n" + inspect.cleandoc(uanet_tf.__doc__ or "") + "\n```",
+    ]
+    for name in names:
+        parts += _part(name, getattr(uanet_tf, name))
+    return "\n\n".join(parts) + "\n"
+
+
+def _part(name: str, value: Any) -> list[str]:
+    parts = [f"## `uanet_tf.{name}`", _code(name, value)]
+    if inspect.isclass(value):
+        for member, function in _members(value):
+            parts += [f"### `{name}.{member}`", _code(member, function)]
+    return parts
+
+
+def _members(value: type) -> list[tuple[str, Any]]:
+    """Public methods and properties that the class itself defines, with a docstring."""
+    found = []
+    for name, member in vars(value).items():
+        function = member.fget if isinstance(member, property) else member
+        if not name.startswith("_") and inspect.isfunction(function) and function.__doc__:
+            found.append((name, member))
+    return found
+
+
+def _code(name: str, value: Any) -> str:
+    if isinstance(value, property) and value.fget is not None:
+        head = f"{name} -> {inspect.signature(value.fget).return_annotation}"
+    elif inspect.isclass(value) and not _has_init(value):
+        head = name
+    else:
+        head = f"{name}{_signature(value)}"
+    return f"```text\n{head}\n\n{inspect.getdoc(value) or ''}\n```"
+
+
+def _has_init(value: type) -> bool:
+    return not issubclass(value, BaseException | list)
+
+
+def _signature(value: Any) -> str:
+    """The signature, an argument a line if it is long."""
+    signature = inspect.signature(value)
+    text = str(signature)
+    if len(text) < 80:
+        return text
+    parts = [str(parameter) for parameter in signature.parameters.values()]
+    kinds = [parameter.kind for parameter in signature.parameters.values()]
+    if inspect.Parameter.KEYWORD_ONLY in kinds:
+        parts.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    result = signature.return_annotation
+    ending = "" if result is inspect.Signature.empty else f" -> {inspect.formatannotation(result)}"
+    return "(\n    " + ",\n    ".join(parts) + f"\n){ending}"
+
+
+def main() -> None:
+    """Writes the page."""
+    PAGE.write_text(page(), encoding="utf-8")
+    sys.stdout.write(f"{PAGE}\n")
+
+
+if __name__ == "__main__":
+    main()
