@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     tagger = Tagger(options.model, threads=options.threads)
     column = options.token_column
     column = tagger.settings["token_column"] if column is None else column
-    rows = read_rows(options.input, kind, column)
+    rows = read_rows(options.input, kind, column, tagger.tokenizer)
     first = list(itertools.islice(rows, 1))  # a bad file leaves no output
     failed = 0
     with _open_output(options.output) as stream:

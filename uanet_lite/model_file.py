@@ -9,6 +9,7 @@ from typing import Any
 from uanet_lite.errors import InputError
 from uanet_lite.spans import SCHEMES
 from uanet_lite.token_lookup import FIRST_ID, PADDING_ID, UNKNOWN_ID
+from uanet_lite.tokenizer import Tokenizer
 
 FORMAT = 1
 _SETTINGS, _LABELS, _WORDS, _CHARS = "settings.json", "labels.txt", "words.txt", "chars.txt"
@@ -33,12 +34,14 @@ class ModelFile:
       labels: names of the labels, in the scheme of the training file.
       words: words from id 2 on, normalised.
       chars: characters from id 2 on.
+      tokenizer: cuts texts as the training data is cut.
     """
 
     settings: dict[str, Any]
     labels: list[str]
     words: list[str]
     chars: list[str]
+    tokenizer: Tokenizer
 
 
 def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
@@ -56,14 +59,17 @@ def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
         words = settings["words"] if "words" in settings else _lines(files.get(_WORDS, b""))
         chars = [chr(int(line.split("\t")[0])) for line in _lines(files[_CHARS])]
         labels = _lines(files[_LABELS])
-    except (ValueError, OverflowError, RecursionError) as error:
+        # Files of before know no tokenizer: theirs is the first kind.
+        named = settings.get("tokenizer")
+        tokenizer = Tokenizer() if named is None else Tokenizer.from_dict(named)
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise InputError(f"{path} is damaged: {' '.join(str(error).split())[:200]}") from None
     if settings["format"] != FORMAT:
         raise InputError(
             f"{path} has the format {settings['format']!r}, and this version of uanet_lite reads "
             f"{FORMAT}: install the version that goes with it, or export the run again."
         )
-    return ModelFile(settings, labels, words, chars)
+    return ModelFile(settings, labels, words, chars, tokenizer)
 
 
 def _read_archive(path: str | os.PathLike[str]) -> dict[str, bytes]:

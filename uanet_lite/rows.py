@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from uanet_lite.errors import InputError
 from uanet_lite.sentences import Sentence, read_sentence
+from uanet_lite.tokenizer import Tokenizer
 
 FORMATS = ("text", "jsonl", "conll")
 STDIN = "-"
@@ -46,7 +47,7 @@ def guess_format(path: str) -> str:
     return next((kind for end, kind in _ENDINGS.items() if path.lower().endswith(end)), "text")
 
 
-def read_rows(path: str, kind: str, token_column: int) -> Iterator[Row]:
+def read_rows(path: str, kind: str, token_column: int, tokenizer: Tokenizer) -> Iterator[Row]:
     """Streams the sentences of a file in constant memory.
 
     text: each line is a sentence, an empty one too. jsonl: each line is an object with a text
@@ -58,6 +59,7 @@ def read_rows(path: str, kind: str, token_column: int) -> Iterator[Row]:
       path: a file; "-" is standard input.
       kind: one of FORMATS.
       token_column: "conll": column of the words; negative counts from the end.
+      tokenizer: of the model, for checks.
 
     Yields:
       A Row per sentence; a line of text or JSON that cannot be tagged has ``error``.
@@ -73,7 +75,7 @@ def read_rows(path: str, kind: str, token_column: int) -> Iterator[Row]:
             return
         for number, line in lines:
             if kind == "text" or line.strip():
-                yield _row(line, number, kind)
+                yield _row(line, number, kind, tokenizer)
 
 
 def _open(path: str) -> BinaryIO:
@@ -98,7 +100,7 @@ def _lines(stream: BinaryIO, name: str) -> Iterator[tuple[int, str]]:
         yield number, line.removesuffix("\n").removesuffix("\r")
 
 
-def _row(line: str, number: int, kind: str) -> Row:
+def _row(line: str, number: int, kind: str, tokenizer: Tokenizer) -> Row:
     """A line of text or JSON, which is checked here."""
     fields: dict[str, Any] = {}
     sentence: Any = line
@@ -106,7 +108,7 @@ def _row(line: str, number: int, kind: str) -> Row:
         if kind == "jsonl":
             fields = _json_object(line)
             sentence = _json_sentence(fields)
-        read_sentence(sentence, f"line {number}")
+        read_sentence(sentence, f"line {number}", tokenizer)
     except InputError as error:
         return Row("", number, fields=fields, error=str(error))
     return Row(sentence, number, fields=fields)
@@ -149,7 +151,7 @@ def _conll_rows(lines: Iterable[tuple[int, str]], name: str, column: int) -> Ite
             continue
         if not -len(columns) <= column < len(columns):
             raise InputError(f"{name}:{number}: {len(columns)} columns, none of them is {column}.")
-        read_sentence([columns[column]], f"{name}:{number}")
+        read_sentence([columns[column]], f"{name}:{number}", Tokenizer())
         if len(tokens) == _MAX_SENTENCE_TOKENS:
             raise InputError(f"{name}:{number}: {len(tokens):,} words without an empty line.")
         first = first if tokens else number

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from uanet_lite.errors import InputError
-from uanet_lite.tokenizer import token_offsets
+from uanet_lite.tokenizer import Tokenizer
 
 Sentence = str | Sequence[str]
 MAX_TOKEN_CHARS = 1_000
@@ -20,19 +20,20 @@ class Tokens(NamedTuple):
     ends: list[int]
 
 
-def read_sentence(sentence: Any, name: str) -> Tokens:
+def read_sentence(sentence: Any, name: str, tokenizer: Tokenizer) -> Tokens:
     """Splits a text into tokens, or joins a list of words by single blanks.
 
     Args:
       sentence: a text or a list of words; either may be empty.
       name: by which messages call it.
+      tokenizer: cuts texts.
 
     Raises:
       InputError: neither of them; a word that is empty, no string, no Unicode text, or of more
         than 1,000 characters.
     """
     if isinstance(sentence, str):
-        offsets = token_offsets(sentence)
+        offsets = tokenizer.spans(sentence)
         tokens = [sentence[start:end] for start, end in offsets]
         _check(tokens, name)
         return Tokens(

@@ -44,6 +44,7 @@ class Tagger:
       threshold: Gamma, nats; a part of the graph.
       label_names: labels, in the scheme of the training file.
       label_scheme: their tag scheme; None for labels of single tokens.
+      tokenizer: cuts texts as the training data is cut.
       max_tokens: longest sentence that is read in one piece; a longer one is read in windows.
 
     Raises:
@@ -68,6 +69,7 @@ class Tagger:
         self.label_scheme: str | None = file.settings["label_scheme"]
         self.max_tokens: int = file.settings["max_tokens"]
         self.threads = threads
+        self.tokenizer = file.tokenizer
         self._lookup = TokenLookup(
             file.words,
             file.chars,
@@ -99,7 +101,7 @@ class Tagger:
         With one thread each sentence is answered before the next is read.
         """
         read = (
-            read_sentence(sentence, f"sentences[{index}]")
+            read_sentence(sentence, f"sentences[{index}]", self.tokenizer)
             for index, sentence in enumerate(sentences)
         )
         if self.threads == 1:

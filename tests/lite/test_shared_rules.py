@@ -1,6 +1,7 @@
 """Rules that uanet_lite states again for itself are those of uanet_tf."""
 
 import ast
+import json
 import random
 import sys
 from pathlib import Path
@@ -17,23 +18,26 @@ from tests.house_rules import (
     short_functions,
 )
 from uanet_lite import spans, windows
-from uanet_lite.tokenizer import token_offsets
-from uanet_tf.commands.sentence_input import tokenize
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.data import tag_schemes
 from uanet_tf.tagging import windows as windows_of_uanet_tf
+from uanet_tf.text import tokenizer
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "uanet_lite").glob("*.py"))
 PIECES = "ab Z9_'’.-,:;()\t\u3000東は🙂👍\U0001f3fd\u200d\u0301٣½#\U0001f1e9\U0001f1ea…"
 
 
-def test_tokens_of_texts():
+@pytest.mark.parametrize("kind", tokenizer.KINDS)
+def test_tokens_of_texts(kind):
+    expected = tokenizer.Tokenizer(kind, ("Corp.", "d.o.o."), ordinals=kind == "ptb")
+    found = Tokenizer.from_dict(json.loads(json.dumps(expected.to_dict())))
     rng = random.Random(2)
     texts = ["".join(rng.choices(PIECES, k=rng.randint(0, 20))) for _ in range(3000)]
     texts += ["The U.S. don't e-mail", "3.5% (1,000.50) at 10:30", "http://a.b/c", "👨‍👩‍👧 🇩🇪!"]
+    texts += ["Apple's can't cannot Corp. 14. marta", "a@b.de, see https://x.y/z?a=1."]
     for text in texts:
-        offsets = token_offsets(text)
-        assert [text[start:end] for start, end in offsets] == tokenize(text)
+        assert found.spans(text) == expected.spans(text)
 
 
 @pytest.mark.parametrize("scheme", tag_schemes.SCHEMES)

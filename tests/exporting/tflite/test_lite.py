@@ -65,6 +65,9 @@ def test_tags_as_the_model(tagger, trained_run, sentences):
     assert sum(map(sum, (sentence.refined for sentence in tagged))) > 100
     assert tagger.threshold == model.threshold
     assert tagger.label_names == model.label_names
+    text = "Riverton's Aldbridge didn't win, U.S. papers say."
+    assert tagger.tokenizer.spans(text) == model.vocabulary.tokenizer.spans(text)
+    assert tagger.settings["tokenizer"]["kind"] == model.vocabulary.tokenizer.kind
 
 
 def test_tags_as_the_other_reader_of_the_file(tagger, path, sentences):
@@ -173,6 +176,7 @@ def changed_settings(path, **changes):
         ({"threshold": "0.3"}, "threshold in settings.json is '0.3'"),
         ({"first_id": 3}, "first_id in settings.json is 3, not 2"),
         ({"label_scheme": "XYZ"}, "label_scheme in settings.json is 'XYZ'"),
+        ({"tokenizer": {"kind": "ptb"}}, "x.tflite is damaged: "),
         ({"words": ["a", 3]}, "words in settings.json is no list of strings"),
     ],
 )

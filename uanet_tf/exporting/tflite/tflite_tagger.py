@@ -65,6 +65,7 @@ def _settings(model: Tagger, precision: str) -> dict[str, Any]:
         "label_scheme": model.label_scheme,
         "max_tokens": model.max_tokens,
         "token_column": data.token_column,
+        "tokenizer": model.vocabulary.tokenizer.to_dict(),
         "normalize_digits": data.normalize_digits,
         "lowercase_words": data.lowercase_words,
         "max_chars": data.max_chars,
