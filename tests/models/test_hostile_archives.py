@@ -87,7 +87,7 @@ def at(path, value):
     return change
 
 
-REMOVED = object()
+REMOVED = ("removed",)  # in place of a value: the key goes
 INITIALIZER = {"class_name": "Zeros", "module": "keras.initializers", "config": {}}
 LAMBDA = {"class_name": "__lambda__", "config": {"value": ["4wEAAAA=", None, None]}}
 FOREIGN = [
