@@ -1,8 +1,10 @@
 import gzip
 import os
+import sys
 
 import pytest
 
+from uanet_tf.commands import output_file
 from uanet_tf.commands.output_file import open_output
 from uanet_tf.errors import InputError
 
@@ -72,4 +74,22 @@ def test_bad_paths(tmp_path):
         pytest.raises(InputError, match=r"no/out.txt: cannot be written \(No such file"),
         open_output(missing),
     ):
+        pass
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "out.txt"
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(output_file, "_create", lambda *_, **__: full)
+        with (
+            pytest.raises(InputError, match=r"out.txt: cannot be written \(No space left"),
+            open_output(str(path)) as stream,
+        ):
+            stream.write("x" * 100_000)
+    assert os.listdir(tmp_path) == []
+
+
+def test_standard_output_that_is_closed(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(InputError, match="<stdout>: is closed"), open_output("-"):
         pass

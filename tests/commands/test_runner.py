@@ -118,6 +118,48 @@ def test_input_error(values, capsys):
     assert capsys.readouterr() == ("", "a.conll:3: too few columns.\n")
 
 
+def test_messages_cannot_act_on_the_terminal(values, capsys):
+    assert run(values, main=raiser(InputError("label \x1b[31mX"))) == 2
+    assert capsys.readouterr().err == "label \\x1b[31mX\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (OSError(28, "No space left on device", "a/b"), "a/b: No space left on device.\n"),
+        (OSError(28, "No space left on device"), "Writing failed: No space left on device.\n"),
+        (OSError("file write failed"), "Writing failed: file write failed.\n"),
+    ],
+)
+def test_a_full_disk_is_one_sentence(values, capsys, error, message):
+    assert run(values, main=raiser(error)) == 2
+    assert capsys.readouterr() == ("", message)
+
+
+@pytest.mark.parametrize(
+    ("unbuffered", "message"),
+    [
+        ("", b"<stdout>: cannot be written (No space left on device).\n"),
+        ("1", b"Writing failed: No space left on device.\n"),
+    ],
+)
+def test_a_full_disk_behind_standard_output(unbuffered, message):
+    program = (
+        "from absl import flags; from uanet_tf.commands import runner\n"
+        "def main(): print('line ' * 10)\n"
+        "runner.run(main, flag_values=flags.FlagValues())"
+    )
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+        )
+    assert done.stderr == message
+    assert done.returncode == 2
+
+
 def test_interrupt(values, capsys):
     assert run(values, main=raiser(KeyboardInterrupt())) == 130
     assert capsys.readouterr() == ("", "")

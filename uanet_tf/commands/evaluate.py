@@ -25,6 +25,7 @@ from uanet_tf.data.text_lines import display_name
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.one_pass import one_pass
 from uanet_tf.evaluation.report import Evaluation, evaluate_tagged, evaluation_table
+from uanet_tf.printable import printable
 from uanet_tf.tagging.document_context import tag_in_context
 
 FLAGS = flags.FlagValues()
@@ -94,7 +95,7 @@ def _evaluate(model: Any, sentences: Sequence[Sentence]) -> Evaluation:
 def _warn_of_unknown(evaluation: Evaluation) -> None:
     if evaluation.unknown_labels:
         counts = ", ".join(
-            f"{name} ({count:,})" for name, count in evaluation.unknown_labels.items()
+            f"{printable(name)} ({count:,})" for name, count in evaluation.unknown_labels.items()
         )
         print(
             f"{display_name(FLAGS.data)}: labels unknown to the model, scored as errors: {counts}",

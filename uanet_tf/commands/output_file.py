@@ -29,6 +29,8 @@ def open_output(path: str) -> Iterator[TextIO]:
     if path == STDOUT:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+        if sys.stdout is None:  # started with its standard output closed
+            raise InputError("<stdout>: is closed.")
         yield sys.stdout
         sys.stdout.flush()
         return
@@ -43,7 +45,7 @@ def open_output(path: str) -> Iterator[TextIO]:
     part = os.path.join(folder, f".{name}.{os.getpid()}.part")
     stream = _create(part, path, packed=path.endswith(".gz"))
     try:
-        with stream:
+        with _written(path), stream:
             yield stream
         if os.path.exists(target):
             shutil.copymode(target, part)
@@ -52,6 +54,19 @@ def open_output(path: str) -> Iterator[TextIO]:
         with contextlib.suppress(FileNotFoundError):
             os.remove(part)
         raise
+
+
+@contextlib.contextmanager
+def _written(name: str) -> Iterator[None]:
+    """Turns what goes wrong in writing, which comes without a file's name, into an InputError."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise InputError(f"{name}: cannot be written ({error.strerror}).") from None
 
 
 def _create(path: str, name: str, *, packed: bool = False) -> TextIO:

@@ -2,7 +2,7 @@
 
     0    done, or help was asked for
     1    done, but for some rows of the input, which are named on stderr
-    2    bad input: one sentence on stderr says what and where
+    2    bad input, or a full disk or the like: one sentence on stderr says what and where
     130  interrupted (Ctrl-C)
     141  the reader of standard output went away (``| head``)
 
@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 from absl import flags, logging
 
 from uanet_tf.errors import InputError
+from uanet_tf.printable import printable
 from uanet_tf.recipe import near_names
 
 # What int() and float() say of text that is no number, and what people say.
@@ -80,17 +81,45 @@ def exit_code(
             )
         _start_logging(verbosity)
         code = main(rest) if arguments else main()
-        sys.stdout.flush()
+        _flush_output()
     except InputError as error:
-        print(_one_line(str(error)), file=sys.stderr)
+        print(printable(_one_line(str(error))), file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # What is still buffered has no reader: the interpreter must not complain at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         return BROKEN_PIPE
+    except OSError as error:
+        print(printable(_one_line(_system_message(error))), file=sys.stderr)
+        return BAD_INPUT
     return code or 0
+
+
+def _flush_output() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _forget_output()
+        raise InputError(f"<stdout>: cannot be written ({error.strerror}).") from None
+
+
+def _forget_output() -> None:
+    """What is still buffered can go nowhere: the interpreter must not complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _system_message(error: OSError) -> str:
+    """What the system would not do: a full disk, a missing right, a broken disk."""
+    reason = error.strerror or str(error)[:300]
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _forget_output()
+    # Errors in writing to an open file come without its name.
+    return f"{error.filename}: {reason}." if error.filename else f"Writing failed: {reason}."
 
 
 def _parse(
@@ -126,7 +155,7 @@ class _PlainFormatter(python_logging.Formatter):
     """Messages as they are, without date, process and line; a warning says that it is one."""
 
     def format(self, record: python_logging.LogRecord) -> str:
-        text = super().format(record)
+        text = printable(super().format(record), keep="\n\t")
         if record.levelno < python_logging.WARNING:
             return text
         return f"{record.levelname.lower()}: {text}"
