@@ -230,6 +230,16 @@ def test_chunks_without_types():
     assert text(outputs["draft_labels"]).tolist() == [["B", "I", "I"]]
 
 
+def test_a_sentence_of_too_many_tokens_is_refused_unread():
+    model = make_model()
+    inputs = {"tokens": tf.fill([1, 4_097], "a"), "lengths": tf.constant([4_097])}
+    with pytest.raises(tf.errors.InvalidArgumentError, match="More than 4096 tokens in a sentence"):
+        model(inputs)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="More than 4096 tokens in a sentence"):
+        model.predict(inputs, verbose=0)
+    assert model.tag_batch(np.array([["a"]], object), np.array([1], np.int32))["labels"].size == 1
+
+
 def test_a_length_beyond_the_tokens_is_an_error():
     model = make_model()
     inputs = {"tokens": np.array([["a", "b"]], object), "lengths": np.array([3], np.int32)}

@@ -32,22 +32,32 @@ def make_lookup(config: DataConfig, vocabulary: Vocabulary) -> Lookup:
     )
 
 
-def look_up(lookup: Lookup, tokens: tf.Tensor, lengths: tf.Tensor) -> dict[str, tf.Tensor]:
+# Memory grows with the tokens of a batch: no sentence that was made to fill it is begun.
+ONE_PIECE_TOKENS = 4_096
+
+
+def look_up(
+    lookup: Lookup, tokens: tf.Tensor, lengths: tf.Tensor, most_tokens: int = ONE_PIECE_TOKENS
+) -> dict[str, tf.Tensor]:
     """Features of a batch of sentences; each distinct token is looked up once.
 
     Args:
       lookup: of the model.
       tokens: [B, T] strings; what stands at or beyond ``lengths`` is never looked at.
       lengths: [B] integers.
+      most_tokens: the widest batch that is read.
 
     Returns:
       What ``lookup.form_features`` gives for the U distinct tokens; form_index [B, T] and
       lengths [B], int32. T is at least 1.
 
     Raises:
-      InvalidArgumentError: a length is negative, or beyond the width of ``tokens``.
+      InvalidArgumentError: a length is negative, or beyond the width of ``tokens``; or that is
+        beyond ``most_tokens``.
     """
     lengths = tf.cast(lengths, tf.int32)
+    with tf.control_dependencies([check_width(tokens, most_tokens)]):
+        tokens = tf.identity(tokens)
     # A batch of empty sentences alone still has one (padding) column.
     tokens = tf.pad(tokens, [[0, 0], [0, tf.maximum(0, 1 - tf.shape(tokens)[1])]])
     width = tf.shape(tokens)[1]
@@ -62,3 +72,13 @@ def look_up(lookup: Lookup, tokens: tf.Tensor, lengths: tf.Tensor) -> dict[str, 
         "form_index": tf.reshape(index[1:], tf.shape(tokens)),
         "lengths": lengths,
     }
+
+
+def check_width(batch: tf.Tensor, most_tokens: int = ONE_PIECE_TOKENS) -> tf.Operation:
+    """Fails with InvalidArgument for a batch [B, T, ...] of too many tokens in a sentence."""
+    return tf.debugging.assert_less_equal(
+        tf.shape(batch)[1],
+        most_tokens,
+        f"More than {most_tokens} tokens in a sentence: split it, or tag it in windows, as "
+        "uanet_tf.tag does.",
+    )

@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from uanet_tf.data.lookup import look_up
+from uanet_tf.data.lookup import check_width, look_up
 from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.inference.decision import Decision
 from uanet_tf.models.answers import Tensors
@@ -154,7 +154,8 @@ class Signatures:
             shapes = tf.debugging.assert_equal(
                 tf.shape(char_ids)[:2], tf.shape(word_ids), "char_ids must be [B, T, W]."
             )
-            with tf.control_dependencies([shapes, *_check_rows(word_ids, lengths=lengths)]):
+            checks = [shapes, check_width(word_ids), *_check_rows(word_ids, lengths=lengths)]
+            with tf.control_dependencies(checks):
                 features = id_features(word_ids, tf.identity(char_ids), tf.identity(lengths))
             checks = [
                 *_check_ids(features["form_word_ids"], known_words, "word_ids"),

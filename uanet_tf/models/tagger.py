@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from uanet_tf.config import Config, from_dict
-from uanet_tf.data.lookup import Lookup, look_up, make_lookup
+from uanet_tf.data.lookup import ONE_PIECE_TOKENS, Lookup, look_up, make_lookup
 from uanet_tf.data.padding import check_predict_input
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
@@ -127,7 +127,8 @@ class Tagger(tf.keras.Model):
         Features in place of tokens, see ``data.batching.BatchBuilder``, are taken as they are.
         """
         if "form_index" not in inputs:
-            inputs = look_up(self.lookup, inputs["tokens"], inputs["lengths"])
+            most = max(ONE_PIECE_TOKENS, self.max_tokens)
+            inputs = look_up(self.lookup, inputs["tokens"], inputs["lengths"], most)
         return self.drafter.read(inputs)
 
     def draft(self, features: Features, threshold: tf.Tensor | None = None) -> Draft:
