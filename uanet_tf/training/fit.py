@@ -57,7 +57,7 @@ def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = 
         logging.info("%s is complete; its metrics are in %s", run.path, run.metrics)
         return finished
     prepared = prepare(config, given)
-    begun = run.claim(config)
+    begun = run.claim(config, prepared.hashes)
     try:
         return _Training(config, run, prepared).run(resume=begun)
     finally:

@@ -21,6 +21,7 @@ from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.windows import split
 from uanet_tf.text.tokenizer import Tokenizer
 from uanet_tf.text.tokenizer_choice import choose_tokenizer, fitted_tokenizer
+from uanet_tf.training.data_hashes import hash_json, hash_sentences, hash_vectors
 from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings
 
 Splits = dict[str, list[Sentence]]
@@ -35,12 +36,14 @@ class Prepared:
       splits: sentences of "train", "dev" and, if given, "test".
       tagger: the model, with initial weights.
       corpus: the training sentences as arrays, long ones cut, those of a passage joined.
+      hashes: {flag that names a file: hash of what was read of it}.
     """
 
     task: str
     splits: Splits
     tagger: Tagger
     corpus: EncodedCorpus
+    hashes: dict[str, str]
 
 
 def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
@@ -55,6 +58,7 @@ def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
     """
     check_parts(config)
     splits = read_splits(config.data)
+    hashes = {f"{name}_path": hash_sentences(part) for name, part in splits.items()}
     task, scheme = find_task(config.data, splits["train"])
     splits = {
         name: repair_labels(align_scheme(part, scheme, name), scheme, name)
@@ -67,16 +71,20 @@ def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
     vocabulary, vectors = add_pretrained(
         config, vocabulary, count_words(config.data, splits["train"])
     )
+    if config.data.word_vectors:
+        hashes["word_vectors"] = hash_vectors(vectors)
     for name in ("dev", "test"):
         if name in splits:
             warn_unknown_labels(splits[name], splits["train"], scheme, name)
     tagger = make_tagger(config, vocabulary, given)
+    if tagger.vocabulary.bert is not None:
+        hashes["bert_preset"] = hash_json(tagger.vocabulary.bert.to_dict())
     fill_embeddings(tagger, vectors)
     train = cut_long(splits["train"], config.data.max_tokens)
     corpus = encode_corpus(train, vocabulary, tagger.lookup)
     if config.data.context == "document":
         corpus = corpus.joined([len(p) for p in passages(train, config.data.max_tokens)])
-    return Prepared(task=task, splits=splits, tagger=tagger, corpus=corpus)
+    return Prepared(task=task, splits=splits, tagger=tagger, corpus=corpus, hashes=hashes)
 
 
 def read_splits(config: DataConfig) -> Splits:

@@ -4,12 +4,13 @@ import fcntl
 import json
 import os
 import pathlib
+from collections.abc import Mapping
 from typing import Any
 
 from uanet_tf.config import Config, iter_options
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, one_line
 from uanet_tf.option import has_flag
-from uanet_tf.strict_json import read_json
+from uanet_tf.strict_json import check_fields, read_json
 
 # Settings that do not change what is learnt, so a run may be continued with other values.
 FREE_SETTINGS = ("save_seconds",)
@@ -26,6 +27,7 @@ class RunDirectory:
         self.path = pathlib.Path(path)
         self.config = self.path / "config.json"
         self.flags = self.path / "flags.txt"
+        self.hashes = self.path / "data_hashes.json"
         self.vocabulary = self.path / "vocabulary.json"
         self.model = self.path / "model.keras"
         self.metrics = self.path / "metrics.json"
@@ -34,15 +36,19 @@ class RunDirectory:
         self.logs = self.path / "tensorboard"
         self._lock: Any = None
 
-    def claim(self, config: Config) -> bool:
+    def claim(self, config: Config, hashes: Mapping[str, str] | None = None) -> bool:
         """Makes the directory this run's own.
+
+        Args:
+          config: of the run.
+          hashes: {flag that names a file: hash of what was read of it}.
 
         Returns:
           Whether a run with this configuration was begun here before.
 
         Raises:
-          InputError: the directory cannot be made, belongs to another configuration or to
-            something else, or is being trained in by another process.
+          InputError: the directory cannot be made, belongs to another configuration or other
+            data or to something else, or is being trained in by another process.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -51,12 +57,17 @@ class RunDirectory:
             # Another process may have been here between the first check and the lock.
             self.check(config)
             begun = self.config.exists()
+            self._check_hashes(config, hashes or {})
             for left in self.path.glob(".*.part*"):
                 left.unlink()
             # First of all, since it is what makes the directory a run's.
             self.write(self.config, json.dumps(config.to_dict(), indent=2) + "\n")
             self.write(self.flags, flag_text(config))
+            self.write(self.hashes, json.dumps(dict(hashes or {}), indent=2) + "\n")
             self.state.mkdir(exist_ok=True)
+        except InputError:
+            self.release()
+            raise
         except BlockingIOError:
             self.release()
             raise InputError(f"{self.path} is being trained in by another process.") from None
@@ -129,6 +140,24 @@ class RunDirectory:
                 f"{'; '.join(changed[:4])}. Name another directory, or rerun with "
                 f"--flagfile={self.flags}."
             )
+
+    def _check_hashes(self, config: Config, hashes: Mapping[str, str]) -> None:
+        """Raises InputError if there is something to go on with, and it saw other data."""
+        if not (self.hashes.exists() and any(self.state.glob("ckpt-*.index"))):
+            return
+        try:
+            saved = read_json(self.hashes)
+            check_fields(saved, {}, dict.fromkeys(saved, str), where="it")
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{self.hashes} cannot be read: {one_line(error)}") from error
+        paths = {field.name: value for _, field, value in iter_options(config)}
+        for name, value in hashes.items():
+            if saved.get(name, value) != value:
+                raise InputError(
+                    f"--{name}={paths[name]} is not what the run in {self.path} was begun with: "
+                    "its content has changed. Bring the old content back, or name another "
+                    "--run_dir."
+                )
 
 
 def _differences(saved: dict[str, dict[str, Any]], config: Config) -> list[str]:
