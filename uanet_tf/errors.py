@@ -1,4 +1,4 @@
-"""What is raised for bad input, and for bad arguments of a layer."""
+"""What is raised for bad input, for bad arguments of a layer, and for a signal to stop."""
 
 
 class InputError(ValueError):
@@ -8,6 +8,18 @@ class InputError(ValueError):
     and what was received (``--threshold must be at least 0. Received: -1``).
     Scripts print the message alone on stderr and exit with code 2.
     """
+
+
+class StoppedBySignal(KeyboardInterrupt):
+    """The program was asked to stop: what Ctrl-C raises, for other signals too.
+
+    Args:
+      number: of the signal.
+    """
+
+    def __init__(self, number: int):
+        super().__init__(number)
+        self.number = int(number)
 
 
 def one_line(error: BaseException, most: int = 300) -> str:

@@ -1,6 +1,7 @@
 """Exit codes and messages of the shared entry."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ import pytest
 from absl import flags
 
 from uanet_tf.commands import runner
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, StoppedBySignal
 
 
 @pytest.fixture
@@ -162,6 +163,12 @@ def test_a_full_disk_behind_standard_output(unbuffered, message):
 
 def test_interrupt(values, capsys):
     assert run(values, main=raiser(KeyboardInterrupt())) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_stopped_by_another_signal(values, capsys):
+    assert run(values, main=raiser(StoppedBySignal(signal.SIGTERM))) == 143
+    assert run(values, main=raiser(StoppedBySignal(signal.SIGHUP))) == 129
     assert capsys.readouterr() == ("", "")
 
 

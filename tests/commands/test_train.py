@@ -191,17 +191,17 @@ def runner_options():
 
 
 def test_from_the_shell(corpus, tmp_path):
-    """Ctrl-C: saved, exit code 130, and the same command goes on to the same end."""
+    """SIGTERM: saved, exit code 143, and the same command goes on to the same end."""
     command = train_command(corpus, tmp_path / "run", epochs=4, min_epochs=1, save_seconds=0)
     with start(command) as process:
         end = time.monotonic() + 200
-        while not (tmp_path / "run" / "checkpoints" / "best.weights.h5").exists():
+        while not (tmp_path / "run" / "checkpoints" / "best.weights.npz").exists():
             assert process.poll() is None
             assert time.monotonic() < end
             time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=100)
-    assert process.returncode == 130, err
+    assert process.returncode == 143, err
     assert out == ""
     assert "Traceback" not in err
     assert err.splitlines()[-1] == "stopped; the same command goes on from the last saved state"

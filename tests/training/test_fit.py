@@ -47,7 +47,7 @@ def test_files(run_dir, corpus):
     assert load_config(run_dir) == config
     vocabulary = json.loads((run_dir / "vocabulary.json").read_text())
     assert "Holmfield" in vocabulary["words"] or vocabulary["words"]
-    assert (run_dir / "checkpoints" / "best.weights.h5").exists()
+    assert (run_dir / "checkpoints" / "best.weights.npz").exists()
     assert list((run_dir / "checkpoints").glob("ckpt-*.index"))
     assert list((run_dir / "tensorboard").glob("events.out.tfevents.*"))
     modes = {path: path.stat().st_mode & 0o777 for path in run_dir.rglob("*") if path.is_file()}

@@ -1,6 +1,7 @@
 """A run that is killed and started again ends with the weights of one that was not."""
 
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -17,7 +18,6 @@ from tests.training.tiny_run import (
     train_command,
 )
 from uanet_tf.errors import InputError
-from uanet_tf.models.tagger import Tagger
 from uanet_tf.training import corpus_scorer, fit, progress
 from uanet_tf.training.run_directory import RunDirectory
 
@@ -47,7 +47,7 @@ def test_kill_9_and_the_same_command_again(corpus, tmp_path):
         # In the middle of the first epoch, while a checkpoint is being written.
         "saving": lambda: any(int(p.name[5:-5]) > 4 for p in state.glob("ckpt-*_temp")),
         # The best weights are written, the state that knows of them is not.
-        "scored": lambda: (state / "best.weights.h5").exists(),
+        "scored": lambda: (state / "best.weights.npz").exists(),
         # All epochs are done, the model is being written.
         "finishing": lambda: (broken / ".model.part.keras").exists(),
     }
@@ -101,6 +101,17 @@ def fit_and_be_killed(config, run_dir, owner, name, call):
         kill_at(patch, owner, name, call)
         with pytest.raises(Killed):
             fit.fit(config, run_dir)
+
+
+@pytest.mark.parametrize("name", ["model.keras", "metrics.json"])
+def test_a_damaged_complete_run_is_mended(corpus, whole, tmp_path, name):
+    run_dir = tmp_path / "run"
+    shutil.copytree(whole, run_dir)
+    path = run_dir / name
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    fit.fit(tiny_config(corpus), run_dir)
+    assert_same_weights(whole, run_dir)
+    assert timeless(metrics(whole)) == timeless(metrics(run_dir))
 
 
 def test_steps_after_the_last_save_are_done_again(corpus, whole, tmp_path):
@@ -174,12 +185,12 @@ def test_broken_checkpoints(corpus, whole, tmp_path, caplog):
 
 def test_damaged_best_weights_are_a_message(corpus, tmp_path):
     config = tiny_config(corpus)
-    fit_and_be_killed(config, tmp_path, Tagger, "load_weights", 1)
-    best = tmp_path / "checkpoints" / "best.weights.h5"
+    fit_and_be_killed(config, tmp_path, fit, "load_weights", 1)
+    best = tmp_path / "checkpoints" / "best.weights.npz"
     whole = best.read_bytes()
     for damaged in (whole[: len(whole) // 2], b""):
         best.write_bytes(damaged)
-        with pytest.raises(InputError, match=r"best\.weights\.h5 cannot be read: "):
+        with pytest.raises(InputError, match=r"best\.weights\.npz cannot be read: "):
             fit.fit(config, tmp_path)
     assert not (tmp_path / "model.keras").exists()
 

@@ -3,8 +3,10 @@
     0    done, or help was asked for
     1    done, but for some rows of the input, which are named on stderr
     2    bad input, or a full disk or the like: one sentence on stderr says what and where
+    129  stopped by SIGHUP, its state saved (training)
     130  interrupted (Ctrl-C)
     141  the reader of standard output went away (``| head``)
+    143  stopped by SIGTERM, its state saved (training)
 
 Anything else that is raised is a fault of the program and shows its traceback.
 """
@@ -18,7 +20,7 @@ from typing import Any, NoReturn
 
 from absl import flags, logging
 
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, StoppedBySignal
 from uanet_tf.printable import printable
 from uanet_tf.recipe import near_names
 
@@ -85,6 +87,8 @@ def exit_code(
     except InputError as error:
         print(printable(_one_line(str(error))), file=sys.stderr)
         return BAD_INPUT
+    except StoppedBySignal as error:
+        return 128 + error.number
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:

@@ -106,8 +106,11 @@ class Vocabulary:
 
     def save(self, path: pathlib.Path) -> None:
         """Writes the vocabulary as one JSON file."""
-        text = json.dumps(self.to_dict(), ensure_ascii=False, indent=0)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(self.to_json(), encoding="utf-8")
+
+    def to_json(self) -> str:
+        """The vocabulary as JSON, a word a line."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=0)
 
     @classmethod
     def load(cls, path: pathlib.Path) -> "Vocabulary":

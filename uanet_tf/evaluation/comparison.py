@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import pathlib
 import statistics
 import tempfile
@@ -11,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from uanet_tf.errors import InputError, one_line
+from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.models.saved_archive import extract_weights
 from uanet_tf.weight_file import check_weight_file
 
@@ -97,7 +97,7 @@ def complete_metrics(run_dir: pathlib.Path) -> dict[str, Any] | None:
     model = run_dir / "model.keras"
     if not model.exists():
         return None
-    metrics = json.loads((run_dir / "metrics.json").read_text("utf-8"))
+    metrics = read_run_metrics(run_dir / "metrics.json")
     return {**metrics, "parameters": count_parameters(model)} if "dev" in metrics else None
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from uanet_tf.config import Config, from_dict
 from uanet_tf.data.vocabulary import Vocabulary
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, one_line
 from uanet_tf.strict_json import MAX_BYTES, check_fields, parse_json, shown
 
 CONFIG, WEIGHTS, METADATA = "config.json", "model.weights.h5", "metadata.json"
@@ -55,6 +55,23 @@ def read_archive(path: pathlib.Path, folder: pathlib.Path) -> SavedArchive:
         config, vocabulary = from_dict(own["config"]), Vocabulary.from_dict(own["vocabulary"])
         weights = _extract(archive, folder)
     return SavedArchive(registered_name, own["name"], config, vocabulary, weights)
+
+
+def check_archive(path: pathlib.Path) -> None:
+    """Reads a saved tagger to its end: a file that was cut off or changed is found.
+
+    Raises:
+      InputError: it is not whole; the message names it.
+    """
+    try:
+        with _open(path) as archive:
+            damaged = archive.testzip()
+            if damaged is not None:
+                raise InputError(f"its {shown(damaged)} is damaged")
+            _, own = _check_class(parse_json(archive.read(CONFIG)))
+            from_dict(own["config"])
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path} cannot be loaded as a model: {one_line(error)}") from error
 
 
 def extract_weights(path: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:

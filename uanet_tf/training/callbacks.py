@@ -20,7 +20,7 @@ class StepKeeper(tf.keras.callbacks.Callback):
       keeper: saves the state.
       average: the moving average of the weights, or None.
       save_seconds: seconds between two saves.
-      stop: whether somebody wants training to stop; after a save, KeyboardInterrupt is raised.
+      stop: whether somebody wants training to stop; after a save, training is interrupted.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class StepKeeper(tf.keras.callbacks.Callback):
             self._keeper.save()
             self._saved = self._lap = time.monotonic()
         if self._stop.made:
-            raise KeyboardInterrupt
+            self._stop.interrupt()
 
 
 class ProgressBar(tf.keras.callbacks.Callback):

@@ -15,6 +15,7 @@ from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
 from uanet_tf.errors import InputError
 from uanet_tf.training.adaptive_limits import choose_limits
+from uanet_tf.training.best_weights import load_weights, save_weights
 from uanet_tf.training.callbacks import ProgressBar, StepKeeper
 from uanet_tf.training.corpus_scorer import score_corpus
 from uanet_tf.training.distillation import distill
@@ -25,8 +26,8 @@ from uanet_tf.training.progress import Progress, StateKeeper
 from uanet_tf.training.run_directory import RunDirectory
 from uanet_tf.training.stop_request import StopRequest
 from uanet_tf.training.trainer import Trainer
+from uanet_tf.training.training_logs import TrainingLogs
 from uanet_tf.training.weight_average import WeightAverage
-from uanet_tf.weight_file import check_weight_file
 
 Metrics = dict[str, Any]
 
@@ -74,7 +75,8 @@ class _Training:
         self.tagger = prepared.tagger
         if self.tagger.sampling == "distilled":
             self.tagger.sampling = "exact"  # until the head has learnt
-        self.tagger.vocabulary.save(run.vocabulary)
+        run.write(run.vocabulary, self.tagger.vocabulary.to_json())
+        self.logs = TrainingLogs(run.logs)
         training = config.training
         self.trainer = Trainer(
             self.tagger,
@@ -105,9 +107,8 @@ class _Training:
                 self.progress.epoch + 1,
                 self.progress.step,
             )
-        writer = tf.summary.create_file_writer(str(self.directory.logs))
         try:
-            with writer.as_default(), self.stop:
+            with self.stop:
                 while not self._finished():
                     self._train_epoch()
                     self._end_epoch()
@@ -203,23 +204,11 @@ class _Training:
         self._write_metrics()
         self._report(entry)
         if self.stop.made:
-            raise KeyboardInterrupt
-
-    def _load_best(self) -> None:
-        best = str(self.directory.best)
-        try:
-            check_weight_file(best)
-            self.tagger.load_weights(best)
-        except (OSError, ValueError, KeyError) as error:
-            reason = (str(error).strip() or "unreadable").splitlines()[0]
-            raise InputError(
-                f"{best} cannot be read: {reason}. It holds the weights of the best epoch; "
-                "train in another --run_dir."
-            ) from error
+            self.stop.interrupt()
 
     def _finish(self) -> Metrics:
         """Best weights, threshold, final scores, model.keras; metrics last."""
-        self._load_best()
+        load_weights(self.tagger, self.directory.best)
         distilled = self._distill()
         if self.config.training.tune_threshold and self.tagger.gate is not None:
             choose_threshold(self.tagger, self.prepared.splits["dev"], self.prepared.task)
@@ -229,9 +218,8 @@ class _Training:
         }
         warn_of_cost(final["dev"], self.prepared.task)
         warn_of_empty(final["dev"], self.prepared.task, int(self.trainer.global_step))
-        part = self.directory.part(self.directory.model)
-        self.tagger.save(part)
-        os.replace(part, self.directory.model)
+        with self.directory.writing(self.directory.model) as part:
+            self.tagger.save(part)
         return self._write_metrics(**distilled, **adaptive, **final)
 
     def _distill(self) -> dict[str, Metrics]:
@@ -286,10 +274,8 @@ class _Training:
         return scores["f1" if self.prepared.task == "ner" else "accuracy"]
 
     def _save_best(self) -> None:
-        # Keras wants just this ending.
-        part = self.directory.path / ".best.part.weights.h5"
-        self.tagger.save_weights(str(part))
-        os.replace(part, self.directory.best)
+        with self.directory.writing(self.directory.best) as part:
+            save_weights(self.tagger, part)
 
     def _write_metrics(self, **final: Metrics) -> Metrics:
         record = self.progress.record
@@ -303,14 +289,9 @@ class _Training:
         return metrics
 
     def _report(self, entry: Metrics) -> None:
-        scores = entry["dev"]
+        self.logs.write(entry)
+        scores, step = entry["dev"], entry["epoch"]
         measure = "f1" if self.prepared.task == "ner" else "accuracy"
-        step = entry["epoch"]
-        tf.summary.scalar("train/loss", entry["loss"], step)
-        tf.summary.scalar("train/sentences_per_second", entry["sentences_per_second"], step)
-        for key, value in scores.items():
-            if value is not None:
-                tf.summary.scalar(f"dev/{key}", value, step)
         parts = ""
         if self.tagger.refiner is not None:
             draft, refined = (scores[f"{name}_{measure}"] for name in ("draft", "refined"))

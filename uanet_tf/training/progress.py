@@ -8,11 +8,13 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, one_line
 from uanet_tf.training.trainer import Trainer
 from uanet_tf.training.weight_average import WeightAverage
+from uanet_tf.training.written_reason import written_reason
 
 KEPT_STATES = 2
+_PREFIX = "ckpt-"
 # What TensorFlow raises on a damaged checkpoint; it turns some of its errors into Python's.
 _UNREADABLE = (
     tf.errors.OpError,
@@ -108,13 +110,48 @@ class StateKeeper:
             parts["average"] = average
         self._directory = directory
         self._checkpoint = tf.train.Checkpoint(**parts)
-        self._manager = tf.train.CheckpointManager(
-            self._checkpoint, str(directory), max_to_keep=KEPT_STATES
-        )
 
     def save(self) -> None:
-        """Writes a checkpoint; the one before stays until this one is complete."""
-        self._manager.save()
+        """Writes a state; those before it stay until it is complete.
+
+        Raises:
+          InputError: it cannot be written, as on a full disk; the last complete one is kept.
+        """
+        numbers = self._numbers()
+        number = max(numbers, default=0) + 1
+        path = self._directory / f"{_PREFIX}{number}"
+        try:
+            self._checkpoint.write(str(path))
+        except (OSError, tf.errors.OpError) as error:
+            self._sweep(numbers)
+            raise InputError(
+                f"{path} cannot be written: {written_reason(error)}. Once it can, the same command "
+                "goes on from the last saved state."
+            ) from error
+        self._sweep([*numbers, number])
+
+    def _numbers(self) -> list[int]:
+        """Of the complete states, in order: an index is written last.
+
+        By their files, and not by TensorFlow's own list of checkpoints: that may be behind them,
+        or broken, and its manager deletes whatever the list names, in other folders too.
+        """
+        names = (path.stem.removeprefix(_PREFIX) for path in self._directory.glob("ckpt-*.index"))
+        return sorted(int(name) for name in names if name.isdecimal() and name.isascii())
+
+    def _sweep(self, numbers: list[int]) -> None:
+        """Deletes all but the newest states, and what saving or deleting left when killed."""
+        kept = {f"{_PREFIX}{number}" for number in numbers[-KEPT_STATES:]}
+        # An index first: without it, data are no state.
+        for path in sorted(
+            self._directory.glob("ckpt-*"), key=lambda path: path.suffix != ".index"
+        ):
+            if path.name.split(".")[0] in kept:
+                continue
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
     def restore(self) -> bool:
         """Restores the newest readable checkpoint; returns whether there was one.
@@ -122,16 +159,14 @@ class StateKeeper:
         Raises:
           InputError: there are checkpoints, but none can be read.
         """
-        for left in self._directory.glob("*_temp"):  # of a save that was killed
-            shutil.rmtree(left, ignore_errors=True)
-        # By their files: TensorFlow's own list of checkpoints may be behind them, or broken.
-        numbers = [path.stem.removeprefix("ckpt-") for path in self._directory.glob("ckpt-*.index")]
-        for number in sorted((int(text) for text in numbers if text.isdecimal()), reverse=True):
-            path = self._directory / f"ckpt-{number}"
+        numbers = self._numbers()
+        self._sweep(numbers)
+        for number in numbers[::-1]:
+            path = self._directory / f"{_PREFIX}{number}"
             try:
-                self._checkpoint.restore(str(path)).assert_existing_objects_matched()
+                self._checkpoint.read(str(path)).assert_existing_objects_matched()
             except _UNREADABLE as error:
-                logging.warning("%s cannot be restored: %s", path, str(error).splitlines()[0])
+                logging.warning("%s cannot be restored: %s", path, one_line(error))
                 continue
             return True
         if numbers:

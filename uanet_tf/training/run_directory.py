@@ -1,14 +1,19 @@
 """The directory of a run: what is where, and who may write there."""
 
+import contextlib
 import fcntl
 import json
 import os
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+from absl import logging
 
 from uanet_tf.config import Config, iter_options
 from uanet_tf.errors import InputError, one_line
+from uanet_tf.metrics.run_metrics import read_run_metrics
+from uanet_tf.models.saved_archive import check_archive
 from uanet_tf.option import has_flag
 from uanet_tf.strict_json import check_fields, read_json
 
@@ -32,7 +37,7 @@ class RunDirectory:
         self.model = self.path / "model.keras"
         self.metrics = self.path / "metrics.json"
         self.state = self.path / "checkpoints"
-        self.best = self.path / "checkpoints" / "best.weights.h5"
+        self.best = self.path / "checkpoints" / "best.weights.npz"
         self.logs = self.path / "tensorboard"
         self._lock: Any = None
 
@@ -86,26 +91,59 @@ class RunDirectory:
 
     def write(self, path: pathlib.Path, text: str) -> None:
         """Writes a text file whole or not at all."""
-        part = self.part(path)
-        with open(part, "w", encoding="utf-8") as file:
+        with self.writing(path) as part, open(part, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(part, path)
 
-    def part(self, path: pathlib.Path) -> pathlib.Path:
-        """Where a file of the run is written, to be renamed to ``path`` when it is whole."""
-        return self.path / f".{path.stem}.part{path.suffix}"
+    @contextlib.contextmanager
+    def writing(self, path: pathlib.Path) -> Iterator[pathlib.Path]:
+        """Gives the place where a file is written; it takes its name when it is whole.
+
+        Raises:
+          InputError: it cannot be written, as on a full disk; ``path`` is what it was.
+        """
+        stem, _, ending = path.name.partition(".")
+        part = self.path / f".{stem}.part.{ending}"
+        try:
+            yield part
+            os.replace(part, path)
+        except (OSError, RuntimeError) as error:  # HDF5 raises the latter when it closes a file
+            with contextlib.suppress(OSError):
+                part.unlink()
+            number = getattr(error, "errno", None)
+            reason = os.strerror(number) if number else one_line(error)
+            raise InputError(
+                f"{path} cannot be written: {reason}. Once it can, the same command goes on."
+            ) from error
 
     def finished_metrics(self) -> dict[str, Any] | None:
-        """The metrics of a run that is complete, else None."""
+        """The metrics of a run that is complete, else None.
+
+        A complete run with a damaged file is not complete, if it can be mended from its state.
+
+        Raises:
+          InputError: a file is damaged, and there is no state.
+        """
         if not (self.model.exists() and self.metrics.exists()):
             return None
         try:
-            metrics = read_json(self.metrics)
-        except ValueError as error:
-            raise InputError(f"{self.metrics} cannot be read: {error}") from error
-        return metrics if "dev" in metrics else None
+            metrics = read_run_metrics(self.metrics)
+            if "dev" not in metrics:
+                return None
+            check_archive(self.model)
+            return metrics
+        except InputError as error:
+            if not self.has_state():
+                raise InputError(
+                    f"{error}; {self.state} holds no state to mend it from: name another --run_dir."
+                ) from error
+            logging.warning("%s; it is written again from the last saved state", error)
+            return None
+
+    def has_state(self) -> bool:
+        """Whether a state was saved that the run can go on from."""
+        return any(self.state.glob("ckpt-*.index"))
 
     def check(self, config: Config) -> None:
         """Raises InputError if the directory holds anything but a run of ``config``."""
@@ -143,7 +181,7 @@ class RunDirectory:
 
     def _check_hashes(self, config: Config, hashes: Mapping[str, str]) -> None:
         """Raises InputError if there is something to go on with, and it saw other data."""
-        if not (self.hashes.exists() and any(self.state.glob("ckpt-*.index"))):
+        if not (self.hashes.exists() and self.has_state()):
             return
         try:
             saved = read_json(self.hashes)
