@@ -1,7 +1,8 @@
 # The only entry points. Each works from a bare clone: the environment makes itself.
 #
 #   make demo     a sample corpus, UANet trained on it, three sentences tagged
-#   make test     the tests             make test ARGS="tests/ops -k mask" WORKERS=2
+#   make test     the tests             make test ARGS="tests/ops -k mask" WORKERS=0
+#   make test-all with those that start whole processes: the notebook, the demo, README's commands
 #   make check    lint, format, types
 #   make bench    the benchmarks
 #   make venv     only the environment  make venv PYTHON=/path/to/python3.11
@@ -9,7 +10,8 @@
 VENV ?= .venv
 PYTHON ?=
 ARGS ?=
-WORKERS ?=
+# Processes that share the tests. auto: one for each core, as far as the memory goes; 0: no other.
+WORKERS ?= auto
 # TensorFlow's start-up notes (no GPU found, plugins registered twice) say nothing here.
 TF_CPP_MIN_LOG_LEVEL ?= 3
 export TF_CPP_MIN_LOG_LEVEL
@@ -17,7 +19,7 @@ export TF_CPP_MIN_LOG_LEVEL
 RUN = $(VENV)/bin/python
 TYPED = $(wildcard uanet_tf uanet_lite tools benchmarks serving train.py export.py)
 
-.PHONY: help venv demo test check bench
+.PHONY: help venv demo test test-all check bench
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -29,7 +31,10 @@ demo: venv
 	$(RUN) -m uanet_tf demo $(ARGS)
 
 test: venv
-	$(RUN) -m pytest $(if $(WORKERS),-n $(WORKERS) --dist loadfile) $(ARGS)
+	$(RUN) -m pytest -n $(WORKERS) -m "not process" $(ARGS)
+
+test-all: venv
+	$(RUN) -m pytest -n $(WORKERS) $(ARGS)
 
 check: venv
 	$(RUN) -m ruff check .

@@ -1,21 +1,116 @@
-"""Set-up shared by all tests: quiet logs, few threads, fixed seeds."""
+"""Set-up shared by all tests: quiet logs, fixed seeds, workers and what each of them may use.
 
+TensorFlow is imported where it is used: the process that only hands tests to workers needs none.
+"""
+
+import ctypes
+import gc
+import logging
 import os
+import re
+from pathlib import Path
+
+import pytest
+
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
-
-import pytest
-import tensorflow as tf
+# Read by TensorFlow and NumPy when they are imported, here and in the processes that tests start.
+for _name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(_name, str(max(1, min(2, CORES // WORKERS))))
 
 pytest.register_assert_rewrite("tests.layer_contract")
+logging.getLogger("tensorflow").setLevel("ERROR")
 
-tf.get_logger().setLevel("ERROR")
-tf.config.threading.set_intra_op_parallelism_threads(2)
-tf.config.threading.set_inter_op_parallelism_threads(2)
+# ------------------------------------------------------------------- distribution over workers
+
+# What a worker needs at most, with the processes that its tests start.
+WORKER_BYTES = 3 * 2**30
+MOST_WORKERS = 8
+# Tests that share costly fixtures stay in one worker: all that begin alike. Else a file does.
+TOGETHER = (
+    "tests/benchmarks/",
+    "tests/exporting/test_",
+    "tests/exporting/tflite/",
+    r"tests/models/test_contract\.py::test_contract\[\w+",
+)
+# Begun first, so that no worker is left alone with one of them in the end.
+LONGEST = (
+    "tests/exporting/tflite/",
+    "tests/exporting/",
+    "tests/training/test_resume.py",
+    "tests/training/test_fit.py",
+    "tests/models/",
+    "tests/benchmarks/",
+    "tests/training/",
+    "tests/commands/",
+)
+
+
+def available_memory() -> int:
+    """Bytes that are free for use; where the system does not say, enough for all workers."""
+    try:
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+    except OSError:
+        return MOST_WORKERS * WORKER_BYTES
+    return 1024 * int(re.search(r"MemAvailable:\s*(\d+)", text).group(1))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """``-n auto``: a worker for each core, as far as the memory goes."""
+    return max(1, min(CORES, MOST_WORKERS, available_memory() // WORKER_BYTES))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Whole files, or all tests of one entry of ``TOGETHER``, go to a worker, in their order."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            found = (re.match(pattern, nodeid) for pattern in TOGETHER)
+            return next((match.group() for match in found if match), nodeid.split("::")[0])
+
+    config.option.loadscopereorder = False
+    return Scheduling(config, log)
+
+
+def pytest_collection_modifyitems(items) -> None:
+    def place(item):
+        ranks = (k for k, start in enumerate(LONGEST) if item.nodeid.startswith(start))
+        return next(ranks, len(LONGEST))
+
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=place)
+
+
+# ------------------------------------------------------------------------- around each test
+
+
+def pytest_collection_finish() -> None:
+    """What the imports made stays: Python's collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
 def fixed_seeds():
     """Gives every test the same random numbers, alone or among others."""
+    import tensorflow as tf
+
     tf.keras.utils.set_random_seed(17)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def memory_goes_back():
+    """After a file, the memory of its models and graphs goes back to the system."""
+    import tensorflow as tf
+
+    yield
+    tf.keras.backend.clear_session()
+    gc.collect()
+    if hasattr(ctypes.CDLL(None), "malloc_trim"):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -62,6 +62,7 @@ def copy(tmp_path_factory):
     return folder
 
 
+@pytest.mark.process
 def test_it_trains_and_tags(copy, tmp_path):
     corpus = write_corpus(tmp_path)
     run(

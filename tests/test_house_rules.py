@@ -155,3 +155,15 @@ def test_commands_and_scripts_may_print_and_have_flags():
 
 def test_the_package_is_read(package):
     assert Path(PACKAGE, "config.py") in {source.path for source in package}
+
+
+def test_tests_make_no_graph_by_autograph():
+    """It reads all Python that a graph is made of: ``graph_function`` takes half the time."""
+    call = "tf." + "function("
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if call in line or line.strip() == f"@{call[:-1]}"
+    ]
+    assert [place for place in found if not place.startswith("tests/test_house_rules.py")] == []

@@ -54,6 +54,7 @@ def run(command, folder, url=""):
     return done.stdout
 
 
+@pytest.mark.process
 def test_train_export_serve_ask(folder):
     if shutil.which("curl") is None:
         pytest.skip("needs curl")

@@ -190,16 +190,16 @@ def test_ci_runs_every_stage():
     assert script.stat().st_mode & stat.S_IXUSR
     text = script.read_text(encoding="utf-8")
     assert "set -euo pipefail" in text
-    for target in ("make test", "make check", "make demo"):
+    for target in ("make test-all", "make check", "make demo"):
         assert target in text
 
 
-@pytest.mark.parametrize("broken", ["", "test", "check", "demo", "venv"])
+@pytest.mark.parametrize("broken", ["", "test-all", "check", "demo", "venv"])
 def test_ci_fails_if_one_stage_fails(tmp_path, broken):
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci")
     targets = "".join(
-        f"{name}:\n\t@test {name} != '{broken}'\n" for name in ("venv", "test", "check", "demo")
+        f"{name}:\n\t@test {name} != '{broken}'\n" for name in ("venv", "test-all", "check", "demo")
     )
     (tmp_path / "Makefile").write_text(targets, encoding="utf-8")
     done = subprocess.run(

@@ -8,6 +8,7 @@ from tests.attention.transcription import HEAD_WIDTH, HEADS, WIDTH, randomise, r
 from tests.layer_contract import check_layer
 from uanet_tf.attention.attention_stream import AttentionStream
 from uanet_tf.attention.relative_attention import RelativeAttention
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.sinusoid import relative_sinusoid
 
 
@@ -75,9 +76,8 @@ def test_attention_dropout_keeps_the_mean():
     attention, inputs = RelativeAttention(HEADS, HEAD_WIDTH, dropout=0.4), make_inputs()
     positions = tf.transpose(relative_sinusoid(5, WIDTH))
     expected = attention(inputs["words"], positions)
-    sample = tf.function(
-        lambda seed: attention(inputs["words"], positions, dropout_seed=seed),
-        input_signature=[tf.TensorSpec([2], tf.int32)],
+    sample = graph_function([tf.TensorSpec([2], tf.int32)])(
+        lambda seed: attention(inputs["words"], positions, dropout_seed=seed)
     )
     samples = [sample(tf.constant([1, step])) for step in range(1500)]
     np.testing.assert_allclose(np.mean(samples, axis=0), expected, atol=0.12)

@@ -1,8 +1,11 @@
 """``make demo``, made small: every part runs, and once more without training."""
 
+import io
 import os
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,22 +16,31 @@ from uanet_tf.errors import InputError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 QUICK = TINY | {"epochs": 1, "batch_size": 64}
+SAID = (
+    "1/4  A sample corpus",
+    "2/4  Training UANet",
+    "gated",
+    "4/4  Tagging",
+    "Holmfield",
+    "train --recipe=fast --train_path=train.conll",
+)
 
 
 @pytest.fixture(scope="module")
-def first(tmp_path_factory):
-    """The demo as ``make demo`` runs it: its directory and what it printed."""
+def small_corpus():
+    with pytest.MonkeyPatch.context() as patch:
+        sizes = {"train_sentences": 60, "dev_sentences": 20, "test_sentences": 20}
+        patch.setattr(demo, "write_sample_corpus", partial(demo.write_sample_corpus, **sizes))
+        yield
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory, small_corpus):
+    """The demo, in this process: its directory and what it printed."""
     directory = tmp_path_factory.mktemp("demo") / "demo"
-    arguments = [f"--{name}={value}" for name, value in QUICK.items()]
-    done = subprocess.run(
-        [sys.executable, "-m", "uanet_tf.commands.demo", f"--run_dir={directory}", *arguments],
-        cwd=ROOT,
-        env={key: value for key, value in os.environ.items() if key != "FORCE_COLOR"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return directory, done
+    with redirect_stdout(io.StringIO()) as out:
+        assert run_demo(directory) == 0
+    return directory, out.getvalue()
 
 
 def run_demo(directory: Path, **changes) -> int:
@@ -40,40 +52,56 @@ def run_demo(directory: Path, **changes) -> int:
     return runner.exit_code(demo.main, demo.FLAGS, argv)
 
 
-def test_from_the_shell(first):
-    directory, done = first
+@pytest.mark.process
+def test_from_the_shell(tmp_path):
+    """As ``make demo`` runs it."""
+    directory = tmp_path / "demo"
+    settings = QUICK | {"adaptive_agreement": 0.999}
+    arguments = [f"--{name}={value}" for name, value in settings.items()]
+    done = subprocess.run(
+        [sys.executable, "-m", "uanet_tf.commands.demo", f"--run_dir={directory}", *arguments],
+        cwd=ROOT,
+        env={key: value for key, value in os.environ.items() if key != "FORCE_COLOR"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     said = ("tokenizer of raw text: ", "epoch 1: loss ", "adaptive sampling keeps ")
     assert len(done.stderr.splitlines()) == len(said)
     for line, start in zip(done.stderr.splitlines(), said, strict=True):
         assert line.startswith(start)
     assert "\x1b" not in done.stdout
-    for text in (
-        "1/4  A sample corpus",
-        f"{directory}/data: sentences 1,500 in train.conll, 300 in dev.conll, 300 in test.conll",
-        "2/4  Training UANet",
-        "test.conll: 300 sentences",
-        "gated",
-        "4/4  Tagging",
-        "Holmfield",
-        f"--run_dir={directory} --format=text",
-        "train --recipe=fast --train_path=train.conll",
-    ):
+    sizes = "sentences 1,500 in train.conll, 300 in dev.conll, 300 in test.conll"
+    for text in (*SAID, f"{directory}/data: {sizes}", "test.conll: 300 sentences"):
         assert text in done.stdout
+    assert f"--run_dir={directory} --format=text" in done.stdout
+
+
+def test_it_shows_all_it_has(first):
+    directory, out = first
+    assert "\x1b" not in out
+    sizes = "sentences 60 in train.conll, 20 in dev.conll, 20 in test.conll"
+    for text in (*SAID, f"{directory}/data: {sizes}", "test.conll: 20 sentences"):
+        assert text in out
+    assert f"--run_dir={directory} --format=text" in out
+    heads = [line[0] for line in out.splitlines() if line[1:3] == "/4"]
+    assert heads == ["1", "2", "3", "4"]
 
 
 def test_again_and_with_other_settings(first, capsys, monkeypatch):
     directory, _ = first
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(demo, "_tag", lambda model: print("tagged"))
     assert run_demo(directory) == 0
     out = capsys.readouterr().out
     assert "2/4  Training: done before, and not done again" in out
     assert "\x1b[1m1/4" in out
+    assert "tagged" in out
 
     # A demo of other settings leaves this one alone.
     monkeypatch.setattr(demo, "_train", lambda config, directory: print("train", directory))
     monkeypatch.setattr(demo, "_score", lambda config, directory: None)
-    monkeypatch.setattr(demo, "_tag", lambda model: None)
     assert run_demo(directory, seed=7) == 0
     out = capsys.readouterr().out
     assert f"{directory} holds a demo with other settings" in out

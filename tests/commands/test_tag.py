@@ -192,6 +192,7 @@ def test_lines_out_for_lines_in(tmp_path, run_dir, model, call, kind, progress):
     assert [row.rpartition(" ")[0] for row in answers[:-1]] == rows
 
 
+@pytest.mark.process
 def test_a_real_shell(tmp_path, run_dir):
     (tmp_path / "in.conll").write_text("-DOCSTART- O\n\n" + "p0 O\n\n" * 5000)
     command = (

@@ -12,6 +12,7 @@ import pytest
 from absl import flags
 
 from tests.training.tiny_run import (
+    LIGHT,
     TINY,
     assert_same_weights,
     metrics,
@@ -23,6 +24,7 @@ from tests.training.tiny_run import (
 )
 from uanet_tf.commands import runner
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.training import fit as fit_module
 from uanet_tf.training.fit import fit
 from uanet_tf.training.run_directory import RunDirectory
 
@@ -160,7 +162,8 @@ def test_run_dir_of_another_configuration_or_in_use(call, tmp_path, corpus):
 
 def test_unknown_labels_are_a_warning(call, tmp_path, caplog):
     (tmp_path / "dev.conll").write_text(GOOD.replace("LOC", "GPE").replace("Anna\tB-PER", "A\tO"))
-    assert call("--epochs=1")[0] == 0
+    light = [f"--{name}={value}" for name, value in LIGHT.items()]
+    assert call("--epochs=1", *light)[0] == 0
     said = "dev: labels that the training file never shows count as errors: B-GPE (1)"
     assert said in caplog.messages
     # Whatever the model gave for it, it is an error.
@@ -190,9 +193,22 @@ def runner_options():
     return [line for line in iter_options(Config()) if has_flag(line[1], "train")]
 
 
+def test_ctrl_c(call, tmp_path, monkeypatch, caplog):
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fit_module._Training, "_train_epoch", interrupted)
+    assert call()[0] == 130
+    said = "stopped; the same command goes on from the last saved state"
+    assert caplog.messages[-1] == said
+    assert not (tmp_path / "run" / "model.keras").exists()
+
+
+@pytest.mark.process
 def test_from_the_shell(corpus, tmp_path):
     """SIGTERM: saved, exit code 143, and the same command goes on to the same end."""
-    command = train_command(corpus, tmp_path / "run", epochs=4, min_epochs=1, save_seconds=0)
+    settings = {"epochs": 4, "min_epochs": 1, "save_seconds": 0, "adaptive_agreement": 0.999}
+    command = train_command(corpus, tmp_path / "run", **settings)
     with start(command) as process:
         end = time.monotonic() + 200
         while not (tmp_path / "run" / "checkpoints" / "best.weights.npz").exists():
@@ -225,6 +241,5 @@ def test_from_the_shell(corpus, tmp_path):
     code, again, err = run(command)
     assert (code, again) == (0, out)
     assert "is complete" in err
-    config = tiny_config(corpus, epochs=4, min_epochs=1, save_seconds=0)
-    fit(config, tmp_path / "whole")
+    fit(tiny_config(corpus, **settings), tmp_path / "whole")
     assert_same_weights(tmp_path / "whole", tmp_path / "run")

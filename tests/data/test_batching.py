@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from uanet_tf.data.batching import SORTED_BATCHES, BatchBuilder, batched_dataset, plan_batches
 from uanet_tf.data.encoded_corpus import EncodedCorpus
+from uanet_tf.ops.graph_function import graph_function
 
 LENGTHS = np.random.default_rng(1).integers(1, 40, 500)
 
@@ -83,7 +84,7 @@ CORPUS = EncodedCorpus(
 @pytest.mark.parametrize("in_graph", [False, True])
 def test_features_are_those_of_the_sentences(sentences, in_graph):
     builder = BatchBuilder(CORPUS)
-    build = tf.function(builder) if in_graph else builder
+    build = graph_function()(builder) if in_graph else builder
     features, labels = build(tf.constant(sentences, tf.int64))
     assert {x.dtype for x in [*features.values(), labels]} == {tf.int32}
     features = {name: value.numpy() for name, value in features.items()}

@@ -14,6 +14,7 @@ from tests.data.wordpiece_transcription import tokenize
 from tests.tiny_bert import SUBWORDS
 from uanet_tf.data.subword_lookup import SubwordLookup
 from uanet_tf.errors import InputError
+from uanet_tf.ops.graph_function import graph_function
 
 # With letters that lower-casing and accents change, and a sub-word for many a character.
 VOCABULARY = (
@@ -141,7 +142,7 @@ def test_config():
 def test_saved_model(tmp_path):
     module = tf.Module()
     lookup = SubwordLookup(VOCABULARY)
-    module.run = tf.function(lookup, input_signature=[tf.TensorSpec([None], tf.string)])
+    module.run = graph_function([tf.TensorSpec([None], tf.string)])(lookup)
     tf.saved_model.save(module, str(tmp_path))
     tokens = tf.constant(["unaffable", "", "Oslo", "東京"])
     np.testing.assert_array_equal(tf.saved_model.load(str(tmp_path)).run(tokens), lookup(tokens))

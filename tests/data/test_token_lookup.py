@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from uanet_tf.data.token_lookup import TokenLookup, normalize_words
 from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
+from uanet_tf.ops.graph_function import graph_function
 
 WORDS = ["the", "0000", "Paris", "naïve", "東京", "🙂", "paris"]
 CHARS = [*"abcdefghijklmnopqrstuvwxyzPï東京🙂0-\ufffd"]
@@ -198,7 +199,7 @@ def test_saved_model(tmp_path):
     module = tf.Module()
     module.lookup = make_lookup()
     spec = tf.TensorSpec([None], tf.string)
-    module.run = tf.function(lambda tokens: module.lookup(tokens), input_signature=[spec])
+    module.run = graph_function([spec])(lambda tokens: module.lookup(tokens))
     tf.saved_model.save(module, str(tmp_path))
     loaded = tf.saved_model.load(str(tmp_path)).run
     for tokens in (["the", "東京", "x1"], [""], ["Paris" * 9]):

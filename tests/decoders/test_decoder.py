@@ -11,6 +11,7 @@ from uanet_tf.decoders.label_attention import LabelAttentionDecoder
 from uanet_tf.decoders.seq2biseq import Seq2BiseqDecoder
 from uanet_tf.decoders.seq2seq import Seq2SeqDecoder
 from uanet_tf.decoders.softmax import SoftmaxDecoder
+from uanet_tf.ops.graph_function import graph_function
 
 NAMES = ["O", "B-X", "I-X", "E-X", "S-X"]
 CLASSES, WIDTH = len(NAMES), 6
@@ -113,7 +114,7 @@ def test_loss_is_a_sum_over_sentences(name):
     ]
     garbage = np.where(MASK, LABELS, 3)
     noise = np.where(MASK[..., np.newaxis], states, 50.0)
-    compiled = tf.function(decoder.loss)
+    compiled = graph_function()(decoder.loss)
     for loss in (
         decoder.loss(states, LABELS, MASK),
         decoder.loss(noise, garbage, MASK),
@@ -137,7 +138,7 @@ def test_over_fits(name):
     decoder.decide(states, mask)
     weights = decoder.trainable_weights
 
-    @tf.function
+    @graph_function()
     def train():
         with tf.GradientTape() as tape:
             loss = decoder.loss(states[0], labels, mask)
@@ -162,7 +163,7 @@ def test_refuses_masks_that_are_not_right_padded(name, bad):
     labels = tf.zeros([1, 4], tf.int32)
     for decide, loss in (
         (decoder.decide, decoder.loss),
-        (tf.function(decoder.decide), tf.function(decoder.loss)),
+        (graph_function()(decoder.decide), graph_function()(decoder.loss)),
     ):
         with pytest.raises(tf.errors.InvalidArgumentError, match="`mask` of tags must be right"):
             decide(states, mask)
@@ -176,7 +177,7 @@ def test_nothing_to_decide(name):
     decoder = MAKERS[name]()
     states = tf.TensorSpec([None, None, None, WIDTH])
     mask = tf.TensorSpec([None, None], tf.bool)
-    decide = tf.function(decoder.decide, input_signature=[states, mask])
+    decide = graph_function([states, mask])(decoder.decide)
     for run in (decide, decoder.decide):
         for batch, steps in ((0, 4), (2, 0), (0, 0), (2, 1)):
             empty = tf.constant(make_states(2, batch, steps)), tf.zeros([batch, steps], tf.bool)
@@ -199,7 +200,7 @@ def test_decides_by_core_ops(name):
     """No op of an add-on library and no Python: the graph runs wherever TensorFlow does."""
     decoder = MAKERS[name]()
     specs = tf.TensorSpec([None, None, None, WIDTH]), tf.TensorSpec([None, None], tf.bool)
-    found = op_types(tf.function(decoder.decide).get_concrete_function(*specs))
+    found = op_types(graph_function()(decoder.decide).get_concrete_function(*specs))
     assert len(found) > 10
     # The generated bindings hold TensorFlow's own ops and no others.
     foreign = {op for op in found if not hasattr(tf.raw_ops, op)}

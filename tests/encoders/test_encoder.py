@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
 from uanet_tf.ops.dropout import make_seed
+from uanet_tf.ops.graph_function import graph_function
 
 
 class Masked(Encoder):
@@ -89,8 +90,8 @@ def test_masks_of_a_known_seed_are_constants_of_a_graph():
     def drawn(seed):
         return encoder.draw_masks(seed, 4, 50)["wide"]
 
-    fixed = tf.function(lambda: drawn(seed)).get_concrete_function()
-    given = tf.function(drawn, input_signature=[tf.TensorSpec([2], tf.int32)])
+    fixed = graph_function()(lambda: drawn(seed)).get_concrete_function()
+    given = graph_function([tf.TensorSpec([2], tf.int32)])(drawn)
     given = given.get_concrete_function()
 
     def random_operations(function):

@@ -6,6 +6,7 @@ from tests.encoders.sampling import INPUTS, LENGTHS, MASK, WIDTH, call, check_sa
 from tests.layer_contract import check_layer
 from uanet_tf.encoders.iterated_dilated_cnn import IteratedDilatedCNN
 from uanet_tf.ops.dropout import make_seed
+from uanet_tf.ops.graph_function import graph_function
 
 FILTERS = 4
 RATES = {"input_dropout": 0.3, "hidden_dropout": 0.2, "output_dropout": 0.4}
@@ -66,7 +67,7 @@ def test_equals_loops(masked):
 def test_few_tokens(shape):
     """Fewer than a convolution reaches, or none."""
     layer, inputs = make_layer(), tf.ones([*shape, WIDTH])
-    for run in (layer, tf.function(layer)):
+    for run in (layer, graph_function()(layer)):
         assert run(inputs, mask=tf.ones(shape, tf.bool)).shape == [*shape, FILTERS]
 
 

@@ -134,6 +134,7 @@ def versions(export_dir):
     return sorted(str(path.relative_to(export_dir)) for path in export_dir.glob("*/[0-9]*"))
 
 
+@pytest.mark.process
 def test_killed_and_done_again(run_dir, tmp_path):
     """kill -9 while a model is being checked; the next export clears up and writes version 1."""
     part = tmp_path / "uanet" / ".part-1"

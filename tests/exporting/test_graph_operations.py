@@ -5,11 +5,12 @@ import tensorflow as tf
 
 from uanet_tf.exporting.graph_operations import foreign_operations, graph_operations
 from uanet_tf.exporting.verification import ExportMismatchError, verify_operations
+from uanet_tf.ops.graph_function import graph_function
 
 
 def save(path, function):
     module = tf.Module()
-    call = tf.function(function, input_signature=[tf.TensorSpec([None], tf.string, name="text")])
+    call = graph_function([tf.TensorSpec([None], tf.string, name="text")])(function)
     tf.saved_model.save(module, str(path), signatures=call.get_concrete_function())
     return path
 

@@ -1,11 +1,17 @@
 """An export that answers otherwise than its run is noticed and not published."""
 
+import json
+
 import numpy as np
 import pytest
 
+from tests.models.contract_setup import make_sentences, make_vocabulary, small
+from uanet_tf.config import Config
 from uanet_tf.exporting import saved_model
+from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.exporting.saved_model import export_run
 from uanet_tf.exporting.verification import ExportMismatchError, compare
+from uanet_tf.models.build import make_tagger
 
 ANSWERS = {
     "labels": np.array([["O", "B-X"]], object),
@@ -44,6 +50,25 @@ def test_everything_else_must_be_equal(actual, said):
     compare(dict(ANSWERS), ANSWERS, "ids")
     with pytest.raises(ExportMismatchError, match=said):
         compare({**ANSWERS, **actual}, ANSWERS, "ids")
+
+
+@pytest.fixture(scope="module")
+def run_dir(tmp_path_factory):
+    """A run, untrained and without an encoder: its graphs are soon made."""
+    folder = tmp_path_factory.mktemp("light")
+    sentences = make_sentences("IOB2")
+    config = small(Config()).replace(encoder="none", refiner_layers=1)
+    model = make_tagger(config, make_vocabulary(sentences, "IOB2"))
+    u = model(pad([list(sentence.tokens) for sentence in sentences]))["uncertainty"].numpy()
+    model.threshold = round(float(np.median(u[u > 0])), 3)
+    model.save(folder / "model.keras")
+    (folder / "config.json").write_text(json.dumps(config.to_dict()))
+    return folder
+
+
+def test_a_right_export_is_published(run_dir, tmp_path):
+    path = export_run(run_dir, tmp_path, name="tiny", text=False).path
+    assert (path / "saved_model.pb").exists()
 
 
 @pytest.mark.parametrize("broken", ["gamma", "words", "killed"])

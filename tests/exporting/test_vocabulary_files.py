@@ -10,6 +10,7 @@ from uanet_tf.data.token_lookup import TokenLookup
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.saving import save_signatures
 from uanet_tf.exporting.vocabulary_files import tables_from_files, write_vocabulary_files
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 
 # Each of them ends a line, is a blank or nothing for some reader of text.
@@ -85,7 +86,7 @@ def test_a_damaged_vocabulary_cannot_be_loaded(tmp_path, name, damage):
     files = write_vocabulary_files(model, tmp_path)
     with tables_from_files(model, files):
 
-        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "tokens")])
+        @graph_function([tf.TensorSpec([None], tf.string, "tokens")])
         def ids(tokens):
             words, chars = model.lookup(tokens)
             return {"words": words, "chars": chars}

@@ -9,6 +9,7 @@ from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
 from uanet_tf.inference.adaptive import NUM_CHECKPOINTS, adaptive_draft, checkpoints
 from uanet_tf.inference.monte_carlo import sample_states, sampling_seed
 from uanet_tf.ops.entropy import entropy
+from uanet_tf.ops.graph_function import graph_function
 
 BATCH, STEPS, WIDTH, CLASSES, SAMPLES = 6, 4, 5, 3, 8
 RANDOM = np.random.default_rng(1)
@@ -39,7 +40,7 @@ def graph(encoder, decoder, num_samples):
 
     specs = [tf.TensorSpec([None, None, WIDTH]), tf.TensorSpec([None, None], tf.bool)]
     specs.append(tf.TensorSpec([NUM_CHECKPOINTS, None, 1, 2]))
-    return tf.function(draft, input_signature=specs)
+    return graph_function(specs)(draft)
 
 
 def run(parts, limits, rows=slice(None), num_samples=SAMPLES):

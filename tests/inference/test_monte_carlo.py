@@ -8,6 +8,7 @@ import tensorflow as tf
 from uanet_tf.encoders.no_encoder import NoEncoder
 from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
 from uanet_tf.inference.monte_carlo import draft_uncertainty, sample_states, sampling_seed
+from uanet_tf.ops.graph_function import graph_function
 
 BATCH, STEPS, WIDTH, SAMPLES = 3, 5, 6, 4
 INPUTS = np.random.default_rng(1).normal(size=[BATCH, STEPS, WIDTH]).astype(np.float32)
@@ -96,9 +97,8 @@ def test_rate_zero_equals_the_deterministic_pass():
 def test_one_trace_for_any_shape():
     encoder = make_encoder()
     specs = [tf.TensorSpec([None, None, WIDTH]), tf.TensorSpec([None, None], tf.bool)]
-    run = tf.function(
-        lambda x, m: sample_states(encoder, x, m, num_samples=SAMPLES, seed=sampling_seed(7)),
-        input_signature=specs,
+    run = graph_function(specs)(
+        lambda x, m: sample_states(encoder, x, m, num_samples=SAMPLES, seed=sampling_seed(7))
     )
     np.testing.assert_allclose(run(INPUTS, MASK), sample(encoder), atol=1e-6)
     np.testing.assert_allclose(
@@ -110,9 +110,9 @@ def test_one_trace_for_any_shape():
 
 
 def test_a_negative_seed_draws_anew_at_each_call():
-    draw = tf.function(lambda: sampling_seed(-1))
+    draw = graph_function()(lambda: sampling_seed(-1))
     assert len({tuple(draw().numpy()) for _ in range(5)}) == 5
-    fixed = tf.function(lambda: sampling_seed(2**31 - 1))
+    fixed = graph_function()(lambda: sampling_seed(2**31 - 1))
     assert fixed().numpy().tolist() == fixed().numpy().tolist() == [2**31 - 1, 0]
     assert sampling_seed(1).numpy().tolist() != sampling_seed(2).numpy().tolist()
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from uanet_tf.data.tag_schemes import SCHEMES, convert, is_valid_transition
 from uanet_tf.data.vocabulary import class_labels
 from uanet_tf.inference.output_labels import OutputLabels
+from uanet_tf.ops.graph_function import graph_function
 
 TYPED = class_labels([["B-PER", "O", "B-LOC", "B-a-b"]], "IOB2")
 UNTYPED = class_labels([["B", "I", "O"]], "IOB2")
@@ -15,7 +16,7 @@ SPECS = [tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([None, None], tf.b
 
 def make_reader(classes, scheme):
     outputs = OutputLabels(classes, scheme)
-    return outputs, tf.function(outputs.__call__, input_signature=SPECS)
+    return outputs, graph_function(SPECS)(outputs.__call__)
 
 
 READERS = {

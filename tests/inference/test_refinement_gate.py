@@ -3,6 +3,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.inference.refinement_gate import RefinementGate
+from uanet_tf.ops.graph_function import graph_function
 
 DRAFT = np.array(
     [[[0.7, 0.2, 0.1], [0.4, 0.5, 0.1], [0.2, 0.3, 0.5]], [[0.1, 0.8, 0.1]] + [[0, 0, 1]] * 2],
@@ -76,7 +77,7 @@ def test_padding_is_zero_and_its_values_are_never_looked_at():
 
 def test_the_own_threshold_can_be_changed_live():
     layer = RefinementGate(0.5)
-    run = tf.function(lambda u: layer(DRAFT, REFINED, u, MASK).refined, autograph=False)
+    run = graph_function()(lambda u: layer(DRAFT, REFINED, u, MASK).refined)
     np.testing.assert_array_equal(run(U), gate(0.5)["refined"])
     layer.threshold = 0.3
     assert layer.threshold == 0.3
@@ -90,7 +91,7 @@ def test_the_own_threshold_can_be_changed_live():
 def test_dtypes_and_unknown_shapes():
     specs = [tf.TensorSpec([None, None, None])] * 2 + [tf.TensorSpec([None, None])]
     specs += [tf.TensorSpec([None, None], tf.bool), tf.TensorSpec([])]
-    run = tf.function(RefinementGate(), input_signature=specs, autograph=False)
+    run = graph_function(specs)(RefinementGate())
     dtypes = {name: x.dtype for name, x in run(DRAFT, REFINED, U, MASK, 0.5)._asdict().items()}
     assert dtypes == {
         "label_ids": tf.int32,

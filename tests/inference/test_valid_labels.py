@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from uanet_tf.data.tag_schemes import is_valid_transition
 from uanet_tf.data.vocabulary import class_labels
 from uanet_tf.inference.valid_labels import ValidLabels
+from uanet_tf.ops.graph_function import graph_function
 
 NAMES = class_labels([["B-PER", "O", "B-LOC"]], "IOB2")
 CLASSES = len(NAMES)
 STEPS = 4
-RUN = tf.function(
-    lambda p, mask: ValidLabels(NAMES, "BIOES")([argmax(p, mask)], [p], mask)[0],
-    input_signature=[tf.TensorSpec([None, None, CLASSES]), tf.TensorSpec([None, None], tf.bool)],
+RUN = graph_function([tf.TensorSpec([None, None, CLASSES]), tf.TensorSpec([None, None], tf.bool)])(
+    lambda p, mask: ValidLabels(NAMES, "BIOES")([argmax(p, mask)], [p], mask)[0]
 )
 
 

@@ -15,6 +15,7 @@ from uanet_tf.data.encoded_corpus import encode_corpus
 from uanet_tf.data.tag_schemes import convert
 from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.training.trainer import Trainer
 
 STEPS = 120
@@ -123,8 +124,7 @@ def train(tagger: Tagger, sentences: list[Sentence], steps: int = STEPS) -> None
         num_tokens=len(corpus.form_index),
         dropout_rate=0.1,
     )
-    # Half of the time of a first step is Python that autograph would read for nothing.
-    step = tf.function(lambda: trainer.train_step(batch), autograph=False)
+    step = graph_function()(lambda: trainer.train_step(batch))
     for _ in range(steps):
         step()
 

@@ -4,7 +4,9 @@
     for name in CHECKS:
         getattr(contract, name)()
 
-A model of small sizes is trained on 16 generated sentences, saved and loaded again.
+A model of small sizes is trained on 16 generated sentences, saved, loaded again and exported. The
+export, a graph for batches of any size, is what most checks ask: Keras' ``predict`` would make a
+graph for each width. ``check_reload`` and ``check_export`` show that it stands for the others.
 """
 
 from pathlib import Path
@@ -44,28 +46,37 @@ class ModelContract:
         self.sentences = make_sentences(scheme)
         self.vocabulary = make_vocabulary(self.sentences, scheme)
         self.config = small(config)
-        self.model = make_tagger(self.config, self.vocabulary)
-        self.untrained = make_tagger(self.config, self.vocabulary)
         self.tokens = [list(sentence.tokens) for sentence in self.sentences]
         self.inputs = pad(self.tokens)
         self.mask = self.inputs["tokens"] != ""
-        train(self.model, self.sentences)
-        if self.model.gate is not None:
-            self.model.threshold = 0.0625
-        self.model.save(folder / "model.keras")
+        self.trained = make_tagger(self.config, self.vocabulary)
+        train(self.trained, self.sentences)
+        if self.trained.gate is not None:
+            self.trained.threshold = 0.0625
+        self.trained.save(folder / "model.keras")
+        self.model = tf.keras.models.load_model(folder / "model.keras", compile=False)
+        save_tokens(Signatures(self.model), folder / "export", only=[DEFAULT])
+        self.exported = tf.saved_model.load(str(folder / "export"))
 
     @property
     def samples_differ(self) -> bool:
         masks = self.model.drafter.encoder.draw_masks(tf.constant([1, 2]), 1, 7)
         return bool(masks)
 
-    def predict(self, inputs=None, model=None) -> dict[str, np.ndarray]:
-        outputs = (model or self.model).predict(inputs or self.inputs, verbose=0)
+    def answers(self, inputs=None) -> dict[str, np.ndarray]:
+        """Of the trained, saved, loaded and exported model."""
+        inputs = {name: tf.constant(x) for name, x in (inputs or self.inputs).items()}
+        outputs = self.exported.signatures[DEFAULT](**inputs)
+        return {name: text(values.numpy()) for name, values in outputs.items()}
+
+    def predict(self, model=None) -> dict[str, np.ndarray]:
+        """By Keras, for the training sentences."""
+        outputs = (model or self.model).predict(self.inputs, verbose=0)
         return {name: text(values) for name, values in outputs.items()}
 
     def check_overfits(self) -> None:
         """Draft, refined and gated labels of the training sentences are right."""
-        outputs = self.predict()
+        outputs = self.answers()
         for name in LABELLED:
             for row, sentence in enumerate(self.sentences):
                 labels = outputs[name][row, : len(sentence.tokens)]
@@ -74,7 +85,7 @@ class ModelContract:
     def check_outputs(self) -> None:
         """What stands at padding, the ranges and the dtypes."""
         inputs = pad(self.tokens, extra=2, fill="York")
-        outputs = self.predict(inputs)
+        outputs = self.answers(inputs)
         mask = np.arange(inputs["tokens"].shape[1]) < inputs["lengths"][:, None]
         assert set(outputs) == {*LABELLED, "uncertainty", "confidence", "refined"}
         for name, values in outputs.items():
@@ -92,39 +103,47 @@ class ModelContract:
 
     def check_reload(self) -> None:
         """A saved model comes back by itself: weights, Gamma and answers."""
-        loaded = tf.keras.models.load_model(self.folder / "model.keras", compile=False)
-        for one, other in zip(loaded.weights, self.model.weights, strict=True):
+        for one, other in zip(self.model.weights, self.trained.weights, strict=True):
             np.testing.assert_array_equal(one, other)
-        assert loaded.threshold == self.model.threshold
-        assert loaded.threshold == (0.0625 if self.model.refiner else None)
-        assert loaded.get_config() == self.model.get_config()
-        assert_same(self.predict(model=loaded), self.predict(), tolerance=0)
+        assert self.model.threshold == self.trained.threshold
+        assert self.model.threshold == (0.0625 if self.model.refiner else None)
+        assert self.model.get_config() == self.trained.get_config()
+        few = pad(self.tokens[:4])
+        assert_same(call(self.model, few), call(self.trained, few), tolerance=0)
+
+    def check_export(self) -> None:
+        """The exported graph answers as a call without a graph does."""
+        # Sub-words are tensorflow-text's to find; all else is of TensorFlow's core.
+        foreign = verify_operations(self.folder / "export")
+        assert bool(foreign) == (self.config.representation.representation == "bert")
+        few = pad(self.tokens[4:8])
+        assert_same(self.answers(few), call(self.model, few))
 
     def check_fresh_process(self, process: FreshProcess) -> None:
         """Another process gives the same answers."""
         outputs = process.predict(self.folder, self.inputs)
         assert outputs.pop("threshold").item() == self.model.threshold
         outputs = {name: text(values) for name, values in outputs.items()}
-        assert_same(outputs, self.predict())
+        assert_same(outputs, self.answers())
 
     def check_one_token(self) -> None:
         """A sentence of one token, alone and unpadded."""
-        expected = {name: values[:1, :1] for name, values in self.predict().items()}
-        assert_same(self.predict(pad([self.tokens[0]])), expected)
+        expected = {name: values[:1, :1] for name, values in self.answers().items()}
+        assert_same(self.answers(pad([self.tokens[0]])), expected)
 
     def check_batch_row_and_padding(self) -> None:
         """A sentence gets the same alone, in any row and under any padding."""
-        expected = self.predict()
+        expected = self.answers()
         for row in (1, 5, 15):
             length = len(self.tokens[row])
             alone = {name: values[row : row + 1, :length] for name, values in expected.items()}
-            assert_same(self.predict(pad([self.tokens[row]])), alone)
-            assert_same(self.predict(pad([self.tokens[row]] * 3)), repeat_rows(alone, 3))
+            assert_same(self.answers(pad([self.tokens[row]])), alone)
+            assert_same(self.answers(pad([self.tokens[row]] * 3)), repeat_rows(alone, 3))
         order = np.random.default_rng(2).permutation(16)
         width = self.mask.shape[1]
         for extra, fill in ((0, "York"), (5, "zzz"), (1, "")):
             inputs = pad([self.tokens[k] for k in order], extra, fill)
-            moved = {name: values[:, :width] for name, values in self.predict(inputs).items()}
+            moved = {name: values[:, :width] for name, values in self.answers(inputs).items()}
             assert_same(moved, {name: values[order] for name, values in expected.items()})
 
     def check_batching_of_a_server(self) -> None:
@@ -132,29 +151,27 @@ class ModelContract:
         short, long = self.tokens[0], max(self.tokens, key=len)
         batch = pad([short, long, short], fill=short[0])
         batch = {name: np.concatenate([x, x[:1], x[:1]]) for name, x in batch.items()}
-        outputs = self.predict(batch)
+        outputs = self.answers(batch)
         for row, tokens in enumerate([short, long, short, short, short]):
             found = {name: x[row : row + 1, : len(tokens)] for name, x in outputs.items()}
-            assert_same(found, self.predict(pad([tokens])))
+            assert_same(found, self.answers(pad([tokens])))
 
     def check_unknown_words(self) -> None:
         """Words and characters that training never showed, and tokens without characters."""
         sentences = [["Ωmega", "жук", "\U0001f600"], [""], ["", "Oslo", " "], ["x" * 5000]]
         for sentence in sentences:
-            outputs = self.predict(pad([sentence]))
+            outputs = self.answers(pad([sentence]))
             assert np.isfinite(outputs["uncertainty"]).all()
             assert set(outputs["labels"].ravel()) <= set(self.model.label_names)
-        known = self.predict(pad([["Oslo"]]))
-        other = self.predict(pad([["Ωslo"]]))
+        known = self.answers(pad([["Oslo"]]))
+        other = self.answers(pad([["Ωslo"]]))
         assert known["uncertainty"] != other["uncertainty"]
 
     def check_ways_of_calling(self) -> None:
         """Predict, call and tag_batch agree, for any kind of strings and integers."""
-        expected = self.predict()
-        called = self.model(
-            {"tokens": tf.constant(self.inputs["tokens"]), "lengths": self.inputs["lengths"]}
-        )
-        assert_same({name: text(values.numpy()) for name, values in called.items()}, expected)
+        expected = self.answers()
+        assert_same(self.predict(), expected)
+        assert_same(call(self.model, self.inputs), expected)
         tagged = self.model.tag_batch(**self.inputs)
         names = np.array(self.model.label_names, object)
         for name in LABELLED:
@@ -163,7 +180,8 @@ class ModelContract:
         unicode = self.inputs["tokens"].astype("U")
         for tokens in (unicode, np.char.encode(unicode, "utf-8")):
             inputs = {"tokens": tokens, "lengths": self.inputs["lengths"].astype(np.int64)}
-            assert_same(self.predict(inputs), expected)
+            outputs = self.model.predict(inputs, verbose=0)
+            assert_same({name: text(values) for name, values in outputs.items()}, expected)
 
     def check_setters(self) -> None:
         """Settings take effect after predict and tag_batch have been traced."""
@@ -205,8 +223,8 @@ class ModelContract:
 
     def check_gate(self) -> None:
         """Gamma of 0 takes refined labels, a huge one the draft's; one between, both."""
-        model = self.untrained
-        outputs = self.predict(model=model)
+        model = make_tagger(self.config, self.vocabulary)  # untrained: uncertain of every token
+        outputs = self.predict(model)
         u = outputs["uncertainty"]
         assert (u[self.mask] > 0).all()
         if model.gate is None:
@@ -215,33 +233,19 @@ class ModelContract:
                 np.testing.assert_array_equal(outputs[name], outputs["labels"])
             return
         model.threshold = 0.0
-        everything = self.predict(model=model)
+        everything = self.predict(model)
         np.testing.assert_array_equal(everything["refined"], self.mask)
         np.testing.assert_array_equal(everything["labels"], everything["refined_labels"])
         model.threshold = 1e9
-        nothing = self.predict(model=model)
+        nothing = self.predict(model)
         assert not nothing["refined"].any()
         np.testing.assert_array_equal(nothing["labels"], nothing["draft_labels"])
         model.threshold = float(np.median(u[self.mask]))
-        between = self.predict(model=model)
+        between = self.predict(model)
         np.testing.assert_array_equal(between["refined"], u > np.float32(model.threshold))
         assert 0 < between["refined"].sum() < self.mask.sum()
         np.testing.assert_array_equal(model.tag_batch(**self.inputs)["refined"], between["refined"])
         assert (everything["labels"] != nothing["labels"]).any()
-
-    def check_export(self) -> None:
-        """The exported model answers as ``predict``, in any order and under any padding."""
-        path = self.folder / "export"
-        save_tokens(Signatures(self.model), path, only=[DEFAULT])
-        # Sub-words are tensorflow-text's to find; all else is of TensorFlow's core.
-        foreign = verify_operations(path)
-        assert bool(foreign) == (self.config.representation.representation == "bert")
-        call = tf.saved_model.load(str(path)).signatures[DEFAULT]
-        width = self.mask.shape[1]
-        inputs = pad(self.tokens[::-1], extra=3, fill=self.tokens[-1][0])
-        outputs = call(**{name: tf.constant(values) for name, values in inputs.items()})
-        moved = {name: text(values.numpy())[::-1, :width] for name, values in outputs.items()}
-        assert_same(moved, self.predict())
 
 
 CHECKS = [name for name in vars(ModelContract) if name.startswith("check_")]
@@ -254,6 +258,12 @@ def text(values: np.ndarray) -> np.ndarray:
     return np.array(
         [x.decode() if isinstance(x, bytes) else x for x in values.flat], object
     ).reshape(values.shape)
+
+
+def call(model, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """A model's answers without a graph."""
+    outputs = model({name: tf.constant(values) for name, values in inputs.items()})
+    return {name: text(values.numpy()) for name, values in outputs.items()}
 
 
 def repeat_rows(outputs: dict[str, np.ndarray], count: int) -> dict[str, np.ndarray]:

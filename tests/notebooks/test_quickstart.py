@@ -12,6 +12,7 @@ NOTEBOOK = ROOT / "notebooks" / "quickstart.ipynb"
 SECONDS = 900  # for a cell, on a busy machine; all of it takes about a minute on two idle cores
 
 
+@pytest.mark.process
 def test_runs():
     pytest.importorskip("nbmake")
     arguments = ["--nbmake", f"--nbmake-timeout={SECONDS}", "-p", "no:cacheprovider"]

@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.beam_search import beam_search
+from uanet_tf.ops.graph_function import graph_function
 
 LENGTHS, STEPS, CLASSES = [4, 1, 3, 0, 2], 4, 3
 MASK = np.arange(STEPS) < np.array(LENGTHS)[:, np.newaxis]
@@ -82,15 +83,14 @@ def test_some_beams_are_between():
 
 
 def test_graph_of_unknown_shapes():
-    compiled = tf.function(
+    compiled = graph_function([tf.TensorSpec([None, None], tf.bool)])(
         lambda mask: beam_search(
             step,
             tf.zeros(tf.stack([tf.shape(mask)[0], 1, CLASSES])),
             mask,
             num_classes=CLASSES,
             beam_width=2,
-        ),
-        input_signature=[tf.TensorSpec([None, None], tf.bool)],
+        )
     )
     for one, other in zip(compiled(MASK), search(2), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)

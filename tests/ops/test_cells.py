@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from tests.ops.recurrences import LOOPS, UNROLLED
 from uanet_tf.ops.cells import GRU, LSTM
+from uanet_tf.ops.graph_function import graph_function
 
 STEPS, ROWS, WIDTH = 5, 3, 4
 cells = pytest.mark.parametrize("cell", [LSTM, GRU], ids=["lstm", "gru"])
@@ -65,7 +66,7 @@ def test_gradients_equal_automatic_ones(cell, in_graph, masked, reverse):
             loss = tf.reduce_sum(weights * tf.square(scan(projected, kernel, mask)))
         return tape.gradient(loss, [projected, kernel])
 
-    actual = tf.function(gradients) if in_graph else gradients
+    actual = graph_function()(gradients) if in_graph else gradients
     found = actual(lambda p, k, m: cell.scan(p, k, m, reverse=reverse))
     expected = gradients(lambda p, k, m: UNROLLED[cell](p, k, m, reverse))
     for one, other in zip(found, expected, strict=True):
@@ -148,7 +149,7 @@ def test_one_trace_serves_any_shape(cell, reverse):
     kernel = tf.constant(make_arrays(cell, dtype=np.float32)[1])
     spec = tf.TensorSpec([None, None, cell.gates * WIDTH])
 
-    @tf.function(input_signature=[spec, tf.TensorSpec([None, WIDTH])])
+    @graph_function([spec, tf.TensorSpec([None, WIDTH])])
     def run(projected, mask):
         with tf.GradientTape() as tape:
             tape.watch(projected)
@@ -168,7 +169,7 @@ def test_one_trace_serves_any_shape(cell, reverse):
 def test_no_steps_and_no_rows(cell):
     for steps, rows in ((0, 2), (3, 0)):
         projected, kernel, _ = make_tensors(cell, steps=steps, rows=rows, dtype=np.float32)
-        assert tf.function(cell.scan)(projected, kernel).shape == [steps, rows, WIDTH]
+        assert graph_function()(cell.scan)(projected, kernel).shape == [steps, rows, WIDTH]
 
 
 @cells
@@ -177,8 +178,8 @@ def test_saved_model(cell, tmp_path):
     module = tf.Module()
     module.kernel = tf.Variable(kernel)
     specs = [tf.TensorSpec([None, None, cell.gates * WIDTH]), tf.TensorSpec([None, WIDTH])]
-    module.run = tf.function(
-        lambda x, m: cell.scan(x, tf.convert_to_tensor(module.kernel), m), input_signature=specs
+    module.run = graph_function(specs)(
+        lambda x, m: cell.scan(x, tf.convert_to_tensor(module.kernel), m)
     )
     tf.saved_model.save(module, str(tmp_path))
     loaded = tf.saved_model.load(str(tmp_path))

@@ -5,11 +5,12 @@ from hypothesis import strategies as st
 
 from uanet_tf.data.tag_schemes import decode_spans
 from uanet_tf.ops.chunk_boundaries import chunk_boundaries
+from uanet_tf.ops.graph_function import graph_function
 
 LABELS = ["O", *(f"{prefix}-{kind}" for kind in "XY" for prefix in "BIES")]
 # One trace for any sentence: hypothesis calls this often.
 SPECS = [tf.TensorSpec([None, None], dtype) for dtype in (tf.int32, tf.bool, tf.bool, tf.bool)]
-compiled = tf.function(chunk_boundaries, input_signature=SPECS)
+compiled = graph_function(SPECS)(chunk_boundaries)
 
 
 def read(sentences):

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops import crf
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.time_blocks import loops_in_blocks
 
 LENGTHS, STEPS, CLASSES = [4, 1, 3, 0, 2], 4, 3
@@ -78,7 +79,7 @@ def loss_and_gradients(supplier, arrays, in_graph):
         sources = [scores, transitions]
         return [likelihood, *tape.gradient(likelihood, sources, unconnected_gradients=zero)]
 
-    run = tf.function(compute, autograph=False) if in_graph else compute
+    run = graph_function()(compute) if in_graph else compute
     return run(tf.constant(scores), tf.constant(transitions))
 
 
@@ -112,17 +113,16 @@ def test_unknown_shapes_and_blocks():
         tf.TensorSpec([CLASSES, CLASSES]),
         tf.TensorSpec([None], tf.int64),
     )
-    plain = tf.function(crf.crf_decode, input_signature=specs)
+    plain = graph_function(specs)(crf.crf_decode)
     with loops_in_blocks():
-        blocks = tf.function(crf.crf_decode, input_signature=specs).get_concrete_function()
+        blocks = graph_function(specs)(crf.crf_decode).get_concrete_function()
     for run in (plain, blocks):
         found = run(tf.constant(scores), tf.constant(transitions), tf.constant(lengths))
         for one, two in zip(found, expected, strict=True):
             np.testing.assert_allclose(one, two, rtol=1e-6)
-    likelihood = tf.function(
-        crf.crf_log_likelihood,
-        input_signature=(specs[0], tf.TensorSpec([None, None], tf.int64), specs[2], specs[1]),
-    )
+    likelihood = graph_function(
+        (specs[0], tf.TensorSpec([None, None], tf.int64), specs[2], specs[1])
+    )(crf.crf_log_likelihood)
     np.testing.assert_allclose(
         likelihood(scores, labels, lengths, transitions)[0],
         crf.crf_log_likelihood(scores, labels, lengths, transitions)[0],

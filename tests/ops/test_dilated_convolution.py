@@ -3,6 +3,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.dilated_convolution import dilated_convolution
+from uanet_tf.ops.graph_function import graph_function
 
 RNG = np.random.default_rng(1)
 INPUTS = tf.constant(RNG.normal(size=[2, 6, 3]))
@@ -46,7 +47,7 @@ def test_values_and_gradients_equal_those_of_tensorflow(taps, dilation):
 def test_any_shape_and_its_gradient():
     kernel = tf.Variable(RNG.normal(size=[3, 3, 4]))
 
-    @tf.function(input_signature=[tf.TensorSpec([None, None, 3], tf.float64)])
+    @graph_function([tf.TensorSpec([None, None, 3], tf.float64)])
     def run(inputs):
         with tf.GradientTape() as tape:
             tape.watch(inputs)

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.forward_backward import chain_marginals
+from uanet_tf.ops.graph_function import graph_function
 
 LENGTHS, STEPS, CLASSES = [4, 1, 3, 0], 4, 3
 
@@ -73,7 +74,7 @@ def test_gradients(in_graph):
             total = tf.reduce_sum(tf.where(mask[..., np.newaxis], weights * marginals, 0.0))
         return tape.gradient(total, [scores, transitions])
 
-    compute = tf.function(gradients) if in_graph else gradients
+    compute = graph_function()(gradients) if in_graph else gradients
     arrays = [scores, transitions]
     for k, found in enumerate(compute(tf.constant(scores), tf.constant(transitions))):
         expected = np.zeros_like(arrays[k])
@@ -121,7 +122,7 @@ def test_unknown_shapes():
         tf.TensorSpec([CLASSES, CLASSES], tf.float64),
         tf.TensorSpec([None, None], tf.bool),
     )
-    compiled = tf.function(chain_marginals, input_signature=specs)
+    compiled = graph_function(specs)(chain_marginals)
     expected = chain_marginals(tf.constant(scores), tf.constant(transitions), tf.constant(mask))
     np.testing.assert_allclose(compiled(scores, transitions, mask), expected, atol=1e-12)
     np.testing.assert_allclose(

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.layer_norm import layer_norm
 from uanet_tf.ops.linear import linear
 
@@ -16,7 +17,7 @@ def test_linear(leading):
 
 
 def test_linear_keeps_what_is_known_of_the_shape():
-    @tf.function(input_signature=[tf.TensorSpec([None, 3, 5], tf.float32)])
+    @graph_function([tf.TensorSpec([None, 3, 5], tf.float32)])
     def traced(inputs):
         outputs = linear(inputs, tf.zeros([5, 6]))
         assert outputs.shape.as_list() == [None, 3, 6]

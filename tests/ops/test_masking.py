@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.masking import is_right_padded, key_bias, masked_mean, sequence_mask
 
 
@@ -15,9 +16,8 @@ def test_sequence_mask():
 
 @pytest.mark.parametrize("dtype", [tf.int32, tf.int64])
 def test_sequence_mask_of_unknown_size(dtype):
-    traced = tf.function(
-        lambda lengths, size: sequence_mask(lengths, size),
-        input_signature=[tf.TensorSpec([None], dtype), tf.TensorSpec([], tf.int32)],
+    traced = graph_function([tf.TensorSpec([None], dtype), tf.TensorSpec([], tf.int32)])(
+        lambda lengths, size: sequence_mask(lengths, size)
     )
     np.testing.assert_array_equal(traced(tf.constant([1, 2], dtype), 3), [[1, 0, 0], [1, 1, 0]])
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.sinusoid import relative_sinusoid, sinusoid
 
 
@@ -31,9 +32,8 @@ def test_distances_are_not_clipped():
 
 
 def test_relative_sinusoid_of_unknown_length():
-    traced = tf.function(
-        lambda length: relative_sinusoid(length, 7),
-        input_signature=[tf.TensorSpec([], tf.int32)],
+    traced = graph_function([tf.TensorSpec([], tf.int32)])(
+        lambda length: relative_sinusoid(length, 7)
     )
     for length in (1, 5):
         distances = tf.range(length - 1, -length - 1, -1)

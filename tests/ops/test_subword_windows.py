@@ -4,6 +4,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.subword_windows import subword_rows
 
 FIRST, LAST = 101, 102
@@ -114,9 +115,8 @@ def test_no_sentences():
 
 
 def test_in_a_graph_of_unknown_shapes():
-    run = tf.function(
-        lambda x: subword_rows(x, size=12, first_id=FIRST, last_id=LAST, context=2),
-        input_signature=[tf.TensorSpec([None, None, None], tf.int32)],
+    run = graph_function([tf.TensorSpec([None, None, None], tf.int32)])(
+        lambda x: subword_rows(x, size=12, first_id=FIRST, last_id=LAST, context=2)
     )
     for sizes in ([[1, 2], [4]], [[2] * 20], [[], [1]]):
         sentences = number_words(sizes)

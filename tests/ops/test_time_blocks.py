@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.gru import gru_scan
 from uanet_tf.ops.lstm import lstm_scan
 from uanet_tf.ops.time_blocks import BLOCK, loops_in_blocks, scan_blocks, wants_blocks
@@ -80,7 +81,7 @@ def test_in_a_graph_of_unknown_shapes(scan):
     gates = CELLS[scan] * WIDTH
     kernel = normal(WIDTH, gates, seed=2)
 
-    @tf.function(input_signature=[tf.TensorSpec([None, None, gates])])
+    @graph_function([tf.TensorSpec([None, None, gates])])
     def run(projected):
         return scan(projected, kernel)
 

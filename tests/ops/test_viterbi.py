@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.viterbi import best_path
 
 CLASSES = 3
@@ -30,7 +31,7 @@ def test_equals_brute_force(seed):
     start, end = random.random([2, CLASSES]) < 0.7
     steps = random.random([CLASSES, CLASSES]) < 0.6
     start[0] = end[0] = steps[0, 0] = True  # so that there is an allowed path
-    run = tf.function(best_path) if seed % 2 else best_path
+    run = graph_function()(best_path) if seed % 2 else best_path
     path = run(tf.constant(scores), tf.constant(mask), start, steps, end).numpy()
     for row, length, values in zip(path, lengths, scores, strict=True):
         assert tuple(row[:length]) == brute_force(values[:length], start, steps, end)

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tests.attention.transcription import randomise, reference_stream
 from tests.layer_contract import check_layer
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
 
 CLASSES = 4
@@ -237,7 +238,7 @@ def test_overfits_one_batch(label_layers):
     refiner(words, draft)
     optimizer.build(refiner.trainable_weights)
 
-    @tf.function
+    @graph_function()
     def step():
         with tf.GradientTape() as tape:
             logits = tf.boolean_mask(refiner(words, draft, mask=mask), mask)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import tensorflow as tf
 
+from uanet_tf.ops.graph_function import graph_function
+
 GAMMA = 0.35
 _S = tf.TensorSpec
 
@@ -59,22 +61,22 @@ def write_token_model(path: Path, version: int = 1, ballast: int = 1) -> Path:
 
     tokens, lengths = _S([None, None], tf.string, "tokens"), _S([None], tf.int32, "lengths")
 
-    @tf.function(input_signature=[tokens, lengths])
+    @graph_function([tokens, lengths])
     def serving_default(tokens, lengths):
         return toy.answer(tokens, lengths, gamma(lengths))
 
-    @tf.function(input_signature=[tokens, lengths, _S([None], tf.float32, "threshold")])
+    @graph_function([tokens, lengths, _S([None], tf.float32, "threshold")])
     def with_threshold(tokens, lengths, threshold):
         return toy.answer(tokens, lengths, threshold)
 
-    @tf.function(input_signature=[tokens, lengths])
+    @graph_function([tokens, lengths])
     def draft(tokens, lengths):
         answer = toy.answer(tokens, lengths, gamma(lengths))
         return {"labels": answer["draft_labels"], "uncertainty": answer["uncertainty"]}
 
     numbers = _S([None, None], tf.int32, "word_ids"), _S([None] * 3, tf.int32, "char_ids")
 
-    @tf.function(input_signature=[*numbers, lengths])
+    @graph_function([*numbers, lengths])
     def ids(word_ids, char_ids, lengths):
         tokens = tf.where(word_ids > 0, tf.strings.as_string(word_ids), "")
         del char_ids
@@ -91,7 +93,7 @@ def write_text_model(path: Path, version: int = 1) -> Path:
 
     toy = ToyTagger(version)
 
-    @tf.function(input_signature=[_S([None], tf.string, "text")])
+    @graph_function([_S([None], tf.string, "text")])
     def serving_default(text):
         tokens, starts, ends = tensorflow_text.regex_split_with_offsets(
             text, r"[\p{L}\p{M}\d]+|[^\s]|\s+", r"[\p{L}\p{M}\d]+|[^\s]"
@@ -127,7 +129,7 @@ def write_types_model(path: Path) -> Path:
     signatures = {}
 
     def add(name, function, *specs):
-        signatures[name] = tf.function(function, input_signature=specs)
+        signatures[name] = graph_function(specs)(function)
 
     kinds = ("float32", "float64", "int8", "uint8", "int32", "int64", "uint32", "bool", "string")
     for kind in (*kinds, "float16"):

@@ -1,12 +1,12 @@
 """A run that reads documents is scored, evaluated and tagged the same way."""
 
 import json
-import sys
 
 import pytest
 
 import uanet_tf
-from tests.training.tiny_run import run, tiny_config, write_corpus
+from tests.training.tiny_run import tiny_config, write_corpus
+from uanet_tf.commands import evaluate, runner
 from uanet_tf.data.conll import read_corpus
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.training.fit import fit
@@ -31,12 +31,13 @@ def trained(tmp_path_factory):
     return corpus, folder / "run", fit(config, folder / "run")
 
 
-def test_evaluation_gives_the_score_of_the_run(trained):
+def test_evaluation_gives_the_score_of_the_run(trained, capsys):
     corpus, run_dir, metrics = trained
-    command = [sys.executable, "-m", "uanet_tf.evaluate", f"--run_dir={run_dir}"]
-    code, out, err = run([*command, f"--data={corpus.test}", "--json"])
-    assert code == 0, err
-    scores = json.loads(out)
+    evaluate.FLAGS.unparse_flags()
+    argv = ["evaluate", f"--run_dir={run_dir}", f"--data={corpus.test}", "--json"]
+    capsys.readouterr()
+    assert runner.exit_code(evaluate.main, evaluate.FLAGS, argv) == 0
+    scores = json.loads(capsys.readouterr().out)
     for name in ("f1", "accuracy"):
         assert scores[name] == pytest.approx(metrics["test"][name], abs=1e-9)
 

@@ -1,4 +1,4 @@
-"""What a training run leaves behind, early stopping, and that one seed means one result."""
+"""What a training run leaves behind, early stopping, and what the seed decides."""
 
 import json
 import os
@@ -10,13 +10,8 @@ from absl import flags
 from tensorflow.python.framework.config import disable_op_determinism
 
 import uanet_tf
-from tests.training.tiny_run import (
-    assert_same_weights,
-    metrics,
-    timeless,
-    tiny_config,
-    weights,
-)
+from tests.training.killing import Killed
+from tests.training.tiny_run import LIGHT, assert_same_weights, metrics, tiny_config
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.config import load_config
 from uanet_tf.training import fit as fit_module
@@ -29,13 +24,16 @@ SCORES = {
 }
 
 
+ALL = {"tune_threshold": True, "adaptive_agreement": 0.999}
+
+
 @pytest.fixture(scope="module")
 def run_dir(corpus, tmp_path_factory):
     """A run with all that can be in one."""
     path = tmp_path_factory.mktemp("run") / "a"
     before = os.umask(0o027)
     try:
-        returned = fit(tiny_config(corpus, tune_threshold=True), path)
+        returned = fit(tiny_config(corpus, **ALL), path)
     finally:
         os.umask(before)
     assert returned == metrics(path)
@@ -43,7 +41,7 @@ def run_dir(corpus, tmp_path_factory):
 
 
 def test_files(run_dir, corpus):
-    config = tiny_config(corpus, tune_threshold=True)
+    config = tiny_config(corpus, **ALL)
     assert load_config(run_dir) == config
     vocabulary = json.loads((run_dir / "vocabulary.json").read_text())
     assert "Holmfield" in vocabulary["words"] or vocabulary["words"]
@@ -91,22 +89,29 @@ def test_tuned_threshold_is_in_the_model(run_dir):
     assert found["test"]["threshold"] == found["dev"]["threshold"]
 
 
-def test_one_seed_one_result(run_dir, corpus, tmp_path):
-    fit(tiny_config(corpus, tune_threshold=True), tmp_path)
-    assert_same_weights(run_dir, tmp_path)
-    assert timeless(metrics(run_dir)) == timeless(metrics(tmp_path))
+def test_another_seed_another_start_and_another_order(corpus, tmp_path, monkeypatch):
+    """One seed, one result: test_resume.py shows it."""
+    begun = {}
 
+    def train(self):
+        weights = [variable.numpy() for variable in self.tagger.trainable_variables]
+        begun[self.config.training.seed] = weights, np.concatenate(self._plan(0))
+        raise Killed
 
-def test_another_seed_another_result(run_dir, corpus, tmp_path):
-    fit(tiny_config(corpus, tune_threshold=True, seed=2), tmp_path)
-    mine, other = weights(run_dir), weights(tmp_path)
-    changed = [name for name in mine if not np.array_equal(mine[name], other[name])]
-    assert len(changed) > 20
+    monkeypatch.setattr(fit_module._Training, "_train_epoch", train)
+    for seed in (1, 2):
+        with pytest.raises(Killed):
+            fit(tiny_config(corpus, seed=seed), tmp_path / str(seed))
+    (mine, my_plan), (other, other_plan) = begun[1], begun[2]
+    assert my_plan.tolist() != other_plan.tolist()
+    drawn = [pair for pair in zip(mine, other, strict=True) if len(np.unique(pair[0])) > 2]
+    assert len(drawn) > 10
+    assert not [one for one, two in drawn if np.array_equal(one, two)]
 
 
 def test_deterministic(corpus, tmp_path):
     """Also where the word table is updated row by row."""
-    config = tiny_config(corpus, deterministic=True, word_width=400, epochs=2)
+    config = tiny_config(corpus, deterministic=True, word_width=400, epochs=1)
     try:
         for name in ("a", "b"):
             fit(config, tmp_path / name)
@@ -125,7 +130,7 @@ def test_patience_and_the_best_epoch(corpus, tmp_path, monkeypatch):
         return original(tagger, sentences, task) | {"f1": next(scores)}
 
     monkeypatch.setattr(fit_module, "score_corpus", score)
-    config = tiny_config(corpus, epochs=9, min_epochs=1, patience=2, test_path="")
+    config = tiny_config(corpus, epochs=9, min_epochs=1, patience=2, test_path="", **LIGHT)
     found = fit(config, tmp_path)
     assert found["best_epoch"] == 2
     assert len(found["epochs"]) == 4
@@ -139,7 +144,8 @@ def test_patience_and_the_best_epoch(corpus, tmp_path, monkeypatch):
 
 def test_few_steps_reach_the_average(corpus, tmp_path):
     """Fewer steps in all than there are between two updates of the average."""
-    config = tiny_config(corpus, epochs=1, batch_size=40, test_path="", average_decay=0.999)
+    settings = {"epochs": 1, "batch_size": 40, "test_path": "", "average_decay": 0.999}
+    config = tiny_config(corpus, **settings, **LIGHT)
     fit(config, tmp_path)
     initial = fit_module.prepare(config).tagger.get_weights()
     trained = uanet_tf.load_model(tmp_path).get_weights()
@@ -148,8 +154,8 @@ def test_few_steps_reach_the_average(corpus, tmp_path):
 
 @pytest.mark.parametrize("decoder", ["uanet", "softmax"])
 def test_single_labels(corpus, tmp_path, decoder):
-    config = tiny_config(corpus, task="pos", decoder=decoder, epochs=1, average_decay=0.0)
-    found = fit(config, tmp_path)
+    settings = {"task": "pos", "epochs": 1, "average_decay": 0.0, **LIGHT, "decoder": decoder}
+    found = fit(tiny_config(corpus, **settings), tmp_path)
     assert found["task"] == "pos"
     gated = {"draft_accuracy", "refined_accuracy", "threshold", "refined_fraction"}
     assert "accuracy" in found["dev"]

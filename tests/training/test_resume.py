@@ -25,7 +25,7 @@ from uanet_tf.training.run_directory import RunDirectory
 WIDE = {"word_width": 400, "save_seconds": 0, "drafter_learning_rate": 0.01}
 
 
-def kill_when(process, condition, seconds=200) -> None:
+def kill_when(process, condition, seconds=600) -> None:
     """kill -9 as soon as ``condition()`` holds."""
     end = time.monotonic() + seconds
     while not condition():

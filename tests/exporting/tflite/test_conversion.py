@@ -15,6 +15,7 @@ from uanet_tf.exporting.tflite.conversion import FLOAT32, PRECISIONS, convert
 from uanet_tf.exporting.tflite.files import compare
 from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
 from uanet_tf.models.build import make_tagger
+from uanet_tf.ops.graph_function import graph_function
 
 LABELS = {
     "label_ids": "labels",
@@ -127,7 +128,7 @@ def test_built_in_operations_only(tflite_files, precision):
 
 
 def test_select_tf_operations_would_be_seen():
-    @tf.function(input_signature=[tf.TensorSpec([2], tf.int32)])
+    @graph_function([tf.TensorSpec([2], tf.int32)])
     def draw(seed):
         return tf.random.stateless_uniform([3], seed, alg="philox")
 

@@ -298,11 +298,11 @@ def run_outside(*arguments, text=None):
     return done.returncode, done.stdout, done.stderr
 
 
-def test_a_file_is_tagged_from_outside(path, model, trained_run, tmp_path):
+def test_a_file_is_tagged(call, path, model, trained_run, tmp_path):
     data = trained_run.parent / "data" / "dev.conll"
     output = tmp_path / "out.conll"
-    code, out, err = run_outside(f"--model={path}", f"--data={data}", f"--output={output}")
-    assert (code, out, err) == (0, "", "")
+    arguments = [f"--model={path}", f"--data={data}", f"--output={output}"]
+    assert call(run_tflite, *arguments) == (0, "", "")
     tagged, corpus = read_corpus(output), read_corpus(data)
     expected = uanet_tf.tag(model, [sentence.tokens for sentence in corpus])
     assert [list(sentence.labels) for sentence in tagged] == [each.labels for each in expected]
@@ -310,6 +310,7 @@ def test_a_file_is_tagged_from_outside(path, model, trained_run, tmp_path):
     assert rows[0].split("\t")[:2] == data.read_text().splitlines()[0].split()[:2]
 
 
+@pytest.mark.process
 def test_text_from_standard_input(path, model):
     code, out, err = run_outside(
         f"--model={path}",
@@ -324,11 +325,11 @@ def test_text_from_standard_input(path, model):
     assert [answer["labels"] for answer in answers] == [each.labels for each in expected]
 
 
-def test_wrong_input_from_outside(path, tmp_path):
+def test_wrong_input(call, path, tmp_path):
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"tokens": ["a"]}\n{"tokens": []}\n')
     output = tmp_path / "out"
-    code, out, err = run_outside(f"--model={path}", f"--data={bad}", f"--output={output}")
+    code, out, err = call(run_tflite, f"--model={path}", f"--data={bad}", f"--output={output}")
     assert (code, out) == (2, "")
     assert err == f"{bad}:2: the sentence is empty, it needs at least one word.\n"
     assert not output.exists()
