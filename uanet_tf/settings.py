@@ -55,6 +55,7 @@ class DataConfig:
     word_vectors: str = option(
         "", "Pretrained vectors: GloVe or fastText text (.txt .vec .gz) or word2vec (.bin)."
     )
+    scale_vectors: bool = option(False, "Divide vectors by their standard deviation (their code).")
     vector_words: str = option(
         "data",
         "Which words keep a pretrained vector: those of the training data (data) or all of the "
@@ -140,9 +141,7 @@ class EncoderConfig:
         "Inner width of a Transformer encoder's feed-forward layers; 0: twice --hidden_width.",
         low=0,
     )
-    encoder_attention_dropout: float = _rate(
-        0.0, "Dropout on attention weights of relative_transformer, in training alone."
-    )
+    encoder_attention_dropout: float = _rate(0.0, "Attention dropout of relative_transformer.")
     cnn_iterations: int = layers(3, "How often id_cnn applies its block (Strubell et al., 2017).")
     identity_init: bool = option(
         True, "Start the dilated convolutions of id_cnn as the identity (Strubell et al., 2017)."
@@ -225,6 +224,7 @@ class TrainingConfig:
         "Epochs that the schedules are laid out for, where a run is to stop before; 0: --epochs.",
         low=0,
     )
+    min_steps: int = _count(0, "Least steps in an epoch; a small file is read again.", low=0)
     min_epochs: int = _count(
         1,
         "First epoch that may be kept as the best: scores of barely trained weights can mislead.",

@@ -47,6 +47,21 @@ def test_order_is_fixed_by_seed_and_epoch():
     assert not set(orders[0]) <= set(orders[1])
 
 
+def test_few_sentences_are_read_again_in_other_batches():
+    options = {"batch_size": 8, "batch_tokens": 999, "seed": 1, "epoch": 2}
+    once = plan_batches(LENGTHS, **options)
+    plan = plan_batches(LENGTHS, min_batches=2 * len(once) + 1, **options)
+    assert len(plan) == 3 * len(once)
+    readings = [plan[k : k + len(once)] for k in range(0, len(plan), len(once))]
+    for reading in readings:
+        assert sorted(np.concatenate(reading)) == list(range(len(LENGTHS)))
+    assert len({tuple(np.concatenate(reading)) for reading in readings}) == 3
+    np.testing.assert_array_equal(np.concatenate(readings[0]), np.concatenate(once))
+    assert len(plan_batches(LENGTHS, min_batches=len(once), **options)) == len(once)
+    nothing = np.zeros(0, np.int64)
+    assert plan_batches(nothing, min_batches=9, **options) == []
+
+
 def test_without_seed_sentences_go_from_short_to_long():
     plan = plan_batches(LENGTHS, batch_size=8, batch_tokens=999)
     lengths = LENGTHS[np.concatenate(plan)]

@@ -142,6 +142,17 @@ def test_patience_and_the_best_epoch(corpus, tmp_path, monkeypatch):
     assert any(np.any(a != b) for a, b in zip(seen[1], seen[3], strict=True))
 
 
+def test_a_small_file_is_read_until_an_epoch_has_enough_steps(corpus, tmp_path):
+    config = tiny_config(corpus, epochs=2, min_epochs=1, min_steps=11, test_path="")
+    training = fit_module._Training(
+        config, fit_module.RunDirectory(tmp_path), fit_module.prepare(config)
+    )
+    assert len(training._plan(0)) == 20  # 40 sentences are 10 batches of 4
+    training.run(resume=False)
+    assert int(training.trainer.global_step) == 40
+    assert int(training.trainer.optimizers["draft"].iterations) == 40
+
+
 def test_few_steps_reach_the_average(corpus, tmp_path):
     """Fewer steps in all than there are between two updates of the average."""
     settings = {"epochs": 1, "batch_size": 40, "test_path": "", "average_decay": 0.999}

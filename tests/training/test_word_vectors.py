@@ -49,6 +49,15 @@ def test_all_words_of_the_file(vocabulary, configure):
     assert vectors["0"].tolist() == [4, 4]
 
 
+def test_scaled_vectors_have_a_standard_deviation_of_one(vocabulary, configure):
+    _, plain = add_pretrained(configure(vector_words="all"), vocabulary)
+    _, scaled = add_pretrained(configure(vector_words="all", scale_vectors=True), vocabulary)
+    spread = np.std(np.stack(list(plain.values())))
+    assert spread > 1.1
+    for word, vector in plain.items():
+        np.testing.assert_allclose(scaled[word], vector / spread, rtol=1e-6)
+
+
 def test_width(vocabulary, configure):
     with pytest.raises(InputError, match="its vectors have 2 numbers, but --word_width is 5"):
         add_pretrained(configure(word_width=5), vocabulary)

@@ -19,6 +19,7 @@ def plan_batches(
     batch_tokens: int,
     seed: int | None = None,
     epoch: int = 0,
+    min_batches: int = 0,
 ) -> list[np.ndarray]:
     """Groups sentences of similar length into batches.
 
@@ -29,13 +30,26 @@ def plan_batches(
         still makes a batch.
       seed: order for training, new in each epoch; None: sorted by length, for tagging.
       epoch: number of the pass.
+      min_batches: with a seed, least number of batches: all sentences are read as often as that
+        takes, each time in another order.
 
     Returns:
-      Arrays of sentence numbers; each sentence stands in exactly one.
+      Arrays of sentence numbers; each sentence stands in exactly one, or in one of each reading.
     """
     if seed is None:
         return list(_split(np.argsort(lengths, kind="stable"), lengths, batch_size, batch_tokens))
-    random = np.random.default_rng([seed, epoch])
+    batches = _shuffled(lengths, batch_size, batch_tokens, np.random.default_rng([seed, epoch]))
+    readings = -(-min_batches // max(1, len(batches)))
+    for reading in range(1, readings if batches else 1):
+        random = np.random.default_rng([seed, epoch, reading])
+        batches += _shuffled(lengths, batch_size, batch_tokens, random)
+    return batches
+
+
+def _shuffled(
+    lengths: np.ndarray, batch_size: int, batch_tokens: int, random: np.random.Generator
+) -> list[np.ndarray]:
+    """Batches of all sentences once, in a random order."""
     order = random.permutation(len(lengths))
     window = batch_size * SORTED_BATCHES
     batches: list[np.ndarray] = []

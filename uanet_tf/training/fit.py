@@ -125,6 +125,7 @@ class _Training:
             batch_tokens=data.batch_tokens,
             seed=self.config.training.seed,
             epoch=epoch,
+            min_batches=self.config.training.min_steps,
         )
 
     def _finished(self) -> bool:
@@ -182,7 +183,7 @@ class _Training:
                 f"The loss became {loss} in epoch {self.progress.epoch + 1}: lower "
                 f"{' or '.join(rates)}."
             )
-        sentences = len(self.prepared.splits["train"])
+        sentences = sum(map(len, self._plan(self.progress.epoch)))
         if self.average is not None:
             self.average.update()  # an epoch of few steps counts too
         with self._averaged():

@@ -67,6 +67,9 @@ def add_pretrained(
         vector = rows.get(word, rows.get(word.lower()))
         if vector is not None:
             vectors[word] = vector
+    if config.data.scale_vectors and vectors:
+        spread = np.std(np.stack(list(vectors.values()))) or 1.0
+        vectors = {word: vector / spread for word, vector in vectors.items()}
     logging.info("%d of %d words have a pretrained vector", len(vectors), len(vocabulary.words))
     return vocabulary, vectors
 
