@@ -244,7 +244,7 @@ class TrainingConfig:
         "float32. Faster where the processor has it (avx512_bf16, GPUs).",
     )
     drafter_optimizer: str = option(
-        "sgd", "Optimizer of the drafter (paper: sgd).", choices=("sgd", "adam")
+        "sgd", "Optimizer of the drafter (paper: sgd).", choices=("sgd", "adam", "adadelta")
     )
     drafter_learning_rate: float = option(
         0.015, "Initial learning rate of the drafter (paper: 0.015; WSJ: 0.2).", low=0.0

@@ -151,6 +151,8 @@ def _drafter_optimizer(config: TrainingConfig, steps_per_epoch: int):
     schedule = drafter_schedule(config, steps_per_epoch)
     if config.drafter_optimizer == "sgd":
         return tf.keras.optimizers.SGD(schedule, momentum=config.drafter_momentum)
+    if config.drafter_optimizer == "adadelta":  # as in Zeiler (2012)
+        return tf.keras.optimizers.Adadelta(schedule, rho=0.95, epsilon=1e-6)
     return LazyAdamW(schedule)
 
 
