@@ -1,8 +1,10 @@
-"""uanet data: corpora to begin with."""
+"""uanet data: fetch, convert or make corpora."""
 
 from uanet_tf.commands.command_group import Command, run_group
 
 COMMANDS = {
+    "get": Command("data_get", "fetch a public corpus, or word vectors"),
+    "convert": Command("data_convert", "convert between columns, spaCy, Hugging Face and brat"),
     "sample": Command("data_sample", "write the sample corpus, invented newswire with names"),
 }
 

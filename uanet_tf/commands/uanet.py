@@ -7,7 +7,7 @@ from uanet_tf.commands.command_group import Command, run_group
 
 COMMANDS = {
     "demo": Command("demo", "train on a sample corpus, score and tag, in two minutes"),
-    "data": Command("data", "corpora to begin with"),
+    "data": Command("data", "fetch, convert or make corpora"),
     "check": Command("check", "look at labelled files before training on them"),
     "recipes": Command("recipes", "list the settings to train with, and which to take when"),
     "train": Command("train", "train a tagger"),

@@ -1,0 +1,148 @@
+"""Downloads against a server on this machine: cut off, resumed, wrong, refused, no space."""
+
+import errno
+import hashlib
+import http.server
+import threading
+from pathlib import Path
+
+import pytest
+
+from uanet_tf.corpora import download as module
+from uanet_tf.corpora.download import download
+from uanet_tf.errors import InputError
+
+CONTENT = bytes(range(256)) * 1_000
+SUM = hashlib.sha256(CONTENT).hexdigest()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Serves CONTENT; the server's plan says how many bytes each answer may have."""
+
+    def do_GET(self):
+        server = self.server
+        server.asked.append(self.headers.get("Range"))
+        if server.status != 200:
+            self.send_error(server.status)
+            return
+        start = 0
+        if server.resumes and (wanted := self.headers.get("Range")):
+            start = int(wanted.removeprefix("bytes=").rstrip("-"))
+        if start >= len(CONTENT):
+            self.send_response(416)
+            self.send_header("Content-Range", f"bytes */{len(CONTENT)}")
+            self.end_headers()
+            return
+        body = CONTENT[start:]
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        most = server.plan.pop(0) if server.plan else len(body)
+        self.wfile.write(body[:most])
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.asked, server.plan, server.status, server.resumes = [], [], 200, True
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        server.url = f"http://127.0.0.1:{server.server_port}/file.conll"
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def test_whole_and_not_again(server, tmp_path):
+    path = tmp_path / "deep" / "file"
+    seen = []
+    assert download(server.url, path, advance=lambda *state: seen.append(state)) == SUM
+    assert path.read_bytes() == CONTENT
+    assert seen[-1] == (len(CONTENT), len(CONTENT))
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert download(server.url, path, sha256=SUM) == SUM
+    assert server.asked == [None]
+    assert [each.name for each in path.parent.iterdir()] == ["file"]
+
+
+def test_goes_on_where_it_was_cut_off(server, tmp_path):
+    server.plan = [100_000, 50_000]
+    assert download(server.url, tmp_path / "file", sha256=SUM) == SUM
+    assert server.asked == [None, "bytes=100000-", "bytes=150000-"]
+
+
+def test_goes_on_in_a_later_call(server, tmp_path):
+    server.plan = [1_000, 0, 0, 0]
+    with pytest.raises(InputError, match="the same command goes on where it stopped"):
+        download(server.url, tmp_path / "file")
+    assert (tmp_path / "file.part").read_bytes() == CONTENT[:1_000]
+    assert download(server.url, tmp_path / "file") == SUM
+    assert server.asked[-1] == "bytes=1000-"
+
+
+def test_a_server_that_cannot_go_on_begins_anew(server, tmp_path):
+    server.plan, server.resumes = [100_000], False
+    assert download(server.url, tmp_path / "file") == SUM
+
+
+@pytest.mark.parametrize("size", [len(CONTENT), len(CONTENT) + 5])
+def test_a_part_that_is_whole_or_too_long(server, tmp_path, size):
+    (tmp_path / "file.part").write_bytes((CONTENT + b"12345")[:size])
+    assert download(server.url, tmp_path / "file") == SUM
+
+
+def test_a_wrong_checksum_leaves_nothing(server, tmp_path):
+    with pytest.raises(InputError, match=f"has the SHA-256 {SUM}, not abc"):
+        download(server.url, tmp_path / "file", sha256="abc")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_text("other")
+    with pytest.raises(InputError, match="not abc: damaged, or changed at its home"):
+        download(server.url, tmp_path / "file", sha256="abc")
+    assert (tmp_path / "file").read_text() == "other"
+
+
+def test_refused(server, tmp_path):
+    server.status = 404
+    with pytest.raises(InputError, match="the server answers 404 Client Error: Not Found"):
+        download(server.url, tmp_path / "file")
+    assert len(server.asked) == 1
+
+
+def test_no_server(tmp_path):
+    with pytest.raises(InputError, match=r"the connection failed \(ConnectionError\)"):
+        download("http://127.0.0.1:1/file", tmp_path / "file")
+
+
+def test_a_full_disk_keeps_what_is_there(server, tmp_path, monkeypatch):
+    real_open, left = Path.open, [1]
+
+    class Full:
+        def __init__(self, stream):
+            self.stream = stream
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.stream.close()
+
+        def write(self, block):
+            if not left:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            left.pop()
+            return self.stream.write(block)
+
+    def limited(path, mode="r", *args, **kwargs):
+        stream = real_open(path, mode, *args, **kwargs)
+        return Full(stream) if "w" in mode or "a" in mode else stream
+
+    monkeypatch.setattr(Path, "open", limited)
+    with pytest.raises(InputError, match=r"file.part: cannot be written \(No space left.*is kept"):
+        download(server.url, tmp_path / "file")
+    monkeypatch.undo()
+    assert (tmp_path / "file.part").stat().st_size == module.CHUNK_BYTES
+    assert download(server.url, tmp_path / "file", sha256=SUM) == SUM
+    assert server.asked[-1] == f"bytes={module.CHUNK_BYTES}-"

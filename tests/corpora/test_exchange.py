@@ -1,0 +1,142 @@
+"""Labelled sentences in others' formats, there and back."""
+
+import json
+
+import pytest
+
+from uanet_tf.commands import data_convert, runner
+from uanet_tf.corpora import exchange
+from uanet_tf.data.conll import read_corpus
+from uanet_tf.errors import InputError
+from uanet_tf.text.tokenizer import Tokenizer
+
+CONLL = """Anna\tB-PER
+Lee\tI-PER
+'s\tO
+dog\tO
+.\tO
+
+(\tO
+Rio\tB-LOC
+)\tO
+
+"""
+
+
+@pytest.fixture
+def call(tmp_path, capsys):
+    def call(*arguments, code=0):
+        data_convert.FLAGS.unparse_flags()
+        found = runner.exit_code(data_convert.main, data_convert.FLAGS, ["convert", *arguments])
+        out, err = capsys.readouterr()
+        assert found == code, err
+        return out if code == 0 else err
+
+    return call
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_text(CONLL)
+    return path
+
+
+def pairs(path):
+    return [(sentence.tokens, sentence.labels) for sentence in read_corpus(path)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("huggingface", "b.jsonl"), ("spacy", "b.jsonl"), ("brat", "b.txt")]
+)
+def test_there_and_back(call, path, tmp_path, kind, name):
+    call(f"--input={path}", f"--to={kind}", f"--output={tmp_path / name}")
+    source = tmp_path / ("b.ann" if kind == "brat" else name)
+    call(f"--input={source}", f"--output={tmp_path / 'c.conll'}")
+    assert pairs(tmp_path / "c.conll") == pairs(path)
+
+
+def test_what_is_written(call, path, tmp_path):
+    rows = call(f"--input={path}", "--to=spacy").splitlines()
+    assert json.loads(rows[0]) == {"text": "Anna Lee's dog.", "entities": [[0, 8, "PER"]]}
+    rows = call(f"--input={path}", "--to=huggingface").splitlines()
+    assert json.loads(rows[1]) == {"tokens": ["(", "Rio", ")"], "labels": ["O", "B-LOC", "O"]}
+    call(f"--input={path}", f"--output={tmp_path / 'b.txt'}")
+    assert (tmp_path / "b.txt").read_text() == "Anna Lee's dog.\n(Rio)\n"
+    assert (tmp_path / "b.ann").read_text() == "T1\tPER 0 8\tAnna Lee\nT2\tLOC 17 20\tRio\n"
+
+
+def spacy(tmp_path, **fields):
+    path = tmp_path / "in.jsonl"
+    path.write_text(json.dumps(fields) + "\n")
+    return list(exchange.read_spacy(str(path), Tokenizer("ptb")))
+
+
+def test_entities_cut_tokens_and_sentences_are_split(tmp_path):
+    text = "The Paris-based firm won. Ann left."
+    spans = [{"start": 4, "end": 9, "label": "LOC"}, {"start": 26, "end": 29, "label": "PER"}]
+    first, second = spacy(tmp_path, text=text, spans=spans)
+    assert first.tokens == ("The", "Paris", "-based", "firm", "won", ".")
+    assert first.labels == ("O", "B-LOC", "O", "O", "O", "O")
+    assert (second.tokens, second.labels) == (("Ann", "left", "."), ("B-PER", "O", "O"))
+    assert (first.new_document, second.new_document) == (True, False)
+
+
+def test_a_folder_of_brat(tmp_path):
+    for name, text in (("b", "Bo ran."), ("a", "In Rio. Ann too.")):
+        (tmp_path / f"{name}.txt").write_text(text)
+        (tmp_path / f"{name}.ann").write_text("R1\tx Arg1:T1\n")
+    (tmp_path / "a.ann").write_text("T1\tLOC 3 6\tRio\nT2\tPER 8 11;12 15\tAnn too\n")
+    found = list(exchange.read_brat(str(tmp_path), Tokenizer("ptb")))
+    assert [sentence.labels for sentence in found] == [
+        ("O", "B-LOC", "O"),
+        ("B-PER", "I-PER", "O"),
+        ("O", "O", "O"),
+    ]
+    assert [sentence.new_document for sentence in found] == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"entities": []}, "not an object with"),
+        ({"text": "ab", "entities": [[0, 3, "X"]]}, "the entity 0-3 is not within the text"),
+        ({"text": "ab", "entities": [[0, "1", "X"]]}, r"not \[start, end, type\]"),
+        ({"text": "ab", "entities": [[0, 1, ""]]}, r"not \[start, end, type\]"),
+        ({"text": "abc", "entities": [[0, 2, "X"], [1, 3, "Y"]]}, "overlaps the one before"),
+    ],
+)
+def test_bad_entities(tmp_path, fields, message):
+    with pytest.raises(InputError, match=f"in.jsonl:1: .*{message}"):
+        spacy(tmp_path, **fields)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"tokens": ["a"], "ner_tags": [3]}', "numbers of classes say nothing"),
+        ('{"tokens": ["a"], "labels": []}', "as many strings as there are tokens"),
+        ('{"tokens": []}', '"tokens" must be a list of words'),
+        ("[1]", "not a JSON object"),
+        ("{", "not JSON"),
+    ],
+)
+def test_bad_lines(tmp_path, line, message):
+    path = tmp_path / "in.jsonl"
+    path.write_text("\n" + line + "\n")
+    with pytest.raises(InputError, match=f"in.jsonl:2: .*{message}"):
+        list(exchange.read_huggingface(str(path)))
+
+
+def test_bad_arguments(call, path, tmp_path):
+    assert "Both are JSON lines" in call(f"--input={path}", "--output=x.jsonl", code=2)
+    assert "name --output=FILE.txt" in call(f"--input={path}", "--to=brat", code=2)
+    (tmp_path / "pos.conll").write_text("They PRP\nleft VBD\n")
+    said = call(f"--input={tmp_path / 'pos.conll'}", "--to=spacy", code=2)
+    assert "Only entities" in said
+    (tmp_path / "empty").mkdir()
+    assert "holds no .ann file" in call(f"--input={tmp_path / 'empty'}", code=2)
+    (tmp_path / "x.ann").write_text("T1\tPER 0\tA\n")
+    assert "x.txt: cannot be read" in call(f"--input={tmp_path / 'x.ann'}", code=2)
+    (tmp_path / "x.txt").write_text("A")
+    assert "x.ann:1: not an entity" in call(f"--input={tmp_path / 'x.ann'}", code=2)

@@ -1,0 +1,214 @@
+"""Labelled sentences in the formats of others: spaCy, Hugging Face and brat.
+
+``huggingface``: JSON lines {"tokens": [...], "labels": [...]}, the labels as strings; also read
+under the keys ``ner_tags`` and ``tags``. ``spacy``: JSON lines {"text": ..., "entities": [[start,
+end, type], ...]}, offsets in characters; also read under ``spans``, ``ents`` and ``label``, and as
+objects with start, end, label. ``brat``: FILE.ann beside FILE.txt, lines T1<TAB>PER 0 4<TAB>Anna.
+"""
+
+import itertools
+import json
+import pathlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from uanet_tf.data.conll import Sentence
+from uanet_tf.data.tag_schemes import IOB2, Span, decode_spans, detect_scheme, encode_spans
+from uanet_tf.data.text_lines import display_name, read_lines
+from uanet_tf.errors import InputError
+from uanet_tf.text.detokenize import detokenize
+from uanet_tf.text.raw_text import TextSentence, text_sentences
+from uanet_tf.text.tokenizer import Tokenizer
+
+_LABEL_KEYS = ("labels", "ner_tags", "tags")
+_SPAN_KEYS = ("entities", "spans", "ents", "label")
+_BRAT_ENTITY = re.compile(r"T\d+\t(\S+) (\d+ \d+(?:;\d+ \d+)*)\t.*")
+
+CharSpan = tuple[int, int, str]  # first character, character after the last, type
+
+
+def read_huggingface(path: str) -> Iterator[Sentence]:
+    """Sentences of JSON lines with tokens and labels.
+
+    Raises:
+      InputError: a line that is not one of these; names it.
+    """
+    for number, fields, place in _objects(path):
+        tokens: Any = fields.get("tokens", fields.get("words"))
+        labels: Any = next((fields[key] for key in _LABEL_KEYS if key in fields), None)
+        if not _strings(tokens) or not tokens:
+            raise InputError(f'{place}: "tokens" must be a list of words.')
+        if not _strings(labels) or len(labels) != len(tokens):
+            raise InputError(
+                f'{place}: "labels" must be a list of as many strings as there are tokens (numbers '
+                "of classes say nothing without their names: write the names)."
+            )
+        yield Sentence(tuple(tokens), tuple(labels), number, number == 1)
+
+
+def read_spacy(path: str, tokenizer: Tokenizer, *, split: bool = True) -> Iterator[Sentence]:
+    """Sentences of JSON lines with text and entities, whose ends are ends of tokens too.
+
+    Raises:
+      InputError: a line that is not one of these, or entities that overlap; names it.
+    """
+    for number, fields, place in _objects(path):
+        text = fields.get("text")
+        spans: Any = next((fields[key] for key in _SPAN_KEYS if key in fields), [])
+        if not isinstance(text, str) or not isinstance(spans, list):
+            raise InputError(f'{place}: not an object with "text" and "entities".')
+        given = [_char_span(span, text, place) for span in spans]
+        yield from _labelled(text, given, tokenizer, split, number, place)
+
+
+def read_brat(path: str, tokenizer: Tokenizer, *, split: bool = True) -> Iterator[Sentence]:
+    """Sentences of a text file with its .ann file, or of all in a folder; each is a document.
+
+    An entity in several pieces is read from its first to its last character.
+
+    Raises:
+      InputError: a missing file, or a line that cannot be read; names it.
+    """
+    place = pathlib.Path(path)
+    files = sorted(place.glob("*.ann")) if place.is_dir() else [place.with_suffix(".ann")]
+    if not files:
+        raise InputError(f"{path}: holds no .ann file.")
+    for file in files:
+        source = file.with_suffix(".txt")
+        try:
+            text = source.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{source}: cannot be read ({error}).") from None
+        spans: list[CharSpan] = []
+        for number, line in read_lines(file):
+            if not line.startswith("T"):
+                continue  # relations, events, notes
+            found = _BRAT_ENTITY.fullmatch(line)
+            if found is None:
+                raise InputError(f"{file}:{number}: not an entity such as T1<TAB>PER 0 4<TAB>Anna.")
+            places = [int(number) for number in re.findall(r"\d+", found[2])]
+            spans.append(_char_span([min(places), max(places), found[1]], text, f"{file}:{number}"))
+        yield from _labelled(text, spans, tokenizer, split, 1, str(file))
+
+
+def format_huggingface(sentences: Iterable[Sentence]) -> str:
+    """JSON lines of tokens and labels."""
+    rows = ({"tokens": list(s.tokens), "labels": list(s.labels)} for s in sentences)
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def format_spacy(sentences: Sequence[Sentence]) -> str:
+    """JSON lines of detokenised text and entities.
+
+    Raises:
+      InputError: labels that are no chunks.
+    """
+    rows = []
+    for text, spans in _texts(sentences):
+        rows.append({"text": text, "entities": [list(span) for span in spans]})
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def format_brat(sentences: Sequence[Sentence]) -> tuple[str, str]:
+    """A text, a sentence a line, and its .ann file.
+
+    Raises:
+      InputError: labels that are no chunks.
+    """
+    lines: list[str] = []
+    notes: list[str] = []
+    start = 0
+    for text, spans in _texts(sentences):
+        for first, last, kind in spans:
+            number = len(notes) + 1
+            notes.append(f"T{number}\t{kind} {start + first} {start + last}\t{text[first:last]}\n")
+        lines.append(text + "\n")
+        start += len(text) + 1
+    return "".join(lines), "".join(notes)
+
+
+def _texts(sentences: Sequence[Sentence]) -> Iterator[tuple[str, list[CharSpan]]]:
+    """The detokenised text of each sentence with its entities."""
+    scheme = detect_scheme([sentence.labels for sentence in sentences])
+    if scheme is None:
+        raise InputError("Only entities (B-PER, I-PER, ...) can be written as stretches of text.")
+    for sentence in sentences:
+        text, places = detokenize(sentence.tokens)
+        spans = []
+        for span in decode_spans(sentence.labels, scheme):
+            inside = [place for place in places[span.start : span.end] if place is not None]
+            if inside:
+                spans.append((inside[0][0], inside[-1][1], span.type))
+        yield text, spans
+
+
+def _objects(path: str) -> Iterator[tuple[int, dict[str, Any], str]]:
+    """(line number, object, place) of JSON lines; blank lines are passed over."""
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        place = f"{display_name(path)}:{number}"
+        try:
+            fields = json.loads(line)
+        except (ValueError, RecursionError):
+            raise InputError(f"{place}: not JSON.") from None
+        if not isinstance(fields, dict):
+            raise InputError(f"{place}: not a JSON object.")
+        yield number, fields, place
+
+
+def _strings(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) and value for value in values)
+
+
+def _char_span(span: Any, text: str, place: str) -> CharSpan:
+    if isinstance(span, dict):
+        span = [span.get("start"), span.get("end"), span.get("label", span.get("type"))]
+    is_span = isinstance(span, list) and len(span) == 3
+    if not is_span or not all(type(edge) is int for edge in span[:2]) or not str(span[2] or ""):
+        raise InputError(f"{place}: not [start, end, type]: {span!r:.60}")
+    start, end, kind = span
+    if not 0 <= start < end <= len(text):
+        raise InputError(f"{place}: the entity {start}-{end} is not within the text.")
+    return start, end, str(kind)
+
+
+def _labelled(
+    text: str, spans: list[CharSpan], tokenizer: Tokenizer, split: bool, line: int, place: str
+) -> Iterator[Sentence]:
+    spans = sorted(spans)
+    for (_, end, _), (start, _, kind) in itertools.pairwise(spans):
+        if start < end:
+            raise InputError(f"{place}: the entity {kind} at {start} overlaps the one before.")
+    edges = {edge for start, end, _ in spans for edge in (start, end)}
+    for sentence in text_sentences(text, tokenizer, split=split):
+        yield _label(_cut_at(sentence, text, edges), spans, line)
+
+
+def _cut_at(sentence: TextSentence, text: str, edges: set[int]) -> TextSentence:
+    """The sentence with tokens cut where entities begin or end inside them."""
+    tokens, starts, ends = [], [], []
+    for start, end in zip(sentence.starts, sentence.ends, strict=True):
+        inside = sorted(edge for edge in edges if start < edge < end)
+        for first, last in zip([start, *inside], [*inside, end], strict=True):
+            starts.append(first)
+            ends.append(last)
+            tokens.append(text[first:last])
+    return TextSentence(tokens, starts, ends, sentence.new_document)
+
+
+def _label(sentence: TextSentence, spans: list[CharSpan], line: int) -> Sentence:
+    found = []
+    for start, end, kind in spans:
+        inside = [
+            position
+            for position, (first, last) in enumerate(
+                zip(sentence.starts, sentence.ends, strict=True)
+            )
+            if start <= first and last <= end
+        ]
+        if inside:
+            found.append(Span(kind, inside[0], inside[-1] + 1))
+    labels = encode_spans(found, len(sentence.tokens), IOB2)
+    return Sentence(tuple(sentence.tokens), tuple(labels), line, sentence.new_document)
