@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from uanet_tf.attention.relative_attention import RelativeAttention
 from uanet_tf.ops import query_blocks
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.sinusoid import relative_sinusoid
 
 B, T, W = 3, 11, 8
@@ -22,7 +23,7 @@ def make_answer(context, exclude_self, asked):
     positions = tf.random.normal([W, W]) @ tf.transpose(relative_sinusoid(T, W))
     queries = tf.constant([[9, 0, 4, 4, 10], [0, 1, 2, 3, 3], [0] * 5]) if asked else None
 
-    @tf.function(autograph=False, input_signature=[tf.TensorSpec([None, None, W])])
+    @graph_function([tf.TensorSpec([None, None, W])])
     def answer(words):
         return layer(
             words,
