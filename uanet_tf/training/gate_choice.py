@@ -22,9 +22,13 @@ def choose_threshold(tagger: Tagger, sentences: Sequence[Sentence], task: str) -
 
     The sweep reads whole labellings of draft and refiner. The gate mixes them token by token,
     before contradictions are resolved. So the chosen Gamma is scored by the model itself, and if
-    the gated labels are worse than the draft's, the gate is shut.
+    the gated labels are worse than the draft's, the gate is shut. Where draft and refiner agree
+    everywhere (without a refiner they do), Gamma stays as it is.
     """
     tagged = [answer for _, answer in tag_in_context(tagger, sentences)]
+    if all(answer.draft_labels == answer.refined_labels for answer in tagged):
+        logging.info("draft and refiner agree on all of dev: any threshold gives the same labels")
+        return tagger.threshold
     nats = [answer.uncertainty for answer in tagged]
     tagger.threshold = tune_threshold(
         [sentence.labels for sentence in sentences],
@@ -40,9 +44,7 @@ def choose_threshold(tagger: Tagger, sentences: Sequence[Sentence], task: str) -
             return tagger.threshold
     # No distribution over C labels has more entropy than ln C.
     tagger.threshold = math.ceil(1000 * math.log(len(tagger.class_names))) / 1000
-    # Without a refiner the two are the same, and nothing is lost.
-    differ = any(answer.draft_labels != answer.refined_labels for answer in tagged)
-    (logging.warning if differ else logging.info)(
+    logging.warning(
         "refined labels gain nothing on dev at any threshold: the gate stays shut "
         "(--threshold=%.3f, ln C), and the draft's labels are given",
         tagger.threshold,
