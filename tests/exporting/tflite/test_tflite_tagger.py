@@ -20,6 +20,7 @@ from tests.models.contract_setup import make_sentences, make_vocabulary, small
 from uanet_tf.commands import export, run_tflite, runner
 from uanet_tf.config import Config
 from uanet_tf.data.conll import read_corpus
+from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.tflite import files as files_module
 from uanet_tf.exporting.tflite.conversion import FLOAT32, PRECISIONS
@@ -147,7 +148,7 @@ def test_words_that_no_line_can_hold(tmp_path):
     vocabulary["words"][1:1] = ["a\nb", ""]
     vocabulary["word_counts"][1:1] = [0, 0]
     config = small(Config().replace(representation="words", decoder="softmax"))
-    model = make_tagger(config, vocabulary)
+    model = make_tagger(config, Vocabulary.from_dict(vocabulary))
     files = tagger_files(model, FLOAT32)
     assert "words.txt" not in files
     assert json.loads(files["settings.json"])["words"] == vocabulary["words"]
@@ -220,14 +221,14 @@ def test_files_of_something_else(path, tmp_path):
 
 def test_a_run_without_its_development_file(trained_run, tmp_path, monkeypatch):
     """It is compared on generated sentences; and Gamma, M and refine_all are the caller's."""
-    load = files_module.load_run_model
+    load = files_module.load_for_export
 
     def without_file(*arguments, **settings):
         model = load(*arguments, **settings)
         model.settings = model.settings.replace(dev_path=str(tmp_path / "gone.conll"))
         return model
 
-    monkeypatch.setattr(files_module, "load_run_model", without_file)
+    monkeypatch.setattr(files_module, "load_for_export", without_file)
     (written,) = export_tflite(
         trained_run, tmp_path, name="x", num_samples=0, threshold=0.7, refine_all=True
     )
@@ -320,19 +321,21 @@ def test_text_from_standard_input(path, model):
     )
     assert (code, err) == (0, "")
     answers = [json.loads(line) for line in out.splitlines()]
-    assert [answer["tokens"] for answer in answers][1] == ["Marlow", "won", "."]
-    expected = uanet_tf.tag(model, [answer["tokens"] for answer in answers])
-    assert [answer["labels"] for answer in answers] == [each.labels for each in expected]
+    # An empty line has an empty answer.
+    assert [len(answer["tokens"]) for answer in answers] == [5, 0, 3]
+    expected = uanet_tf.tag(model, [answer["tokens"] for answer in answers[::2]])
+    assert [answer["labels"] for answer in answers[::2]] == [each.labels for each in expected]
 
 
 def test_wrong_input(call, path, tmp_path):
     bad = tmp_path / "bad.jsonl"
-    bad.write_text('{"tokens": ["a"]}\n{"tokens": []}\n')
+    bad.write_text('{"tokens": ["a"]}\n{"tokens": [}\n')
     output = tmp_path / "out"
-    code, out, err = call(run_tflite, f"--model={path}", f"--data={bad}", f"--output={output}")
-    assert (code, out) == (2, "")
-    assert err == f"{bad}:2: the sentence is empty, it needs at least one word.\n"
-    assert not output.exists()
+    code, out, _ = call(run_tflite, f"--model={path}", f"--data={bad}", f"--output={output}")
+    assert (code, out) == (1, "")
+    answers = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [len(answer.get("tokens", [])) for answer in answers] == [1, 0]
+    assert ["error" in answer for answer in answers] == [False, True]
 
 
 @pytest.mark.parametrize(
