@@ -95,7 +95,7 @@ def test_names():
 @pytest.mark.parametrize(("name", "other"), SAME.items())
 def test_one_of_two_like_models_is_enough(name, other):
     one, two = (small(flagfile_config(FLAGFILES[each])).to_dict() for each in (name, other))
-    for group in ("representation", "encoder", "decoder", "sampling"):
+    for group in ("representation", "encoder", "decoder", "inference"):
         assert one[group] == two[group]
 
 
