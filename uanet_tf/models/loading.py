@@ -31,8 +31,8 @@ def load_model(
 ) -> Tagger:
     """Loads the trained model of a run.
 
-    Safe on files of strangers: the archive is read as data. Its class must be the one that its own
-    settings ask for; nothing else that it names is looked up, imported or called (SECURITY.md).
+    Safe on files of strangers: the archive is read as data. Its class must be ``Tagger``; nothing
+    else that it names is looked up, imported or called (SECURITY.md).
 
     Args:
       run_dir: directory that ``train.py`` wrote.
