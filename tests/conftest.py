@@ -19,7 +19,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
 # Read by TensorFlow and NumPy when they are imported, here and in the processes that tests start.
 for _name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(_name, str(max(1, min(2, CORES // WORKERS))))
+    if "PYTEST_XDIST_WORKER" in os.environ:  # a worker inherits what was set for its starter
+        os.environ[_name] = str(max(1, min(2, CORES // WORKERS)))
+    else:
+        os.environ.setdefault(_name, str(min(2, CORES)))
 
 pytest.register_assert_rewrite("tests.layer_contract")
 logging.getLogger("tensorflow").setLevel("ERROR")
