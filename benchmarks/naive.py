@@ -62,7 +62,7 @@ def _draft(tagger: Tagger, features: Tensors) -> Draft:
     states = tagger.drafter.encoder(words, mask=tf.tile(mask, [count, 1]), dropout_masks=masks)
     shape = tf.concat([[count], tf.shape(index), [states.shape[-1]]], axis=0)
     decoded = tagger.drafter.decoder.decide(tf.reshape(states, shape), mask)
-    u = draft_uncertainty(decoded.samples, tagger.options.uncertainty)
+    u = draft_uncertainty(decoded.samples, tagger.uncertainty)
     p = decoded.probabilities
     (labels,) = tagger.drafter.valid_labels([decoded.label_ids], [p], mask)
     return Draft(labels, p, tf.where(mask, u, 0.0), mask)

@@ -28,6 +28,7 @@ from benchmarks.measure import timed
 from benchmarks.stages import batch_for
 from benchmarks.systems import recipe, sentences_like, tagger_for
 from uanet_tf.config import Config
+from uanet_tf.inference.draft import Draft
 from uanet_tf.ops.graph_function import graph_function
 
 STAGES = ("draft", "refine", "train")
@@ -79,8 +80,11 @@ def _stage(config: Config, stage: str, steps: int) -> tuple[Callable[[], object]
     if stage == "draft":
         draft = _compiled(lambda given: tagger.draft(given).uncertainty, (features,))
         return lambda: draft(features).numpy(), 1
-    inputs = (features, tagger.draft(features))
-    refine = _compiled(tagger.refine, inputs)
+    # What training and some kinds of sampling add to a draft is None here, and no input of a graph.
+    draft = tagger.draft(features)
+    given = {name: value for name, value in draft._asdict().items() if value is not None}
+    inputs = (features, given)
+    refine = _compiled(lambda words, drafted: tagger.refine(words, Draft(**drafted)), inputs)
     return lambda: refine(*inputs).numpy(), 1
 
 

@@ -17,6 +17,7 @@ from uanet_tf.tagging.sentence_stream import tag
 SENTENCES = make_sentences("IOB2", 5)
 BERT = {
     "representation": "bert",
+    "bert_preset": "a_folder",
     "refiner_embeddings": "shared",
     "encoder": "none",
     "output_dropout": 0.3,

@@ -32,7 +32,6 @@ def test_names_and_folders_of_keras_nlp(tmp_path, monkeypatch, name, is_folder):
 @pytest.mark.parametrize(
     ("preset", "message"),
     [
-        ("", "--bert_preset is required with --representation=bert: the directory of a Hugging"),
         ("./nowhere", "--bert_preset=./nowhere is not a directory."),
         ("/nowhere/at/all", "--bert_preset=/nowhere/at/all is not a directory."),
         ("bert_of_nobody", "--bert_preset=bert_of_nobody cannot be loaded by keras_nlp: Unknown"),

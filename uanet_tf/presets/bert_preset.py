@@ -18,11 +18,6 @@ def read_bert_preset(preset: str) -> BertPreset:
     Raises:
       InputError: there is none, or it cannot be read.
     """
-    if not preset:
-        raise InputError(
-            "--bert_preset is required with --representation=bert: the directory of a Hugging "
-            "Face or keras_nlp BERT, or the name of a keras_nlp preset such as bert_base_en."
-        )
     folder = pathlib.Path(preset).expanduser()
     if folder.is_dir():
         if not (folder / "config.json").exists():

@@ -65,6 +65,11 @@ class BertRepresentation(Representation):
 
     @classmethod
     def check_settings(cls, config: Config) -> None:
+        if not config.representation.bert_preset:
+            raise InputError(
+                "--bert_preset is required with --representation=bert: the directory of a Hugging "
+                "Face or keras_nlp BERT, or the name of a keras_nlp preset such as bert_base_en."
+            )
         if config.data.word_vectors:
             raise InputError(
                 "--word_vectors does not apply to --representation=bert, which has vectors of its "
