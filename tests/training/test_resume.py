@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.training.killing import Killed, fit_and_be_killed, kill_at
 from tests.training.tiny_run import (
+    LIGHT,
     assert_same_weights,
     metrics,
     run,
@@ -18,6 +20,7 @@ from tests.training.tiny_run import (
     train_command,
 )
 from uanet_tf.errors import InputError
+from uanet_tf.models.tagger import Tagger
 from uanet_tf.training import corpus_scorer, fit, progress
 from uanet_tf.training.run_directory import RunDirectory
 
@@ -37,94 +40,80 @@ def kill_when(process, condition, seconds=600) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
+def assert_same_run(left: Path, right: Path) -> None:
+    assert_same_weights(left, right)
+    assert timeless(metrics(left)) == timeless(metrics(right))
+
+
 def test_kill_9_and_the_same_command_again(corpus, tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    code, _, err = run(train_command(corpus, whole, **WIDE))
-    assert code == 0, err
+    fit.fit(tiny_config(corpus, **WIDE), whole)
 
+    # In the middle of the first epoch, while a checkpoint is being written.
     state = broken / "checkpoints"
-    moments = {
-        # In the middle of the first epoch, while a checkpoint is being written.
-        "saving": lambda: any(int(p.name[5:-5]) > 4 for p in state.glob("ckpt-*_temp")),
-        # The best weights are written, the state that knows of them is not.
-        "scored": lambda: (state / "best.weights.npz").exists(),
-        # All epochs are done, the model is being written.
-        "finishing": lambda: (broken / ".model.part.keras").exists(),
-    }
     command = train_command(corpus, broken, **WIDE)
-    for condition in moments.values():
-        with start(command) as process:
-            kill_when(process, condition)
+    with start(command) as process:
+        kill_when(process, lambda: any(int(p.name[5:-5]) > 4 for p in state.glob("ckpt-*_temp")))
     assert not (broken / "model.keras").exists()
     code, out, err = run(command)
     assert code == 0, err
     assert "resuming" in err
     assert "test: f1" in out
-    assert_same_weights(whole, broken)
-    assert timeless(metrics(whole)) == timeless(metrics(broken))
+    assert_same_run(whole, broken)
     assert not list(state.glob("*_temp"))
-    assert not list(broken.glob(".*part*"))
-
-    # A complete run is not trained again.
-    before = (broken / "model.keras").stat().st_mtime_ns
-    finished = fit.fit(tiny_config(corpus, **WIDE), broken)
-    assert finished == metrics(broken)
-    assert (broken / "model.keras").stat().st_mtime_ns == before
-
-
-class Killed(BaseException):
-    """In place of kill -9, inside this process: nothing is written after it."""
-
-
-def kill_at(monkeypatch, owner, name, call):
-    """The ``call``-th call of a function kills."""
-    original, count = getattr(owner, name), iter(range(1, 1_000_000))
-
-    def killing(*args, **kwargs):
-        if next(count) == call:
-            raise Killed
-        return original(*args, **kwargs)
-
-    monkeypatch.setattr(owner, name, killing)
 
 
 @pytest.fixture(scope="module")
-def whole(corpus, tmp_path_factory) -> Path:
+def config(corpus):
+    """Settings of a model that is made quickly."""
+    return tiny_config(corpus, **LIGHT)
+
+
+@pytest.fixture(scope="module")
+def whole(config, tmp_path_factory) -> Path:
     """A run that nobody disturbed."""
     path = tmp_path_factory.mktemp("whole")
-    fit.fit(tiny_config(corpus), path)
+    fit.fit(config, path)
     return path
 
 
-def fit_and_be_killed(config, run_dir, owner, name, call):
-    with pytest.MonkeyPatch.context() as patch:
-        kill_at(patch, owner, name, call)
-        with pytest.raises(Killed):
-            fit.fit(config, run_dir)
+def test_killed_between_two_files(config, whole, tmp_path):
+    # The best weights are written, the state that knows of them is not.
+    fit_and_be_killed(config, tmp_path, progress.StateKeeper, "save", config.training.epochs)
+    assert (tmp_path / "checkpoints" / "best.weights.npz").exists()
+    # All epochs are done and the model is written, but has no name yet.
+    fit_and_be_killed(config, tmp_path, Tagger, "save", 1, after=True)
+    assert (tmp_path / ".model.part.keras").exists()
+    assert not (tmp_path / "model.keras").exists()
+    fit.fit(config, tmp_path)
+    assert_same_run(whole, tmp_path)
+    assert not list(tmp_path.glob(".*part*"))
+
+    # A complete run is not trained again.
+    before = (tmp_path / "model.keras").stat().st_mtime_ns
+    assert fit.fit(config, tmp_path) == metrics(tmp_path)
+    assert (tmp_path / "model.keras").stat().st_mtime_ns == before
 
 
 @pytest.mark.parametrize("name", ["model.keras", "metrics.json"])
-def test_a_damaged_complete_run_is_mended(corpus, whole, tmp_path, name):
+def test_a_damaged_complete_run_is_mended(config, whole, tmp_path, name):
     run_dir = tmp_path / "run"
     shutil.copytree(whole, run_dir)
     path = run_dir / name
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    fit.fit(tiny_config(corpus), run_dir)
-    assert_same_weights(whole, run_dir)
-    assert timeless(metrics(whole)) == timeless(metrics(run_dir))
+    fit.fit(config, run_dir)
+    assert_same_run(whole, run_dir)
 
 
-def test_steps_after_the_last_save_are_done_again(corpus, whole, tmp_path):
-    config = tiny_config(corpus)  # the state is saved after each epoch, not within one
+def test_steps_after_the_last_save_are_done_again(config, whole, tmp_path):
+    # The state is saved after each epoch, not within one.
     fit_and_be_killed(config, tmp_path, progress.Progress, "advance", 7)
     fit_and_be_killed(config, tmp_path, progress.Progress, "advance", 17)
     fit.fit(config, tmp_path)
-    assert_same_weights(whole, tmp_path)
-    assert timeless(metrics(whole)) == timeless(metrics(tmp_path))
+    assert_same_run(whole, tmp_path)
 
 
-def test_ctrl_c_saves_at_once_and_between_two_steps(corpus, whole, tmp_path, monkeypatch):
-    config = tiny_config(corpus)
+def test_ctrl_c_saves_at_once_and_between_two_steps(config, whole, tmp_path, monkeypatch):
     original, steps = progress.Progress.advance, iter(range(100))
 
     def advance(self, *args):
@@ -142,8 +131,7 @@ def test_ctrl_c_saves_at_once_and_between_two_steps(corpus, whole, tmp_path, mon
     assert_same_weights(whole, tmp_path)
 
 
-def test_a_second_ctrl_c_does_not_wait(corpus, tmp_path):
-    config = tiny_config(corpus)
+def test_a_second_ctrl_c_does_not_wait(config, tmp_path):
 
     def score(*args, **kwargs):
         os.kill(os.getpid(), signal.SIGINT)
@@ -156,8 +144,8 @@ def test_a_second_ctrl_c_does_not_wait(corpus, tmp_path):
             fit.fit(config, tmp_path)
 
 
-def test_broken_checkpoints(corpus, whole, tmp_path, caplog):
-    config = tiny_config(corpus, save_seconds=0)
+def test_broken_checkpoints(config, whole, tmp_path, caplog):
+    config = config.replace(save_seconds=0)
     fit_and_be_killed(config, tmp_path, corpus_scorer, "tag_in_context", 2)
     state = tmp_path / "checkpoints"
     data = sorted(state.glob("ckpt-*.data*"))
@@ -183,8 +171,7 @@ def test_broken_checkpoints(corpus, whole, tmp_path, caplog):
     assert_same_weights(whole, tmp_path)
 
 
-def test_damaged_best_weights_are_a_message(corpus, tmp_path):
-    config = tiny_config(corpus)
+def test_damaged_best_weights_are_a_message(config, tmp_path):
     fit_and_be_killed(config, tmp_path, fit, "load_weights", 1)
     best = tmp_path / "checkpoints" / "best.weights.npz"
     whole = best.read_bytes()
@@ -195,8 +182,7 @@ def test_damaged_best_weights_are_a_message(corpus, tmp_path):
     assert not (tmp_path / "model.keras").exists()
 
 
-def test_killed_while_the_directory_was_made(corpus, tmp_path):
-    config = tiny_config(corpus)
+def test_killed_while_the_directory_was_made(config, tmp_path):
     run_dir = tmp_path / "run"
     for call in (1, 2):
         with pytest.MonkeyPatch.context() as patch:

@@ -47,6 +47,7 @@ TINY: dict[str, Any] = {
     "refiner_head_width": 4,
     "num_samples": 2,
     "adaptive_agreement": 0.0,  # its search makes three more graphs, a third of a tiny run
+    "distill_samples": 0,  # teaching the head is a quarter of a tiny run, and has tests of its own
     "unknown_word_rate": 0.25,
     "average_decay": 0.9,
     "drafter_learning_rate": 0.03,
@@ -108,7 +109,7 @@ def weights(run_dir: Path) -> dict[str, np.ndarray]:
 def assert_same_weights(left: Path, right: Path) -> None:
     mine, other = weights(left), weights(right)
     assert mine.keys() == other.keys()
-    assert len(mine) > 20
+    assert len(mine) > 3
     changed = [name for name in mine if not np.array_equal(mine[name], other[name])]
     assert not changed
 
