@@ -78,8 +78,8 @@ def _stage(config: Config, stage: str, steps: int) -> tuple[Callable[[], object]
     tagger, batch = batch_for(config)
     features = tagger.features(batch)
     if stage == "draft":
-        draft = _compiled(lambda given: tagger.draft(given).uncertainty, (features,))
-        return lambda: draft(features).numpy(), 1
+        run = _compiled(lambda given: tagger.draft(given).uncertainty, (features,))
+        return lambda: run(features).numpy(), 1
     # What training and some kinds of sampling add to a draft is None here, and no input of a graph.
     draft = tagger.draft(features)
     given = {name: value for name, value in draft._asdict().items() if value is not None}

@@ -53,6 +53,36 @@ def test_bad_flags_give_one_line_and_exit_2(values, capsys, argument, message):
     assert err.count("\n") == 1
 
 
+def test_a_flagfile_that_is_not_utf8_is_named(values, capsys, tmp_path):
+    inner, outer = tmp_path / "inner.flags", tmp_path / "outer.flags"
+    inner.write_bytes("--count=2\n# café\n".encode("latin-1"))
+    outer.write_text(f"# Recipe.\n--count=3\n--flagfile={inner}\n", encoding="utf-8")
+    said = f"--flagfile={inner}:2: not UTF-8 (byte 0xe9 at position 6).\n"
+    for arguments in ([f"--flagfile={inner}"], ["--flagfile", str(outer)]):
+        assert run(values, *arguments, main=lambda: pytest.fail("must not start")) == 2
+        assert capsys.readouterr().err == said
+
+
+def test_a_flagfile_from_a_pipe_that_is_not_utf8(values, capsys):
+    read, write = os.pipe()
+    os.write(write, b"--count=\xff\n")
+    os.close(write)
+    try:
+        assert run(values, f"--flagfile=/dev/fd/{read}") == 2
+    finally:
+        os.close(read)
+    assert capsys.readouterr().err == "A --flagfile is not UTF-8.\n"
+
+
+@pytest.mark.parametrize("digits", [500, 5_000])  # Python reads no more than 4,300
+def test_an_endless_value_is_not_repeated_to_its_end(values, capsys, digits):
+    assert run(values, f"--count=-{'9' * digits}") == 2
+    err = capsys.readouterr().err
+    assert err.startswith("--count")
+    assert len(err) < 600
+    assert err.count("\n") == 1
+
+
 def test_an_unknown_flag_suggests_those_with_its_words():
     values = flags.FlagValues()
     for name in ("drafter_learning_rate", "refiner_learning_rate", "refiner_width", "input"):

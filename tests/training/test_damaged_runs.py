@@ -20,7 +20,14 @@ from uanet_tf.training.progress import KEPT_STATES, Progress, StateKeeper
 from uanet_tf.training.run_directory import RunDirectory
 from uanet_tf.training.training_logs import TrainingLogs
 
-SCORES = {"f1": 50.0, "draft_f1": 49, "refined_f1": 51.5}
+SCORES = {
+    "f1": 50.0,
+    "draft_f1": 49,
+    "refined_f1": 51.5,
+    "uncertainty_correct": 0.1,
+    "uncertainty_wrong": None,
+    "sentences_per_second": 10.0,
+}
 METRICS = {"task": "ner", "epochs": [], "best_epoch": 1, "dev": SCORES}
 
 
@@ -79,6 +86,8 @@ DAMAGED_METRICS = [
     json.dumps({**METRICS, "dev": [1]}),
     json.dumps({**METRICS, "dev": {**SCORES, "f1": None}}),
     json.dumps({**METRICS, "test": {"accuracy": 3.0}}),
+    json.dumps({**METRICS, "adaptive": 3}),
+    json.dumps({**METRICS, "epochs": [{}]}),
     '{"task": "ner", "f1": NaN}',
 ]
 

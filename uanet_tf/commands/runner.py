@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from absl import flags, logging
 
+from uanet_tf.commands.flag_files import not_utf8
 from uanet_tf.errors import InputError, StoppedBySignal
 from uanet_tf.printable import printable
 from uanet_tf.recipe import near_names
@@ -29,6 +30,8 @@ _NOT_A_NUMBER = {
     r"=[^ ]*: invalid literal for int\(\) with base 10: '(.*)'": " a whole number",
     r"=[^ ]*: could not convert string to float: '(.*)'": " a number",
 }
+# A word of a flag's value that nobody can read to its end: its first characters are enough.
+_LONG_VALUE = re.compile(r"(\S{200})\S{200,}")
 PARTLY, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
 
@@ -141,6 +144,8 @@ def _parse(
     except _HelpRequested as request:
         sys.stdout.write(_help_text(main, flag_values, full=request.full))
         return None
+    except UnicodeDecodeError as error:
+        raise not_utf8(argv[1:]) from error
     except (flags.Error, ValueError) as error:
         raise InputError(_flag_message(error, flag_values)) from error
     return rest[1:]
@@ -224,7 +229,7 @@ def _flag_sections(main: Callable[..., Any], flag_values: flags.FlagValues) -> l
 
 def _flag_message(error: Exception, flag_values: flags.FlagValues) -> str:
     """What absl says of wrong flags, as one sentence without its frame."""
-    message = _one_line(str(error))
+    message = _LONG_VALUE.sub(r"\1...", _one_line(str(error)))
     if isinstance(error, flags.UnrecognizedFlagError) and "Did you mean" not in message:
         near = _near_flags(error.flagname, flag_values)
         message += f". Did you mean: {', '.join(near)} ?" if near else " (see --help)"

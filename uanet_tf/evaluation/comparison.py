@@ -29,6 +29,10 @@ def write_tables(out: pathlib.Path, systems: Sequence[str]) -> None:
     for system in [*systems, *others]:
         runs = [complete_metrics(path) for path in sorted((out / system).glob("seed*"))]
         complete = [run for run in runs if run is not None]
+        if len({run["task"] for run in complete}) > 1:
+            raise InputError(
+                f"{out / system} holds runs of different tasks: compare one at a time."
+            )
         if complete:
             rows.append({"system": system, "seeds": str(len(complete)), **summarize(complete)})
     columns = list(dict.fromkeys(name for row in rows for name in row))
@@ -64,14 +68,15 @@ def summarize(runs: Sequence[dict[str, Any]]) -> Row:
         "nats, wrong": _spread([part["uncertainty_wrong"] for part in scores], 3),
         "wrong / right": _spread(ratios, 1),
         "parameters": f"{runs[0]['parameters']:,}",
-        "training sentences/s": f"{statistics.median(_training_rates(runs)):.0f}",
-        "tagging sentences/s": f"{statistics.median(_tagging_rates(scores)):.0f}",
+        "training sentences/s": _median(_training_rates(runs)),
+        "tagging sentences/s": _median(_tagging_rates(scores)),
         "best epochs": ", ".join(str(run["best_epoch"]) for run in runs),
     }
 
 
 def _refined_shares(scores: Sequence[dict[str, Any]]) -> list[float]:
-    return [100 * part["refined_fraction"] for part in scores if "refined_fraction" in part]
+    shares = [part.get("refined_fraction") for part in scores]
+    return [100 * share for share in shares if share is not None]
 
 
 def _training_rates(runs: Sequence[dict[str, Any]]) -> list[float]:
@@ -80,6 +85,10 @@ def _training_rates(runs: Sequence[dict[str, Any]]) -> list[float]:
 
 def _tagging_rates(scores: Sequence[dict[str, Any]]) -> list[float]:
     return [part["sentences_per_second"] for part in scores]
+
+
+def _median(values: Sequence[float]) -> str:
+    return f"{statistics.median(values):.0f}" if values else "-"
 
 
 def _spread(values: Sequence[float | None], digits: int, unit: str = "") -> str:

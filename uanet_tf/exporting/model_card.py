@@ -1,15 +1,17 @@
 """The card of an exported model: what it was made from, how good it is, how to call it."""
 
 import dataclasses
-import json
 import pathlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import tensorflow as tf
+from absl import logging
 
 from uanet_tf.config import Config
+from uanet_tf.errors import InputError
 from uanet_tf.inference_options import OF_THE_GATE
+from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.models.tagger import Tagger
 
 FILE = "MODEL_CARD.md"
@@ -19,12 +21,12 @@ Metrics = Mapping[str, Any]
 
 
 def read_metrics(run_dir: pathlib.Path) -> Metrics:
-    """``metrics.json`` of a run; empty if it is missing or cannot be read."""
+    """``metrics.json`` of a run; empty, with a warning, if it cannot be read."""
     try:
-        metrics = json.loads((run_dir / "metrics.json").read_text("utf-8"))
-    except (OSError, ValueError):
+        return read_run_metrics(run_dir / "metrics.json")
+    except InputError as error:
+        logging.warning("%s; the model card has no scores", error)
         return {}
-    return metrics if isinstance(metrics, dict) else {}
 
 
 def model_card(
@@ -167,10 +169,12 @@ def _split_calibration(split: str, scores: Metrics) -> list[str]:
         f"- {split}: mean uncertainty {right:.3f} nats where the draft is right, {wrong:.3f} where "
         f"it is wrong{ratio}."
     ]
-    if "refined_fraction" in scores:
+    share = scores.get("refined_fraction")
+    mended, spoilt = scores.get("wrong_to_right"), scores.get("right_to_wrong")
+    if share is not None and mended is not None and spoilt is not None:
         lines[0] += (
-            f" {100 * scores['refined_fraction']:.1f} % of tokens are above Gamma; the gate mended "
-            f"{scores['wrong_to_right']:,} labels and spoilt {scores['right_to_wrong']:,}."
+            f" {100 * share:.1f} % of tokens are above Gamma; the gate mended {mended:,} labels "
+            f"and spoilt {spoilt:,}."
         )
     error = scores.get("calibration_error")
     if error is not None:

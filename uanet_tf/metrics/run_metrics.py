@@ -1,12 +1,25 @@
 """``metrics.json`` of a run, checked for what its readers take from it."""
 
 import pathlib
+from collections.abc import Sequence
 from typing import Any
 
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.strict_json import has_type, read_json, shown
 
 MEASURES = {"ner": "f1", "pos": "accuracy"}
+_MOST = 1e15
+# A tagger without a refiner has no such scores, one for parts of speech no spans.
+_OPTIONAL = (
+    "precision",
+    "recall",
+    "accuracy",
+    "calibration_error",
+    "threshold",
+    "refined_fraction",
+    "right_to_wrong",
+    "wrong_to_right",
+)
 
 
 def read_run_metrics(path: pathlib.Path) -> dict[str, Any]:
@@ -39,14 +52,39 @@ def _check(metrics: dict[str, Any]) -> None:
             raise InputError(f"it has {shown(metrics[key])} for {key!r}")
     if metrics["task"] not in MEASURES:
         raise InputError(f"it has {shown(metrics['task'])} for 'task'")
+    for number, epoch in enumerate(metrics["epochs"], 1):
+        _check_numbers(epoch, ("sentences_per_second",), f"epoch {number}")
     measure = MEASURES[metrics["task"]]
     for name in ("dev", "test"):
-        if name not in metrics:
+        if name in metrics:
+            _check_numbers(
+                metrics[name],
+                (measure, "sentences_per_second"),
+                repr(name),
+                (f"draft_{measure}", f"refined_{measure}", *_OPTIONAL),
+                # null: of no tokens there is no mean.
+                ("uncertainty_correct", "uncertainty_wrong"),
+            )
+    if "adaptive" in metrics:
+        _check_numbers(metrics["adaptive"], (), "'adaptive'", ("agreement",))
+
+
+def _check_numbers(
+    scores: Any,
+    required: Sequence[str],
+    where: str,
+    optional: Sequence[str] = (),
+    nullable: Sequence[str] = (),
+) -> None:
+    """Raises InputError if these are not numbers, of a size that arithmetic can do with."""
+    if not isinstance(scores, dict):
+        raise InputError(f"it has {shown(scores)} for {where}")
+    for key in (*required, *nullable):
+        if key not in scores:
+            raise InputError(f"it lacks {key!r} of {where}")
+    for key in (*required, *optional, *nullable):
+        value: Any = scores.get(key)
+        if key not in required and value is None:
             continue
-        scores = metrics[name]
-        if not isinstance(scores, dict) or measure not in scores:
-            raise InputError(f"it lacks {measure!r} of {name!r}")
-        # A tagger without a refiner has the first alone.
-        for key in (measure, f"draft_{measure}", f"refined_{measure}"):
-            if key in scores and not has_type(scores[key], float):
-                raise InputError(f"it has {shown(scores[key])} for {key!r} of {name!r}")
+        if not has_type(value, float) or abs(value) > _MOST:
+            raise InputError(f"it has {shown(value)} for {key!r} of {where}")

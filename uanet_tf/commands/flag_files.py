@@ -1,0 +1,43 @@
+"""Which of the files that ``--flagfile`` names is not text."""
+
+import pathlib
+from collections.abc import Iterator, Sequence
+
+from uanet_tf.errors import InputError
+
+_DIRECTIVES = ("--flagfile", "-flagfile")
+
+
+def not_utf8(arguments: Sequence[str]) -> InputError:
+    """What to say of flagfiles of which one is not UTF-8: absl does not tell which.
+
+    Args:
+      arguments: of the program, without its name.
+    """
+    for path in _named(arguments, set()):
+        lines = path.read_bytes().split(b"\n")
+        for number, line in enumerate(lines, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                byte = line[error.start]
+                return InputError(
+                    f"--flagfile={path}:{number}: not UTF-8 "
+                    f"(byte 0x{byte:02x} at position {error.start + 1})."
+                )
+    return InputError("A --flagfile is not UTF-8.")  # a pipe, which cannot be read again
+
+
+def _named(arguments: Sequence[str], seen: set[pathlib.Path]) -> Iterator[pathlib.Path]:
+    """The regular files that are named, and those that they name."""
+    for position, argument in enumerate(arguments):
+        directive, equals, name = argument.partition("=")
+        if directive not in _DIRECTIVES:
+            continue
+        name = name if equals else next(iter(arguments[position + 1 :]), "")
+        path = pathlib.Path(name.strip()).expanduser()
+        if path.is_file() and path not in seen:
+            seen.add(path)
+            yield path
+            text = path.read_text(encoding="utf-8", errors="replace")
+            yield from _named([line.strip() for line in text.splitlines()], seen)
