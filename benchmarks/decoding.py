@@ -59,7 +59,7 @@ def measure(config: Config, *, types: int = 4, repeats: int = 20) -> list[Point]
 
 
 def table(points: list[Point]) -> str:
-    """Sentences a second, as a Markdown table."""
+    """Sentences per second, as a Markdown table."""
     names = list(points[0].times)
     lines = [
         "| tokens | " + " | ".join(names) + " | refine all over CRF |",
@@ -73,7 +73,7 @@ def table(points: list[Point]) -> str:
 
 
 def plot(points: list[Point], path: pathlib.Path, device: str) -> None:
-    """Draws sentences a second over sentence length."""
+    """Draws sentences per second over sentence length."""
     curves = {
         name: (
             [point.length for point in points],
@@ -84,8 +84,8 @@ def plot(points: list[Point], path: pathlib.Path, device: str) -> None:
     draw(
         path,
         curves,
-        x="tokens a sentence",
-        y="sentences a second",
+        x="tokens per sentence",
+        y="sentences per second",
         title=f"Decoding alone, 17 classes, batches of {BATCH}, {device}",
         log=True,
     )

@@ -20,7 +20,7 @@ SYSTEMS = {
 
 
 def table(config: Config, *, count: int, repeats: int) -> str:
-    """Sentences a second of `uanet_tf.tag`, as a Markdown table, a row a system and tag set.
+    """Sentences per second of `uanet_tf.tag`, as a Markdown table, one row per system and tag set.
 
     All systems have the same word representation and the same width of encoder. The share is that
     of the encoder's products, of M samples, in what a large matrix product, measured beside it,
@@ -32,7 +32,7 @@ def table(config: Config, *, count: int, repeats: int) -> str:
       repeats: timed runs.
     """
     peak = matmul_rate()
-    heads = [f"{n} tokens a sentence" for n in LENGTHS]
+    heads = [f"{n} tokens per sentence" for n in LENGTHS]
     heads.append(f"encoder's share of {peak / 1e9:.0f} GFLOP/s")
     lines = [
         "| classes | system | " + " | ".join(heads) + " |",

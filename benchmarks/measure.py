@@ -23,7 +23,7 @@ class Timing:
     slowest: float
 
     def rate(self, amount: float) -> str:
-        """``amount`` a second, at the median, with the range over the repeats."""
+        """``amount`` per second, at the median, with the range over the repeats."""
         low, high = amount / self.slowest, amount / self.fastest
         return f"{amount / self.median:,.0f} ({low:,.0f} to {high:,.0f})"
 
@@ -54,7 +54,7 @@ def interleaved(runs: Mapping[str, Callable[[], object]], *, repeats: int = 5) -
 
 
 def matmul_rate() -> float:
-    """FLOP a second of a large float32 matrix product: what this machine can do at best."""
+    """FLOP per second of a large float32 matrix product: what this machine can do at best."""
     matrix = tf.random.stateless_normal([MATMUL_SIZE, MATMUL_SIZE], [1, 2])
     multiply = graph_function()(lambda: tf.reduce_sum(tf.matmul(matrix, matrix)))
     timing = timed(lambda: multiply().numpy(), repeats=7, warm_up=2)

@@ -91,14 +91,14 @@ def _sections(
         )
 
     yield (
-        "## Systems (Table 6 of the paper)\n\nSentences a second, untrained weights: with them "
+        "## Systems (Table 6 of the paper)\n\nSentences per second, untrained weights: with them "
         "nearly every token is above Gamma, so that UANet refines all. Same word representation "
         "and encoder width, configs/uanet_fast.flags."
     )
     yield inference.table(fast, count=count, repeats=repeats)
 
     yield (
-        "## Decoding without the encoder (Figure 3 of the paper)\n\nSentences a second, 17 "
+        "## Decoding without the encoder (Figure 3 of the paper)\n\nSentences per second, 17 "
         f"classes, batches of {decoding.BATCH}."
     )
     points = decoding.measure(fast, repeats=3 if quick else 20)

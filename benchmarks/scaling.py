@@ -56,7 +56,7 @@ def table(scaling: Scaling) -> str:
     lines = ["| sentences | seconds | sentences/s |", "| --- | --- | --- |"]
     for count, timing in scaling.by_count.items():
         lines.append(f"| {count:,} | {timing.median:.2f} | {count / timing.median:,.0f} |")
-    lines += ["", "| tokens a sentence | sentences | tokens/s |", "| --- | --- | --- |"]
+    lines += ["", "| tokens per sentence | sentences | tokens/s |", "| --- | --- | --- |"]
     for length, timing in scaling.by_length.items():
         lines.append(f"| {length} | {TOKENS // length:,} | {timing.rate(TOKENS)} |")
     return "\n".join(lines)
@@ -70,13 +70,13 @@ def plot(scaling: Scaling, folder: pathlib.Path, device: str) -> None:
         {"UANet, M = 8": (list(counts), [timing.median for timing in counts.values()])},
         x="sentences",
         y="seconds",
-        title=f"Tagging {COUNTED_LENGTH} tokens a sentence, {device}",
+        title=f"Tagging {COUNTED_LENGTH} tokens per sentence, {device}",
     )
     milliseconds = [1e3 * t.median / (TOKENS // length) for length, t in lengths.items()]
     draw(
         folder / "scaling_length.svg",
         {"UANet, M = 8": (list(lengths), milliseconds)},
-        x="tokens a sentence",
-        y="milliseconds a sentence",
+        x="tokens per sentence",
+        y="milliseconds per sentence",
         title=f"Tagging by sentence length, {device}",
     )

@@ -1,4 +1,4 @@
-"""Speed of a server over REST: requests a second and latency, by signature and batch size.
+"""Speed of a server over REST: requests per second and latency, by signature and batch size.
 
     python -m benchmarks.serving [--run_dir=RUN] [--seconds=5]
     python -m benchmarks.serving --url=http://host:8501 [--model_name=uanet]
@@ -61,7 +61,7 @@ def table(
     clients: int = 2,
     seconds: float = 5.0,
 ) -> str:
-    """Requests a second and latencies, as a Markdown table.
+    """Requests per second and latencies, as a Markdown table.
 
     Args:
       url: of the server.
@@ -74,7 +74,7 @@ def table(
       RuntimeError: a request failed.
     """
     lines = [
-        "| M | signature | sentences a request | requests/s | sentences/s | p50 ms | p95 ms "
+        "| M | signature | sentences per request | requests/s | sentences/s | p50 ms | p95 ms "
         "| p99 ms |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
@@ -251,7 +251,7 @@ def main() -> None:
     weights = f"run {arguments.run_dir}" if arguments.run_dir else "untrained weights"
     head = (
         f"{where}; {arguments.clients} clients; {weights if not arguments.url else 'its model'}; "
-        f"{np.mean([len(tokens) for tokens in sentences]):.1f} tokens a sentence; "
+        f"{np.mean([len(tokens) for tokens in sentences]):.1f} tokens per sentence; "
         f"{arguments.seconds:g} s a row. Large float32 matrix product on the clients' machine: "
         f"{before / 1e9:.0f} GFLOP/s before, {measure.matmul_rate() / 1e9:.0f} after."
     )

@@ -3,7 +3,7 @@
     python -m benchmarks.tflite --run_dir=RUN --data=FILE [--repeats=5] [--sentences=300]
 
 Rows are timed in turn, so that they are compared under the same load: time of the processor (all
-threads together) and of the clock, a sentence. Tokens are looked up beforehand for all rows but
+threads together) and of the clock, per sentence. Tokens are looked up beforehand for all rows but
 the Keras model's, which does so itself.
 """
 

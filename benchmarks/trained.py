@@ -33,7 +33,7 @@ class Row:
 
 
 def table(run_dir: str, data: str, *, baseline: str | None = None, repeats: int = 5) -> str:
-    """Sentences a second, agreement with exact sampling, and scores, as a Markdown table.
+    """Sentences per second, agreement with exact sampling, and scores, as a Markdown table.
 
     Args:
       run_dir: a trained run.

@@ -24,7 +24,7 @@ TYPES, LENGTH = 4, 16
 
 
 def table(configs: dict[str, Config], *, count: int, repeats: int) -> str:
-    """Sentences a second of training, as a Markdown table, one row a recipe.
+    """Sentences per second of training, as a Markdown table, one row per recipe.
 
     The share is that of the products of tokens with weights (``token_flops``) in what a large
     matrix product, measured beside it, would reach in the time.
@@ -35,7 +35,7 @@ def table(configs: dict[str, Config], *, count: int, repeats: int) -> str:
       repeats: timed passes.
     """
     lines = [
-        "| recipe | batch | tokens a sentence | sentences/s | GFLOP/s of weights' products | "
+        "| recipe | batch | tokens per sentence | sentences/s | GFLOP/s of weights' products | "
         "large product | share |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]

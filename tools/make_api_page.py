@@ -63,7 +63,7 @@ def _has_init(value: type) -> bool:
 
 
 def _signature(value: Any) -> str:
-    """The signature, an argument a line if it is long."""
+    """The signature, one argument per line if it is long."""
     signature = inspect.signature(value)
     text = str(signature)
     if len(text) < 80:

@@ -1,6 +1,6 @@
 """Tags sentences with a TensorFlow Lite file, without TensorFlow.
 
-Reads text (a sentence a line), JSON lines ({"text": ...} or {"tokens": [...]}) or CoNLL, and
+Reads text (one sentence per line), JSON lines ({"text": ...} or {"tokens": [...]}) or CoNLL, and
 writes one answer for each sentence, in the order of the input, in constant memory.
 """
 

@@ -11,7 +11,7 @@ Tag text, texts, or sentences that are lists of words:
 ...     print(sentence)  # [ORG Riverton] beat [ORG Marlow] 2-1 .
 ...     for entity in sentence.entities:
 ...         print(entity.text, entity.type, entity.start, entity.end, entity.confidence)
-...     print(sentence.uncertainty)  # nats, one a token: what the gate looks at
+...     print(sentence.uncertainty)  # nats, one per token: what the gate looks at
 
 The model is a Keras model; ``pad`` makes the arrays that it takes:
 

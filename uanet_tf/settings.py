@@ -23,7 +23,7 @@ class DataConfig:
     test_path: str = option("", "Test file, scored once with the best epoch's weights.")
     task: str = option(
         "auto",
-        "What the labels are: chunks scored by entity F1 (ner), one label a token scored by "
+        "What the labels are: chunks scored by entity F1 (ner), one label per token scored by "
         "accuracy (pos), or found from the training labels (auto).",
         choices=("auto", "ner", "pos"),
     )
@@ -268,7 +268,7 @@ class TrainingConfig:
     )
     refiner_weight_decay: float = option(
         1e-6,
-        "Decoupled weight decay of the refiner, a step (released code: 1e-6).",
+        "Decoupled weight decay of the refiner, per step (released code: 1e-6).",
         low=0.0,
         optimizer="refined",
     )
@@ -287,7 +287,7 @@ class TrainingConfig:
     )
     bert_weight_decay: float = option(
         0.01,
-        "Decoupled weight decay of BERT, a step (Devlin: 0.01).",
+        "Decoupled weight decay of BERT, per step (Devlin: 0.01).",
         low=0.0,
         optimizer="bert",
     )

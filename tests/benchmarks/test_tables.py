@@ -49,7 +49,7 @@ def test_inference_has_every_system_and_tag_set(config, monkeypatch):
     monkeypatch.setattr(inference, "TYPES", (2,))
     monkeypatch.setattr(inference, "LENGTHS", (3, 5))
     head, _, *rows = cells(inference.table(config.replace(lan_heads=4), count=4, repeats=1))
-    assert head[2:4] == ["3 tokens a sentence", "5 tokens a sentence"]
+    assert head[2:4] == ["3 tokens per sentence", "5 tokens per sentence"]
     assert [row[:2] for row in rows] == [["9", system] for system in inference.SYSTEMS]
     assert all(number(cell) > 0 for row in rows for cell in row[2:4])
 

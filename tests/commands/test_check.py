@@ -115,12 +115,12 @@ def test_text(capsys, files):
         line.split() == ["unknown", "words,", "of", "tokens", "-", "23.1", "%"] for line in lines
     )
     assert any(line.split() == ["PER", "3", "100.0", "%", "3", "75.0", "%"] for line in lines)
-    assert "  dev: train never shows 'B-ORG' (1): scored as errors." in lines
+    assert "  dev: train does not have 'B-ORG' (1): scored as errors." in lines
     assert (
         "  dev: 1 sentence breaks IOB2, the first at line 8; 1 label changes when repaired."
         in lines
     )
-    assert "  dev: 2 sentences stand in train too, at lines (of train): 1 (1), 15 (8)." in lines
+    assert "  dev: 2 sentences are in train too, at lines (of train): 1 (1), 15 (8)." in lines
     assert "  train: 1 sentence is longer than 5 tokens and will be read in windows." in lines
     assert not any(line.endswith(" ") for line in lines)
     assert out.endswith("\n")

@@ -95,7 +95,7 @@ def test_again_and_with_other_settings(first, capsys, monkeypatch):
     monkeypatch.setattr(demo, "_tag", lambda model: print("tagged"))
     assert run_demo(directory) == 0
     out = capsys.readouterr().out
-    assert "2/4  Training: done before, and not done again" in out
+    assert "2/4  Training: already done" in out
     assert "\x1b[1m1/4" in out
     assert "tagged" in out
 

@@ -160,7 +160,7 @@ def test_another_scheme():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"label_names": NAMES[:2]}, "`label_names` must hold one name a class. Received"),
+        ({"label_names": NAMES[:2]}, "`label_names` must hold one name per class. Received"),
         ({"label_names": [*NAMES[:3], "NN"]}, "`label_names` must be BIOES labels. Received: 'NN'"),
         ({"label_names": NAMES, "scheme": "IOB2"}, "`label_names` must be IOB2 labels"),
         ({"label_names": NAMES, "scheme": "XYZ"}, "scheme must be one of"),

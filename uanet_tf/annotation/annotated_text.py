@@ -9,7 +9,7 @@ from uanet_tf.errors import InputError
 SUGGESTED, ACCEPTED, REJECTED, SKIPPED = STATUSES = (
     "suggested",  # by a model; nobody has looked
     "accepted",  # a person's
-    "rejected",  # a person found the marks wrong, and did not mend them
+    "rejected",  # a person found the marks wrong and did not correct them
     "skipped",  # a person did not decide
 )
 
@@ -68,7 +68,7 @@ class AnnotatedText:
         """The text as tokens and their labels.
 
         Without ``tokens`` the text is cut at blanks. Any mark that begins or ends within a token
-        is an error: labels of tokens cannot say it.
+        is an error: labels of tokens cannot express it.
 
         Raises:
           InputError: a mark cuts a token, or marks overlap.
@@ -99,7 +99,7 @@ def words(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def join_tokens(tokens: list[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Tokens as a text with a blank between any two, and where each then stands."""
+    """Tokens as a text with a blank between any two, and the offsets of each."""
     places, position = [], 0
     for token in tokens:
         places.append((position, position + len(token)))

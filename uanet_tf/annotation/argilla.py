@@ -22,7 +22,7 @@ _OURS = ("tokens", "score", "verdict", "scores", "number")
 
 
 def write(item: AnnotatedText) -> dict[str, Any]:
-    """One record; what Argilla has no place for stands in its metadata, as JSON values."""
+    """One record; what Argilla has no field for is in its metadata, as JSON values."""
     taken = sorted(set(_OURS) & item.meta.keys())
     if taken:
         raise InputError(f"meta must not hold {taken[0]!r}: it has a meaning in our records.")

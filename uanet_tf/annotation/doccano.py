@@ -2,7 +2,7 @@
 
 doccano keeps other keys of an imported line and exports them again. So scores travel under
 "suggested", which also tells what a person has changed: marks that are exactly those that were
-suggested count as not looked at. Export only the approved documents, and give them
+suggested count as not reviewed. Export only the approved documents, and give them
 `"status": "accepted"`, where that is not enough.
 """
 

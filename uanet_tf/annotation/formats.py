@@ -13,7 +13,7 @@ from uanet_tf.errors import InputError
 class _Format(NamedTuple):
     read: Callable[[dict[str, Any]], AnnotatedText]
     write: Callable[[AnnotatedText], dict[str, Any]]
-    is_list: bool  # one JSON list; else a JSON object a line
+    is_list: bool  # one JSON list; else one JSON object per line
 
 
 FORMATS = {
@@ -40,7 +40,7 @@ def write_annotations(items: Iterable[AnnotatedText], stream: TextIO, tool: str)
 
 
 def read_annotations(stream: Iterable[str], tool: str, name: str) -> Iterator[AnnotatedText]:
-    """Reads a tool's file, a JSON list or an object a line, whichever it is.
+    """Reads a tool's file, a JSON list or one object per line, whichever it is.
 
     Args:
       stream: the lines of the file.

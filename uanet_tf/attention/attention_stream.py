@@ -31,9 +31,9 @@ class AttentionStream(tf.keras.layers.Layer):
       **kwargs: `name` and `dtype`.
 
     Call arguments:
-      words: [B, T, W] floats, W = num_heads * head_width: the queries' side.
+      words: [B, T, W] floats, W = num_heads * head_width: the queries.
       positions: [W, 2T] floats, W_kR R with a column for each distance from T - 1 down to -T.
-      residual: [B, T, W] floats, or [B, Q, W] of the tokens that ask: what the attention is added
+      residual: [B, T, W] floats, or [B, Q, W] of the query tokens: what the attention is added
         to. Default: `words`.
       context, context_table: as in `RelativeAttention`; left out where `context_width` is None.
       mask: [B, T] booleans, True = token. None: no padding.
@@ -41,7 +41,7 @@ class AttentionStream(tf.keras.layers.Layer):
       dropout_masks: {"attention": [B, W], "feedforward": [B, W]}, either may be missing: what
         the two outputs are multiplied with, the same at each position. Where given (an empty
         one too), `dropout_seed` drops attention weights only.
-      query_positions: [B, Q] int32, the tokens that ask; all answer. None: all ask.
+      query_positions: [B, Q] int32, the query tokens; all tokens are keys. None: all tokens.
 
     Output shape:
       [B, T, W], or [B, Q, W].
@@ -147,8 +147,8 @@ class AttentionStream(tf.keras.layers.Layer):
                 return dropout(rows, self.dropout, seed)
             return _mask_rows(rows, dropout_masks.get(name), tf.shape(attended)[1])
 
-        # From here on tokens have no neighbours: as rows of one matrix, bias, residual and ReLU
-        # are fused into the products.
+        # From here on each token is computed by itself: as rows of one matrix, bias, residual and
+        # ReLU are fused into the products.
         rows = tf.reshape(attended, [-1, self.width])  # [B * T, W]
         outputs = linear(rows, self.output_kernel, self.output_bias)
         outputs = drop(outputs, "attention", fold_in(dropout_seed, 1))

@@ -28,7 +28,7 @@ class RelativeAttention(tf.keras.layers.Layer):
       context_width: width of the second sequence. None: words attend to words, and their
         queries, keys and values come from one product.
       exclude_self: whether a token gives its own position no weight. In a sentence of one token
-        nothing is left, and its output is 0.
+        no key is left, and its output is 0.
       dropout: rate at which attention weights are dropped.
       **kwargs: `name` and `dtype`.
 
@@ -42,7 +42,7 @@ class RelativeAttention(tf.keras.layers.Layer):
         since the C rows are projected and not the B * T mixtures.
       mask: [B, T] booleans, True = token; padding gets no weight. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout.
-      query_positions: [B, Q] int32, the tokens that ask; all answer. None: all ask.
+      query_positions: [B, Q] int32, the query tokens; all tokens are keys. None: all tokens.
 
     Output shape:
       [B, T, num_heads * head_width], or [B, Q, num_heads * head_width].

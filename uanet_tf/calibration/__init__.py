@@ -1,1 +1,1 @@
-"""Fits what makes probabilities of scores: on development data, after training; NumPy only."""
+"""Turns scores into probabilities, fitted on development data after training; NumPy only."""

@@ -27,7 +27,7 @@ def upper_tail(successes: int, trials: int, probability: float) -> float:
 
 
 def lower_bound(successes: int, trials: int, error: float) -> float:
-    """What a share is at least, given that ``successes`` of ``trials`` were seen.
+    """A lower bound of a share, given that ``successes`` of ``trials`` were seen.
 
     The bound is above the true share with a probability of at most ``error``, whatever the share.
 

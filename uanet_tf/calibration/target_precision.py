@@ -11,7 +11,7 @@ test at the level ``error`` does that so often.
 A test of too few answers cannot reject, and would end the sequence. So it begins at the first
 threshold that accepts twice as many answers as a test without any error needs. That looks at
 confidences, not at what is right, and costs nothing as long as lower confidence means lower
-precision. Thresholds form a grid that no data move.
+precision. The grid of thresholds does not depend on the data.
 """
 
 import math
@@ -29,14 +29,14 @@ THRESHOLDS = np.append(1.0 / (1.0 + np.exp(-_LOGITS)), 0.0)
 
 
 class Acceptance(NamedTuple):
-    """From which confidence answers are accepted, and what that was found to give.
+    """The confidence from which answers are accepted, and the precision found there.
 
     Attributes:
       target: precision asked for, in (0, 1).
       error: probability with which it may be missed.
       threshold: answers of at least this confidence are accepted; ``NEVER``: none.
       reached: whether there is such a threshold.
-      best: where the target cannot be had, a target that can, with the same ``error``; else
+      best: where the target cannot be reached, one that can, with the same ``error``; else
         ``target``. 0 where nothing is known.
       accepted: share of the calibration answers that is accepted.
       precision: share of these that is right; None where nothing is accepted.

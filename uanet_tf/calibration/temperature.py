@@ -1,4 +1,4 @@
-"""One number that makes a distribution as confident as it may be."""
+"""Temperature scaling: one number that corrects the confidence of a distribution."""
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def fit_temperature(probabilities: np.ndarray, label_ids: np.ndarray) -> float:
     truth = np.take_along_axis(logs, label_ids[known, None], axis=-1)[:, 0]
 
     def slope(log_temperature: float) -> float:
-        """Of the loss by 1/T, which is convex in it: mean of the expected less the true log p."""
+        """Derivative of the loss, convex in 1/T: mean of the expected minus the true log p."""
         weights = with_temperature(np.exp(logs), np.exp(log_temperature))
         return float(np.mean((weights * logs).sum(axis=-1) - truth))
 

@@ -1,4 +1,4 @@
-"""Input that comes when it comes: what is there is taken together, and no more is waited for."""
+"""Input that may pause: what has arrived is processed together, without waiting for more."""
 
 import queue
 import threading
@@ -15,12 +15,12 @@ _END = object()
 def bursts(items: Iterator[T], most: int, seconds: float = SECONDS) -> Iterator[list[T]]:
     """Lists of the items that come without a pause.
 
-    A thread reads, as far ahead as two lists; an error of the items is raised behind those that
+    A thread reads, as far ahead as two lists; an error of the items is raised after those that
     came before it.
 
     Args:
       items: a stream that may pause.
-      most: items in a list.
+      most: maximum number of items in a list.
       seconds: how long to wait for a further item, once there is one.
     """
     arrived: queue.Queue[object] = queue.Queue(2 * most)

@@ -1,4 +1,4 @@
-"""Looks at labelled files before anything is trained on them.
+"""Checks labelled files before anything is trained on them.
 
     uanet check train.conll dev.conll test.conll
     uanet check --train_path=train.conll --test_path=test.conll --json

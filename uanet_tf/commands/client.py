@@ -3,7 +3,7 @@
     uanet client --url=http://127.0.0.1:8501 "Riverton beat Marlow 2-1."
 
 Text is split by the model MODEL_text on the server; words separated by blanks (--tokens) go to
-MODEL itself. Without text, sentences are read from standard input, one a line.
+MODEL itself. Without text, sentences are read from standard input, one per line.
 """
 
 import itertools
@@ -32,7 +32,7 @@ flags.DEFINE_boolean(
 flags.DEFINE_float(
     "threshold", None, "Gamma in nats, with --tokens. Default: the model's own.", flag_values=FLAGS
 )
-flags.DEFINE_boolean("json", False, "Write one JSON object a sentence.", flag_values=FLAGS)
+flags.DEFINE_boolean("json", False, "Write one JSON object per sentence.", flag_values=FLAGS)
 flags.DEFINE_integer(
     "batch_size",
     client.BATCH_SIZE,

@@ -3,10 +3,10 @@ r"""Trains and scores several systems on one corpus, with several seeds, into on
     uanet compare --recipes=fast,bilstm_crf --train_path=A --dev_path=B --test_path=C \
         --seeds=3 --out=DIR -- --epochs=10
 
-A system is a recipe (see uanet recipes) or a flagfile, and is called by its name. What stands after
-"--" goes to every training run, after the system's own flags: a second --recipe or --flagfile there
-overrides them, for all alike. Runs stand in DIR/SYSTEM/seedN; those that are complete are not
-trained again, one that was stopped goes on. Writes DIR/results.md and DIR/results.csv after each
+A system is a recipe (see uanet recipes) or a flagfile, and is called by its name. Flags after "--"
+are passed to every training run, after the system's own flags: a second --recipe or --flagfile
+there overrides them in all systems. Runs are in DIR/SYSTEM/seedN; those that are complete are not
+trained again, one that was stopped continues. Writes DIR/results.md and DIR/results.csv after each
 run, of all complete runs in DIR: the given systems first, then any others.
 """
 
@@ -24,7 +24,7 @@ from uanet_tf.evaluation.comparison import complete_metrics, write_tables
 from uanet_tf.recipe import recipe_path
 
 FLAGS = flags.FlagValues()
-flags.DEFINE_list("recipes", None, "Recipes or flagfiles, commas between.", flag_values=FLAGS)
+flags.DEFINE_list("recipes", None, "Recipes or flagfiles, separated by commas.", flag_values=FLAGS)
 flags.DEFINE_alias("configs", "recipes", flag_values=FLAGS)
 for _part, _is in (("train", "required"), ("dev", "required"), ("test", "scored, if given")):
     flags.DEFINE_string(f"{_part}_path", None, f"The {_part} file ({_is}).", flag_values=FLAGS)

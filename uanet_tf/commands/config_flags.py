@@ -36,7 +36,7 @@ def config_from_flags(flag_values: flags.FlagValues) -> Config:
 
 
 def given_settings(argv: Sequence[str]) -> set[str]:
-    """Names of the settings that stand on the command line itself, not in a flagfile.
+    """Names of the settings that are given on the command line itself, not in a flagfile.
 
     A flagfile is a recipe, which may serve several choices of parts; a flag that somebody typed
     is meant to have an effect.
@@ -49,7 +49,7 @@ def given_settings(argv: Sequence[str]) -> set[str]:
 def define_option_flags(flag_values: flags.FlagValues, command: str) -> None:
     """Defines the inference options that a command on a trained run can change.
 
-    Without a flag the run's own value counts.
+    Without a flag the run's own value is used.
     """
     for field in dataclasses.fields(InferenceOptions):
         if has_flag(field, command):

@@ -30,7 +30,7 @@ FLAGS = flags.FlagValues()
 flags.DEFINE_string("input", STDIN, "File to read; '-': standard input.", flag_values=FLAGS)
 flags.DEFINE_string("output", STDOUT, "File to write; '-': standard output.", flag_values=FLAGS)
 flags.DEFINE_enum(
-    "from", None, FORMATS, "Format of the input. Default: by its name and look.", flag_values=FLAGS
+    "from", None, FORMATS, "Format of the input. Default: by name and content.", flag_values=FLAGS
 )
 flags.DEFINE_enum(
     "to", None, FORMATS, "Format of the output. Default: by its name.", flag_values=FLAGS

@@ -4,8 +4,8 @@
     uanet data get wnut17           # writes data/wnut17/train.conll, dev.conll, test.conll
     uanet data get glove_100d
 
-A fetch that was cut off goes on; what is there is not fetched again. SOURCES.json in the folder
-says from where the files are, their licence and checksums.
+A fetch that was cut off continues; what is there is not fetched again. SOURCES.json in the folder
+has the addresses of the files, their licence and checksums.
 """
 
 import difflib

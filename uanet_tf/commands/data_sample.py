@@ -2,7 +2,7 @@
 
     uanet data sample DIRECTORY
 
-The same arguments give the same files everywhere. A file that holds something else is left alone.
+The same arguments give the same files everywhere. A file that holds something else is not touched.
 """
 
 from typing import NoReturn

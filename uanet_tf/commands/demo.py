@@ -2,7 +2,7 @@
 
     uanet demo            in a clone also: make demo
 
-The corpus and the run are kept in --run_dir. A demo that was stopped goes on, one that is
+The corpus and the run are kept in --run_dir. A demo that was stopped continues, one that is
 complete is shown again without training. Every setting of uanet train is a flag here too; their
 values come from the recipe quickstart.
 """
@@ -33,8 +33,8 @@ flags.DEFINE_string(
 )
 define_config_flags(FLAGS)
 
-# Most of these names are persons, clubs and places of the corpus by turns. What they are here
-# is said far from where they stand, which is what the refiner is for.
+# Most of these names are a person, a club or a place of the corpus, depending on the sentence. The
+# word that decides is far from the name, which is what the refiner is for.
 SENTENCES = (
     "Holmfield , the former goalkeeper , had a quiet winter , but while prices rose for the 9th "
     "week , critics of Holmfield were silent .",
@@ -59,7 +59,7 @@ def main() -> None:
 def _write_corpus(wanted: str, config: Config) -> tuple[str, Config]:
     """Writes the corpus into ``wanted``, or the next directory that is free for this demo.
 
-    What somebody else put there, and a demo with other settings, is left alone.
+    Files of others, and a demo with other settings, are not touched.
     """
     for number in range(1, _MOST_DIRECTORIES + 1):
         directory = wanted if number == 1 else f"{wanted}-{number}"
@@ -74,7 +74,7 @@ def _write_corpus(wanted: str, config: Config) -> tuple[str, Config]:
             if number == _MOST_DIRECTORIES or not os.path.isdir(data):
                 raise
             continue
-        _head(1, "A sample corpus: invented newswire, in which many a name may be several things")
+        _head(1, "A sample corpus: invented newswire with ambiguous names")
         if number > 1:
             _say(f"{wanted} holds a demo with other settings, so this one is in {directory}.")
         sizes = [
@@ -88,10 +88,10 @@ def _write_corpus(wanted: str, config: Config) -> tuple[str, Config]:
 def _train(config: Config, directory: str) -> None:
     finished = RunDirectory(directory).finished_metrics() is not None
     if finished:
-        _head(2, "Training: done before, and not done again")
-        _say(f"To train anew, delete {directory} or name another --run_dir.")
+        _head(2, "Training: already done")
+        _say(f"To train again, delete {directory} or name another --run_dir.")
         return
-    _head(2, "Training UANet: a drafter that knows when it is unsure, and a refiner")
+    _head(2, "Training UANet: a drafter with uncertainty, and a refiner")
     _say("Scores are F1 of entities on dev.conll. The first epoch also builds the graph.")
     from uanet_tf.training.fit import fit
 
@@ -104,7 +104,7 @@ def _score(config: Config, directory: str) -> Any:
     from uanet_tf.evaluation.report import evaluate_tagged, evaluation_table
 
     path = config.data.test_path
-    _head(3, "Evaluation: the draft, the refiner's labels for all words, and what the gate gives")
+    _head(3, "Evaluation: the draft, refined labels for all words, and the gate's choice")
     model = uanet_tf.load_model(directory)
     sentences = read_corpus(path)
     tokens = [sentence.tokens for sentence in sentences]
@@ -128,7 +128,7 @@ def _tag(model: Any) -> None:
 
     color, draw = terminal.wants_color(sys.stdout), terminal.can_draw(sys.stdout)
     printer = terminal.SentencePrinter(model.threshold, color=color, draw=draw)
-    _head(4, "Tagging: where the draft is unsure, the refined label is taken")
+    _head(4, "Tagging: where the draft is uncertain, the refined label is used")
     tagged = uanet_tf.tag(model, [sentence.split() for sentence in SENTENCES])
     print("\n\n".join(printer.render(sentence) for sentence in tagged), flush=True)
 
@@ -138,11 +138,11 @@ def _say_next(directory: str, seconds: float) -> None:
     _head(None, f"Done in {seconds:.0f} s. Next:")
     _say(
         f"""\
-tag text of your own (with the names of this little world, such as Holmfield):
+tag text of your own (with names of the sample corpus, such as Holmfield):
   echo "Critics of Holmfield , the insurer , were silent ." | {uanet} tag \\
       --run_dir={directory} --format=text --output_format=pretty
 
-train on files of your own, after a look at them:
+check files of your own, and train on them:
   {uanet} check train.conll dev.conll test.conll
   {uanet} train --recipe=fast --train_path=train.conll \\
       --dev_path=dev.conll --test_path=test.conll --run_dir=runs/mine
@@ -153,7 +153,7 @@ watch it learn:
 
 
 def _program(name: str) -> str:
-    """How the user can call a program of this environment from where they stand."""
+    """How the user can call a program of this environment from the current directory."""
     path = os.path.join(os.path.dirname(sys.executable), name)
     if not os.path.exists(path):
         return f"{_shown_path(sys.executable)} -m {_MODULES[name]}"
@@ -164,7 +164,7 @@ _MODULES = {"uanet": "uanet_tf", "tensorboard": "tensorboard.main"}
 
 
 def _shown_path(path: str) -> str:
-    """Relative to where the user stands, if it lies below."""
+    """Relative to the current directory, if it lies below."""
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative
 

@@ -4,7 +4,7 @@
 
 Prints precision, recall and F1 of entities (strict, as conlleval and seqeval count) or
 accuracy, for the draft, the refiner and the gate; how well confidence and uncertainty find wrong
-tokens and wrong entities, beside one pass of the same model without dropout and refinement
+tokens and wrong entities, compared with one pass of the same model without dropout and refinement
 (docs/uncertainty.md); and what the gate did. --out=FILE writes all numbers as JSON. Labels that the
 model does not know are counted on stderr and scored as errors.
 """

@@ -3,9 +3,9 @@
     uanet export --run_dir=R --export_dir=E [--name=uanet]
 
 Writes E/NAME/N, a SavedModel that takes tokens, and E/NAME_text/N, one that takes raw text; with
---tflite, in their place, E/NAME.tflite for TensorFlow Lite. See docs/serving.md. What is written
-appears whole or not at all, and only after its answers have been compared with the run's model.
-Exit code 2: bad input, said in one sentence on stderr.
+--tflite, instead of these, E/NAME.tflite for TensorFlow Lite. See docs/serving.md. Output appears
+complete or not at all, and only after its answers have been compared with the run's model.
+Exit code 2: bad input, explained in one sentence on stderr.
 """
 
 import pathlib
@@ -37,14 +37,14 @@ flags.DEFINE_boolean("text", True, "Also export the model that takes raw text.",
 flags.DEFINE_boolean(
     "tflite",
     False,
-    "Write EXPORT_DIR/NAME.tflite, for TensorFlow Lite, in place of SavedModels.",
+    "Write EXPORT_DIR/NAME.tflite, for TensorFlow Lite, instead of SavedModels.",
     flag_values=FLAGS,
 )
 flags.DEFINE_boolean(
     "quantize",
     False,
     "With --tflite: also write NAME_float16.tflite, half as large, and NAME_dynamic.tflite, with "
-    "8-bit weights. How often their labels are those of the run's model is printed.",
+    "8-bit weights. The share of labels that equal the run's model's is printed.",
     flag_values=FLAGS,
 )
 

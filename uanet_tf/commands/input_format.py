@@ -1,4 +1,4 @@
-"""Which format a file is in: by its name, else by its look."""
+"""Which format a file is in: by its name, else by its first line."""
 
 import itertools
 import re
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from uanet_tf.data.conll_layout import marks_document, split_columns
 from uanet_tf.data.text_lines import STDIN
 
-# "tokens": text whose words are separated by blanks, a sentence a line.
+# "tokens": text whose words are separated by blanks, one sentence per line.
 FORMATS = ("conll", "jsonl", "text", "tokens")
 _EXTENSIONS = {
     ".jsonl": "jsonl",
@@ -20,10 +20,10 @@ _EXTENSIONS = {
     ".bio": "conll",
 }
 _NAMES = {
-    "conll": "columns, a token a line",
-    "jsonl": "JSON, an object a line",
-    "text": "text, one or more sentences a line",
-    "tokens": "words between blanks, a sentence a line",
+    "conll": "columns, one token per line",
+    "jsonl": "JSON, one object per line",
+    "text": "text, one or more sentences per line",
+    "tokens": "words between blanks, one sentence per line",
 }
 _CHUNK_LABEL = re.compile(r"O|[BIESLUM]-\S+")
 _TAG = re.compile(r"[A-Z]{2,5}\$?|[.,:;?!]")
@@ -46,7 +46,7 @@ def format_of_name(path: str) -> str | None:
 def format_of_look(lines: Lines) -> tuple[str, Lines]:
     """The format by the first line that is not blank; and all lines, that one included.
 
-    No further line is waited for: the next may be long in coming.
+    It does not wait for a further line, which may come much later.
     """
     seen = []
     for number, line in itertools.islice(lines, _MOST_BLANK_LINES):
@@ -58,7 +58,7 @@ def format_of_look(lines: Lines) -> tuple[str, Lines]:
 
 
 def said_of(path: str, kind: str) -> str:
-    """What the user is told of a format that was found by its look."""
+    """What the user is told about a format that was detected from the first line."""
     name = "standard input" if path == STDIN else path
     return f"{name}: read as {kind} ({_NAMES[kind]}); --format says otherwise"
 

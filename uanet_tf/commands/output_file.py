@@ -1,4 +1,4 @@
-"""Output that is there whole or not at all."""
+"""Output that is there complete or not at all."""
 
 import contextlib
 import gzip
@@ -18,9 +18,9 @@ STDOUT = "-"
 def open_output(path: str) -> Iterator[TextIO]:
     """Opens ``path`` for writing UTF-8 text with LF line ends; "-" is standard output.
 
-    A file takes its name only when all is written: until then it stands beside it under a
-    hidden name, and after any failure nothing is left and an older file is untouched. So
-    the output may also be the file that is being read. One whose name ends in .gz is packed.
+    A file gets its name only when all is written: until then it has a hidden name in the same
+    folder, and after any failure nothing is left and an older file is untouched. So
+    the output may also be the file that is being read. A name ending in .gz is gzipped.
     Devices and pipes are written directly.
 
     Raises:

@@ -1,9 +1,9 @@
-"""Lists the recipes: settings to train with, and which of them to take when.
+"""Lists the recipes: settings to train with, and when to use which.
 
     uanet recipes
     uanet recipes fast      # shows one, with the reasons for its values
 
-A recipe is a flagfile of the package: uanet train --recipe=NAME. In a clone they stand in configs/.
+A recipe is a flagfile of the package: uanet train --recipe=NAME. In a clone they are in configs/.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from uanet_tf.recipe import recipe_names, recipe_path, recipe_title
 
 FLAGS = flags.FlagValues()
 
-# (recipe, when to take it); the figures are of docs/results.md, on two cores without a GPU.
+# (recipe, when to use it); the figures are of docs/results.md, on two cores without a GPU.
 ADVICE = (
     ("quickstart", "A few hundred to a few thousand sentences, or a first look: a minute or two."),
     (
@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> None:
     if arguments:
         print(recipe_path(arguments[0]).read_text(encoding="utf-8"), end="")
         return
-    print("Which to take (uanet train --recipe=NAME ...):\n")
+    print("Which to use (uanet train --recipe=NAME ...):\n")
     _print_rows(ADVICE)
     print("\nAll, by name; uanet_fast may be called fast, and so on:\n")
     _print_rows([(name, recipe_title(name)) for name in recipe_names()])

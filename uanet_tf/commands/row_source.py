@@ -23,12 +23,12 @@ def open_rows(
 ) -> tuple[str, str, Iterator[InputRow]]:
     """The formats of input and output, and the input's rows, the first of which has been read.
 
-    So a bad file is told before a model is loaded. A format that is found by the look of the first
-    line is said on stderr.
+    So a bad file is reported before a model is loaded. A format that is detected from the first
+    line is reported on stderr.
 
     Args:
       path: a file, may be gzipped; "-" is standard input.
-      kind: its format; None: by its name, else by its look.
+      kind: its format; None: by its name, else by its first line.
       token_column: column of the token, for "conll".
       output_kind: format of the output; None: JSON for JSON, columns for the others.
       uncertainty_columns: whether the output is to have columns that only "conll" has.
@@ -76,7 +76,7 @@ def may_pause(path: str) -> bool:
 
 
 def tell_error(path: str, row: InputRow) -> bool:
-    """Says on stderr why a row could not be tagged, if so; returns whether."""
+    """Reports on stderr why a row could not be tagged; returns whether there was a reason."""
     if row.error is not None:
         print(f"{display_name(path)}:{row.line}: {row.error}", file=sys.stderr)
     return row.error is not None

@@ -2,7 +2,7 @@
 
     python -m uanet_tf.exporting.run_tflite --model=NAME.tflite --input=FILE
 
-The file is one that ``export.py --tflite`` wrote: it brings its labels and vocabulary. Input and
+The file is one that ``export.py --tflite`` wrote: it contains labels and vocabulary. Input and
 output formats are those of ``python -m uanet_tf.tag``.
 """
 
@@ -25,7 +25,7 @@ flags.DEFINE_enum(
     None,
     FORMATS,
     "Format of the input. Default: by its extension (.conll, .jsonl, .txt), else by its first "
-    "line, which is then said on stderr.",
+    "line, which is then reported on stderr.",
     flag_values=FLAGS,
 )
 flags.DEFINE_boolean(

@@ -1,8 +1,8 @@
 """The entry that all scripts share: flags, help, one sentence for bad input, exit codes.
 
     0    done, or help was asked for
-    1    done, but for some rows of the input, which are named on stderr
-    2    bad input, or a full disk or the like: one sentence on stderr says what and where
+    1    done, except for some rows of the input, which are named on stderr
+    2    bad input, a full disk or the like: one sentence on stderr says what and where
     129  stopped by SIGHUP, its state saved (training)
     130  interrupted (Ctrl-C)
     141  the reader of standard output went away (``| head``)
@@ -25,7 +25,7 @@ from uanet_tf.errors import InputError, StoppedBySignal
 from uanet_tf.printable import printable
 from uanet_tf.recipe import near_names
 
-# What int() and float() say of text that is no number, and what people say.
+# The messages of int() and float() for text that is no number, and words that people understand.
 _NOT_A_NUMBER = {
     r"=[^ ]*: invalid literal for int\(\) with base 10: '(.*)'": " a whole number",
     r"=[^ ]*: could not convert string to float: '(.*)'": " a number",
@@ -114,12 +114,12 @@ def _flush_output() -> None:
 
 
 def _forget_output() -> None:
-    """What is still buffered can go nowhere: the interpreter must not complain at exit."""
+    """Drops what is still buffered, so that the interpreter does not complain at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _system_message(error: OSError) -> str:
-    """What the system would not do: a full disk, a missing right, a broken disk."""
+    """An operation that the system refused: a full disk, a missing permission, a broken disk."""
     reason = error.strerror or str(error)[:300]
     try:
         sys.stdout.flush()
@@ -161,7 +161,7 @@ def _start_logging(verbosity: int) -> None:
 
 
 class _PlainFormatter(python_logging.Formatter):
-    """Messages as they are, without date, process and line; a warning says that it is one."""
+    """Messages without date, process and line; a warning begins with its level."""
 
     def format(self, record: python_logging.LogRecord) -> str:
         text = printable(super().format(record), keep="\n\t")
@@ -179,7 +179,7 @@ class _HelpRequested(Exception):
 
 
 class _HelpFlag(flags.BooleanFlag):
-    """``--help`` and its kin: absl's own exit with code 1."""
+    """``--help`` and similar flags; absl's own exit with code 1."""
 
     def __init__(self, name: str, help: str, *, full: bool, short_name: str | None = None) -> None:
         super().__init__(name, False, help, short_name=short_name, allow_overwrite=True)
@@ -228,7 +228,7 @@ def _flag_sections(main: Callable[..., Any], flag_values: flags.FlagValues) -> l
 
 
 def _flag_message(error: Exception, flag_values: flags.FlagValues) -> str:
-    """What absl says of wrong flags, as one sentence without its frame."""
+    """The message of absl on wrong flags, as one sentence."""
     message = _LONG_VALUE.sub(r"\1...", _one_line(str(error)))
     if isinstance(error, flags.UnrecognizedFlagError) and "Did you mean" not in message:
         near = _near_flags(error.flagname, flag_values)
@@ -244,7 +244,7 @@ def _flag_message(error: Exception, flag_values: flags.FlagValues) -> str:
 
 
 def _near_flags(name: str, flag_values: flags.FlagValues) -> list[str]:
-    """Flags with all the words of a name that is none, else those of like spelling; at most 3.
+    """Flags that contain all words of an unknown name, else those spelt similarly; at most 3.
 
     absl itself suggests those that differ in a letter or two.
     """

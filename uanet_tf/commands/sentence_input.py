@@ -25,7 +25,7 @@ class InputSentence:
     Attributes:
       tokens: its words, at least one.
       new_document: whether a document starts here; each row of JSON or text is one.
-      starts, ends: where the tokens stand in the row's text; None without a text.
+      starts, ends: offsets of the tokens in the row's text; None without a text.
     """
 
     tokens: list[str]
@@ -36,7 +36,7 @@ class InputSentence:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class InputRow:
-    """What gets one answer: a sentence of CoNLL, an object of JSON, or a line of text.
+    """A unit of input that gets one answer: a CoNLL sentence, a JSON object, or a line of text.
 
     Attributes:
       line: 1-based line of its beginning.
@@ -44,7 +44,7 @@ class InputRow:
       columns: CoNLL: the raw line of each token.
       fields: JSON lines: the whole object.
       text: the raw text, if that is what was given.
-      docstart: CoNLL: whether a -DOCSTART- line stands before it.
+      docstart: CoNLL: whether a -DOCSTART- line precedes it.
       error: why it cannot be tagged.
     """
 
@@ -78,7 +78,7 @@ class InputRow:
 def read_rows(path: str, kind: str, lines: Lines, token_column: int) -> Iterator[InputRow]:
     """Streams the rows of a file.
 
-    A line of JSON that is none, or has no words, is a row with an error.
+    A line that is not JSON, or has no words, is a row with an error.
 
     Args:
       path: the file, for messages.
@@ -162,7 +162,7 @@ def _row_of(fields: Any, number: int) -> InputRow:
 
 
 def _starts_in(text: str, tokens: list[str]) -> list[int] | None:
-    """Where the tokens stand in a text; None if they do not, one behind the other."""
+    """Offsets of the tokens in a text; None if the text does not hold them in this order."""
     starts, end = [], 0
     for token in tokens:
         start = text.find(token, end)

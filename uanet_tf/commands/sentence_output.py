@@ -1,4 +1,4 @@
-"""Tagged sentences as CoNLL, JSON lines, or a picture for people."""
+"""Tagged sentences as CoNLL, JSON lines, or a table for the terminal."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ def make_writer(
 
 
 def _conll_writer(stream: TextIO, uncertainty_columns: bool) -> Write:
-    """The rows of the input, or its tokens, and the label as last column, as conlleval wants.
+    """The rows of the input, or its tokens, with the label as last column, as conlleval expects.
 
     A -DOCSTART- line is written where the input has one, a blank line for a row without words.
     """
@@ -56,7 +56,7 @@ def _write_columns(
     stream: TextIO, row: InputRow, tagged: TaggedSentence, uncertainty_columns: bool
 ) -> None:
     rows = row.columns or _one_column(tagged.tokens, row.line)
-    # In the input's own manner: a tab behind blanks would make the blanks part of the token.
+    # With the input's own separator: a tab after blanks would make the blanks part of the token.
     blanks = row.columns and " " in rows[0] and "\t" not in rows[0]
     separator = " " if blanks else "\t"
     columns: list[list[str]] = [list(rows)]
@@ -70,18 +70,18 @@ def _write_columns(
 
 
 def _one_column(tokens: Sequence[str], line: int) -> Sequence[str]:
-    """The tokens, if each of them can stand in a column of its own."""
+    """The tokens, if each of them can be written as one column."""
     for token in tokens:
         if token != token.strip(" ") or any(char in token for char in "\t\n\r"):
             raise InputError(
-                f"Line {line} of the input: the token {token[:30]!r} cannot stand in a CoNLL "
+                f"Line {line} of the input: the token {token[:30]!r} cannot be written in a CoNLL "
                 "column: name another --output_format."
             )
     return tokens
 
 
 def _document_row(row: str) -> str:
-    """A -DOCSTART- line of as many columns as ``row`` has: conlleval wants them all alike."""
+    """A -DOCSTART- line of as many columns as ``row`` has, as conlleval expects."""
     separator = "\t" if "\t" in row else " "
     count = len(row.split("\t") if separator == "\t" else row.split())
     middle, last = ["-X-"] * (count - 2), ["O"] * (count > 1)
@@ -89,7 +89,7 @@ def _document_row(row: str) -> str:
 
 
 def _write_json(stream: TextIO, row: InputRow, answers: Sequence[TaggedSentence]) -> None:
-    """The fields of the input and those of the answer, which win where both have one."""
+    """The fields of the input and of the answer; the answer's win where both have one."""
     if row.error is None:
         fields = row.fields | joined_answer(row.text, answers)
     else:
@@ -105,8 +105,8 @@ def _write_json(stream: TextIO, row: InputRow, answers: Sequence[TaggedSentence]
 def joined_answer(text: str | None, answers: Sequence[TaggedSentence]) -> dict[str, Any]:
     """The answers for a row's sentences as one, for JSON.
 
-    Positions of tokens count through the row. ``sentences`` says where its sentences are, [first
-    token, token after the last], unless the row is one sentence.
+    Positions of tokens count from the beginning of the row. ``sentences`` has the places of its
+    sentences, [first token, token after the last], unless the row is one sentence.
     """
     if len(answers) == 1:
         return answers[0].to_dict()

@@ -2,9 +2,9 @@
 
     uanet serve --export_dir=exports
 
-It answers predict, status and metadata requests as tensorflow_model_server does, takes over new
+It answers predict, status and metadata requests as tensorflow_model_server does, loads new
 versions as they appear, and needs no Docker. It is meant for tests, notebooks and laptops: one
-process of Python, no gRPC, no request batching, no access control. Its flags are TF Serving's, but
+Python process, no gRPC, no request batching, no access control. Its flags are TF Serving's, except
 for --export_dir, --host and the limits --max_*, --read_timeout_seconds.
 """
 
@@ -39,7 +39,7 @@ flags.DEFINE_string(
 flags.DEFINE_string(
     "export_dir",
     None,
-    "What export.py wrote to: every model in it is served, in place of the three flags above.",
+    "What export.py wrote to: every model in it is served, instead of the three flags above.",
     flag_values=FLAGS,
 )
 flags.DEFINE_string(
@@ -51,7 +51,7 @@ flags.DEFINE_string(
 flags.DEFINE_integer(
     "rest_api_port",
     8501,
-    "Port of the REST API; 0: a free one, told on stderr.",
+    "Port of the REST API; 0: a free one, named on stderr.",
     lower_bound=0,
     upper_bound=65535,
     flag_values=FLAGS,
@@ -66,21 +66,21 @@ flags.DEFINE_integer(
 flags.DEFINE_integer(
     "rest_api_num_threads",
     2 * (os.cpu_count() or 1),
-    "Requests that are worked on at once; others wait.",
+    "Requests that are processed at once; others wait.",
     lower_bound=1,
     flag_values=FLAGS,
 )
 flags.DEFINE_float(
     "file_system_poll_wait_seconds",
     1.0,
-    "Seconds between two looks for new versions; 0: look once.",
+    "Seconds between two checks for new versions; 0: check once.",
     lower_bound=0.0,
     flag_values=FLAGS,
 )
 flags.DEFINE_integer(
     "max_body_bytes",
     8 << 20,
-    "Largest body of a request; a larger one is answered with 413.",
+    "Largest body of a request; a larger one gets 413.",
     lower_bound=1,
     flag_values=FLAGS,
 )
@@ -95,7 +95,7 @@ flags.DEFINE_integer(
 flags.DEFINE_integer(
     "max_connections",
     512,
-    "Most connections at once; a further one is answered with 503.",
+    "Most connections at once; a further one gets 503.",
     lower_bound=1,
     flag_values=FLAGS,
 )
@@ -125,11 +125,11 @@ _BACKLOG = 2048
 
 
 def main() -> None:
-    """Serves until SIGTERM or SIGINT, then answers what it has begun and ends with code 0."""
+    """Serves until SIGTERM or SIGINT, then finishes running requests and ends with code 0."""
     models = _models()
     with contextlib.closing(_bind(FLAGS.host, FLAGS.rest_api_port)) as listener:
         if not _serve(models, listener):
-            # A load that would not end holds a thread in TensorFlow, which must not be torn down
+            # A load that does not end holds a thread in TensorFlow, which must not be shut down
             # under it.
             sys.stderr.flush()
             os._exit(0)

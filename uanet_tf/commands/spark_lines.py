@@ -19,7 +19,7 @@ class TagLines:
     """Maps lines of a file to lines of JSON.
 
     Attributes:
-      kind: "text", "jsonl", or "conll", whose "lines" are what stands between empty lines.
+      kind: "text", "jsonl", or "conll", whose "lines" are the blocks between empty lines.
       token_column: "conll": column of the words.
       split_sentences: whether a text may hold several sentences.
       language: of the texts, for splitting sentences.
@@ -35,7 +35,7 @@ class TagLines:
     batch_tokens: int
 
     def __call__(self, model: Any, lines: list[str]) -> list[str]:
-        """The answers, in order; a line that cannot be tagged has "error" in place of one."""
+        """The answers, in order; a line that cannot be tagged has "error" instead of one."""
         rows = [row for line in lines for row in self._read(line, model)]
         sizes: dict[str, Any] = {"batch_size": self.batch_size, "batch_tokens": self.batch_tokens}
         stream = io.StringIO()

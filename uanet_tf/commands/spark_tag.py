@@ -6,8 +6,8 @@
 PATH is a file, a folder or a pattern of files, on any file system that Spark reads. The output is
 a folder with a file for each partition; within a file the input is in its order. Text, JSON lines
 and CoNLL give the lines that `uanet tag --output_format=jsonl` writes; Parquet gives Parquet, its
-columns and two more (see uanet_tf.spark.tag). What cannot be tagged has "error" in place of an
-answer. The model is sent to each executor once. docs/scale.md says more.
+columns and two more (see uanet_tf.spark.tag). What cannot be tagged has "error" instead of an
+answer. The model is sent to each executor once. More in docs/scale.md.
 """
 
 from absl import flags, logging
@@ -60,7 +60,7 @@ flags.DEFINE_string(
 flags.DEFINE_string(
     "master",
     None,
-    "URL of the cluster: local[4], spark://host:7077, yarn, ... Default: what spark-submit says, "
+    "URL of the cluster: local[4], spark://host:7077, yarn, ... Default: spark-submit's, "
     "else all cores of this machine.",
     flag_values=FLAGS,
 )

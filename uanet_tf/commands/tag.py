@@ -2,10 +2,10 @@
 
     uanet tag --run_dir=R --input=FILE --output=FILE
 
-Reads CoNLL, JSON lines ({"text": "..."} or {"tokens": [...]}), plain text (a sentence or
-a paragraph a line; tokens: words between blanks) and writes one answer for each row, in the
-order of the input, in constant memory; at once where the input pauses. A line of JSON that
-cannot be tagged is answered by its "error", and the exit code is 1 at the end.
+Reads CoNLL, JSON lines ({"text": "..."} or {"tokens": [...]}), plain text (one sentence or
+paragraph per line; tokens: words between blanks) and writes one answer for each row, in the
+order of the input, in constant memory; at once when the input pauses. A line of JSON that
+cannot be tagged gets an "error" as its answer, and the exit code is 1 at the end.
 
 Output formats:
   conll   the input's columns and the label as last column (for conlleval)
@@ -43,7 +43,7 @@ flags.DEFINE_enum(
     None,
     FORMATS,
     "Format of the input. Default: by its extension (.conll, .jsonl, .txt), else by its first "
-    "line, which is then said on stderr.",
+    "line, which is then reported on stderr.",
     flag_values=FLAGS,
 )
 flags.DEFINE_boolean(
@@ -88,7 +88,7 @@ def main() -> int:
         FLAGS.input, FLAGS.format, column, FLAGS.output_format, FLAGS.uncertainty_columns
     )
     model = run_settings.load_run_model(FLAGS, "tag")
-    # No output format shows what the refiner would say of certain tokens: not asked, not computed.
+    # No output format shows refined labels of certain tokens, so they are not computed.
     if model.gate is not None:
         model.refine_all = False
     tokenizer = model.vocabulary.tokenizer
@@ -111,7 +111,7 @@ def main() -> int:
 
 
 def _parts(rows: Iterator[InputRow], model: Any) -> Iterator[Iterable[InputRow]]:
-    """The rows in one piece; of input that may pause, what has come without a pause."""
+    """The rows in one list; of input that may pause, what has arrived without a pause."""
     # The sentences of a document are read together, however long they take to come.
     if row_source.may_pause(FLAGS.input) and model.context == "sentence":
         yield from bursts(rows, sentence_stream.WINDOW_SENTENCES)

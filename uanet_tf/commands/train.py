@@ -2,9 +2,9 @@
 
     uanet train --recipe=fast --train_path=A --dev_path=B --test_path=C --run_dir=R
 
-``uanet recipes`` lists the recipes. Flags behind --recipe win over it, and so does a
---flagfile=FILE of one's own; python train.py is the same. The same command goes on with a run
-that was stopped. Exit code 2: bad input, said in one sentence on stderr.
+``uanet recipes`` lists the recipes. Flags after --recipe override it, and so does a
+--flagfile=FILE of your own; python train.py is the same. The same command continues a run
+that was stopped. Exit code 2: bad input, explained in one sentence on stderr.
 """
 
 import sys
@@ -25,8 +25,8 @@ flags.DEFINE_string("run_dir", None, "Directory of the run: model, metrics, chec
 flags.DEFINE_string(
     "recipe",
     None,
-    "Settings that come with the package, by name, see uanet recipes; several with commas "
-    "between, of which a later one wins.",
+    "Settings that come with the package, by name, see uanet recipes; several are separated by "
+    "commas, and a later one wins.",
 )
 define_config_flags(FLAGS)
 

@@ -8,8 +8,8 @@ from uanet_tf.commands.command_group import Command, run_group
 COMMANDS = {
     "demo": Command("demo", "train on a sample corpus, score and tag, in two minutes"),
     "data": Command("data", "fetch, convert or make corpora"),
-    "check": Command("check", "look at labelled files before training on them"),
-    "recipes": Command("recipes", "list the settings to train with, and which to take when"),
+    "check": Command("check", "check labelled files before training on them"),
+    "recipes": Command("recipes", "list the settings to train with, and when to use which"),
     "train": Command("train", "train a tagger"),
     "evaluate": Command("evaluate", "score a trained tagger on a labelled file"),
     "tag": Command("tag", "tag sentences with a trained tagger"),
@@ -39,4 +39,4 @@ def run() -> None:
     if sys.argv[1:] in (["--version"], ["version"]):
         print(version())
         sys.exit(0)
-    run_group("uanet", __doc__, COMMANDS, "uanet --version tells the version.")
+    run_group("uanet", __doc__, COMMANDS, "uanet --version shows the version.")

@@ -13,7 +13,7 @@ from uanet_tf.data.label_doubts import entity_like_labels, looks_like_json
 from uanet_tf.data.tag_schemes import OUTSIDE, decode_spans, detect_scheme, repair, split_label
 from uanet_tf.errors import InputError
 
-# Short sentences ("Thanks !") stand in every file; only longer ones suggest a leak.
+# Short sentences ("Thanks !") are in every file; only longer ones suggest a leak.
 LONG_SENTENCE_TOKENS = 5
 _EXAMPLES = 5
 _DIGIT = re.compile(r"\d")
@@ -21,15 +21,15 @@ _DIGIT = re.compile(r"\d")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TrainComparison:
-    """What a file holds that train does not, and the other way round.
+    """What a file holds that train does not, and what both hold.
 
     Attributes:
         train_scheme: the scheme of train, None if its labels are not chunk labels.
         word_types: different words, in the form in which they are compared with train.
-        unknown_tokens, unknown_types: words (occurrences, different ones) that train never shows.
+        unknown_tokens, unknown_types: words (occurrences, different ones) that are not in train.
         unknown_examples: the most frequent of them, with counts.
-        unseen_labels: labels that train never shows, with counts.
-        shared_sentences: sentences whose words stand in train too; `shared_long_sentences` those of
+        unseen_labels: labels that are not in train, with counts.
+        shared_sentences: sentences whose words are in train too; `shared_long_sentences` those of
             at least `LONG_SENTENCE_TOKENS` tokens.
         shared_lines: (line here, line in train) of the first shared ones, the long ones first.
     """

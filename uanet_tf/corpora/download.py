@@ -1,4 +1,4 @@
-"""Fetching a file: whole or not at all, going on where it was cut off, of a known checksum."""
+"""Fetching a file: complete or not at all, resumed where it was cut off, checksum verified."""
 
 import errno
 import hashlib
@@ -23,16 +23,16 @@ def download(
     sha256: str | None = None,
     advance: Advance = lambda done, total: None,
 ) -> str:
-    """Fetches ``url`` into ``path``; returns the SHA-256 of what stands there.
+    """Fetches ``url`` into ``path``; returns the SHA-256 of the file.
 
-    What has arrived stands in ``path`` + ".part" until all is there, and a further call goes on
-    behind it if the server can.
+    What has arrived is kept in ``path`` + ".part" until all is there, and a further call continues
+    from there if the server supports it.
 
     Args:
       url: http or https.
       path: where to; a file that is there already is checked, not fetched.
       sha256: checksum that the file must have; None: unknown.
-      advance: called with bytes that are there, and bytes in all (None: not told).
+      advance: called with bytes that are there, and bytes in all (None: unknown).
 
     Raises:
       InputError: the server cannot be reached or refuses, the checksum is wrong, or the disk is
@@ -66,7 +66,7 @@ def file_sha256(path: pathlib.Path) -> str:
 
 
 def _fetch(url: str, part: pathlib.Path, advance: Advance, *, last: bool) -> bool:
-    """One try, from where the last one ended; whether all is there now."""
+    """One attempt, from where the last one ended; whether all is there now."""
     import requests  # beside the package's other work it takes a while to import
 
     done = part.stat().st_size if part.exists() else 0
@@ -82,7 +82,7 @@ def _fetch(url: str, part: pathlib.Path, advance: Advance, *, last: bool) -> boo
             if answer.status_code != requests.codes.partial_content:
                 done = 0
             total = _total(answer, done)
-            # Else the last bytes before a cut are thrown away with the error that tells of it.
+            # Else the last bytes before a cut are lost with the error that reports it.
             answer.raw.enforce_content_length = False
             with part.open("ab" if done else "wb") as stream:
                 for block in answer.iter_content(CHUNK_BYTES):

@@ -42,7 +42,7 @@ def read_huggingface(path: str) -> Iterator[Sentence]:
         if not _strings(labels) or len(labels) != len(tokens):
             raise InputError(
                 f'{place}: "labels" must be a list of as many strings as there are tokens (numbers '
-                "of classes say nothing without their names: write the names)."
+                "of classes mean nothing without their names: write the names)."
             )
         yield Sentence(tuple(tokens), tuple(labels), number, number == 1)
 
@@ -111,7 +111,7 @@ def format_spacy(sentences: Sequence[Sentence]) -> str:
 
 
 def format_brat(sentences: Sequence[Sentence]) -> tuple[str, str]:
-    """A text, a sentence a line, and its .ann file.
+    """A text, one sentence per line, and its .ann file.
 
     Raises:
       InputError: labels that are no chunks.

@@ -22,7 +22,7 @@ def fetch(
     """Fetches a corpus, or vectors, into ``folder``; what is there already is not fetched again.
 
     Labelled files are written as token, tab, label, with their document marks. ``SOURCES.json``
-    says from where, under which licence and with which checksums: a later call compares.
+    has their addresses, licence and checksums: a later call compares.
 
     Raises:
       InputError: see ``download``; or a file that is not what it should be.
@@ -70,7 +70,7 @@ def _read(data: PublicData, path: pathlib.Path) -> list[Sentence]:
 
 
 def format_sentences(sentences: Sequence[Sentence]) -> str:
-    """Token, tab, label; a blank line after each sentence; -DOCSTART- where documents are told."""
+    """Token, tab, label; a blank line after each sentence; -DOCSTART- where documents begin."""
     marked = sum(sentence.new_document for sentence in sentences) > 1
     blocks = []
     for sentence in sentences:

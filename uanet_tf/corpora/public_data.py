@@ -1,4 +1,4 @@
-"""Public corpora and word vectors: where their homes are, and whose they are."""
+"""Public corpora and word vectors: their addresses and licences."""
 
 import dataclasses
 
@@ -105,7 +105,7 @@ PUBLIC_DATA = {
     ),
 }
 
-# What its owners do not let anybody pass on.
+# Data that may not be redistributed.
 ASK_FOR = {
     "conll2003": (
         "CoNLL-2003 is Reuters' text: ask NIST for the Reuters Corpus "

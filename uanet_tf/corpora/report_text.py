@@ -127,12 +127,13 @@ def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
     remarks = []
     if report.looks_like_json:
         remarks.append(
-            "it looks like JSON that was read as columns: convert it, a token and its label a line."
+            "it looks like JSON that was read as columns: convert it to one token and its label "
+            "per line."
         )
     elif report.entity_like_labels:
         remarks.append(
             f"{_counted(report.entity_like_labels)} look like the labels of entities, but are in "
-            "no known scheme (B-PER, I-PER, O, ...): they would be learnt as parts of speech are."
+            "no known scheme (B-PER, I-PER, O, ...): each is learnt as a label of single tokens."
         )
     if report.stray_labels:
         remarks.append(
@@ -155,13 +156,13 @@ def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
             f"in train {found.train_scheme or 'not that of chunks'}."
         )
     if found and found.unseen_labels:
-        remarks.append(f"train never shows {_counted(found.unseen_labels)}: scored as errors.")
+        remarks.append(f"train does not have {_counted(found.unseen_labels)}: scored as errors.")
     if found and found.unknown_examples:
         remarks.append(f"most frequent words unknown to train: {_counted(found.unknown_examples)}.")
     if found and found.shared_sentences:
         pairs = ", ".join(f"{here} ({there})" for here, there in found.shared_lines)
         remarks.append(
-            f"{_plural(found.shared_sentences, 'sentence stands', 'sentences stand')} in train too,"
+            f"{_plural(found.shared_sentences, 'sentence is', 'sentences are')} in train too,"
             f" at lines (of train): {pairs}{_rest(found.shared_sentences, found.shared_lines)}"
         )
     return [printable(f"{report.role}: {remark}") for remark in remarks]

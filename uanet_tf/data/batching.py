@@ -28,13 +28,13 @@ def plan_batches(
       batch_size: most sentences in a batch.
       batch_tokens: most tokens in a batch, padding included; a longer single sentence
         still makes a batch.
-      seed: order for training, new in each epoch; None: sorted by length, for tagging.
+      seed: of the order for training, new in each epoch; None: sorted by length, for tagging.
       epoch: number of the pass.
       min_batches: with a seed, least number of batches: all sentences are read as often as that
         takes, each time in another order.
 
     Returns:
-      Arrays of sentence numbers; each sentence stands in exactly one, or in one of each reading.
+      Arrays of sentence numbers; each sentence is in exactly one, or in one of each reading.
     """
     if seed is None:
         return list(_split(np.argsort(lengths, kind="stable"), lengths, batch_size, batch_tokens))
@@ -77,7 +77,7 @@ def _split(
 class BatchBuilder:
     """Turns sentence numbers into dense features, inside tf.data.
 
-    Features, U distinct forms in the batch, B sentences, T tokens: what the corpus knows of
+    Features, for U distinct forms in the batch, B sentences, T tokens: those of
     the forms, [U] or [U, W], as wide as the longest of them needs; form_index [B, T] and
     lengths [B]. Labels: [B, T], 0 at padding. All int32.
     """

@@ -1,4 +1,4 @@
-"""What a BERT is, apart from its weights: sizes, activation and tokenizer."""
+"""The specification of a BERT without its weights: sizes, activation and tokenizer."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -25,12 +25,12 @@ _MOST = {
 
 @dataclasses.dataclass(frozen=True)
 class BertSpec:
-    """Architecture and tokenizer of a BERT; it travels inside a saved model.
+    """Architecture and tokenizer of a BERT; part of a saved model.
 
     Attributes:
       vocabulary: sub-words, id = position; "##" begins one that continues a word.
       lowercase: the tokenizer lower-cases.
-      strip_accents: the tokenizer takes accents off.
+      strip_accents: the tokenizer removes accents.
       split_chinese: the tokenizer makes every Chinese character a word of its own.
       vocabulary_size: rows of the embedding table, at least the number of sub-words.
       width: width of the states.

@@ -1,4 +1,4 @@
-"""Reading CoNLL-style files: one token a line, columns, a blank line after each sentence."""
+"""Reading CoNLL-style files: one token per line, columns, a blank line after each sentence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Sentence:
         new_document: whether a document starts here: at the first sentence of a file and after
             each document mark.
         rows: the raw line of each token, without line end; empty unless asked for.
-        docstart: whether a `-DOCSTART-` line stands before it.
+        docstart: whether a `-DOCSTART-` line precedes it.
     """
 
     tokens: tuple[str, ...]
@@ -47,7 +47,7 @@ def read_sentences(
 
     Columns are separated by tabs if the line has one, else by ASCII spaces. Lines end in LF or
     CRLF; the text is UTF-8 with or without byte order mark; gzip is unpacked. `-DOCSTART-` lines
-    start a document and are no sentences. `conll_layout` says which lines are comments, and what
+    start a document and are no sentences. `conll_layout` defines which lines are comments, and what
     is skipped in CoNLL-U.
 
     Args:
@@ -154,17 +154,17 @@ class _Columns:
         return text
 
     def refuse_word_numbers(self, layout: Layout) -> None:
-        """CoNLL-U rows start with a word number: as tokens they would train without complaint."""
+        """CoNLL-U rows start with a word number, which would silently be trained on as tokens."""
         if layout.kind == "conllu" and self._index(self.token, layout.columns) == 0:
             raise InputError(
-                f"{self.file}: a CoNLL-U file, whose column 0 holds word numbers; the words stand "
+                f"{self.file}: a CoNLL-U file, whose column 0 holds word numbers; the words are "
                 f"in column 1. Received: token column {self.token}."
             )
 
 
 @dataclasses.dataclass(slots=True)
 class _Pending:
-    """The sentence being read, and what stood before it."""
+    """The sentence being read, and the lines that preceded it."""
 
     tokens: list[str] = dataclasses.field(default_factory=list)
     labels: list[str] = dataclasses.field(default_factory=list)
@@ -226,5 +226,5 @@ def _stream(
 
 
 def _shown(text: str, limit: int = 30) -> str:
-    """A text as messages quote it: escaped and not longer than `limit`."""
+    """A text as quoted in messages: escaped and not longer than `limit`."""
     return repr(text if len(text) <= limit else text[:limit] + "...")

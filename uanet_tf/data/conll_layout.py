@@ -89,7 +89,7 @@ class Layout:
 def detect_layout(
     lines: Iterator[tuple[int, str]],
 ) -> tuple[Layout, Iterator[tuple[int, str]]]:
-    """Finds the layout from the first row; returns it and all lines, those looked at included."""
+    """Finds the layout from the first row; returns it and all lines, those read included."""
     peeked = []
     layout = None
     for number, line in itertools.islice(lines, _MAX_PEEKED_LINES):

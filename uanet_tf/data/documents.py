@@ -1,11 +1,11 @@
-"""Sentences of one document, joined into what is read in one piece."""
+"""Sentences of one document, joined into passages that are read in one piece."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 
 class InDocument(Protocol):
-    """A sentence that knows whether a document starts with it."""
+    """A sentence with a mark whether a document starts with it."""
 
     @property
     def tokens(self) -> Sequence[str]: ...
@@ -45,5 +45,5 @@ def passages(sentences: Iterable[S], max_tokens: int) -> Iterator[list[S]]:
 
 
 def marks_documents(sentences: Sequence[InDocument]) -> bool:
-    """Whether a file tells its documents apart: a second one starts in it."""
+    """Whether a file marks its documents: a second one starts in it."""
     return any(sentence.new_document for sentence in sentences[1:])

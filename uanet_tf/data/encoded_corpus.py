@@ -19,7 +19,7 @@ class EncodedCorpus:
     F distinct tokens ("forms"), S sentences, N tokens.
 
     Attributes:
-      forms: what a lookup gives for every form, [F] or [F, W] int32, 0 at padding; see
+      forms: the lookup's features of every form, [F] or [F, W] int32, 0 at padding; see
         ``TokenLookup.form_features`` and ``SubwordLookup.form_features``.
       form_index: [N] int32, the form of each token, sentences one after another.
       label_ids: [N] int32; -1 for a label that the model does not know.
@@ -45,7 +45,7 @@ class EncodedCorpus:
 def encode_corpus(
     sentences: Sequence[Sentence], vocabulary: Vocabulary, lookup: Lookup
 ) -> EncodedCorpus:
-    """Looks every distinct token up once and stores sentences as indices."""
+    """Looks up every distinct token once and stores sentences as indices."""
     forms: dict[str, int] = {}
     index = [forms.setdefault(token, len(forms)) for s in sentences for token in s.tokens]
     known = {label: number for number, label in enumerate(vocabulary.labels)}

@@ -8,9 +8,9 @@ T = TypeVar("T")
 
 @dataclasses.dataclass(frozen=True)
 class Entries(Generic[T]):
-    """Keeps a list of plain values out of Keras' sight.
+    """Hides a list of plain values from Keras.
 
-    Keras looks through every list of a layer whenever it is asked for layers or weights: with
+    Keras searches every list of a layer whenever it collects layers or weights: with
     20,000 words that was a third of the time of loading a model.
     """
 

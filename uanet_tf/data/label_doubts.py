@@ -1,4 +1,4 @@
-"""Labels that would be learnt as they stand, but were probably meant to be something else."""
+"""Labels in no known scheme that were probably meant to be entity labels."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _TELLING_TOKENS = 200
 def entity_like_labels(counts: Mapping[str, int]) -> list[str]:
     """The labels that look like those of entities, if a file without a scheme has enough of them.
 
-    That is: they are half of the kinds of labels or more, and they come with a label for what is
-    outside (O), or with two letters (B_PER, I_PER). Or O is on more than half of the tokens, which
-    no part of speech is: then all other labels are given.
+    That is: they are half of the kinds of labels or more, and there is also a label for tokens
+    outside (O), or there are two letters (B_PER, I_PER). Or O is the label of more than half of the
+    tokens, as no part of speech is: then all other labels are returned.
 
     Args:
       counts: {label: tokens} of a file whose labels are in no scheme.
@@ -46,7 +46,7 @@ def _letter(label: str) -> str:
 
 
 def looks_like_json(tokens: Iterable[str]) -> bool:
-    """Whether a file is JSON, an object a line, whose first words were taken for tokens.
+    """Whether a file is JSON, one object per line, whose first words were taken for tokens.
 
     Args:
       tokens: of the file.

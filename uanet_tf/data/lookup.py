@@ -12,7 +12,7 @@ Lookup = TokenLookup | SubwordLookup
 
 
 def make_lookup(config: DataConfig, vocabulary: Vocabulary) -> Lookup:
-    """The lookup of a vocabulary; one with a BERT reads sub-words, by the BERT's own rules."""
+    """The lookup of a vocabulary; one with a BERT reads sub-words by the BERT's own rules."""
     bert = vocabulary.bert
     if bert is not None:
         return SubwordLookup(
@@ -43,12 +43,12 @@ def look_up(
 
     Args:
       lookup: of the model.
-      tokens: [B, T] strings; what stands at or beyond ``lengths`` is never looked at.
+      tokens: [B, T] strings; strings at or beyond ``lengths`` are ignored.
       lengths: [B] integers.
-      most_tokens: the widest batch that is read.
+      most_tokens: width of the widest batch that is accepted.
 
     Returns:
-      What ``lookup.form_features`` gives for the U distinct tokens; form_index [B, T] and
+      The ``lookup.form_features`` of the U distinct tokens; form_index [B, T] and
       lengths [B], int32. T is at least 1.
 
     Raises:
@@ -58,14 +58,14 @@ def look_up(
     lengths = tf.cast(lengths, tf.int32)
     with tf.control_dependencies([check_width(tokens, most_tokens)]):
         tokens = tf.identity(tokens)
-    # A batch of empty sentences alone still has one (padding) column.
+    # A batch of only empty sentences still has one (padding) column.
     tokens = tf.pad(tokens, [[0, 0], [0, tf.maximum(0, 1 - tf.shape(tokens)[1])]])
     width = tf.shape(tokens)[1]
     tf.debugging.assert_less_equal(lengths, width, "A length is beyond the width of tokens.")
     tf.debugging.assert_non_negative(lengths, "A length is negative.")
-    # Whatever a client or server put into the padding is made one and the same token.
+    # Whatever a client or server put into the padding becomes the same token.
     tokens = tf.where(sequence_mask(lengths, width), tokens, "")
-    # With the padding token in front, so that a batch of nothing still has a form.
+    # The padding token comes first, so that an empty batch still has a form.
     forms, index = tf.unique(tf.concat([[""], tf.reshape(tokens, [-1])], axis=0))
     return {
         **lookup.form_features(forms),

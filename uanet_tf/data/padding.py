@@ -9,13 +9,13 @@ from uanet_tf.errors import InputError
 
 
 def pad(sentences: Sequence[Sequence[str]]) -> dict[str, np.ndarray]:
-    """Sentences as what ``model.predict`` takes.
+    """Sentences as the arrays that ``model.predict`` takes.
 
     Args:
       sentences: lists of words.
 
     Returns:
-      {"tokens": [B, T] strings, "" behind the last word; "lengths": [B] int32}. T is the length
+      {"tokens": [B, T] strings, "" after the last word; "lengths": [B] int32}. T is the length
       of the longest sentence, at least 1.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Reading pretrained word vectors: GloVe and fastText text, word2vec binary, each maybe gzipped.
+"""Reading pretrained word vectors: GloVe and fastText text, word2vec binary, gzipped or not.
 
 Formats:
 
@@ -45,12 +45,12 @@ _CONTROL_BYTES = frozenset(range(9)) | frozenset(range(14, 32))
 def read_vectors(
     path: str | os.PathLike[str], *, width: int, needed: Callable[[str], bool] | None = None
 ) -> tuple[list[str], np.ndarray]:
-    """Reads the vectors of the needed words, streaming: memory is that of what is kept.
+    """Reads the vectors of the needed words as a stream: only what is kept takes memory.
 
     Args:
         path: text or word2vec binary, plain or gzip.
         width: numbers in each vector.
-        needed: whether to keep a word; None keeps all. Numbers of other words are not looked at.
+        needed: whether to keep a word; None keeps all. Numbers of other words are not parsed.
 
     Returns:
         The words in the order of the file, each once (the first of duplicates), and their vectors,
@@ -108,7 +108,7 @@ def _sniff(stream: BinaryIO, name: str) -> tuple[_Header | None, bool, BinaryIO]
 def _after_checks(
     lines: Iterator[tuple[int, str]], name: str, width: int, header: _Header | None
 ) -> Iterator[tuple[int, str]]:
-    """The lines that hold vectors, all of them, once the first ones are seen to be as wide."""
+    """All lines that hold vectors, after a check of the width of the first ones."""
     if header is not None:
         next(lines)
         return lines
@@ -220,7 +220,7 @@ def _read_binary(stream: BinaryIO, name: str, count: int, width: int, collector:
         try:
             word = raw_word.decode("utf-8")
         except UnicodeDecodeError:
-            # word2vec.c cuts long words at a byte: such a word can be no word of a text.
+            # word2vec.c cuts long words at a byte: such a word cannot be a word of a text.
             continue
         if collector.wants(word):
             vector = np.frombuffer(numbers, "<f4").astype(np.float32)

@@ -31,9 +31,9 @@ class SubwordLookup(tf.keras.layers.Layer):
     Args:
       vocabulary: sub-words; "##" begins one that continues a word.
       lowercase: lower-case the tokens.
-      strip_accents: take accents off.
+      strip_accents: remove accents.
       split_chinese: make every Chinese character a word of its own.
-      max_subwords: sub-words that are read of a token; the rest is left out.
+      max_subwords: most sub-words read per token; the rest is left out.
 
     Call arguments:
       tokens: [U] strings, UTF-8; bytes that are not are left out.
@@ -104,7 +104,7 @@ class SubwordLookup(tf.keras.layers.Layer):
         return {"form_subword_ids": self(tokens)}
 
     def _parts(self, tokens: tf.Tensor) -> tf.RaggedTensor:
-        """Words of each token: what stands between blanks, with punctuation by itself."""
+        """Words of each token: the parts between blanks, each punctuation mark by itself."""
         replace = tf.strings.regex_replace
         text = tf.strings.unicode_transcode(tokens, "UTF-8", "UTF-8", errors="replace")
         text = replace(text, r"[\t\n\r\p{Z}]", " ")

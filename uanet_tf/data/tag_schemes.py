@@ -2,7 +2,7 @@
 
 A chunk label is `O`, or a letter, `-` and a type that may hold further hyphens
 ("B-weapon-missile"). Labels without type ("B", "I", "O") are spans of type "". Each letter has one
-role whatever the scheme, so that reading a sequence never depends on which scheme wrote it:
+role whatever the scheme, so that reading a sequence does not depend on its scheme:
 
     role      IOB1  IOB2  BIOES  BILOU  BMES
     begin     B*    B     B      B      B       * IOB1: only right after a span of the same type
@@ -24,7 +24,7 @@ IOB1, IOB2, BIOES, BILOU, BMES = SCHEMES = ("IOB1", "IOB2", "BIOES", "BILOU", "B
 OUTSIDE = "O"
 
 _ROLES = {"B": "B", "I": "I", "M": "I", "E": "E", "L": "E", "S": "S", "U": "S"}
-# scheme: letters for begin, inside, end, single (the two IOB schemes do without the last two).
+# scheme: letters for begin, inside, end, single (the two IOB schemes lack the last two).
 _LETTERS = {
     IOB1: ("B", "I", "I", "I"),
     IOB2: ("B", "I", "I", "B"),
@@ -69,8 +69,8 @@ def _checked_scheme(scheme: str) -> str:
 def decode_spans(labels: Sequence[str], scheme: str) -> list[Span]:
     """The spans of a label sequence, in order.
 
-    Lenient the way conlleval and seqeval's default mode are: a span starts at a begin or single
-    label, and at an inside or end label that cannot continue what stands before it (outside, a
+    As lenient as conlleval and seqeval's default mode: a span starts at a begin or single
+    label, and at an inside or end label that cannot continue the label before it (outside, a
     finished span, another type); it ends before the next start, before `O`, and after an end or
     single label. Letters of another scheme are read by their role.
 
@@ -79,7 +79,7 @@ def decode_spans(labels: Sequence[str], scheme: str) -> list[Span]:
     """
     _checked_scheme(scheme)
     spans = []
-    start, open_type = 0, None  # open_type: the type of a span that may still go on
+    start, open_type = 0, None  # open_type: the type of a span that may still continue
     for index, label in enumerate(labels):
         letter, span_type = split_label(label)
         role = _ROLES.get(letter, OUTSIDE)
@@ -178,9 +178,9 @@ def detect_scheme(label_sequences: Iterable[Sequence[str]]) -> str | None:
     1. Every label must be `O` or a letter of BIMELSU, `-` and a type; one other label ("NN",
        "-LRB-", "HYPH", a lone "B") and the corpus is not chunked. Exception: labels without types
        count when the corpus has exactly the labels of a scheme (B I O, B M E S, ...).
-    2. A corpus of `O` alone is IOB2 (it is valid in each scheme); one without labels is None.
+    2. A corpus of only `O` is IOB2 (it is valid in each scheme); one without labels is None.
     3. L or U: BILOU; M: BMES; E or S: BIOES. Letters that no single scheme has: None.
-    4. B and I alone: IOB2 forbids a span that starts with I, IOB1 one that starts with B unless it
+    4. Only B and I: IOB2 forbids a span that starts with I, IOB1 one that starts with B unless it
        follows a span of its type. The scheme with fewer offences wins, IOB2 in a tie.
     """
     labels: set[str] = set()

@@ -33,7 +33,7 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Opens `path` ("-" is standard input) for reading bytes, unpacking gzip.
 
     Gzip is known by its first two bytes, not by the file's name. The path may be a pipe: it is
-    opened once and read forwards. Who has to look ahead takes the bytes and gives them to
+    opened once and read forwards. A caller that looks ahead reads the bytes and passes them to
     `put_back`.
 
     Raises:
@@ -131,8 +131,8 @@ def read_line_bytes(stream: BinaryIO, place: str) -> bytes:
 def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     r"""Yields (1-based line number, text without line end), in constant memory.
 
-    Only LF and CRLF end a line: U+2028, U+0085, vertical tab and form feed are characters like any
-    other. A byte order mark at the start is dropped.
+    Only LF and CRLF end a line: U+2028, U+0085, vertical tab and form feed are ordinary
+    characters. A byte order mark at the start is dropped.
 
     Raises:
         InputError: see `open_bytes`; also data that is not UTF-8, and a carriage return inside a

@@ -48,10 +48,10 @@ class TokenLookup(tf.keras.layers.Layer):
       normalize_digits: read every digit as 0, in words and characters.
       lowercase_words: look words up in lower case.
       max_chars: characters read of a word; a longer one keeps its two ends, which
-        carry more of its class than its middle.
+        tell more about its class than its middle.
 
     Call arguments:
-      tokens: [U] strings, UTF-8; a byte that is not counts as U+FFFD.
+      tokens: [U] strings, UTF-8; an invalid byte counts as U+FFFD.
 
     Returns:
       word_ids [U] int32 (1: unknown) and char_ids [U, W] int32 (0: padding, 1: unknown),
@@ -121,7 +121,7 @@ class TokenLookup(tf.keras.layers.Layer):
 
     @contextlib.contextmanager
     def tables(self, **tables: tf.lookup.StaticHashTable) -> Iterator[None]:
-        """Inside, looks up in other tables of the same content, as an exported model's files.
+        """Within this context, looks up in other tables of the same content: an export's files.
 
         Args:
           tables: ``words``, from normalised words, and ``chars``, from code points, to ids.
@@ -149,7 +149,7 @@ class TokenLookup(tf.keras.layers.Layer):
 def _table(keys: tf.Tensor) -> tf.lookup.StaticHashTable:
     values = tf.range(FIRST_ID, FIRST_ID + tf.size(keys), dtype=tf.int32)
     if not keys.shape[0]:
-        # TensorFlow makes no empty table: one key that means what every other means.
+        # TensorFlow makes no empty table: it gets one key with the value of all unknown ones.
         keys, values = tf.zeros([1], keys.dtype), tf.constant([UNKNOWN_ID])
     initializer = tf.lookup.KeyValueTensorInitializer(keys, values)
     return tf.lookup.StaticHashTable(initializer, default_value=UNKNOWN_ID)

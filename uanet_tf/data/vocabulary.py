@@ -33,7 +33,7 @@ class Vocabulary:
         BIOES, all four prefixes of every type.
       scheme: the tag scheme of the user's files, in which answers are given; None for
         labels that are not chunks.
-      bert: what the model knows of its BERT, the sub-words among it; None without a BERT.
+      bert: specification of its BERT, sub-words included; None without a BERT.
       tokenizer: cuts raw text as the training data is cut.
     """
 
@@ -109,7 +109,7 @@ class Vocabulary:
         path.write_text(self.to_json(), encoding="utf-8")
 
     def to_json(self) -> str:
-        """The vocabulary as JSON, a word a line."""
+        """The vocabulary as JSON, one word per line."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=0)
 
     @classmethod
@@ -128,7 +128,7 @@ def count_symbols(
 
     Args:
       word_counts: normalised words of the training data with their counts.
-      min_count: words rarer than this are left out (they read as unknown).
+      min_count: words rarer than this are left out (they are read as unknown).
     """
     kept = [(word, n) for word, n in word_counts.items() if n >= min_count]
     kept.sort(key=lambda pair: (-pair[1], pair[0]))
@@ -148,7 +148,7 @@ def class_labels(label_sequences: Iterable[Sequence[str]], scheme: str | None) -
     """Returns the classes to predict.
 
     For chunks: O, then the four BIOES prefixes of each type, so that a prefix that a type
-    never shows in training can still be predicted. Otherwise: the labels, most frequent first.
+    does not have in training can still be predicted. Otherwise: the labels, most frequent first.
     """
     counts: collections.Counter[str] = collections.Counter()
     if scheme is None:
@@ -158,6 +158,6 @@ def class_labels(label_sequences: Iterable[Sequence[str]], scheme: str | None) -
     for labels in label_sequences:
         counts.update(span.type for span in decode_spans(labels, scheme))
     types = sorted(counts, key=lambda name: (-counts[name], name))
-    # Chunks without a type are labelled by the prefix alone.
+    # Chunks without a type are labelled by the prefix only.
     suffixes = [f"-{name}" if name else "" for name in types]
     return ["O"] + [prefix + suffix for suffix in suffixes for prefix in "BIES"]

@@ -16,8 +16,8 @@ from uanet_tf.ops import crf
 from uanet_tf.ops.forward_backward import chain_marginals
 from uanet_tf.ops.linear import linear
 
-# Score of an impossible transition. Finite: a sequence that has one has a loss, and one where
-# all have one still has a best.
+# Score of an impossible transition. It is finite, so that a sequence with one has a loss, and so
+# that there is a best sequence where all have one.
 IMPOSSIBLE = -1e4
 
 
@@ -66,7 +66,7 @@ class CRFDecoder(Decoder):
             self._possible = _possible_transitions(self.label_names, scheme)
             if len(self.label_names) != num_classes:
                 raise ArgumentError(
-                    "`label_names` must hold one name a class. "
+                    "`label_names` must hold one name per class. "
                     f"Received: num_classes={num_classes}, label_names={self.label_names}"
                 )
 
@@ -118,7 +118,7 @@ class CRFDecoder(Decoder):
         return linear(states, self.kernel, self.bias)
 
     def _chain(self) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Transitions [C, C], start [C] and end [C] with impossible ones made so."""
+        """Transitions [C, C], start [C] and end [C], impossible ones at ``_IMPOSSIBLE``."""
         values = [tf.convert_to_tensor(x) for x in (self.transitions, self.start, self.end)]
         if self._possible is None:
             return values[0], values[1], values[2]

@@ -1,4 +1,4 @@
-"""What a decoder decides."""
+"""The result of a decoder."""
 
 from typing import NamedTuple
 

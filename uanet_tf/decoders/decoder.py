@@ -1,4 +1,4 @@
-"""What every decoder promises: a loss to train on, and labels with their distributions."""
+"""The interface of decoders: a loss to train on, and labels with their distributions."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from uanet_tf.ops.masking import is_right_padded
 class Decoder(tf.keras.layers.Layer):
     """Base of decoders: labels from contextual states.
 
-    A subclass gives ``sequence_loss`` and ``label_samples`` and builds its weights in ``build``.
+    A subclass defines ``sequence_loss`` and ``label_samples`` and builds its weights in ``build``.
     Both ``loss`` and ``decide`` may be called directly, without ``__call__``: they build the
     weights and check the mask. A decoder draws no random numbers when it decides: the M samples
     are those of the encoder, and decoders that feed labels back decide one common sequence for
@@ -33,8 +33,8 @@ class Decoder(tf.keras.layers.Layer):
       Decoded: label_ids [B, T], probabilities [B, T, C], samples [M, B, T, C]; see ``decide``.
     """
 
-    # Whether what stands at one position can change the labels of others, so that a token
-    # behind padding would be an error.
+    # Whether one position can change the labels of others, so that a token after padding would
+    # be an error.
     reads_sequence = True
 
     def __init__(self, num_classes: int, **kwargs):
@@ -107,7 +107,7 @@ class Decoder(tf.keras.layers.Layer):
           mask: [B, T] boolean, True at tokens, right-padded; None: all are tokens.
 
         Returns:
-          Decoded. Without an own search the labels are the argmax of the mean.
+          Decoded. A decoder without a search of its own takes the argmax of the mean.
 
         Raises:
           InvalidArgumentError: the mask is not right-padded.
@@ -156,13 +156,13 @@ class Decoder(tf.keras.layers.Layer):
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Builds the weights, casts the states to their dtype and checks the mask.
 
-        Nothing at all, T = 0, becomes one position of padding, so that recurrences have a step.
+        An empty batch, T = 0, gets one position of padding, so that recurrences have a step.
         """
         if states.shape.rank != rank:
             axes = "[N, T, H]" if rank == 3 else "[M, B, T, H]"
             raise ArgumentError(f"`states` must be {axes}. Received: shape={states.shape}")
         if not self.built:
-            # The first graph that calls must not own the weights.
+            # The weights must not belong to the first graph that calls this.
             with tf.init_scope(), tf.name_scope(self.name):
                 self.build(states.shape)
         if mask is None:
@@ -189,7 +189,7 @@ class Decoder(tf.keras.layers.Layer):
 
 
 def fold_samples(states: tf.Tensor, mask: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Makes rows of samples: [M, B, T, H] and [B, T] to [M * B, T, H] and [M * B, T]."""
+    """Folds samples into rows: [M, B, T, H] and [B, T] to [M * B, T, H] and [M * B, T]."""
     shape = tf.shape(states)
     rows = tf.reshape(states, tf.concat([[shape[0] * shape[1]], shape[2:]], axis=0))
     rows.set_shape([None, *states.shape[2:]])

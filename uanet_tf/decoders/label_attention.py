@@ -28,7 +28,7 @@ class LabelAttentionDecoder(Decoder):
       num_heads: attention heads of all layers but the last; must divide the states' width H, which
         all layers share.
       dropout: rate of ordinary dropout on the output of each of its BiLSTM layers and on the
-        attention weights of all layers but the last; in training alone.
+        attention weights of all layers but the last; in training only.
 
     Call arguments:
       states: [M, B, T, H], H even.
@@ -126,7 +126,7 @@ class LabelAttentionDecoder(Decoder):
         return tf.squeeze(scores, axis=2)
 
     def _attend(self, states, index, seed):
-        """What each state reads from the labels, with the state itself, [N, T, H]."""
+        """Each state plus the label embeddings it attends to, [N, T, H]."""
         weights = tf.nn.softmax(self._scores(states, index, self.num_heads))  # [N, T, h, C]
         weights = dropout(weights, self.dropout, seed)
         values = self._labels(self.value_kernels[index], self.num_heads)  # [C, h, d]

@@ -1,4 +1,4 @@
-"""What decoders have in common that read the labels they have decided so far."""
+"""The base of decoders that read the labels they have decided so far."""
 
 import tensorflow as tf
 
@@ -11,14 +11,14 @@ class LabelHistoryDecoder(Decoder):
     """Base of decoders with a recurrent net over the labels decided before.
 
     It owns the embedding ``label_embedding`` [num_classes + 1, label_width] of labels; the last
-    row stands where there is no label before. A subclass extends ``build`` and gives what
-    ``Decoder`` asks for.
+    row is used where there is no label before. A subclass extends ``build`` and defines what
+    ``Decoder`` requires.
 
     Args:
       num_classes: number C of labels.
       hidden_width: width of the recurrent net; None: that of the states.
       label_width: width of label embeddings.
-      dropout: rate of the masks on what is read of labels, tied over time; in training alone.
+      dropout: rate of the masks on what is read of labels, tied over time; in training only.
     """
 
     def __init__(

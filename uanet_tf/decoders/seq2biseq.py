@@ -25,7 +25,7 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
 
     In training y are the given labels and the loss is the sum of both cross entropies, with one
     optimizer; with two, each direction's cross entropy trains that direction and what both share,
-    the label embedding and the layers below, which are so updated twice a step. In decoding
+    the label embedding and the layers below, which are so updated twice per step. In decoding
     each direction greedily reads its own labels, and f also the context b of those that the
     backward one has decided; the mean of both log probabilities, normalised, is
     a token's distribution. With M samples the labels read are common to all, decided by the
@@ -36,7 +36,7 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
       hidden_width: width of each label GRU; None: that of the states.
       label_width: width of label embeddings, which both directions share.
       dropout: rate of the masks on label embeddings and on the contexts, tied over time; in
-        training alone.
+        training only.
       num_optimizers: 1 or 2.
 
     Example:
@@ -129,7 +129,7 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
         return linear(states, self.state_kernels[way], self.output_biases[way])
 
     def _contexts(self, way, labels, mask, dropout_seed=None):
-        """What each token knows of the labels [B, T] on one side of it, [B, T, U]."""
+        """The context of each token, from the labels [B, T] on one side of it, [B, T, U]."""
         edge = tf.fill(tf.stack([tf.shape(labels)[0], 1]), self.num_classes)
         labels = tf.where(mask, labels, self.num_classes)
         if way == "backward":
@@ -148,7 +148,7 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
         return dropout(contexts, self.dropout, fold_in(dropout_seed, 1), tied)
 
     def _search(self, way, state_logits, mask):
-        """Labels [B, T] decided one after another, from what the states add to the logits."""
+        """Labels [B, T] decided one after another, from the states' part of the logits."""
         state_logits = tf.transpose(state_logits, [2, 1, 0, 3])  # [T, B, M, C]
         recurrent_kernel = tf.convert_to_tensor(self.recurrent_kernels[way])
         units = recurrent_kernel.shape[0]

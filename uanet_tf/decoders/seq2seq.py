@@ -18,7 +18,7 @@ class Seq2SeqDecoder(LabelHistoryDecoder):
     """Decides labels one after another with an LSTM over states and previous labels.
 
     d_t = LSTM([s_t; E(y_{t-1})], d_{t-1}), p(y_t | y_1 .. y_{t-1}) = softmax(d_t W + b). In
-    training the previous labels are the given ones; in decoding the ones decided, found by greedy
+    training the previous labels are the gold ones; in decoding those found by greedy
     or beam search. A label's probability is the one given the labels decided before it. With M
     samples the labels before are common to all, and each step's distribution is their mean.
 
@@ -28,7 +28,7 @@ class Seq2SeqDecoder(LabelHistoryDecoder):
       label_width: width of label embeddings.
       beam_width: label sequences kept while decoding; 1 is greedy.
       dropout: rate of the masks on the label embeddings and on the LSTM's output, tied over time;
-        in training alone.
+        in training only.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""A Transformer layer with a bidirectional GRU in the place of attention."""
+"""A Transformer layer with a bidirectional GRU instead of attention."""
 
 import tensorflow as tf
 
@@ -17,14 +17,14 @@ class BiGRUTransformer(Encoder):
         G = BiGRU(LayerNorm(x));    H = LayerNorm(x W_r + G)
         output = LayerNorm(H + W_2 relu(W_1 H + b_1) + b_2)
 
-    W_r makes room for the sum where x is not as wide as the states, and is left out elsewhere.
+    W_r projects x to the width of the states; it is left out where x has that width.
 
     Args:
       hidden_width: width of the states, both directions together; even.
       num_layers: number of layers.
       feedforward_width: hidden width of the feed-forward layers. Default: twice `hidden_width`.
       input_dropout: rate of the masks on the inputs of BiGRU and feed-forward layer.
-      recurrent_dropout: rate of the masks on the previous hidden state, one a direction.
+      recurrent_dropout: rate of the masks on the previous hidden state, one per direction.
       output_dropout: rate of the mask on the output of the last layer.
       **kwargs: `name` and `dtype`.
 
@@ -108,7 +108,7 @@ class BiGRUTransformer(Encoder):
         super().build(input_shape)
 
     def _add_layer(self, name, hidden, width) -> dict[str, tf.Variable]:
-        """The weights of one layer but its GRU's, by name."""
+        """The weights of one layer except its GRU's, by name."""
         states = self.hidden_width
         shapes = {
             "hidden_kernel": [states, hidden],
@@ -164,7 +164,7 @@ class BiGRUTransformer(Encoder):
 
 
 def _initializer(key: str):
-    """How the weight called ``key`` starts."""
+    """The initializer of the weight called ``key``."""
     if key.endswith("_scale"):
         return "ones"
     return "glorot_uniform" if "kernel" in key else "zeros"

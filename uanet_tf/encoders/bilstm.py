@@ -1,4 +1,4 @@
-"""The BiLSTM with ordinary dropout: other units at each time step, in training only."""
+"""The BiLSTM with ordinary dropout: different units at each time step, in training only."""
 
 import tensorflow as tf
 
@@ -12,7 +12,7 @@ from uanet_tf.ops.dropout import dropout, fold_in, keep_mask
 class BiLSTM(RecurrentEncoder):
     """Stacked bidirectional LSTM with ordinary dropout on the input of each layer and the output.
 
-    What is dropped is drawn anew for each token from ``dropout_seed``; nothing is dropped from the
+    A new mask is drawn for each token from ``dropout_seed``; nothing is dropped from the
     recurrence. Such dropout does not sample a network, so there are no masks to sample from:
     inference is one pass without dropout, whatever the number of samples.
 
@@ -26,7 +26,7 @@ class BiLSTM(RecurrentEncoder):
     Call arguments:
       inputs: [N, T, D].
       mask: [N, T] boolean, True at tokens, right-padded; None: all are tokens.
-      dropout_masks: not read, there are none.
+      dropout_masks: ignored, there are none.
       dropout_seed: [2] int32 tensor, or None for no dropout.
 
     Output shape:

@@ -1,4 +1,4 @@
-"""What every encoder promises: dropout masks are arguments, not state."""
+"""The interface of encoders: dropout masks are arguments, not state."""
 
 import contextlib
 from collections.abc import Mapping
@@ -72,7 +72,7 @@ class Encoder(tf.keras.layers.Layer):
           seed: [2] int32 seed of this step; None: the same states without dropout.
 
         Returns:
-          [K, N, T, H], the states that the loss scores; K = 1 but for iterated encoders, and
+          [K, N, T, H], the states that the loss scores; K = 1 except for iterated ones, and
           the last are the states that ``call`` returns.
         """
         masks = self.training_masks(inputs, seed)

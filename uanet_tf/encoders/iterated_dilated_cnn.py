@@ -19,8 +19,8 @@ class IteratedDilatedCNN(Encoder):
         h_0 = relu(conv(x));    h_k = block(h_{k-1}),    k = 1 .. num_iterations
         block(h) = relu(conv_dL( .. relu(conv_d1(h))))
 
-    With dilations 1, 2, 4, 1 one iterate sees 8 tokens to either side. As the weights of the
-    iterates are one, so are their masks: a sample is one network.
+    With dilations 1, 2, 4, 1 one iterate sees 8 tokens to either side. The iterates share
+    their weights and so their masks: a sample is one network.
 
     Args:
       filters: number of filters of every convolution, the width of the states.
@@ -28,7 +28,7 @@ class IteratedDilatedCNN(Encoder):
       num_iterations: how often the block is applied.
       identity_init: start the block's convolutions as the identity, so that the block begins by
         passing its input on; else Glorot-uniform.
-      score_iterates: in training the states after every iterate are scored, not the last alone
+      score_iterates: in training the states after every iterate are scored, not only the last
         (Eq. 10 of the paper).
       input_dropout: rate of the mask on the input.
       hidden_dropout: rate of the mask on the input of each convolution of the block.
@@ -135,7 +135,7 @@ class IteratedDilatedCNN(Encoder):
     def _block(self, states, mask, masks):
         for layer, dilation in enumerate(self.dilations):
             kernel, bias = self.convolutions[layer]
-            # A bias makes padding non-zero, which the next convolution must not see.
+            # A bias makes padding non-zero, which must not reach the next convolution.
             states = apply_mask(zero_padding(states, mask), masks, f"hidden_{layer}")
             states = _convolve(states, kernel, bias, dilation)
         return states

@@ -8,9 +8,9 @@ from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class NoEncoder(Encoder):
-    """Passes word vectors on, under a dropout mask tied over time.
+    """Returns the word vectors, under a dropout mask tied over time.
 
-    For representations that are contextual already, and for measuring what context is worth.
+    For representations that are contextual already, and to measure what context contributes.
 
     Args:
       output_dropout: rate of the mask.

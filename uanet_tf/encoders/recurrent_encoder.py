@@ -1,4 +1,4 @@
-"""A stacked bidirectional recurrence: what encoders with an LSTM or a GRU have in common."""
+"""A stacked bidirectional recurrence: the base of encoders with an LSTM or a GRU."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from uanet_tf.recurrent.bidirectional import DIRECTIONS, Bidirectional
 class RecurrentEncoder(Encoder):
     """Base of recurrent encoders: owns the recurrences, drops nothing by itself.
 
-    A subclass names its ``cell`` and says in ``mask_widths`` and ``call`` what is dropped.
+    A subclass names its ``cell``; its ``mask_widths`` and ``call`` define what is dropped.
 
     Args:
       hidden_width: width of the output, both directions together; even.
@@ -70,7 +70,7 @@ class RecurrentEncoder(Encoder):
           mask: [N, T] boolean; None: all are tokens.
           masks: "input_k" for the input of layer k, [N, width], or [T, N, width] if it changes
             over time; "recurrent_k_forward" and "recurrent_k_backward" [N, hidden_width / 2] for
-            its previous states. What is not there is not dropped.
+            its previous states. A missing mask drops nothing.
         """
         states = tf.transpose(inputs, [1, 0, 2])  # [T, N, D]
         times = None if mask is None else tf.transpose(mask)  # [T, N]
@@ -82,7 +82,7 @@ class RecurrentEncoder(Encoder):
         return tf.transpose(states, [1, 0, 2])
 
     def project(self, states: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
-        """Returns what the narrow layer makes of the states; without one, the states."""
+        """Returns the narrow layer's output for the states; without one, the states."""
         if not self.projection_width:
             return states
         narrow = linear(states, self.projection_kernel, self.projection_bias)

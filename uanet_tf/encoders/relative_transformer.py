@@ -1,4 +1,4 @@
-"""A Transformer encoder that knows positions by their distance alone."""
+"""A Transformer encoder with relative positions only."""
 
 import tensorflow as tf
 
@@ -18,7 +18,7 @@ class RelativeTransformer(Encoder):
     Each layer has a W_kR of its own. Masks lie on units and are tied over time: on the input, on
     the outputs of each layer's attention and feed-forward layer, on the output.
 
-    Attention weights are dropped in training alone, from ``dropout_seed``: a mask over pairs of
+    Attention weights are dropped in training only, from ``dropout_seed``: a mask over pairs of
     positions would make a sample depend on the length of the sentence and on its padding.
 
     Args:
@@ -28,7 +28,7 @@ class RelativeTransformer(Encoder):
       feedforward_width: hidden width of the feed-forward layers. Default: twice `hidden_width`.
       input_dropout: rate of the mask on the input.
       layer_dropout: rate of the masks on the outputs of attention and feed-forward layers.
-      attention_dropout: rate at which attention weights are dropped, in training alone.
+      attention_dropout: rate at which attention weights are dropped, in training only.
       output_dropout: rate of the mask on the output of the last layer.
       **kwargs: `name` and `dtype`.
 

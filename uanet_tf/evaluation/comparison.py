@@ -22,7 +22,7 @@ def write_tables(out: pathlib.Path, systems: Sequence[str]) -> None:
 
     Args:
       out: directory with the runs, SYSTEM/seedN.
-      systems: those to stand first; all others that have a complete run follow.
+      systems: those to list first; all others that have a complete run follow.
     """
     rows = []
     others = sorted({path.parent.name for path in out.glob("*/seed*")} - set(systems))

@@ -1,4 +1,4 @@
-"""The plain tagger inside a model: what sampling and refinement are to be compared with."""
+"""The plain tagger inside a model: the baseline for sampling and refinement."""
 
 import contextlib
 import math
@@ -10,7 +10,7 @@ from typing import Any
 def one_pass(model: Any) -> Iterator[None]:
     """Within, the model tags in one pass without dropout and without refinement.
 
-    So a softmax tagger's own probabilities and their entropy are what it answers with.
+    So its answers are a softmax tagger's own probabilities and their entropy.
     """
     gate, num_samples = model.gate, model.num_samples
     gamma = None if gate is None else gate.gamma.numpy()

@@ -27,7 +27,7 @@ class Evaluation:
         of a model without a gate, of ``final`` only.
       types: scores of each entity type or label, see ``scoring.score_types``.
       trust: what confidence and uncertainty are worth, see ``trust_groups``: of the tagger and,
-        where it was asked for, of the ``one_pass`` softmax within it.
+        if requested, of the ``one_pass`` softmax within it.
       sentences: number of sentences.
       tokens: number of tokens.
       unknown_labels: gold labels that the model does not know, with their counts.

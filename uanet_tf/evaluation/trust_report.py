@@ -1,4 +1,4 @@
-"""Can the numbers beside the labels be trusted: by tokens, by entities, beside a plain softmax."""
+"""How far confidence and uncertainty can be trusted: of tokens, of entities, of a plain softmax."""
 
 from collections.abc import Sequence
 

@@ -207,7 +207,7 @@ def id_features(word_ids: tf.Tensor, char_ids: tf.Tensor, lengths: tf.Tensor) ->
 
 
 def _check_rows(batch: tf.Tensor, **columns: tf.Tensor) -> list[tf.Operation]:
-    """One value a sentence: a single one would silently be spread over all."""
+    """One value per sentence: a single one would silently be spread over all."""
     return [
         tf.debugging.assert_equal(
             tf.shape(values)[0],

@@ -17,7 +17,7 @@ WORDS, CHARS, LABELS, SUBWORDS = "words.txt", "chars.txt", "labels.txt", "subwor
 
 
 def write_vocabulary_files(model: Tagger, folder: pathlib.Path) -> list[pathlib.Path]:
-    """Writes what the model knows, one symbol a line; line k (from 0) has id k + 2.
+    """Writes what the model knows, one symbol per line; line k (from 0) has id k + 2.
 
     ``words.txt``: normalised words. ``chars.txt``: the code point of a character, a tab, and the
     character (escaped if it is none that prints). ``labels.txt``: the labels of the answers, where

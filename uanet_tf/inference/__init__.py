@@ -1,1 +1,1 @@
-"""Monte Carlo sampling, the gate, tagging and scoring of sentences."""
+"""Monte Carlo sampling, the gate, and labels: the part of inference inside the graph."""

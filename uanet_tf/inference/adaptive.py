@@ -32,7 +32,7 @@ def settled(uncertainty: tf.Tensor, limits: tf.Tensor) -> tf.Tensor:
     Args:
       uncertainty: [B, T] nats, from the samples so far.
       limits: [..., 2] nats: at or below the first a token is certain, at or above the second
-        it is uncertain; one pair for all, or one a sentence, [B, 1, 2].
+        it is uncertain; one pair for all, or one per sentence, [B, 1, 2].
     """
     return (uncertainty <= limits[..., 0]) | (uncertainty >= limits[..., 1])
 

@@ -1,4 +1,4 @@
-"""What a tagger decides about a batch."""
+"""The result of a tagger for a batch."""
 
 from typing import NamedTuple
 
@@ -8,13 +8,13 @@ from uanet_tf.inference.draft import Draft
 
 
 class Decision(NamedTuple):
-    """The labels of B sentences of T tokens, C classes, and what they rest on.
+    """The labels of B sentences of T tokens, C classes, and the distributions behind them.
 
     Attributes:
       label_ids: [B, T] int32 class ids, valid in the tag scheme, 0 at padding.
       probabilities: [B, T, C], the distribution that each label comes from.
-      draft: what the drafter said.
-      refined_label_ids: [B, T] int32, what the refiner says; None without a refiner.
+      draft: the drafter's result.
+      refined_label_ids: [B, T] int32, the refiner's labels; None without a refiner.
       refined: [B, T] boolean, whether the refined label was taken; None without a refiner.
     """
 
@@ -28,7 +28,7 @@ class Decision(NamedTuple):
     def confidence(self) -> tf.Tensor:
         """[B, T], the probability of the label given, 0 at padding.
 
-        Not the maximum: a decoded sequence may pass over a token's most probable label.
+        Not the maximum: a decoded sequence need not have a token's most probable label.
         """
         confidence = tf.gather(self.probabilities, self.label_ids, axis=-1, batch_dims=2)
         return tf.where(self.draft.mask, confidence, 0.0)

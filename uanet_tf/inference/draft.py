@@ -1,4 +1,4 @@
-"""What the drafter hands to refiner and gate."""
+"""The drafter's result, which refiner and gate read."""
 
 from typing import NamedTuple
 

@@ -9,7 +9,7 @@ from uanet_tf.ops.entropy import entropy, mutual_information
 def sampling_seed(mc_seed: int) -> tf.Tensor:
     """The seed of the sampling masks: fixed, or new at each call where ``mc_seed`` < 0.
 
-    A fixed one is a value even where a graph is being made; see ``Encoder.draw_masks``.
+    A fixed one is a constant even while a graph is traced; see ``Encoder.draw_masks``.
     """
     if mc_seed >= 0:
         with tf.init_scope():
@@ -28,7 +28,7 @@ def sample_states(
     """Encodes the same sentences under M samples of the encoder's weights.
 
     Sample j is one draw of masks over units, shared by all time steps and sentences: one
-    sampled network W_j (Gal and Ghahramani, 2016). So what a sentence gets does not depend
+    sampled network W_j (Gal and Ghahramani, 2016). So the states of a sentence do not depend
     on the batch, the row or the padding around it. All samples run as one batch of M * B.
 
     Args:

@@ -7,8 +7,8 @@ import tensorflow as tf
 
 from uanet_tf.ops.chunk_boundaries import chunk_boundaries
 
-# Prefix of a token by (first of its chunk, last of its chunk); IOB1 also asks whether
-# the token before it is in a chunk of the same type.
+# Prefix of a token by (first of its chunk, last of its chunk); in IOB1 it also depends on
+# whether the token before is in a chunk of the same type.
 _PREFIXES = {
     "IOB2": {(1, 0): "B", (1, 1): "B", (0, 0): "I", (0, 1): "I"},
     "BIOES": {(1, 0): "B", (1, 1): "S", (0, 0): "I", (0, 1): "E"},

@@ -9,7 +9,7 @@ from uanet_tf.errors import ArgumentError
 
 
 class Gated(NamedTuple):
-    """What passes the gate.
+    """The gate's result.
 
     Attributes:
       label_ids, refined_label_ids: [B, T] int32, 0 at padding.
@@ -28,7 +28,7 @@ class Gated(NamedTuple):
 class RefinementGate(tf.keras.layers.Layer):
     """label = argmax p_hat where u > Gamma (strictly), else argmax p.
 
-    Gamma is a weight, so that a tuned one is saved with the model and can be changed live.
+    Gamma is a weight, so that a tuned one is saved with the model and can be changed at run time.
 
     Args:
       threshold: Gamma in nats.
@@ -59,7 +59,7 @@ class RefinementGate(tf.keras.layers.Layer):
     @property
     def threshold(self) -> float:
         """Gamma, nats. Setting it takes effect at once."""
-        # By way of its shortest text: 0.35, not the 0.3499999940395355 of the float32.
+        # By its shortest decimal: 0.35, not the 0.3499999940395355 of the float32.
         return float(str(self.gamma.numpy()))
 
     @threshold.setter

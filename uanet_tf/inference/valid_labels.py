@@ -15,8 +15,8 @@ class ValidLabels:
 
     Labels are decided token by token, so "B-PER E-LOC" can happen. Among the sequences that
     the scheme allows, the one with the largest product of the tokens' probabilities is taken.
-    A valid sequence of most probable labels is that sequence already, so only the others are
-    searched: a few sentences in a hundred.
+    If the most probable labels form a valid sequence, they are that sequence, so only the others
+    are searched: a few sentences in a hundred.
 
     Args:
       names: labels of the model, id = position.
@@ -32,7 +32,7 @@ class ValidLabels:
     def __call__(
         self, label_ids: Sequence[tf.Tensor], probabilities: Sequence[tf.Tensor], mask: tf.Tensor
     ) -> list[tf.Tensor]:
-        """Valid label ids for each of K labellings of the same sentences.
+        """Valid label ids for each of K label sequences of the same sentences.
 
         Args:
           label_ids: K times [B, T] int32, 0 at padding.

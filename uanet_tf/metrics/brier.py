@@ -6,8 +6,8 @@ import numpy as np
 def brier_score(confidence: np.ndarray, right: np.ndarray) -> float:
     """Mean of (confidence - right)^2, in [0, 1]; 0 is best.
 
-    It falls with better calibration and with better ranking. Answering the share of right
-    answers, r, everywhere gives r (1 - r).
+    It falls with better calibration and with better ranking. A constant confidence
+    equal to r, the share of right answers, gives r (1 - r).
 
     Args:
       confidence: [N] probabilities that the answers are right.

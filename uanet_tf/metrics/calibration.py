@@ -1,4 +1,4 @@
-"""How far confidences are from what they promise."""
+"""Expected calibration error."""
 
 import numpy as np
 
@@ -21,5 +21,5 @@ def calibration_error(confidence: np.ndarray, right: np.ndarray, bins: int = BIN
     """
     confidence = np.asarray(confidence, np.float64)
     number = np.minimum((confidence * bins).astype(int), bins - 1)
-    distance = np.bincount(number, weights=confidence - right, minlength=bins)  # of sums, a bin
+    distance = np.bincount(number, weights=confidence - right, minlength=bins)  # of sums, per bin
     return 100.0 * float(np.abs(distance).sum() / len(confidence))

@@ -1,4 +1,4 @@
-"""What share of the answers is wrong when only the most confident ones are taken."""
+"""The share of wrong answers when only the most confident ones are taken."""
 
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ class RiskCoverage(NamedTuple):
 def risk_coverage(confidence: np.ndarray, wrong: np.ndarray) -> RiskCoverage:
     """Takes answers from the most confident down.
 
-    Among equal confidences the order is left open: the risk is its mean over all orders, so that
+    Among equal confidences the risk is its mean over all orders, so that
     the curve does not depend on how the answers are stored.
 
     Args:
@@ -47,8 +47,8 @@ def risk_coverage(confidence: np.ndarray, wrong: np.ndarray) -> RiskCoverage:
 def excess_area(confidence: np.ndarray, wrong: np.ndarray) -> float:
     """E-AURC in percent: the area above that of a ranking that knows which answers are wrong.
 
-    It removes what no ranking could change, the number of errors, so that systems of different
-    accuracy can be compared.
+    It removes the effect of the number of errors, which no ranking can change, so that systems of
+    different accuracy can be compared.
 
     Reference:
       Geifman, Uziel and El-Yaniv, ICLR 2019, "Bias-Reduced Uncertainty Estimation for Deep

@@ -1,4 +1,4 @@
-"""``metrics.json`` of a run, checked for what its readers take from it."""
+"""``metrics.json`` of a run, checked for the entries that its readers need."""
 
 import pathlib
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
-"""Scores of a tagger with a gate: what the draft, the refiner and the gate each got right.
+"""Scores of a tagger with a gate: of the draft, the refiner and the gate.
 
 Entities are scored as conlleval and seqeval's strict mode do: a predicted entity counts if
 type and both ends are right. Label sequences of any tag scheme are first read leniently as
-spans and written anew as IOB2, so that the modes of those programs agree.
+spans and rewritten as IOB2, so that the modes of those programs agree.
 """
 
 import itertools
@@ -31,7 +31,7 @@ def score(
     threshold: float | None,
     confidence: Iterable[Sequence[float]] | None = None,
 ) -> dict[str, float | int | None]:
-    """Scores the three labellings of a corpus.
+    """Scores draft, refined and final labels of a corpus.
 
     Labels may be in any tag scheme. A gold label that the model does not know simply
     never matches.
@@ -44,7 +44,7 @@ def score(
       uncertainty: uncertainty of each token, nats.
       task: "ner" (entity F1) or "pos" (accuracy).
       threshold: Gamma, nats: tokens with more uncertainty count as refined. None: there is no
-        gate, and nothing is said of draft, refiner and gate.
+        gate, and the entries on draft, refiner and gate are left out.
       confidence: probability of each final label.
 
     Returns:
@@ -52,7 +52,7 @@ def score(
       accuracy, draft_f1, refined_f1``, for "pos" ``accuracy, draft_accuracy,
       refined_accuracy``; for both ``threshold``, ``refined_fraction`` (of tokens, in
       [0, 1]), ``right_to_wrong`` and ``wrong_to_right`` (tokens whose draft label was
-      right and final label is wrong, and the other way round), ``uncertainty_correct``
+      right and final label is wrong, and vice versa), ``uncertainty_correct``
       and ``uncertainty_wrong`` (mean nats of tokens with a right and a wrong draft label,
       None if there is no such token); with ``confidence`` also ``calibration_error``, in
       percent, of the final labels.
@@ -75,10 +75,10 @@ def score(
 
 
 def score_systems(gold: Labels, *, task: str, **systems: Labels) -> dict[str, dict[str, float]]:
-    """Scores several labellings of one corpus, in percent.
+    """Scores several sets of labels of one corpus, in percent.
 
     Returns:
-      For each labelling, under its name, ``accuracy`` and for "ner" also ``precision``,
+      For each of them, under its name, ``accuracy`` and for "ner" also ``precision``,
       ``recall`` and ``f1``.
     """
     readings = _read_all(task, gold=gold, **systems)
@@ -125,14 +125,14 @@ _SYSTEMS = ("draft", "refined", "final")
 
 
 class _Reading(NamedTuple):
-    """One labelling: labels of all tokens, comparable one by one, and the spans by sentence."""
+    """One set of labels: of all tokens, comparable one by one, and the spans by sentence."""
 
     labels: list[str]
     spans: list[list[tag_schemes.Span]]
 
 
 def _read_all(task: str, *, gold: Labels, **systems: Labels) -> dict[str, _Reading]:
-    """Checks that the labellings fit one another, and reads each once."""
+    """Checks that the sets of labels have the same lengths, and reads each once."""
     if task not in ("ner", "pos"):
         raise ValueError(f"`task` must be 'ner' or 'pos'. Received: task={task!r}")
     lengths = list(map(len, gold))
@@ -147,7 +147,7 @@ def _read_all(task: str, *, gold: Labels, **systems: Labels) -> dict[str, _Readi
 def _read(labels: Labels, task: str) -> _Reading:
     if task == "pos":
         return _Reading(list(itertools.chain.from_iterable(labels)), [])
-    # Letters are read by their role whatever the scheme, so any name of a scheme does here.
+    # Letters are read by their role whatever the scheme, so any scheme's name works here.
     spans = [tag_schemes.decode_spans(row, tag_schemes.BIOES) for row in labels]
     rewritten = (
         tag_schemes.encode_spans(found, len(row), tag_schemes.IOB2)

@@ -1,8 +1,8 @@
 """Precision, recall and F1 of entities, equal to seqeval's strict mode to the last bit.
 
-seqeval decides what is right in published tables, and the tests compare with it. It is not
-called here because it takes scikit-learn along, whose import lasts for seconds, and because
-each of its calls reads all labels anew.
+seqeval is the reference of published tables, and the tests compare with it. It is not
+called here because it imports scikit-learn, which takes seconds, and because
+each of its calls parses all labels again.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ class Scores(NamedTuple):
 
 
 def scores(right: int, predicted: int, gold: int) -> Scores:
-    """Scores from three counts: items that are right, that were given, that should be."""
+    """Scores from three counts: correct items, predicted items, gold items."""
     precision = right / predicted if predicted else 0.0
     recall = right / gold if gold else 0.0
     f1 = 2 * precision * recall / (precision + recall) if right else 0.0
@@ -38,7 +38,7 @@ def span_scores(gold: SentenceSpans, predicted: SentenceSpans) -> Scores:
 
 
 def span_scores_by_type(gold: SentenceSpans, predicted: SentenceSpans) -> dict[str, Scores]:
-    """Scores of each type that stands in either, in alphabetical order."""
+    """Scores of each type that is in either, in alphabetical order."""
     in_gold, given = _count(gold), _count(predicted)
     right = _count_shared(gold, predicted)
     return {

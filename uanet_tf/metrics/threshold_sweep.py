@@ -1,8 +1,8 @@
 """Scores of the gate over many thresholds, and the choice of Gamma on a development set.
 
 The gate only matters at tokens where draft and refiner disagree, so the sweep starts
-with the draft's labels (Gamma so high that nothing is refined), lowers Gamma, and scores
-anew only the sentences in which a disagreeing token has just crossed it.
+with the draft's labels (Gamma so high that nothing is refined), lowers Gamma, and rescores
+only the sentences in which a disagreeing token has just crossed it.
 """
 
 import math
@@ -42,8 +42,8 @@ def tune_threshold(
 ) -> float:
     """Returns the threshold with the best score on a development set, in nats.
 
-    At equal scores the larger one: it leaves more tokens to the draft, which costs less,
-    and departs from the draft only where that has been seen to pay.
+    At equal scores the larger one: it refines fewer tokens, which costs less, and departs from the
+    draft only where that has raised the score.
 
     Args: see ``sweep_thresholds``.
     """
@@ -74,7 +74,7 @@ def sweep_thresholds(
         disagree, since only there does the gate change anything.
 
     Returns:
-      One point a threshold, thresholds ascending.
+      One point per threshold, thresholds ascending.
     """
     nats = np.concatenate([np.asarray(row, dtype=np.float32) for row in uncertainty])
     changes = [
@@ -119,7 +119,7 @@ def _round_up(value: float) -> float:
 
 
 class _EntityCounter:
-    """Keeps the entity counts of a labelling of which single sentences change."""
+    """Keeps entity counts of a corpus up to date while labels of single sentences change."""
 
     def __init__(self, gold: Labels, labels: Labels) -> None:
         self._gold = [_spans(row) for row in gold]
@@ -150,7 +150,7 @@ class _EntityCounter:
 
 
 class _TokenCounter:
-    """Keeps the number of right tokens of a labelling of which single sentences change."""
+    """Keeps the number of right tokens up to date while labels of single sentences change."""
 
     def __init__(self, gold: Labels, labels: Labels) -> None:
         self._gold = gold

@@ -24,7 +24,7 @@ class Trust(NamedTuple):
       aupr: area under the precision-recall curve of finding them by low confidence; a coin
         gives ``wrong``.
       aurc: area under the risk-coverage curve; lower is better.
-      e_aurc: what of it a perfect ranking would not have.
+      e_aurc: the part of it that a perfect ranking would not have.
       brier: squared error of the confidence, in [0, 1].
       ece: expected calibration error of the confidence.
     """

@@ -1,6 +1,6 @@
 """The recurrence of an LSTM with a tied mask on its hidden state.
 
-``tf.keras.layers.LSTM(recurrent_dropout=...)`` draws a mask a call and multiplies gate by
+``tf.keras.layers.LSTM(recurrent_dropout=...)`` draws one mask per call and multiplies gate by
 gate. Here the input projection is done beforehand in one matmul, the loop holds one matmul
 a step, and the gradient is written out: the gates of all steps are computed again in one
 large matmul, and so is the gradient of the recurrent kernel.

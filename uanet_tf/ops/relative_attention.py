@@ -1,7 +1,7 @@
 """Multi-head attention with relative positions, as functions of tensors.
 
 Heads stand in front of the batch, [h, B, T, d]: so the scores by position, which share
-their keys over the batch, are one large product a head instead of B small ones.
+their keys over the batch, are one large product per head instead of B small ones.
 """
 
 import tensorflow as tf

@@ -1,1 +1,1 @@
-"""One layer that runs over time in both directions, shared by representations and encoders."""
+"""A recurrence in both directions, shared by representations and encoders."""

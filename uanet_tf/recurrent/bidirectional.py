@@ -22,7 +22,7 @@ class Bidirectional:
       cell: ``ops.cells.LSTM`` or ``GRU``.
       input_width: width D of the inputs.
       units: width H of the states of one direction.
-      names: how a weight is called in the owner, of "{weight}" and "{way}".
+      names: pattern of the weights' names in the owner, with "{weight}" and "{way}".
 
     Attributes:
       kernels, recurrent_kernels, biases: the weights of each direction.
@@ -93,8 +93,8 @@ def mark_padding(inputs: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Inputs [T, N, D + 1]: 0 at padding, and 0 everywhere else a column that is 1 there.
 
     So the product with a kernel whose last row is a cell's ``padding_row`` closes the gates at
-    padding, and no pass over the wider product has to. By selection: what stands in the
-    padding, even NaN, does not reach the result.
+    padding, without another pass over the wider product. By selection: values at
+    padding, even NaN, do not reach the result.
     """
     mask = tf.expand_dims(mask, -1)
     kept = tf.where(mask, inputs, tf.zeros([], inputs.dtype))

@@ -14,9 +14,9 @@ class TwoStreamBlock(tf.keras.layers.Layer):
         H_x = stream_x(queries: words, keys: words,        added to: words)
         H_l = stream_l(queries: words, keys: draft labels, added to: label state)
 
-    Each stream has weights of its own; both see distances through one W_kR. The label stream
-    never reads a label at its query, only through attention, and its queries are the same words
-    that the word stream reads, so both streams can be computed side by side.
+    Each stream has weights of its own; both share W_kR for the distances. Queries of the label
+    stream are words, never labels, and they are the words that the word stream reads, so both
+    streams can be computed side by side.
 
     Args:
       num_heads: number of heads of each stream.
@@ -39,12 +39,12 @@ class TwoStreamBlock(tf.keras.layers.Layer):
         `label_positions`. None, in the first block with a label stream: the words.
       mask: [B, T] booleans, True = token. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout.
-      word_positions, label_positions: [B, Q] int32, the tokens that ask in a stream; all answer.
-        None: all ask.
+      word_positions, label_positions: [B, Q] int32, the query tokens of a stream; all tokens are
+        keys. None: all tokens.
 
     Output shape:
-      H_x and H_l, each [B, T, W] (or [B, Q, W] of the tokens that ask); without a label stream
-      `label_state` stands for H_l.
+      H_x and H_l, each [B, T, W] (or [B, Q, W] of the query tokens); without a label stream
+      `label_state` is returned as H_l.
 
     Example:
 

@@ -15,7 +15,7 @@ from uanet_tf.refiner.two_stream_block import TwoStreamBlock
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class TwoStreamRefiner(tf.keras.layers.Layer):
-    """Refines a draft labelling with attention to all words and to all draft labels at once.
+    """Refines draft labels by attention to all words and to all draft labels at once.
 
         H_x = W_x words + b_x,    L = W_l (p . E_label) + b_l
         H_x, H_l = block(H_x, L, H_l)        for each block
@@ -59,9 +59,9 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         "none".
       mask: [B, T] booleans, True = token. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout.
-      query_positions: [B, Q] int32, the tokens whose labels are wanted. They alone ask in the
-        label streams, which no other token reads, and in the word stream of the last block; all
-        answer. None: all.
+      query_positions: [B, Q] int32, the tokens whose labels are wanted. Only they are queries in
+        the label streams, which no other token reads, and in the word stream of the last block;
+        all tokens are keys. None: all tokens.
 
     Output shape:
       [B, T, C] or [B, Q, C], logits. Those at padding have no meaning, but are finite.
@@ -155,7 +155,7 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         self.word_kernel, self.word_bias = self._add_linear("word", word_width, width)
         if self.label_input != "none":
             label_width = self.label_width or width
-            # Of the size of the words that it competes with: under a smaller one the label
+            # At the scale of the words that it competes with: at a smaller one the label
             # stream starts as a copy of the words, and post-normalisation keeps it so for long.
             self.label_embedding = self.add_weight(
                 "label_embedding",
@@ -216,7 +216,7 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         if self.label_input == "none":
             return None, None
         draft = tf.stop_gradient(draft_probabilities)
-        # A product of C rows first spares one of B * T rows.
+        # Projecting C rows first saves a product of B * T rows.
         table = linear(self.label_embedding, self.label_kernel)  # [C, W]
         if self.label_input == "argmax":
             draft = tf.one_hot(tf.argmax(draft, axis=-1), self.num_classes)

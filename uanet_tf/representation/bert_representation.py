@@ -21,7 +21,7 @@ from uanet_tf.representation.representation import VECTORS, Representation
 class BertRepresentation(Representation):
     """BERT over the sub-words of each sentence; a token is the state of its first one.
 
-    ``read`` runs BERT once a batch: a call on features that were read only drops from the
+    ``read`` runs BERT once per batch: a call on features that were read only drops from the
     vectors. A sentence too long for BERT is read in overlapping windows.
 
     Args:
@@ -33,7 +33,7 @@ class BertRepresentation(Representation):
 
     Call arguments:
       features: dictionary with form_subword_ids [U, S] (position in the vocabulary + 1, 0 at
-        padding; at least one a token), form_index [B, T] and lengths [B], int32.
+        padding; at least one per token), form_index [B, T] and lengths [B], int32.
       dropout_seed: [2] int32 seed, or None to drop nothing.
 
     Output shape:

@@ -21,7 +21,7 @@ class CharBiLSTM(CharLayer):
       hidden_width: width of the output, both directions together; even.
 
     Call arguments:
-      char_ids: [U, W] int32, one word a row, 0 at padding, right-padded.
+      char_ids: [U, W] int32, one word per row, 0 at padding, right-padded.
 
     Output shape:
       [U, hidden_width], zeros for a word without characters.

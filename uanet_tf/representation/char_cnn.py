@@ -17,7 +17,7 @@ class CharCNN(CharLayer):
       kernel_size: characters that a filter sees.
 
     Call arguments:
-      char_ids: [U, W] int32, one word a row, 0 at padding.
+      char_ids: [U, W] int32, one word per row, 0 at padding.
 
     Output shape:
       [U, filters].

@@ -23,7 +23,7 @@ class CharGRU(CharLayer):
       feedforward_width: width of the output.
 
     Call arguments:
-      char_ids: [U, W] int32, one word a row, 0 at padding, right-padded.
+      char_ids: [U, W] int32, one word per row, 0 at padding, right-padded.
 
     Output shape:
       [U, feedforward_width].

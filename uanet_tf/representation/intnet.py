@@ -27,7 +27,7 @@ class IntNet(CharLayer):
       filters: filters of each bottleneck, and of each kernel size in a block.
 
     Call arguments:
-      char_ids: [U, W] int32, one word a row, 0 at padding.
+      char_ids: [U, W] int32, one word per row, 0 at padding.
 
     Output shape:
       [U, len(kernel_sizes) (initial_filters + filters (num_layers - 1) / 2)], zeros for a word

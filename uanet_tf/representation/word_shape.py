@@ -44,7 +44,7 @@ class WordShape(SpellingLayer):
       shape_width: width of the embedding.
 
     Call arguments:
-      char_ids: [U, W] int32, one word a row, 0 at padding.
+      char_ids: [U, W] int32, one word per row, 0 at padding.
 
     Output shape:
       [U, shape_width].

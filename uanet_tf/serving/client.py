@@ -15,7 +15,7 @@ from uanet_tf.tagging.tagged_sentence import TaggedSentence
 URL = "http://127.0.0.1:8501"
 MODEL = "uanet"
 BATCH_SIZE = 32
-# The local server takes 4,096 tokens a request unless told otherwise.
+# The local server takes 4,096 tokens per request unless told otherwise.
 _BATCH_TOKENS = 4_000
 _CHARACTERS_A_TOKEN = 4  # of a text; most have more
 _SIGNATURE, _THRESHOLD_SIGNATURE = "serving_default", "with_threshold"

@@ -13,7 +13,7 @@ from uanet_tf.tagging.entity import Entity, entity_confidence
 class TaggedSentence:
     """A sentence with its labels, token by token.
 
-    All lists have one entry a token. Labels are in the scheme of the training file and
+    All lists have one entry per token. Labels are in the scheme of the training file and
     form valid sequences: what the model gives is read leniently as spans and written anew.
 
     Attributes:

@@ -63,7 +63,7 @@ def sentence_spans(text: str, language: str = LANGUAGE) -> list[tuple[int, int]]
     except ImportError as error:
         raise InputError(
             f"Splitting text into sentences needs the package sentencex ({error}): install it, "
-            "or give one sentence a line and say so (--nosplit_sentences)."
+            "or give one sentence per line and say so (--nosplit_sentences)."
         ) from None
     spans: list[tuple[int, int]] = []
     end = 0

@@ -11,7 +11,7 @@ class InverseTimeByEpoch(tf.keras.optimizers.schedules.LearningRateSchedule):
 
     Args:
       initial: rate of the first epoch.
-      decay: rate of decay an epoch.
+      decay: rate of decay per epoch.
       steps_per_epoch: optimizer steps in an epoch.
     """
 
