@@ -34,7 +34,6 @@ STEPS = (
         "evaluate",
         "tag",
         "spark_tag",
-        "exporting.run_tflite",
         "data.check",
         "data.sample_corpus",
         "evaluation.compare",
@@ -198,7 +197,6 @@ def test_allows_right_imports(tmp_path):
         "uanet_tf/errors.py": "",
         "uanet_tf/tag.py": "from uanet_tf.commands.tag import main",
         "uanet_tf/commands/tag.py": "import uanet_tf\nfrom uanet_tf import load_model",
-        "uanet_tf/exporting/run_tflite.py": "from uanet_tf.commands.tag import main",
         "train.py": "from uanet_tf.commands.tag import main",
     }
     assert wrong_imports(write_tree(tmp_path, tree)) == []

@@ -1,7 +1,5 @@
 """A model of a few lines with the interface that tagging needs."""
 
-import types
-
 import numpy as np
 
 from uanet_tf.text.tokenizer import Tokenizer
@@ -40,7 +38,7 @@ class FakeModel:
         self.max_tokens = max_tokens
         self.context = "sentence"
         self.gate = FakeWeight(threshold)
-        self.vocabulary = types.SimpleNamespace(tokenizer=Tokenizer())
+        self.tokenizer = Tokenizer()
         self.num_samples = 8
         self.mc_seed = 1
         self.batches = []

@@ -17,9 +17,7 @@ def define_run_flags(flag_values: flags.FlagValues, command: str) -> None:
       flag_values: where to define them.
       command: "tag" or "evaluate", see ``InferenceOptions``.
     """
-    flags.DEFINE_string(
-        "run_dir", None, "Directory of a trained run (required).", flag_values=flag_values
-    )
+    flags.DEFINE_string("run_dir", None, "Directory of a trained run.", flag_values=flag_values)
     define_option_flags(flag_values, command)
     flags.DEFINE_boolean(
         "mixed_bfloat16",

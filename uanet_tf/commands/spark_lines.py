@@ -53,7 +53,7 @@ class TagLines:
         if self.kind == "conll" and not any(_is_row(piece) for piece in pieces):
             return
         cut = row_source.cutter(
-            _PLACE, self.kind, model.vocabulary.tokenizer, self.split_sentences, self.language
+            _PLACE, self.kind, model.tokenizer, self.split_sentences, self.language
         )
         try:
             numbered = iter(enumerate(pieces, 1))

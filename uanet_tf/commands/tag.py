@@ -1,6 +1,7 @@
-"""Tags sentences with a trained run.
+"""Tags sentences with a trained run, or with a TensorFlow Lite file.
 
     uanet tag --run_dir=R --input=FILE --output=FILE
+    uanet tag --model=NAME.tflite --input=FILE --output=FILE
 
 Reads CoNLL, JSON lines ({"text": "..."} or {"tokens": [...]}), plain text (one sentence or
 paragraph per line; tokens: words between blanks) and writes one answer for each row, in the
@@ -28,7 +29,9 @@ from uanet_tf.commands.bursts import bursts
 from uanet_tf.commands.input_format import FORMATS
 from uanet_tf.commands.output_file import STDOUT, open_output
 from uanet_tf.commands.sentence_input import InputRow
+from uanet_tf.commands.tflite_model import define_model_flags, load_tflite_model
 from uanet_tf.data.text_lines import GZIP_MAGIC, STDIN
+from uanet_tf.errors import InputError
 from uanet_tf.tagging import sentence_stream
 from uanet_tf.tagging.row_tagging import tag_rows
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
@@ -36,6 +39,7 @@ from uanet_tf.text.raw_text import LANGUAGE
 
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS, "tag")
+define_model_flags(FLAGS)
 flags.adopt_module_key_flags(run_settings, FLAGS)
 flags.DEFINE_string("input", STDIN, "File to tag; '-': standard input.", flag_values=FLAGS)
 flags.DEFINE_enum(
@@ -82,17 +86,24 @@ flags.DEFINE_boolean(
 
 def main() -> int:
     """Runs the command with the flags in ``FLAGS``; returns the exit code."""
-    config = run_settings.check_run_flags(FLAGS)
-    column = config.data.token_column if FLAGS.token_column is None else FLAGS.token_column
-    kind, output_kind, rows = row_source.open_rows(
-        FLAGS.input, FLAGS.format, column, FLAGS.output_format, FLAGS.uncertainty_columns
+    if FLAGS.model is not None:
+        model = load_tflite_model(FLAGS, "tag")
+        kind, output_kind, rows = _open_rows(model.settings["token_column"])
+    else:
+        if FLAGS.num_threads is not None:
+            raise InputError(
+                "--num_threads goes with --model, a TensorFlow Lite file. "
+                f"Received: {FLAGS.num_threads}"
+            )
+        config = run_settings.check_run_flags(FLAGS)
+        kind, output_kind, rows = _open_rows(config.data.token_column)
+        model = run_settings.load_run_model(FLAGS, "tag")
+        # No output format shows refined labels of certain tokens, so they are not computed.
+        if model.gate is not None:
+            model.refine_all = False
+    cut = row_source.cutter(
+        FLAGS.input, kind, model.tokenizer, FLAGS.split_sentences, FLAGS.language
     )
-    model = run_settings.load_run_model(FLAGS, "tag")
-    # No output format shows refined labels of certain tokens, so they are not computed.
-    if model.gate is not None:
-        model.refine_all = False
-    tokenizer = model.vocabulary.tokenizer
-    cut = row_source.cutter(FLAGS.input, kind, tokenizer, FLAGS.split_sentences, FLAGS.language)
     errors = 0
     with open_output(FLAGS.output) as stream, _progress(FLAGS.input) as advance:
         write = sentence_output.make_writer(
@@ -108,6 +119,15 @@ def main() -> int:
                 advance(row.line)
             stream.flush()
     return runner.PARTLY if errors else 0
+
+
+def _open_rows(column: int) -> tuple[str, str, Iterator[InputRow]]:
+    """Formats of input and output, and the rows; ``column`` is the token's, unless a flag says."""
+    if FLAGS.token_column is not None:
+        column = FLAGS.token_column
+    return row_source.open_rows(
+        FLAGS.input, FLAGS.format, column, FLAGS.output_format, FLAGS.uncertainty_columns
+    )
 
 
 def _parts(rows: Iterator[InputRow], model: Any) -> Iterator[Iterable[InputRow]]:

@@ -135,7 +135,7 @@ def _write_text(signatures: Signatures, path: pathlib.Path) -> tuple[Any, Reques
     """The same for the model that takes raw text."""
     model = signatures.model
     with _vocabulary(model) as files:
-        split = functools.partial(split_text, tokenizer=model.vocabulary.tokenizer)
+        split = functools.partial(split_text, tokenizer=model.tokenizer)
         save_signatures(signatures.of_text(split), path, owner=model, assets=files)
     requests = [
         (DEFAULT, {"text": np.array([" ".join(words) for words in sentences], object)})

@@ -27,6 +27,7 @@ from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.representation.form_representation import FormRepresentation
 from uanet_tf.representation.representation import Features
+from uanet_tf.text.tokenizer import Tokenizer
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -320,6 +321,11 @@ class Tagger(tf.keras.Model):
     def max_tokens(self) -> int:
         """Longest sentence tagged in one piece; longer ones are tagged in windows."""
         return self.settings.data.max_tokens
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """Cuts raw text as the training data were cut."""
+        return self.vocabulary.tokenizer
 
     # ------------------------------------------------------------------ saving
 

@@ -67,7 +67,7 @@ class TagBatches:
 
     def _tag(self, model: Any, values: list[Any]) -> tuple[list[dict | None], list[str | None]]:
         """The answer of each row, and why it has none."""
-        rows = [_read(value, model.vocabulary.tokenizer) for value in values]
+        rows = [_read(value, model.tokenizer) for value in values]
         tagged = sentence_stream.tag_stream(
             model,
             [row.tokens for row in rows if row.tokens],

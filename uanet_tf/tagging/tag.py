@@ -68,7 +68,7 @@ def tag(
 def _tag_texts(
     model: Any, texts: Iterable[str], split: bool, language: str, options: dict[str, Any]
 ) -> list[TaggedSentences]:
-    tokenizer = model.vocabulary.tokenizer
+    tokenizer = model.tokenizer
 
     def rows() -> Iterator[_Text]:
         for index, text in enumerate(texts):

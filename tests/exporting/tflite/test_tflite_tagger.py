@@ -1,9 +1,6 @@
 """Tagging strings with a TensorFlow Lite file: in this process, and from outside."""
 
 import json
-import os
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -17,7 +14,7 @@ import uanet_lite
 import uanet_tf
 from benchmarks import tflite as benchmark
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
-from uanet_tf.commands import export, run_tflite, runner
+from uanet_tf.commands import export, runner
 from uanet_tf.config import Config
 from uanet_tf.data.conll import read_corpus
 from uanet_tf.data.vocabulary import Vocabulary
@@ -280,88 +277,6 @@ def test_export_prints_the_agreement(call, trained_run, tmp_path):
     assert " MB, float32, 100.00 % of " in out
     assert out.endswith(" nats (dev.conll)\n")
     assert [file.name for file in tmp_path.iterdir()] == ["m.tflite"]
-
-
-# -------------------------------------------------------------------------- run_tflite
-
-
-def run_outside(*arguments, text=None):
-    """``python -m uanet_tf.exporting.run_tflite``: exit code, stdout and stderr."""
-    done = subprocess.run(
-        [sys.executable, "-m", "uanet_tf.exporting.run_tflite", *map(str, arguments)],
-        cwd=ROOT,
-        env=os.environ | {"CUDA_VISIBLE_DEVICES": ""},
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    return done.returncode, done.stdout, done.stderr
-
-
-def test_a_file_is_tagged(call, path, model, trained_run, tmp_path):
-    data = trained_run.parent / "data" / "dev.conll"
-    output = tmp_path / "out.conll"
-    arguments = [f"--model={path}", f"--data={data}", f"--output={output}"]
-    assert call(run_tflite, *arguments) == (0, "", "")
-    tagged, corpus = read_corpus(output), read_corpus(data)
-    expected = uanet_tf.tag(model, [sentence.tokens for sentence in corpus])
-    assert [list(sentence.labels) for sentence in tagged] == [each.labels for each in expected]
-    rows = output.read_text().splitlines()
-    assert rows[0].split("\t")[:2] == data.read_text().splitlines()[0].split()[:2]
-
-
-@pytest.mark.process
-def test_text_from_standard_input(path, model):
-    code, out, err = run_outside(
-        f"--model={path}",
-        "--format=text",
-        "--output_format=jsonl",
-        text="Riverton beat Marlow 2-1 .\n\nMarlow won .\n",
-    )
-    assert (code, err) == (0, "")
-    answers = [json.loads(line) for line in out.splitlines()]
-    # An empty line has an empty answer.
-    assert [len(answer["tokens"]) for answer in answers] == [5, 0, 3]
-    expected = uanet_tf.tag(model, [answer["tokens"] for answer in answers[::2]])
-    assert [answer["labels"] for answer in answers[::2]] == [each.labels for each in expected]
-
-
-def test_wrong_input(call, path, tmp_path):
-    bad = tmp_path / "bad.jsonl"
-    bad.write_text('{"tokens": ["a"]}\n{"tokens": [}\n')
-    output = tmp_path / "out"
-    code, out, _ = call(run_tflite, f"--model={path}", f"--data={bad}", f"--output={output}")
-    assert (code, out) == (1, "")
-    answers = [json.loads(line) for line in output.read_text().splitlines()]
-    assert [len(answer.get("tokens", [])) for answer in answers] == [1, 0]
-    assert ["error" in answer for answer in answers] == [False, True]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--model="], "--model is required: a file that export.py --tflite wrote."),
-        (["--model=no/such.tflite"], "no/such.tflite cannot be read: No such file or directory."),
-        (["--model=README.md"], "README.md is not a TensorFlow Lite model"),
-        (["--data=no/such.conll"], "no/such.conll"),
-        (["--format=xml"], "--format"),
-        (["--num_threads=0"], "--num_threads"),
-        (["--uncertainty_columns", "--output_format=jsonl"], "--uncertainty_columns goes with"),
-        (
-            ["--data=README.md", "--format=conll", "--token_column=99"],
-            "README.md:1: too few columns",
-        ),
-        (["--modell=x"], "Unknown command line flag 'modell'"),
-        (["x.conll"], "Arguments must be flags"),
-    ],
-)
-def test_wrong_arguments(call, path, monkeypatch, arguments, said):
-    monkeypatch.chdir(ROOT)
-    code, out, err = call(run_tflite, f"--model={path}", *arguments)
-    assert (code, out) == (2, "")
-    assert said in err
-    assert err.count("\n") == 1
 
 
 @pytest.mark.usefixtures("converted")

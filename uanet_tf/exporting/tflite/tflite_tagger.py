@@ -21,6 +21,7 @@ from uanet_tf.exporting.vocabulary_files import CHARS, LABELS, WORDS, write_voca
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.strict_json import shown
+from uanet_tf.text.tokenizer import Tokenizer
 
 SETTINGS = "settings.json"
 FORMAT = 1
@@ -65,7 +66,7 @@ def _settings(model: Tagger, precision: str) -> dict[str, Any]:
         "label_scheme": model.label_scheme,
         "max_tokens": model.max_tokens,
         "token_column": data.token_column,
-        "tokenizer": model.vocabulary.tokenizer.to_dict(),
+        "tokenizer": model.tokenizer.to_dict(),
         "normalize_digits": data.normalize_digits,
         "lowercase_words": data.lowercase_words,
         "max_chars": data.max_chars,
@@ -91,6 +92,8 @@ class TFLiteTagger:
       label_names: labels, in the scheme of the training file.
       label_scheme: their tag scheme; None for labels of single tokens.
       max_tokens: longest sentence read in one piece.
+      tokenizer: cuts raw text as the training data were cut.
+      context: what is read in one piece, always one sentence.
 
     Raises:
       InputError: the file is missing, or was not written by ``export.py --tflite``.
@@ -108,6 +111,8 @@ class TFLiteTagger:
         self.threshold: float | None = self.settings["threshold"]
         self.label_scheme: str | None = self.settings["label_scheme"]
         self.max_tokens: int = self.settings["max_tokens"]
+        self.tokenizer = Tokenizer.from_dict(self.settings["tokenizer"])
+        self.context = "sentence"
         self.label_names = _lines(files[LABELS])
         self._ids = _make_lookup(self.settings, files)
         self._run = _make_runner(path, num_threads)

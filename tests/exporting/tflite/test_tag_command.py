@@ -1,0 +1,136 @@
+"""``uanet tag --model=NAME.tflite``."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import uanet_tf
+from uanet_tf.commands import runner, tag
+from uanet_tf.data.conll import read_corpus
+from uanet_tf.exporting.tflite.conversion import FLOAT32
+from uanet_tf.text.tokenizer import Tokenizer
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def model(trained_run):
+    return uanet_tf.load_model(trained_run, refine_all=False)
+
+
+@pytest.fixture(scope="module")
+def path(tflite_files):
+    return tflite_files[FLOAT32].path
+
+
+@pytest.fixture
+def call(capsys):
+    """Runs a command in this process; returns exit code, stdout and stderr."""
+
+    def call(module, *arguments):
+        module.FLAGS.unparse_flags()
+        code = runner.exit_code(module.main, module.FLAGS, ["program", *map(str, arguments)])
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def run_outside(*arguments, text=None):
+    """``python -m uanet_tf.tag``: exit code, stdout and stderr."""
+    done = subprocess.run(
+        [sys.executable, "-m", "uanet_tf.tag", *map(str, arguments)],
+        cwd=ROOT,
+        env=os.environ | {"CUDA_VISIBLE_DEVICES": ""},
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_file_is_tagged(call, path, model, trained_run, tmp_path):
+    data = trained_run.parent / "data" / "dev.conll"
+    output = tmp_path / "out.conll"
+    arguments = [f"--model={path}", f"--input={data}", f"--output={output}"]
+    assert call(tag, *arguments) == (0, "", "")
+    tagged, corpus = read_corpus(output), read_corpus(data)
+    expected = uanet_tf.tag(model, [sentence.tokens for sentence in corpus])
+    assert [list(sentence.labels) for sentence in tagged] == [each.labels for each in expected]
+    rows = output.read_text().splitlines()
+    assert rows[0].split("\t")[:2] == data.read_text().splitlines()[0].split()[:2]
+
+
+@pytest.mark.process
+def test_text_from_standard_input(path, model):
+    code, out, err = run_outside(
+        f"--model={path}",
+        "--format=text",
+        "--output_format=jsonl",
+        text="Riverton beat Marlow 2-1 .\n\nMarlow won .\n",
+    )
+    assert (code, err) == (0, "")
+    answers = [json.loads(line) for line in out.splitlines()]
+    # An empty line has an empty answer.
+    assert [len(answer["tokens"]) for answer in answers] == [5, 0, 3]
+    expected = uanet_tf.tag(model, [answer["tokens"] for answer in answers[::2]])
+    assert [answer["labels"] for answer in answers[::2]] == [each.labels for each in expected]
+
+
+def test_wrong_input(call, path, tmp_path):
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"tokens": ["a"]}\n{"tokens": [}\n')
+    output = tmp_path / "out"
+    code, out, _ = call(tag, f"--model={path}", f"--input={bad}", f"--output={output}")
+    assert (code, out) == (1, "")
+    answers = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [len(answer.get("tokens", [])) for answer in answers] == [1, 0]
+    assert ["error" in answer for answer in answers] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--run_dir=runs/mine"], "--run_dir goes with a trained run, not with --model"),
+        (["--num_samples=4"], "--num_samples goes with a trained run, not with --model"),
+        (["--model=no/such.tflite"], "no/such.tflite cannot be read: No such file or directory."),
+        (["--model=README.md"], "README.md is not a TensorFlow Lite model"),
+        (["--input=no/such.conll"], "no/such.conll"),
+        (["--format=xml"], "--format"),
+        (["--num_threads=0"], "--num_threads"),
+        (["--uncertainty_columns", "--output_format=jsonl"], "--uncertainty_columns goes with"),
+        (
+            ["--input=README.md", "--format=conll", "--token_column=99"],
+            "README.md:1: too few columns",
+        ),
+        (["--modell=x"], "Unknown command line flag 'modell'"),
+        (["x.conll"], "Arguments must be flags"),
+    ],
+)
+def test_wrong_arguments(call, path, monkeypatch, arguments, said):
+    monkeypatch.chdir(ROOT)
+    code, out, err = call(tag, f"--model={path}", *arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_num_threads_is_the_interpreters(call):
+    code, out, err = call(tag, "--run_dir=runs/mine", "--num_threads=2")
+    assert (code, out) == (2, "")
+    assert err.startswith("--num_threads goes with --model")
+
+
+def test_raw_text_is_cut_as_the_training_text_was(call, path, model, tmp_path):
+    text = tmp_path / "in.txt"
+    text.write_text("Riverton's fans don't mind.\n")
+    output = tmp_path / "out.jsonl"
+    arguments = [f"--model={path}", f"--input={text}", f"--output={output}"]
+    assert call(tag, *arguments, "--output_format=jsonl")[0] == 0
+    tokens = json.loads(output.read_text())["tokens"]
+    assert tokens == model.tokenizer.tokenize("Riverton's fans don't mind.")
+    assert tokens != Tokenizer().tokenize("Riverton's fans don't mind.")
