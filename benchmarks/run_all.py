@@ -86,9 +86,7 @@ def _sections(
     tables = [(c.title, [c.run_dir, c.data, c.baseline]) for c in corpora]
     for title, (run_dir, data, *rest) in tables + own:
         yield f"### {title}"
-        yield trained.table(
-            run_dir, data, baseline=rest[0] if rest else None, repeats=2 if quick else 7
-        )
+        yield trained.table(run_dir, data, baselines=rest, repeats=2 if quick else 7)
 
     yield (
         "## Systems (Table 6 of the paper)\n\nSentences per second, untrained weights: with them "

@@ -1,6 +1,6 @@
-"""Tagging speed and scores of trained runs on a file: naive, exact and adaptive sampling.
+"""Tagging speed and scores of trained runs on a file: naive, exact and distilled sampling.
 
-    python -m benchmarks.trained --data=FILE --run_dir=RUN [--baseline=CRF_RUN] [--repeats=5]
+    python -m benchmarks.trained --data=FILE --run_dir=RUN [--baseline=CRF_RUN]... [--repeats=5]
 
 Naive is the same model without its short cuts, see ``benchmarks.naive``; "in batches of ten" is the
 exact tagger with everything refined, in the order of the file, ten sentences at a time. Times are
@@ -10,6 +10,7 @@ ratios compare runs under the same load.
 
 import argparse
 import dataclasses
+import functools
 import os
 import statistics
 import sys
@@ -32,13 +33,13 @@ class Row:
     tagged: list = dataclasses.field(default_factory=list)
 
 
-def table(run_dir: str, data: str, *, baseline: str | None = None, repeats: int = 5) -> str:
+def table(run_dir: str, data: str, *, baselines: Sequence[str] = (), repeats: int = 5) -> str:
     """Sentences per second, agreement with exact sampling, and scores, as a Markdown table.
 
     Args:
       run_dir: a trained run.
       data: labelled CoNLL file.
-      baseline: another run to compare with.
+      baselines: other runs to compare with, of different decoders.
       repeats: timed rounds over all rows.
     """
     import uanet_tf
@@ -48,10 +49,10 @@ def table(run_dir: str, data: str, *, baseline: str | None = None, repeats: int 
     sentences = read_corpus(data)
     tokens = [sentence.tokens for sentence in sentences]
     rows = _rows(run_dir, tokens)
-    if baseline is not None:
+    for baseline in baselines:
         model = uanet_tf.load_model(baseline)
-        decoder = model.settings.decoder.decoder
-        rows.append(Row(f"{BASELINE}{decoder}", lambda: uanet_tf.tag(model, tokens)))
+        name = f"{BASELINE}{model.settings.decoder.decoder}"
+        rows.append(Row(name, functools.partial(uanet_tf.tag, model, tokens)))
     peak = matmul_rate()
     for row in rows:
         row.tagged = row.tag()  # warm-up: graphs are made
@@ -72,8 +73,7 @@ def _rows(run_dir: str, tokens: Sequence[Sequence[str]]) -> list[Row]:
 
     def model(sampling: str = "exact", refine_all: bool = False, num_samples: int | None = None):
         loaded = uanet_tf.load_model(run_dir)
-        if sampling == "exact" or loaded.drafter.can_adapt(loaded.options):
-            loaded.sampling = sampling
+        loaded.sampling = sampling
         if loaded.gate is not None:
             loaded.refine_all = refine_all
         if num_samples is not None:
@@ -88,9 +88,10 @@ def _rows(run_dir: str, tokens: Sequence[Sequence[str]]) -> list[Row]:
     ]
     one = model(num_samples=1)
     rows.append(Row("exact, M = 1", lambda: uanet_tf.tag(one, tokens)))
-    if exact.drafter.can_adapt(exact.options):
-        adaptive = model("adaptive")
-        rows.append(Row("adaptive", lambda: uanet_tf.tag(adaptive, tokens)))
+    head = exact.drafter.distilled
+    if head is not None and head.was_trained.numpy():
+        distilled = model("distilled")
+        rows.append(Row("distilled", lambda: uanet_tf.tag(distilled, tokens)))
     return rows
 
 
@@ -148,14 +149,14 @@ def main() -> None:
     )
     parser.add_argument("--run_dir", required=True)
     parser.add_argument("--data", required=True, metavar="FILE")
-    parser.add_argument("--baseline", metavar="RUN")
+    parser.add_argument("--baseline", action="append", default=[], metavar="RUN")
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
     sys.stdout.write(
         table(
             arguments.run_dir,
             arguments.data,
-            baseline=arguments.baseline,
+            baselines=arguments.baseline,
             repeats=arguments.repeats,
         )
         + "\n"

@@ -67,7 +67,7 @@ def test_pad():
 def test_train_tag_predict(tmp_path):
     """The first lines of the docstring, on a tiny corpus."""
     corpus = write_corpus(tmp_path)
-    settings = TINY | {"epochs": 1, "min_epochs": 1, "adaptive_agreement": 0.0}
+    settings = TINY | {"epochs": 1, "min_epochs": 1}
     files = {"train": str(corpus.train), "dev": corpus.dev}
     model = uanet_tf.train(tmp_path / "run", recipe="quickstart", **files, **settings)
     assert metrics(tmp_path / "run")["best_epoch"] == 1

@@ -11,7 +11,7 @@ from uanet_tf.errors import InputError
 from uanet_tf.option import check_option, option
 from uanet_tf.option import count as _count
 
-SAMPLING = ("exact", "adaptive", "distilled")
+SAMPLING = ("exact", "distilled")
 UNCERTAINTIES = ("entropy", "mutual_information")
 MAX_SEED = 2**31 - 1  # seeds are int32 in the graph
 # They need a refiner and its gate.
@@ -32,9 +32,8 @@ class InferenceOptions:
     )
     sampling: str = option(
         "exact",
-        "How samples are spent: all M on each sentence (exact), as many as its labels need "
-        "(adaptive), or none: a head that learnt from samples after training predicts their mean "
-        "and their disagreement in one pass (distilled).",
+        "Where mean and disagreement of the samples come from: M passes (exact), or one pass and a "
+        "head that learnt from samples after training what they say (distilled).",
         choices=SAMPLING,
     )
     threshold: float = option(

@@ -324,14 +324,6 @@ class TrainingConfig:
     tune_threshold: bool = option(
         False, "Choose Gamma on the development set after training and store it in the run."
     )
-    adaptive_agreement: float = option(
-        0.999,
-        "Share of the development set's tokens that keep the label of exact sampling under "
-        "adaptive sampling, at the least: decides where it stops. 0: adaptive sampling is not "
-        "prepared.",
-        low=0.0,
-        high=1.0,
-    )
     distill_samples: int = _count(
         16,
         "After training, a small head learns from so many samples of training sentences to predict "

@@ -10,14 +10,14 @@ from uanet_tf.training.corpus_scorer import score_corpus
 
 @pytest.fixture(scope="module")
 def rows(runs):
-    lines = trained.table(runs.uanet, runs.data, baseline=runs.crf, repeats=2).splitlines()
+    lines = trained.table(runs.uanet, runs.data, baselines=[runs.crf], repeats=2).splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
     head, _, *body = cells
     return {row[0]: dict(zip(head, row, strict=True)) for row in body}
 
 
 def test_a_row_for_each_way(rows):
-    names = ["naive", "in batches of ten", "exact", "exact, M = 1", "adaptive", "baseline: crf"]
+    names = ["naive", "in batches of ten", "exact", "exact, M = 1", "distilled", "baseline: crf"]
     assert list(rows) == names
 
 

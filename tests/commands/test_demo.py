@@ -56,7 +56,7 @@ def run_demo(directory: Path, **changes) -> int:
 def test_from_the_shell(tmp_path):
     """As ``make demo`` runs it."""
     directory = tmp_path / "demo"
-    settings = QUICK | {"adaptive_agreement": 0.999}
+    settings = QUICK | {"distill_samples": 4}
     arguments = [f"--{name}={value}" for name, value in settings.items()]
     done = subprocess.run(
         [sys.executable, "-m", "uanet_tf.commands.demo", f"--run_dir={directory}", *arguments],
@@ -67,7 +67,7 @@ def test_from_the_shell(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    said = ("tokenizer of raw text: ", "epoch 1: loss ", "adaptive sampling keeps ")
+    said = ("tokenizer of raw text: ", "epoch 1: loss ", "distilled on dev: ", "warning: ")
     assert len(done.stderr.splitlines()) == len(said)
     for line, start in zip(done.stderr.splitlines(), said, strict=True):
         assert line.startswith(start)

@@ -207,7 +207,7 @@ def test_ctrl_c(call, tmp_path, monkeypatch, caplog):
 @pytest.mark.process
 def test_from_the_shell(corpus, tmp_path):
     """SIGTERM: saved, exit code 143, and the same command goes on to the same end."""
-    settings = {"epochs": 4, "min_epochs": 1, "save_seconds": 0, "adaptive_agreement": 0.999}
+    settings = {"epochs": 4, "min_epochs": 1, "save_seconds": 0}
     command = train_command(corpus, tmp_path / "run", **settings)
     with start(command) as process:
         end = time.monotonic() + 200
@@ -234,7 +234,6 @@ def test_from_the_shell(corpus, tmp_path):
         "resuming ",
         "epoch ",
         "distilled on dev: ",
-        "adaptive sampling keeps ",
         "warning: the gate costs ",
         "warning: after 40 steps no entity ",
     )

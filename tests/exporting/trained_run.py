@@ -25,7 +25,6 @@ SETTINGS = {
     "refiner_head_width": 32,
     "num_samples": 4,
     "threshold": 0.35,
-    "adaptive_agreement": 0.0,
 }
 
 

@@ -46,17 +46,3 @@ def test_states_are_refined_alike_for_some_tokens_and_for_all(share):
     everything = model.refine(features, drafted).numpy()
     np.testing.assert_allclose(some[wanted], everything[wanted], atol=1e-5)
     np.testing.assert_array_equal(some[~wanted], p.numpy()[~wanted])
-
-
-def test_adaptive_sampling_keeps_states_for_the_refiner():
-    model = make_model(refiner_states=True, num_samples=4)
-    features, _ = make_batch(model)
-    exact = model.draft(features)
-    model.sampling = "adaptive"  # untrained: nothing is settled
-    adaptive = model.draft(features)
-    np.testing.assert_allclose(adaptive.states, exact.states, atol=1e-6)
-    answer = model.decide(features)
-    model.sampling = "exact"
-    for name in ("label_ids", "refined_label_ids"):
-        expected = getattr(model.decide(features), name)
-        np.testing.assert_array_equal(getattr(answer, name), expected)

@@ -40,6 +40,7 @@ class FakeModel:
         self.gate = FakeWeight(threshold)
         self.tokenizer = Tokenizer()
         self.num_samples = 8
+        self.sampling = "exact"
         self.mc_seed = 1
         self.batches = []
 

@@ -72,13 +72,6 @@ def test_a_batch_that_is_large_enough_takes_no_shorter_sentence():
     ]
 
 
-def test_adaptive_sampling_gets_batches_as_large_as_allowed():
-    model = FakeModel()
-    model.sampling = "adaptive"
-    tag(model, [["p"] * length for length in [30] * 60 + [20] * 70])
-    assert [len(batch) for batch in model.batches] == [130]
-
-
 def test_stream_reads_no_further_than_its_window():
     read = 0
 

@@ -86,7 +86,7 @@ DAMAGED_METRICS = [
     json.dumps({**METRICS, "dev": [1]}),
     json.dumps({**METRICS, "dev": {**SCORES, "f1": None}}),
     json.dumps({**METRICS, "test": {"accuracy": 3.0}}),
-    json.dumps({**METRICS, "adaptive": 3}),
+    json.dumps({**METRICS, "distilled": 3}),
     json.dumps({**METRICS, "epochs": [{}]}),
     '{"task": "ner", "f1": NaN}',
 ]

@@ -24,7 +24,7 @@ SCORES = {
 }
 
 
-ALL = {"tune_threshold": True, "adaptive_agreement": 0.999}
+ALL = {"tune_threshold": True, "distill_samples": 4}
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_files(run_dir, corpus):
 
 def test_metrics(run_dir):
     found = metrics(run_dir)
-    parts = {"distilled", "adaptive", "dev", "test"}
+    parts = {"distilled", "dev", "test"}
     assert set(found) == {"task", "epochs", "best_epoch"} | parts
     assert found["task"] == "ner"
     assert [entry["epoch"] for entry in found["epochs"]] == [1, 2, 3]

@@ -46,7 +46,6 @@ TINY: dict[str, Any] = {
     "refiner_heads": 2,
     "refiner_head_width": 4,
     "num_samples": 2,
-    "adaptive_agreement": 0.0,  # its search makes three more graphs, a third of a tiny run
     "distill_samples": 0,  # teaching the head is a quarter of a tiny run, and has tests of its own
     "unknown_word_rate": 0.25,
     "average_decay": 0.9,

@@ -77,8 +77,6 @@ def main() -> None:
 def _export_tflite() -> None:
     if FLAGS.version is not None:
         raise InputError("--version goes with SavedModels: a .tflite file has none.")
-    if FLAGS.sampling == "adaptive":
-        raise InputError("--sampling=adaptive goes with SavedModels: --tflite takes all samples.")
     from uanet_tf.exporting.tflite.files import export_tflite
 
     written = export_tflite(

@@ -12,15 +12,15 @@ def one_pass(model: Any) -> Iterator[None]:
 
     So its answers are a softmax tagger's own probabilities and their entropy.
     """
-    gate, num_samples = model.gate, model.num_samples
+    gate, num_samples, sampling = model.gate, model.num_samples, model.sampling
     gamma = None if gate is None else gate.gamma.numpy()
-    model.num_samples = 0
+    model.num_samples, model.sampling = 0, "exact"
     if gate is not None:
-        # Not by ``threshold``, which takes the limits of adaptive sampling along.
+        # Not by ``threshold``, which has no infinity.
         gate.gamma.assign(math.inf)
     try:
         yield
     finally:
-        model.num_samples = num_samples
+        model.num_samples, model.sampling = num_samples, sampling
         if gate is not None:
             gate.gamma.assign(gamma)

@@ -136,8 +136,8 @@ def _gate(model: Tagger, config: Config, metrics: Metrics) -> str:
             "- Tokens up to Gamma are not refined: `refined_labels` follow the draft there. No "
             "other answer differs."
         )
-    if options.sampling == "adaptive":
-        lines.append(_adaptive(metrics))
+    if options.sampling == "distilled" and "distilled" in metrics:
+        lines.append(_nearness(metrics["distilled"]))
     lines.append("- Inference options of the export: " + _options(model) + ".")
     for split in ("dev", "test"):
         lines += _split_calibration(split, metrics.get(split, {}))
@@ -151,12 +151,15 @@ def _options(model: Tagger) -> str:
     return ", ".join(f"`{name}={value}`" for name, value in values.items())
 
 
-def _adaptive(metrics: Metrics) -> str:
-    agreement = metrics.get("adaptive", {}).get("agreement")
-    kept = "" if agreement is None else f" (on dev {100 * agreement:.2f} % of the labels are kept)"
+def _nearness(scores: Metrics) -> str:
+    gate = ""
+    if "same_gate" in scores:
+        gate = f", and of the tokens above Gamma in either {100 * scores['same_gate']:.1f} %"
     return (
-        f"- Sampling is adaptive: M samples are the most that a sentence gets; labels and "
-        f"uncertainty may differ a little from those of all samples{kept}."
+        "- One pass stands for samples: on dev its KL divergence from 32 samples is "
+        f"{scores['kl']:.5f} nats (of the run's own M samples: {scores['kl_of_samples']:.5f}); "
+        f"of the labels that are not O {100 * scores['same_labels_not_o']:.1f} % are as "
+        f"sampled{gate}."
     )
 
 

@@ -65,8 +65,9 @@ def _check(metrics: dict[str, Any]) -> None:
                 # null: of no tokens there is no mean.
                 ("uncertainty_correct", "uncertainty_wrong"),
             )
-    if "adaptive" in metrics:
-        _check_numbers(metrics["adaptive"], (), "'adaptive'", ("agreement",))
+    if "distilled" in metrics:
+        nearness = ("kl", "kl_of_samples", "same_labels_not_o")
+        _check_numbers(metrics["distilled"], nearness, "'distilled'", ("same_gate",))
 
 
 def _check_numbers(

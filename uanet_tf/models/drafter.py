@@ -1,6 +1,5 @@
 """The drafter: words to draft labels and their uncertainty (Eq. 3 to 5), and its loss (Eq. 9)."""
 
-import math
 from typing import Any
 
 import tensorflow as tf
@@ -10,7 +9,6 @@ from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.decoders.decoder import Decoder
 from uanet_tf.decoders.softmax import SoftmaxDecoder
 from uanet_tf.encoders.encoder import Encoder
-from uanet_tf.inference.adaptive import NUM_CHECKPOINTS, adaptive_draft
 from uanet_tf.inference.draft import Draft
 from uanet_tf.inference.monte_carlo import draft_uncertainty, sample_states, sampling_seed
 from uanet_tf.inference.valid_labels import ValidLabels
@@ -65,14 +63,6 @@ class Drafter(tf.keras.layers.Layer):
         self.distilled: DistilledHead | None = None
         if isinstance(decoder, SoftmaxDecoder) and self._samples_differ():
             self.distilled = DistilledHead(decoder.num_classes, name="distilled")
-        # In nats, one row per checkpoint: a token at or below the first is certain, at or above the
-        # second uncertain, and needs no more samples. At first none is ever settled.
-        self.adaptive_limits = self.add_weight(
-            name="adaptive_limits",
-            shape=[NUM_CHECKPOINTS, 2],
-            trainable=False,
-            initializer=lambda shape, dtype: tf.constant([[-1.0, math.inf]] * shape[0], dtype),
-        )
 
     @classmethod
     def from_settings(
@@ -91,47 +81,25 @@ class Drafter(tf.keras.layers.Layer):
 
     # ------------------------------------------------------------------ inference
 
-    def draft(
-        self, features: Features, options: InferenceOptions, limit_scale: tf.Tensor | None = None
-    ) -> Draft:
+    def draft(self, features: Features, options: InferenceOptions) -> Draft:
         """Samples the draft (Eq. 4, 5).
 
         Args:
           features: of the batch.
           options: M, the seed of the masks, how samples are spent, the kind of uncertainty.
-          limit_scale: [B], factors on the limits of adaptive sampling; None: 1.
         """
         mask = token_mask(features)
         words = self.representation(features)  # [B, T, D]
         if options.sampling == "distilled" and self.distilled is not None:
             return self._distilled_draft(words, mask, options)
         seed = sampling_seed(options.mc_seed)
-        if options.sampling == "adaptive" and self.can_adapt(options):
-            drafted = adaptive_draft(
-                self.encoder,
-                self.decoder,
-                words,
-                mask,
-                limits=self._scaled_limits(limit_scale),
-                num_samples=options.num_samples,
-                seed=seed,
-                keep_states=self.keep_states,
-            )
-            ids, p, u, states = (
-                drafted.label_ids,
-                drafted.probabilities,
-                drafted.uncertainty,
-                drafted.states,
-            )
-        else:
-            samples = sample_states(
-                self.encoder, words, mask, num_samples=options.num_samples, seed=seed
-            )  # [M, B, T, H]
-            decoded = self.decoder.decide(samples, mask)
-            ids, p = decoded.label_ids, decoded.probabilities
-            u = draft_uncertainty(decoded.samples, options.uncertainty)
-            states = tf.reduce_mean(samples, axis=0) if self.keep_states else None
-        (ids,) = self.valid_labels([ids], [p], mask)
+        samples = sample_states(
+            self.encoder, words, mask, num_samples=options.num_samples, seed=seed
+        )  # [M, B, T, H]
+        decoded = self.decoder.decide(samples, mask)
+        p, u = decoded.probabilities, draft_uncertainty(decoded.samples, options.uncertainty)
+        (ids,) = self.valid_labels([decoded.label_ids], [p], mask)
+        states = tf.reduce_mean(samples, axis=0) if self.keep_states else None
         return Draft(ids, p, tf.where(mask, u, 0.0), mask, words, states)
 
     def _distilled_draft(
@@ -149,19 +117,6 @@ class Drafter(tf.keras.layers.Layer):
     def _samples_differ(self) -> bool:
         """Whether the encoder has dropout masks to sample."""
         return any(rate for _, rate in self.encoder.mask_widths(1).values())
-
-    def can_adapt(self, options: InferenceOptions) -> bool:
-        """Whether sampling can be adaptive; see ``inference.adaptive``."""
-        sampled = options.num_samples > 1 and self._samples_differ()
-        by_entropy = options.uncertainty == "entropy"
-        return isinstance(self.decoder, SoftmaxDecoder) and by_entropy and sampled
-
-    def _scaled_limits(self, scale: tf.Tensor | None) -> tf.Tensor:
-        """What counts as settled [S, 2], or [S, B, 1, 2]."""
-        if scale is None:
-            return self.adaptive_limits
-        limits = tf.reshape(self.adaptive_limits, [-1, 1, 1, 2])
-        return limits * tf.reshape(scale, [1, -1, 1, 1])
 
     # ------------------------------------------------------------------ training
 

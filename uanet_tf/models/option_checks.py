@@ -9,12 +9,6 @@ from uanet_tf.models.drafter import Drafter
 def check_sampling(options: InferenceOptions, drafter: Drafter, config: Config) -> None:
     """Raises InputError where the drafter's parts cannot be sampled as ``options`` want."""
     parts = f"--encoder={config.encoder.encoder}, --decoder={config.decoder.decoder}"
-    if options.sampling == "adaptive" and not drafter.can_adapt(options):
-        raise InputError(
-            "`sampling` can be adaptive where a softmax drafts from samples of an encoder with "
-            "tied dropout masks and the gate reads the entropy. Received: sampling='adaptive' "
-            f"for {parts}"
-        )
     if options.sampling == "distilled" and drafter.distilled is None:
         raise InputError(
             "`sampling` can be distilled where a softmax drafts from samples of an encoder with "

@@ -132,18 +132,9 @@ class Tagger(tf.keras.Model):
             inputs = look_up(self.lookup, inputs["tokens"], inputs["lengths"], most)
         return self.drafter.read(inputs)
 
-    def draft(self, features: Features, threshold: tf.Tensor | None = None) -> Draft:
-        """Draft labels and their uncertainty (Eq. 4, 5).
-
-        Args:
-          features: of the batch.
-          threshold: Gamma of each sentence [B]; adaptive sampling depends on it. None: the gate's.
-        """
-        scale = None
-        if self.gate is not None and threshold is not None:
-            gamma = self.gate.gamma
-            scale = tf.where(gamma > 0.0, threshold / gamma, 1.0)
-        return self.drafter.draft(features, self._options, scale)
+    def draft(self, features: Features) -> Draft:
+        """Draft labels and their uncertainty (Eq. 4, 5)."""
+        return self.drafter.draft(features, self._options)
 
     def refine(
         self, features: Features, draft: Draft, wanted: tf.Tensor | None = None
@@ -164,7 +155,7 @@ class Tagger(tf.keras.Model):
           features: of the batch.
           threshold: Gamma in nats, a scalar or one per sentence [B]; None: the gate's.
         """
-        draft = self.draft(features, threshold)
+        draft = self.draft(features)
         if self.gate is None:
             return Decision(draft.label_ids, draft.probabilities, draft)
         wanted = None
@@ -270,9 +261,6 @@ class Tagger(tf.keras.Model):
     def set_options(self, **changes: Any) -> None:
         """Changes inference options; graphs are made anew where they depend on them.
 
-        What adaptive sampling takes for settled moves with Gamma, in proportion: a guess, since it
-        was chosen for the old one.
-
         Raises:
           InputError: a value is outside its limits, or this tagger cannot follow it.
         """
@@ -287,11 +275,7 @@ class Tagger(tf.keras.Model):
             check_sampling(changed, self.drafter, self.settings)
             check_trained(changed, self.drafter)
         if "threshold" in changes and self.gate is not None:
-            before = self.gate.threshold
             self.gate.threshold = changes["threshold"]
-            if before and changes["threshold"]:
-                limits = self.drafter.adaptive_limits
-                limits.assign(limits * (changes["threshold"] / before))
         self._options = changed
         if set(changes) - {"threshold"}:  # a weight, read live
             self._tag_function = None

@@ -201,13 +201,11 @@ def _cut_pieces(lengths: np.ndarray, max_tokens: int) -> _Pieces:
     return _Pieces(*columns)
 
 
-def _batches(
-    lengths: np.ndarray, batch_size: int, batch_tokens: int, full_tokens: int
-) -> Iterator[np.ndarray]:
+def _batches(lengths: np.ndarray, batch_size: int, batch_tokens: int) -> Iterator[np.ndarray]:
     """Yields the piece numbers of each batch, longest pieces first.
 
     A batch holds at most ``batch_size`` pieces and ``batch_tokens`` tokens with padding, but
-    at least one piece. Once it holds ``full_tokens`` it takes no shorter piece, since that
+    at least one piece. Once it holds ``_FULL_TOKENS`` it takes no shorter piece, since that
     would have to be padded.
     """
     order = np.argsort(-lengths, kind="stable")
@@ -217,7 +215,7 @@ def _batches(
         width = int(lengths[start])
         most = max(1, min(batch_size, batch_tokens // width))
         as_long = int(np.searchsorted(-lengths, -width, side="right")) - start
-        count = min(most, max(as_long, -(-full_tokens // width)))
+        count = min(most, max(as_long, -(-_FULL_TOKENS // width)))
         yield order[start : start + count]
         start += count
 
@@ -233,10 +231,7 @@ def _tag_chunk(
     tokens = np.array(list(itertools.chain.from_iterable(chunk)), dtype=object)
     answers = {name: np.zeros(len(tokens), dtype=dtype) for name, dtype in _DTYPES.items()}
     pieces = _cut_pieces(lengths, model.max_tokens)
-    # Adaptive sampling goes on with a few sentences of a batch, which are to be enough, too.
-    is_adaptive = getattr(model, "sampling", "exact") == "adaptive"
-    full_tokens = batch_tokens if is_adaptive else _FULL_TOKENS
-    for rows in _batches(pieces.length, batch_size, batch_tokens, full_tokens):
+    for rows in _batches(pieces.length, batch_size, batch_tokens):
         batch = pieces.take(rows)
         column = np.arange(batch.length.max())  # [T]
         position = batch.start[:, None] + column  # [B, T], in the chunk

@@ -4,6 +4,7 @@ import contextlib
 import json
 import math
 import os
+import time
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -14,7 +15,6 @@ from absl import logging
 from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
 from uanet_tf.errors import InputError
-from uanet_tf.training.adaptive_limits import choose_limits
 from uanet_tf.training.best_weights import load_weights, save_weights
 from uanet_tf.training.callbacks import ProgressBar, StepKeeper
 from uanet_tf.training.corpus_scorer import score_corpus
@@ -213,7 +213,6 @@ class _Training:
         distilled = self._distill()
         if self.config.training.tune_threshold and self.tagger.gate is not None:
             choose_threshold(self.tagger, self.prepared.splits["dev"], self.prepared.task)
-        adaptive = self._choose_limits()
         final = {
             name: self._score(name) for name in ("dev", "test") if name in self.prepared.splits
         }
@@ -221,40 +220,26 @@ class _Training:
         warn_of_empty(final["dev"], self.prepared.task, int(self.trainer.global_step))
         with self.directory.writing(self.directory.model) as part:
             self.tagger.save(part)
-        return self._write_metrics(**distilled, **adaptive, **final)
+        return self._write_metrics(**distilled, **final)
 
     def _distill(self) -> dict[str, Metrics]:
         """Teaches the head of ``--sampling=distilled``, before anything depends on it."""
         training, drafter = self.config.training, self.tagger.drafter
         if drafter.distilled is None or not training.distill_samples:
             return {}
+        start = time.perf_counter()
         distill(
             drafter,
             self.prepared.corpus,
             num_samples=training.distill_samples,
             seed=training.seed,
         )
+        seconds = time.perf_counter() - start
         nearness = compare_with_samples(self.tagger, self.prepared.splits["dev"])
         logging.info("%s", nearness_text(nearness))
         if self.config.inference.sampling == "distilled":
             self.tagger.sampling = "distilled"
-        return {"distilled": nearness}
-
-    def _choose_limits(self) -> dict[str, Metrics]:
-        """Where adaptive sampling stops, after everything that it depends on is settled."""
-        agreement = self.config.training.adaptive_agreement
-        # Masks that are new at each call have no limits; one sample leaves nothing to save.
-        if not agreement or not self._can_adapt():
-            return {}
-        chosen = choose_limits(self.tagger, self.prepared.splits["dev"], agreement)
-        logging.info(
-            "adaptive sampling keeps %.2f %% of the labels on dev", 100 * chosen["agreement"]
-        )
-        return {"adaptive": chosen}
-
-    def _can_adapt(self) -> bool:
-        options = self.tagger.options
-        return options.mc_seed >= 0 and self.tagger.drafter.can_adapt(options)
+        return {"distilled": {"seconds": seconds, **nearness}}
 
     @contextlib.contextmanager
     def _averaged(self) -> Iterator[None]:

@@ -215,16 +215,6 @@ def test_every_system_converts(name):
         assert 0 < refined < total
 
 
-def test_an_adaptive_run_takes_all_samples():
-    model = make_model(representation="words", sampling="adaptive")
-    # Limits at which one pass would settle every sentence.
-    model.drafter.adaptive_limits.assign(tf.fill(model.drafter.adaptive_limits.shape, 1e9))
-    run, run_draft = runners(convert(model)[FLOAT32])
-    assert model.sampling == "adaptive"
-    model.sampling = "exact"
-    assert_agree(model, run, run_draft, random_words(model, 12))
-
-
 def test_a_bert_is_refused():
     model = make_model(representation="bert", refiner_embeddings="shared")
     with pytest.raises(InputError, match=r"representation 'bert' reads more: export it as a Saved"):

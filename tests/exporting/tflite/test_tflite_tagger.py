@@ -251,7 +251,6 @@ def test_a_wrong_file_does_not_take_its_name(trained_run, tmp_path, monkeypatch)
     ("arguments", "said"),
     [
         (["--tflite", "--version=3"], "--version goes with SavedModels"),
-        (["--tflite", "--sampling=adaptive"], "--sampling=adaptive goes with SavedModels"),
         (["--quantize"], "--quantize goes with --tflite."),
         (["--tflite", "--name=a/b"], "--name must be letters"),
         (["--tflite", "--export_dir=/dev/null/x"], "/dev/null/x cannot be written"),

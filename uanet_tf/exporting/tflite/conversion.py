@@ -39,8 +39,7 @@ def convert(model: Tagger, precisions: Sequence[str] = (FLOAT32,)) -> dict[str, 
     """Converts a tagger to TensorFlow Lite, of built-in operations alone.
 
     T tokens, W characters of the longest word; both may change from call to call.
-    ``model.refine_all`` decides whether certain tokens are refined too. Where ``model.sampling``
-    is adaptive, all M samples are taken.
+    ``model.refine_all`` decides whether certain tokens are refined too.
 
     ``serving_default``: ``word_ids`` [1, T], ``char_ids`` [1, T, W] int32, ids as
       ``TokenLookup`` gives them -> label_ids, draft_label_ids, refined_label_ids [1, T] int32,
@@ -63,7 +62,7 @@ def convert(model: Tagger, precisions: Sequence[str] = (FLOAT32,)) -> dict[str, 
     check_convertible(model)
     signatures = _signatures(model)
     with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
-        with _all_samples(model), loops_in_blocks():
+        with loops_in_blocks():
             save_signatures(signatures, pathlib.Path(folder), owner=model)
         converter = tf.lite.TFLiteConverter.from_saved_model(
             folder, signature_keys=list(signatures)
@@ -129,17 +128,6 @@ def _features(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
 
 def _as_long(outputs: Tensors, word_ids: tf.Tensor) -> Tensors:
     return {name: values[:, : tf.shape(word_ids)[1]] for name, values in outputs.items()}
-
-
-@contextlib.contextmanager
-def _all_samples(model: Tagger) -> Iterator[None]:
-    sampling = model.sampling
-    if sampling == "adaptive":
-        model.sampling = "exact"
-    try:
-        yield
-    finally:
-        model.sampling = sampling
 
 
 def _convert(converter: Any, precision: str) -> bytes:

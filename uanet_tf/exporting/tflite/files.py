@@ -104,8 +104,6 @@ def export_tflite(
     """
     check_name(name, "_text")
     model = load_for_export(run_dir, **options)
-    if model.sampling == "adaptive":
-        model.sampling = "exact"
     if model.gate is not None and "refine_all" not in options:
         model.refine_all = False
     converted = convert(model, tuple(ENDINGS) if quantize else (FLOAT32,))
