@@ -86,6 +86,7 @@ def test_json(capsys, files):
         "first_repaired_line": 8,
         "entities": {"PER": 3, "ORG": 1},
         "repeated_sentences": 0,
+        "line_ends": {"LF": 15},
         "mean_sentence_tokens": 13 / 3,
         "against_train": {
             "train_scheme": "IOB2",
@@ -124,6 +125,14 @@ def test_text(capsys, files):
     assert "  train: 1 sentence is longer than 5 tokens and will be read in windows." in lines
     assert not any(line.endswith(" ") for line in lines)
     assert out.endswith("\n")
+
+
+def test_line_ends_are_told_where_programs_differ(capsys, tmp_path):
+    path = tmp_path / "mac.conll"
+    path.write_bytes(b"Ada\tB-PER\rsings\tO\r\rYes\tO\n")
+    code, out, _ = run(capsys, path)
+    assert code == 0
+    assert "  train: line ends: CR (3), LF (1); each ends a line here, though" in out
 
 
 def test_one_file_without_anything_to_say(capsys, files):

@@ -114,7 +114,7 @@ def test_bad_entities(tmp_path, fields, message):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"tokens": ["a"], "ner_tags": [3]}', "numbers of classes say nothing"),
+        ('{"tokens": ["a"], "ner_tags": [3]}', "numbers of classes mean nothing"),
         ('{"tokens": ["a"], "labels": []}', "as many strings as there are tokens"),
         ('{"tokens": []}', '"tokens" must be a list of words'),
         ("[1]", "not a JSON object"),

@@ -1,5 +1,6 @@
 """Reading CoNLL-style files: layouts, comments, documents, encodings and faults."""
 
+import collections
 import gzip
 import io
 import itertools
@@ -9,7 +10,9 @@ import tracemalloc
 import pytest
 
 from tests.pipes import SOURCES, source
+from uanet_tf.data import text_lines
 from uanet_tf.data.conll import Sentence, read_corpus, read_sentences
+from uanet_tf.data.text_lines import read_lines
 from uanet_tf.errors import InputError
 
 
@@ -45,7 +48,7 @@ def test_two_columns(write):
     ]
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("end", ["", "{0}", "{0}{0}", "{0}{0}{0} \t{0}"])
 @pytest.mark.parametrize("packed", [False, True])
@@ -57,6 +60,25 @@ def test_line_ends_byte_order_mark_and_gzip(write, newline, mark, end, packed):
         (("é", "b"), ("O", "X"), 2),
         (("c",), ("O",), 7),
     ]
+
+
+def test_mixed_line_ends(write):
+    ends = collections.Counter()
+    path = write(b"a\tO\rb\tO\r\r\nc\tO\n\rd\tO")
+    lines = list(read_lines(path, ends=ends))
+    assert lines == [(1, "a\tO"), (2, "b\tO"), (3, ""), (4, "c\tO"), (5, ""), (6, "d\tO")]
+    assert ends == {"CR": 3, "CRLF": 1, "LF": 1, "": 1}
+
+
+@pytest.mark.parametrize("newline", ["\r", "\r\n"])
+def test_line_ends_where_a_read_is_cut(write, newline):
+    """Without a line feed a file is read in pieces, of which one may end within a line end."""
+    line = "word\tO"
+    count = 2 * text_lines.MAX_LINE_BYTES // (len(line) + len(newline))
+    for shift in range(len(newline) + 1):
+        path = write(("x" * shift + newline + (line + newline) * count).encode())
+        expected = [("x" * shift), *[line] * count]
+        assert [text for _, text in read_lines(path)] == expected
 
 
 def test_columns_by_index_and_from_the_end(write):
@@ -241,7 +263,6 @@ def test_streams_in_constant_memory(write):
         ("a\n", {"token_column": 1, "label_column": None}, "news.conll:1: too few columns"),
         ("a\tO\n\tO\n", {}, "news.conll:2: the token is empty."),
         ("a\tO\nb\t\n", {}, "news.conll:2: the label is empty."),
-        ("a\tO\nb\tO\rc\tO\n", {}, "news.conll:2: carriage return"),
         (b"a\tO\nb\xe9\tO\n", {}, "news.conll:2: not UTF-8 (byte 0xe9 at position 2)."),
         ("a\tO\n".encode("utf-16"), {}, "news.conll:1: not UTF-8"),
         ("", {}, "news.conll: no sentence found"),

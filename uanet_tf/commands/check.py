@@ -8,6 +8,7 @@ test and further test files, in this order; "-" is standard input. Exit code 2 a
 stderr for bad input.
 """
 
+import collections
 import dataclasses
 import io
 import json
@@ -19,8 +20,8 @@ from absl import flags
 from uanet_tf.commands import runner
 from uanet_tf.corpora.corpus_report import Corpus, report_corpora
 from uanet_tf.corpora.report_text import format_reports
-from uanet_tf.data.conll import read_corpus
-from uanet_tf.data.text_lines import display_name
+from uanet_tf.data.conll import read_sentences
+from uanet_tf.data.text_lines import display_name, read_lines
 from uanet_tf.errors import InputError
 
 FLAGS = flags.FlagValues()
@@ -92,14 +93,7 @@ def _named_files(files: list[str]) -> list[tuple[str, str]]:
 def _report(named: list[tuple[str, str]], label_column: int | None) -> str:
     if sum(path == "-" for _, path in named) > 1:
         raise InputError("Only one of the files can be '-' (standard input).")
-    corpora = [
-        Corpus(
-            role,
-            display_name(path),
-            read_corpus(path, token_column=FLAGS.token_column, label_column=label_column),
-        )
-        for role, path in named
-    ]
+    corpora = [_read(role, path, label_column) for role, path in named]
     reports = report_corpora(
         corpora,
         normalize_digits=FLAGS.normalize_digits,
@@ -113,6 +107,15 @@ def _report(named: list[tuple[str, str]], label_column: int | None) -> str:
         ]
         return json.dumps({"files": files}, ensure_ascii=False, indent=2) + "\n"
     return format_reports(reports, max_tokens=FLAGS.max_tokens)
+
+
+def _read(role: str, path: str, label_column: int | None) -> Corpus:
+    ends: collections.Counter[str] = collections.Counter()
+    lines = read_lines(path, ends=ends)
+    sentences = read_sentences(
+        path, token_column=FLAGS.token_column, label_column=label_column, lines=lines
+    )
+    return Corpus(role, display_name(path), list(sentences), ends)
 
 
 def run() -> NoReturn:

@@ -52,7 +52,8 @@ class CorpusReport:
     `scheme` is None for labels that are not chunk labels; then `entities` is empty and nothing is
     repaired. `stray_labels` are those that keep an otherwise chunked corpus from having a scheme;
     `entity_like_labels` (see `label_doubts`) look like those of entities, but in no known scheme.
-    `looks_like_json` tells of JSON lines that were read as columns.
+    `looks_like_json` tells of JSON lines that were read as columns. `line_ends` counts LF, CRLF and
+    CR (a carriage return alone).
     """
 
     role: str
@@ -76,6 +77,7 @@ class CorpusReport:
     first_repaired_line: int | None
     entities: dict[str, int]
     repeated_sentences: int
+    line_ends: dict[str, int]
     against_train: TrainComparison | None = None
 
     @property
@@ -91,6 +93,7 @@ class Corpus:
     role: str
     path: str
     sentences: Sequence[Sentence]
+    line_ends: dict[str, int] = dataclasses.field(default_factory=dict)
 
 
 def normalize_word(word: str, *, digits: bool, lowercase: bool) -> str:
@@ -173,6 +176,7 @@ def _report(corpus: Corpus, train_scheme: str | None, max_tokens: int) -> Corpus
         first_repaired_line=repaired[0][1] if repaired else None,
         entities=_entities(sentences, scheme) if scheme else {},
         repeated_sentences=len(sentences) - len({sentence.tokens for sentence in sentences}),
+        line_ends={name: count for name, count in corpus.line_ends.items() if name},
     )
 
 

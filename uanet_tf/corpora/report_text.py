@@ -135,6 +135,11 @@ def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
             f"{_counted(report.entity_like_labels)} look like the labels of entities, but are in "
             "no known scheme (B-PER, I-PER, O, ...): each is learnt as a label of single tokens."
         )
+    if report.line_ends.get("CR") or len(report.line_ends) > 1:
+        ends = ", ".join(f"{name} ({count:,})" for name, count in report.line_ends.items())
+        remarks.append(
+            f"line ends: {ends}; each ends a line here, though not in every other program."
+        )
     if report.stray_labels:
         remarks.append(
             f"the labels are chunk labels but for {_counted(report.stray_labels)}, so the file "

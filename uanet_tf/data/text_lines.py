@@ -6,6 +6,7 @@ Every fault of the file itself (missing, a directory, truncated gzip, not UTF-8)
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import gzip
 import io
@@ -21,6 +22,7 @@ STDIN = "-"
 MAX_LINE_BYTES = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
 _UTF8_BOM = b"\xef\xbb\xbf"
+_END_NAMES = {b"\n": "LF", b"\r\n": "CRLF", b"\r": "CR", b"": ""}
 
 
 def display_name(path: str | os.PathLike[str]) -> str:
@@ -114,8 +116,13 @@ def read_bytes(stream: BinaryIO, size: int, place: str) -> bytes:
         return stream.read(size)
 
 
-def read_line_bytes(stream: BinaryIO, place: str) -> bytes:
-    """The next line with its line end, b"" at the end of the file.
+def read_line_bytes(stream: BinaryIO, place: str, *, cut: bool = False) -> bytes:
+    """The next line with its line end (LF), b"" at the end of the file.
+
+    Args:
+        stream: of bytes.
+        place: file and line, for messages.
+        cut: whether a line over `MAX_LINE_BYTES` is given in pieces of one byte more.
 
     Raises:
         InputError: unreadable data, or a line over `MAX_LINE_BYTES` (so that a file without line
@@ -123,47 +130,73 @@ def read_line_bytes(stream: BinaryIO, place: str) -> bytes:
     """
     with _read_faults(place):
         raw = stream.readline(MAX_LINE_BYTES + 1)
-    if len(raw) > MAX_LINE_BYTES:
-        raise InputError(f"{place}: the line is longer than {MAX_LINE_BYTES:,} bytes.")
+    if not cut:
+        _check_length(raw, place)
     return raw
 
 
-def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+def read_lines(
+    path: str | os.PathLike[str], *, ends: collections.Counter[str] | None = None
+) -> Iterator[tuple[int, str]]:
     r"""Yields (1-based line number, text without line end), in constant memory.
 
-    Only LF and CRLF end a line: U+2028, U+0085, vertical tab and form feed are ordinary
-    characters. A byte order mark at the start is dropped.
+    LF, CRLF and a lone CR (old Macs, some releases of CoNLL-2003) end a line, also mixed. U+2028,
+    U+0085, vertical tab and form feed are ordinary characters. A byte order mark at the start is
+    dropped.
+
+    Args:
+        path: a file, may be gzipped; "-" is standard input.
+        ends: counts the line ends by their names, LF, CRLF and CR.
 
     Raises:
-        InputError: see `open_bytes`; also data that is not UTF-8, and a carriage return inside a
-            line (a file with the line ends of old Macs would otherwise be one line).
+        InputError: see `open_bytes`; also data that is not UTF-8, and a line over
+            `MAX_LINE_BYTES`.
     """
     with open_bytes(path) as stream:
-        yield from stream_lines(stream, display_name(path))
+        yield from stream_lines(stream, display_name(path), ends=ends)
 
 
-def stream_lines(stream: BinaryIO, name: str) -> Iterator[tuple[int, str]]:
+def stream_lines(
+    stream: BinaryIO, name: str, *, ends: collections.Counter[str] | None = None
+) -> Iterator[tuple[int, str]]:
     """As `read_lines`, of an opened stream that messages call `name`."""
-    number = 0
+    for number, raw in enumerate(_raw_lines(stream, name), start=1):
+        line = raw.removesuffix(b"\n").removesuffix(b"\r")
+        if ends is not None:
+            ends[_END_NAMES[raw[len(line) :]]] += 1
+        if number == 1 and line.startswith(_UTF8_BOM):
+            line = line[len(_UTF8_BOM) :]
+        yield number, _decode(line, f"{name}:{number}")
+
+
+def _raw_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
+    """The lines with their ends."""
+    number, begun = 1, b""
     while True:
-        place = f"{name}:{number + 1}"
-        raw = read_line_bytes(stream, place)
-        if not raw:
+        place = f"{name}:{number}"
+        read = read_line_bytes(stream, place, cut=True)
+        lines = (begun + read).splitlines(keepends=True)  # of bytes: LF, CRLF and CR
+        # A line without an end may go on, and a CR may be half of a CRLF.
+        unfinished = read and lines and not lines[-1].endswith(b"\n")
+        begun = lines.pop() if unfinished else b""
+        for line in lines:
+            _check_length(line, f"{name}:{number}")
+            yield line
+            number += 1
+        _check_length(begun, f"{name}:{number}")
+        if not read:
             return
-        number += 1
-        if number == 1 and raw.startswith(_UTF8_BOM):
-            raw = raw[len(_UTF8_BOM) :]
-        yield number, _decode(raw, place)
+
+
+def _check_length(line: bytes, place: str) -> None:
+    if len(line) > MAX_LINE_BYTES:
+        raise InputError(f"{place}: the line is longer than {MAX_LINE_BYTES:,} bytes.")
 
 
 def _decode(raw: bytes, place: str) -> str:
     try:
-        text = raw.decode("utf-8")
+        return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
             f"{place}: not UTF-8 (byte 0x{raw[error.start]:02x} at position {error.start + 1})."
         ) from None
-    text = text.removesuffix("\n").removesuffix("\r")
-    if "\r" in text:
-        raise InputError(f"{place}: carriage return inside the line; lines must end in LF or CRLF.")
-    return text
