@@ -171,7 +171,7 @@ def test_foreign_settings_are_refused(members, marker, tmp_path, change):
         (b"", "Expecting value"),
         (b"null", "is not a JSON object"),
         (b"[" * 100_000, "nested too deeply"),
-        (b'{"config": 1, "config": 2}', "a key stands twice"),
+        (b'{"config": 1, "config": 2}', "a key appears twice"),
         (b"\xff\xfe", "codec can't decode"),
         (b'{"config": ' + b"9" * 5000 + b"}", "integer string"),
     ],
@@ -192,7 +192,7 @@ def test_an_archive_of_other_members(members, tmp_path):
     write_archive(path, members)
     with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
         archive.writestr("config.json", b"{}")
-    assert_refused(tmp_path, "stands twice")
+    assert_refused(tmp_path, "appears twice")
     write_archive(path, members)
     path.write_bytes(path.read_bytes().replace(b'"uanet_tf>Tagger"', b'"uanet_tf>tagger"'))
     assert_refused(tmp_path, "Bad CRC-32")

@@ -1,1 +1,1 @@
-"""From a trained run to what a server, a notebook or a phone loads."""
+"""From a trained run to the files that a server, a notebook or a phone loads."""

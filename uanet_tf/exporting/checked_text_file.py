@@ -1,4 +1,4 @@
-"""A lookup table's file that is known by its content."""
+"""A lookup table's file that is identified by its content."""
 
 import tensorflow as tf
 
@@ -15,9 +15,9 @@ class CheckedTextFile(tf.lookup.TextFileInitializer):
     or changed afterwards would otherwise give other ids, and wrong answers, without an error.
 
     Args:
-      path: the file, as it is to stay.
+      path: the file, with its final content.
       key_dtype: of the table's keys.
-      key_index: where they stand, see ``tf.lookup.TextFileInitializer``; columns end at tabs.
+      key_index: where the keys are, see ``tf.lookup.TextFileInitializer``; columns end at tabs.
 
     Raises:
       tf.errors.InvalidArgumentError: when a table is made of another content.

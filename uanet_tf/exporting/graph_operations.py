@@ -1,4 +1,4 @@
-"""Which operations an exported graph needs: those of TensorFlow's core load everywhere."""
+"""The operations that an exported graph needs: those of TensorFlow's core load everywhere."""
 
 import pathlib
 

@@ -105,7 +105,7 @@ def _scores(metrics: Metrics) -> str:
         rows.append([split, *map(_number, values)])
     note = (
         "In percent, of the run's own M and Gamma at training. Entities are counted strictly, as "
-        "by conlleval and seqeval. The draft is what the sampled network says before the gate."
+        "by conlleval and seqeval. The draft is the sampled network's labels before the gate."
     )
     return f"{_table(rows)}\n\n{note}"
 
@@ -119,9 +119,9 @@ def _gate(model: Tagger, config: Config, metrics: Metrics) -> str:
         else "one pass without dropout"
     )
     if options.sampling == "distilled":
-        samples = "one pass, with a head that learnt to answer as the mean of samples does"
+        samples = "one pass, with a head trained to predict the mean of the samples"
     gate = (
-        f"a token above Gamma = {model.threshold:g} nats takes the refined label"
+        f"a token above Gamma = {model.threshold:g} nats gets the refined label"
         if model.gate is not None
         else "this decoder has no refiner, so `refined` is false everywhere"
     )
@@ -176,7 +176,7 @@ def _split_calibration(split: str, scores: Metrics) -> list[str]:
     mended, spoilt = scores.get("wrong_to_right"), scores.get("right_to_wrong")
     if share is not None and mended is not None and spoilt is not None:
         lines[0] += (
-            f" {100 * share:.1f} % of tokens are above Gamma; the gate mended {mended:,} labels "
+            f" {100 * share:.1f} % of tokens are above Gamma; the gate corrected {mended:,} labels "
             f"and spoilt {spoilt:,}."
         )
     error = scores.get("calibration_error")
@@ -188,17 +188,17 @@ def _split_calibration(split: str, scores: Metrics) -> list[str]:
 def _limits(model: Tagger) -> str:
     return "\n".join(
         [
-            "- Scores hold for text like the training data, tokenised in its way; of other text "
+            "- Scores hold for text like the training data, tokenised the same way; on other text "
             "nothing was measured.",
             "- Confidence and uncertainty rank answers; they are no guarantee, least of all for "
             "text unlike the training data.",
             "- The uncertainty is the total predictive one, of model and data together."
             if model.options.uncertainty == "entropy"
-            else "- The uncertainty is that of the model alone (mutual information).",
+            else "- The uncertainty is that of the model only (mutual information).",
             "- A sentence is read in one piece, and memory grows with its length: split texts into "
             f"sentences; training read at most {model.max_tokens} tokens at once.",
-            "- Words that training did not show are read by characters or sub-words, if at all.",
-            "- What the training data favours or leaves out, the labels repeat.",
+            "- Words not in the training data are read by characters or sub-words, if at all.",
+            "- The labels repeat the biases and gaps of the training data.",
         ]
     )
 
@@ -211,7 +211,7 @@ def _signatures(signatures: Mapping[str, Any]) -> str:
         rows.append([f"`{name}`", _specs(inputs), _specs(outputs)])
     note = (
         "Sentences are padded on the right to any width; only `lengths` tells where they end. "
-        'Answers beyond it are "", 0 and false. A server that batches requests answers as wide '
+        'Outputs beyond it are "", 0 and false. A server that batches requests answers as wide '
         "as the widest of them."
     )
     if any("starts" in call.structured_outputs for call in signatures.values()):

@@ -1,4 +1,4 @@
-"""The model of a run, as it is to be exported."""
+"""The model of a run, prepared for export."""
 
 import pathlib
 from typing import Any
@@ -22,7 +22,7 @@ def load_for_export(run_dir: str | pathlib.Path, **options: Any) -> Tagger:
     seed = model.options.mc_seed
     if seed < 0 and model.options.num_samples:
         raise InputError(
-            f"An exported model answers alike at each call, but --mc_seed={seed} draws "
+            f"An exported model gives the same answer at each call, but --mc_seed={seed} draws "
             "new masks: name a seed of at least 0 with --mc_seed."
         )
     return model

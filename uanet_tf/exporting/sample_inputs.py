@@ -1,4 +1,4 @@
-"""Sentences for checking an exported model and for warming a server up."""
+"""Sentences to check an exported model and to warm up a server."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from uanet_tf.data.vocabulary import Vocabulary
 
-# What training data seldom shows: nothing, blanks, other scripts, digits, a very long word.
+# What is rare in training data: empty words, blanks, other scripts, digits, a very long word.
 _ODD = (
     "",
     " ",
@@ -27,7 +27,7 @@ _COMMON = 2_000  # words that the sentences are drawn from
 def sample_sentences(
     vocabulary: Vocabulary, lengths: Sequence[int] = _LENGTHS, *, seed: int = 1
 ) -> list[list[str]]:
-    """Sentences of these lengths: words of the vocabulary, now and then something odd.
+    """Sentences of these lengths: words of the vocabulary, and now and then an unusual one.
 
     The same vocabulary gives the same sentences everywhere.
     """

@@ -34,7 +34,7 @@ Requests = Sequence[tuple[str, Mapping[str, np.ndarray]]]
 
 @dataclasses.dataclass(frozen=True)
 class Exported:
-    """What was written.
+    """The result of an export.
 
     Attributes:
       version: the version's number.
@@ -60,7 +60,7 @@ def export_run(
 
     Each is written beside its place, loaded, compared with the run's model and then renamed. A
     version holds the SavedModel, its vocabularies as assets, and in ``assets.extra`` the
-    warm-up requests and a model card. See ``signatures`` for what can be called.
+    warm-up requests and a model card. See ``signatures`` for the calls.
 
     Args:
       run_dir: a trained run.
@@ -72,7 +72,7 @@ def export_run(
 
     Raises:
       InputError: no trained run, a wrong argument, or a version that exists.
-      ExportMismatchError: the exported model would answer otherwise than the run's.
+      ExportMismatchError: the exported model's answers differ from the run's.
     """
     check_name(name, TEXT_ENDING)
     folders = [pathlib.Path(export_dir, name), pathlib.Path(export_dir, name + TEXT_ENDING)]
@@ -146,7 +146,7 @@ def _write_text(signatures: Signatures, path: pathlib.Path) -> tuple[Any, Reques
 
 @contextlib.contextmanager
 def _vocabulary(model: Tagger) -> Iterator[list[pathlib.Path]]:
-    """Inside, the model looks up in the vocabulary files that are given."""
+    """Within this context the model uses the given vocabulary files."""
     # A folder of its own for each: tables of files of one name would be one table.
     with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
         files = write_vocabulary_files(model, pathlib.Path(folder))

@@ -1,4 +1,4 @@
-"""Writing graph functions as a SavedModel that holds what they use, and nothing else."""
+"""Writes graph functions as a SavedModel of only what they use."""
 
 import pathlib
 from collections.abc import Mapping, Sequence
@@ -20,14 +20,14 @@ def save_signatures(
     """Writes a SavedModel with these signatures.
 
     A ``tf.Module`` of the variables and tables that the functions use is saved, not the Keras
-    model: that would bring the traced calls of every layer along. ``ExportArchive`` does the
-    like, but does not find a table that a layer changes for another.
+    model, which would add the traced calls of every layer. ``ExportArchive`` is similar, but does
+    not find a table that replaces another in a layer.
 
     Args:
       signatures: {name: tf.function with an input signature}.
       path: the SavedModel's directory.
-      owner: what holds the tables that the functions use, the model.
-      assets: files that go along, beside those that tables are made from.
+      owner: the model, which holds the tables that the functions use.
+      assets: further files, beside those that tables are made from.
     """
     functions = {name: function.get_concrete_function() for name, function in signatures.items()}
     module = tf.Module()
@@ -41,7 +41,7 @@ def save_signatures(
 
 
 def _used_tables(functions: Any, owner: tf.Module) -> list[Any]:
-    """The tables, or other resources that make themselves anew, which the functions capture."""
+    """The tables, or other resources that initialise themselves, which the functions capture."""
     captured = {id(tensor) for function in functions for tensor in function.captured_inputs}
     return [
         part
@@ -62,5 +62,5 @@ def _forget_gradients(path: pathlib.Path) -> None:
         del library.gradient[:]
         del library.registered_gradients[:]
     file.write_bytes(saved.SerializeToString(deterministic=True))
-    # It would no longer tell the truth of the graph.
+    # It would no longer match the graph.
     (path / "fingerprint.pb").unlink(missing_ok=True)

@@ -1,8 +1,8 @@
-"""The calls that an exported model answers, as graph functions of dense tensors.
+"""The signatures of an exported model, as graph functions of dense tensors.
 
 Every signature has the batch first and takes explicit ``lengths``: TF Serving pads requests with
 the first element of each tensor, so padding cannot be told by its value. No name ends in
-``_bytes``, which TF Serving's REST interface would answer in base64.
+``_bytes``, which TF Serving's REST interface would encode in base64.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.masking import sequence_mask
 
 DEFAULT = "serving_default"
-# What `ids` can give in place of tokens; a representation that reads more has no such signature.
+# What `ids` can give instead of tokens; a representation that reads more has no such signature.
 _ID_FEATURES = {"form_word_ids", "form_char_ids", "form_index", "lengths"}
 TOKENS = tf.TensorSpec([None, None], tf.string, name="tokens")
 _THRESHOLD = tf.TensorSpec([None], tf.float32, name="threshold")
@@ -27,7 +27,7 @@ LENGTHS = tf.TensorSpec([None], tf.int32, name="lengths")
 
 
 class Signatures:
-    """The signatures of one model, all around one graph of its answers from features.
+    """The signatures of one model, which share one graph from features to answers.
 
     Args:
       model: with its inference options, as they are when the graph is made.
@@ -53,13 +53,13 @@ class Signatures:
 
         B sentences, T tokens of the longest, W characters of the longest word.
 
-        ``serving_default``: ``tokens`` [B, T] strings, ``lengths`` [B] int32 -> what the model's
-          call gives: labels, draft_labels, refined_labels [B, T] strings; uncertainty (nats),
+        ``serving_default``: ``tokens`` [B, T] strings, ``lengths`` [B] int32 -> the
+          model's outputs: labels, draft_labels, refined_labels [B, T] strings; uncertainty (nats),
           confidence [B, T]; refined [B, T] boolean. "" and 0 at padding.
         ``with_threshold``: also ``threshold`` [B], Gamma of each sentence in nats; only with a
           refiner.
         ``draft``: labels and uncertainty without the refiner; only with one.
-        ``ids``: ``word_ids`` [B, T], ``char_ids`` [B, T, W], ``lengths`` [B], all int32, in place
+        ``ids``: ``word_ids`` [B, T], ``char_ids`` [B, T, W], ``lengths`` [B], all int32, instead
           of tokens; left out for a representation that reads more than words and characters.
 
         Returns:
@@ -98,7 +98,7 @@ class Signatures:
     def of_text(self, split: Callable[[tf.Tensor], tuple[tf.RaggedTensor, ...]]) -> dict[str, Any]:
         """The signature of raw text: ``text`` [B] strings -> answers, padded to the longest.
 
-        Beside what ``serving_default`` of tokens gives: ``tokens`` [B, T] strings, ``starts`` and
+        Beside the outputs of ``serving_default``: ``tokens`` [B, T] strings, ``starts`` and
         ``ends`` [B, T] int32, BYTE offsets into the UTF-8 text, and ``lengths`` [B] int32.
 
         Args:
@@ -198,7 +198,7 @@ def id_features(word_ids: tf.Tensor, char_ids: tf.Tensor, lengths: tf.Tensor) ->
     chars = tf.where(tf.expand_dims(mask, -1), char_ids, PADDING_ID)
     chars = tf.reshape(chars, [count, tf.shape(char_ids)[2]])
     return {
-        # With a padding form in front, so that a batch of nothing still has one.
+        # A padding form comes first, so that an empty batch still has one.
         "form_word_ids": tf.pad(words, [[1, 0]], constant_values=UNKNOWN_ID),
         "form_char_ids": tf.pad(chars, [[1, 0], [0, 0]], constant_values=PADDING_ID),
         "form_index": tf.reshape(tf.range(1, count + 1), shape),

@@ -1,7 +1,7 @@
 r"""Splitting raw text into tokens inside the graph, as ``uanet_tf.text.Tokenizer`` does in Python.
 
-One rule for both, so that a text gets the same labels from either (a test compares the two). The
-kind "unicode" falls web addresses into parts, and a run of Chinese characters is one token: text of
+Both follow one rule, so that a text gets the same labels from either (a test compares the two). The
+kind "unicode" cuts web addresses into parts, and a run of Chinese characters is one token: text of
 languages without blanks is better split beforehand. Sentences are not split here: a text is one.
 
 tensorflow-text's ``RegexSplitter`` does it in one operation and gives byte offsets. Its other
@@ -20,12 +20,12 @@ from uanet_tf.text.tokenizer import CUTS, RUNS, SEPARATOR, Tokenizer
 _JOINERS = r"\x{200c}\x{200d}"
 _WORD = r"\p{L}\p{N}\p{M}_\x{200c}\x{200d}"
 _BLANK = r"\s\x{0b}\x{1c}-\x{1f}\x{85}\p{Z}"
-# RE2 has no look-around: what may follow a digit is said where the digit is.
+# RE2 has no look-around: what may follow a digit is part of the digit's pattern.
 _LETTER = r"[\p{L}\p{Nl}\p{No}\p{M}_\x{200c}\x{200d}]"
 _PART = rf"(?:{_LETTER}|\p{{Nd}}(?:[,:]\p{{Nd}})*)"
 _OTHER = rf"[^{_WORD}{_BLANK}]"
 _FLAG = r"[\x{1f1e6}-\x{1f1ff}]{2}"
-# Marks, joiners and colours of skin stay with their emoji, and so does what a joiner joins.
+# Marks, joiners and skin tones stay with their emoji, and so do joined characters.
 _SYMBOL = rf"{_OTHER}(?:[{_JOINERS}]{_OTHER}|[\p{{M}}{_JOINERS}\x{{1f3fb}}-\x{{1f3ff}}])*"
 TOKEN = rf"{_PART}(?:['’.\-]?{_PART})*|{_FLAG}|{_SYMBOL}"
 _DIGIT_PART = rf"(?:{_LETTER}|\p{{Nd}}(?:[,:/]\p{{Nd}})*)"

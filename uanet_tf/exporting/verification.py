@@ -1,4 +1,4 @@
-"""Does an exported model answer as the run's model does? Asked before anyone is served."""
+"""Checks, before anyone is served, that an exported model's answers equal the run's model's."""
 
 import pathlib
 from collections.abc import Callable, Iterable, Mapping
@@ -20,20 +20,20 @@ Arrays = Mapping[str, np.ndarray]
 
 
 class ExportMismatchError(RuntimeError):
-    """An exported model answers otherwise than the model that it was made from."""
+    """An exported model's answers differ from those of the model that it was made from."""
 
 
 def verify_tokens(model: Tagger, path: pathlib.Path, requests: Iterable[tuple[str, Arrays]]) -> Any:
     """Loads an exported model and compares its signatures with the run's model.
 
-    Sample sentences are asked all together, in another order under more padding, one alone,
+    Sample sentences are tagged all together, in another order under more padding, one by itself,
     an empty one, and none: labels must be the same, uncertainty and confidence within
     ``TOLERANCE``.
 
     Args:
-      model: what the run's model is, with its own tables.
+      model: the run's model, with its own tables.
       path: the SavedModel.
-      requests: (signature, inputs) that it must be able to answer.
+      requests: (signature, inputs) that it must answer.
 
     Returns:
       The loaded model.
@@ -59,14 +59,14 @@ def verify_tokens(model: Tagger, path: pathlib.Path, requests: Iterable[tuple[st
             compare(ask(loaded, "ids", ids_of(model, inputs)), expected, "ids")
     nothing = {"tokens": np.zeros([0, 0], object), "lengths": np.zeros([0], np.int32)}
     if any(values.size for values in ask(loaded, DEFAULT, nothing).values()):
-        raise ExportMismatchError(f"{DEFAULT} answers no sentence with something.")
+        raise ExportMismatchError(f"{DEFAULT} gives answers for no sentence.")
     for signature, request in requests:
         ask(loaded, signature, request)
     return loaded
 
 
 def verify_text(model: Tagger, path: pathlib.Path, requests: Iterable[tuple[str, Arrays]]) -> Any:
-    """The same for the model that reads raw text: ``model`` is asked of the tokens that it found.
+    """The same for the model that reads raw text: ``model`` tags the tokens that it found.
 
     Raises:
       ExportMismatchError: an answer differs, or an offset does not point at its token.
@@ -104,7 +104,7 @@ def verify_operations(path: pathlib.Path) -> set[str]:
 def _load(path: pathlib.Path) -> Any:
     try:
         return tf.saved_model.load(str(path))
-    except tf.errors.InvalidArgumentError as error:  # a vocabulary is not what its hash says
+    except tf.errors.InvalidArgumentError as error:  # a vocabulary does not match its hash
         raise ExportMismatchError(f"{path} cannot be loaded: {error.message}") from error
 
 
@@ -124,7 +124,7 @@ def _reference(model: Tagger) -> Callable[[Arrays], dict[str, np.ndarray]]:
 
 
 def ids_of(model: Tagger, inputs: Arrays) -> dict[str, np.ndarray]:
-    """What the signature ``ids`` takes in place of these tokens; padding is filled with id 0."""
+    """The inputs of the signature ``ids`` for these tokens; padding is filled with id 0."""
     tokens = inputs["tokens"]
     word_ids, char_ids = model.lookup(tf.constant(tokens.ravel(), tf.string))
     mask = np.arange(tokens.shape[1]) < inputs["lengths"][:, np.newaxis]
@@ -147,7 +147,7 @@ def compare(actual: Arrays, expected: Arrays, signature: str) -> None:
     """Raises ExportMismatchError where answers differ."""
     if set(actual) != set(expected):
         raise ExportMismatchError(
-            f"{signature} answers {sorted(actual)} in place of {sorted(expected)}."
+            f"{signature} returns {sorted(actual)} instead of {sorted(expected)}."
         )
     for name, values in expected.items():
         if actual[name].shape != values.shape:

@@ -1,8 +1,8 @@
-"""Version folders that a polling server sees whole or not at all.
+"""Version folders that a polling server sees complete or not at all.
 
 TF Serving looks into a model's folder for names that are integers. A version is written beside
-them under another name, on the same file system, and then renamed: one step, which either has
-happened or not. Left-overs of an export that was killed are removed by the next one.
+them under another name, on the same file system, and then renamed in one step. Left-overs of an
+export that was killed are removed by the next one.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def check_name(name: str, text_ending: str) -> None:
-    """Raises InputError for a model name that cannot stand in a path, an address, or the family."""
+    """Raises InputError for a model name that cannot be used in a path or an address."""
     if not _NAME.fullmatch(name):
         raise InputError(
             "--name must be letters, digits, '.', '_' and '-', and begin with a letter or a digit. "
@@ -69,9 +69,9 @@ def new_versions(
     *,
     shared: Sequence[pathlib.Path] = (),
 ) -> Iterator[tuple[int, list[pathlib.Path]]]:
-    """Inside, the new versions are written; at the end they appear, the first folder's last.
+    """Context in which new versions are written; at its end they appear, the first folder's last.
 
-    After a failure inside nothing is left but what was there before.
+    After a failure everything is as before.
 
     Args:
       folders: the models' folders; made if missing. Where the first one has a version, the
@@ -105,10 +105,10 @@ def new_versions(
 
 @contextlib.contextmanager
 def _claimed(folder: pathlib.Path) -> Iterator[None]:
-    """Holds a model's folder against other exports and clears it of what a killed one left."""
+    """Locks a model's folder against other exports and removes what a killed one left."""
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
-    # A lock on the directory itself leaves no file, and dies with the process.
+    # A lock on the directory itself leaves no file, and ends with the process.
     handle = os.open(folder, os.O_RDONLY)
     try:
         _lock(handle, folder)
@@ -117,7 +117,7 @@ def _claimed(folder: pathlib.Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-        for path in made:  # again, if nothing came into them
+        for path in made:  # again, if they are still empty
             with contextlib.suppress(OSError):
                 path.rmdir()
 
@@ -142,7 +142,7 @@ def _versions(folder: pathlib.Path) -> Iterator[tuple[int, pathlib.Path]]:
 
 
 def _to_disk(folder: pathlib.Path) -> None:
-    """Brings all files below ``folder`` to the disk, so that a power cut leaves no empty ones."""
+    """Syncs all files below ``folder`` to the disk, so that a power cut leaves no empty ones."""
     for root, _, files in os.walk(folder):
         for name in files:
             _sync(pathlib.Path(root, name))

@@ -17,12 +17,12 @@ WORDS, CHARS, LABELS, SUBWORDS = "words.txt", "chars.txt", "labels.txt", "subwor
 
 
 def write_vocabulary_files(model: Tagger, folder: pathlib.Path) -> list[pathlib.Path]:
-    """Writes what the model knows, one symbol per line; line k (from 0) has id k + 2.
+    """Writes the vocabularies, one symbol per line; line k (from 0) has id k + 2.
 
     ``words.txt``: normalised words. ``chars.txt``: the code point of a character, a tab, and the
-    character (escaped if it is none that prints). ``labels.txt``: the labels of the answers, where
-    line k has number k. ``subwords.txt``: the sub-words of a BERT, for those who look; its
-    tokenizer is in the graph. Lines end in LF alone; the text is UTF-8.
+    character (escaped if it is not printable). ``labels.txt``: the labels of the answers, where
+    line k has number k. ``subwords.txt``: the sub-words of a BERT, for information only; its
+    tokenizer is in the graph. Lines end in LF; the text is UTF-8.
 
     Returns:
       The files. ``words.txt`` is left out where no line can hold some word (an empty one, or
@@ -43,9 +43,9 @@ def write_vocabulary_files(model: Tagger, folder: pathlib.Path) -> list[pathlib.
 
 @contextlib.contextmanager
 def tables_from_files(model: Tagger, files: Sequence[pathlib.Path]) -> Iterator[None]:
-    """Inside, the model looks tokens up in tables made from ``files``.
+    """Within this context the model looks tokens up in tables made from ``files``.
 
-    Functions that are traced inside keep these tables, and so does what is saved from them.
+    Functions traced within it keep these tables, and so do models saved from them.
     """
     lookup, paths = model.lookup, {path.name: str(path) for path in files}
     tables = {}
@@ -68,7 +68,7 @@ def _table(path: str, key: tf.DType, column: int) -> tf.lookup.StaticHashTable:
 
 
 def _check_table(table: tf.lookup.StaticHashTable, keys: list) -> None:
-    """Every symbol must be found under its id: the file must read as it was written."""
+    """Checks that every symbol is found under its id, so that the file reads as it was written."""
     ids = table.lookup(tf.constant(keys, table.key_dtype)).numpy()
     wrong = np.flatnonzero(ids != np.arange(FIRST_ID, FIRST_ID + len(keys)))
     if len(wrong) or table.size().numpy() != len(keys):

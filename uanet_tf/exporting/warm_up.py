@@ -1,8 +1,8 @@
 """Requests that TF Serving plays to a version before it serves it, so that no client waits.
 
 ``assets.extra/tf_serving_warmup_requests`` is a TFRecord file of PredictionLog messages of
-TensorFlow Serving. The package that defines them, tensorflow-serving-api, asks for a TensorFlow of
-its own choice; four nested messages are quickly written by hand (protocol buffers, encoding of
+TensorFlow Serving. The package that defines them, tensorflow-serving-api, requires a TensorFlow of
+its own choice, so the four nested messages are written here (protocol buffers, encoding of
 length-delimited fields).
 """
 
@@ -55,7 +55,7 @@ def _field(number: int, content: bytes) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    """Seven bits a byte, the lowest first; the top bit of a byte says that more follow."""
+    """Seven bits per byte, the lowest first; the top bit of a byte marks that more follow."""
     encoded = bytearray()
     while value >= 0x80:
         encoded.append(value & 0x7F | 0x80)

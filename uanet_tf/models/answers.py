@@ -1,4 +1,4 @@
-"""From a decision to what a caller is given: labels in the scheme of the user's files."""
+"""From a decision to the outputs: labels in the scheme of the user's files."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ class Answers:
         return self._outputs.names
 
     def positions(self, decision: Decision) -> Tensors:
-        """Labels as positions in ``label_names``, and what is said of them; 0 at padding.
+        """Labels as positions in ``label_names``, and their scores; 0 at padding.
 
         Returns:
           labels, draft_labels, refined_labels [B, T] int32; uncertainty (nats), confidence [B, T];

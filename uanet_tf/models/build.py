@@ -25,8 +25,8 @@ def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] =
       given: names of the settings that the user gave: each must be read by the chosen parts.
 
     Raises:
-      InputError: the BERT that ``--bert_preset`` names cannot be read; a part refuses what the
-        others give it; or a given setting is not read.
+      InputError: the BERT that ``--bert_preset`` names cannot be read; the parts do not
+        fit together; or a given setting is not read.
     """
     check_parts(config)
     record = SettingsRecord(config)

@@ -1,4 +1,4 @@
-"""What the samples would say, from the pass without dropout."""
+"""Predicts the samples' mean and disagreement from the pass without dropout."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from uanet_tf.ops.linear import linear
 
 
 class Distilled(NamedTuple):
-    """What the head says of each token.
+    """The head's output for each token.
 
     Attributes:
       probabilities: [..., C], the mean distribution p of the samples.

@@ -37,7 +37,7 @@ class Drafter(tf.keras.layers.Layer):
       expectation_linear: factor on the distance of states with and without dropout, in the loss.
 
     Attributes:
-      distilled: the head that predicts what samples would say; None where there is nothing to
+      distilled: the head that predicts the samples' mean; None where there is nothing to
         sample, or more than the states is read.
     """
 
@@ -105,7 +105,7 @@ class Drafter(tf.keras.layers.Layer):
     def _distilled_draft(
         self, words: tf.Tensor, mask: tf.Tensor, options: InferenceOptions
     ) -> Draft:
-        """The draft of one pass without dropout, as the samples would have it."""
+        """The draft of one pass without dropout, with the samples' predicted distribution."""
         states = self.encoder(words, mask=mask)  # [B, T, H]
         head: Any = self.distilled
         p, disagreement = head(states, self.decoder.logits(states))

@@ -1,4 +1,4 @@
-"""Who drops what in a training step: each consumer derives its seed from the step's by a number."""
+"""Seeds of dropout in a training step: each consumer derives its own from the step's."""
 
 import enum
 

@@ -20,7 +20,7 @@ class LabelRefiner(tf.keras.layers.Layer):
 
     Args:
       stack: the two-stream attention.
-      representation: word vectors of its own; None: it reads the drafter's, which it does not
+      representation: word vectors of its own; None: the drafter's, which it does not
         train (two optimizers, Eq. 9 and 10).
       reads_states: whether it also reads the drafter's states, without gradient to the drafter.
     """
@@ -61,7 +61,7 @@ class LabelRefiner(tf.keras.layers.Layer):
         """
         if wanted is None:
             return self._refined(features, draft)
-        # Sentences do not see one another, so leaving some out changes nothing for the others.
+        # Sentences are independent of one another, so leaving some out changes no other.
         wanted &= draft.mask
         rows = tf.where(tf.reduce_any(wanted, axis=1))  # [R, 1]
         return tf.cond(
@@ -93,7 +93,7 @@ class LabelRefiner(tf.keras.layers.Layer):
     def _words(
         self, features: Features, draft: Draft, dropout_seed: tf.Tensor | None = None
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """What the refiner reads of words [B, T, D or D + H], and its representation's loss."""
+        """The refiner's input [B, T, D or D + H], and its representation's loss."""
         if self.representation is None:
             vectors, auxiliary = tf.stop_gradient(draft.words), tf.zeros([])
         else:

@@ -1,4 +1,4 @@
-"""In which floats the layers of a model multiply."""
+"""The floating-point type in which the layers of a model multiply."""
 
 import contextlib
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import tensorflow as tf
 
 @contextlib.contextmanager
 def layer_precision(mixed_bfloat16: bool) -> Iterator[None]:
-    """Layers that are made inside compute in bfloat16, with float32 weights.
+    """Layers made within this context compute in bfloat16, with float32 weights.
 
     Without ``mixed_bfloat16`` they compute as Keras is set (its global policy).
     """

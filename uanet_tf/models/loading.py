@@ -14,7 +14,7 @@ from uanet_tf.models.tagger import Tagger
 from uanet_tf.strict_json import shown
 from uanet_tf.weight_file import at_most, check_weight_file
 
-# What the reading of files raises; TensorFlow's own errors come from settings that do not fit.
+# Errors of reading files; TensorFlow's own come from settings that do not fit.
 _UNREADABLE = (
     OSError,
     RuntimeError,

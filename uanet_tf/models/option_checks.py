@@ -1,4 +1,4 @@
-"""Which ways of sampling a tagger can follow."""
+"""The ways of sampling that a tagger supports."""
 
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
@@ -17,7 +17,7 @@ def check_sampling(options: InferenceOptions, drafter: Drafter, config: Config) 
 
 
 def check_trained(options: InferenceOptions, drafter: Drafter) -> None:
-    """Raises InputError where ``options`` want a head that has not learnt."""
+    """Raises InputError where ``options`` need a head that was not trained."""
     head = drafter.distilled
     if options.sampling == "distilled" and not (head and head.was_trained.numpy()):
         raise InputError(

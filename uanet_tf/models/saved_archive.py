@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 @dataclasses.dataclass(frozen=True)
 class SavedArchive:
-    """What a saved tagger says of itself.
+    """The contents of a saved tagger.
 
     Attributes:
       registered_name: of its class, as ``package>Class``; not looked up.
@@ -40,8 +40,8 @@ class SavedArchive:
 def read_archive(path: pathlib.Path, folder: pathlib.Path) -> SavedArchive:
     """Reads a saved tagger, its weights into a file of ``folder``.
 
-    Keras would read them inside the archive, where every step backwards begins at the start
-    again: a BERT of 90 MB took 10 seconds.
+    Keras would read them inside the archive, where every backward seek starts from the beginning:
+    a BERT of 90 MB took 10 seconds.
 
     Raises:
       InputError: the archive is not one that ``Tagger.save`` writes.
@@ -61,7 +61,7 @@ def check_archive(path: pathlib.Path) -> None:
     """Reads a saved tagger to its end: a file that was cut off or changed is found.
 
     Raises:
-      InputError: it is not whole; the message names it.
+      InputError: it is incomplete or damaged; the message names it.
     """
     try:
         with _open(path) as archive:
@@ -106,7 +106,7 @@ def _open(path: pathlib.Path) -> Iterator[zipfile.ZipFile]:
 def _check_members(archive: zipfile.ZipFile) -> None:
     members = {member.filename: member for member in archive.infolist()}
     if len(members) < len(archive.infolist()):
-        raise InputError("a name stands twice in the archive")
+        raise InputError("a name appears twice in the archive")
     for name, member in members.items():
         if name not in (CONFIG, WEIGHTS, METADATA):
             raise InputError(f"the archive holds the unknown member {shown(name)}")

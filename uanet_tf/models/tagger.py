@@ -47,14 +47,14 @@ class Tagger(tf.keras.Model):
       vocabulary: words, characters and labels.
 
     Call arguments:
-      inputs: a dictionary with ``tokens`` [B, T] strings and ``lengths`` [B] int32; what
-        stands at or beyond ``lengths`` is never looked at. Features (see
-        ``data.batching.BatchBuilder``) are taken in place of tokens.
+      inputs: a dictionary with ``tokens`` [B, T] strings and ``lengths`` [B] int32; strings
+        at or beyond ``lengths`` are ignored. Features (see
+        ``data.batching.BatchBuilder``) are accepted instead of tokens.
 
     Returns:
       A dictionary: labels, draft_labels, refined_labels [B, T] strings in the scheme of
       the training file; uncertainty [B, T] in nats; confidence [B, T], probability of the
-      given label; refined [B, T] boolean: the refined label was taken. "" and 0 at padding.
+      given label; refined [B, T] boolean: the refined label was used. "" and 0 at padding.
       Strings are bytes, as Keras gives them. A sentence is read in one piece, however long:
       ``uanet_tf.tag`` reads one of more than ``max_tokens`` in overlapping windows.
       With ``return_probabilities`` also probabilities [B, T, C] over ``class_names``.
@@ -102,7 +102,7 @@ class Tagger(tf.keras.Model):
         Args:
           config: the settings.
           vocabulary: of the run.
-          view: what the parts read in place of ``config``; see ``config.SettingsRecord``.
+          view: what the parts read instead of ``config``; see ``config.SettingsRecord``.
           **kwargs: of the constructor.
         """
         view = config if view is None else view
@@ -125,7 +125,7 @@ class Tagger(tf.keras.Model):
     def features(self, inputs: Tensors) -> Features:
         """Tokens to features, see ``look_up``; what is computed once per batch included (BERT).
 
-        Features in place of tokens, see ``data.batching.BatchBuilder``, are taken as they are.
+        Features instead of tokens, see ``data.batching.BatchBuilder``, are returned unchanged.
         """
         if "form_index" not in inputs:
             most = max(ONE_PIECE_TOKENS, self.max_tokens)
@@ -293,12 +293,12 @@ class Tagger(tf.keras.Model):
 
     @property
     def class_names(self) -> list[str]:
-        """What the axis C of probabilities stands for; BIOES for chunks."""
+        """The classes along the axis C of probabilities; BIOES for chunks."""
         return list(self.vocabulary.labels)
 
     @property
     def context(self) -> str:
-        """What it was trained to read in one piece: a "sentence" or a "document"."""
+        """The unit that it was trained to read in one piece: "sentence" or "document"."""
         return self.settings.data.context
 
     @property

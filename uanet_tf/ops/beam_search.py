@@ -1,11 +1,11 @@
-"""Left-to-right (or right-to-left) search for a label sequence whose scores read its past."""
+"""Left-to-right (or right-to-left) search where a label's score depends on the labels before it."""
 
 from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
 
-# Log weight of a beam that does not exist yet; finite, so that sums with it stay so.
+# Log weight of a beam that does not exist yet; finite, so that sums with it stay finite.
 DEAD = -1e30
 
 Step = Callable[[tf.Tensor, tf.Tensor, Any], tuple[tf.Tensor, Any]]
@@ -89,5 +89,5 @@ def beam_search(
             tf.TensorShape([None, beam_width, *state.shape[2:]]),
         ),
     )
-    # The best one stands first.
+    # The best one comes first.
     return history[:, 0], totals[:, 0]

@@ -1,4 +1,4 @@
-"""Recurrent cells: what a layer has to know of one to run it over padded sequences."""
+"""Recurrent cells, described for layers that run them over padded sequences."""
 
 import dataclasses
 from collections.abc import Callable
@@ -12,13 +12,13 @@ from uanet_tf.ops.lstm import PADDING_SHIFT, lstm_scan
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """A recurrence as ``ops.lstm`` and ``ops.gru`` write it.
+    """A recurrence of ``ops.lstm`` or ``ops.gru``.
 
     Attributes:
-      gates: G, the blocks that stand side by side in a kernel [H, G H].
+      gates: G, the number of blocks side by side in a kernel [H, G H].
       scan: the recurrence, from projected inputs [T, N, G H] to states [T, N, H].
-      padding_row: given the bias [G H], what stands in its place, less the bias, where there
-        is padding, so that the state there is exactly 0.
+      padding_row: given the bias [G H], what is added to it at padding, so that the state there is
+        exactly 0.
       first_bias: initializer of the bias [G H].
     """
 

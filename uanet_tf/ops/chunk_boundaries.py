@@ -1,4 +1,4 @@
-"""Where chunks begin and end in a sequence of BIOES decisions, valid or not."""
+"""Where chunks begin and end in a sequence of BIOES labels, valid or not."""
 
 import tensorflow as tf
 

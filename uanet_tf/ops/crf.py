@@ -1,7 +1,7 @@
 """Likelihood and best sequence of a linear-chain conditional random field.
 
 Names, arguments and results are those of ``tensorflow_addons.text``, which does not exist for
-TensorFlow 2.16 and later: there these take its place.
+TensorFlow 2.16 and later: there these are used instead.
 """
 
 import tensorflow as tf
@@ -18,7 +18,7 @@ def crf_log_likelihood(
     """Log probability of given label sequences among all sequences of their length.
 
     Args:
-      inputs: [N, T, C] floats, scores of labels at tokens; at padding they are never looked at.
+      inputs: [N, T, C] floats, scores of labels at tokens; ignored at padding.
       tag_indices: [N, T] integers, the sequences.
       sequence_lengths: [N] integers.
       transition_params: [C, C] floats, from the row's label to the column's.

@@ -1,8 +1,8 @@
 """Convolution over time with gaps between its taps, and its written-out gradient.
 
-The shifted inputs stand side by side, so that it is one large product. TensorFlow's own fails where
-a person tags nothing: with oneDNN, an empty batch gets the shape of its input and sentences without
-tokens get some, and without oneDNN ``conv1d`` has no gradient where there are gaps.
+The shifted inputs are concatenated, so that it is one large product. TensorFlow's own fails on
+empty inputs: with oneDNN, the result of an empty batch has the shape of its input and sentences
+without tokens get some, and without oneDNN a ``conv1d`` with gaps has no gradient.
 """
 
 import tensorflow as tf
@@ -44,7 +44,7 @@ def dilated_convolution(inputs: tf.Tensor, kernel: tf.Tensor, dilation: int = 1)
 
 
 def _columns(inputs: tf.Tensor, taps: int, dilation: int) -> tf.Tensor:
-    """[B * T, K * D]: what the taps see at each position."""
+    """[B * T, K * D]: the inputs of all taps at each position."""
     length, reach = tf.shape(inputs)[1], taps // 2 * dilation
     padded = tf.pad(inputs, [[0, 0], [reach, reach], [0, 0]])
     shifted = [padded[:, tap * dilation : tap * dilation + length] for tap in range(taps)]

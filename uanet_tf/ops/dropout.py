@@ -1,7 +1,7 @@
 """Dropout as a pure function of an explicit seed.
 
 Every layer of the package takes ``dropout_seed`` at call time: ``None`` means that
-nothing is dropped, a seed fixes what is. So whether a layer samples is the caller's
+nothing is dropped, a seed determines the mask. So whether a layer samples is the caller's
 choice, a resumed training run repeats the masks of the run it continues, and a
 Monte Carlo sample is the same in every batch and process.
 """

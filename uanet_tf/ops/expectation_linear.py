@@ -1,4 +1,4 @@
-"""Regularisation that brings a network under dropout close to itself without."""
+"""Regularisation that keeps a network's outputs with and without dropout close."""
 
 import tensorflow as tf
 
@@ -8,8 +8,8 @@ def expectation_linear_penalty(
 ) -> tf.Tensor:
     """Half the squared distance between outputs with and without dropout, summed over tokens.
 
-    In inference a network runs without dropout, or as a mean over samples; this keeps the two and
-    the training passes together. Both arguments receive gradients.
+    In inference a network runs without dropout, or as a mean over samples; this keeps both
+    close to the training passes. Both arguments receive gradients.
 
     Args:
       dropped: [..., B, T, D] floats, states or scores of a pass with dropout.

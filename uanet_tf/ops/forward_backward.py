@@ -7,13 +7,13 @@ def chain_marginals(scores: tf.Tensor, transitions: tf.Tensor, mask: tf.Tensor) 
     """Returns the probability of each label at each token, over all label sequences.
 
     A sequence y has the weight exp(sum_t scores[t, y_t] + sum_t transitions[y_t, y_{t+1}]).
-    Scores of starting and ending are for the caller to add to the first and last token's.
+    The caller adds scores of starting and ending to those of the first and last token.
 
     Forward and backward recursions are the same one: the second reads the sentences from
     their ends and the transitions transposed, so both run as one loop over 2N rows.
 
     Args:
-      scores: [N, T, C] floats; at padding they are never looked at.
+      scores: [N, T, C] floats; ignored at padding.
       transitions: [C, C] floats, from the row's label to the column's. Impossible ones should
         be large and negative but finite.
       mask: [N, T] booleans, right-padded, True = token.
@@ -38,7 +38,7 @@ def chain_marginals(scores: tf.Tensor, transitions: tf.Tensor, mask: tf.Tensor) 
 
 
 def _recursion(scores: tf.Tensor, tables: tf.Tensor) -> tf.Tensor:
-    """Log weight of all prefixes that end in a label, [T, 2, N, C], less a number a prefix.
+    """Log weight of all prefixes that end in a label, [T, 2, N, C], minus one number per prefix.
 
     The numbers are such that the largest of a row is 0, so that long sentences lose no precision.
     """
@@ -50,7 +50,7 @@ def _recursion(scores: tf.Tensor, tables: tf.Tensor) -> tf.Tensor:
     def step(t, before, results):
         reached = tf.reduce_logsumexp(tf.expand_dims(before, -1) + tables, axis=2)  # [2, N, C]
         now = scores[t] + tf.where(t > 0, reached, tf.zeros_like(reached))
-        # Any number will do, whatever its own gradient would be.
+        # Any number works, so no gradient goes through it.
         now -= tf.stop_gradient(tf.reduce_max(now, axis=-1, keepdims=True))
         return t + 1, now, results.write(t, now)
 

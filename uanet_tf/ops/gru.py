@@ -1,9 +1,9 @@
 """The recurrence of a GRU with a tied mask on its hidden state.
 
 As in ``uanet_tf.ops.lstm`` the input projection is done beforehand, the loop holds one matmul
-a step, and the gradient is written out. The reset gate acts on the recurrent product and not on
+per step, and the gradient is written out. The reset gate acts on the recurrent product and not on
 the state before it (``reset_after`` of Keras, and PyTorch's GRU), so that one product serves all
-three gates. Of bfloat16 inputs the products alone are bfloat16, as there.
+three gates. For bfloat16 inputs only the products are bfloat16, as there.
 """
 
 import tensorflow as tf
@@ -18,8 +18,8 @@ PADDING_SHIFT = -1e4
 def close_padding(projected: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Makes every state at padding exactly 0, in either direction of time.
 
-    There z = r = 0 and the candidate is tanh(0), whatever the state before. By selection: what
-    stands in the padding does not reach the result.
+    There z = r = 0 and the candidate is tanh(0), whatever the state before. By selection: values
+    at padding do not reach the result.
 
     Args:
       projected: [T, N, 3H], the projected inputs of ``gru_scan``.

@@ -1,4 +1,4 @@
-"""First values of weights that hold several gates side by side."""
+"""Initial values of weights that hold several gates side by side."""
 
 import tensorflow as tf
 
@@ -10,7 +10,7 @@ def block_orthogonal(shape, dtype=None, **_) -> tf.Tensor:
       shape: [H, gates * H].
       dtype: dtype of the weight.
     """
-    # One initializer a block: an instance without a seed gives the same values each time.
+    # One initializer per block: an instance without a seed gives the same values each time.
     blocks = [
         tf.keras.initializers.Orthogonal()([shape[0], shape[0]], dtype=dtype)
         for _ in range(shape[1] // shape[0])

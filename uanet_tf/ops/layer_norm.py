@@ -14,7 +14,7 @@ def layer_norm(
       inputs: [..., D] floats.
       scale: [D] floats.
       offset: [D] floats.
-      epsilon: what keeps a constant row finite.
+      epsilon: keeps a constant row finite.
 
     Reference:
       Ba et al., 2016, "Layer Normalization".

@@ -1,4 +1,4 @@
-"""One matrix product over the last axis, whatever axes stand before it."""
+"""One matrix product over the last axis, for any leading axes."""
 
 import tensorflow as tf
 

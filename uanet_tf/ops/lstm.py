@@ -2,7 +2,7 @@
 
 ``tf.keras.layers.LSTM(recurrent_dropout=...)`` draws one mask per call and multiplies gate by
 gate. Here the input projection is done beforehand in one matmul, the loop holds one matmul
-a step, and the gradient is written out: the gates of all steps are computed again in one
+per step, and the gradient is written out: the gates of all steps are computed again in one
 large matmul, and so is the gradient of the recurrent kernel.
 
 Inputs may be bfloat16: then the matmuls are, while gates, states and cells stay float32, since

@@ -56,7 +56,7 @@ def masked_mean(
 def key_bias(mask: tf.Tensor, dtype=tf.float32) -> tf.Tensor:
     """Returns what to add to attention scores [.., B, queries, T] to exclude padding keys.
 
-    The number is large but finite: a softmax over padding alone stays finite, while beside
+    The number is large but finite: a softmax over only padding stays finite, while with
     any token a padding key gets a weight of exactly 0.
 
     Args:

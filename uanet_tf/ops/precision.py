@@ -1,4 +1,4 @@
-"""Narrow floats for products, wide ones for sums: what mixed precision needs of our own loops."""
+"""Mixed precision in our own loops: narrow floats for products, wide ones for sums."""
 
 import tensorflow as tf
 

@@ -21,16 +21,16 @@ def in_query_blocks(
     cells_per_query: tf.Tensor,
     whole: bool = False,
 ) -> tf.Tensor:
-    """Calls ``ask`` for all queries at once, or one block after another where they are many.
+    """Calls ``ask`` for all queries at once, or one block after another where there are many.
 
-    Queries do not see one another, so the answers are the same.
+    Queries are independent of one another, so the results are the same.
 
     Args:
-      ask: gives the answers of some queries.
+      ask: attends with some queries.
       queries: [h, B, Q, d].
-      query_positions: [B, Q] int32, or None: they stand in a row, from position 0 on.
+      query_positions: [B, Q] int32, or None: consecutive, from position 0 on.
       cells_per_query: scores that one query of each sentence and head makes: a scalar.
-      whole: always all at once, as training has to: a loop would keep what each block made.
+      whole: always all at once, as in training, where a loop would keep each block's results.
 
     Returns:
       [B, Q, W] floats.

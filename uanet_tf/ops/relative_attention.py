@@ -1,6 +1,6 @@
 """Multi-head attention with relative positions, as functions of tensors.
 
-Heads stand in front of the batch, [h, B, T, d]: so the scores by position, which share
+The axis of heads comes before the batch, [h, B, T, d]: so the scores by position, which share
 their keys over the batch, are one large product per head instead of B small ones.
 """
 
@@ -40,8 +40,8 @@ def position_scores(
     Args:
       queries: [h, B, Q, d] floats.
       positions: [h * d, 2T] floats, a column p for each distance from T - 1 down to -T.
-      query_positions: [B, Q] int32, the position i of each query; None: they are in a row.
-      first: position of the first query of a row, a scalar tensor; 0: all T are asked for.
+      query_positions: [B, Q] int32, the position i of each query; None: consecutive.
+      first: position of the first of consecutive queries, a scalar tensor; 0: all T are queries.
 
     Returns:
       [h, B, Q, T] floats.

@@ -4,10 +4,10 @@ import tensorflow as tf
 
 
 def relative_shift(scores: tf.Tensor) -> tf.Tensor:
-    """Returns element (r, j) = the score of query r of Q queries in a row for key j.
+    """Returns element (r, j) = the score of query r of Q consecutive queries for key j.
 
-    The queries stand at i = first + r. Column c of ``scores`` belongs to distance
-    first + Q - 1 - c, so what element (r, j) wants, distance first + r - j, lies at column
+    The queries have the positions i = first + r. Column c of ``scores`` belongs to distance
+    first + Q - 1 - c, so the score of element (r, j), distance first + r - j, is at column
     Q - 1 - r + j: each row starts one column further left than the row above. Read as one line of
     numbers, rows of Q + T starting Q - 1 - r columns in are rows of Q + T - 1 that all start Q - 1
     numbers in; so two slices do it, without any index tensor.

@@ -8,7 +8,7 @@ CONTEXT = 64
 
 
 class SubwordRows(NamedTuple):
-    """What a BERT reads, and where its answers for words stand.
+    """The input of a BERT, and the positions of words in its output.
 
     R rows of at most S sub-words, W words.
 
@@ -31,8 +31,8 @@ def subword_rows(
 
     A sentence of more than ``size - 2`` sub-words is read in windows that overlap, each
     between the first and the last sub-word. A word's place is in the window in which it has at
-    least ``context`` sub-words on both sides, or all up to the sentence's end. What a sentence
-    gets does not depend on the other ones.
+    least ``context`` sub-words on both sides, or all up to the sentence's end. The rows of a
+    sentence do not depend on other sentences.
 
     Args:
       subwords: [B, T, S] int32 ids of each word's sub-words, 0 where there is none: right-padded,
@@ -40,7 +40,7 @@ def subword_rows(
       size: most sub-words in a row, the first and the last one included; at least 3.
       first_id: id that begins a row ([CLS]).
       last_id: id that ends a row ([SEP]).
-      context: sub-words on each side of a word that a window must show; at most a quarter
+      context: sub-words on each side of a word that a window must have; at most a quarter
         of a row is used, so that windows advance by at least half of it.
     """
     real = subwords > 0
@@ -59,7 +59,7 @@ def subword_rows(
     start = tf.minimum(number * stride, tf.maximum(total - room, 0))  # [R]
     length = tf.minimum(total - start, room)
 
-    # All sub-words one after another, with a padding one behind them.
+    # All sub-words one after another, and then a padding one.
     flat = tf.concat([tf.boolean_mask(subwords, real), [0]], axis=0)
     begin = tf.gather(tf.cumsum(totals, exclusive=True), sentence) + start
     width = tf.reduce_max(tf.concat([[0], length], axis=0)) + 2

@@ -1,4 +1,4 @@
-"""Loops over time for runtimes that copy what a loop holds at each of its steps.
+"""Loops over time for runtimes that copy all tensors of a loop at each step.
 
 TensorFlow Lite copies all that a loop reads or carries, the whole sequence included, at every
 step, and has no array that is written in place: a plain loop costs the square of the length.
@@ -23,7 +23,7 @@ Step = Callable[[Tensors, Tensors], tuple[tf.Tensor, Tensors]]
 
 @contextlib.contextmanager
 def loops_in_blocks() -> Iterator[None]:
-    """Functions that are traced inside run their recurrences with ``scan_blocks``."""
+    """Functions traced within this context run their recurrences with ``scan_blocks``."""
     token = _blocks.set(True)
     try:
         yield
@@ -39,7 +39,7 @@ def wants_blocks() -> bool:
 def scan_blocks(
     step: Step, inputs: Tensors, state: Tensors, like: tf.Tensor, *, reverse: bool = False
 ) -> tuple[tf.Tensor, Tensors]:
-    """Runs ``step`` along the first axis of the inputs; for inference alone.
+    """Runs ``step`` along the first axis of the inputs; for inference only.
 
     Args:
       step: maps (the inputs at t, state) to (output, new state).

@@ -1,11 +1,11 @@
-"""The best path through a lattice of which some steps are forbidden."""
+"""The best path through a lattice with forbidden steps."""
 
 import tensorflow as tf
 
 from uanet_tf.ops.time_blocks import scan_blocks, wants_blocks
 
-# Finite, so that a lattice without any allowed path still has a best one; so large that no sum
-# of scores makes up for it.
+# Finite, so that a lattice without any allowed path still has a best one; too large for any sum
+# of scores to compensate.
 FORBIDDEN = -1e9
 
 
@@ -79,7 +79,7 @@ def best_scored_path(
 
 
 def _best_path_blocks(advance, columns, used, total, end) -> tuple[tf.Tensor, tf.Tensor]:
-    """As above, for runtimes without arrays."""
+    """The same for runtimes without arrays."""
 
     def forward(now, state):
         best, total = advance(*now, *state)

@@ -1,4 +1,4 @@
-"""Which of the three kinds of pretrained BERT ``--bert_preset`` names."""
+"""Loads a pretrained BERT of one of the three kinds that ``--bert_preset`` accepts."""
 
 import pathlib
 
@@ -22,7 +22,7 @@ def read_bert_preset(preset: str) -> BertPreset:
     if folder.is_dir():
         if not (folder / "config.json").exists():
             raise InputError(f"--bert_preset={preset} holds no BERT: it has no config.json.")
-        # Both kinds have a config.json; this one alone goes with every keras_nlp preset.
+        # Both kinds have a config.json; only keras_nlp presets have this file, and all of them do.
         if (folder / "metadata.json").exists():
             return read_keras_nlp(str(folder))
         return read_hugging_face(folder)

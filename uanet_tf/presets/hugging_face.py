@@ -18,7 +18,7 @@ _ACTIVATIONS = {
     "gelu_pytorch_tanh": "gelu_tanh",
     "relu": "relu",
 }
-# Name here: name there, in layer k. Kernels stand there as [out, in].
+# Our name: their name, in layer k. Their kernels are [out, in].
 _LAYER = {
     "output": "attention.output.dense",
     "inner": "intermediate.dense",
@@ -32,9 +32,9 @@ def read_hugging_face(folder: pathlib.Path) -> BertPreset:
     """Reads and converts a BERT.
 
     Args:
-      folder: holds config.json, vocab.txt and model.safetensors; what tokenizer_config.json
-        says of lower case, accents and Chinese characters is heeded. Without it, text is
-        lower-cased where the vocabulary knows no capital letter.
+      folder: holds config.json, vocab.txt and model.safetensors; tokenizer_config.json, if there
+        is one, decides on lower case, accents and Chinese characters. Without it, text is
+        lower-cased where the vocabulary has no capital letter.
 
     Raises:
       InputError: a file is missing, cannot be read or is not of a BERT.
@@ -95,7 +95,7 @@ def _tokenizer(options: dict[str, Any], vocabulary: tuple[str, ...]) -> dict[str
     accents = _value(options, "strip_accents", (bool, type(None)), None, file=file)
     return {
         "lowercase": lowercase,
-        # Their tokenizer's rule: accents go with capitals unless it is told otherwise.
+        # Their tokenizer's rule: by default accents are removed where text is lower-cased.
         "strip_accents": lowercase if accents is None else accents,
         "split_chinese": _value(options, "tokenize_chinese_chars", bool, True, file=file),
     }

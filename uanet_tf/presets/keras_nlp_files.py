@@ -22,7 +22,7 @@ _BACKBONE = {
 }
 _BACKBONE_OPTIONS = {"dropout": float, "max_sequence_length": int, "num_segments": int}
 _TOKENIZER_OPTIONS = {"lowercase": bool, "strip_accents": bool}
-# As the tokenizer of a BERT has them; its words stand in a file of their own.
+# As the tokenizer of a BERT has them; its words are in a file of their own.
 _TOKENIZER_FIXED: dict[str, Any] = {
     "vocabulary": None,
     "sequence_length": None,
@@ -36,10 +36,10 @@ _TOKENIZER_FIXED: dict[str, Any] = {
 
 
 def preset_file(preset: str, name: str) -> str:
-    """Where a file of a preset lies; keras_nlp downloads those of a preset that it knows by name.
+    """The path of a file of a preset; keras_nlp downloads those of a preset that it knows by name.
 
     Raises:
-      OSError, ValueError, ImportError: there is no such file, or it cannot be had.
+      OSError, ValueError, ImportError: there is no such file, or it cannot be downloaded.
     """
     from keras_nlp.src.utils import preset_utils
 
@@ -84,7 +84,7 @@ def read_tokenizer(path: str) -> dict[str, bool]:
 
 
 def read_words(path: str) -> list[str]:
-    """The sub-words of ``vocabulary.txt``, as keras_nlp reads them: a line each, stripped."""
+    """The sub-words of ``vocabulary.txt``, as keras_nlp reads them: one per line, stripped."""
     text = read_bytes(pathlib.Path(path), MAX_WORDS_BYTES).decode("utf-8")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
     return [line.rstrip() for line in lines]

@@ -21,7 +21,7 @@ def read_keras_nlp(preset: str) -> BertPreset:
         assets/tokenizer/vocabulary.txt.
 
     Raises:
-      InputError: there is no such preset, it cannot be had, or it is not of a BERT.
+      InputError: there is no such preset, it cannot be downloaded, or it is not of a BERT.
     """
     try:
         import keras_nlp
@@ -43,7 +43,7 @@ def _load(preset: str, models: Any) -> tuple[Any, Any]:
     """The backbone with its weights, and the tokenizer.
 
     Not by ``from_preset``, which makes whatever the configuration names: the files are read here,
-    and their plain numbers given to the two classes.
+    and their plain numbers are passed to the two classes.
     """
     sizes = read_backbone(preset_file(preset, "config.json"))
     options = read_tokenizer(preset_file(preset, "tokenizer.json"))

@@ -26,7 +26,7 @@ from uanet_tf.ops.time_blocks import loops_in_blocks
 FLOAT32, FLOAT16, DYNAMIC = "float32", "float16", "dynamic"
 PRECISIONS = (FLOAT32, FLOAT16, DYNAMIC)
 DRAFT = "draft"
-# What ids of words and characters are enough for.
+# Representations that need only ids of words and characters.
 _FEATURES = {"form_word_ids", "form_char_ids", "form_index", "lengths"}
 _CALL = "tf.StatefulPartitionedCall"
 _SPECS = [
@@ -36,7 +36,7 @@ _SPECS = [
 
 
 def convert(model: Tagger, precisions: Sequence[str] = (FLOAT32,)) -> dict[str, bytes]:
-    """Converts a tagger to TensorFlow Lite, of built-in operations alone.
+    """Converts a tagger to TensorFlow Lite, with built-in operations only.
 
     T tokens, W characters of the longest word; both may change from call to call.
     ``model.refine_all`` decides whether certain tokens are refined too.
@@ -113,7 +113,8 @@ def _signatures(model: Tagger) -> dict[str, Any]:
 def _features(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
     """Every token is a form of its own, and there is no padding.
 
-    But for a sentence without tokens, which becomes one of padding: the runtime crashes on nothing.
+    Except for a sentence without tokens, which becomes one of padding, since the runtime crashes on
+    empty tensors.
     """
     length = tf.shape(word_ids)[1]
     more = tf.maximum(0, 1 - length)
@@ -144,7 +145,7 @@ def _convert(converter: Any, precision: str) -> bytes:
 
 
 def _missing(message: str) -> str:
-    """Which operations the converter has no counterpart for; else the start of what it says."""
+    """The operations that the converter does not know; else the start of its message."""
     # An operation's name, or what it was made from.
     found = re.findall(r"'tf\.(\w+)' op|\ttf\.(\w+)\(|fused\[\"(\w+):", message)
     names = sorted({f"tf.{name}" for names in found for name in names if name} - {_CALL})
@@ -155,7 +156,7 @@ def _missing(message: str) -> str:
 
 @contextlib.contextmanager
 def _without_stderr() -> Iterator[None]:
-    """Drops what the converter's C++ prints: pages on operations that it did convert."""
+    """Drops the output of the converter's C++ code: pages on operations that it did convert."""
     kept = os.dup(2)
     try:
         with open(os.devnull, "wb") as nowhere:

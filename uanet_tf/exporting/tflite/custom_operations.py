@@ -1,4 +1,4 @@
-"""Which operations of a TensorFlow Lite file are not TensorFlow Lite's own."""
+"""The operations of a TensorFlow Lite file that are not TensorFlow Lite's own."""
 
 import pathlib
 import struct
@@ -10,8 +10,8 @@ def custom_operations(path: pathlib.Path) -> list[str]:
     """The custom operations of a file.
 
     Where TensorFlow is installed its interpreter runs TensorFlow's operations too, as custom ones
-    ("Select TF ops"), and some of them read and write files. To be asked before an interpreter is
-    made, since making one prepares them.
+    ("Select TF ops"), and some of them read and write files. Call this before an
+    interpreter is made, since making one prepares them.
 
     Raises:
       ValueError: the file is not a model.

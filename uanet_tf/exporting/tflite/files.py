@@ -34,13 +34,13 @@ from uanet_tf.tagging import sentence_stream
 ENDINGS = {FLOAT32: "", FLOAT16: "_float16", DYNAMIC: "_dynamic"}
 TOLERANCE = 1e-4  # nats
 _MOST_SENTENCES = 500
-# Of float32, which rounds otherwise: a label that hangs on the last digit may fall either way.
+# Of float32, which rounds differently: the last digit may decide a label.
 _LEAST_AGREEMENT = 0.999
 
 
 @dataclasses.dataclass(frozen=True)
 class Agreement:
-    """How a file answers, compared with the model that it was made from.
+    """How far a file agrees with the model that it was made from.
 
     Attributes:
       tokens: tokens that were compared.
@@ -100,7 +100,7 @@ def export_tflite(
 
     Raises:
       InputError: no trained run, a wrong argument, or a model that cannot be converted.
-      ExportMismatchError: the float32 file answers otherwise than the run's model.
+      ExportMismatchError: the float32 file's answers differ from the run's model.
     """
     check_name(name, "_text")
     model = load_for_export(run_dir, **options)
@@ -160,7 +160,7 @@ def _comparison_sentences(model: Tagger) -> tuple[list[Sequence[str]], str]:
 
 def _check(precision: str, agreement: Agreement) -> None:
     if precision != FLOAT32:
-        return  # said, not judged
+        return  # reported, not checked
     if agreement.same < _LEAST_AGREEMENT or not agreement.uncertainty_error <= TOLERANCE:
         raise ExportMismatchError(f"The TensorFlow Lite file is wrong: {agreement}.")
 
@@ -176,7 +176,7 @@ def _with_metadata(model: Tagger, content: bytes, name: str, precision: str) -> 
         name=name,
         description=(
             f"Labels the tokens of one sentence ({decoder}), with an uncertainty for each. "
-            f"Weights: {precision}. {SETTINGS} says how tokens become ids."
+            f"Weights: {precision}. {SETTINGS} defines how tokens become ids."
         ),
         version=str(FORMAT),
         tensors=_TENSORS,
@@ -196,7 +196,7 @@ _FILES: dict[str, tuple[str, int]] = {
 _TENSORS = {
     "word_ids": TensorInfo("Ids of words; 1: unknown.", ("batch", "token"), (WORDS,)),
     "char_ids": TensorInfo(
-        "Ids of each word's characters, 0 behind its last; 1: unknown.",
+        "Ids of each word's characters, 0 after its last; 1: unknown.",
         ("batch", "token", "character"),
         (CHARS,),
     ),
@@ -209,5 +209,5 @@ _TENSORS = {
     ),
     "uncertainty": TensorInfo("Uncertainty of the draft, nats.", ("batch", "token")),
     "confidence": TensorInfo("Probability of the label.", ("batch", "token")),
-    "refined": TensorInfo("Whether the refined label was taken.", ("batch", "token")),
+    "refined": TensorInfo("Whether the refined label was used.", ("batch", "token")),
 }

@@ -1,8 +1,8 @@
 """Metadata of a TensorFlow Lite file, in the format of tflite-support.
 
-What the tensors are stands in a flatbuffer of its own (schema: metadata_schema.fbs, identifier
-M001) inside the model; the files that go with it (labels, vocabularies) stand behind the model
-as a zip archive, not compressed. So Android's and iOS' libraries read them, and so does
+The tensors are described in a flatbuffer of its own (schema: metadata_schema.fbs, identifier
+M001) inside the model; the files that belong to it (labels, vocabularies) are appended to the model
+as a zip archive, not compressed. So Android's and iOS' libraries can read them, and so can
 ``unzip NAME.tflite``. The few tables that are needed are written here by hand.
 """
 
@@ -21,7 +21,7 @@ from uanet_tf.errors import InputError
 
 _ENTRY = b"TFLITE_METADATA"
 _IDENTIFIER = b"M001"
-_MIN_PARSER_VERSION = "1.0.1"  # the first that knows vocabularies
+_MIN_PARSER_VERSION = "1.0.1"  # the first with vocabularies
 # Kinds of files (AssociatedFileType).
 DESCRIPTION, VALUE_LABELS, VOCABULARY = 1, 3, 5
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # so that the same model gives the same bytes
@@ -29,7 +29,7 @@ _EARLIEST = (1980, 1, 1, 0, 0, 0)  # so that the same model gives the same bytes
 
 @dataclasses.dataclass(frozen=True)
 class File:
-    """A file that goes with a model: its content, what it is, and its kind."""
+    """A file that belongs to a model: its content, its description, and its kind."""
 
     content: bytes
     description: str
@@ -38,7 +38,7 @@ class File:
 
 @dataclasses.dataclass(frozen=True)
 class TensorInfo:
-    """What an input or output is, and the names of the files that explain its values."""
+    """Description of an input or output, and the names of the files that explain its values."""
 
     description: str
     axes: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ def add_metadata(
     tensors: Mapping[str, TensorInfo],
     files: Mapping[str, File],
 ) -> bytes:
-    """Returns the model with metadata, and with the files behind it.
+    """Returns the model with metadata, and with the files appended.
 
     Args:
       model: of a converter, with named signatures; ``main`` becomes the first subgraph, which is
@@ -97,7 +97,7 @@ def add_metadata(
 
 
 def read_files(path: pathlib.Path) -> dict[str, bytes]:
-    """The files behind a model, {name: content}.
+    """The files appended to a model, {name: content}.
 
     Raises:
       InputError: there is no such file, or it has none.
@@ -162,7 +162,7 @@ def _subgraphs(
 
 
 class _Builder:
-    """Writes tables; an offset of 0 stands for a field that is left out."""
+    """Writes tables; an offset of 0 means a field that is left out."""
 
     def __init__(self) -> None:
         self._builder = flatbuffers.Builder(1024)

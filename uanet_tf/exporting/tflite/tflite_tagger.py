@@ -1,4 +1,4 @@
-"""Tagging strings with a TensorFlow Lite file, and what the file must hold for it."""
+"""Tags strings with a TensorFlow Lite file, and defines the files that this needs."""
 
 import dataclasses
 import json
@@ -25,7 +25,7 @@ from uanet_tf.text.tokenizer import Tokenizer
 
 SETTINGS = "settings.json"
 FORMAT = 1
-# What tagging asks of a model: {its name: (output of the graph, dtype)}.
+# The outputs that tagging reads: {name: (output of the graph, dtype)}.
 _OUTPUTS = {
     "labels": ("label_ids", np.int32),
     "draft_labels": ("draft_label_ids", np.int32),
@@ -39,9 +39,9 @@ _OUTPUTS = {
 def tagger_files(model: Tagger, precision: str) -> dict[str, bytes]:
     """The files that a ``TFLiteTagger`` of the model needs, {name: content}.
 
-    ``settings.json`` says how tokens become ids and what the labels mean, ``labels.txt`` holds
-    label k in line k, ``words.txt`` and ``chars.txt`` what has id k + 2 in line k (from 0); see
-    ``write_vocabulary_files``. Words that no line can hold make the settings hold all of them.
+    ``settings.json`` defines how tokens become ids and what the labels mean, ``labels.txt`` holds
+    label k in line k, ``words.txt`` and ``chars.txt`` the symbol of id k + 2 in line k (from 0),
+    see ``write_vocabulary_files``. If a line cannot hold some word, the settings hold all words.
     """
     with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
         paths = write_vocabulary_files(model, pathlib.Path(folder))
@@ -87,7 +87,7 @@ class TFLiteTagger:
       num_threads: of the interpreter.
 
     Attributes:
-      settings: what stands in the file's settings.json.
+      settings: content of the file's settings.json.
       threshold: Gamma, nats; a part of the graph. None: there is no gate.
       label_names: labels, in the scheme of the training file.
       label_scheme: their tag scheme; None for labels of single tokens.
@@ -194,7 +194,7 @@ def _make_runner(path: pathlib.Path, num_threads: int) -> Any:
         interpreter = tf.lite.Interpreter(
             model_path=str(path),
             num_threads=num_threads,
-            # Delegates take graphs of fixed sizes alone, and say so for each file.
+            # Delegates accept only graphs of fixed sizes, and print a message for each file.
             experimental_op_resolver_type=(
                 tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
             ),
