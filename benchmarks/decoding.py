@@ -1,6 +1,6 @@
 """Decoding without the encoder, by sentence length: Figure 3 of the paper.
 
-A CRF reads a sentence token by token, refinement all tokens at once. What is timed starts where
+A CRF reads a sentence token by token, refinement all tokens at once. The time starts where
 the encoder ends: from its states to labels for the CRF, from draft distributions to labels for
 UANet, the refiner's own word representation included.
 """
@@ -22,7 +22,7 @@ from uanet_tf.ops.graph_function import graph_function
 
 SENTENCE_LENGTHS = (5, 10, 20, 30, 40, 60, 80, 120)
 BATCH = 64
-# Share of tokens above Gamma: all, and what btc_ner's models show.
+# Share of tokens above Gamma: all, and about that of btc_ner's models.
 ASKED = (1.0, 0.2)
 CRF_LABELS, CRF_ALL = "CRF: Viterbi", "CRF: Viterbi and confidences"
 
@@ -86,7 +86,7 @@ def plot(points: list[Point], path: pathlib.Path, device: str) -> None:
         curves,
         x="tokens per sentence",
         y="sentences per second",
-        title=f"Decoding alone, 17 classes, batches of {BATCH}, {device}",
+        title=f"Decoding only, 17 classes, batches of {BATCH}, {device}",
         log=True,
     )
 
@@ -113,7 +113,7 @@ def _states(tagger: Tagger, length: int) -> tf.Tensor:
 
 
 def _viterbi(tagger: Tagger, length: int) -> Callable[[], object]:
-    """Labels alone: what the graph does not need for them, it leaves out."""
+    """Only labels, so that the graph leaves out what they do not need."""
     states, mask = _states(tagger, length), tf.ones([BATCH, length], tf.bool)
     run = graph_function()(lambda: tagger.drafter.decoder.decide(states, mask).label_ids)
     return lambda: run().numpy()

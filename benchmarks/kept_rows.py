@@ -1,4 +1,4 @@
-"""What it would gain to leave out the rows of the weights that a sample's fixed masks zero.
+"""The gain of leaving out the rows of the weights that a sample's fixed masks set to zero.
 
     python -m benchmarks.kept_rows [--sentences=64] [--tokens=18]
 
@@ -58,7 +58,7 @@ class Layer:
         return tf.reshape(states, [shape[0], self.samples, shape[1], self.units])
 
     def kept(self, inputs: tf.Tensor) -> tf.Tensor:
-        """The same states from the kept rows alone."""
+        """The same states from only the kept rows."""
         shape, samples = tf.shape(inputs), range(self.samples)
         inputs_kept, width = _kept_first(self.input_mask)
         inputs_kept = inputs_kept[:, :width]

@@ -1,4 +1,4 @@
-"""How things are timed: warm-up, repeats, median and spread, beside the machine's own rate."""
+"""Timing: warm-up, repeats, median and spread, and the machine's own rate."""
 
 import dataclasses
 import os
@@ -54,7 +54,7 @@ def interleaved(runs: Mapping[str, Callable[[], object]], *, repeats: int = 5) -
 
 
 def matmul_rate() -> float:
-    """FLOP per second of a large float32 matrix product: what this machine can do at best."""
+    """FLOP per second of a large float32 matrix product: the most that this machine reaches."""
     matrix = tf.random.stateless_normal([MATMUL_SIZE, MATMUL_SIZE], [1, 2])
     multiply = graph_function()(lambda: tf.reduce_sum(tf.matmul(matrix, matrix)))
     timing = timed(lambda: multiply().numpy(), repeats=7, warm_up=2)

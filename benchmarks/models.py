@@ -62,7 +62,7 @@ def uniform_corpus(types: int, mean_length: int, count: int = 1200) -> Trained:
 
 
 def _train(title: str, name: str, recipe: str, flags: tuple[str, ...]) -> Trained:
-    """Trains what is not there yet: a run that is complete is left as it is."""
+    """Trains what is not there yet; a run that is complete is not trained again."""
     folder = FOLDER / name
     runs = {"uanet": flags, "crf": (*flags, *_CRF)}
     for run, extra in runs.items():

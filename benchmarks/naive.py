@@ -1,4 +1,4 @@
-"""A tagger with none of its short cuts: what sampling costs where nothing is shared or left out.
+"""A tagger without its optimizations: the cost of sampling where nothing is shared or left out.
 
 The whole model is run M times, word representation included; each token is represented by itself,
 not each distinct token; every token is refined; sentences come in the order of the file, ten at a
@@ -22,7 +22,7 @@ BATCH = 10
 
 
 def made_naive(tagger: Any) -> Tagger:
-    """Takes the short cuts out of ``tagger``, which it returns."""
+    """Removes the optimizations from ``tagger``, which it returns."""
     if tagger.gate is not None:
         tagger.refine_all = True
     tagger.features = lambda inputs: _features(tagger, inputs)

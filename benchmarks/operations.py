@@ -1,4 +1,4 @@
-"""Processor time of each kind of operation in a stage: where the time goes, and what could go.
+"""Processor time of each kind of operation in a stage.
 
     python -m benchmarks.operations --stage=draft     (or refine, or train)
 

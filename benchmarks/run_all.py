@@ -1,7 +1,7 @@
 """Runs the benchmarks and writes docs/benchmarks.md and its figures: `make bench`.
 
 Everything is generated or trained here; the machine is named and its large-matmul rate is measured
-in the same run. `--quick` is for a look, not for publishing. With
+in the same run. `--quick` gives a first impression, not figures to publish. With
 --trained=NAME:RUN:FILE[:BASELINE_RUN], which may be repeated, the same tables are made of runs of
 yours on a labelled file.
 """
@@ -45,7 +45,7 @@ def main() -> None:
         f"`make bench` on {measure.device_name()}, {datetime.date.today()}. Medians of the "
         "repeats, with the range in brackets. Large float32 matrix product in the same run: "
         f"{before / 1e9:.0f} GFLOP/s before, {after / 1e9:.0f} after. What the figures say, "
-        "which aims they miss, and the profiles that show why, stand in [speed.md](speed.md)."
+        "which aims they miss, and the profiles that show why, are in [speed.md](speed.md)."
     )
     text = "\n\n".join(["# Benchmarks", head, *parts]) + "\n"
     out.write_text(text, encoding="utf-8")

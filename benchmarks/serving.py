@@ -40,7 +40,7 @@ _START_SECONDS = 300
 
 @dataclasses.dataclass
 class Load:
-    """What some clients saw of one kind of request.
+    """Measurements of one kind of request.
 
     Attributes:
       seconds: latency of each request.
@@ -65,7 +65,7 @@ def table(
 
     Args:
       url: of the server.
-      models: {what to call it: its name on the server}; raw text goes to "NAME_text".
+      models: {its name in the table: its name on the server}; raw text goes to "NAME_text".
       sentences: tokenised, to make requests of.
       clients: that send requests at once.
       seconds: how long each row is measured, after a few requests that do not count.
@@ -110,7 +110,7 @@ def request_bodies(signature: str, sentences: Sequence[Sequence[str]], size: int
 
 
 def _inputs(signature: str, batch: Sequence[Sequence[str]]) -> dict[str, list]:
-    """The padded tensors of a request. All ids are the unknown one's: they cost what others do."""
+    """The padded tensors of a request. All ids are the unknown one's, which costs the same."""
     width = max(map(len, batch))
     padded = [[*tokens, *[""] * (width - len(tokens))] for tokens in batch]
     lengths = {"lengths": [len(tokens) for tokens in batch]}
@@ -231,7 +231,7 @@ def main() -> None:
     parser.add_argument("--model_name", default="uanet", help="with --url: its model")
     parser.add_argument("--run_dir", help="without --url: a trained run")
     parser.add_argument("--clients", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=5.0, help="a row is measured so long")
+    parser.add_argument("--seconds", type=float, default=5.0, help="seconds per row")
     parser.add_argument("--out", help="file to write the table to")
     arguments = parser.parse_args()
     from benchmarks import measure

@@ -2,7 +2,7 @@
 
     python -m benchmarks.trained --data=FILE --run_dir=RUN [--baseline=CRF_RUN]... [--repeats=5]
 
-Naive is the same model without its short cuts, see ``benchmarks.naive``; "in batches of ten" is the
+Naive is the model without its optimizations, see ``benchmarks.naive``; "in batches of ten" is the
 exact tagger with everything refined, in the order of the file, ten sentences at a time. Times are
 those of `uanet_tf.tag` on sentences in memory; repeats of all rows are taken in turn, so that
 ratios compare runs under the same load.
@@ -25,7 +25,7 @@ BASELINE = "baseline: "
 
 @dataclasses.dataclass
 class Row:
-    """One way to tag: what runs, and what came of it."""
+    """One way to tag: the function, and its results."""
 
     name: str
     tag: Callable[[], list]

@@ -57,7 +57,7 @@ def token_flops(tagger: Tagger) -> int:
 
     Two for each weight forward, two for the gradient of the input, two for that of the weight.
     Left out is what does not grow with tokens (distances) or has no weights (attention), and what
-    is done once a distinct word (characters).
+    is done once per distinct word (characters).
     """
     weights = 0
     for part in tagger.layers:

@@ -1,7 +1,7 @@
 """Builds the virtual environment from the pinned requirements, unless it is up to date.
 
-``python tools/make_venv.py [FOLDER]``, run by ``make venv``. The stamp in the folder says
-from what the environment was built; it is written last, so that an install which was
+``python tools/make_venv.py [FOLDER]``, run by ``make venv``. The stamp in the folder records
+what the environment was built from; it is written last, so that an install which was
 interrupted is never taken for a finished one. The package itself is linked in, so that ``uanet``
 and ``import uanet_tf`` work from any folder. Standard library only.
 """
@@ -47,12 +47,12 @@ def is_up_to_date(venv: Path) -> bool:
 
 
 def is_linked(venv: Path) -> bool:
-    """Whether the package stands in the environment, or is not there yet (a container's layers)."""
+    """Whether the package is in the environment, or is not there yet (a container's layers)."""
     return (venv / "bin" / PROGRAM).exists() or not (ROOT / PROJECT).exists()
 
 
 def check_ownership(venv: Path) -> None:
-    """Refuses a folder that this script did not make: its stamp is there from the start."""
+    """Refuses a folder that this script did not make, which has no stamp."""
     if not venv.exists() or (venv / STAMP).exists():
         return
     if not venv.is_dir() or any(venv.iterdir()):
@@ -63,7 +63,7 @@ def check_ownership(venv: Path) -> None:
 
 
 def clear(venv: Path) -> None:
-    """Leaves nothing in the folder but a stamp that says unfinished."""
+    """Removes everything from the folder except a stamp that says unfinished."""
     stamp = venv / STAMP
     venv.mkdir(parents=True, exist_ok=True)
     stamp.write_text(UNFINISHED, encoding="utf-8")
@@ -92,7 +92,7 @@ def build(venv: Path, lock_file: int) -> None:
 
     Args:
       venv: the folder.
-      lock_file: descriptor of the lock, handed down so that an installer which outlives
+      lock_file: descriptor of the lock, passed on so that an installer which outlives
         this process still keeps others out.
     """
     # The base interpreter: this one may belong to the environment just deleted.
@@ -145,7 +145,7 @@ def main(arguments: list[str]) -> None:
 
 
 def install(venv: Path, shown: str, lock_file: int) -> None:
-    """Builds the environment anew, and says so."""
+    """Builds the environment again, with a message."""
     check_ownership(venv)
     print(
         f"Installing TensorFlow and friends into {shown}: about a minute, longer on a "

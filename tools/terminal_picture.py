@@ -21,7 +21,7 @@ def draw(text: str, title: str) -> str:
     console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True)
     console.print(lines, soft_wrap=True)
     picture = console.export_svg(title=title)
-    # A picture in a README may load nothing; the fonts named after these are on every machine.
+    # A picture in a README cannot load fonts; the ones named after these are on every machine.
     return re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL)
 
 

@@ -26,8 +26,8 @@ _OUTPUT_FORMATS = ("jsonl", "conll")
 def run(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command and exits.
 
-    0: done; 1: done, but some lines have an error in place of an answer; 2: bad input, told in one
-    sentence; 130: interrupted; 141: the reader of the output went away.
+    0: done; 1: done, but some lines have an error instead of an answer; 2: bad input, explained in
+    one sentence; 130: interrupted; 141: the reader of the output went away.
     """
     try:
         code = main(sys.argv[1:] if arguments is None else arguments)
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
             if stream is sys.stdout:
                 stream.flush()
     if failed:
-        print(f"{failed:,} lines have an error in place of an answer.", file=sys.stderr)
+        print(f"{failed:,} lines have an error instead of an answer.", file=sys.stderr)
     return BAD_ROWS if failed else 0
 
 
@@ -89,7 +89,7 @@ def _tag(tagger: Tagger, rows: Iterator[Row]) -> Iterator[tuple[Row, TaggedSente
 
 
 def _write_json(stream: TextIO, row: Row, tagged: TaggedSentence | None) -> None:
-    """The fields of the input and those of the answer, which win where both have one."""
+    """The fields of the input and of the answer; the answer's win where both have one."""
     answer: dict[str, Any] = (
         {"error": row.error, "line": row.line} if tagged is None else tagged.to_dict()
     )
@@ -107,8 +107,8 @@ def _write_conll(stream: TextIO, row: Row, tagged: TaggedSentence | None) -> Non
         raise InputError(f"Line {row.line} of the input: {row.error} (--output_format=jsonl)")
     lines = row.lines or tagged.tokens
     if not row.lines and any(set("\t\n\r") & set(token) for token in lines):
-        raise InputError(f"Line {row.line} of the input: a word cannot stand in a CoNLL column.")
-    # In the input's own manner: a tab behind blanks would make the blanks part of the token.
+        raise InputError(f"Line {row.line} of the input: a word does not fit a CoNLL column.")
+    # With the input's own separator: a tab after blanks would make the blanks part of the token.
     separator = " " if row.lines and " " in lines[0] and "\t" not in lines[0] else "\t"
     pairs = zip(lines, tagged.labels, strict=True)
     stream.write("".join(f"{line}{separator}{label}\n" for line, label in pairs) + "\n")
@@ -122,7 +122,7 @@ _WRITERS: dict[str, Callable[[TextIO, Row, TaggedSentence | None], None]] = {
 
 @contextlib.contextmanager
 def _open_output(path: str) -> Iterator[TextIO]:
-    """Standard output, or a file that takes its name only when all is written."""
+    """Standard output, or a file that gets its name only when all is written."""
     if path == STDIN:
         with contextlib.suppress(AttributeError):  # a stand-in for standard output
             sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
@@ -147,7 +147,7 @@ def _create(path: str, name: str) -> TextIO:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence, without the usage."""
+    """Reports the error in one sentence, without the usage."""
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message[0].upper()}{message[1:]} (see --help)")

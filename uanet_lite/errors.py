@@ -2,4 +2,4 @@
 
 
 class InputError(ValueError):
-    """Bad input, said in one sentence that names the file and line, or the argument and value."""
+    """Bad input, explained in one sentence that names file and line, or argument and value."""

@@ -37,7 +37,7 @@ def make_runner(path: str | os.PathLike[str]) -> Run:
         interpreter = interpreter_class(
             model_path=os.fspath(path),
             num_threads=1,
-            # Delegates take graphs of fixed sizes only, and say so for each file.
+            # Delegates accept only graphs of fixed sizes, and print a message for each file.
             experimental_op_resolver_type=resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
         )
         runner = interpreter.get_signature_runner(_SIGNATURE)

@@ -27,14 +27,14 @@ _LEAST = {"max_tokens": 1, "max_chars": 2}
 
 @dataclasses.dataclass(frozen=True)
 class ModelFile:
-    """What stands behind the graph of a .tflite file.
+    """The files appended to the graph of a .tflite file.
 
     Attributes:
-      settings: settings.json; docs/serving.md says what is in it.
+      settings: settings.json, described in docs/serving.md.
       labels: names of the labels, in the scheme of the training file.
       words: words from id 2 on, normalised.
       chars: characters from id 2 on.
-      tokenizer: cuts texts as the training data is cut.
+      tokenizer: cuts texts like the training data.
     """
 
     settings: dict[str, Any]
@@ -45,7 +45,7 @@ class ModelFile:
 
 
 def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
-    """Reads what stands behind the graph of a .tflite file.
+    """Reads the files appended to the graph of a .tflite file.
 
     Raises:
       InputError: no such file, or one that ``export.py --tflite`` did not write.
@@ -59,7 +59,7 @@ def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
         words = settings["words"] if "words" in settings else _lines(files.get(_WORDS, b""))
         chars = [chr(int(line.split("\t")[0])) for line in _lines(files[_CHARS])]
         labels = _lines(files[_LABELS])
-        # Files of before know no tokenizer: theirs is the first kind.
+        # Older files have no tokenizer: theirs is the first kind.
         named = settings.get("tokenizer")
         tokenizer = Tokenizer() if named is None else Tokenizer.from_dict(named)
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
@@ -67,7 +67,7 @@ def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
     if settings["format"] != FORMAT:
         raise InputError(
             f"{path} has the format {settings['format']!r}, and this version of uanet_lite reads "
-            f"{FORMAT}: install the version that goes with it, or export the run again."
+            f"{FORMAT}: install the version for it, or export the run again."
         )
     return ModelFile(settings, labels, words, chars, tokenizer)
 
@@ -75,7 +75,7 @@ def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
 def _read_archive(path: str | os.PathLike[str]) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(path) as archive:
-            # As they are written; what is packed could unpack to any size.
+            # Stored without compression: a compressed file could unpack to any size.
             if any(item.compress_type != zipfile.ZIP_STORED for item in archive.infolist()):
                 raise zipfile.BadZipFile
             return {item.filename: archive.read(item) for item in archive.infolist()}
@@ -92,12 +92,12 @@ def _checked(settings: Any) -> dict[str, Any]:
     """The settings, each of its type.
 
     Raises:
-      ValueError: says what is wrong.
+      ValueError: a setting is missing or wrong; the text names it.
     """
     if not isinstance(settings, dict) or "format" not in settings:
         raise ValueError(f"{_SETTINGS} says no format.")
     if settings["format"] != FORMAT:
-        return settings  # nothing else is known of it
+        return settings  # the other settings may be different
     for name, kinds in _TYPES.items():
         value = settings.get(name)
         if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):

@@ -25,7 +25,7 @@ _MOST_PEEKED = 10_000
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """One sentence of a file, and what its answer must repeat.
+    """One sentence of a file, and the input that its answer repeats.
 
     Attributes:
       sentence: a text or a list of words.
@@ -43,7 +43,7 @@ class Row:
 
 
 def guess_format(path: str) -> str:
-    """The format by the file's ending; "text" if that tells nothing."""
+    """The format by the file's ending; "text" if it is unknown."""
     return next((kind for end, kind in _ENDINGS.items() if path.lower().endswith(end)), "text")
 
 

@@ -1,4 +1,4 @@
-"""What a sentence may be, and its tokens."""
+"""Checks sentences and gives their tokens."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ def read_sentence(sentence: Any, name: str, tokenizer: Tokenizer) -> Tokens:
 
     Args:
       sentence: a text or a list of words; either may be empty.
-      name: by which messages call it.
+      name: its name in messages.
       tokenizer: cuts texts.
 
     Raises:

@@ -26,10 +26,10 @@ class Span(NamedTuple):
 def decode_spans(labels: Sequence[str]) -> list[Span]:
     """The spans of a label sequence, in order.
 
-    Lenient: an inside or end label that cannot continue what stands before it starts a span.
+    Lenient: an inside or end label that cannot continue the label before it starts a span.
     """
     spans = []
-    start, open_type = 0, None  # open_type: the type of a span that may still go on
+    start, open_type = 0, None  # open_type: the type of a span that may still continue
     for index, label in enumerate(labels):
         role, span_type = _ROLES.get(label[:1], "O"), label[2:]
         continues = role in ("I", "E") and open_type == span_type

@@ -1,4 +1,4 @@
-"""Tagging with a TensorFlow Lite file."""
+"""Tags with a TensorFlow Lite file."""
 
 import collections
 import concurrent.futures
@@ -17,7 +17,7 @@ from uanet_lite.spans import decode_spans, encode_spans
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.token_lookup import TokenLookup
 
-# Sentences that each thread has before it, so that none waits.
+# Sentences queued for each thread, so that none waits.
 _AHEAD = 4
 _OUTPUTS = {
     "label_ids": np.int32,
@@ -44,7 +44,7 @@ class Tagger:
       threshold: Gamma, nats; a part of the graph.
       label_names: labels, in the scheme of the training file.
       label_scheme: their tag scheme; None for labels of single tokens.
-      tokenizer: cuts texts as the training data is cut.
+      tokenizer: cuts texts like the training data.
       max_tokens: longest sentence that is read in one piece; a longer one is read in windows.
 
     Raises:
@@ -91,7 +91,7 @@ class Tagger:
           One TaggedSentence for each, in the order given.
 
         Raises:
-          InputError: names the position of what is no sentence.
+          InputError: an item is no sentence; names its position.
         """
         return list(self.tag_stream([sentences] if isinstance(sentences, str) else sentences))
 

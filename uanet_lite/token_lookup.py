@@ -14,7 +14,7 @@ _NEW_CAPITALS = (
     *(range(code, code + 1) for code in (0x2C2F, 0xA7C0, 0xA7D0, 0xA7D6, 0xA7D8)),
     range(0x10570, 0x10596),
 )
-# Stands for such a letter while others are lowered: no letter, so that a word ends there.
+# Replaces such a letter while others are lowered: no letter, so that a word ends there.
 _STAND_IN = "\U0010ffff"
 _KEPT = frozenset(chr(code) for codes in _NEW_CAPITALS for code in codes) | {_STAND_IN}
 _ASCII_DIGITS = str.maketrans(dict.fromkeys("123456789", "0"))
@@ -30,8 +30,8 @@ def normalize_digits(text: str) -> str:
 def lower(text: str) -> str:
     """Lower case by Unicode's rules, of the version that TensorFlow knows.
 
-    One difference is left: whether a capital sigma ends a word, where a character that is newer
-    than Unicode 13 stands beside it.
+    One difference remains: whether a capital sigma ends a word if a character that is newer
+    than Unicode 13 follows or precedes it.
     """
     if text.isascii() or _KEPT.isdisjoint(text):
         return text.lower()
@@ -46,7 +46,7 @@ def _is_digit(character: str) -> bool:
 
 
 class TokenLookup:
-    """Maps tokens to word ids and character ids, as the layer that the model was trained with.
+    """Maps tokens to word ids and character ids, like the layer that the model was trained with.
 
     Args:
       words: words from id 2 on, normalised.

@@ -1,4 +1,4 @@
-"""Splitting text into tokens: the rules of ``uanet_tf.text.tokenizer``, in its words."""
+"""Splits text into tokens: the rules of ``uanet_tf.text.tokenizer``, repeated."""
 
 import dataclasses
 import functools
@@ -11,16 +11,16 @@ from uanet_lite.errors import InputError
 
 MAX_ABBREVIATIONS = 500
 KINDS = ("unicode", "ptb", "whitespace")
-SEPARATOR = "\x1f"  # a blank like others, put where a word is to be cut
+SEPARATOR = "\x1f"  # a kind of blank, put where a word is to be cut
 
 _JOINERS = "\u200c\u200d"
-# What stands for combining marks and for joiners, which `re` does not know: rare letters.
+# Rare letters that replace combining marks and joiners, which `re` does not know.
 _MARK, _JOINER = "\U000103a0", "\U000103a1"
 _FLAG = r"[\U0001f1e6-\U0001f1ff]{2}"
-# A character that is no letter, with what belongs to an emoji: marks, joined ones, skin colours.
+# A character that is no letter, with the rest of an emoji: marks, joined ones, skin tones.
 _SYMBOL = rf"[^\w\s](?:{_JOINER}[^\w\s]|[{_MARK}{_JOINER}\U0001f3fb-\U0001f3ff])*"
 
-# Letters of a word, roughly: what is no ASCII and no punctuation of the usual blocks counts.
+# Letters of a word, roughly: all but ASCII and punctuation of the usual blocks.
 _LETTERS = "0-9A-Za-z_\u00c0-\u1fff\u200c\u200d\u2070-\u2fff\u3040-\U0010ffff"
 # (pattern, replacement with SEPARATOR): in this order, in Python and in the graph.
 CUTS = (
@@ -30,7 +30,7 @@ CUTS = (
         rf"\1{SEPARATOR}\2\3",
     ),
     (rf"(^|[^{_LETTERS}])([cC]an)(not)(\Z|[^{_LETTERS}])", rf"\1\2{SEPARATOR}\3\4"),
-    # The full stop behind a sentence's last number.
+    # The full stop after a sentence's last number.
     (r"([0-9])(\.[\"'”’»)\]]*[ \t\n]*)\Z", rf"\1{SEPARATOR}\2"),
 )
 RUNS = r"\.\.+|--+|!!+|\?\?+|==+|\*\*+|''|``|<<|>>"
@@ -45,7 +45,7 @@ class Tokenizer:
         full stop ("don't", "e-mail", "U.S"), between digits also over one comma or colon, or one
         other character, with what belongs to an emoji. "ptb": as in the Penn Treebank and most
         corpora of English: "do" "n't", "Apple" "'s", "U.S.", "Corp.", "...", web and mail
-        addresses. "whitespace": what stands between blanks.
+        addresses. "whitespace": the parts between blanks.
       abbreviations: for "ptb": words that keep their full stop.
       ordinals: for "ptb": whether numbers keep a full stop within a sentence ("14. marta").
     """
@@ -60,7 +60,7 @@ class Tokenizer:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Tokenizer":
-        """From what stands in settings.json.
+        """From the values in settings.json.
 
         Raises:
           InputError: these are not a tokenizer's values.
@@ -103,7 +103,7 @@ def _words(between_digits: str) -> str:
 
 
 def _shadow(text: str) -> str:
-    """The text with letters in place of combining marks and joiners; of the same length."""
+    """The text with letters instead of combining marks and joiners; of the same length."""
     if text.isascii():
         return text
     return "".join(map(_shadow_character, text))

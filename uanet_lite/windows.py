@@ -18,7 +18,7 @@ class Window(NamedTuple):
 def split(length: int, size: int) -> list[Window]:
     """Cuts a sentence of ``length`` tokens into windows of at most ``size`` tokens.
 
-    Each token is kept from the window in which it stands farthest from a cut; at equal distance
+    Each token is kept from the window in which it is farthest from a cut; at equal distance
     from the earlier one. A sentence that fits is one window.
     """
     if length <= size:

@@ -1,4 +1,4 @@
-"""Sequence labelling that knows when it is unsure: UANet (Gui et al., EMNLP 2020) in TensorFlow.
+"""Sequence labelling with an uncertainty per token: UANet (Gui et al., EMNLP 2020) in TensorFlow.
 
 Train, or load what has been trained:
 
@@ -11,7 +11,7 @@ Tag text, texts, or sentences that are lists of words:
 ...     print(sentence)  # [ORG Riverton] beat [ORG Marlow] 2-1 .
 ...     for entity in sentence.entities:
 ...         print(entity.text, entity.type, entity.start, entity.end, entity.confidence)
-...     print(sentence.uncertainty)  # nats, one per token: what the gate looks at
+...     print(sentence.uncertainty)  # nats, one per token; the gate compares it with Gamma
 
 The model is a Keras model; ``pad`` makes the arrays that it takes:
 
@@ -44,7 +44,7 @@ __all__ = [
     "train",
 ]
 
-# TensorFlow notes at its import that it found no GPU, nine lines; who wants them sets the level.
+# At its import TensorFlow logs nine lines about missing GPUs; set the level to see them.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 # TensorFlow takes seconds to import, so names are looked up when first used; and modules

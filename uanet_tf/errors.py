@@ -1,12 +1,12 @@
-"""What is raised for bad input, for bad arguments of a layer, and for a signal to stop."""
+"""Exceptions for bad input, for bad arguments of a layer, and for a signal to stop."""
 
 
 class InputError(ValueError):
-    """Bad input, said in one sentence.
+    """Bad input, explained in one sentence.
 
     The message names the file and line (``news.conll:17: ...``), or the argument
     and what was received (``--threshold must be at least 0. Received: -1``).
-    Scripts print the message alone on stderr and exit with code 2.
+    Scripts print only the message on stderr and exit with code 2.
     """
 
 

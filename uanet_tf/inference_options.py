@@ -37,7 +37,7 @@ class InferenceOptions:
         choices=SAMPLING,
     )
     threshold: float = option(
-        0.35, "Gamma, nats: tokens more uncertain than this take the refined label.", low=0.0
+        0.35, "Gamma, nats: tokens more uncertain than this get the refined label.", low=0.0
     )
     uncertainty: str = option(
         "entropy",

@@ -6,7 +6,7 @@ from typing import Any
 
 from uanet_tf.errors import InputError
 
-# Far above any use: a typing error, or somebody else's configuration, may not take the machine.
+# Far above any use: a typing error, or somebody else's configuration, must not exhaust the machine.
 MAX_COUNT = 1_000_000
 MAX_WIDTH = 65_536
 MAX_LAYERS = 256
@@ -86,7 +86,7 @@ def check_option(field: dataclasses.Field, value: Any, name: str) -> None:
 
     Args:
       field: made by ``option``.
-      value: what it is to be.
+      value: the new value.
       name: the field as the user knows it, ``--threshold`` or `` `threshold` ``.
     """
     limits = field.metadata

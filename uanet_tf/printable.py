@@ -1,8 +1,8 @@
-"""Text of strangers on a terminal: what would act there is shown in place of acting."""
+"""Untrusted text on a terminal: control characters are shown and not obeyed."""
 
 import unicodedata
 
-# Marks that turn the direction of writing, and so let a text look like another one.
+# Marks that change the direction of writing, which can make a text look like another one.
 _TURNING = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _ACTING = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of pairs, line and paragraph ends
 
@@ -14,7 +14,7 @@ def printable(text: str, *, keep: str = "") -> str:
 
     Args:
       text: of a file, or of somebody else.
-      keep: characters that stay all the same, such as line ends.
+      keep: characters that are not escaped, such as line ends.
     """
     if text.isprintable():
         return text

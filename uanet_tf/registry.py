@@ -5,13 +5,13 @@ the parts that it uses and no others. A part is made by its class method
 
     from_settings(config, vocabulary, **kwargs)
 
-which takes from the settings what its constructor wants. docs/extending.md adds a part.
+which takes its constructor's arguments from the settings. docs/extending.md adds a part.
 """
 
 import importlib
 from typing import Any
 
-# A layer over the characters of a word stands beside the word embedding (WordRepresentation).
+# A layer over the characters of a word is combined with the word embedding (WordRepresentation).
 REPRESENTATIONS = {
     "words": "uanet_tf.representation.word_representation:WordRepresentation",
     "char_cnn": "uanet_tf.representation.char_cnn:CharCNN",

@@ -31,7 +31,7 @@ class DataConfig:
     label_column: int = option(-1, "Column of the label; negative counts from the end.")
     tokenizer: str = option(
         "auto",
-        "How raw text is cut: as the training tokens are (auto), or by the rule named.",
+        "Tokenizer of raw text: the one that fits the training tokens (auto), or the one named.",
         choices=("auto", *TOKENIZERS),
     )
     normalize_digits: bool = option(True, "Read every digit as 0 (Lample et al., 2016).")
@@ -47,7 +47,7 @@ class DataConfig:
     )
     context: str = option(
         "sentence",
-        "What is read in one piece: each sentence by itself, or the sentences of a document "
+        "Unit that is read in one piece: each sentence by itself, or the sentences of a document "
         "together, up to --max_tokens (Strubell et al., 2017). For files that mark documents "
         "(-DOCSTART- lines, # newdoc).",
         choices=("sentence", "document"),
@@ -93,7 +93,7 @@ class RepresentationConfig:
     shape_width: int = width(5, "Width of word shape vectors (Strubell et al., 2017: 5).")
     similarity_weight: float = option(
         1.0,
-        "Factor on the objective that draws what characters say to the word vector, for "
+        "Factor on the objective that draws the characters' vector to the word vector, for "
         "--representation=char_attention (Rei et al., 2016: 1).",
         low=0.0,
     )
@@ -147,7 +147,7 @@ class EncoderConfig:
         True, "Start the dilated convolutions of id_cnn as the identity (Strubell et al., 2017)."
     )
     score_iterates: bool = option(
-        True, "Train id_cnn on the states after every iterate (its Eq. 10), not the last alone."
+        True, "Train id_cnn on the states after every iterate (its Eq. 10), not only the last."
     )
 
 
@@ -221,7 +221,7 @@ class TrainingConfig:
     epochs: int = _count(100, "Most passes over the training data (released code: 100).")
     schedule_epochs: int = _count(
         0,
-        "Epochs that the schedules are laid out for, where a run is to stop before; 0: --epochs.",
+        "Epochs that the schedules are planned for, if a run is to stop earlier; 0: --epochs.",
         low=0,
     )
     min_steps: int = _count(0, "Least steps in an epoch; a small file is read again.", low=0)
@@ -326,14 +326,14 @@ class TrainingConfig:
     )
     distill_samples: int = _count(
         16,
-        "After training, a small head learns from so many samples of training sentences to predict "
+        "After training, a small head learns from this many samples of training text to predict "
         "their mean and disagreement in one pass, for --sampling=distilled. 0: none is trained.",
         low=0,
         high=10_000,
     )
     average_decay: float = _rate(
         0.0,
-        "Decay a step of a moving average of the weights, which is scored and saved; 0: none.",
+        "Decay per step of a moving average of the weights, which is scored and saved; 0: none.",
     )
     save_seconds: int = _count(
         60,

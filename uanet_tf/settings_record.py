@@ -1,4 +1,4 @@
-"""Which settings the parts of a model read."""
+"""Records which settings the parts of a model read."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ from uanet_tf.config import Config
 
 
 class SettingsRecord:
-    """A configuration that notes what is read of it.
+    """A configuration that records which of its settings are read.
 
-    Parts take their settings from it as from a ``Config``. So what a choice of parts does not read
-    is known without a list of names.
+    Parts take their settings from it as from a ``Config``. So the settings that a choice of parts
+    does not read are known without a list of names.
 
     Args:
       config: the settings.

@@ -27,7 +27,7 @@ def read_json(path: pathlib.Path, max_bytes: int = MAX_BYTES) -> Any:
 
 
 def read_bytes(path: pathlib.Path, max_bytes: int = MAX_BYTES) -> bytes:
-    """Reads a regular file; a pipe or a device in its place, which could block, is refused.
+    """Reads a regular file; a pipe or a device, which could block, is refused.
 
     Raises:
       OSError: the file cannot be read.
@@ -71,7 +71,7 @@ def check_fields(
       values: parsed JSON.
       required: {key: type or types}. A bool is not an int; an int will do as a float.
       optional: the same of keys that may be missing.
-      where: what the object is, for messages.
+      where: name of the object, for messages.
 
     Raises:
       InputError: it is anything else.

@@ -17,7 +17,7 @@ MAX_DEPTH = 64
 def check_weight_file(path: str | os.PathLike) -> int:
     """Checks a ``.weights.h5`` before anything reads it.
 
-    HDF5 can do more than hold arrays: a link or an array may stand in another file, which reading
+    HDF5 can do more than hold arrays: a link or an array may be in another file, which reading
     would open; values may be spread over several files (virtual data sets), made up by a filter
     whose code is loaded, or declared in any number without being stored. Keras uses none of
     this. So what is not a group or an array of stored numbers is refused.
@@ -85,7 +85,7 @@ class _Check:
         self._once(dataset)
         h5d, made = self._h5py.h5d, dataset.id.get_create_plist()
         if made.get_layout() == h5d.VIRTUAL or made.get_external_count():
-            self._refuse("an array's values stand in another file")
+            self._refuse("an array's values are in another file")
         if made.get_layout() not in (h5d.CONTIGUOUS, h5d.COMPACT) or made.get_nfilters():
             self._refuse("an array is in pieces or filtered")
         if dataset.shape is None or dataset.dtype.kind not in "fiu":
@@ -97,7 +97,7 @@ class _Check:
         return size, stored
 
     def _once(self, item: Any) -> None:
-        """A second way to the same object could be a way without an end."""
+        """Refuses a second path to the same object, which could be endless."""
         address = self._h5py.h5o.get_info(item.id).addr
         if address in self._seen:
             self._refuse("an object has two names")
@@ -111,9 +111,9 @@ class _Check:
 
 @contextlib.contextmanager
 def at_most(num_values: int) -> Iterator[None]:
-    """Inside, the variables made may have this many values together: those that are stored.
+    """Limits the variables made in this context to this many values together: those stored.
 
-    So a few numbers in a configuration cannot take the memory of the machine.
+    So a few numbers in a configuration cannot exhaust the memory of the machine.
 
     Raises:
       InputError: there are more; before the memory is taken.

@@ -164,7 +164,7 @@ def test_unknown_labels_are_a_warning(call, tmp_path, caplog):
     (tmp_path / "dev.conll").write_text(GOOD.replace("LOC", "GPE").replace("Anna\tB-PER", "A\tO"))
     light = [f"--{name}={value}" for name, value in LIGHT.items()]
     assert call("--epochs=1", *light)[0] == 0
-    said = "dev: labels that the training file never shows count as errors: B-GPE (1)"
+    said = "dev: labels that the training file does not have count as errors: B-GPE (1)"
     assert said in caplog.messages
     # Whatever the model gave for it, it is an error.
     assert metrics(tmp_path / "run")["dev"]["f1"] == 0
@@ -199,7 +199,7 @@ def test_ctrl_c(call, tmp_path, monkeypatch, caplog):
 
     monkeypatch.setattr(fit_module._Training, "_train_epoch", interrupted)
     assert call()[0] == 130
-    said = "stopped; the same command goes on from the last saved state"
+    said = "stopped; the same command continues from the last saved state"
     assert caplog.messages[-1] == said
     assert not (tmp_path / "run" / "model.keras").exists()
 
@@ -220,7 +220,7 @@ def test_from_the_shell(corpus, tmp_path):
     assert process.returncode == 143, err
     assert out == ""
     assert "Traceback" not in err
-    assert err.splitlines()[-1] == "stopped; the same command goes on from the last saved state"
+    assert err.splitlines()[-1] == "stopped; the same command continues from the last saved state"
     assert list((tmp_path / "run" / "checkpoints").glob("ckpt-*.index"))
     assert not (tmp_path / "run" / "model.keras").exists()
 

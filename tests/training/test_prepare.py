@@ -95,7 +95,7 @@ def test_unknown_labels_are_counted_in_a_warning(configure, caplog):
     with caplog.at_level(logging.WARNING, logger="absl"):
         prepared = prepare(configure(dev=dev, test=NER))
     assert caplog.messages == [
-        "dev: labels that the training file never shows count as errors: B-GPE (1)"
+        "dev: labels that the training file does not have count as errors: B-GPE (1)"
     ]
     assert prepared.splits["dev"][1].labels == ("O", "B-GPE")
 
@@ -146,7 +146,7 @@ def test_documents_are_read_in_one_piece(configure):
 def test_documents_must_be_marked(configure, name):
     marked = MARK + NER + "\n" + MARK + NER
     files = {"train": marked, "dev": marked, "test": marked, name: MARK + NER}
-    with pytest.raises(InputError, match=f"--context=document, but .*{name} does not tell docum"):
+    with pytest.raises(InputError, match=f"--context=document, but .*{name} does not mark docum"):
         prepare(configure(**files, context="document"))
 
 

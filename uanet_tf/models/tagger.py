@@ -47,9 +47,8 @@ class Tagger(tf.keras.Model):
       vocabulary: words, characters and labels.
 
     Call arguments:
-      inputs: a dictionary with ``tokens`` [B, T] strings and ``lengths`` [B] int32; strings
-        at or beyond ``lengths`` are ignored. Features (see
-        ``data.batching.BatchBuilder``) are accepted instead of tokens.
+      inputs: a dictionary with ``tokens`` [B, T] strings and ``lengths`` [B] int32, which ends
+        each row; or features (see ``data.batching.BatchBuilder``).
 
     Returns:
       A dictionary: labels, draft_labels, refined_labels [B, T] strings in the scheme of

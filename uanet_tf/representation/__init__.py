@@ -1,1 +1,1 @@
-"""From tokens to one vector a word."""
+"""From tokens to one vector per word."""

@@ -15,7 +15,7 @@ from uanet_tf.representation.bert_layer import BertLayer
 class BertEncoder(tf.keras.layers.Layer):
     """Contextual states of sub-words.
 
-    No work is done for padding, and in the last layer none for sub-words that nobody asks for.
+    Nothing is computed for padding, and in the last layer only the requested sub-words.
     Text is of one segment, whose embedding is a vector; there is no pooled output.
 
     Args:
@@ -32,9 +32,9 @@ class BertEncoder(tf.keras.layers.Layer):
       attention_dropout: rate of dropout on attention weights.
 
     Call arguments:
-      ids: [R, S] int32, positions in the vocabulary; what stands at padding is not looked at.
+      ids: [R, S] int32, positions in the vocabulary; ignored at padding.
       mask: [R, S] boolean, True = sub-word, S at most ``max_positions``.
-      places: [W, 2] int64, row and column of the states that are wanted; None: all that the
+      places: [W, 2] int64, row and column of the requested states; None: all that the
         mask keeps, row after row.
       dropout_seed: [2] int32 seed, or None to drop nothing.
 
@@ -129,12 +129,12 @@ class BertEncoder(tf.keras.layers.Layer):
 
     @staticmethod
     def _numbers(places: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-        """Where the states of [W, 2] places stand among those of all sub-words, [W]."""
+        """Indices [W] of the states of [W, 2] places among those of all sub-words."""
         lengths = tf.reduce_sum(tf.cast(mask, tf.int64), axis=1)
         return tf.gather(tf.cumsum(lengths, exclusive=True), places[:, 0]) + places[:, 1]
 
     def fill(self, weights: Mapping[str, np.ndarray]) -> None:
-        """Takes pretrained weights, under the names of ``BertSpec.weight_shapes``."""
+        """Sets pretrained weights, under the names of ``BertSpec.weight_shapes``."""
         if not self.built:
             self.build([None, None])
         for name, value in weights.items():

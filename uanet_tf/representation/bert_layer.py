@@ -20,8 +20,8 @@ class BertLayer(tf.keras.layers.Layer):
         H = LayerNorm(x + W_o attention(x) + b_o)
         output = LayerNorm(H + W_2 gelu(W_1 H + b_1) + b_2)
 
-    States stand one below another, [N, D], without padding: only the attention itself, a small
-    part of the work, sees rows.
+    States are concatenated, [N, D], without padding: only the attention itself, a small
+    part of the work, has rows of sentences.
 
     Args:
       num_heads: attention heads.
@@ -35,7 +35,7 @@ class BertLayer(tf.keras.layers.Layer):
       states: [N, D], of the sub-words, row after row.
       places: [N, 2] int64, row and column of each.
       mask: [R, S] boolean, True = sub-word.
-      asked: [W] int64, which states are wanted; None: all.
+      asked: [W] int64, which states are requested; None: all.
       dropout_seed: [2] int32 seed, or None to drop nothing.
 
     Output shape:

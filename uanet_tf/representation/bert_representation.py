@@ -19,10 +19,10 @@ from uanet_tf.representation.representation import VECTORS, Representation
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class BertRepresentation(Representation):
-    """BERT over the sub-words of each sentence; a token is the state of its first one.
+    """BERT over the sub-words of each sentence; a token's vector is the state of its first one.
 
-    ``read`` runs BERT once per batch: a call on features that were read only drops from the
-    vectors. A sentence too long for BERT is read in overlapping windows.
+    ``read`` runs BERT once per batch: a call on features that were read only applies dropout to
+    the vectors. A sentence too long for BERT is read in overlapping windows.
 
     Args:
       bert: a BertEncoder.
@@ -131,7 +131,7 @@ class BertRepresentation(Representation):
         return dropout(vectors, self.embedding_dropout, fold_in(dropout_seed, 1))
 
     def read(self, features, dropout_seed=None):
-        """Adds token_vectors [B, T, D], what BERT says of each token."""
+        """Adds token_vectors [B, T, D], BERT's vector of each token."""
         if VECTORS in features:
             return features
         index = features["form_index"]

@@ -12,13 +12,13 @@ from uanet_tf.representation.form_representation import FormRepresentation
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class CharAttention(FormRepresentation):
-    """Weighs, number by number, a word's embedding x against what its characters say, m.
+    """Mixes, element by element, a word's embedding x with a vector of its characters, m.
 
     m = tanh(W_m h), h the character layer's output; z = sig(W_3 tanh(W_1 x + W_2 m));
     the representation is z x + (1 - z) m (Rei's Eq. 13). All products have a bias, as in the
     authors' code. In training m is drawn to x, not x to m, for words with an embedding of
     their own: the sum over tokens of 1 - cos(m, x), without gradient at x (Rei's Eq. 14). So m
-    learns to stand in for x where there is none.
+    learns to replace x where there is none.
 
     Args:
       num_words: number of word ids, padding (0) and unknown (1) included.

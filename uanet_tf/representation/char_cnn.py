@@ -74,7 +74,7 @@ class CharCNN(CharLayer):
         features = tf.nn.conv1d(vectors, self.kernel, stride=1, padding="SAME")
         features = tf.where(tf.expand_dims(real, -1), features, features.dtype.min)
         pooled = tf.reduce_max(features, axis=1)  # [U, filters]
-        # A word without characters (all padding) gets the bias alone.
+        # A word without characters (all padding) gets only the bias.
         some = tf.reduce_any(real, axis=1, keepdims=True)
         return tf.where(some, pooled, tf.zeros([], pooled.dtype)) + self.bias
 

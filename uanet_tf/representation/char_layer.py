@@ -1,4 +1,4 @@
-"""What most layers over the characters of a word have: an embedding of characters."""
+"""The base of most layers over the characters of a word: an embedding of characters."""
 
 import math
 
@@ -37,10 +37,10 @@ class CharLayer(SpellingLayer):
         super().build(input_shape)
 
     def embed(self, char_ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns the vectors [U, W, char_width], zeros at padding, and what is real [U, W]."""
+        """Returns the vectors [U, W, char_width], zeros at padding, and their mask [U, W]."""
         real = char_ids > 0
         vectors = tf.gather(self.embeddings, char_ids)
-        # The borders of a word see zeros, however far it is padded.
+        # Beyond the ends of a word there are zeros, however far it is padded.
         return tf.where(tf.expand_dims(real, -1), vectors, tf.zeros([], vectors.dtype)), real
 
     def get_config(self):

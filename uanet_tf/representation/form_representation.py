@@ -1,4 +1,4 @@
-"""What representations by word embedding and characters have in common."""
+"""The base of representations by word embedding and characters."""
 
 import math
 from typing import Any
@@ -16,10 +16,10 @@ from uanet_tf.representation.representation import Representation
 
 
 class FormRepresentation(Representation):
-    """Base of representations that are computed once a distinct token, then spread.
+    """Base of representations that are computed once per distinct token, then spread.
 
     It owns the word embedding ``embeddings`` [num_words, word_width] and the character layer,
-    reads rare words as unknown, and drops from the result. A subclass defines ``call`` with
+    reads rare words as unknown, and applies dropout to the result. A subclass defines ``call`` with
     ``word_ids`` and ``spread``, and ``output_width``.
 
     Args:
@@ -102,7 +102,7 @@ class FormRepresentation(Representation):
         return tf.where(hidden, UNKNOWN_ID, word_ids)
 
     def spread(self, vectors, features, dropout_seed=None) -> tf.Tensor:
-        """Returns [B, T, D] from the vectors [U, D], dropped from token by token."""
+        """Returns [B, T, D] from the vectors [U, D], with dropout of its own for each token."""
         vectors = tf.gather(vectors, features["form_index"])
         return dropout(vectors, self.embedding_dropout, fold_in(dropout_seed, 1))
 

@@ -21,7 +21,7 @@ class IntNet(CharLayer):
     Args:
       num_chars: number of character ids, padding (0) and unknown (1) included.
       char_width: width of character vectors.
-      num_layers: number of convolutional layers; odd: the first and two a block.
+      num_layers: number of convolutional layers; odd: the first and two per block.
       kernel_sizes: widths of the parallel convolutions, characters.
       initial_filters: filters of each kernel size in the first layer.
       filters: filters of each bottleneck, and of each kernel size in a block.

@@ -1,4 +1,4 @@
-"""What every representation promises: from a batch's features to a vector a token."""
+"""The interface of representations: from a batch's features to one vector per token."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import tensorflow as tf
 from uanet_tf.config import Config
 
 Features = dict[str, Any]
-# What a representation has computed of a token in its sentence; see ``Representation.read``.
+# A token's vector in its sentence, computed beforehand; see ``Representation.read``.
 VECTORS = "token_vectors"
 # The features with a row for each sentence; the others have one for each distinct token.
 OF_SENTENCES = ("form_index", "lengths", VECTORS)
@@ -35,9 +35,9 @@ class Representation(tf.keras.layers.Layer):
         raise NotImplementedError(f"{type(self).__name__} must define output_width.")
 
     def read(self, features: Features, dropout_seed: tf.Tensor | None = None) -> Features:
-        """Returns the features, with what is computed once however often vectors are asked for.
+        """Returns the features, with what is computed once per batch, however many calls follow.
 
-        A call may come with features that were read or were not, and gives the same.
+        A call gives the same on features that were read and that were not.
         """
         del dropout_seed
         return features

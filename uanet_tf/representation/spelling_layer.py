@@ -1,4 +1,4 @@
-"""What every layer over the characters of a word promises."""
+"""The interface of layers over the characters of a word."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from uanet_tf.data.vocabulary import Vocabulary
 
 
 class SpellingLayer(tf.keras.layers.Layer):
-    """Base of layers from [U, W] character ids to one vector a word, [U, output_width].
+    """Base of layers from [U, W] character ids to one vector per word, [U, output_width].
 
     A subclass defines ``output_width``, ``from_settings`` and ``call``.
     """

@@ -7,13 +7,13 @@ from uanet_tf.representation.form_representation import FormRepresentation
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class WordRepresentation(FormRepresentation):
-    """Word embedding concatenated with a character layer's output, once a distinct token.
+    """Word embedding concatenated with a character layer's output, once per distinct token.
 
     Args:
       num_words: number of word ids, padding (0) and unknown (1) included.
       word_width: width of word vectors.
       char_layer: layer from [U, W] character ids to [U, F] with an ``output_width`` F, or None
-        for words alone.
+        for words only.
       embedding_dropout: rate of dropout on the representation.
       unknown_word_rate: with a dropout seed, a word seen n times in training is read as
         unknown with probability rate / (rate + n), which trains the unknown word's vector.

@@ -10,7 +10,7 @@ from uanet_tf.data.vocabulary import FIRST_ID
 from uanet_tf.errors import ArgumentError
 from uanet_tf.representation.spelling_layer import SpellingLayer
 
-# Classes of characters. Whether one is a small letter, a digit or a sign makes no shape.
+# Classes of characters. Small letters, digits and signs are one class.
 OTHER, UPPER = range(2)
 
 # Shapes of words, rows of the embedding: the order of "word", "iPhone", "Word3", "WORD".
@@ -25,7 +25,7 @@ def char_classes(chars: Sequence[str]) -> list[int]:
       chars: characters from id 2 on, as a ``Vocabulary`` has them.
 
     Returns:
-      One class an id, 0 (padding) and 1 (unknown) included: UPPER for a capital letter of any
+      One class per id, 0 (padding) and 1 (unknown) included: UPPER for a capital letter of any
       script, else OTHER.
     """
     return [OTHER] * FIRST_ID + [UPPER if char.isupper() else OTHER for char in chars]
@@ -33,10 +33,10 @@ def char_classes(chars: Sequence[str]) -> list[int]:
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class WordShape(SpellingLayer):
-    """The embedding of one of four word shapes, told from capital letters.
+    """The embedding of one of four word shapes, found from capital letters.
 
-    The first of these that fits: all characters are capitals (also a single one); the first is a
-    capital; another one is; none is. So a digit counts as no capital: "B2" begins with a capital,
+    The first of these that applies: all characters are capitals (also a single one); the first is a
+    capital; another one is; none is. A digit is not a capital: "B2" begins with a capital,
     "3D" has one within.
 
     Args:

@@ -2,9 +2,9 @@
 
     uanet data sample DIRECTORY
 
-It is made so that uncertainty means something: many words may be a person, a club or company, or a
-place; what they are is often said far away, sometimes not at all; some labels of train are wrong
-and a third of the names in dev and test is new. No tagger gets all of it right.
+It is made so that uncertainty has a meaning: many words may be a person, a club or company, or a
+place; the word that decides is often far away, sometimes missing; some labels of train are wrong
+and a third of the names in dev and test is new. No tagger can label all of it correctly.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def generate_sentences(
 
     Args:
         count: how many, at least 1.
-        seed: decides the names too: streams of one seed share them.
+        seed: also determines the names: streams of one seed share them.
         stream: another name, other sentences.
         unseen_names: probability that a name is one that streams at 0 never use.
         label_noise: probability that an entity has a wrong type or boundary.
@@ -54,7 +54,7 @@ def generate_sentences(
         if not 0 <= value <= 1:
             raise InputError(f"{name} must be in [0, 1]. Received: {value}.")
     rng = random.Random(f"{seed}/{stream}")
-    # Noise has numbers of its own: with or without it the words are the same.
+    # Noise has a random generator of its own: with or without it the words are the same.
     noise = random.Random(f"{seed}/{stream}/noise")
     writer = SentenceWriter(seed, rng, unseen_names)
     seen = set(avoid)
@@ -109,13 +109,13 @@ def write_sample_corpus(
     test_sentences: int = 300,
     overwrite: bool = False,
 ) -> dict[str, pathlib.Path]:
-    """Writes train.conll, dev.conll and test.conll (token, tab, label), each at one stroke.
+    """Writes train.conll, dev.conll and test.conll (token, tab, label), each atomically.
 
     About 2 % of the entities of train have a wrong label, none of dev and test; about 30 % of the
-    names of dev and test do not occur in train; no sentence stands in two files.
+    names of dev and test do not occur in train; no sentence is in two files.
 
     Args:
-        directory: is made if missing.
+        directory: created if missing.
         seed: another seed, other names and sentences.
         train_sentences, dev_sentences, test_sentences: how many, at least 1.
         overwrite: replace files of these names that hold something else.
@@ -169,7 +169,7 @@ def _write_all(contents: dict[pathlib.Path, bytes], overwrite: bool) -> None:
             if path.is_file() and path.read_bytes() == content:
                 continue
             if not overwrite or not path.is_file():
-                raise InputError(f"{path}: exists and holds something else; it was left alone.")
+                raise InputError(f"{path}: exists and holds something else; it was not changed.")
         pending[path] = content
     for path, content in pending.items():
         # A temporary file beside the target, then a rename: never a half-written corpus.

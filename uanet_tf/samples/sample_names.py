@@ -1,7 +1,7 @@
 """Invented names for the sample corpus, composed from stems and endings.
 
 Clubs, companies and half of the people are named after places, so that a word like "Harwick" may be
-LOC, ORG or PER: the word alone does not tell.
+LOC, ORG or PER: the word by itself does not decide.
 """
 
 from __future__ import annotations

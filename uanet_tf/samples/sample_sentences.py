@@ -21,7 +21,7 @@ _MONTHS = (
 )
 # How the sentences are mixed: the name of a method and its share in percent.
 _MIXTURE = (("plain", 53), ("echo", 16), ("late", 9), ("list", 12), ("bare", 10))
-# Which type a word that may be all of them is, in percent.
+# Types of an ambiguous word, in percent.
 _BARE_TYPES = (("PER", 40), ("ORG", 35), ("LOC", 25))
 
 _EMPTY: tuple = ()
@@ -89,7 +89,7 @@ class SentenceWriter:
         return " ".join(parts), x_type
 
     def _late(self) -> tuple[str, str]:
-        """{x}, something else, and only then what {x} is."""
+        """{x}, something else, and after it what {x} is."""
         x_type = self._weighted(_BARE_TYPES)
         parts = (
             self._pick(templates.OPENINGS),
@@ -99,7 +99,7 @@ class SentenceWriter:
         return " ".join(parts), x_type
 
     def _list(self) -> tuple[str, str]:
-        """Three to nine names with numbers; the head or the tail says what they are."""
+        """Three to nine names with numbers; the head or the tail tells what they are."""
         x_type = self._pick(("PER", "ORG", "LOC"))
         count = 3 + int(self._rng.random() * 7)
         items = " , ".join(f"{{x.{number}}} {{n}}" for number in range(1, count + 1))
@@ -158,7 +158,7 @@ class _Slots:
         return first, self._names.surname(self._rng, self._unseen)
 
     def _draw_x(self) -> tuple[str, ...]:
-        # Mostly a word that may be anything; now and then one that can only be a person.
+        # Mostly an ambiguous word; now and then one that can only be a person.
         if self._x_type == "PER" and self._rng.random() < 0.3:
             return (self._names.surname(self._rng, self._unseen),)
         return (self._place(),)

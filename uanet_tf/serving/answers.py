@@ -1,4 +1,4 @@
-"""What a server says of one sentence."""
+"""A server's answer for one sentence."""
 
 
 def character_offsets(text: str, offsets: list[int]) -> list[int]:

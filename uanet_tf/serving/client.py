@@ -47,7 +47,7 @@ class Client:
         its batching parameters.
       timeout: seconds to wait for the answer to one try.
       retries: how often and when to try again.
-      scheme: tag scheme of the labels; "auto" tells it from the labels of each call; None:
+      scheme: tag scheme of the labels; "auto" detects it from the labels of each call; None:
         labels of single tokens.
 
     Raises:
@@ -93,8 +93,8 @@ class Client:
         """Tags sentences, each a text or a list of words, in the order given.
 
         Args:
-          sentences: texts are split into tokens on the server; lists of words are tagged as they
-            are. Empty ones have empty answers.
+          sentences: texts are split into tokens on the server; lists of words are not
+            split. Empty ones have empty answers.
           threshold: Gamma in nats, for all sentences or one each; None: the model's own. For
             lists of words only.
 
@@ -245,5 +245,5 @@ def _thresholds(
                 f"threshold must be a finite number of at least 0 nats. Received: {value!r:.60}"
             )
     if any(isinstance(sentence, str) for sentence in given):
-        raise InputError("threshold goes with lists of words: the text model has its own alone.")
+        raise InputError("threshold needs lists of words: the text model has only its own.")
     return [float(value) for value in values]

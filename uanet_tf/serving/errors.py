@@ -2,7 +2,7 @@
 
 
 class ServingError(RuntimeError):
-    """A server could not be reached, or did not give the answer asked for; said in one sentence.
+    """A server could not be reached, or did not give an answer; explained in one sentence.
 
     Attributes:
       status: HTTP code, or the name of the gRPC code; None where there was no answer.

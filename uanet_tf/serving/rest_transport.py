@@ -11,7 +11,7 @@ import urllib3
 
 from uanet_tf.serving.errors import ServingError
 
-# Overloaded, not ready yet, or too slow this time; nothing else is worth a second try.
+# Overloaded, not ready yet, or too slow this time; other errors are not tried again.
 _RETRYABLE_CODES = (429, 503, 504)
 _CONNECT_SECONDS = 5.0
 _SHOWN = 300
@@ -86,7 +86,7 @@ class RestTransport:
 def _outputs(response: requests.Response, where: str) -> dict[str, Any]:
     code = response.status_code
     try:
-        # What a server writes into labels is its own; a stray byte must not lose the answer.
+        # Labels may hold any bytes; a stray one must not lose the answer.
         body = json.loads(response.content.decode("utf-8", "replace"))
     except ValueError:
         body = None

@@ -1,4 +1,4 @@
-"""Trying again, with growing pauses, what may succeed later."""
+"""Retries, with growing pauses, what may succeed later."""
 
 import dataclasses
 import random
@@ -48,6 +48,6 @@ class RetryPolicy:
                         retryable=True,
                     ) from error
             pause = min(self.longest_pause, self.first_pause * 2 ** (attempt - 1))
-            # Many clients that failed together should not come back together.
+            # Clients that failed together should not try again together.
             self.sleep(pause * random.uniform(0.5, 1.0))
         raise ValueError(f"`attempts` must be at least 1. Received: attempts={self.attempts}")

@@ -23,7 +23,7 @@ def tag(
 ) -> Any:
     """Tags a column of texts, each one sentence, or of lists of words.
 
-    Lazy, as everything of Spark: the work is done when the result is used. The model is sent to
+    Lazy, like all of Spark: the work is done when the result is used. The model is sent to
     each executor once and loaded once by each of its Python processes; sentences are sorted by
     length within an Arrow batch (``spark.sql.execution.arrow.maxRecordsPerBatch`` rows, 10,000 as
     Spark is delivered), and rows keep their order. A task that is run again gives the same answers.

@@ -1,4 +1,4 @@
-"""Lines of files in, lines of files out, by way of Spark."""
+"""Lines of files in, lines of files out, with Spark."""
 
 import contextlib
 import dataclasses
@@ -54,7 +54,7 @@ def map_lines(
 
 @contextlib.contextmanager
 def input_errors() -> Iterator[None]:
-    """Turns what Spark says of paths and columns into an InputError."""
+    """Turns Spark's errors on paths and columns into an InputError."""
     from pyspark.errors import AnalysisException
 
     try:

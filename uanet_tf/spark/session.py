@@ -44,8 +44,8 @@ def make_session(master: str | None, **settings: str) -> Any:
     """A Spark session, the running one if there is one (``spark-submit``, notebooks).
 
     Args:
-      master: URL of the cluster; None: what spark-submit says, else all cores of this machine.
-      **settings: of Spark, with ``__`` in place of points; they yield to those of spark-submit.
+      master: URL of the cluster; None: spark-submit's, else all cores of this machine.
+      **settings: of Spark, with ``__`` instead of points; those of spark-submit win.
 
     Raises:
       InputError: no pyspark, or no Java.
@@ -74,5 +74,5 @@ def make_session(master: str | None, **settings: str) -> Any:
     return session
 
 
-# Short of a bar and a page of its own, which a command does not want.
+# Without Spark's progress bar and web page.
 _LOCAL = {"spark__ui__showConsoleProgress": "false", "spark__ui__enabled": "false"}

@@ -20,7 +20,7 @@ _lock = threading.Lock()
 
 @dataclasses.dataclass(frozen=True)
 class ShippedModel:
-    """Says to a worker where the model is and how it is applied.
+    """Tells a worker where the model is and how it is applied.
 
     Attributes:
       run_dir: the run, where every executor can read it; None: the model comes as ``file``.
@@ -50,7 +50,7 @@ class ShippedModel:
             if self.file is not None:
                 os.symlink(SparkFiles.get(self.file), os.path.join(folder, _MODEL))
             model = load_model(self.run_dir or folder, **dict(self.options))
-        # No answer shows what the refiner would say of certain tokens.
+        # No answer shows refined labels of certain tokens.
         if model.gate is not None:
             model.refine_all = False
         return model

@@ -11,7 +11,7 @@ from uanet_tf.tagging import sentence_stream
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 from uanet_tf.text.tokenizer import Tokenizer
 
-# As `uanet_tf.spark.tag` describes it, in the words of Spark.
+# As `uanet_tf.spark.tag` describes it, as a type of Spark.
 TAGGED_TYPE = (
     "struct<text: string, tokens: array<string>, starts: array<int>, ends: array<int>, "
     "labels: array<string>, draft_labels: array<string>, refined: array<boolean>, "
@@ -78,7 +78,7 @@ class TagBatches:
 
 
 class _Row(NamedTuple):
-    """What a row holds: words and their places in its text, or an error."""
+    """A row's words and their offsets in its text, or an error."""
 
     tokens: list[str]
     starts: list[int]

@@ -1,1 +1,1 @@
-"""Sentences, streams, windows and documents through a model."""
+"""Tagging of sentences, streams, windows and documents."""

@@ -1,4 +1,4 @@
-"""Tagging the sentences of documents by a model that reads documents, not single sentences."""
+"""Tags the sentences of documents with a model that reads documents, not single sentences."""
 
 import collections
 from collections.abc import Iterable, Iterator
@@ -19,12 +19,12 @@ def tag_in_context(
 
     Where the model was trained with ``--context=document``, it reads the sentences of a document
     together, as many as its ``max_tokens`` allow, and the answers are cut at the ends of sentences:
-    what it takes for an entity across such an end becomes one on either side.
+    an entity across such an end becomes one on either side.
 
     Args:
       model: a loaded model.
       sentences: objects with ``tokens`` and ``new_document``, read as needed.
-      alone: read each sentence by itself all the same.
+      alone: read each sentence by itself nevertheless.
       **options: of ``tag_stream``; ``window`` counts passages.
     """
     size = 0 if alone else _passage_tokens(model)
@@ -41,7 +41,7 @@ def tag_in_context(
 
 
 def joined_tokens(model: Any, sentences: Iterable[S]) -> list[list[str]]:
-    """What the model reads in one piece: the tokens of each sentence, or of each passage."""
+    """The pieces that the model reads: the tokens of each sentence, or of each passage."""
     return [
         [token for sentence in passage for token in sentence.tokens]
         for passage in passages(sentences, _passage_tokens(model))

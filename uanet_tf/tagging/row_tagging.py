@@ -1,4 +1,4 @@
-"""Tagging rows: what a user gives in one piece, of no, one or several sentences."""
+"""Tags rows, the user's units of input, which have any number of sentences."""
 
 import collections
 import dataclasses
@@ -30,15 +30,15 @@ class RowSentence(Protocol):
 
 
 class Row(Protocol):
-    """What gets one answer."""
+    """A unit of input that gets one answer."""
 
     @property
     def sentences(self) -> Sequence[RowSentence]:
-        """None, one or several."""
+        """Any number of sentences."""
 
     @property
     def text(self) -> str | None:
-        """The whole text; None where the words are all there is."""
+        """The whole text; None where there are only words."""
 
 
 R = TypeVar("R", bound=Row)
@@ -51,7 +51,7 @@ def tag_rows(
 
     Args:
       model: a loaded model.
-      rows: read as needed; a row without sentences has no answers, and is given back all the same.
+      rows: read as needed; a row without sentences is returned too, without answers.
       alone: read each sentence by itself, whatever the model was trained with.
       **options: of ``tag_stream``.
     """

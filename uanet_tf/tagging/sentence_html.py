@@ -1,10 +1,10 @@
 """Tagged sentences as HTML for notebooks: uncertainty as colour and number, entities marked.
 
-Colours are one orange, darker with each step (on a dark page: stronger), so that they can be told
-apart by those who see no red or green; text on them has a contrast of at least 4.5 on light and
-dark pages (faint steps let the page's own colours through, strong ones bring their own). What
-matters is also said without colour: tokens that the gate opened for have a frame and their
-uncertainty as a number.
+Colours are shades of one orange, darker with each step (on a dark page: stronger), so that people
+who see no red or green can tell them apart; text on them has a contrast of at least 4.5 on light
+and dark pages (faint steps keep the page's own text colour, strong ones set their own). Important
+facts are also shown without colour: refined tokens have a frame and their uncertainty as a
+number.
 """
 
 import html
@@ -58,7 +58,7 @@ def sentences_html(sentences: Sequence[Any], most: int = 50) -> str:
 
 
 def legend_html() -> str:
-    """What colours and marks mean."""
+    """The legend of colours and marks."""
     pieces = ["uncertainty, nats:"]
     for least, style in STEPS:
         pieces.append(f'<span style="{_TOKEN};{style}">&ge; {least:g}</span>')

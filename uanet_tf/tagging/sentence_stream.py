@@ -1,4 +1,4 @@
-"""Tagging sentences with a model: in the order given, in constant memory.
+"""Tags sentences with a model: in the order given, in constant memory.
 
 A stream is read in chunks. Inside a chunk sentences are sorted by length and tagged in
 batches of like length, so that little is spent on padding; everything but the calls of
@@ -19,7 +19,7 @@ from uanet_tf.tagging.tagged_sentence import TaggedSentence, TaggedSentences
 BATCH_SIZE = 256
 BATCH_TOKENS = 4096
 WINDOW_SENTENCES = 10_000
-# A batch of so many tokens keeps the processor busy; beyond, padding costs more than a new batch.
+# A batch of this many tokens keeps the processor busy; beyond, padding costs more than a new batch.
 _FULL_TOKENS = 1_500
 _WINDOW_TOKENS = 500_000
 _MAX_TOKEN_CHARS = 1_000
@@ -138,7 +138,7 @@ def _checked(sentence: Sequence[str], index: int) -> list[str]:
 
 
 def _bad_token(sentence: Any, index: int) -> InputError:
-    """Says what is wrong with the first bad token of a sentence."""
+    """Describes the first bad token of a sentence."""
     if not isinstance(sentence, Iterable):
         return InputError(f"sentences[{index}] must be a list of words. Received: {sentence!r}")
     for position, token in enumerate(sentence):
@@ -174,7 +174,7 @@ def _chunks(sentences: Iterator[list[str]], window: int) -> Iterator[list[list[s
 
 
 class _Pieces(NamedTuple):
-    """What is tagged in one row of a batch: a sentence, or a window of one. All [P] int64."""
+    """The rows of batches: each a sentence, or a window of one. All [P] int64."""
 
     start: np.ndarray  # position of the first token in the chunk
     length: np.ndarray  # tokens

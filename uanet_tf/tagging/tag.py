@@ -1,4 +1,4 @@
-"""Tagging from Python: text, texts, or lists of words."""
+"""Tags text, texts, or lists of words, from Python."""
 
 import dataclasses
 import itertools
@@ -32,8 +32,8 @@ def tag(
 
     Args:
       model: a loaded model.
-      sentences: a text of any number of sentences; or texts; or lists of words, each a sentence.
-        Text is cut into tokens as the training data of the model is.
+      sentences: a text of any number of sentences; or a list of texts; or lists of words, one per
+        sentence. Text is cut into tokens like the model's training data.
       split: split texts into sentences; False: each text is one sentence.
       language: code of the language of texts, for splitting ("en", "de", ...).
       batch_size: most sentences in a batch.

@@ -14,7 +14,7 @@ class TaggedSentence:
     """A sentence with its labels, token by token.
 
     All lists have one entry per token. Labels are in the scheme of the training file and
-    form valid sequences: what the model gives is read leniently as spans and written anew.
+    form valid sequences: the model's labels are read leniently as spans and rewritten.
 
     Attributes:
       tokens: the words as given.
@@ -26,7 +26,7 @@ class TaggedSentence:
       confidence: probability of the label given, in [0, 1].
       refined: whether the gate opened, that is, the uncertainty exceeded the threshold.
       scheme: tag scheme of the labels ("IOB2", ...), None for labels of single tokens.
-      text: the text given; of a list of words, the words joined by single blanks.
+      text: the text given; for a list of words, the words joined by single blanks.
       starts: first character of each token in ``text``.
       ends: the character after the last of each.
     """

@@ -1,4 +1,4 @@
-"""Cutting a long sentence into overlapping windows, and which window answers for a token."""
+"""Cuts a long sentence into overlapping windows; each token's labels come from one of them."""
 
 import itertools
 from typing import NamedTuple
@@ -23,7 +23,7 @@ class Window(NamedTuple):
 def split(length: int, size: int, context: int = CONTEXT) -> list[Window]:
     """Cuts a sentence of ``length`` tokens into windows of at most ``size`` tokens.
 
-    Each token is kept from the window in which it stands farthest from a cut (the
+    Each token is kept from the window in which it is farthest from a cut (the
     sentence's own two ends are no cuts); at equal distance from the earlier one. So it
     is read with at least ``context`` tokens on both sides, or up to the sentence's end.
     The last window is moved back to be as wide as the others.

@@ -1,4 +1,4 @@
-"""From tokens back to text, as people write it."""
+"""From tokens back to normally written text."""
 
 import re
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ _QUOTES = ('"', "'")
 
 
 def detokenize(tokens: Sequence[str]) -> tuple[str, list[tuple[int, int] | None]]:
-    """Joins tokens by blanks, but for punctuation and clitics, which stand close.
+    """Joins tokens by blanks, except for punctuation and clitics, which are attached.
 
-    Quotation marks open and close by turns. A full stop behind a token that ends in one ("Corp."
+    Quotation marks open and close by turns. A full stop after a token that ends in one ("Corp."
     and ".") is not written twice.
 
     Returns:

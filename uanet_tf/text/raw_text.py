@@ -1,4 +1,4 @@
-"""Raw text to sentences of tokens that know where they stand."""
+"""Raw text to sentences of tokens with their offsets."""
 
 import dataclasses
 
@@ -31,7 +31,7 @@ def text_sentences(
     """The sentences of a text; none where it holds no token.
 
     Args:
-      text: what to cut.
+      text: the text.
       tokenizer: cuts sentences into tokens.
       split: whether the text may hold several sentences.
       language: code of the language whose abbreviations the splitter knows ("en", "de", ...).

@@ -1,8 +1,8 @@
-r"""From text to tokens, each a stretch of the text: in one of three manners.
+r"""From text to tokens, each a stretch of the text, by one of three rules.
 
-All manners are regular expressions that TensorFlow's RE2 can run as well
-(``exporting/text_tokens.py``; a test compares the two): no look-around. What needs to see what
-follows, such as "don't" -> "do", "n't", is done before: a separator is put between the parts.
+All rules are regular expressions that TensorFlow's RE2 can run as well
+(``exporting/text_tokens.py``; a test compares the two): no look-around. Splits that depend on what
+follows, such as "don't" -> "do", "n't", are made first: a separator is put between the parts.
 """
 
 import dataclasses
@@ -17,16 +17,16 @@ from uanet_tf.strict_json import Kinds, all_strings, check_fields, shown
 
 MAX_ABBREVIATIONS = 500
 KINDS = ("unicode", "ptb", "whitespace")
-SEPARATOR = "\x1f"  # a blank like others, put where a word is to be cut
+SEPARATOR = "\x1f"  # a kind of blank, put where a word is to be cut
 
 _JOINERS = "\u200c\u200d"
-# What stands for combining marks and for joiners, which `re` does not know: rare letters.
+# Rare letters that replace combining marks and joiners, which `re` does not know.
 _MARK, _JOINER = "\U000103a0", "\U000103a1"
 _FLAG = r"[\U0001f1e6-\U0001f1ff]{2}"
-# A character that is no letter, with what belongs to an emoji: marks, joined ones, skin colours.
+# A character that is no letter, with the rest of an emoji: marks, joined ones, skin tones.
 _SYMBOL = rf"[^\w\s](?:{_JOINER}[^\w\s]|[{_MARK}{_JOINER}\U0001f3fb-\U0001f3ff])*"
 
-# Letters of a word, roughly: what is no ASCII and no punctuation of the usual blocks counts.
+# Letters of a word, roughly: all but ASCII and punctuation of the usual blocks.
 _LETTERS = "0-9A-Za-z_\u00c0-\u1fff\u200c\u200d\u2070-\u2fff\u3040-\U0010ffff"
 # (pattern, replacement with SEPARATOR): in this order, in Python and in the graph.
 CUTS = (
@@ -36,7 +36,7 @@ CUTS = (
         rf"\1{SEPARATOR}\2\3",
     ),
     (rf"(^|[^{_LETTERS}])([cC]an)(not)(\Z|[^{_LETTERS}])", rf"\1\2{SEPARATOR}\3\4"),
-    # The full stop behind a sentence's last number.
+    # The full stop after a sentence's last number.
     (r"([0-9])(\.[\"'”’»)\]]*[ \t\n]*)\Z", rf"\1{SEPARATOR}\2"),
 )
 RUNS = r"\.\.+|--+|!!+|\?\?+|==+|\*\*+|''|``|<<|>>"
@@ -51,7 +51,7 @@ class Tokenizer:
         full stop ("don't", "e-mail", "U.S"), between digits also over one comma or colon, or one
         other character, with what belongs to an emoji. "ptb": as in the Penn Treebank and most
         corpora of English: "do" "n't", "Apple" "'s", "U.S.", "Corp.", "...", web and mail
-        addresses. "whitespace": what stands between blanks.
+        addresses. "whitespace": the parts between blanks.
       abbreviations: for "ptb": words that keep their full stop.
       ordinals: for "ptb": whether numbers keep a full stop within a sentence ("14. marta").
     """
@@ -117,7 +117,7 @@ def _words(between_digits: str) -> str:
 
 
 def _shadow(text: str) -> str:
-    """The text with letters in place of combining marks and joiners; of the same length."""
+    """The text with letters instead of combining marks and joiners; of the same length."""
     if text.isascii():
         return text
     return "".join(map(_shadow_character, text))

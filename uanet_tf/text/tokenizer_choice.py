@@ -1,4 +1,4 @@
-"""Which tokenizer cuts text as a corpus is cut: measured on the corpus' own detokenised text."""
+"""Chooses the tokenizer that cuts text like a corpus, measured on its own detokenised text."""
 
 import collections
 import re
@@ -9,7 +9,7 @@ from uanet_tf.text.detokenize import detokenize
 from uanet_tf.text.tokenizer import KINDS, MAX_ABBREVIATIONS, Tokenizer
 
 _MOST_SENTENCES = 2_000
-_LEAST_ORDINALS = 20  # distinct numbers with a full stop: fewer are chance
+_LEAST_ORDINALS = 20  # distinct numbers with a full stop: fewer may be chance
 _ABBREVIATION = re.compile(r"[^\W\d_][\w.-]*\.")
 _ORDINAL = re.compile(r"\d+\.")
 
@@ -27,10 +27,10 @@ class Choice(NamedTuple):
 
 
 def choose_tokenizer(sentences: Sequence[Sequence[str]]) -> Choice:
-    """The kind that best gives the corpus' tokens back from its text.
+    """The kind that best reproduces the corpus' tokens from its text.
 
     Args:
-      sentences: tokens of sentences; of many, some thousands spread over all are read.
+      sentences: tokens of sentences; if there are many, some thousands spread over all are read.
     """
     step = max(1, len(sentences) // _MOST_SENTENCES)
     texts = [detokenize(tokens) for tokens in sentences[::step]]

@@ -13,14 +13,14 @@ from uanet_tf.training.weight_average import AVERAGE_EVERY, WeightAverage
 
 
 class StepKeeper(tf.keras.callbacks.Callback):
-    """Counts steps, averages weights and saves the state every so often.
+    """Counts steps, averages weights and saves the state at intervals.
 
     Args:
       progress: counts steps and seconds of the epoch.
       keeper: saves the state.
       average: the moving average of the weights, or None.
       save_seconds: seconds between two saves.
-      stop: whether somebody wants training to stop; after a save, training is interrupted.
+      stop: whether a stop was requested; after a save, training is interrupted.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class StepKeeper(tf.keras.callbacks.Callback):
         now = time.monotonic()
         self._progress.advance(1, now - self._lap)
         self._lap = now
-        # By the step of the whole run, which a resumed run goes on counting.
+        # By the step of the whole run, which continues in a resumed run.
         if self._average is not None and int(self.model.global_step) % AVERAGE_EVERY == 0:
             self._average.update()
         if self._stop.made or now - self._saved >= self._save_seconds:

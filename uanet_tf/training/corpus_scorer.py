@@ -13,7 +13,7 @@ from uanet_tf.tagging.document_context import tag_in_context
 def score_corpus(tagger: Tagger, sentences: Sequence[Sentence], task: str) -> dict[str, Any]:
     """Tags sentences and scores them; see ``metrics.scoring.score`` for the entries.
 
-    ``sentences_per_second`` is that of tagging alone.
+    ``sentences_per_second`` is that of tagging only.
     """
     start = time.perf_counter()
     tagged = [answer for _, answer in tag_in_context(tagger, sentences)]

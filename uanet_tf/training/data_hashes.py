@@ -1,4 +1,4 @@
-"""What a run was trained on, as hashes: a run that goes on must go on with the same."""
+"""Hashes of the data of a run: a run that is resumed must have the same data."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from uanet_tf.data.conll import Sentence
 def hash_sentences(sentences: Iterable[Sentence]) -> str:
     """SHA-256 of what training reads of a file: tokens, labels and where documents begin.
 
-    Of the sentences and not of the bytes, so that a pipe is read once, and gzip, line ends and
+    It depends on sentences and not on bytes, so that a pipe is read once, and gzip, line ends and
     comments may change.
     """
     digest = hashlib.sha256()

@@ -1,7 +1,7 @@
-"""Teaches the drafter's head what Monte Carlo samples say, after training.
+"""Trains the drafter's head, after training, to predict the result of Monte Carlo samples.
 
-Text of the training set is drafted once without dropout and M times with it, under masks that no
-other batch has. The head learns the mean distribution (KL divergence) and the share of its entropy
+Text of the training set is drafted once without dropout and M times with it, under new masks for
+each batch. The head learns the mean distribution (KL divergence) and the share of its entropy
 that is disagreement of the samples (cross entropy, weighted by the entropy). No labels are read.
 """
 
@@ -20,7 +20,7 @@ from uanet_tf.ops.dropout import make_seed
 from uanet_tf.ops.entropy import entropy, mutual_information
 from uanet_tf.ops.graph_function import graph_function
 
-# Text beyond teaches little more, and the samples are what takes time.
+# More text improves the head little, and the samples take the time.
 MAX_TOKENS = 60_000
 _BATCH_SENTENCES, _BATCH_TOKENS = 64, 4_096
 _STEP_TOKENS, _STEPS, _LEARNING_RATE = 2_048, 600, 3e-3
@@ -28,7 +28,7 @@ _SMALLEST = 1e-8  # a probability below counts as this
 
 
 class Lesson(NamedTuple):
-    """What the head learns from: N tokens.
+    """The training data of the head: N tokens.
 
     Attributes:
       states: [N, H] of the pass without dropout.
@@ -68,7 +68,7 @@ def distill(drafter: Drafter, corpus: EncodedCorpus, *, num_samples: int, seed: 
             tape.watch(weights)
             shift, share = head.outputs(states)
             learnt = tf.nn.log_softmax(logits + shift)
-            loss = -tf.reduce_sum(p * learnt, axis=-1)  # KL, but for the entropy of p
+            loss = -tf.reduce_sum(p * learnt, axis=-1)  # KL, up to the entropy of p
             total = entropy(p)
             target = tf.math.divide_no_nan(disagreement, total)
             wrong = tf.nn.sigmoid_cross_entropy_with_logits(target, share)

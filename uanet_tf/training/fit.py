@@ -33,16 +33,16 @@ Metrics = dict[str, Any]
 
 
 def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = ()) -> Metrics:
-    """Trains a tagger, or goes on with a run that was stopped at any moment.
+    """Trains a tagger, or resumes a run that was stopped at any moment.
 
     Args:
       config: all settings.
-      run_dir: directory of the run; made if it does not exist.
+      run_dir: directory of the run; created if it does not exist.
       given: names of the settings that the user gave: one that the chosen parts do not read is
         refused.
 
     Returns:
-      What ``metrics.json`` holds.
+      The content of ``metrics.json``.
 
     Raises:
       InputError: a file, a setting or the run directory is not usable.
@@ -74,7 +74,7 @@ class _Training:
         self.prepared = prepared
         self.tagger = prepared.tagger
         if self.tagger.sampling == "distilled":
-            self.tagger.sampling = "exact"  # until the head has learnt
+            self.tagger.sampling = "exact"  # until the head is trained
         run.write(run.vocabulary, self.tagger.vocabulary.to_json())
         self.logs = TrainingLogs(run.logs)
         training = config.training
@@ -114,7 +114,7 @@ class _Training:
                     self._end_epoch()
             return self._finish()
         except KeyboardInterrupt:
-            logging.info("stopped; the same command goes on from the last saved state")
+            logging.info("stopped; the same command continues from the last saved state")
             raise
 
     def _plan(self, epoch: int) -> list[np.ndarray]:
@@ -167,7 +167,7 @@ class _Training:
     def _end_epoch(self) -> None:
         """Scores the epoch, keeps the best weights, saves the state; in this order.
 
-        A run killed in between does the rest again from the last saved state, with the
+        A run killed in between repeats the rest from the last saved state, with the
         same result.
         """
         seconds = self.progress.seconds
@@ -223,7 +223,7 @@ class _Training:
         return self._write_metrics(**distilled, **final)
 
     def _distill(self) -> dict[str, Metrics]:
-        """Teaches the head of ``--sampling=distilled``, before anything depends on it."""
+        """Trains the head of ``--sampling=distilled``, before anything depends on it."""
         training, drafter = self.config.training, self.tagger.drafter
         if drafter.distilled is None or not training.distill_samples:
             return {}
@@ -243,7 +243,7 @@ class _Training:
 
     @contextlib.contextmanager
     def _averaged(self) -> Iterator[None]:
-        """Inside, the tagger has the averaged weights."""
+        """Within this context the tagger has the averaged weights."""
         if self.average is None:
             yield
             return

@@ -1,4 +1,4 @@
-"""Gamma from the development set: where the gate gains most, and shut where it would cost."""
+"""Chooses Gamma on the development set: the best score, or a shut gate if refining costs."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ LEAST_COST = 0.05  # points of F1 or accuracy
 def choose_threshold(tagger: Tagger, sentences: Sequence[Sentence], task: str) -> float:
     """Sets the tagger's Gamma to the one with the best development score, and returns it.
 
-    The sweep reads whole labellings of draft and refiner. The gate mixes them token by token,
+    The sweep reads the valid sequences of draft and refiner. The gate mixes them token by token,
     before contradictions are resolved. So the chosen Gamma is scored by the model itself, and if
     the gated labels are worse than the draft's, the gate is shut. Where draft and refiner agree
     everywhere (without a refiner they do), Gamma stays as it is.
@@ -59,7 +59,7 @@ def gate_gain(scores: dict[str, Any], task: str) -> float:
 
 
 def warn_of_cost(scores: dict[str, Any], task: str) -> None:
-    """Says so where the gate costs on the development set; a tuned one never does."""
+    """Warns if the gate lowers the development score; a tuned one never does."""
     gain = gate_gain(scores, task)
     if gain < -LEAST_COST:
         logging.warning(
@@ -71,7 +71,7 @@ def warn_of_cost(scores: dict[str, Any], task: str) -> None:
 
 
 def warn_of_empty(scores: dict[str, Any], task: str, steps: int) -> None:
-    """Says so where no entity was found at all, which is mostly too little training."""
+    """Warns if no entity was found at all, mostly because of too little training."""
     if task == "ner" and not any(scores.get(name) for name in ("f1", "draft_f1", "refined_f1")):
         logging.warning(
             "after %d steps no entity of dev is found: with a small training file train for "

@@ -9,7 +9,7 @@ class LazyAdamW(tf.keras.optimizers.Adam):
 
     Keras' Adam decays the moments of every row of a table at each step, which costs more
     than the rest of the step where the vocabulary is large. Here a row that a batch does not
-    use is left alone, its moments and its decoupled weight decay included. Dense variables are
+    use is not changed, its moments and its decoupled weight decay included. Dense variables are
     updated as by ``tf.keras.optimizers.AdamW``.
 
     Args:

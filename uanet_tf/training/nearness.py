@@ -1,4 +1,4 @@
-"""How near the distilled draft comes to the sampled one."""
+"""How close the distilled draft is to the sampled one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ def compare_with_samples(tagger: Tagger, sentences: Sequence[Sentence]) -> dict[
     """Drafts sentences by the head, by the M samples of the run, and by 32 samples.
 
     Args:
-      tagger: whose head has learnt.
+      tagger: with a trained head.
       sentences: of the development set; the first 500 are read.
 
     Returns:
@@ -59,7 +59,7 @@ def compare_with_samples(tagger: Tagger, sentences: Sequence[Sentence]) -> dict[
 
 
 def nearness_text(nearness: dict[str, Any]) -> str:
-    """One line for people."""
+    """The figures in one line of text."""
     gate = ""
     if "same_gate" in nearness:
         gate = f", {100 * nearness['same_gate']:.1f} % of the tokens above Gamma are the same"

@@ -1,4 +1,4 @@
-"""From files to what training needs: sentences, vocabulary, model, encoded corpus."""
+"""From files to the inputs of training: sentences, vocabulary, model, encoded corpus."""
 
 import collections
 import dataclasses
@@ -29,7 +29,7 @@ Splits = dict[str, list[Sentence]]
 
 @dataclasses.dataclass(frozen=True)
 class Prepared:
-    """What ``fit`` works on.
+    """The inputs of ``fit``.
 
     Attributes:
       task: "ner" (scored by entity F1) or "pos" (by accuracy).
@@ -102,7 +102,7 @@ def read_splits(config: DataConfig) -> Splits:
         for name, sentences in splits.items():
             if not marks_documents(sentences):
                 raise InputError(
-                    f"--context=document, but {paths[name]} does not tell documents apart: it has "
+                    f"--context=document, but {paths[name]} does not mark documents: it has "
                     "no -DOCSTART- line, CoNLL-2012 mark or # newdoc comment between sentences."
                 )
     return splits
@@ -135,14 +135,14 @@ def warn_entity_like(train: Sequence[Sentence]) -> None:
     if labels := entity_like_labels(counts):
         logging.warning(
             "train: labels such as %s look like those of entities, but are in no known scheme "
-            "(B-PER, I-PER, O, ...): they are learnt as parts of speech are; --task=pos says that "
+            "(B-PER, I-PER, O, ...): each is a label of single tokens; --task=pos says that "
             "this is meant",
             ", ".join(map(repr, labels[:3])),
         )
 
 
 def find_tokenizer(config: DataConfig, train: Sequence[Sentence]) -> Tokenizer:
-    """How raw text is to be cut: as the settings say, or as the training tokens are."""
+    """The tokenizer of raw text: that of the settings, or the one that fits the training tokens."""
     tokens = [sentence.tokens for sentence in train]
     if config.tokenizer != "auto":
         return fitted_tokenizer(config.tokenizer, tokens)
@@ -190,7 +190,7 @@ def build_vocabulary(
     train: Sequence[Sentence],
     scheme: str | None,
 ) -> Vocabulary:
-    """Words, characters and labels of the training data alone.
+    """Words, characters and labels of only the training data.
 
     Args:
       config: normalisation and the least count of a word.
@@ -210,7 +210,7 @@ def build_vocabulary(
 
 
 def count_words(config: DataConfig, train: Sequence[Sentence]) -> collections.Counter[str]:
-    """How often each normalised word stands in the training data."""
+    """Counts of each normalised word in the training data."""
     return _normalized(_forms(train), config.normalize_digits, config.lowercase_words)
 
 
@@ -232,7 +232,7 @@ def _normalized(
 def warn_unknown_labels(
     sentences: Sequence[Sentence], train: Sequence[Sentence], scheme: str | None, name: str
 ) -> None:
-    """Warns of labels that the training data never shows; they are scored as errors."""
+    """Warns of labels that the training data does not have; they are scored as errors."""
     known = set(class_labels((s.labels for s in train), scheme))
     if scheme is not None:
         known = {label[2:] for label in known if label != "O"}
@@ -246,7 +246,7 @@ def warn_unknown_labels(
         listed = ", ".join(f"{label} ({n})" for label, n in counts.most_common(5))
         more = "" if len(counts) <= 5 else f" and {len(counts) - 5} more labels"
         logging.warning(
-            "%s: labels that the training file never shows count as errors: %s%s",
+            "%s: labels that the training file does not have count as errors: %s%s",
             name,
             listed,
             more,

@@ -1,4 +1,4 @@
-"""Where a training run stands, as variables that are saved with the weights."""
+"""The state of a training run, as variables that are saved with the weights."""
 
 import json
 import pathlib
@@ -30,8 +30,8 @@ _UNREADABLE = (
 class Progress(tf.Module):
     """Epoch, step, best score and history of a run.
 
-    The history travels inside the checkpoint, not beside it: so a killed run never finds
-    metrics of an epoch whose weights it has lost, or the other way round.
+    The history is part of the checkpoint: so a killed run never finds
+    metrics of an epoch whose weights it has lost, or vice versa.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Progress(tf.Module):
 
         Args:
           entry: the epoch's entry of metrics.json.
-          score: what epochs are compared by.
+          score: the score by which epochs are compared.
           eligible: whether the epoch may be the best one.
         """
         record = self.record
@@ -89,10 +89,10 @@ class Progress(tf.Module):
 
 
 class StateKeeper:
-    """Saves and restores all that a run needs to go on as if never stopped.
+    """Saves and restores all that a run needs to continue as if never stopped.
 
     Args:
-      directory: where checkpoints lie.
+      directory: of the checkpoints.
       trainer: weights, both optimizers, step, sums of the epoch.
       progress: epoch, step in the epoch, best score, history.
       average: the moving average of the weights, if there is one.
@@ -126,7 +126,7 @@ class StateKeeper:
             self._sweep(numbers)
             raise InputError(
                 f"{path} cannot be written: {written_reason(error)}. Once it can, the same command "
-                "goes on from the last saved state."
+                "continues from the last saved state."
             ) from error
         self._sweep([*numbers, number])
 
@@ -172,6 +172,6 @@ class StateKeeper:
         if numbers:
             raise InputError(
                 f"None of the checkpoints in {self._directory} can be read: "
-                "delete the run directory to start anew."
+                "delete the run directory to start again."
             )
         return False

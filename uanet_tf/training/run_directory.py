@@ -1,4 +1,4 @@
-"""The directory of a run: what is where, and who may write there."""
+"""The directory of a run: its files, and a lock."""
 
 import contextlib
 import fcntl
@@ -90,7 +90,7 @@ class RunDirectory:
             self._lock = None
 
     def write(self, path: pathlib.Path, text: str) -> None:
-        """Writes a text file whole or not at all."""
+        """Writes a text file completely or not at all."""
         with self.writing(path) as part, open(part, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()

@@ -1,4 +1,4 @@
-"""A signal to stop, as a request that training meets at a moment when its state is whole."""
+"""A signal to stop, as a request that training obeys when its state is consistent."""
 
 import signal
 import threading
@@ -22,7 +22,7 @@ class StopRequest:
     Outside the main thread, where Python has no signals, nothing is changed.
 
     Attributes:
-      made: whether somebody wants training to stop.
+      made: whether a stop was requested.
     """
 
     def __init__(self) -> None:

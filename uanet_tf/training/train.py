@@ -22,14 +22,14 @@ def train(
     recipe: str | None = "fast",
     **settings: Any,
 ) -> Tagger:
-    """Trains a tagger and returns it; a run that was stopped goes on, one that is done is loaded.
+    """Trains a tagger and returns it; a stopped run continues, a complete one is loaded.
 
     Args:
       run_dir: directory of the run, as ``uanet train`` writes it: model, metrics, checkpoints.
       train: labelled file to train on.
       dev: labelled file by which the best epoch is chosen.
       test: labelled file that is scored once, if given; scores are in ``run_dir/metrics.json``.
-      recipe: settings by name, see ``uanet recipes``; several with commas between, of which a
+      recipe: settings by name, see ``uanet recipes``; several are separated by commas, and a
         later one wins; None: the paper's.
       **settings: by name, such as ``epochs=3``; they win over the recipe. ``uanet train
         --helpfull`` explains each.

@@ -61,7 +61,7 @@ class Trainer(tf.keras.Model):
             objectives = self._objectives(losses, tokens)
             objective = tf.add_n(list(objectives.values()))
         if self.shared:
-            # A part that has an objective of its own is trained by that alone.
+            # A part that has an objective of its own is trained only by that.
             gradients = {
                 name: tape.gradient(objectives.get(name, objective), variables)
                 for name, variables in self.groups.items()
@@ -78,7 +78,7 @@ class Trainer(tf.keras.Model):
         return {"loss": self.loss_sum / self.token_sum}
 
     def _objectives(self, losses, tokens):
-        """What is minimized, by part; their sum is Eq. 9 and 10."""
+        """The objectives by part; their sum is Eq. 9 and 10."""
         # Eq. 9 is a mean over tokens; both terms are scaled alike.
         penalty = tokens * self.l2 * self._squared_weights()
         objectives = {**losses, "draft": losses["draft"] + penalty}
@@ -107,7 +107,7 @@ class Trainer(tf.keras.Model):
 
 
 def _combine(gradient):
-    """Sums repeated rows, so that norms are true; small tables become dense."""
+    """Sums repeated rows, so that norms are correct; small tables become dense."""
     if not isinstance(gradient, tf.IndexedSlices):
         return gradient
     if gradient.dense_shape is not None and gradient.values.shape.rank == 2:
@@ -120,7 +120,7 @@ def _combine(gradient):
 
 
 def _clip(gradients, most: float):
-    """As ``tf.clip_by_global_norm``, but no pass over gradients that are not too long."""
+    """Like ``tf.clip_by_global_norm``, without a pass over gradients that are not too long."""
     norm = tf.linalg.global_norm(gradients)
     values = tf.cond(
         norm <= most,

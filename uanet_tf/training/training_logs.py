@@ -1,4 +1,4 @@
-"""What TensorBoard shows of a run."""
+"""The figures of a run for TensorBoard."""
 
 import contextlib
 import pathlib
@@ -15,7 +15,7 @@ class TrainingLogs:
     """Writes the figures of each epoch.
 
     Args:
-      folder: where; made if it does not exist.
+      folder: of the logs; created if it does not exist.
 
     Raises:
       InputError: the folder cannot be written to.

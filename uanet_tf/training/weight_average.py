@@ -17,8 +17,8 @@ class WeightAverage(tf.Module):
     their random start: the decay at update n is min(decay, (1 + n) / (10 + n)).
 
     Args:
-      variables: what to average.
-      decay: decay a step, in (0, 1).
+      variables: the variables to average.
+      decay: decay per step, in (0, 1).
     """
 
     def __init__(self, variables: Sequence[tf.Variable], decay: float):
@@ -28,12 +28,12 @@ class WeightAverage(tf.Module):
         self.updates = tf.Variable(0, trainable=False, dtype=tf.int64)
         self._decay = decay**AVERAGE_EVERY
 
-        # Graphs of this object alone: TensorFlow warns of methods that many objects retrace.
+        # Graphs of only this object: TensorFlow warns of methods that many objects retrace.
         self._update_graph = graph_function()(self._update)
         self._swap_graph = graph_function()(self._swap)
 
     def update(self) -> None:
-        """Takes the present weights into the average; to be called every AVERAGE_EVERY steps."""
+        """Adds the present weights to the average; to be called every AVERAGE_EVERY steps."""
         self._update_graph()
 
     def swap(self) -> None:

@@ -1,4 +1,4 @@
-"""Pretrained vectors: which words they make known, and where they go."""
+"""Pretrained vectors for the vocabulary and the word embeddings."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from uanet_tf.models.tagger import Tagger
 def add_pretrained(
     config: Config, vocabulary: Vocabulary, counts: Mapping[str, int] | None = None
 ) -> tuple[Vocabulary, dict[str, np.ndarray]]:
-    """Reads ``--word_vectors``, streamed, keeping only what ``--vector_words`` wants.
+    """Reads ``--word_vectors``, streamed, keeping only the words of ``--vector_words``.
 
     Args:
       config: the file, and which words of it are wanted.

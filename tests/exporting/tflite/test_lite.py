@@ -272,7 +272,7 @@ def test_lines_that_cannot_be_tagged_have_their_reason(call, threads):
     code, out, err = call("--format=jsonl", f"--threads={threads}", text="\n".join(lines))
     answers = [json.loads(line) for line in out.splitlines()]
     assert code == 1
-    assert err == "4 lines have an error in place of an answer.\n"
+    assert err == "4 lines have an error instead of an answer.\n"
     assert [answer.get("line") for answer in answers] == [1, None, 4, 5, None, None, 8]
     assert [answer.get("id") for answer in answers] == [None, 1, 2, 3, 4, 5, None]
     assert [len(answer.get("tokens", ())) for answer in answers if "labels" in answer] == [2, 0, 2]

@@ -15,8 +15,8 @@ from uanet_tf.serving.rest_api.handler import Answer, Handler, error_answer
 from uanet_tf.serving.rest_api.limits import Limits
 from uanet_tf.serving.rest_api.rest_error import RestError
 
-# What is read and thrown away of a body over the limit, so that its sender, who writes before
-# it reads, comes to see the answer.
+# Bytes of a body over the limit that are read and dropped, so that a sender that writes before
+# it reads receives the answer.
 _MOST_DISCARDED = 64 << 20
 _BODY_UNREAD = (http.HTTPStatus.REQUEST_ENTITY_TOO_LARGE, http.HTTPStatus.REQUEST_TIMEOUT)
 
@@ -30,7 +30,7 @@ def make_app(handler: Handler, executor: Executor, limits: Limits) -> Starlette:
       limits: sizes and times.
     """
     endpoint = _Endpoint(handler, executor, limits)
-    # An object, not a function: Starlette then leaves all methods to it.
+    # An object, not a function: Starlette then passes all methods to it.
     routes = [Route("/{path:path}", endpoint)]
     return Starlette(routes=routes, exception_handlers={Exception: _fault})
 
@@ -73,12 +73,12 @@ class _Endpoint:
         return answer
 
     async def _predict(self, target: str, body: bytes, gzipped: bool) -> Answer:
-        """Runs the model, in its turn; a run that takes too long goes on, but nobody waits."""
+        """Runs the model, in its turn; a run that takes too long continues unawaited."""
         run = asyncio.get_running_loop().run_in_executor(
             self._executor, lambda: self._handler.predict(target, body, gzipped=gzipped)
         )
         try:
-            # One that still waits for a thread is taken back, and never runs.
+            # One that still waits for a thread is cancelled, and never runs.
             return await asyncio.wait_for(run, self._limits.answer_seconds or None)
         except TimeoutError:
             return error_answer(self._handler.too_late())
@@ -104,7 +104,7 @@ def _target(scope: Scope) -> str:
 
 
 async def _fault(request: Request, error: Exception) -> Response:
-    """An error that nobody foresaw: told in JSON; the server logs it and goes on."""
+    """An unexpected error: reported in JSON; the server logs it and continues."""
     del request
     answer = error_answer(RestError(500, f"Internal error: {type(error).__name__}"))
     return Response(answer.body, answer.status, {"content-type": answer.content_type})

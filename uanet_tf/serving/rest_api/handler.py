@@ -16,7 +16,7 @@ from uanet_tf.serving.rest_api.token_budget import TokenBudget, count_tokens
 _JSON = "application/json"
 _ORIGIN = re.compile(r"https?://.+")
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
-# From here on a run takes memory that would be missed elsewhere.
+# Larger requests hold memory that is worth freeing before the model runs.
 _MANY_TOKENS = 1024
 
 
@@ -49,7 +49,7 @@ class Handler:
         self._budget = TokenBudget(limits.tokens, limits.answer_seconds)
 
     def quick_answer(self, method: str, target: str, origin: str = "") -> Answer | None:
-        """Answers what needs no model to run; None: ``predict`` has to.
+        """Answers requests that need no model; None: ``predict`` has to.
 
         Args:
           method: "GET", ...
@@ -73,7 +73,7 @@ class Handler:
         return None
 
     def predict(self, target: str, body: bytes, *, gzipped: bool = False) -> Answer:
-        """Answers a POST to ``:predict``, ``:classify`` or ``:regress``; takes its time."""
+        """Answers a POST to ``:predict``, ``:classify`` or ``:regress``; may take long."""
         try:
             route = routes.parse("POST", target)
             if gzipped:

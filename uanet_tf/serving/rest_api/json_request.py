@@ -22,12 +22,12 @@ class Inputs(NamedTuple):
 
 
 def parse_body(body: bytes) -> dict[str, Any]:
-    """Reads the JSON object that a body starts with; what follows it is not looked at.
+    """Reads the JSON object that a body starts with; what follows it is ignored.
 
     Raises:
       RestError: 400, not JSON or no object.
     """
-    # Stray bytes live on as lone surrogates, and become the same bytes again in the tensor.
+    # Stray bytes become lone surrogates, and the same bytes again in the tensor.
     text = body.decode("utf-8", "surrogateescape").removeprefix(_BOM)
     start = len(text) - len(text.lstrip(_BLANKS))
     if start == len(text):

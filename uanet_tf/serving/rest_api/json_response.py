@@ -1,4 +1,4 @@
-"""Answers as JSON, number by number the way TF Serving writes them."""
+"""Answers as JSON, with numbers written as TF Serving does."""
 
 import base64
 import json
@@ -10,7 +10,7 @@ import numpy as np
 from uanet_tf.serving.rest_api.rest_error import bad_request
 
 _BYTES_SUFFIX = "_bytes"
-# Digits that always bring a number back.
+# Digits that always reproduce a number.
 _DIGITS = {"float32": 9, "float64": 17}
 _WRITTEN_AS_FLOAT = re.compile(r"[.eN]|Inf")
 
@@ -99,7 +99,7 @@ def _string(value: bytes) -> str:
 
 
 def _decimals(values: np.ndarray) -> list[str]:
-    """Six significant digits, or as many as bring the number back; whole numbers get ".0"."""
+    """Six significant digits, or as many as reproduce the number; whole numbers get ".0"."""
     texts = [f"{value:.6g}" for value in values.tolist()]
     back = np.array(texts, dtype=np.float64).astype(values.dtype)
     for position in np.flatnonzero(~np.isfinite(values) | (back != values)):

@@ -1,7 +1,7 @@
 """JSON values to arrays, as strictly as TF Serving: no type is guessed, none converted.
 
-Strings travel as text that may hold stray bytes (``surrogateescape``), since TF Serving passes on
-what is not UTF-8.
+Strings are text that may hold stray bytes (``surrogateescape``), since TF Serving passes on
+bytes that are not UTF-8.
 """
 
 import base64
@@ -40,7 +40,7 @@ def to_array(value: Any, dtype: tf.DType) -> np.ndarray:
 
     Raises:
       RestError: 400 for ragged nesting or values of another type; 501 for types that TF
-        Serving reads from no JSON.
+        Serving does not read from JSON.
     """
     shape = _dense_shape(value)
     leaves: list[Any] = []

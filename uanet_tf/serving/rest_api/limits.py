@@ -1,4 +1,4 @@
-"""What one client of the server, and all of them together, may take."""
+"""What one client of the server, and all of them together, may use."""
 
 import dataclasses
 
@@ -14,7 +14,7 @@ class Limits:
       answer_seconds: longest time from a body to its answer, waiting included (504); 0: no limit.
       read_seconds: longest time for the head of a request, for its body (408), and for taking
         the answer.
-      connections: most connections; a further one is told 503 and closed.
+      connections: most connections; a further one gets 503 and is closed.
     """
 
     body_bytes: int = 8 << 20

@@ -36,7 +36,7 @@ class LoadedModel:
       timeout_ms: longest run of one request, milliseconds; 0: no limit.
 
     Raises:
-      InputError: no SavedModel, a damaged one, or one whose operations are not to be had.
+      InputError: no SavedModel, a damaged one, or one whose operations are not available.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class LoadedModel:
           {output: array}; strings are arrays of bytes objects.
 
         Raises:
-          RestError: what the model says of its inputs, with the HTTP code that fits.
+          RestError: the model's error on its inputs, with the HTTP code for it.
         """
         definition = self._signature(signature)
         if definition.method_name not in _METHODS:
@@ -107,7 +107,7 @@ class LoadedModel:
         """Gives the memory back; no request may be running, or come later."""
         self._callables.clear()
         self._session.close()
-        # A graph is full of circles, and the allocator keeps what is freed for itself: without
+        # A graph is full of reference cycles, and the allocator keeps what is freed: without
         # this a version of 16 MB leaves 5 to 40 MB behind.
         del self._session, self._graph
         give_memory_back()

@@ -1,4 +1,4 @@
-"""Memory that nothing uses any more, given back to the system."""
+"""Returns unused memory to the system."""
 
 import ctypes
 import gc

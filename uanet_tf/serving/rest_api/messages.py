@@ -1,4 +1,4 @@
-"""Protocol buffers of TF Serving that TensorFlow does not bring along, described in a few lines.
+"""Protocol buffers of TF Serving that are not part of TensorFlow, described in a few lines.
 
 The package tensorflow-serving-api has them too; a local server should not need it.
 """

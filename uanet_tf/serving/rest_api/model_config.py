@@ -1,7 +1,7 @@
 """Which models to serve: TF Serving's --model_config_file, a text protocol buffer.
 
 The messages of tensorflow_serving/config/model_server_config.proto are described here field by
-field, so that protobuf's own parser reads the file and says line and column of a fault.
+field, so that protobuf's own parser reads the file and reports line and column of a fault.
 """
 
 import dataclasses
@@ -41,7 +41,7 @@ class ModelSettings:
     """One model to serve.
 
     Attributes:
-      name: by which requests call it.
+      name: the name in requests.
       base_path: the directory of its versions.
       latest: how many of the highest versions to serve; None: see ``versions``.
       versions: the versions to serve; None (and ``latest`` None): all there are.

@@ -6,7 +6,7 @@ from uanet_tf.errors import InputError
 from uanet_tf.serving.rest_api.model_config import ModelSettings
 from uanet_tf.serving.rest_api.routes import MAX_VERSION
 
-# What tells one state of a version's files from another.
+# Identifies the state of a version's files.
 Fingerprint = frozenset[tuple[str, int, int, int]]
 
 

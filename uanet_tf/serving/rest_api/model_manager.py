@@ -1,4 +1,4 @@
-"""Keeps the versions that are to be served loaded, and hands them out to requests."""
+"""Keeps the served versions loaded, and gives them to requests."""
 
 import contextlib
 import dataclasses
@@ -27,7 +27,7 @@ _UNLOAD_SECONDS = 10.0
 
 @dataclasses.dataclass(frozen=True)
 class VersionState:
-    """What became of a version.
+    """State of a version.
 
     Attributes:
       state: LOADING, AVAILABLE, UNLOADING or END.
@@ -60,15 +60,15 @@ class _Served:
 class ModelManager:
     """The models of a server.
 
-    A version that is no longer wanted goes on serving until a wanted one is ready, and until the
-    last request that began with it has its answer. One that cannot be loaded, for whatever
-    reason, is told in its state and tried again: when its files change, and after pauses that
+    A version that is no longer wanted serves until a wanted one is ready, and until the
+    last request that began with it has its answer. If one cannot be loaded, its state says so
+    and it is tried again: when its files change, and after pauses that
     double from ``retry_seconds`` to five minutes.
 
     Args:
       models: what to serve.
       load: makes a LoadedModel of a version's directory.
-      poll_seconds: time between two looks at the directories; 0: one look only.
+      poll_seconds: time between two checks of the directories; 0: only one check.
       retry_seconds: the first pause before a version is tried again as it stands.
     """
 
@@ -92,8 +92,8 @@ class ModelManager:
         self._faults: dict[str, str] = {}
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        # Models are loaded and closed in a thread of its own: whatever they raise comes back as the
-        # outcome of a task, and cannot end the thread that looks.
+        # Models are loaded and closed in a thread of their own: any error becomes the result of a
+        # task, and cannot end the thread that polls.
         self._worker = ThreadPoolExecutor(1, "load")
 
     # ------------------------------------------------------------------ for requests
@@ -149,14 +149,14 @@ class ModelManager:
     # ------------------------------------------------------------------ loading
 
     def start(self) -> None:
-        """Loads what there is now, then goes on looking in the background."""
+        """Loads what there is now, then polls in the background."""
         self.poll()
         if self._poll_seconds > 0:
             self._thread = threading.Thread(target=self._poll_often, name="models", daemon=True)
             self._thread.start()
 
     def stop(self, timeout: float = 5.0) -> bool:
-        """Stops looking and unloads everything; False if a load would not end in time."""
+        """Stops polling and unloads everything; False if a load did not end in time."""
         self._stopping.set()
         if self._thread is not None:
             self._thread.join(timeout)
@@ -169,7 +169,7 @@ class ModelManager:
         return True
 
     def poll(self) -> None:
-        """Looks at the directories once, loads what is new and unloads what is no longer wanted."""
+        """Checks the directories once, loads what is new and unloads what is no longer wanted."""
         for name, settings in self._settings.items():
             wanted = self._wanted(settings)
             if wanted is None:
@@ -178,7 +178,7 @@ class ModelManager:
                 if not self._stopping.is_set():
                     self._load_version(name, version, path)
             served = self._served[name]
-            # With nothing on disk the model is meant to go; with nothing ready, the old one stays.
+            # With nothing on disk the model is unloaded; with nothing ready, the old one stays.
             if not wanted or any(version in served for version in wanted):
                 for version in [version for version in served if version not in wanted]:
                     self._unload(name, version, _UNLOAD_SECONDS)
@@ -193,9 +193,9 @@ class ModelManager:
         return next(filter(None, errors), "")
 
     def _wanted(self, settings: ModelSettings) -> dict[int, str] | None:
-        """Versions on disk; says once what is wrong with them.
+        """Versions on disk; reports once what is wrong with them.
 
-        None if they cannot be read, which changes nothing: the directory may be away for a moment.
+        None if they cannot be read, which changes nothing: the directory may be back soon.
         """
         try:
             wanted = list_versions(settings)
@@ -243,7 +243,7 @@ class ModelManager:
         files: Fingerprint,
         tries: int,
     ) -> None:
-        # It may be still being copied, or the machine may be short of something for a moment.
+        # It may still be being copied, or the machine may lack memory for a moment.
         pause = min(self._retry_seconds * 2 ** min(tries - 1, 10), _MOST_RETRY_SECONDS)
         self._failed[name, version] = _Failure(files, tries, time.monotonic() + pause)
         if isinstance(error, InputError):
@@ -257,7 +257,7 @@ class ModelManager:
             logging.info("It is tried again when its files change, or in %g s", pause)
 
     def _unload(self, name: str, version: int, timeout: float) -> None:
-        """Takes a version out of service; waits for its requests, but not for ever."""
+        """Takes a version out of service; waits for its requests, up to a limit."""
         with self._changed:
             entry = self._served[name].pop(version)
             self._states[name][version] = VersionState(UNLOADING)

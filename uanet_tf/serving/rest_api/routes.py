@@ -1,4 +1,4 @@
-"""From method and path to what is asked of which model."""
+"""From method and path to the request and its model."""
 
 import dataclasses
 import re
@@ -21,7 +21,7 @@ _VERBS = ("classify", "regress", "predict")
 
 @dataclasses.dataclass(frozen=True)
 class Route:
-    """What is asked.
+    """A parsed request line.
 
     Attributes:
       kind: "predict", "classify", "regress", "status" or "metadata".
@@ -65,7 +65,7 @@ def parse(method: str, target: str) -> Route:
         raise bad_request("Missing model name in request.")
     version = None
     if parts["version"] is not None:
-        # TF Serving fails here before it writes a body. Python reads no endless number.
+        # TF Serving fails here before it writes a body. Python limits the digits of a number.
         digits = parts["version"].lstrip("0") or "0"
         if len(digits) > len(str(MAX_VERSION)) or int(digits) > MAX_VERSION:
             raise bad_request(None)

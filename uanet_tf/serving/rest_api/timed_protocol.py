@@ -1,4 +1,4 @@
-"""HTTP connections of which there are not too many, and none that lasts without a request."""
+"""HTTP connections with a limit on their number, and on time without a request."""
 
 import asyncio
 from typing import Any, cast
@@ -15,13 +15,13 @@ _BUSY = (
 class TimedProtocol(H11Protocol):
     """uvicorn's protocol with limits of its own.
 
-    A connection is cut that has not sent the whole head of a request within ``read_seconds``, from
-    its beginning or from its last answer; so also one that does not take an answer. uvicorn's own
+    A connection is cut if it has not sent the whole head of a request within ``read_seconds``, from
+    its beginning or from its last answer, or if it does not read an answer. uvicorn's own
     keep-alive limit ends with the first byte of a head.
 
     Args:
       read_seconds: see above.
-      most_connections: a connection beyond is answered with 503 and closed.
+      most_connections: a further connection gets 503 and is closed.
       **options: of uvicorn.
     """
 

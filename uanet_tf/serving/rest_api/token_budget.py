@@ -1,4 +1,4 @@
-"""How many tokens a request asks for, and how many may be worked on at once."""
+"""The tokens of a request, and a limit on the tokens processed at once."""
 
 import collections
 import contextlib
@@ -21,7 +21,7 @@ _CHARACTERS_A_TOKEN = 64
 
 
 class TokenBudget:
-    """Lets requests run as long as they have few enough tokens together, in the order they come.
+    """Runs requests in the order they come, within a limit on their tokens together.
 
     Args:
       most: tokens of all requests that run at once, and so of a single one.
@@ -37,7 +37,7 @@ class TokenBudget:
 
     @contextlib.contextmanager
     def spend(self, tokens: int) -> Iterator[None]:
-        """Inside, the tokens are taken from the budget.
+        """Within this context the tokens are taken from the budget.
 
         Raises:
           RestError: 400, more tokens than the whole budget; 504, no turn in time.
@@ -76,7 +76,7 @@ class TokenBudget:
 
 
 def count_tokens(inputs: Mapping[str, np.ndarray]) -> int:
-    """Tokens of a request, padding included, as they decide how much memory it takes.
+    """Tokens of a request, padding included, which determine the memory it takes.
 
     [B, T] inputs have B T tokens; [B, T, W] ones as many, or more where W is beyond the characters
     of a word; B texts have B times the pieces of the longest, since answers are padded.

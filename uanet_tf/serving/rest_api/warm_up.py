@@ -1,6 +1,6 @@
 """Playing a version's warm-up requests before it serves, as TF Serving does.
 
-They stand in assets.extra/tf_serving_warmup_requests, a TFRecord file of PredictionLog messages.
+They are in assets.extra/tf_serving_warmup_requests, a TFRecord file of PredictionLog messages.
 """
 
 import os

@@ -31,7 +31,7 @@ class Server(uvicorn.Server):
 
 
 def make_server(app: ASGIApp, limits: Limits) -> Server:
-    """A server for ``app`` that logs warnings alone."""
+    """A server for ``app`` that logs only warnings."""
     protocol = functools.partial(
         TimedProtocol, read_seconds=limits.read_seconds, most_connections=limits.connections
     )
@@ -51,5 +51,5 @@ def make_server(app: ASGIApp, limits: Limits) -> Server:
 
 
 def serve(app: ASGIApp, listener: socket.socket, limits: Limits) -> None:
-    """Answers on ``listener`` until SIGTERM or SIGINT, then ends what has begun."""
+    """Answers on ``listener`` until SIGTERM or SIGINT, then finishes running requests."""
     make_server(app, limits).run(sockets=[listener])
