@@ -25,6 +25,7 @@ SETTINGS = {
     "refiner_head_width": 32,
     "num_samples": 4,
     "threshold": 0.35,
+    "distill_samples": 0,
 }
 
 

@@ -43,6 +43,7 @@ def test_what_is_read_is_taken_and_what_was_not_typed_is_not_asked_about():
     build(["crf_constraints", "decoder"], decoder="crf", refiner_layers=3)
 
 
+BERT = {"representation": "bert", "bert_preset": "a_folder"}
 REFUSED = [
     ({"hidden_width": 7}, "--hidden_width must be even"),
     ({"encoder": "bigru_transformer", "hidden_width": 7}, "--hidden_width must be even"),
@@ -52,8 +53,9 @@ REFUSED = [
         {"encoder": "relative_transformer", "hidden_width": 16, "encoder_heads": 3},
         "--encoder_heads must divide --hidden_width=16. Received: 3",
     ),
-    ({"representation": "bert"}, "--representation=bert needs --refiner_embeddings=shared"),
-    ({"representation": "bert", "word_vectors": "x"}, "--word_vectors does not apply to"),
+    ({"representation": "bert"}, "--bert_preset is required with --representation=bert"),
+    ({**BERT, "refiner_embeddings": "own"}, "--representation=bert needs --refiner_embeddings=s"),
+    ({**BERT, "word_vectors": "x"}, "--word_vectors does not apply to"),
 ]
 
 
