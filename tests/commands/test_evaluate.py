@@ -1,9 +1,14 @@
 import json
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from tests.evaluation.test_distilled_report import NEARNESS
+from tests.tagging.fake_model import FakeWeight
 from uanet_tf.commands import evaluate
 from uanet_tf.config import Config
+from uanet_tf.evaluation import distilled_report
 
 # X2 is wrong as draft (O) and right when refined (B-LOC); P3 the other way round.
 DATA = "p0 B-PER\nq1 I-PER\n\nX2 B-LOC\nx O\nP3 B-PER\n"
@@ -56,6 +61,35 @@ def test_table(run_dir, data, model, call, capsys):
     assert ["precision", "recall", "F1", "accuracy"] in lines
     assert ["draft", "100.00", "66.67", "80.00", "80.00"] in lines
     assert ["gated", "66.67", "66.67", "66.67", "80.00"] in lines
+
+
+def test_a_trained_head_is_compared_with_samples(run_dir, data, model, call, capsys, monkeypatch):
+    seen, tag_batch = [], model.tag_batch
+
+    def tag_as(tokens, lengths):
+        seen.append((model.sampling, model.num_samples))
+        found = tag_batch(tokens, lengths)
+        if model.sampling == "distilled":
+            found["draft_labels"] = found["labels"] = np.zeros_like(found["labels"])
+        return found
+
+    monkeypatch.setattr(model, "tag_batch", tag_as)
+    monkeypatch.setattr(distilled_report, "compare_with_samples", lambda *_, **__: NEARNESS)
+    model.drafter.distilled = SimpleNamespace(was_trained=FakeWeight(1.0))
+    for sampling in ("exact", "distilled"):
+        seen.clear()
+        arguments = [f"--run_dir={run_dir}", f"--data={data}", f"--sampling={sampling}"]
+        assert call(evaluate, *arguments, "--json") == 0
+        result = json.loads(capsys.readouterr().out)
+        assert result["distilled"]["score"]["distilled"] == 0.0
+        assert result["distilled"]["score"]["exact"] == pytest.approx(200 / 3)
+        assert result["f1"] == result["distilled"]["score"][sampling]
+        assert set(seen) == {("exact", 8), ("exact", 0), ("distilled", 8)}
+        assert model.sampling == sampling
+    assert call(evaluate, f"--run_dir={run_dir}", f"--data={data}") == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["KL", "to", "32", "samples", "0.00100", "0.00200", "0.00300"] in lines
+    assert ["gate", "as", "by", "M", "80.00"] in lines
 
 
 def test_out_holds_what_json_prints(run_dir, data, model, call, capsys, tmp_path):

@@ -1,5 +1,7 @@
 """A model of a few lines with the interface that tagging needs."""
 
+import types
+
 import numpy as np
 
 from uanet_tf.text.tokenizer import Tokenizer
@@ -41,6 +43,7 @@ class FakeModel:
         self.tokenizer = Tokenizer()
         self.num_samples = 8
         self.sampling = "exact"
+        self.drafter = types.SimpleNamespace(distilled=None)
         self.mc_seed = 1
         self.batches = []
 

@@ -5,8 +5,9 @@
 Prints precision, recall and F1 of entities (strict, as conlleval and seqeval count) or
 accuracy, for the draft, the refiner and the gate; how well confidence and uncertainty find wrong
 tokens and wrong entities, compared with one pass of the same model without dropout and refinement
-(docs/uncertainty.md); and what the gate did. --out=FILE writes all numbers as JSON. Labels that the
-model does not know are counted on stderr and scored as errors.
+(docs/uncertainty.md); for a run whose head was trained, how near --sampling=distilled comes to
+exact sampling, for which the file is tagged both ways; and what the gate did. --out=FILE writes all
+numbers as JSON. Labels that the model does not know are counted on stderr and scored as errors.
 """
 
 import json
@@ -23,7 +24,8 @@ from uanet_tf.commands.output_file import open_output
 from uanet_tf.data.conll import Sentence, read_corpus
 from uanet_tf.data.text_lines import display_name
 from uanet_tf.errors import InputError
-from uanet_tf.evaluation.one_pass import one_pass
+from uanet_tf.evaluation.distilled_report import distilled_scores, has_trained_head
+from uanet_tf.evaluation.one_pass import one_pass, other_sampling
 from uanet_tf.evaluation.report import Evaluation, evaluate_tagged, evaluation_table
 from uanet_tf.printable import printable
 from uanet_tf.tagging.document_context import tag_in_context
@@ -78,15 +80,23 @@ def _evaluate(model: Any, sentences: Sequence[Sentence]) -> Evaluation:
     seconds = time.perf_counter() - start
     with one_pass(model):
         plain = [answer for _, answer in tag_in_context(model, sentences, **sizes)]
+    task = "pos" if model.label_scheme is None else "ner"
     try:
+        distilled = None
+        if has_trained_head(model):
+            answers = {model.sampling: tagged, "one_pass": plain}
+            with other_sampling(model) as other:
+                answers[other] = [answer for _, answer in tag_in_context(model, sentences, **sizes)]
+            distilled = distilled_scores(model, sentences, answers, task=task)
         return evaluate_tagged(
             [sentence.labels for sentence in sentences],
             tagged,
-            task="pos" if model.label_scheme is None else "ner",
+            task=task,
             threshold=model.threshold,
             seconds=seconds,
             known_labels=model.label_names,
             one_pass=plain,
+            distilled=distilled,
         )
     except InputError as error:
         raise InputError(f"{display_name(FLAGS.data)}: {error}") from None

@@ -24,3 +24,14 @@ def one_pass(model: Any) -> Iterator[None]:
         model.num_samples, model.sampling = num_samples, sampling
         if gate is not None:
             gate.gamma.assign(gamma)
+
+
+@contextlib.contextmanager
+def other_sampling(model: Any) -> Iterator[str]:
+    """Within, a model with a trained head samples the other way: "exact" or "distilled"."""
+    before = model.sampling
+    model.sampling = "exact" if before == "distilled" else "distilled"
+    try:
+        yield model.sampling
+    finally:
+        model.sampling = before

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from uanet_tf.evaluation.distilled_report import distilled_rows
 from uanet_tf.evaluation.trust_report import TrustGroups, token_values, trust_groups, trust_rows
 from uanet_tf.metrics import scoring
 from uanet_tf.printable import printable
@@ -31,6 +32,8 @@ class Evaluation:
       sentences: number of sentences.
       tokens: number of tokens.
       unknown_labels: gold labels that the model does not know, with their counts.
+      distilled: one pass with the trained head beside samples, see ``distilled_scores``; None
+        where there is no such head.
     """
 
     task: str
@@ -41,6 +44,7 @@ class Evaluation:
     sentences: int
     tokens: int
     unknown_labels: dict[str, int]
+    distilled: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: the metrics, and beside them the other attributes without ``systems``."""
@@ -54,6 +58,7 @@ class Evaluation:
             "sentences": self.sentences,
             "tokens": self.tokens,
             "unknown_labels": self.unknown_labels,
+            **({} if self.distilled is None else {"distilled": self.distilled}),
         }
 
 
@@ -66,6 +71,7 @@ def evaluate_tagged(
     seconds: float,
     known_labels: Collection[str],
     one_pass: Sequence[TaggedSentence] | None = None,
+    distilled: dict[str, Any] | None = None,
 ) -> Evaluation:
     """Scores tagged sentences against the labels of a file.
 
@@ -77,6 +83,7 @@ def evaluate_tagged(
       seconds: how long tagging took.
       known_labels: the model's labels.
       one_pass: what the plain softmax within the model gave for them; see ``one_pass``.
+      distilled: see ``distilled_scores``.
 
     Raises:
       ValueError: ``gold`` and ``tagged`` differ in sentences or tokens.
@@ -116,6 +123,7 @@ def evaluate_tagged(
         sentences=len(tagged),
         tokens=sum(map(len, final)),
         unknown_labels=unknown_labels(gold, known_labels, task),
+        distilled=distilled,
     )
 
 
@@ -148,6 +156,7 @@ def evaluation_table(evaluation: Evaluation, title: str = "") -> str:
             "",
             *_trust_rows(evaluation),
             "",
+            *_distilled_rows(evaluation),
             *_gate_rows(metrics),
         ]
     )
@@ -189,6 +198,12 @@ def _missed(scores: dict[str, float | int]) -> float:
 def _trust_rows(evaluation: Evaluation) -> list[str]:
     head, *rows = trust_rows(evaluation.trust)
     return _aligned([head, *rows], least=7)
+
+
+def _distilled_rows(evaluation: Evaluation) -> list[str]:
+    if evaluation.distilled is None:
+        return []
+    return [*_aligned(distilled_rows(evaluation.distilled, evaluation.task)), ""]
 
 
 def _gate_rows(metrics: dict[str, float | int | None]) -> list[str]:

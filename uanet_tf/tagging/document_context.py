@@ -40,14 +40,6 @@ def tag_in_context(
         yield from zip(passage, _split(answer, passage), strict=True)
 
 
-def joined_tokens(model: Any, sentences: Iterable[S]) -> list[list[str]]:
-    """The pieces that the model reads: the tokens of each sentence, or of each passage."""
-    return [
-        [token for sentence in passage for token in sentence.tokens]
-        for passage in passages(sentences, _passage_tokens(model))
-    ]
-
-
 def _passage_tokens(model: Any) -> int:
     return model.max_tokens if model.context == "document" else 0
 

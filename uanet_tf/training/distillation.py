@@ -24,7 +24,6 @@ from uanet_tf.ops.graph_function import graph_function
 MAX_TOKENS = 60_000
 _BATCH_SENTENCES, _BATCH_TOKENS = 64, 4_096
 _STEP_TOKENS, _STEPS, _LEARNING_RATE = 2_048, 600, 3e-3
-_SMALLEST = 1e-8  # a probability below counts as this
 
 
 class Lesson(NamedTuple):
@@ -125,9 +124,3 @@ def _shuffled(count: int, random: np.random.Generator):
     while True:
         order = random.permutation(count)
         yield from (order[k : k + _STEP_TOKENS] for k in range(0, count, _STEP_TOKENS))
-
-
-def divergence(p: np.ndarray, q: np.ndarray) -> float:
-    """Mean KL(p || q) of [N, C] distributions, nats."""
-    p, q = np.maximum(p, _SMALLEST), np.maximum(q, _SMALLEST)
-    return float(np.mean(np.sum(p * (np.log(p) - np.log(q)), axis=-1)))

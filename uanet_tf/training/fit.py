@@ -15,12 +15,12 @@ from absl import logging
 from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
 from uanet_tf.errors import InputError
+from uanet_tf.metrics.nearness import compare_with_samples, nearness_text
 from uanet_tf.training.best_weights import load_weights, save_weights
 from uanet_tf.training.callbacks import ProgressBar, StepKeeper
 from uanet_tf.training.corpus_scorer import score_corpus
 from uanet_tf.training.distillation import distill
 from uanet_tf.training.gate_choice import choose_threshold, warn_of_cost, warn_of_empty
-from uanet_tf.training.nearness import compare_with_samples, nearness_text
 from uanet_tf.training.prepare import Prepared, prepare
 from uanet_tf.training.progress import Progress, StateKeeper
 from uanet_tf.training.run_directory import RunDirectory
@@ -30,6 +30,8 @@ from uanet_tf.training.training_logs import TrainingLogs
 from uanet_tf.training.weight_average import WeightAverage
 
 Metrics = dict[str, Any]
+
+_COMPARED = 500  # sentences on which the distilled draft is compared with samples
 
 
 def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = ()) -> Metrics:
@@ -235,7 +237,7 @@ class _Training:
             seed=training.seed,
         )
         seconds = time.perf_counter() - start
-        nearness = compare_with_samples(self.tagger, self.prepared.splits["dev"])
+        nearness = compare_with_samples(self.tagger, self.prepared.splits["dev"], most=_COMPARED)
         logging.info("%s", nearness_text(nearness))
         if self.config.inference.sampling == "distilled":
             self.tagger.sampling = "distilled"

@@ -8,27 +8,30 @@ import tensorflow as tf
 
 from uanet_tf.data.batching import plan_batches
 from uanet_tf.data.conll import Sentence
+from uanet_tf.metrics.divergence import divergence
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.training.distillation import divergence
 
 REFERENCE_SAMPLES = 32
-MOST_SENTENCES = 500
 _BATCH_SENTENCES, _BATCH_TOKENS = 64, 4_096
 
 
-def compare_with_samples(tagger: Tagger, sentences: Sequence[Sentence]) -> dict[str, Any]:
-    """Drafts sentences by the head, by the M samples of the run, and by 32 samples.
+def compare_with_samples(
+    tagger: Tagger, sentences: Sequence[Sentence], *, most: int
+) -> dict[str, Any]:
+    """Drafts sentences by the head, by the tagger's M samples, without dropout, by 32 samples.
 
     Args:
       tagger: with a trained head.
-      sentences: of the development set; the first 500 are read.
+      sentences: at least one.
+      most: so many sentences are read, the first.
 
     Returns:
-      ``kl`` and ``kl_of_samples``, the mean KL divergence (nats) of the head and of M samples from
-      32 samples of another seed; ``same_labels`` and ``same_labels_not_o``, shares of tokens with
-      the label of M samples, of all and of those that either labels as something else than O;
-      with a gate ``same_gate``, of the tokens above Gamma in either, the share above it in both.
+      ``kl``, ``kl_of_samples`` and ``kl_of_one_pass``, the mean KL divergence (nats) of the head,
+      of M samples and of the pass without dropout from 32 samples of another seed;
+      ``same_labels`` and ``same_labels_not_o``, shares of tokens with the label of M samples, of
+      all and of those that either labels as something else than O; with a gate ``same_gate``, of
+      the tokens above Gamma in either, the share above it in both.
     """
     options = tagger.options
     plain = options.replace(sampling="exact", uncertainty="entropy")
@@ -36,10 +39,11 @@ def compare_with_samples(tagger: Tagger, sentences: Sequence[Sentence]) -> dict[
         "reference": plain.replace(num_samples=REFERENCE_SAMPLES, mc_seed=abs(options.mc_seed) + 1),
         "samples": plain.replace(mc_seed=max(options.mc_seed, 0)),
         "head": plain.replace(sampling="distilled"),
+        "one_pass": plain.replace(num_samples=0),
     }
     # Whole passages would be read by a run with --context=document; sentences say as much here.
-    drafted = {name: _draft(tagger, sentences[:MOST_SENTENCES], way) for name, way in ways.items()}
-    reference, samples, head = (drafted[name][0] for name in ways)
+    drafted = {name: _draft(tagger, sentences[:most], way) for name, way in ways.items()}
+    reference, samples, head, one_pass = (drafted[name][0] for name in ways)
     labels, others = head.argmax(-1), samples.argmax(-1)
     outside = tagger.class_names.index("O") if "O" in tagger.class_names else -1
     entities = (labels != outside) | (others != outside)
@@ -47,6 +51,7 @@ def compare_with_samples(tagger: Tagger, sentences: Sequence[Sentence]) -> dict[
     found = {
         "kl": divergence(reference, head),
         "kl_of_samples": divergence(reference, samples),
+        "kl_of_one_pass": divergence(reference, one_pass),
         "same_labels": float(same.mean()),
         "same_labels_not_o": float(same[entities].mean()) if entities.any() else 1.0,
     }
