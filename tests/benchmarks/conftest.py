@@ -31,7 +31,11 @@ def runs(tmp_path_factory, config) -> Runs:
         folder / "data", train_sentences=200, dev_sentences=60, test_sentences=50
     )
     config = config.replace(
-        train_path=str(paths["train"]), dev_path=str(paths["dev"]), epochs=6, min_epochs=3, distill_samples=4
+        train_path=str(paths["train"]),
+        dev_path=str(paths["dev"]),
+        epochs=6,
+        min_epochs=3,
+        distill_samples=4,
     )
     fit(config, folder / "uanet")
     fit(config.replace(encoder="bilstm", decoder="crf", epochs=1, min_epochs=1), folder / "crf")
