@@ -11,7 +11,7 @@ PACKAGE = "uanet_tf"
 
 # Left to right. Folders in one step do not import each other.
 STEPS = (
-    {"errors", "printable", "registry"},
+    {"errors", "part_file", "printable", "registry"},
     {"arguments", "option", "strict_json", "weight_file"},
     {"inference_options", "text"},
     {"settings"},

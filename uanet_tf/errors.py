@@ -1,5 +1,7 @@
 """Exceptions for bad input, for bad arguments of a layer, and for a signal to stop."""
 
+import re
+
 
 class InputError(ValueError):
     """Bad input, explained in one sentence.
@@ -27,6 +29,20 @@ def one_line(error: BaseException, most: int = 300) -> str:
     first = (str(error).strip() or "unreadable").splitlines()[0]
     text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in first[: most + 1])
     return text if len(text) <= most else f"{text[:most]}..."
+
+
+def written_reason(error: Exception) -> str:
+    """Why TensorFlow could not write, without its operation and the names of temporary files.
+
+    ``{{function_node ...}} /run/a.tempstate123; No space left on device [Op:SaveV2]`` is said as
+    ``No space left on device``.
+    """
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    text = one_line(error, 1_000)
+    text = re.sub(r"^\{\{.*?\}\} ?", "", text)
+    text = re.sub(r" ?\[Op:\w+\].*$", "", text)
+    return text.rpartition("; ")[2]
 
 
 class ArgumentError(ValueError):

@@ -152,7 +152,38 @@ def test_killed_at_any_moment(folders, lines):
             assert names(folder / name) == list("01234")
     assert any(name.startswith(".part-") for name in names(folders[0]))
     assert write(folders) == (2 if lines == 11 else 1)
+    # One that was killed between its two renames is completed: no version without the other.
+    both = ["1", "2"] if lines == 11 else ["1"]
+    assert [[name for name in names(folder) if name.isdigit()] for folder in folders] == [both] * 2
+    for folder in folders if lines == 11 else ():
+        assert names(folder / "1") == list("01234")
     assert all(not name.startswith(".") for folder in folders for name in names(folder))
+
+
+def test_a_rename_that_fails_takes_the_other_back(folders, monkeypatch):
+    write(folders)
+    rename = os.rename
+
+    def fail(source, target):
+        if Path(target) == folders[0] / "2":
+            raise OSError(28, "No space left on device", str(target))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", fail)
+    with pytest.raises(OSError, match="No space left"):
+        write(folders)
+    assert names(folders[0]) == names(folders[1]) == ["1"]
+
+
+def test_a_part_is_completed_only_where_the_other_version_stands(folders):
+    """A half-written part of the second model is no version, even if the first has that number."""
+    write(folders[:1])
+    (folders[1] / ".part-1").mkdir(parents=True)
+    (folders[0] / ".part-2").mkdir()
+    assert write(folders) == 2
+    assert names(folders[0]) == ["1", "2"]
+    assert names(folders[1]) == ["2"]
+    assert names(folders[0] / "2") == ["file"]
 
 
 @pytest.fixture

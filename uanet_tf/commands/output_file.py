@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TextIO, cast
 
 from uanet_tf.errors import InputError
+from uanet_tf.part_file import part_file
 
 STDOUT = "-"
 
@@ -41,19 +42,16 @@ def open_output(path: str) -> Iterator[TextIO]:
         with _create(target, path) as stream:
             yield stream
         return
-    folder, name = os.path.split(target)
-    part = os.path.join(folder, f".{name}.{os.getpid()}.part")
-    stream = _create(part, path, packed=path.endswith(".gz"))
-    try:
-        with _written(path), stream:
+    with contextlib.ExitStack() as stack:
+        try:
+            part = stack.enter_context(part_file(target))
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written ({error.strerror}).") from None
+        with _written(path), _create(part, path, packed=path.endswith(".gz")) as stream:
             yield stream
         if os.path.exists(target):
             shutil.copymode(target, part)
         os.replace(part, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(part)
-        raise
 
 
 @contextlib.contextmanager

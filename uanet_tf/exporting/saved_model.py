@@ -23,6 +23,7 @@ from uanet_tf.exporting.version_folders import check_name, choose_version, new_v
 from uanet_tf.exporting.vocabulary_files import tables_from_files, write_vocabulary_files
 from uanet_tf.exporting.warm_up import FILE as WARM_UP
 from uanet_tf.exporting.warm_up import write_warm_up
+from uanet_tf.exporting.writing import writing
 from uanet_tf.models.tagger import Tagger
 
 TEXT_ENDING = "_text"
@@ -95,9 +96,10 @@ def export_run(
                 foreign=verification.verify_operations(part),
             )
             extra = part / "assets.extra"
-            extra.mkdir()
-            (extra / CARD).write_text(card, encoding="utf-8")
-            write_warm_up(extra / WARM_UP, folder.name, requests)
+            with writing(extra):
+                extra.mkdir()
+                (extra / CARD).write_text(card, encoding="utf-8")
+                write_warm_up(extra / WARM_UP, folder.name, requests)
     paths = [folder / str(number) for folder in folders]
     return Exported(number, paths[0], paths[1] if text else None)
 
@@ -149,7 +151,8 @@ def _vocabulary(model: Tagger) -> Iterator[list[pathlib.Path]]:
     """Within this context the model uses the given vocabulary files."""
     # A folder of its own for each: tables of files of one name would be one table.
     with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
-        files = write_vocabulary_files(model, pathlib.Path(folder))
+        with writing(folder):
+            files = write_vocabulary_files(model, pathlib.Path(folder))
         with tables_from_files(model, files):
             yield files
 

@@ -7,6 +7,8 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
+from uanet_tf.exporting.writing import writing
+
 _GRADIENT = "_gradient_op_type"
 
 
@@ -28,6 +30,9 @@ def save_signatures(
       path: the SavedModel's directory.
       owner: the model, which holds the tables that the functions use.
       assets: further files, beside those that tables are made from.
+
+    Raises:
+      InputError: it cannot be written.
     """
     functions = {name: function.get_concrete_function() for name, function in signatures.items()}
     module = tf.Module()
@@ -36,8 +41,9 @@ def save_signatures(
     module.used_tables = _used_tables(functions.values(), owner)
     module.files = [tf.saved_model.Asset(str(file)) for file in assets]
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
-    tf.saved_model.save(module, str(path), signatures=functions, options=options)
-    _forget_gradients(path)
+    with writing(path):
+        tf.saved_model.save(module, str(path), signatures=functions, options=options)
+        _forget_gradients(path)
 
 
 def _used_tables(functions: Any, owner: tf.Module) -> list[Any]:

@@ -90,6 +90,7 @@ def new_versions(
         try:
             for folder in folders:
                 stack.enter_context(_claimed(folder))
+            _clear(folders, shared or folders)
         except OSError as error:
             raise InputError(f"{error.filename} cannot be written: {error.strerror}.") from error
         version = choose_version(shared or folders, version)
@@ -97,23 +98,55 @@ def new_versions(
         for part in parts:
             stack.callback(shutil.rmtree, part, ignore_errors=True)
         yield version, parts
-        for folder, part in reversed(list(zip(folders, parts, strict=True))):
+        for part in parts:
             _to_disk(part)
-            os.rename(part, folder / str(version))
-            _sync(folder)
+        _rename_all([(part, part.parent / str(version)) for part in reversed(parts)])
+
+
+def _rename_all(moves: Sequence[tuple[pathlib.Path, pathlib.Path]]) -> None:
+    """Renames one right after the other, or none."""
+    try:
+        for part, version in moves:
+            os.rename(part, version)
+        for part, _ in moves:
+            _sync(part.parent)
+    except BaseException:
+        for part, version in moves:
+            with contextlib.suppress(OSError):  # it was not renamed
+                os.rename(version, part)
+        raise
+
+
+def _clear(folders: Sequence[pathlib.Path], others: Sequence[pathlib.Path]) -> None:
+    """Removes what a killed export left; one that was killed between two renames is completed.
+
+    The first folder's part is renamed last. Where another folder has its version already, all
+    parts were whole, and on the disk.
+
+    Args:
+      folders: to be cleared, all of them claimed.
+      others: folders of all models that share these versions.
+    """
+    for folder in folders:
+        for left in folder.glob(f"{_PART}*"):
+            number = left.name.removeprefix(_PART)
+            begun = folder == folders[0] and any((other / number).is_dir() for other in others)
+            if begun and not (folder / number).exists():
+                os.rename(left, folder / number)
+                _sync(folder)
+            else:
+                shutil.rmtree(left)
 
 
 @contextlib.contextmanager
 def _claimed(folder: pathlib.Path) -> Iterator[None]:
-    """Locks a model's folder against other exports and removes what a killed one left."""
+    """Locks a model's folder against other exports."""
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     # A lock on the directory itself leaves no file, and ends with the process.
     handle = os.open(folder, os.O_RDONLY)
     try:
         _lock(handle, folder)
-        for left in folder.glob(f"{_PART}*"):
-            shutil.rmtree(left)
         yield
     finally:
         os.close(handle)

@@ -8,10 +8,9 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
-from uanet_tf.errors import InputError, one_line
+from uanet_tf.errors import InputError, one_line, written_reason
 from uanet_tf.training.trainer import Trainer
 from uanet_tf.training.weight_average import WeightAverage
-from uanet_tf.training.written_reason import written_reason
 
 KEPT_STATES = 2
 _PREFIX = "ckpt-"

@@ -7,8 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from uanet_tf.errors import InputError
-from uanet_tf.training.written_reason import written_reason
+from uanet_tf.errors import InputError, written_reason
 
 
 class TrainingLogs:

@@ -29,6 +29,7 @@ from uanet_tf.exporting.verification import ExportMismatchError
 from uanet_tf.exporting.version_folders import check_name
 from uanet_tf.exporting.vocabulary_files import CHARS, LABELS, WORDS
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.part_file import part_file
 from uanet_tf.tagging import sentence_stream
 
 ENDINGS = {FLOAT32: "", FLOAT16: "_float16", DYNAMIC: "_dynamic"}
@@ -115,8 +116,7 @@ def export_tflite(
             written = []
             for precision, content in converted.items():
                 path = folder / f"{name}{ENDINGS[precision]}.tflite"
-                part = folder / f".{path.name}.{os.getpid()}.part"
-                cleaning.callback(part.unlink, missing_ok=True)
+                part = pathlib.Path(cleaning.enter_context(part_file(path)))
                 logging.info("writing %s", path)
                 part.write_bytes(_with_metadata(model, content, name, precision))
                 agreement = compare(model, TFLiteTagger(part), sentences, source)

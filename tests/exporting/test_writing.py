@@ -1,0 +1,57 @@
+"""Full disks while a SavedModel is written: one sentence."""
+
+import resource
+
+import pytest
+import tensorflow as tf
+
+from uanet_tf.errors import InputError
+from uanet_tf.exporting.saving import save_signatures
+from uanet_tf.exporting.writing import writing
+from uanet_tf.ops.graph_function import graph_function
+
+
+def toy(size):
+    """A module with a variable of this size, and a signature that reads it."""
+    module = tf.Module()
+    module.weights = tf.Variable(tf.zeros([size]))
+
+    @graph_function([tf.TensorSpec([None])])
+    def call(x):
+        return {"y": x + tf.reduce_sum(module.weights)}
+
+    return module, {"serving_default": call}
+
+
+@pytest.fixture
+def most_bytes():
+    """Sets the size beyond which no file of this process grows, whoever writes it."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize(("weights", "size"), [(1, 500), (50_000, 20_000)])
+def test_a_saved_model_that_has_no_room(tmp_path, most_bytes, weights, size):
+    """First the graph has none, then the variables."""
+    module, signatures = toy(weights)
+    path = tmp_path / "model"
+    most_bytes(size)
+    with pytest.raises(InputError, match=r"/model cannot be written: File too large\. Nothing was"):
+        save_signatures(signatures, path, owner=module)
+
+
+def test_tensorflow_s_record_writer_on_a_full_disk():
+    with (
+        pytest.raises(
+            InputError, match=r"a cannot be written: .*No space left on device.* Nothing"
+        ),
+        writing("a"),
+        tf.io.TFRecordWriter("/dev/full") as writer,
+    ):
+        writer.write(b"x" * 100_000)
+
+
+def test_other_faults_are_not_taken_for_it():
+    with pytest.raises(ZeroDivisionError), writing("a"):
+        raise ZeroDivisionError
