@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import os
 import zipfile
 from typing import Any
@@ -13,6 +14,7 @@ from uanet_lite.tokenizer import Tokenizer
 
 FORMAT = 1
 _SETTINGS, _LABELS, _WORDS, _CHARS = "settings.json", "labels.txt", "words.txt", "chars.txt"
+_NAMES = (_SETTINGS, _LABELS, _WORDS, _CHARS)
 _IDS = {"padding_id": PADDING_ID, "unknown_id": UNKNOWN_ID, "first_id": FIRST_ID}
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "max_tokens": int,
@@ -75,13 +77,15 @@ def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
 def _read_archive(path: str | os.PathLike[str]) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(path) as archive:
-            # Stored without compression: a compressed file could unpack to any size.
-            if any(item.compress_type != zipfile.ZIP_STORED for item in archive.infolist()):
+            items = [item for item in archive.infolist() if item.filename in _NAMES]
+            # As they are written; what is packed could unpack to any size.
+            stored = all(item.compress_type == zipfile.ZIP_STORED for item in items)
+            if not stored or len({item.filename for item in items}) < len(items):
                 raise zipfile.BadZipFile
-            return {item.filename: archive.read(item) for item in archive.infolist()}
+            return {item.filename: archive.read(item) for item in items}
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError):
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, ValueError):
         raise InputError(
             f"{path} is not a TensorFlow Lite model with labels and vocabulary: "
             "name one that export.py --tflite wrote."
@@ -110,8 +114,10 @@ def _checked(settings: Any) -> dict[str, Any]:
     for name, number in _IDS.items():
         if settings.get(name) != number:
             raise ValueError(f"{name} in {_SETTINGS} is {settings.get(name)!r:.40}, not {number}.")
-    if settings.get("label_scheme") not in (None, *SCHEMES):
-        raise ValueError(f"label_scheme in {_SETTINGS} is {settings['label_scheme']!r:.40}.")
+    if "label_scheme" not in settings or settings["label_scheme"] not in (None, *SCHEMES):
+        raise ValueError(f"label_scheme in {_SETTINGS} is {settings.get('label_scheme')!r:.40}.")
+    if not 0 <= float(settings["threshold"]) < math.inf:
+        raise ValueError(f"threshold in {_SETTINGS} is {settings['threshold']!r:.40}.")
     words = settings.get("words", [])
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise ValueError(f"words in {_SETTINGS} is no list of strings.")

@@ -156,6 +156,11 @@ class Tagger:
             self._runners.put(run)
 
     def _label_strings(self, positions: np.ndarray) -> list[str]:
+        if len(positions) and not 0 <= positions.min() <= positions.max() < len(self.label_names):
+            raise InputError(
+                f"{self._path} is damaged: its graph answers the label {positions.max()}, and "
+                f"there are {len(self.label_names)}."
+            )
         labels = [self.label_names[position] for position in positions.tolist()]
         if self.label_scheme is not None and len(labels) > self.max_tokens:
             # Two windows of one sentence need not agree where they meet.

@@ -170,8 +170,8 @@ def test_unzip_takes_them_out(tflite_files, tmp_path, model):
 
 def test_files_that_are_none(tmp_path):
     with pytest.raises(InputError, match=r"missing\.tflite cannot be read: No such file"):
-        read_files(tmp_path / "missing.tflite")
+        read_files(tmp_path / "missing.tflite", ["labels.txt"])
     bare = tmp_path / "bare.tflite"
     bare.write_bytes(b"\x1c\0\0\0TFL3" + bytes(100))
     with pytest.raises(InputError, match="is not a TensorFlow Lite model with labels"):
-        read_files(bare)
+        read_files(bare, ["labels.txt"])

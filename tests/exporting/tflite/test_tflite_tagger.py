@@ -149,17 +149,22 @@ def test_words_that_no_line_can_hold(tmp_path):
     files = tagger_files(model, FLOAT32)
     assert "words.txt" not in files
     assert json.loads(files["settings.json"])["words"] == vocabulary["words"]
-    tagger = make_lookup_tagger(files)
+    tagger = make_lookup_tagger(files, tmp_path)
     tokens = [*vocabulary["words"], "never"]
     np.testing.assert_array_equal(tagger.ids(tokens)[0], model.lookup(tf.constant(tokens))[0])
 
 
-def make_lookup_tagger(files):
+def make_lookup_tagger(files, folder):
     """A tagger that only looks up."""
     from uanet_tf.exporting.tflite import tflite_tagger
+    from uanet_tf.exporting.tflite.stored_files import read_stored_files
 
+    path = folder / "lookup.tflite"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
     tagger = object.__new__(TFLiteTagger)
-    tagger._ids = tflite_tagger._make_lookup(json.loads(files["settings.json"]), files)
+    tagger._ids = tflite_tagger._make_lookup(read_stored_files(path))
     return tagger
 
 

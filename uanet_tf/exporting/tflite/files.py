@@ -24,7 +24,8 @@ from uanet_tf.exporting.tflite.metadata import (
     TensorInfo,
     add_metadata,
 )
-from uanet_tf.exporting.tflite.tflite_tagger import FORMAT, SETTINGS, TFLiteTagger, tagger_files
+from uanet_tf.exporting.tflite.stored_files import FORMAT, SETTINGS
+from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger, tagger_files
 from uanet_tf.exporting.verification import ExportMismatchError
 from uanet_tf.exporting.version_folders import check_name
 from uanet_tf.exporting.vocabulary_files import CHARS, LABELS, WORDS

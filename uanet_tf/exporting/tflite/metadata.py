@@ -10,14 +10,14 @@ import dataclasses
 import io
 import pathlib
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import flatbuffers
 from tensorflow.lite.python import schema_py_generated as schema
 from tensorflow.lite.tools import flatbuffer_utils
 
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, one_line
 
 _ENTRY = b"TFLITE_METADATA"
 _IDENTIFIER = b"M001"
@@ -96,18 +96,24 @@ def add_metadata(
     return stream.getvalue()
 
 
-def read_files(path: pathlib.Path) -> dict[str, bytes]:
-    """The files appended to a model, {name: content}.
+def read_files(path: pathlib.Path, names: Collection[str]) -> dict[str, bytes]:
+    """The files behind a model, {name: content}, only those with these names.
 
     Raises:
-      InputError: there is no such file, or it has none.
+      InputError: there is no such file, or none stands behind it as ``add_metadata`` puts it.
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            return {name: archive.read(name) for name in archive.namelist()}
+            members = [member for member in archive.infolist() if member.filename in names]
+            # As they are written. What is packed could unpack to any size.
+            stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
+            if not stored or len({member.filename for member in members}) < len(members):
+                raise zipfile.BadZipFile
+            return {member.filename: archive.read(member) for member in members}
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
-    except zipfile.BadZipFile:
+        reason = error.strerror or one_line(error)
+        raise InputError(f"{path} cannot be read: {reason}.") from error
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, ValueError):
         raise InputError(
             f"{path} is not a TensorFlow Lite model with labels and vocabulary: "
             "name one that export.py --tflite wrote."

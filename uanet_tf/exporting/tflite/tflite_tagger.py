@@ -16,15 +16,18 @@ from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.signatures import DEFAULT
 from uanet_tf.exporting.tflite.custom_operations import custom_operations
-from uanet_tf.exporting.tflite.metadata import read_files
-from uanet_tf.exporting.vocabulary_files import CHARS, LABELS, WORDS, write_vocabulary_files
+from uanet_tf.exporting.tflite.stored_files import (
+    FORMAT,
+    SETTINGS,
+    StoredFiles,
+    read_stored_files,
+)
+from uanet_tf.exporting.vocabulary_files import WORDS, write_vocabulary_files
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.strict_json import shown
 from uanet_tf.text.tokenizer import Tokenizer
 
-SETTINGS = "settings.json"
-FORMAT = 1
 # The outputs that tagging reads: {name: (output of the graph, dtype)}.
 _OUTPUTS = {
     "labels": ("label_ids", np.int32),
@@ -106,15 +109,16 @@ class TFLiteTagger:
 
     def __init__(self, path: str | os.PathLike, *, num_threads: int = 1):
         path = pathlib.Path(path)
-        files = read_files(path)
-        self.settings = _read_settings(path, files)
+        files = read_stored_files(path)
+        self.settings = files.settings
         self.threshold: float | None = self.settings["threshold"]
         self.label_scheme: str | None = self.settings["label_scheme"]
         self.max_tokens: int = self.settings["max_tokens"]
         self.tokenizer = Tokenizer.from_dict(self.settings["tokenizer"])
         self.context = "sentence"
-        self.label_names = _lines(files[LABELS])
-        self._ids = _make_lookup(self.settings, files)
+        self.label_names = files.labels
+        self._ids = _make_lookup(files)
+        self._path = path
         self._run = _make_runner(path, num_threads)
 
     def ids(self, tokens: list[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -149,35 +153,29 @@ class TFLiteTagger:
             chars = char_ids[start:end]
             width = max(1, np.count_nonzero(chars, axis=1).max())  # of this sentence
             outputs = self.run(word_ids[np.newaxis, start:end], chars[np.newaxis, :, :width])
+            self._check_labels(outputs)
             for name, (output, _) in _OUTPUTS.items():
                 answers[name][row, :length] = outputs[output][0]
         return answers
 
-
-def _read_settings(path: pathlib.Path, files: Mapping[str, bytes]) -> dict[str, Any]:
-    missing = [name for name in (SETTINGS, LABELS, CHARS) if name not in files]
-    if missing:
-        raise InputError(
-            f"{path} holds no {missing[0]}: name a file that export.py --tflite wrote."
-        )
-    settings = json.loads(files[SETTINGS])
-    if settings["format"] != FORMAT:
-        raise InputError(
-            f"{path} has the format {settings['format']}, and this version of uanet_tf reads "
-            f"{FORMAT}: export the run again."
-        )
-    return settings
+    def _check_labels(self, outputs: Mapping[str, np.ndarray]) -> None:
+        """Raises InputError for labels that have no name."""
+        for name in ("label_ids", "draft_label_ids", "refined_label_ids"):
+            ids = outputs[name]
+            if ids.min() < 0 or ids.max() >= len(self.label_names):
+                raise InputError(
+                    f"{self._path} is damaged: its graph answers the label {ids.max()}, and there "
+                    f"are {len(self.label_names)}."
+                )
 
 
-def _make_lookup(settings: Mapping[str, Any], files: Mapping[str, bytes]) -> Any:
-    words = settings["words"] if "words" in settings else _lines(files.get(WORDS, b""))
-    codes = [int(line.split("\t")[0]) for line in _lines(files[CHARS])]
+def _make_lookup(files: StoredFiles) -> Any:
     lookup = TokenLookup(
-        words,
-        [chr(code) for code in codes],
-        normalize_digits=settings["normalize_digits"],
-        lowercase_words=settings["lowercase_words"],
-        max_chars=settings["max_chars"],
+        files.words,
+        files.chars,
+        normalize_digits=files.settings["normalize_digits"],
+        lowercase_words=files.settings["lowercase_words"],
+        max_chars=files.settings["max_chars"],
     )
     # A closure keeps the lookup's tables alive.
     return graph_function([tf.TensorSpec([None], tf.string)])(lambda tokens: lookup(tokens))
@@ -206,7 +204,3 @@ def _make_runner(path: pathlib.Path, num_threads: int) -> Any:
     except ValueError as error:
         reason = " ".join(str(error).split())[:120]
         raise InputError(f"{path} is not a TensorFlow Lite model: {reason}") from error
-
-
-def _lines(content: bytes) -> list[str]:
-    return content.decode("utf-8").split("\n")[:-1]
