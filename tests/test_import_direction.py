@@ -13,7 +13,7 @@ PACKAGE = "uanet_tf"
 STEPS = (
     {"errors", "part_file", "printable", "registry"},
     {"arguments", "option", "strict_json", "weight_file"},
-    {"inference_options", "text"},
+    {"checksums", "inference_options", "text"},
     {"settings"},
     {"ops", "config"},
     {"settings_record"},

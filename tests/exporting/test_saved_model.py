@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from tests.exporting.conftest import assert_same, predict
 from tests.exporting.fresh_process import text_array
+from uanet_tf.checksums import CHECKSUMS, check_checksums
 from uanet_tf.exporting.graph_operations import foreign_operations, graph_operations
 from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.exporting.verification import ids_of
@@ -197,3 +198,11 @@ def test_ids_of_unknown_words_are_taken(loaded, model):
     assert_same(
         ask(loaded, "ids", **ids_of(model, inputs)), ask(loaded, "serving_default", **inputs)
     )
+
+
+def test_the_checksums_are_of_all_files(exported):
+    for folder in (exported.path, exported.text_path):
+        lines = (folder / CHECKSUMS).read_text("utf-8").splitlines()
+        files = {path for path in folder.rglob("*") if path.is_file()} - {folder / CHECKSUMS}
+        assert {folder / line.split("  ", 1)[1] for line in lines} == files
+        check_checksums(folder)

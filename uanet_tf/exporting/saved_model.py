@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
+from uanet_tf.checksums import write_checksums
 from uanet_tf.exporting import verification
 from uanet_tf.exporting.model_card import FILE as CARD
 from uanet_tf.exporting.model_card import model_card, read_metrics
@@ -61,7 +62,7 @@ def export_run(
 
     Each is written beside its place, loaded, compared with the run's model and then renamed. A
     version holds the SavedModel, its vocabularies as assets, and in ``assets.extra`` the
-    warm-up requests and a model card. See ``signatures`` for the calls.
+    warm-up requests, a model card and the checksums of all files. See ``signatures`` for the calls.
 
     Args:
       run_dir: a trained run.
@@ -100,6 +101,7 @@ def export_run(
                 extra.mkdir()
                 (extra / CARD).write_text(card, encoding="utf-8")
                 write_warm_up(extra / WARM_UP, folder.name, requests)
+                write_checksums(part)
     paths = [folder / str(number) for folder in folders]
     return Exported(number, paths[0], paths[1] if text else None)
 

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from tests.serving.servers import ROOT
+from uanet_tf.checksums import write_checksums
 from uanet_tf.errors import InputError
 from uanet_tf.serving.rest_api import loaded_model
 from uanet_tf.serving.rest_api.loaded_model import LoadedModel
@@ -53,6 +54,22 @@ def test_variables_tables_and_other_signatures(model):
     assert outputs["labels"][0].tolist() == [b"O", b"B-PER", b"I-PER"]
     assert outputs["confidence"][0, 0] == 1.0
     assert model.predict("draft", SENTENCES).keys() == {"labels", "uncertainty"}
+
+
+def test_a_version_that_was_changed_after_its_export(toy_folder, tmp_path):
+    """A byte of the graph may change answers without any error of TensorFlow."""
+    path = tmp_path / "1"
+    shutil.copytree(toy_folder / "uanet" / "1", path)
+    (path / "assets.extra").mkdir(exist_ok=True)
+    write_checksums(path)
+    LoadedModel(path).close()
+    graph = bytearray((path / "saved_model.pb").read_bytes())
+    for position in range(7, len(graph), len(graph) // 20):
+        changed = graph.copy()
+        changed[position] ^= 0x10
+        (path / "saved_model.pb").write_bytes(changed)
+        with pytest.raises(InputError, match=r"saved_model\.pb: is not what was exported"):
+            LoadedModel(path)
 
 
 def test_inputs_and_metadata(model):

@@ -6,6 +6,7 @@ left 95 MB behind at each reload). A closed session does. This is what TF Servin
 """
 
 import os
+import pathlib
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,6 +17,7 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import config_pb2, meta_graph_pb2, saved_model_pb2
 
+from uanet_tf.checksums import check_checksums
 from uanet_tf.errors import InputError
 from uanet_tf.serving.rest_api.memory import give_memory_back
 from uanet_tf.serving.rest_api.rest_error import bad_request, from_tensorflow
@@ -47,6 +49,7 @@ class LoadedModel:
         timeout_ms: int = 0,
     ) -> None:
         self.path = os.fspath(path)
+        check_checksums(pathlib.Path(path))
         self._timeout_ms = timeout_ms
         self._meta_graph = _read_meta_graph(self.path)
         self._graph = _import_graph(self._meta_graph, self.path)
