@@ -21,6 +21,12 @@ class DataConfig:
     train_path: str = option("", "CoNLL-style training file.")
     dev_path: str = option("", "Development file: early stopping, best epoch, Gamma.")
     test_path: str = option("", "Test file, scored once with the best epoch's weights.")
+    distill_path: str = option(
+        "",
+        "Further text from which the head of --sampling=distilled learns what samples say, such as "
+        "text of the kind to be tagged: files separated by commas, in columns as the training file "
+        "(labels are not read) or one sentence per line, its tokens between blanks.",
+    )
     task: str = option(
         "auto",
         "What the labels are: chunks scored by entity F1 (ner), one label per token scored by "

@@ -84,6 +84,9 @@ def contents(folder: Path) -> dict[str, bytes]:
         ("--train_path=no/such.conll", "no/such.conll"),
         ("--token_column=7", "train.conll:1: too few columns"),
         ("--flagfile=no/such.flags", "no/such.flags"),
+        ("--distill_path=no/such.txt", "no/such.txt: no such file"),
+        ("--distill_path=train.py,", "--distill_path=train.py, has an empty name"),
+        ("--distill_path=train.py", "--distill_path=train.py is for the head of --sampling="),
     ],
 )
 def test_bad_arguments(call, tmp_path, argument, said):

@@ -1,5 +1,7 @@
 """The head learns what samples say, and nothing else moves."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -38,11 +40,10 @@ def test_a_lesson_is_what_samples_say(trained):
     assert sorted(other.probabilities[:, 0]) != sorted(lesson.probabilities[:, 0])
 
 
-def test_it_reads_no_more_than_it_may(trained, monkeypatch):
+def test_it_reads_no_more_than_it_may(trained):
     tagger, _, corpus = trained
     for most in (30, 1):
-        monkeypatch.setattr(distillation, "MAX_TOKENS", most)
-        lesson = teach(tagger.drafter, corpus, num_samples=2, seed=1)
+        lesson = teach(tagger.drafter, corpus, num_samples=2, seed=1, most=most)
         assert 0 < len(lesson.states) <= max(most, corpus.lengths.min())
 
 
@@ -52,12 +53,12 @@ def test_the_head_comes_nearer_and_all_else_stays(trained):
     others = [v for v in tagger.variables if not any(v is w for w in head.weights)]
     before = [v.numpy() for v in others]
     head.was_trained.assign(1.0)
-    untrained = compare_with_samples(tagger, sentences, most=30)
+    untrained = compare_with_samples(tagger, sentences, most=500)
     assert untrained["kl"] == pytest.approx(untrained["kl_of_one_pass"])
-    distill(tagger.drafter, corpus, num_samples=16, seed=1)
+    distill(tagger.drafter, [corpus], num_samples=16, seed=1)
     for value, variable in zip(before, others, strict=True):
         np.testing.assert_array_equal(value, variable.numpy())
-    learnt = compare_with_samples(tagger, sentences, most=30)
+    learnt = compare_with_samples(tagger, sentences, most=500)
     assert learnt["kl"] < 0.7 * untrained["kl"]
     assert learnt["kl_of_samples"] == untrained["kl_of_samples"] > 0
     assert learnt["kl_of_one_pass"] == untrained["kl_of_one_pass"]
@@ -66,5 +67,28 @@ def test_the_head_comes_nearer_and_all_else_stays(trained):
     assert 0.0 <= learnt["same_gate"] <= 1.0
     assert "% of labels that are not O as sampled" in nearness_text(learnt)
     weights = head.get_weights()
-    distill(tagger.drafter, corpus, num_samples=16, seed=1)
+    distill(tagger.drafter, [corpus], num_samples=16, seed=1)
     assert any(np.any(a != b) for a, b in zip(weights, head.get_weights(), strict=True))
+
+
+def test_of_two_corpora_each_is_half(trained, monkeypatch):
+    tagger, sentences, corpus = trained
+    drafted = []
+
+    def remember(drafter, corpus, **options):
+        drafted.append((corpus, options))
+        return teach(drafter, corpus, **options)
+
+    monkeypatch.setattr(distillation, "teach", remember)
+    monkeypatch.setattr(distillation, "MAX_TOKENS", 60)
+    bare = [dataclasses.replace(sentence, labels=()) for sentence in sentences[:9]]
+    further = encode_corpus(bare, tagger.vocabulary, tagger.lookup)
+    assert set(further.label_ids) == {-1}
+    distill(tagger.drafter, [corpus, further], num_samples=2, seed=1)
+    assert [part for part, _ in drafted] == [corpus, further]
+    assert {options["most"] for _, options in drafted} == {30}
+    masks = [
+        teach(tagger.drafter, further, num_samples=2, seed=1, number=number).probabilities
+        for number in (0, 1)
+    ]
+    assert np.abs(masks[0] - masks[1]).max() > 1e-4

@@ -29,7 +29,10 @@ def config(corpus, tmp_path_factory):
     rng = np.random.default_rng(1)
     rows = [f"{word} {' '.join(map(str, rng.normal(size=8).round(3)))}" for word in sorted(words)]
     vectors.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return tiny_config(copied, word_vectors=str(vectors), decoder="softmax")
+    further = folder / "further.txt"
+    further.write_text("Anna met Bo .\nBo ran\n")
+    settings = {"decoder": "softmax", "distill_samples": 4, "distill_path": str(further)}
+    return tiny_config(copied, word_vectors=str(vectors), **settings)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +73,10 @@ def rename_a_word(text):
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("name", ["train_path", "dev_path", "test_path", "word_vectors"])
+FILES = ["train_path", "dev_path", "test_path", "word_vectors", "distill_path"]
+
+
+@pytest.mark.parametrize("name", FILES)
 def test_other_data_are_refused(config, run_dir, changed, name):
     path = getattr(config.data, name)
     kept = {p: p.read_bytes() for p in run_dir.rglob("*") if p.is_file()}
@@ -86,7 +92,7 @@ def test_other_data_are_refused(config, run_dir, changed, name):
 
 def test_the_same_data_are_taken(config, hashes, run_dir, changed):
     """Line ends are nothing that training reads."""
-    assert set(hashes) == {"train_path", "dev_path", "test_path", "word_vectors"}
+    assert set(hashes) == set(FILES)
     changed(config.data.train_path, lambda text: text.replace("\n", "\r\n"))
     assert prepare(config).hashes == hashes
     assert RunDirectory(run_dir).claim(config, hashes)

@@ -7,8 +7,8 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 
-from uanet_tf.commands.input_format import format_of_look, format_of_name, said_of
 from uanet_tf.commands.sentence_input import InputRow, read_rows
+from uanet_tf.data.input_format import format_of_look, format_of_name, said_of
 from uanet_tf.data.text_lines import STDIN, display_name, read_lines
 from uanet_tf.errors import InputError
 from uanet_tf.text.tokenizer import Tokenizer

@@ -26,10 +26,10 @@ from absl import flags, logging
 
 from uanet_tf.commands import row_source, run_settings, runner, sentence_output
 from uanet_tf.commands.bursts import bursts
-from uanet_tf.commands.input_format import FORMATS
 from uanet_tf.commands.output_file import STDOUT, open_output
 from uanet_tf.commands.sentence_input import InputRow
 from uanet_tf.commands.tflite_model import define_model_flags, load_tflite_model
+from uanet_tf.data.input_format import FORMATS
 from uanet_tf.data.text_lines import GZIP_MAGIC, STDIN
 from uanet_tf.errors import InputError
 from uanet_tf.tagging import sentence_stream

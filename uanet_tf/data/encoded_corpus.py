@@ -22,7 +22,7 @@ class EncodedCorpus:
       forms: the lookup's features of every form, [F] or [F, W] int32, 0 at padding; see
         ``TokenLookup.form_features`` and ``SubwordLookup.form_features``.
       form_index: [N] int32, the form of each token, sentences one after another.
-      label_ids: [N] int32; -1 for a label that the model does not know.
+      label_ids: [N] int32; -1 for a label that the model does not know, or that was not read.
       offsets: [S + 1] int64, where each sentence begins in ``form_index``.
     """
 
@@ -49,11 +49,10 @@ def encode_corpus(
     forms: dict[str, int] = {}
     index = [forms.setdefault(token, len(forms)) for s in sentences for token in s.tokens]
     known = {label: number for number, label in enumerate(vocabulary.labels)}
-    labels = [
-        known.get(label, -1)
-        for sentence in sentences
-        for label in internal_labels(sentence.labels, vocabulary.scheme)
-    ]
+    labels = []
+    for sentence in sentences:
+        given = internal_labels(sentence.labels, vocabulary.scheme)
+        labels += [known.get(label, -1) for label in given] or [-1] * len(sentence.tokens)
     features = lookup.form_features(tf.constant(list(forms), tf.string))
     lengths = [len(sentence.tokens) for sentence in sentences]
     return EncodedCorpus(

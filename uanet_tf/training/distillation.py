@@ -1,11 +1,13 @@
 """Trains the drafter's head, after training, to predict the result of Monte Carlo samples.
 
-Text of the training set is drafted once without dropout and M times with it, under new masks for
-each batch. The head learns the mean distribution (KL divergence) and the share of its entropy
-that is disagreement of the samples (cross entropy, weighted by the entropy). No labels are read.
+Text of the training set, and further text if there is some, is drafted once without dropout and M
+times with it, under new masks for each batch. The head learns the mean distribution (KL divergence)
+and the share of its entropy that is disagreement of the samples (cross entropy, weighted by the
+entropy). No labels are read.
 """
 
 import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +25,7 @@ from uanet_tf.ops.graph_function import graph_function
 # More text improves the head little, and the samples take the time.
 MAX_TOKENS = 60_000
 _BATCH_SENTENCES, _BATCH_TOKENS = 64, 4_096
+_MOST_BATCHES = MAX_TOKENS  # of a corpus: each has a token
 _STEP_TOKENS, _STEPS, _LEARNING_RATE = 2_048, 600, 3e-3
 
 
@@ -42,19 +45,26 @@ class Lesson(NamedTuple):
     mutual_information: np.ndarray
 
 
-def distill(drafter: Drafter, corpus: EncodedCorpus, *, num_samples: int, seed: int) -> None:
+def distill(
+    drafter: Drafter, corpora: Sequence[EncodedCorpus], *, num_samples: int, seed: int
+) -> None:
     """Trains ``drafter.distilled``; all other weights stay.
 
     Args:
       drafter: with its final weights, and a head.
-      corpus: sentences; their labels are not read.
+      corpora: sentences, at most ``MAX_TOKENS`` in equal parts of each; labels are not read.
       num_samples: M, samples of each batch.
       seed: of the choice of sentences, the masks and the order.
     """
     head = drafter.distilled
     if head is None:
         raise ArgumentError("`drafter` must have a head to teach. Received: distilled=None")
-    lesson = teach(drafter, corpus, num_samples=num_samples, seed=seed)
+    most = MAX_TOKENS // len(corpora)
+    taught = [
+        teach(drafter, corpus, num_samples=num_samples, seed=seed, most=most, number=number)
+        for number, corpus in enumerate(corpora)
+    ]
+    lesson = Lesson(*(np.concatenate(part) for part in zip(*taught, strict=True)))
     optimizer = tf.keras.optimizers.Adam(
         tf.keras.optimizers.schedules.CosineDecay(_LEARNING_RATE, _STEPS)
     )
@@ -80,10 +90,24 @@ def distill(drafter: Drafter, corpus: EncodedCorpus, *, num_samples: int, seed: 
     head.was_trained.assign(1.0)
 
 
-def teach(drafter: Drafter, corpus: EncodedCorpus, *, num_samples: int, seed: int) -> Lesson:
-    """Drafts sentences of the corpus, up to ``MAX_TOKENS``, with and without dropout."""
+def teach(
+    drafter: Drafter,
+    corpus: EncodedCorpus,
+    *,
+    num_samples: int,
+    seed: int,
+    most: int = MAX_TOKENS,
+    number: int = 0,
+) -> Lesson:
+    """Drafts sentences of a corpus with and without dropout.
+
+    Args:
+      drafter, corpus, num_samples, seed: see ``distill``.
+      most: tokens that are drafted; a single sentence may have more.
+      number: of the corpus: each has masks of its own.
+    """
     chosen = np.random.default_rng([seed, 0]).permutation(len(corpus.lengths))
-    chosen = chosen[np.cumsum(corpus.lengths[chosen]) <= MAX_TOKENS]
+    chosen = chosen[np.cumsum(corpus.lengths[chosen]) <= most]
     if not len(chosen):
         chosen = np.argsort(corpus.lengths)[:1]
     batches = plan_batches(
@@ -111,8 +135,8 @@ def teach(drafter: Drafter, corpus: EncodedCorpus, *, num_samples: int, seed: in
         return tuple(tf.boolean_mask(part, mask) for part in parts)
 
     taught = [
-        run(tf.constant(chosen[batch], tf.int64), make_seed(seed, number))
-        for number, batch in enumerate(batches)
+        run(tf.constant(chosen[batch], tf.int64), make_seed(seed, number * _MOST_BATCHES + step))
+        for step, batch in enumerate(batches)
     ]
     return Lesson(
         *(np.concatenate([x.numpy() for x in part]) for part in zip(*taught, strict=True))

@@ -230,9 +230,10 @@ class _Training:
         if drafter.distilled is None or not training.distill_samples:
             return {}
         start = time.perf_counter()
+        corpora = [self.prepared.corpus, self.prepared.unlabelled]
         distill(
             drafter,
-            self.prepared.corpus,
+            [corpus for corpus in corpora if corpus is not None],
             num_samples=training.distill_samples,
             seed=training.seed,
         )

@@ -14,6 +14,7 @@ from uanet_tf.data.encoded_corpus import EncodedCorpus, encode_corpus
 from uanet_tf.data.label_doubts import entity_like_labels, looks_like_json
 from uanet_tf.data.tag_schemes import convert, detect_scheme, repair
 from uanet_tf.data.token_lookup import normalize_words
+from uanet_tf.data.unlabelled import read_unlabelled
 from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import check_parts, make_tagger
@@ -36,6 +37,7 @@ class Prepared:
       splits: sentences of "train", "dev" and, if given, "test".
       tagger: the model, with initial weights.
       corpus: the training sentences as arrays, long ones cut, those of a passage joined.
+      unlabelled: the same of --distill_path; its label ids are -1. None: there is none.
       hashes: {flag that names a file: hash of what was read of it}.
     """
 
@@ -43,6 +45,7 @@ class Prepared:
     splits: Splits
     tagger: Tagger
     corpus: EncodedCorpus
+    unlabelled: EncodedCorpus | None
     hashes: dict[str, str]
 
 
@@ -58,7 +61,10 @@ def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
     """
     check_parts(config)
     splits = read_splits(config.data)
+    further = read_further(config.data)
     hashes = {f"{name}_path": hash_sentences(part) for name, part in splits.items()}
+    if further:
+        hashes["distill_path"] = hash_sentences(further)
     task, scheme = find_task(config.data, splits["train"])
     splits = {
         name: repair_labels(align_scheme(part, scheme, name), scheme, name)
@@ -77,14 +83,42 @@ def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
         if name in splits:
             warn_unknown_labels(splits[name], splits["train"], scheme, name)
     tagger = make_tagger(config, vocabulary, given)
+    if further and (tagger.drafter.distilled is None or not config.training.distill_samples):
+        raise InputError(
+            f"--distill_path={config.data.distill_path} is for the head of --sampling=distilled, "
+            f"and none is trained with --encoder={config.encoder.encoder}, --decoder="
+            f"{config.decoder.decoder} and --distill_samples={config.training.distill_samples}."
+        )
     if tagger.vocabulary.bert is not None:
         hashes["bert_preset"] = hash_json(tagger.vocabulary.bert.to_dict())
     fill_embeddings(tagger, vectors)
-    train = cut_long(splits["train"], config.data.max_tokens)
-    corpus = encode_corpus(train, vocabulary, tagger.lookup)
-    if config.data.context == "document":
-        corpus = corpus.joined([len(p) for p in passages(train, config.data.max_tokens)])
-    return Prepared(task=task, splits=splits, tagger=tagger, corpus=corpus, hashes=hashes)
+    corpus = _encode(splits["train"], "train", config.data, tagger)
+    unlabelled = None
+    if further:
+        unlabelled = _encode(further, "--distill_path", config.data, tagger)
+    return Prepared(task, splits, tagger, corpus, unlabelled, hashes)
+
+
+def _encode(
+    sentences: Sequence[Sentence], name: str, config: DataConfig, tagger: Tagger
+) -> EncodedCorpus:
+    """Sentences as arrays, long ones cut, with --context=document those of a passage joined."""
+    sentences = cut_long(sentences, config.max_tokens, name)
+    corpus = encode_corpus(sentences, tagger.vocabulary, tagger.lookup)
+    if config.context == "document":
+        corpus = corpus.joined([len(p) for p in passages(sentences, config.max_tokens)])
+    return corpus
+
+
+def read_further(config: DataConfig) -> list[Sentence]:
+    """Reads the files of --distill_path, whose labels are not looked at."""
+    paths = config.distill_path.split(",") if config.distill_path else []
+    if not all(paths):
+        raise InputError(
+            f"--distill_path={config.distill_path} has an empty name between its commas."
+        )
+    read = [read_unlabelled(path, token_column=config.token_column) for path in paths]
+    return [sentence for sentences in read for sentence in sentences]
 
 
 def read_splits(config: DataConfig) -> Splits:
@@ -253,7 +287,7 @@ def warn_unknown_labels(
         )
 
 
-def cut_long(sentences: Sequence[Sentence], max_tokens: int) -> list[Sentence]:
+def cut_long(sentences: Sequence[Sentence], max_tokens: int, name: str = "train") -> list[Sentence]:
     """Cuts training sentences longer than ``max_tokens``, and says how many it cut.
 
     The pieces do not overlap: each token is trained on once.
@@ -275,5 +309,5 @@ def cut_long(sentences: Sequence[Sentence], max_tokens: int) -> list[Sentence]:
         if length <= max_tokens:
             pieces.append(sentence)
     if cut:
-        logging.info("train: %d sentences of over %d tokens were cut", cut, max_tokens)
+        logging.info("%s: %d sentences of over %d tokens were cut", name, cut, max_tokens)
     return pieces

@@ -1,0 +1,54 @@
+"""Reading text whose labels, if it has any, are not looked at."""
+
+from collections.abc import Iterator
+
+from uanet_tf.data.conll import Sentence, read_sentences
+from uanet_tf.data.input_format import format_of_look, format_of_name
+from uanet_tf.data.text_lines import read_lines
+from uanet_tf.errors import InputError
+from uanet_tf.text.tokenizer import Tokenizer
+
+_MAX_TOKEN_CHARS = 1_000
+
+
+def read_unlabelled(path: str, *, token_column: int) -> list[Sentence]:
+    """The sentences of a file, without labels.
+
+    The format follows from the name (.txt, .conll, ...), else from the first line: columns, with
+    a blank line after each sentence, or text of one sentence per line, whose tokens are separated
+    by blanks.
+
+    Args:
+      path: a file, may be gzipped.
+      token_column: column of the token, where it has columns.
+
+    Raises:
+      InputError: naming file and line: the file cannot be read, holds no sentence, a token is too
+        long; or it holds JSON.
+    """
+    lines: Iterator[tuple[int, str]] = read_lines(path)
+    kind = format_of_name(path)
+    if kind is None:
+        kind, lines = format_of_look(lines)
+    if kind == "jsonl":
+        raise InputError(f"{path}: JSON, where columns or one sentence per line are read.")
+    if kind == "conll":
+        return list(read_sentences(path, token_column=token_column, label_column=None, lines=lines))
+    found = list(_sentences_of_lines(path, lines))
+    if not found:
+        raise InputError(f"{path}: no sentence found, the file is empty.")
+    return found
+
+
+def _sentences_of_lines(path: str, lines: Iterator[tuple[int, str]]) -> Iterator[Sentence]:
+    tokenizer = Tokenizer("whitespace")
+    for number, line in lines:
+        tokens = tokenizer.tokenize(line)
+        longest = max(tokens, key=len, default="")
+        if len(longest) > _MAX_TOKEN_CHARS:
+            raise InputError(
+                f"{path}:{number}: a token of {len(longest):,} characters "
+                f"({longest[:30]!r}...); the limit is {_MAX_TOKEN_CHARS:,}."
+            )
+        if tokens:
+            yield Sentence(tuple(tokens), (), number, new_document=True)
