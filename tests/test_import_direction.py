@@ -1,6 +1,7 @@
 """Imports go one way: a folder of the package imports only folders to its left."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "uanet_tf"
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 # Left to right. Folders in one step do not import each other.
 STEPS = (
@@ -211,3 +213,24 @@ def test_finds_a_cycle(tmp_path):
     }
     cycle = import_cycle(write_tree(tmp_path, tree))
     assert cycle == [f"uanet_tf.data.{name}" for name in "abca"]
+
+
+def test_the_page_shows_this_tree():
+    """docs/architecture.md has a row for each step, in this order, and one for the recipes."""
+    table = PAGE.split("\n| folder of `uanet_tf/` | holds |\n")[1].split("\n\n")[0]
+    rows = [line.split("|")[1] for line in table.splitlines()[1:]]
+    named = [set(re.findall(r"`(\w+)(?:\.py|/)`", row)) for row in rows]
+    assert named[:-1] == list(STEPS[:-1])
+    assert named[-1] == {"recipes", "configs"}
+
+
+def test_the_page_names_files_that_exist():
+    folders = (PACKAGE, "tests", "uanet_lite")
+    files = [
+        *ROOT.glob("*.py"),
+        *(path for name in folders for path in (ROOT / name).rglob("*.py")),
+    ]
+    paths = [f"/{path.relative_to(ROOT)}" for path in files]
+    named = {name for name in re.findall(r"`([\w/]+\.py)`", PAGE) if "NAME" not in name}
+    assert len(named) > 25
+    assert {name for name in named if not any(path.endswith(f"/{name}") for path in paths)} == set()
