@@ -2,9 +2,10 @@
 
     python -m benchmarks.tflite --run_dir=RUN --data=FILE [--repeats=5] [--sentences=300]
 
-Rows are timed in turn, so that they are compared under the same load: time of the processor (all
-threads together) and of the clock, per sentence. Tokens are looked up beforehand for all rows but
-the Keras model's, which does so itself.
+For exact sampling and, where the run has a trained head, for one pass. Rows are timed in turn, so
+that they are compared under the same load: time of the processor (all threads together) and of the
+clock, per sentence. Tokens are looked up beforehand for all rows but the Keras models', which do so
+themselves.
 """
 
 import argparse
@@ -32,25 +33,35 @@ def table(run_dir: str, data: str, *, repeats: int = 5, most: int = 300, threads
     """
     import uanet_tf
     from uanet_tf.data.conll import read_corpus
+    from uanet_tf.evaluation.distilled_report import has_trained_head
     from uanet_tf.exporting.tflite.files import compare, export_tflite
     from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
 
-    model = uanet_tf.load_model(run_dir)
-    model.refine_all = False
     sentences = [list(sentence.tokens) for sentence in read_corpus(data)[:most]]
-    rows: dict[str, Callable[[], None]] = {"Keras": _keras(model, sentences)}
-    others = {"Keras": ["", "", "", ""]}
+    rows: dict[str, Callable[[], None]] = {}
+    others = {}
+    ways = ["exact"]
+    if has_trained_head(uanet_tf.load_model(run_dir)):
+        ways.append("distilled")
     with tempfile.TemporaryDirectory() as folder:
-        for file in export_tflite(run_dir, folder, quantize=True):
-            tagger = TFLiteTagger(file.path, num_threads=threads)
-            rows[file.precision] = _tflite(tagger, sentences)
-            agreement = compare(model, tagger, sentences)
-            others[file.precision] = [
-                f"{file.path.stat().st_size / 1e6:.2f}",
-                f"{100 * agreement.same:.2f}",
-                f"{100 * agreement.same_where_refined:.2f}",
-                f"{agreement.uncertainty_error:.1g}",
-            ]
+        for way in ways:
+            model = uanet_tf.load_model(run_dir)
+            model.sampling = way
+            if model.gate is not None:
+                model.refine_all = False
+            rows[f"{way}, Keras"] = _keras(model, sentences)
+            others[f"{way}, Keras"] = ["", "", "", ""]
+            for file in export_tflite(run_dir, folder, name=way, quantize=True, sampling=way):
+                tagger = TFLiteTagger(file.path, num_threads=threads)
+                name = f"{way}, {file.precision}"
+                rows[name] = _tflite(tagger, sentences)
+                agreement = compare(model, tagger, sentences)
+                others[name] = [
+                    f"{file.path.stat().st_size / 1e6:.2f}",
+                    f"{100 * agreement.same:.2f}",
+                    f"{100 * agreement.same_where_refined:.2f}",
+                    f"{agreement.uncertainty_error:.1g}",
+                ]
         seconds = _timed_in_turn(rows, repeats)
     lines = [
         "| model | ms of processor | ms | MB | labels as Keras, % | of refined tokens, % "

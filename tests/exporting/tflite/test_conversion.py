@@ -215,6 +215,21 @@ def test_every_system_converts(name):
         assert 0 < refined < total
 
 
+def test_the_head_of_one_pass_is_converted():
+    model = make_model(representation="words")
+    tokens = random_words(model, 12)
+    exact = model.tag_batch(np.array([tokens], object), np.array([12]))["uncertainty"]
+    head = model.drafter.distilled
+    head.output_kernel.assign(tf.random.stateless_normal(head.output_kernel.shape, [1, 2]))
+    head.was_trained.assign(1.0)
+    model.sampling = "distilled"
+    content = convert(model)[FLOAT32]
+    assert not custom_operations(content)
+    expected = assert_agree(model, *runners(content), tokens)
+    assert np.abs(expected["uncertainty"] - exact).max() > 1e-2
+    assert_agree(model, *runners(content), random_words(model, 40))
+
+
 def test_a_bert_is_refused():
     model = make_model(representation="bert", refiner_embeddings="shared")
     with pytest.raises(InputError, match=r"representation 'bert' reads more: export it as a Saved"):
