@@ -7,9 +7,11 @@ import ctypes
 import gc
 import logging
 import os
+import random
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -99,12 +101,26 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-@pytest.fixture(autouse=True)
-def fixed_seeds():
-    """Gives every test the same random numbers, alone or among others."""
+@pytest.fixture(scope="module", autouse=True)
+def fixed_global_seed():
+    """Gives every file the same random numbers, alone or among others.
+
+    Once a file: setting TensorFlow's seed empties its cache of kernels, and each graph that a test
+    shares with others would be made ready again, for seconds.
+    """
     import tensorflow as tf
 
     tf.keras.utils.set_random_seed(17)
+
+
+@pytest.fixture(autouse=True)
+def fixed_seeds(fixed_global_seed):
+    """The same for every test, with the generators from which Keras draws initial weights."""
+    from keras.src.backend import _SEED_GENERATOR
+
+    random.seed(17)
+    np.random.seed(17)
+    _SEED_GENERATOR.generator = random.Random(17)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -76,9 +76,20 @@ def flagfile_config(path):
 
 
 @pytest.fixture(scope="module")
-def contract(request, tmp_path_factory):
-    name = request.param
-    folder = tmp_path_factory.mktemp("run")
+def contract_of(tmp_path_factory):
+    """A function from the name of a system to its contract; keeps that of the last name."""
+    made: dict[str, ModelContract] = {}
+
+    def contract_of(name: str) -> ModelContract:
+        if name not in made:
+            made.clear()
+            made[name] = make_contract(name, tmp_path_factory.mktemp("run"))
+        return made[name]
+
+    return contract_of
+
+
+def make_contract(name: str, folder: Path) -> ModelContract:
     if name in FLAGFILES:
         return ModelContract(flagfile_config(FLAGFILES[name]), folder, "IOB2")
     settings, scheme = SYSTEMS[name]
@@ -99,11 +110,8 @@ def test_one_of_two_like_models_is_enough(name, other):
         assert one[group] == two[group]
 
 
-# The scope keeps one model for all checks of a system.
-@pytest.mark.parametrize(
-    ("contract", "check"), CASES, indirect=["contract"], scope="module", ids=lambda value: value
-)
-def test_contract(contract, check, request):
+@pytest.mark.parametrize(("name", "check"), CASES)
+def test_contract(contract_of, name, check, request):
     needs_process = check == "check_fresh_process"
     arguments = [request.getfixturevalue("process")] if needs_process else []
-    getattr(contract, check)(*arguments)
+    getattr(contract_of(name), check)(*arguments)
