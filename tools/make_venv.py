@@ -57,7 +57,7 @@ def check_ownership(venv: Path) -> None:
         return
     if not venv.is_dir() or any(venv.iterdir()):
         sys.exit(
-            f"{venv} was not made by make, so it is left alone: remove it, "
+            f"{venv} was not made by make, so it is not touched: remove it, "
             "or name another folder with make VENV=FOLDER"
         )
 
@@ -165,6 +165,6 @@ if __name__ == "__main__":
         sys.exit("Interrupted: the next make installs afresh.")
     except subprocess.CalledProcessError as error:
         sys.exit(
-            f"The install failed (exit code {error.returncode}), and the reason stands above; "
+            f"The install failed (exit code {error.returncode}), for the reason above; "
             "see Troubleshooting in BUILD.md. The next make starts afresh."
         )

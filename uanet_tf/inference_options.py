@@ -33,7 +33,7 @@ class InferenceOptions:
     sampling: str = option(
         "exact",
         "Where mean and disagreement of the samples come from: M passes (exact), or one pass and a "
-        "head that learnt from samples after training what they say (distilled).",
+        "head that was trained on samples to predict their result (distilled).",
         choices=SAMPLING,
     )
     threshold: float = option(

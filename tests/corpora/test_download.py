@@ -76,7 +76,7 @@ def test_goes_on_where_it_was_cut_off(server, tmp_path):
 
 def test_goes_on_in_a_later_call(server, tmp_path):
     server.plan = [1_000, 0, 0, 0]
-    with pytest.raises(InputError, match="the same command goes on where it stopped"):
+    with pytest.raises(InputError, match="the same command continues where it stopped"):
         download(server.url, tmp_path / "file")
     assert (tmp_path / "file.part").read_bytes() == CONTENT[:1_000]
     assert download(server.url, tmp_path / "file") == SUM

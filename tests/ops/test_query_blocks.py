@@ -52,13 +52,13 @@ def test_no_block_has_more_cells_than_allowed(monkeypatch):
     monkeypatch.setattr(query_blocks, "MOST_CELLS", 100)
     sizes = []
 
-    def ask(queries, positions, first):
+    def attend(queries, positions, first):
         assert positions is None
         sizes.append((int(first), queries.shape[2]))
         return tf.zeros([1, queries.shape[2], 4])
 
     answers = query_blocks.in_query_blocks(
-        ask, tf.zeros([2, 1, 10, 2]), None, cells_per_query=tf.constant(30)
+        attend, tf.zeros([2, 1, 10, 2]), None, cells_per_query=tf.constant(30)
     )
     assert sizes == [(0, 3), (3, 3), (6, 3), (9, 1)]
     assert answers.shape == (1, 10, 4)
@@ -68,12 +68,12 @@ def test_training_asks_for_all_at_once(monkeypatch):
     monkeypatch.setattr(query_blocks, "MOST_CELLS", 1)
     sizes = []
 
-    def ask(queries, positions, first):
+    def attend(queries, positions, first):
         del positions, first
         sizes.append(queries.shape[2])
         return tf.zeros([1, queries.shape[2], 4])
 
     query_blocks.in_query_blocks(
-        ask, tf.zeros([2, 1, 10, 2]), None, cells_per_query=tf.constant(30), whole=True
+        attend, tf.zeros([2, 1, 10, 2]), None, cells_per_query=tf.constant(30), whole=True
     )
     assert sizes == [10]

@@ -143,7 +143,7 @@ def test_no_gradient_reaches_the_draft(label_layers, label_input):
         {"label_residual": "none", "label_attention": "others", "num_heads": 1},
     ],
 )
-def test_asking_some_tokens_gives_their_logits_of_asking_all(options):
+def test_some_query_tokens_get_the_logits_that_they_get_among_all(options):
     refiner, inputs = make_refiner(**options), make_inputs()
     positions = np.array([[0, 5, 2], [1, 0, 0], [3, 3, 1]], np.int32)
     some = refiner(**inputs, query_positions=positions)

@@ -41,16 +41,16 @@ def test_states_are_normalised():
     np.testing.assert_allclose(states.std(axis=1), 1.0, atol=1e-4)
 
 
-def test_asked_states_alone():
+def test_only_wanted_states():
     """They are the same, with and without dropout of attention weights."""
     layer = BertLayer(2, 6, hidden_dropout=0.0, attention_dropout=0.3)
     places = tf.where(MASK)
     states = tf.gather_nd(tf.constant(make_states()), places)
-    asked = tf.constant([7, 0, 5], tf.int64)
+    wanted = tf.constant([7, 0, 5], tf.int64)
     for seed in (None, make_seed(1)):
         every = layer(states, places, tf.constant(MASK), dropout_seed=seed)
-        some = layer(states, places, tf.constant(MASK), asked=asked, dropout_seed=seed)
-        np.testing.assert_allclose(some, tf.gather(every, asked), atol=1e-6)
+        some = layer(states, places, tf.constant(MASK), wanted=wanted, dropout_seed=seed)
+        np.testing.assert_allclose(some, tf.gather(every, wanted), atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ DAMAGED_METRICS = [
 def test_damaged_metrics(run, text, caplog):
     """Without a state, a sentence; with one, what it takes to have them written again."""
     run.metrics.write_text(text)
-    with pytest.raises(InputError, match=r"metrics\.json cannot be read .* holds no state") as told:
+    with pytest.raises(InputError, match=r"metrics\.json cannot be read .* has no state") as told:
         run.finished_metrics()
     assert "\n" not in str(told.value)
     (run.state / "ckpt-1.index").touch()
@@ -115,7 +115,7 @@ def test_a_damaged_model(run, damage, caplog):
         run.model.mkdir()
     else:
         run.model.write_bytes(contents[damage])
-    with pytest.raises(InputError, match=r"model\.keras cannot be loaded .* holds no state"):
+    with pytest.raises(InputError, match=r"model\.keras cannot be loaded .* has no state"):
         run.finished_metrics()
     (run.state / "ckpt-1.index").touch()
     assert run.finished_metrics() is None

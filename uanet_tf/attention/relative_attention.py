@@ -112,11 +112,11 @@ class RelativeAttention(tf.keras.layers.Layer):
         if self.exclude_self:
             values *= has_others(mask, tf.shape(keys)[2], values.dtype)
 
-        def ask(queries, asking, first):
-            return self._attend(queries, keys, values, positions, mask, dropout_seed, asking, first)
+        def attend(queries, chosen, first):
+            return self._attend(queries, keys, values, positions, mask, dropout_seed, chosen, first)
 
         return in_query_blocks(
-            ask,
+            attend,
             queries,
             query_positions,
             cells_per_query=self.num_heads * tf.shape(words)[0] * tf.shape(positions)[1],
@@ -153,10 +153,10 @@ class RelativeAttention(tf.keras.layers.Layer):
             kernels = (self.query_kernel, self.context_kernel)
             if context_table is not None:
                 kernels = (self.query_kernel, linear(context_table, self.context_kernel))
-        asking = words
+        query_words = words
         if query_positions is not None:
-            asking = tf.gather(words, query_positions, batch_dims=1)  # [B, Q, D]
-        queries = split_heads(linear(asking, kernels[0]), 1, self.num_heads)
+            query_words = tf.gather(words, query_positions, batch_dims=1)  # [B, Q, D]
+        queries = split_heads(linear(query_words, kernels[0]), 1, self.num_heads)
         return queries + split_heads(linear(context, kernels[1]), 2, self.num_heads)
 
     def compute_output_shape(self, words_shape):

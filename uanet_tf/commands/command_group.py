@@ -1,4 +1,4 @@
-"""Commands with a name each, of which the first argument chooses one."""
+"""A group of named commands; the first argument chooses one."""
 
 import difflib
 import importlib

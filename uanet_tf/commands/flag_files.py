@@ -9,7 +9,7 @@ _DIRECTIVES = ("--flagfile", "-flagfile")
 
 
 def not_utf8(arguments: Sequence[str]) -> InputError:
-    """What to say of flagfiles of which one is not UTF-8: absl does not tell which.
+    """The message on flagfiles if one is not UTF-8: absl does not tell which.
 
     Args:
       arguments: of the program, without its name.

@@ -30,7 +30,7 @@ _NOT_A_NUMBER = {
     r"=[^ ]*: invalid literal for int\(\) with base 10: '(.*)'": " a whole number",
     r"=[^ ]*: could not convert string to float: '(.*)'": " a number",
 }
-# A word of a flag's value that nobody can read to its end: its first characters are enough.
+# A very long word of a flag's value: its first characters are enough.
 _LONG_VALUE = re.compile(r"(\S{200})\S{200,}")
 PARTLY, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
@@ -48,7 +48,7 @@ def run(
 
     Args:
       main: the command; reads its flags from ``flag_values`` and may return an exit code.
-        ``--help`` shows the docstring and the flags of the module it stands in.
+        ``--help`` shows the docstring and the flags of its module.
       flag_values: where the command's flags are defined.
       argv: the program's name and its arguments; default: ``sys.argv``.
       verbosity: the most detailed absl log messages that are shown.
@@ -138,7 +138,7 @@ def _parse(
       InputError: flags that do not exist, or have wrong values.
     """
     _define_help(flag_values)
-    flag_values.set_gnu_getopt(True)  # flags may stand behind other arguments
+    flag_values.set_gnu_getopt(True)  # flags may follow other arguments
     try:
         rest = flag_values(list(argv), known_only=False)
     except _HelpRequested as request:

@@ -154,7 +154,7 @@ def _models() -> list[ModelSettings]:
 
 
 def _bind(host: str, port: int) -> socket.socket:
-    """A socket at the address, which nobody can connect to before the models are loaded."""
+    """A socket at the address, closed to connections until the models are loaded."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

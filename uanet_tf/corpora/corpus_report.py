@@ -53,7 +53,7 @@ class CorpusReport:
     repaired. `stray_labels` are those that keep an otherwise chunked corpus from having a scheme;
     `entity_like_labels` (see `label_doubts`) look like those of entities, but in no known scheme.
     `looks_like_json` tells of JSON lines that were read as columns. `line_ends` counts LF, CRLF and
-    CR (a carriage return alone).
+    CR (only a carriage return).
     """
 
     role: str

@@ -76,7 +76,7 @@ def _fetch(url: str, part: pathlib.Path, advance: Advance, *, last: bool) -> boo
             if done and answer.status_code == requests.codes.requested_range_not_satisfiable:
                 if _total_of_range(answer.headers.get("Content-Range", "")) == done:
                     return True
-                part.unlink()  # longer than the file that is there now: begin anew
+                part.unlink()  # longer than the file that is there now: begin again
                 return False
             answer.raise_for_status()
             if answer.status_code != requests.codes.partial_content:
@@ -104,7 +104,7 @@ def _fetch(url: str, part: pathlib.Path, advance: Advance, *, last: bool) -> boo
         ) from None
     if last:
         raise InputError(
-            f"{url}: the connection failed ({reason}); the same command goes on where it stopped."
+            f"{url}: the connection failed ({reason}); the same command continues where it stopped."
         )
     return False
 

@@ -32,7 +32,7 @@ def make_lookup(config: DataConfig, vocabulary: Vocabulary) -> Lookup:
     )
 
 
-# Memory grows with the tokens of a batch: no sentence that was made to fill it is begun.
+# Memory grows with the tokens of a batch: a sentence made to fill it is refused at once.
 ONE_PIECE_TOKENS = 4_096
 
 

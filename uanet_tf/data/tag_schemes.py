@@ -144,7 +144,7 @@ def repair(labels: Sequence[str], scheme: str) -> tuple[list[str], int]:
 
 
 def is_valid_transition(previous: str | None, following: str | None, scheme: str) -> bool:
-    """Whether `following` may stand right after `previous`.
+    """Whether `following` may come right after `previous`.
 
     None is the start of the sentence as `previous` and its end as `following`. A label that is not
     one of the scheme makes it False.

@@ -24,7 +24,7 @@ def _property(field: dataclasses.Field) -> property:
             return None
         if field.name == "threshold":
             return model.gate.threshold
-        # Not by way of ``options``: graphs ask too, where Gamma has no value.
+        # Not through ``options``: graphs read it too, where Gamma has no value.
         return getattr(model._options, field.name)
 
     def put(model: Any, value: Any) -> None:

@@ -202,7 +202,7 @@ class Tagger(tf.keras.Model):
                 features = self.features({"tokens": tokens, "lengths": lengths})
                 return self.answers.positions(self.decide(features))
 
-            # The concrete function: of others TensorFlow counts how often they are made anew, and
+            # The concrete function: TensorFlow counts how often others are traced again, and
             # warns who loads several models or tries several M.
             function = graph_function([strings, numbers])(run)
             self._tag_function = function.get_concrete_function()
@@ -258,7 +258,7 @@ class Tagger(tf.keras.Model):
         return dataclasses.replace(self._options, threshold=self.gate.threshold)
 
     def set_options(self, **changes: Any) -> None:
-        """Changes inference options; graphs are made anew where they depend on them.
+        """Changes inference options; graphs that depend on them are traced again.
 
         Raises:
           InputError: a value is outside its limits, or this tagger cannot follow it.

@@ -10,23 +10,23 @@ from uanet_tf.ops.time_blocks import wants_blocks
 MOST_CELLS = 1 << 22
 
 # (queries [h, B, Q, d], their positions [B, Q] or None, position of the first) -> [B, Q, W]
-Ask = Callable[[tf.Tensor, tf.Tensor | None, int | tf.Tensor], tf.Tensor]
+Attend = Callable[[tf.Tensor, tf.Tensor | None, int | tf.Tensor], tf.Tensor]
 
 
 def in_query_blocks(
-    ask: Ask,
+    attend: Attend,
     queries: tf.Tensor,
     query_positions: tf.Tensor | None,
     *,
     cells_per_query: tf.Tensor,
     whole: bool = False,
 ) -> tf.Tensor:
-    """Calls ``ask`` for all queries at once, or one block after another where there are many.
+    """Calls ``attend`` for all queries at once, or one block after another where there are many.
 
     Queries are independent of one another, so the results are the same.
 
     Args:
-      ask: attends with some queries.
+      attend: attends with some queries.
       queries: [h, B, Q, d].
       query_positions: [B, Q] int32, or None: consecutive, from position 0 on.
       cells_per_query: scores that one query of each sentence and head makes: a scalar.
@@ -37,40 +37,40 @@ def in_query_blocks(
     """
     # TensorFlow Lite copies all that a loop reads at each step.
     if whole or wants_blocks():
-        return ask(queries, query_positions, 0)
+        return attend(queries, query_positions, 0)
     count = tf.shape(queries)[2]
     size = tf.maximum(1, MOST_CELLS // tf.maximum(1, cells_per_query))
     return tf.cond(
         count <= size,
-        lambda: ask(queries, query_positions, 0),
-        lambda: _loop(ask, queries, query_positions, count, size),
+        lambda: attend(queries, query_positions, 0),
+        lambda: _loop(attend, queries, query_positions, count, size),
     )
 
 
 def _loop(
-    ask: Ask,
+    attend: Attend,
     queries: tf.Tensor,
     query_positions: tf.Tensor | None,
     count: tf.Tensor,
     size: tf.Tensor,
 ) -> tf.Tensor:
     width = queries.shape[0] * queries.shape[3]
-    answers = tf.TensorArray(
+    results = tf.TensorArray(
         queries.dtype,
         size=-(-count // size),
         infer_shape=False,
         element_shape=[None, None, width],
     )
 
-    def block(number, answers):
+    def block(number, results):
         start = number * size
         end = tf.minimum(start + size, count)
-        asking = None if query_positions is None else query_positions[:, start:end]
-        answer = ask(queries[:, :, start:end], asking, start)  # [B, Q', W]
-        return number + 1, answers.write(number, tf.transpose(answer, [1, 0, 2]))
+        positions = None if query_positions is None else query_positions[:, start:end]
+        result = attend(queries[:, :, start:end], positions, start)  # [B, Q', W]
+        return number + 1, results.write(number, tf.transpose(result, [1, 0, 2]))
 
     # One after another: several at once would take the memory of several.
-    _, answers = tf.while_loop(
-        lambda number, _: number * size < count, block, (0, answers), parallel_iterations=1
+    _, results = tf.while_loop(
+        lambda number, _: number * size < count, block, (0, results), parallel_iterations=1
     )
-    return tf.transpose(answers.concat(), [1, 0, 2])  # [B, Q, W]
+    return tf.transpose(results.concat(), [1, 0, 2])  # [B, Q, W]

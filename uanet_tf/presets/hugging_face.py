@@ -81,7 +81,7 @@ def _read_vocabulary(path: pathlib.Path) -> tuple[str, ...]:
         text = read_bytes(path, MAX_VOCABULARY_BYTES).decode("utf-8")
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read: {one_line(error)}") from error
-    # By line feeds alone: some vocabularies hold other characters that end lines.
+    # By line feeds only: some vocabularies hold other characters that end lines.
     return tuple(text.replace("\r\n", "\n").removesuffix("\n").split("\n"))
 
 

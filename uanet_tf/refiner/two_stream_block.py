@@ -34,7 +34,7 @@ class TwoStreamBlock(tf.keras.layers.Layer):
       sinusoids: [2T, W] floats, R with a row for each distance from T - 1 down to -T.
       labels: [B, T, W] floats, the embedded draft labels, the same in each block; with a
         `label_table`, [B, T, C] shares of its rows.
-      label_table: [C, W] floats, the embeddings of which `labels` holds shares, or None.
+      label_table: [C, W] floats, the embeddings that `labels` holds shares of, or None.
       label_state: [B, T, W] floats, H_l of the block before, or [B, Q, W] with
         `label_positions`. None, in the first block with a label stream: the words.
       mask: [B, T] booleans, True = token. None: no padding.

@@ -116,13 +116,13 @@ class BertEncoder(tf.keras.layers.Layer):
         states = layer_norm(states, self.norm_scale, self.norm_offset, self.epsilon)
         states = dropout(states, self.hidden_dropout, fold_in(dropout_seed, 0))  # [N, D]
 
-        asked = None if places is None else self._numbers(places, mask)
+        wanted = None if places is None else self._numbers(places, mask)
         for number, block in enumerate(self.blocks, 1):
             states = block(
                 states,
                 real,
                 mask,
-                asked=asked if number == self.num_layers else None,
+                wanted=wanted if number == self.num_layers else None,
                 dropout_seed=fold_in(dropout_seed, number),
             )
         return states

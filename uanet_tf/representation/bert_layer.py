@@ -35,11 +35,11 @@ class BertLayer(tf.keras.layers.Layer):
       states: [N, D], of the sub-words, row after row.
       places: [N, 2] int64, row and column of each.
       mask: [R, S] boolean, True = sub-word.
-      asked: [W] int64, which states are requested; None: all.
+      wanted: [W] int64, which states are requested; None: all.
       dropout_seed: [2] int32 seed, or None to drop nothing.
 
     Output shape:
-      [N, D], or [W, D] with ``asked``.
+      [N, D], or [W, D] with ``wanted``.
 
     Reference:
       Devlin et al., 2019, "BERT"; Vaswani et al., 2017 (section 3.1).
@@ -93,10 +93,10 @@ class BertLayer(tf.keras.layers.Layer):
         scale = self.add_weight(f"{name}_scale", [width], initializer="ones")
         return scale, self.add_weight(f"{name}_offset", [width], initializer="zeros")
 
-    def call(self, states, places, mask, asked=None, dropout_seed=None):
-        attended = self._attention(states, places, mask, asked, fold_in(dropout_seed, 0))
-        if asked is not None:
-            states = tf.gather(states, asked)  # [W, D]
+    def call(self, states, places, mask, wanted=None, dropout_seed=None):
+        attended = self._attention(states, places, mask, wanted, fold_in(dropout_seed, 0))
+        if wanted is not None:
+            states = tf.gather(states, wanted)  # [W, D]
         attended = linear(attended, self.output_kernel, self.output_bias)
         attended = dropout(attended, self.hidden_dropout, fold_in(dropout_seed, 1))
         states = self._norm(
@@ -108,7 +108,7 @@ class BertLayer(tf.keras.layers.Layer):
         outer = dropout(outer, self.hidden_dropout, fold_in(dropout_seed, 2))
         return self._norm(states + outer, self.norm_scale, self.norm_offset)
 
-    def _attention(self, states, places, mask, asked, seed):
+    def _attention(self, states, places, mask, wanted, seed):
         """Means of values, [N, D] or [W, D]."""
         width = states.shape[-1]
         projected = linear(states, self.attention_kernel, self.attention_bias)  # [N, 3D]
@@ -118,8 +118,8 @@ class BertLayer(tf.keras.layers.Layer):
         scale = tf.cast(1 / math.sqrt(width // self.num_heads), queries.dtype)
         scores = tf.matmul(queries * scale, keys, transpose_b=True)  # [h, R, S, S]
         means = attend(scores, values, mask, self.attention_dropout, seed)
-        if asked is not None:
-            places = tf.gather(places, asked)
+        if wanted is not None:
+            places = tf.gather(places, wanted)
         return tf.gather_nd(merge_heads(means), places)
 
     def _activate(self, inputs):

@@ -82,7 +82,7 @@ _CONSONANTS = "BCDFGHKLMNPRSTVW"
 
 
 def pick(rng: random.Random, items: Sequence[str]) -> str:
-    """One of `items`; built on `random()` alone, which never changes between Python versions."""
+    """One of `items`; built only on `random()`, which never changes between Python versions."""
     return items[int(rng.random() * len(items))]
 
 

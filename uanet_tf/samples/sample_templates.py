@@ -1,6 +1,6 @@
 """Sentence templates of the sample corpus.
 
-Notation: words are separated by spaces; `(a|b c)` is a choice, `[a b]` stands in half of the cases,
+Notation: words are separated by spaces; `(a|b c)` is a choice, `[a b]` is used in half the cases,
 `{kind}` or `{kind.n}` is a slot; the same n means the same person, club, ... in one sentence:
 
     {per} full name, {sur} surname of the same person          PER

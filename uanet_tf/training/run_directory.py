@@ -114,13 +114,13 @@ class RunDirectory:
             number = getattr(error, "errno", None)
             reason = os.strerror(number) if number else one_line(error)
             raise InputError(
-                f"{path} cannot be written: {reason}. Once it can, the same command goes on."
+                f"{path} cannot be written: {reason}. Once it can, the same command continues."
             ) from error
 
     def finished_metrics(self) -> dict[str, Any] | None:
         """The metrics of a run that is complete, else None.
 
-        A complete run with a damaged file is not complete, if it can be mended from its state.
+        A complete run with a damaged file is not complete, if it can be repaired from its state.
 
         Raises:
           InputError: a file is damaged, and there is no state.
@@ -136,7 +136,7 @@ class RunDirectory:
         except InputError as error:
             if not self.has_state():
                 raise InputError(
-                    f"{error}; {self.state} holds no state to mend it from: name another --run_dir."
+                    f"{error}; {self.state} has no state to repair it: name another --run_dir."
                 ) from error
             logging.warning("%s; it is written again from the last saved state", error)
             return None

@@ -46,5 +46,5 @@ class TrainingLogs:
         except (OSError, tf.errors.OpError) as error:
             raise InputError(
                 f"{self._folder} cannot be written: {written_reason(error)}. "
-                "Once it can, the same command goes on."
+                "Once it can, the same command continues."
             ) from error

@@ -56,7 +56,7 @@ def convert(model: Tagger, precisions: Sequence[str] = (FLOAT32,)) -> dict[str, 
       {precision: the bytes of a .tflite file}.
 
     Raises:
-      InputError: the model reads sub-words, draws masks anew at each call, or needs an
+      InputError: the model reads sub-words, draws new masks at each call, or needs an
         operation that TensorFlow Lite does not have, which is named.
     """
     check_convertible(model)

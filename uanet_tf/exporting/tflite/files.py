@@ -48,7 +48,7 @@ class Agreement:
       tokens: tokens that were compared.
       source: what they are from.
       same: share of them that got the same label.
-      same_where_refined: the same, of tokens of which the model took the refined label; NaN
+      same_where_refined: the same, of tokens with the model's refined label; NaN
         where there are none.
       uncertainty_error: largest difference of the uncertainty, nats.
     """

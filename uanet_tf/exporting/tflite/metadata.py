@@ -100,7 +100,7 @@ def read_files(path: pathlib.Path, names: Collection[str]) -> dict[str, bytes]:
     """The files behind a model, {name: content}, only those with these names.
 
     Raises:
-      InputError: there is no such file, or none stands behind it as ``add_metadata`` puts it.
+      InputError: there is no such file, or none is appended to it as ``add_metadata`` does.
     """
     try:
         with zipfile.ZipFile(path) as archive:

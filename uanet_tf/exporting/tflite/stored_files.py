@@ -1,4 +1,4 @@
-"""What stands behind the graph of a TensorFlow Lite file, read as data that somebody else wrote."""
+"""The files appended to a TensorFlow Lite file's graph, read as untrusted data."""
 
 import dataclasses
 import math
@@ -117,7 +117,7 @@ def _check_entries(entries: Sequence[str], name: str) -> None:
     if not isinstance(entries, list) or not all_strings(entries):
         raise InputError(f"{name} is no list of texts")
     if len(set(entries)) < len(entries):
-        raise InputError(f"an entry stands twice in {name}")
+        raise InputError(f"an entry appears twice in {name}")
 
 
 def _lines(content: bytes) -> list[str]:

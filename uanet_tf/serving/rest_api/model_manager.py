@@ -69,7 +69,7 @@ class ModelManager:
       models: what to serve.
       load: makes a LoadedModel of a version's directory.
       poll_seconds: time between two checks of the directories; 0: only one check.
-      retry_seconds: the first pause before a version is tried again as it stands.
+      retry_seconds: the first pause before an unchanged version is tried again.
     """
 
     def __init__(
