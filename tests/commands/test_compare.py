@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import zipfile
 from io import BytesIO
 
@@ -72,7 +73,7 @@ def run(arguments):
     return runner.exit_code(compare.main, compare.FLAGS, ["compare", *arguments], arguments=True)
 
 
-def call(tmp_path, *names, seeds=2, extra=()):
+def call(tmp_path, *names, seeds=2, extra=(), options=()):
     for name in names:
         (tmp_path / f"{name}.flags").write_text("--decoder=softmax\n--epochs=50\n")
     configs = ",".join(str(tmp_path / f"{name}.flags") for name in names)
@@ -83,6 +84,7 @@ def call(tmp_path, *names, seeds=2, extra=()):
             "--dev_path=B",
             f"--seeds={seeds}",
             f"--out={tmp_path / 'out'}",
+            *options,
             *(["--", *extra] if extra else []),
         ]
     )
@@ -96,10 +98,15 @@ def test_every_system_and_seed_is_trained_once(tmp_path, trained, capsys):
     assert [command[-2] for command in commands] == ["--seed=1", "--seed=2"] * 2
     rows = table(tmp_path / "out")
     assert [(row["system"], row["seeds"], row["f1"]) for row in rows] == [
-        ("one", "2", "71.50 +- 0.71"),
-        ("two", "2", "73.50 +- 0.71"),
+        ("one", "2", "71.5"),
+        ("two", "2", "73.5"),
     ]
-    assert (tmp_path / "out" / "results.md").read_text() in capsys.readouterr().out
+    assert [float(row["f1_sd"]) for row in rows] == pytest.approx([0.5**0.5] * 2)
+    assert capsys.readouterr().out == (
+        "system  seeds            F1           dev         draft  sentences/s\n"
+        "one         2  71.50 ± 0.71  61.50 ± 0.71  70.00 ± 0.00          300\n"
+        "two         2  73.50 ± 0.71  63.50 ± 0.71  70.00 ± 0.00          300\n"
+    )
     assert call(tmp_path, "one", "two", seeds=1) == 0
     assert len(commands) == 4
 
@@ -112,22 +119,61 @@ def test_what_a_row_says(tmp_path):
     assert one == {
         "system": "one",
         "seeds": "1",
-        "f1": "71.00",
-        "draft": "70.00",
-        "all refined": "71.00",
-        "dev": "61.00",
-        "refined share": "10.0 %",
-        "nats, right": "0.0200",
-        "nats, wrong": "0.500",
-        "wrong / right": "25.0",
+        "f1": "71.0",
+        "dev": "61.0",
+        "draft": "70.0",
+        "refined": "71.0",
+        "refined_percent": "10.0",
+        "nats_right": "0.02",
+        "nats_wrong": "0.5",
+        "wrong_over_right": "25.0",
         "parameters": "17",
-        "training sentences/s": "100",
-        "tagging sentences/s": "300",
-        "best epochs": "3",
+        "training_sentences_per_second": "100.0",
+        "tagging_sentences_per_second": "300.0",
+        "best_epoch": "3",
     }
-    assert two["f1"] == two["dev"] == "50.00"
+    assert two["f1"] == two["dev"] == "50.0"
     text = (tmp_path / "results.md").read_text().splitlines()
     assert [line.count("|") for line in text] == [len(one) + 1] * 4
+
+
+def test_a_column_that_no_system_has_is_left_out(tmp_path):
+    for name in ("crf", "uanet"):
+        write_run(tmp_path / name / "seed1", 71.0)
+    metrics = tmp_path / "crf" / "seed1" / "metrics.json"
+    found = json.loads(metrics.read_text())
+    for part in ("dev", "test"):
+        for name in ("draft_f1", "refined_f1", "refined_fraction"):
+            del found[part][name]
+    metrics.write_text(json.dumps(found))
+    assert write_tables(tmp_path, ["crf", "uanet"]).splitlines()[1:] == [
+        "crf         1  71.00  61.00      -          300",
+        "uanet       1  71.00  61.00  70.00          300",
+    ]
+    crf, _ = table(tmp_path)
+    assert crf["draft"] == crf["refined"] == ""
+    shutil.rmtree(tmp_path / "uanet")
+    assert "draft" not in write_tables(tmp_path, ["crf"])
+    assert "refined" not in table(tmp_path)[0]
+
+
+def test_significance(tmp_path, trained, monkeypatch, capsys):
+    asked = []
+
+    def differences(*arguments):
+        asked.append(arguments)
+        return {"two": 0.0123}
+
+    monkeypatch.setattr(compare, "differences_from_first", differences)
+    assert call(tmp_path, "one", "two", options=["--significance", "--test_path=C"]) == 0
+    assert asked == [(tmp_path / "out", ["one", "two"], 2, "C")]
+    one, two = table(tmp_path / "out")
+    assert (one["p"], two["p"]) == ("", "0.0123")
+    head, first, second = capsys.readouterr().out.splitlines()
+    assert head.split()[-2:] == ["p", "sentences/s"]
+    assert [line.split()[-2] for line in (first, second)] == ["-", "0.0123"]
+    assert call(tmp_path, "one", "two", options=["--significance"]) == 2
+    assert capsys.readouterr().err == "--significance needs --test_path.\n"
 
 
 def test_tables_hold_all_complete_runs_below(tmp_path, trained):
@@ -222,7 +268,7 @@ def test_damaged_metrics_are_named_or_left_out(tmp_path, path, value):
     }
     if value in fine.get(path, []):
         write_tables(tmp_path, [])
-        assert table(tmp_path)[0]["f1"] == "80.00 +- 0.00"
+        assert table(tmp_path)[0]["f1"] == "80.0"
         return
     with pytest.raises(InputError, match=r"seed2/metrics\.json cannot be read as the metrics"):
         write_tables(tmp_path, [])

@@ -6,8 +6,10 @@ r"""Trains and scores several systems on one corpus, with several seeds, into on
 A system is a recipe (see uanet recipes) or a flagfile, and is called by its name. Flags after "--"
 are passed to every training run, after the system's own flags: a second --recipe or --flagfile
 there overrides them in all systems. Runs are in DIR/SYSTEM/seedN; those that are complete are not
-trained again, one that was stopped continues. Writes DIR/results.md and DIR/results.csv after each
-run, of all complete runs in DIR: the given systems first, then any others.
+trained again, one that was stopped continues. Writes DIR/results.md (for people) and
+DIR/results.csv (for programs) after each run, of all complete runs in DIR: the given systems first,
+then any others. --significance tags the test file with all runs of the given systems and adds p of
+each difference from the first of them.
 """
 
 import pathlib
@@ -21,6 +23,7 @@ from absl import flags
 from uanet_tf.commands import runner
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.comparison import complete_metrics, write_tables
+from uanet_tf.evaluation.significance import differences_from_first
 from uanet_tf.recipe import recipe_path
 
 FLAGS = flags.FlagValues()
@@ -29,6 +32,13 @@ flags.DEFINE_alias("configs", "recipes", flag_values=FLAGS)
 for _part, _is in (("train", "required"), ("dev", "required"), ("test", "scored, if given")):
     flags.DEFINE_string(f"{_part}_path", None, f"The {_part} file ({_is}).", flag_values=FLAGS)
 flags.DEFINE_integer("seeds", 3, "Seeds 1 to N.", flag_values=FLAGS)
+flags.DEFINE_boolean(
+    "significance",
+    False,
+    "Test the difference of each system from the first by approximate randomisation over the "
+    "sentences of the test file.",
+    flag_values=FLAGS,
+)
 flags.DEFINE_string("out", None, "Directory of runs and tables (required).", flag_values=FLAGS)
 
 
@@ -44,13 +54,20 @@ def main(extra: list[str]) -> None:
     for name in ("train_path", "dev_path", "out"):
         if not FLAGS[name].value:
             raise InputError(f"--{name} is required.")
+    if FLAGS.significance and not FLAGS.test_path:
+        raise InputError("--significance needs --test_path.")
     configs = _configs(FLAGS.recipes or [], FLAGS.seeds)
+    systems = [config.stem for config in configs]
     out = pathlib.Path(FLAGS.out)
+    table = ""
     for config in configs:
         for seed in range(1, FLAGS.seeds + 1):
             _train(config, seed, out / config.stem / f"seed{seed}", extra)
-            write_tables(out, [config.stem for config in configs])
-    sys.stdout.write((out / "results.md").read_text("utf-8"))
+            table = write_tables(out, systems)
+    if FLAGS.significance:
+        found = differences_from_first(out, systems, FLAGS.seeds, FLAGS.test_path)
+        table = write_tables(out, systems, found)
+    sys.stdout.write(table)
 
 
 def _configs(names: Sequence[str], seeds: int) -> list[pathlib.Path]:

@@ -3,26 +3,54 @@
 import csv
 import io
 import pathlib
-import statistics
 import tempfile
 import zipfile
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from uanet_tf.errors import InputError, one_line
+from uanet_tf.evaluation.cell import Cell
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.models.saved_archive import extract_weights
 from uanet_tf.weight_file import check_weight_file
 
-Row = dict[str, str]
+
+class Row(NamedTuple):
+    """One system: its name, its number of complete runs, {column: cell}."""
+
+    system: str
+    seeds: int
+    cells: dict[str, Cell]
 
 
-def write_tables(out: pathlib.Path, systems: Sequence[str]) -> None:
+# Columns of the terminal, where they have values.
+_SHORT = ("f1", "accuracy", "dev", "draft", "p", "tagging_sentences_per_second")
+_HEADS = {
+    "f1": "F1",
+    "draft": "draft",
+    "refined": "all refined",
+    "refined_percent": "refined, %",
+    "nats_right": "nats, right",
+    "nats_wrong": "nats, wrong",
+    "wrong_over_right": "wrong / right",
+    "training_sentences_per_second": "training sentences/s",
+    "tagging_sentences_per_second": "sentences/s",
+    "p": "p",
+}
+
+
+def write_tables(
+    out: pathlib.Path, systems: Sequence[str], differences: Mapping[str, float] | None = None
+) -> str:
     """Writes results.md and results.csv from the complete runs below ``out``.
 
     Args:
       out: directory with the runs, SYSTEM/seedN.
       systems: those to list first; all others that have a complete run follow.
+      differences: {system: p of its difference from the first system}.
+
+    Returns:
+      The columns that matter most as plain text, for a terminal.
     """
     rows = []
     others = sorted({path.parent.name for path in out.glob("*/seed*")} - set(systems))
@@ -34,20 +62,63 @@ def write_tables(out: pathlib.Path, systems: Sequence[str]) -> None:
                 f"{out / system} holds runs of different tasks: compare one at a time."
             )
         if complete:
-            rows.append({"system": system, "seeds": str(len(complete)), **summarize(complete)})
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    lines = ["| " + " | ".join(columns) + " |", "| " + " | ".join("---" for _ in columns) + " |"]
-    lines += ["| " + " | ".join(row.get(name, "") for name in columns) + " |" for row in rows]
+            cells = summarize(complete)
+            if differences is not None and system in differences:
+                cells["p"] = Cell([differences[system]], 4, spread=False)
+            rows.append(Row(system, len(complete), cells))
+    # A column that no system has a value for says nothing: draft, say, among taggers without one.
+    columns = list(dict.fromkeys(n for row in rows for n, cell in row.cells.items() if cell.values))
+    head, *table = _texts(rows, columns)
+    lines = [_markdown(head), _markdown(["---"] * len(head)), *map(_markdown, table)]
     (out / "results.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (out / "results.csv").write_text(_csv(rows, columns), encoding="utf-8")
+    return _aligned(_texts(rows, [name for name in _SHORT if name in columns]))
+
+
+def _texts(rows: Sequence[Row], columns: Sequence[str]) -> list[list[str]]:
+    table = [["system", "seeds", *(_HEADS.get(name, name.replace("_", " ")) for name in columns)]]
+    for row in rows:
+        texts = [row.cells[name].text() if name in row.cells else "-" for name in columns]
+        table.append([row.system, str(row.seeds), *texts])
+    return table
+
+
+def _markdown(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _aligned(table: Sequence[Sequence[str]]) -> str:
+    """Plain text: the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = []
+    for first, *others in table:
+        cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+        lines.append("  ".join([first.ljust(widths[0]), *cells]).rstrip() + "\n")
+    return "".join(lines)
+
+
+def _csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    """Numbers with all their digits; nothing where there is no value."""
+    records: list[dict[str, Any]] = []
+    for row in rows:
+        record: dict[str, Any] = {"system": row.system, "seeds": row.seeds}
+        for name in columns:
+            if name in row.cells:
+                record |= row.cells[name].numbers(name)
+        records.append(record)
+    # Of some seeds a column has a standard deviation: it stands beside the column.
+    fields = ["system", "seeds"]
+    for name in columns:
+        fields += [field for field in (name, f"{name}_sd") if any(field in r for r in records)]
     table = io.StringIO()
-    writer = csv.DictWriter(table, columns)
+    writer = csv.DictWriter(table, fields, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
-    (out / "results.csv").write_text(table.getvalue(), encoding="utf-8")
+    writer.writerows(records)
+    return table.getvalue()
 
 
-def summarize(runs: Sequence[dict[str, Any]]) -> Row:
-    """One row of the table: mean +- standard deviation over runs of different seeds.
+def summarize(runs: Sequence[dict[str, Any]]) -> dict[str, Cell]:
+    """The numbers of a system, from runs of different seeds.
 
     Scores are of the test file, or of the development file where there is none.
     """
@@ -58,47 +129,31 @@ def summarize(runs: Sequence[dict[str, Any]]) -> Row:
         for part in scores
         if part["uncertainty_wrong"] and part["uncertainty_correct"]
     ]
+    shares = [None if x is None else 100 * x for x in _each(scores, "refined_fraction")]
     return {
-        measure: _spread([part[measure] for part in scores], 2),
-        "draft": _spread([part.get(f"draft_{measure}") for part in scores], 2),
-        "all refined": _spread([part.get(f"refined_{measure}") for part in scores], 2),
-        "dev": _spread([run["dev"][measure] for run in runs], 2),
-        "refined share": _spread(_refined_shares(scores), 1, " %"),
-        "nats, right": _spread([part["uncertainty_correct"] for part in scores], 4),
-        "nats, wrong": _spread([part["uncertainty_wrong"] for part in scores], 3),
-        "wrong / right": _spread(ratios, 1),
-        "parameters": f"{runs[0]['parameters']:,}",
-        "training sentences/s": _median(_training_rates(runs)),
-        "tagging sentences/s": _median(_tagging_rates(scores)),
-        "best epochs": ", ".join(str(run["best_epoch"]) for run in runs),
+        measure: _seeds(_each(scores, measure), 2),
+        "dev": _seeds([run["dev"][measure] for run in runs], 2),
+        "draft": _seeds(_each(scores, f"draft_{measure}"), 2),
+        "refined": _seeds(_each(scores, f"refined_{measure}"), 2),
+        "refined_percent": _seeds(shares, 1),
+        "nats_right": _seeds(_each(scores, "uncertainty_correct"), 4),
+        "nats_wrong": _seeds(_each(scores, "uncertainty_wrong"), 3),
+        "wrong_over_right": _seeds(ratios, 1),
+        "parameters": Cell([runs[0]["parameters"]], 0, spread=False),
+        "training_sentences_per_second": Cell(
+            [epoch["sentences_per_second"] for run in runs for epoch in run["epochs"]], 0, False
+        ),
+        "tagging_sentences_per_second": Cell(_each(scores, "sentences_per_second"), 0, False),
+        "best_epoch": Cell([run["best_epoch"] for run in runs if run["best_epoch"]], 0, False),
     }
 
 
-def _refined_shares(scores: Sequence[dict[str, Any]]) -> list[float]:
-    shares = [part.get("refined_fraction") for part in scores]
-    return [100 * share for share in shares if share is not None]
+def _each(scores: Sequence[dict[str, Any]], name: str) -> list[Any]:
+    return [part.get(name) for part in scores]
 
 
-def _training_rates(runs: Sequence[dict[str, Any]]) -> list[float]:
-    return [epoch["sentences_per_second"] for run in runs for epoch in run["epochs"]]
-
-
-def _tagging_rates(scores: Sequence[dict[str, Any]]) -> list[float]:
-    return [part["sentences_per_second"] for part in scores]
-
-
-def _median(values: Sequence[float]) -> str:
-    return f"{statistics.median(values):.0f}" if values else "-"
-
-
-def _spread(values: Sequence[float | None], digits: int, unit: str = "") -> str:
-    numbers = [value for value in values if value is not None]
-    if not numbers:
-        return "-"
-    mean = f"{statistics.mean(numbers):.{digits}f}"
-    if len(numbers) == 1:
-        return mean + unit
-    return f"{mean} +- {statistics.stdev(numbers):.{digits}f}{unit}"
+def _seeds(values: Sequence[float | None], digits: int) -> Cell:
+    return Cell([value for value in values if value is not None], digits)
 
 
 def complete_metrics(run_dir: pathlib.Path) -> dict[str, Any] | None:
