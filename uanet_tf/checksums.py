@@ -1,8 +1,8 @@
-"""SHA-256 of the files of an exported version, so that one that was changed later is found.
+"""SHA-256 of the files of an exported version, to find files that were changed later.
 
 The list has the format of ``sha256sum``: ``sha256sum -c assets.extra/SHA256SUMS``, in the folder of
-the version, checks it too. It finds damage. It is no signature: who can change a file can change
-the list.
+the version, checks it too. It finds damage. It is no signature: a person who can change a file can
+change the list.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ def check_checksums(folder: pathlib.Path) -> None:
     """Reads all files that the list names. A folder without a list is not checked.
 
     Raises:
-      InputError: a file is missing or is not what it was, or the list is damaged.
+      InputError: a file is missing or was changed, or the list is damaged.
     """
     path = folder / CHECKSUMS
     if not path.exists():

@@ -34,7 +34,7 @@ def one_line(error: BaseException, most: int = 300) -> str:
 def written_reason(error: Exception) -> str:
     """Why TensorFlow could not write, without its operation and the names of temporary files.
 
-    ``{{function_node ...}} /run/a.tempstate123; No space left on device [Op:SaveV2]`` is said as
+    ``{{function_node ...}} /run/a.tempstate123; No space left on device [Op:SaveV2]`` becomes
     ``No space left on device``.
     """
     if isinstance(error, OSError) and error.strerror:

@@ -1,4 +1,4 @@
-"""The hidden file in which an output grows until it takes its name."""
+"""The hidden file that an output is written to before it gets its name."""
 
 import contextlib
 import fcntl
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 def part_file(path: str | os.PathLike[str]) -> Iterator[str]:
     """Makes an empty file beside ``path``, and removes it at the end if it is still there.
 
-    It is locked as long: what a killed process left carries no lock, and is removed by the next
-    one that writes to the same path.
+    It is locked meanwhile: the file of a killed process has no lock, and is removed by the next
+    process that writes to the same path.
 
     Args:
       path: of the output; its directory must exist.
@@ -40,11 +40,11 @@ def _locked(start: str) -> tuple[int, str]:
     while True:
         part = f"{start}{secrets.token_hex(4)}.part"
         handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o666)
-        with contextlib.suppress(OSError):  # file systems without locks are not swept either
+        with contextlib.suppress(OSError):  # nothing is removed on file systems without locks
             fcntl.flock(handle, fcntl.LOCK_EX)
         if os.fstat(handle).st_nlink:
             return handle, part
-        os.close(handle)  # swept between the two steps
+        os.close(handle)  # removed between the two steps
 
 
 def _sweep(folder: str, name: str) -> None:

@@ -23,7 +23,7 @@ class DataConfig:
     test_path: str = option("", "Test file, scored once with the best epoch's weights.")
     distill_path: str = option(
         "",
-        "Further text from which the head of --sampling=distilled learns what samples say, such as "
+        "Further text to train the head of --sampling=distilled on, such as "
         "text of the kind to be tagged: files separated by commas, in columns as the training file "
         "(labels are not read) or one sentence per line, its tokens between blanks.",
     )

@@ -1,4 +1,4 @@
-"""Which of the files that ``--flagfile`` names is not text."""
+"""Finds the file of ``--flagfile`` that is not text."""
 
 import pathlib
 from collections.abc import Iterator, Sequence

@@ -26,7 +26,7 @@ _END_NAMES = {b"\n": "LF", b"\r\n": "CRLF", b"\r": "CR", b"": ""}
 
 
 def display_name(path: str | os.PathLike[str]) -> str:
-    """The name by which messages call `path`."""
+    """The name of `path` in messages."""
     return "<stdin>" if os.fspath(path) == STDIN else os.fspath(path)
 
 
@@ -176,7 +176,7 @@ def _raw_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
         place = f"{name}:{number}"
         read = read_line_bytes(stream, place, cut=True)
         lines = (begun + read).splitlines(keepends=True)  # of bytes: LF, CRLF and CR
-        # A line without an end may go on, and a CR may be half of a CRLF.
+        # A line without an end may continue, and a CR may be half of a CRLF.
         unfinished = read and lines and not lines[-1].endswith(b"\n")
         begun = lines.pop() if unfinished else b""
         for line in lines:

@@ -1,4 +1,4 @@
-"""One pass with the trained head beside exact sampling, on a labelled file."""
+"""One pass with the trained head, compared with exact sampling on a labelled file."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ def distilled_scores(
     *,
     task: str,
 ) -> dict[str, Any]:
-    """How near one pass comes to samples, and what either is worth.
+    """How close one pass is to samples, and the scores of both.
 
     Args:
       model: a tagger with a trained head.
@@ -39,7 +39,7 @@ def distilled_scores(
       task: "ner" or "pos".
 
     Returns:
-      What ``metrics.nearness.compare_with_samples`` returns for the first ``COMPARED`` sentences;
+      The result of ``metrics.nearness.compare_with_samples`` for the first ``COMPARED`` sentences;
       their number, ``compared``; ``num_samples``, the tagger's M; and of all sentences, by system,
       ``score``, F1 or accuracy in percent, and ``auroc``, of finding the wrong labels of its draft
       by their uncertainty, in percent; None where none is wrong.
@@ -58,7 +58,7 @@ def distilled_scores(
 
 
 def distilled_rows(scores: dict[str, Any], task: str) -> list[list[str]]:
-    """Cells of a table: a column for each system."""
+    """Cells of a table, one column per system."""
     divergences = (scores["kl"], scores["kl_of_samples"], scores["kl_of_one_pass"])
     rows = [
         ["one pass for M", "distilled", f"M = {scores['num_samples']}", "softmax"],

@@ -8,7 +8,7 @@ from typing import Any
 
 @contextlib.contextmanager
 def one_pass(model: Any) -> Iterator[None]:
-    """Within, the model tags in one pass without dropout and without refinement.
+    """Within this context the model tags in one pass without dropout and without refinement.
 
     So its answers are a softmax tagger's own probabilities and their entropy.
     """
@@ -28,7 +28,7 @@ def one_pass(model: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def other_sampling(model: Any) -> Iterator[str]:
-    """Within, a model with a trained head samples the other way: "exact" or "distilled"."""
+    """Within this context a model with a trained head samples the other way, exact or distilled."""
     before = model.sampling
     model.sampling = "exact" if before == "distilled" else "distilled"
     try:

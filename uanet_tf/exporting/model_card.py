@@ -156,7 +156,7 @@ def _nearness(scores: Metrics) -> str:
     if "same_gate" in scores:
         gate = f", and of the tokens above Gamma in either {100 * scores['same_gate']:.1f} %"
     return (
-        "- One pass stands for samples: on dev its KL divergence from 32 samples is "
+        "- One pass replaces the samples: on dev its KL divergence from 32 samples is "
         f"{scores['kl']:.5f} nats (of the run's own M samples: {scores['kl_of_samples']:.5f}); "
         f"of the labels that are not O {100 * scores['same_labels_not_o']:.1f} % are as "
         f"sampled{gate}."

@@ -1,4 +1,4 @@
-"""What goes wrong in writing an export, as one sentence."""
+"""Errors in writing an export, as one sentence."""
 
 import contextlib
 import os
@@ -11,10 +11,10 @@ from uanet_tf.errors import InputError, written_reason
 
 @contextlib.contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Inside, only files are written; ``path`` is what the message names.
+    """Context that only writes files; ``path`` is named in the message.
 
     Raises:
-      InputError: a full disk, a missing right or the like, of TensorFlow's writers too.
+      InputError: a full disk, a missing permission or the like, of TensorFlow's writers too.
     """
     try:
         yield

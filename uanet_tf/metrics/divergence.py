@@ -1,4 +1,4 @@
-"""How far one distribution is from another."""
+"""KL divergence of distributions."""
 
 import numpy as np
 

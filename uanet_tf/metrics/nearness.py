@@ -24,7 +24,7 @@ def compare_with_samples(
     Args:
       tagger: with a trained head.
       sentences: at least one.
-      most: so many sentences are read, the first.
+      most: number of sentences that are read, the first ones.
 
     Returns:
       ``kl``, ``kl_of_samples`` and ``kl_of_one_pass``, the mean KL divergence (nats) of the head,
@@ -41,7 +41,7 @@ def compare_with_samples(
         "head": plain.replace(sampling="distilled"),
         "one_pass": plain.replace(num_samples=0),
     }
-    # Whole passages would be read by a run with --context=document; sentences say as much here.
+    # A run with --context=document would read whole passages; sentences are enough here.
     drafted = {name: _draft(tagger, sentences[:most], way) for name, way in ways.items()}
     reference, samples, head, one_pass = (drafted[name][0] for name in ways)
     labels, others = head.argmax(-1), samples.argmax(-1)

@@ -35,7 +35,7 @@ _IDS = {"padding_id": PADDING_ID, "unknown_id": UNKNOWN_ID, "first_id": FIRST_ID
 
 @dataclasses.dataclass(frozen=True)
 class StoredFiles:
-    """What tagging needs beside the graph.
+    """The data that tagging needs besides the graph.
 
     Attributes:
       settings: of ``settings.json``; those that tagging reads have the right types.
@@ -106,7 +106,7 @@ def _check_settings(settings: dict[str, Any]) -> None:
         raise InputError(f"threshold in {SETTINGS} is {shown(gamma)}")
     if settings["label_scheme"] not in (None, *SCHEMES):
         raise InputError(f"label_scheme in {SETTINGS} is {shown(settings['label_scheme'])}")
-    # Files of before know no tokenizer: theirs is the first kind.
+    # Older files have no tokenizer: theirs is the first kind.
     tokenizer = settings.setdefault("tokenizer", Tokenizer().to_dict())
     if not isinstance(tokenizer, dict):
         raise InputError(f"tokenizer in {SETTINGS} is {shown(tokenizer)}")
