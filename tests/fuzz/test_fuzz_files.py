@@ -1,0 +1,116 @@
+"""Corpora, lines to be tagged, word vectors and annotations with damage of all kinds."""
+
+import contextlib
+import io
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.fuzz.inputs import check_said, damaged_bytes, damaged_json, share, to_bytes
+from uanet_tf.annotation.annotated_text import AnnotatedText, Mark
+from uanet_tf.annotation.formats import FORMATS as TOOLS
+from uanet_tf.annotation.formats import read_annotations, write_annotations
+from uanet_tf.data.input_format import FORMATS
+from uanet_tf.commands.sentence_input import read_rows
+from uanet_tf.corpora.corpus_report import Corpus, report_corpora
+from uanet_tf.corpora.exchange import read_brat, read_huggingface, read_spacy
+from uanet_tf.corpora.report_text import format_reports
+from uanet_tf.data.conll import read_corpus
+from uanet_tf.data.pretrained_vectors import read_vectors
+from uanet_tf.data.text_lines import read_lines
+from uanet_tf.errors import InputError
+from uanet_tf.printable import printable
+from uanet_tf.text.tokenizer import Tokenizer
+
+CORPUS = b"-DOCSTART- O\n\n# text\nAnn B-PER\nBeck I-PER\nsaw O\n\nOslo\tB-LOC\n. O\n\n" * 3
+CONLL_U = b"1-2\tdu\t_\t_\n1\tde\tADP\tO\n2.1\tle\tDET\tB-X\n\n"
+ROWS = b'{"tokens": ["Ann", "saw"], "id": 3}\n{"text": "Ann saw Oslo."}\nplain text\n\n'
+VECTORS = b"3 4\nthe 1 2 3 4\nof 0.5 -1e-3 3 4\nOslo 1 1 1 1\n"
+BINARY = b"2 4\nthe " + bytes(range(16)) + b"\nof " + bytes(16) + b"\n"
+EXCHANGE = {
+    "tokens": ["Ann", "saw"],
+    "ner_tags": ["B-PER", "O"],
+    "text": "Ann saw",
+    "entities": [[0, 3, "PER"]],
+}
+
+
+@contextlib.contextmanager
+def one_sentence():
+    """Inside, nothing but an InputError of one line may be raised."""
+    try:
+        yield
+    except InputError as error:
+        check_said(error)
+
+
+def write(folder, data):
+    path = folder / "input"
+    path.write_bytes(data)
+    return str(path)
+
+
+@share(0.25)
+@given(
+    data=st.sampled_from((CORPUS, CONLL_U, b"")).flatmap(damaged_bytes), column=st.integers(-3, 3)
+)
+def test_corpora(tmp_path_factory, data, column):
+    path = write(tmp_path_factory.getbasetemp(), data)
+    with one_sentence():
+        sentences = read_corpus(path, token_column=column)
+        report = format_reports(report_corpora([Corpus("train", path, sentences)] * 2))
+        printable(report, keep="\n").encode("utf-8")
+
+
+@share(0.15)
+@given(data=damaged_bytes(ROWS + CORPUS), kind=st.sampled_from(FORMATS))
+def test_lines_to_be_tagged(tmp_path_factory, data, kind):
+    path = write(tmp_path_factory.getbasetemp(), data)
+    with one_sentence():
+        for row in read_rows(path, kind, read_lines(path), 0):
+            row.cut(Tokenizer(), split=True)
+
+
+@share(0.1)
+@given(data=st.sampled_from((VECTORS, BINARY)).flatmap(damaged_bytes))
+def test_word_vectors(tmp_path_factory, data):
+    path = write(tmp_path_factory.getbasetemp(), data)
+    with one_sentence():
+        words, matrix = read_vectors(path, width=4)
+        assert matrix.shape == (len(words), 4)
+
+
+@share(0.1)
+@given(record=damaged_json(EXCHANGE), read=st.sampled_from((read_huggingface, read_spacy)))
+def test_formats_of_other_programs(tmp_path_factory, record, read):
+    path = write(tmp_path_factory.getbasetemp(), to_bytes(record) + b"\n")
+    with one_sentence():
+        list(read(path) if read is read_huggingface else read(path, Tokenizer()))
+
+
+@share(0.05)
+@given(marks=damaged_bytes(b"T1\tPER 0 3\tAnn\nR1\tknows\nT2\tLOC 8 10;10 12\tOslo\n"))
+def test_brat(tmp_path_factory, marks):
+    folder = tmp_path_factory.getbasetemp()
+    (folder / "note.txt").write_text("Ann saw Oslo.\n")
+    (folder / "note.ann").write_bytes(marks)
+    with one_sentence():
+        list(read_brat(str(folder / "note.txt"), Tokenizer()))
+
+
+def marked(tool):
+    """A file of a tool, read from plain values."""
+    stream = io.StringIO()
+    write_annotations([AnnotatedText("Ann saw Oslo.", (Mark(0, 3, "PER"),))], stream, tool)
+    text = stream.getvalue()
+    return json.loads(text if text.lstrip().startswith("[") else f"[{text}]")
+
+
+@share(0.1)
+@given(data=st.data(), tool=st.sampled_from(sorted(TOOLS)))
+def test_annotations(data, tool):
+    records = data.draw(damaged_json(marked(tool)))
+    with one_sentence():
+        lines = io.StringIO(to_bytes(records).decode("utf-8", "surrogatepass"))
+        list(read_annotations(lines, tool, "marks.json"))
