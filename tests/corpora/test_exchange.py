@@ -140,3 +140,25 @@ def test_bad_arguments(call, path, tmp_path):
     assert "x.txt: cannot be read" in call(f"--input={tmp_path / 'x.ann'}", code=2)
     (tmp_path / "x.txt").write_text("A")
     assert "x.ann:1: not an entity" in call(f"--input={tmp_path / 'x.ann'}", code=2)
+
+
+@pytest.mark.parametrize("tool", ["label_studio", "doccano", "prodigy", "argilla"])
+def test_there_and_back_by_an_annotation_tool(call, path, tmp_path, tool):
+    call(f"--input={path}", f"--to={tool}", f"--output={tmp_path / 'b'}")
+    call(f"--input={tmp_path / 'b'}", f"--from={tool}", f"--output={tmp_path / 'c.conll'}")
+    assert pairs(tmp_path / "c.conll") == pairs(path)
+
+
+def test_of_an_annotation_tool_what_a_person_accepted(tmp_path, capsys):
+    rows = [
+        {"text": "Anna's dog", "spans": [{"start": 0, "end": 4, "label": "PER"}], "answer": answer}
+        for answer in ("accept", "reject", "ignore", "accept")
+    ]
+    source = tmp_path / "export.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data_convert.FLAGS.unparse_flags()
+    arguments = ["convert", f"--input={source}", "--from=prodigy"]
+    assert runner.exit_code(data_convert.main, data_convert.FLAGS, arguments) == 0
+    out, err = capsys.readouterr()
+    assert out == "-DOCSTART-\tO\n\nAnna\tB-PER\n's\tO\ndog\tO\n\n" * 2
+    assert err == "left out, as no person accepted them: 1 rejected, 1 skipped\n"

@@ -4,28 +4,38 @@
     uanet data convert --input=train.conll --output=train.jsonl --to=spacy
     uanet data convert --input=corpus/ --from=brat --output=train.conll
 
+    uanet data convert --input=export.json --from=label_studio --output=train.conll
+
 Formats: conll (columns); huggingface (JSON lines of tokens and labels); spacy (JSON lines of text
-and entities [start, end, type]); brat (.txt with .ann; a folder is read whole). Text is cut into
-tokens by --tokenizer, and where an entity begins or ends.
+and entities [start, end, type]); brat (.txt with .ann; a folder is read whole); label_studio,
+doccano, prodigy, argilla (what the annotation tool exports and imports; of an export, the texts
+that a person has accepted). Text is cut into tokens by --tokenizer, and where an entity begins or
+ends.
 """
 
+import collections
 import json
 import pathlib
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NoReturn
 
 from absl import flags
 
+from uanet_tf.annotation.annotated_text import ACCEPTED, AnnotatedText, Mark, join_tokens
+from uanet_tf.annotation.formats import FORMATS as TOOLS
+from uanet_tf.annotation.formats import read_annotations, write_annotations
 from uanet_tf.commands import runner
 from uanet_tf.commands.output_file import STDOUT, open_output
 from uanet_tf.corpora import exchange
 from uanet_tf.corpora.fetch import format_sentences
 from uanet_tf.data.conll import Sentence, read_corpus
-from uanet_tf.data.text_lines import STDIN, read_lines
+from uanet_tf.data.tag_schemes import IOB2, decode_spans, detect_scheme
+from uanet_tf.data.text_lines import STDIN, display_name, read_lines
 from uanet_tf.errors import InputError
 from uanet_tf.text.tokenizer import KINDS, Tokenizer
 
-FORMATS = ("conll", "huggingface", "spacy", "brat")
+FORMATS = ("conll", "huggingface", "spacy", "brat", *TOOLS)
 FLAGS = flags.FlagValues()
 flags.DEFINE_string("input", STDIN, "File to read; '-': standard input.", flag_values=FLAGS)
 flags.DEFINE_string("output", STDOUT, "File to write; '-': standard output.", flag_values=FLAGS)
@@ -49,9 +59,13 @@ def main() -> None:
     target = FLAGS.to or _format_of_output(FLAGS.output)
     sentences = list(_read(source))
     if not sentences:
-        raise InputError(f"{FLAGS.input}: no sentence found.")
+        raise InputError(f"{display_name(FLAGS.input)}: no sentence found.")
     if target == "brat":
         _write_brat(sentences)
+        return
+    if target in TOOLS:
+        with open_output(FLAGS.output) as stream:
+            write_annotations(_accepted(sentences), stream, target)
         return
     text = {
         "conll": format_sentences,
@@ -69,8 +83,51 @@ def _read(kind: str) -> Iterable[Sentence]:
         )
     if kind == "huggingface":
         return exchange.read_huggingface(FLAGS.input)
+    if kind in TOOLS:
+        return _read_tool(kind)
     read = exchange.read_spacy if kind == "spacy" else exchange.read_brat
     return read(FLAGS.input, Tokenizer(FLAGS.tokenizer), split=FLAGS.split_sentences)
+
+
+def _read_tool(tool: str) -> Iterator[Sentence]:
+    """The texts that a person has accepted, and a line on stderr of how many are left out."""
+    left_out: collections.Counter[str] = collections.Counter()
+    lines = (line for _, line in read_lines(FLAGS.input))
+    items = read_annotations(lines, tool, display_name(FLAGS.input))
+    for number, item in enumerate(items, 1):
+        if item.status != ACCEPTED:
+            left_out[item.status] += 1
+            continue
+        place = f"{display_name(FLAGS.input)}: record {number}"
+        if item.tokens is None:
+            spans = [(mark.start, mark.end, mark.label) for mark in item.marks]
+            tokenizer = Tokenizer(FLAGS.tokenizer)
+            yield from exchange.label_text(
+                item.text, spans, tokenizer, FLAGS.split_sentences, number, place
+            )
+            continue
+        try:
+            tokens, labels = item.token_labels(IOB2)
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from None
+        yield Sentence(tuple(tokens), tuple(labels), number, number == 1)
+    if left_out:
+        counts = ", ".join(f"{count:,} {status}" for status, count in left_out.items())
+        print(f"left out, as no person accepted them: {counts}", file=sys.stderr)
+
+
+def _accepted(sentences: Sequence[Sentence]) -> Iterator[AnnotatedText]:
+    """The sentences as texts with a person's marks, their tokens beside them."""
+    scheme = detect_scheme([sentence.labels for sentence in sentences])
+    if scheme is None:
+        raise InputError("Only entities (B-PER, I-PER, ...) can be written as stretches of text.")
+    for sentence in sentences:
+        text, tokens = join_tokens(list(sentence.tokens))
+        marks = (
+            Mark(tokens[span.start][0], tokens[span.end - 1][1], span.type)
+            for span in decode_spans(sentence.labels, scheme)
+        )
+        yield AnnotatedText(text, tuple(marks), tokens, ACCEPTED)
 
 
 def _write_brat(sentences: list[Sentence]) -> None:

@@ -13,6 +13,7 @@ COMMANDS = {
     "train": Command("train", "train a tagger"),
     "evaluate": Command("evaluate", "score a trained tagger on a labelled file"),
     "tag": Command("tag", "tag sentences with a trained tagger"),
+    "rank": Command("rank", "find the sentences that are most worth annotating"),
     "spark_tag": Command("spark_tag", "tag large files with Apache Spark"),
     "compare": Command("compare", "train and score several systems, with several seeds"),
     "export": Command("export", "write a tagger for TensorFlow Serving or TensorFlow Lite"),

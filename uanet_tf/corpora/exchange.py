@@ -59,7 +59,7 @@ def read_spacy(path: str, tokenizer: Tokenizer, *, split: bool = True) -> Iterat
         if not isinstance(text, str) or not isinstance(spans, list):
             raise InputError(f'{place}: not an object with "text" and "entities".')
         given = [_char_span(span, text, place) for span in spans]
-        yield from _labelled(text, given, tokenizer, split, number, place)
+        yield from label_text(text, given, tokenizer, split, number, place)
 
 
 def read_brat(path: str, tokenizer: Tokenizer, *, split: bool = True) -> Iterator[Sentence]:
@@ -89,7 +89,7 @@ def read_brat(path: str, tokenizer: Tokenizer, *, split: bool = True) -> Iterato
                 raise InputError(f"{file}:{number}: not an entity such as T1<TAB>PER 0 4<TAB>Anna.")
             places = [int(number) for number in re.findall(r"\d+", found[2])]
             spans.append(_char_span([min(places), max(places), found[1]], text, f"{file}:{number}"))
-        yield from _labelled(text, spans, tokenizer, split, 1, str(file))
+        yield from label_text(text, spans, tokenizer, split, 1, str(file))
 
 
 def format_huggingface(sentences: Iterable[Sentence]) -> str:
@@ -174,9 +174,22 @@ def _char_span(span: Any, text: str, place: str) -> CharSpan:
     return start, end, str(kind)
 
 
-def _labelled(
+def label_text(
     text: str, spans: list[CharSpan], tokenizer: Tokenizer, split: bool, line: int, place: str
 ) -> Iterator[Sentence]:
+    """Cuts a text into sentences of labelled tokens, IOB2.
+
+    Args:
+      text: the text.
+      spans: its entities, (first character, the one after the last, type).
+      tokenizer: cuts the text; a token is also cut where an entity begins or ends.
+      split: whether the text may hold several sentences.
+      line: of the file, for the sentences.
+      place: file and line, for messages.
+
+    Raises:
+      InputError: entities overlap.
+    """
     spans = sorted(spans)
     for (_, end, _), (start, _, kind) in itertools.pairwise(spans):
         if start < end:

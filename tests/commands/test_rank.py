@@ -1,0 +1,66 @@
+"""``uanet rank``, with a model of a few lines."""
+
+import json
+
+import pytest
+
+from uanet_tf.annotation.formats import FORMATS, read_annotations
+from uanet_tf.commands import rank
+
+# Of the fake model: upper case is uncertain (1.0 nats), lower case less so (0.1).
+TEXT = "p0 q1 x\n\np0 X2 x\nP3 Q4\nx x x\np0 X2 x\n"
+
+
+@pytest.fixture
+def ranked(tmp_path, run_dir, model, call):
+    """Ranks ``TEXT`` and returns the output, exit code 0 taken for granted."""
+
+    def ranked(*arguments):
+        path, output = tmp_path / "in.txt", tmp_path / "output"
+        path.write_text(TEXT)
+        arguments = [f"--input={path}", f"--output={output}", "--nosplit_sentences", *arguments]
+        assert call(rank, f"--run_dir={run_dir}", "--format=tokens", *arguments) == 0
+        return output.read_text()
+
+    return ranked
+
+
+def test_json(ranked):
+    answers = [json.loads(line) for line in ranked("--top=3").splitlines()]
+    assert [answer["text"] for answer in answers] == ["P3 Q4", "p0 X2 x", "p0 X2 x"]
+    assert [answer["score"] for answer in answers] == [1.0, 0.4, 0.4]
+    assert answers[1]["labels"] == ["B-PER", "B-LOC", "O"]
+
+
+def test_text_without_duplicates(ranked):
+    assert ranked("--to=text", "--diverse", "--by=sum") == "P3 Q4\np0 X2 x\np0 q1 x\nx x x\n"
+
+
+def test_mutual_information_is_asked_of_the_model(ranked, model):
+    ranked("--by=mutual_information")
+    assert model.uncertainty == "mutual_information"
+
+
+@pytest.mark.parametrize("tool", FORMATS)
+def test_a_file_for_a_tool(ranked, tool):
+    items = list(read_annotations(ranked(f"--to={tool}", "--top=2").splitlines(), tool, "x"))
+    assert [item.text for item in items] == ["P3 Q4", "p0 X2 x"]
+    assert [mark.label for mark in items[1].marks] == ["PER", "LOC"]
+    assert [item.score for item in items] == [1.0, 0.4]
+
+
+def test_labels_of_single_tokens_have_no_marks(tmp_path, run_dir, model, call, capsys):
+    model.label_scheme = None
+    path = tmp_path / "in.txt"
+    path.write_text(TEXT)
+    arguments = [f"--run_dir={run_dir}", f"--input={path}", "--format=tokens", "--to=doccano"]
+    assert call(rank, *arguments) == 2
+    assert capsys.readouterr().err.startswith("--to=doccano is for entities")
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"), [("--top=0", "--top"), ("--by=luck", "--by"), ("--to=xml", "--to")]
+)
+def test_bad_arguments(run_dir, call, capsys, argument, message):
+    assert call(rank, f"--run_dir={run_dir}", argument) == 2
+    assert message in capsys.readouterr().err

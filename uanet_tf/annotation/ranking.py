@@ -1,0 +1,63 @@
+"""Which sentences are most worth annotating: those that the tagger is least sure of."""
+
+import collections
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
+
+# {name: score of a sentence}; the highest come first. Mutual information is the mean, of a model
+# whose uncertainty is the mutual information.
+SCORES: dict[str, Callable[[TaggedSentence], float]] = {
+    "mean": lambda sentence: sum(sentence.uncertainty) / len(sentence),
+    "sum": lambda sentence: sum(sentence.uncertainty),
+    "max": lambda sentence: max(sentence.uncertainty),
+    "least_confidence": lambda sentence: 1.0 - min(sentence.confidence),
+    "mutual_information": lambda sentence: sum(sentence.uncertainty) / len(sentence),
+}
+# Words that two sentences share, over all words of either, from which they say the same.
+NEAR = 0.6
+# Candidates for each sentence that is wanted: the rest is for those that are near-duplicates.
+_SPARE = 10
+
+
+class Ranked(NamedTuple):
+    """A sentence and its score; higher is more worth annotating."""
+
+    score: float
+    sentence: TaggedSentence
+
+
+def rank(
+    sentences: Iterable[TaggedSentence], by: str, top: int, *, diverse: bool = False
+) -> list[Ranked]:
+    """The sentences most worth annotating, the best first; equal ones in their order.
+
+    Args:
+      sentences: tagged; empty ones are passed over. Read once, and only the candidates are kept.
+      by: one of ``SCORES``: the mean, sum or highest uncertainty of the tokens ("sum" prefers long
+        sentences), 1 less the lowest confidence of a token, or the mean mutual information.
+      top: the most sentences to return.
+      diverse: pass over a sentence that shares ``NEAR`` of its words with a better one. Of ten
+        times ``top`` candidates.
+    """
+    score = SCORES[by]
+    scored = (Ranked(score(sentence), sentence) for sentence in sentences if sentence.tokens)
+    count = _SPARE * top if diverse else top
+    best = heapq.nlargest(count, scored, key=lambda ranked: ranked.score)
+    return list(_without_near_duplicates(best))[:top] if diverse else best
+
+
+def _without_near_duplicates(ranked: Sequence[Ranked]) -> Iterator[Ranked]:
+    sizes: list[int] = []  # different words of each sentence taken
+    places: dict[str, list[int]] = collections.defaultdict(list)  # {word: sentences taken}
+    for item in ranked:
+        words = {token.casefold() for token in item.sentence.tokens}
+        shared = collections.Counter(number for word in words for number in places[word])
+        if any(n >= NEAR * (len(words) + sizes[k] - n) for k, n in shared.items()):
+            continue
+        for word in words:
+            places[word].append(len(sizes))
+        sizes.append(len(words))
+        yield item

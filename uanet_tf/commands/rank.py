@@ -1,0 +1,133 @@
+"""Finds the sentences that are most worth annotating.
+
+    uanet rank --run_dir=R --input=raw.txt --by=mean --top=200 --diverse --output=todo.jsonl
+    uanet rank --run_dir=R --input=raw.txt --to=label_studio --output=todo.json
+
+Tags the input and writes the sentences that the tagger is least sure of, the best first: as JSON
+lines with tokens, labels and scores, as plain text, or as a file that an annotation tool imports,
+with the entities as suggestions. `uanet data convert` reads what the tool exports.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
+
+from absl import flags, logging
+
+from uanet_tf.annotation.formats import FORMATS as TOOLS
+from uanet_tf.annotation.formats import write_annotations
+from uanet_tf.annotation.ranking import SCORES, Ranked, rank
+from uanet_tf.annotation.suggestions import suggested
+from uanet_tf.commands import row_source, run_settings, runner
+from uanet_tf.commands.output_file import STDOUT, open_output
+from uanet_tf.data.input_format import FORMATS
+from uanet_tf.data.text_lines import STDIN
+from uanet_tf.errors import InputError
+from uanet_tf.tagging.row_tagging import tag_rows
+from uanet_tf.text.raw_text import LANGUAGE
+
+FLAGS = flags.FlagValues()
+run_settings.define_run_flags(FLAGS, "tag")
+flags.adopt_module_key_flags(run_settings, FLAGS)
+flags.DEFINE_string("input", STDIN, "File to tag; '-': standard input.", flag_values=FLAGS)
+flags.DEFINE_enum(
+    "format",
+    None,
+    FORMATS,
+    "Format of the input. Default: by its extension (.conll, .jsonl, .txt), else by its first "
+    "line, which is then reported on stderr.",
+    flag_values=FLAGS,
+)
+flags.DEFINE_boolean(
+    "split_sentences",
+    True,
+    "Text: a line may hold several sentences. --nosplit_sentences: each line is one.",
+    flag_values=FLAGS,
+)
+flags.DEFINE_string(
+    "language",
+    LANGUAGE,
+    "Text: code of its language, for splitting sentences (de, pt, ...).",
+    flag_values=FLAGS,
+)
+flags.DEFINE_enum(
+    "by",
+    "mean",
+    list(SCORES),
+    "Score of a sentence: mean, sum (prefers long sentences) or highest uncertainty of its tokens; "
+    "1 less the lowest confidence; the mean mutual information, which is what more training data "
+    "can reduce.",
+    flag_values=FLAGS,
+)
+flags.DEFINE_integer(
+    "top", 100, "Most sentences to write.", lower_bound=1, upper_bound=10**6, flag_values=FLAGS
+)
+flags.DEFINE_boolean(
+    "diverse", False, "Pass over near-duplicates of a better sentence.", flag_values=FLAGS
+)
+flags.DEFINE_string("output", STDOUT, "File to write; '-': standard output.", flag_values=FLAGS)
+flags.DEFINE_enum(
+    "to",
+    "jsonl",
+    ["jsonl", "text", *TOOLS],
+    "Format of the output: JSON lines, one sentence per line, or a file for an annotation tool.",
+    flag_values=FLAGS,
+)
+
+
+def main() -> int:
+    """Runs the command with the flags in ``FLAGS``; returns the exit code."""
+    config = run_settings.check_run_flags(FLAGS)
+    column = config.data.token_column if FLAGS.token_column is None else FLAGS.token_column
+    kind, _, rows = row_source.open_rows(FLAGS.input, FLAGS.format, column, "jsonl", False)
+    model = run_settings.load_run_model(FLAGS, "tag")
+    if FLAGS.to in TOOLS and model.label_scheme is None:
+        raise InputError(
+            f"--to={FLAGS.to} is for entities, and the run labels single tokens: use --to=jsonl."
+        )
+    if model.gate is not None:
+        model.refine_all = False
+    if FLAGS.by == "mutual_information":
+        model.uncertainty = "mutual_information"
+    cut = row_source.cutter(
+        FLAGS.input, kind, model.tokenizer, FLAGS.split_sentences, FLAGS.language
+    )
+    errors = 0
+
+    def sentences():
+        nonlocal errors
+        sizes = {"batch_size": FLAGS.batch_size, "batch_tokens": FLAGS.batch_tokens}
+        for row, answers in tag_rows(model, map(cut, rows), **sizes):
+            errors += row_source.tell_error(FLAGS.input, row)
+            yield from answers
+
+    ranked = rank(sentences(), FLAGS.by, FLAGS.top, diverse=FLAGS.diverse)
+    with open_output(FLAGS.output) as stream:
+        _writer(FLAGS.to)(stream, ranked)
+    return runner.PARTLY if errors else 0
+
+
+def _writer(kind: str) -> Callable[[TextIO, Sequence[Ranked]], Any]:
+    if kind == "jsonl":
+        return _write_json
+    if kind == "text":
+        return _write_text
+    return lambda stream, ranked: write_annotations(
+        (suggested(sentence, score) for score, sentence in ranked), stream, kind
+    )
+
+
+def _write_json(stream: TextIO, ranked: Sequence[Ranked]) -> None:
+    for score, sentence in ranked:
+        record = {"score": round(score, 6), **sentence.to_dict()}
+        stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def _write_text(stream: TextIO, ranked: Sequence[Ranked]) -> None:
+    for _, sentence in ranked:
+        stream.write(suggested(sentence).text.replace("\n", " ") + "\n")
+
+
+def run() -> None:
+    """Runs the command with the program's arguments, and exits."""
+    runner.run(main, flag_values=FLAGS, verbosity=logging.WARNING)
