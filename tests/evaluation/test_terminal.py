@@ -30,18 +30,18 @@ def test_plain_rendering():
     assert SentencePrinter(0.35).render(SENTENCE).splitlines() == [
         "  [ORG Chelsea] beat [LOC 東京] e\u0301t",
         "",
-        "    token    draft  nats           label",
-        "  ● Chelsea  B-LOC  0.70 ████      B-LOC -> B-ORG",
-        "    beat     O      0.00           O",
-        "  ● 東京     B-LOC  0.36 ██        B-LOC",
-        "    e\u0301t       O      0.02 ▏         O",
+        "    token    draft  nats           sure  label",
+        "  ● Chelsea  B-LOC  0.70 ████      0.90  B-LOC -> B-ORG",
+        "    beat     O      0.00           1.00  O",
+        "  ● 東京     B-LOC  0.36 ██        0.80  B-LOC",
+        "    e\u0301t       O      0.02 ▏         1.00  O",
         "    2 of 4 tokens above 0.35 nats · 1 label changed",
     ]
 
 
 def test_ascii_rendering():
     text = SentencePrinter(0.35, draw=False).render(SENTENCE)
-    assert "  * Chelsea  B-LOC  0.70 ####      B-LOC -> B-ORG" in text.splitlines()
+    assert "  * Chelsea  B-LOC  0.70 ####      0.90  B-LOC -> B-ORG" in text.splitlines()
     assert not set("█·●…") & set(text)
 
 
@@ -67,7 +67,7 @@ def test_columns_stay_aligned_with_wide_and_combining_characters():
 
 @pytest.mark.parametrize(
     ("text", "width"),
-    [("abc", 3), ("東京", 4), ("e\u0301", 1), ("ｱ", 1), ("🙂", 2), ("a\u200db", 2)],
+    [("abc", 3), ("東京", 4), ("e\u0301", 1), ("ｱ", 1), ("🙂", 2), ("👩\u200d👩\u200d👧", 2)],
 )
 def test_display_width(text, width):
     assert display_width(text) == width
@@ -78,6 +78,8 @@ def test_shorten():
     assert shorten("a" * 40, 32) == "a" * 31 + "…"
     assert display_width(shorten("東" * 40, 32)) <= 32
     assert shorten("東東東", 6) == "東東東"
+    family = "👩\u200d👩\u200d👧"
+    assert shorten(3 * family, 5) == 2 * family + "…"  # no emoji is cut in two
     assert shorten("\x1b[31mred\n", 32) == "\ufffd[31mred\ufffd"
 
 

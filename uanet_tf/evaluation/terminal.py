@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Mapping
 from typing import TextIO
 
+import wcwidth
+
 from uanet_tf.printable import printable
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
@@ -38,16 +40,12 @@ def can_draw(stream: TextIO) -> bool:
 
 @functools.lru_cache(maxsize=65_536)
 def display_width(text: str) -> int:
-    """Columns that ``text`` takes in a terminal: wide characters two, combining ones none."""
+    """Columns that ``text`` takes in a terminal; an emoji of several joined ones is one."""
     if text.isascii():
         return len(text)
-    return sum(map(_character_width, text))
-
-
-def _character_width(character: str) -> int:
-    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    width = wcwidth.wcswidth(text)
+    # Control characters have no width; ``shorten`` takes them out of what is shown.
+    return width if width >= 0 else sum(max(wcwidth.wcwidth(c), 0) for c in text)
 
 
 def pad(text: str, width: int) -> str:
@@ -60,18 +58,18 @@ def shorten(text: str, width: int) -> str:
     text = "".join(_REPLACEMENT if unicodedata.category(c) == "Cc" else c for c in text)
     if display_width(text) <= width:
         return text
-    kept, used = [], 0
-    for character in text:
-        used += _character_width(character)
-        if used > width - 1:
+    kept = ""
+    for part in wcwidth.iter_graphemes(text):
+        if display_width(kept + part) > width - 1:
             break
-        kept.append(character)
-    return "".join(kept) + "…"
+        kept += part
+    return kept + "…"
 
 
 class SentencePrinter:
     """Renders tagged sentences: entities in one line, then a line for each token.
 
+    A line has the draft label, its uncertainty, the confidence ("sure") and the final label.
     Tokens above the threshold carry a dot, and a colour from yellow to red as their
     uncertainty grows; labels that the refiner changed read ``B-LOC -> B-ORG``.
 
@@ -98,10 +96,11 @@ class SentencePrinter:
         drafts = map(printable, sentence.draft_labels)
         draft_width = max(map(display_width, [*drafts, "draft"]))
         head = f"    {pad('token', token_width)}  {pad('draft', draft_width)}  nats"
+        head += f"{' ' * (_BAR_CELLS + 3)}sure  label"
         lines = [
             "  " + self._entities(sentence),
             "",
-            self._style(f"{head}{' ' * (_BAR_CELLS + 3)}label", "2"),
+            self._style(head, "2"),
             *(
                 self._row(sentence, index, pad(token, token_width), draft_width)
                 for index, token in enumerate(tokens)
@@ -117,6 +116,7 @@ class SentencePrinter:
         refined = sentence.refined[index]
         mark = ("●" if self.draw else "*") if refined else " "
         before = f"{mark} {token}  {pad(draft, draft_width)}  {nats:4.2f} {self._bar(nats)}"
+        before += f"  {sentence.confidence[index]:4.2f}"
         after = f"{draft} -> {label}" if draft != label else label
         if refined:
             before = self._style(before, self._heat(nats))
