@@ -4,7 +4,7 @@ import contextlib
 import io
 import json
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.fuzz.inputs import check_said, damaged_bytes, damaged_json, share, to_bytes
@@ -74,6 +74,9 @@ def test_lines_to_be_tagged(tmp_path_factory, data, kind):
 
 @share(0.1)
 @given(data=st.sampled_from((VECTORS, BINARY)).flatmap(damaged_bytes))
+@example(data=VECTORS.replace(b"0.5", b"x" * 5_000))
+@example(data=VECTORS.replace(b"of", b"o" * 5_000).replace(b"0.5", b"nan"))
+@example(data=VECTORS.replace(b"3 4", b"9" * 5_000 + b" 4", 1))
 def test_word_vectors(tmp_path_factory, data):
     path = write(tmp_path_factory.getbasetemp(), data)
     with one_sentence():

@@ -32,6 +32,7 @@ from uanet_tf.data.text_lines import (
     stream_lines,
 )
 from uanet_tf.errors import InputError
+from uanet_tf.strict_json import shown
 
 _HEADER = re.compile(rb"([0-9]+) ([0-9]+)[ \t]*\r?\n")
 _SNIFFED_BYTES = 4_096
@@ -150,7 +151,7 @@ class _Collector:
     def add(self, word: str, vector: np.ndarray, place: str) -> None:
         if not np.isfinite(vector).all():
             raise InputError(
-                f"{place}: the vector of {word!r} holds NaN, infinity or a number too large."
+                f"{place}: the vector of {shown(word)} holds NaN, infinity or a number too large."
             )
         self._seen.add(word)
         self.words.append(word)
@@ -179,7 +180,7 @@ def _read_text(
                 vector = np.array([float(text) for text in numbers], np.float32)
         except ValueError:
             broken = next(text for text in numbers if not _is_number(text))
-            raise InputError(f"{place}: not a number: {broken!r}.") from None
+            raise InputError(f"{place}: not a number: {shown(broken)}.") from None
         collector.add(word, vector, place)
     return read
 
