@@ -20,7 +20,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "max_tokens": int,
     "max_chars": int,
     "token_column": int,
-    "threshold": (int, float),
+    "threshold": (int, float, type(None)),
     "normalize_digits": bool,
     "lowercase_words": bool,
 }
@@ -103,7 +103,7 @@ def _checked(settings: Any) -> dict[str, Any]:
     if settings["format"] != FORMAT:
         return settings  # the other settings may be different
     for name, kinds in _TYPES.items():
-        value = settings.get(name)
+        value = settings.get(name, KeyError)
         if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
             raise ValueError(f"{name} in {_SETTINGS} is {value!r:.40}.")
     for name, least in _LEAST.items():
@@ -116,7 +116,7 @@ def _checked(settings: Any) -> dict[str, Any]:
             raise ValueError(f"{name} in {_SETTINGS} is {settings.get(name)!r:.40}, not {number}.")
     if "label_scheme" not in settings or settings["label_scheme"] not in (None, *SCHEMES):
         raise ValueError(f"label_scheme in {_SETTINGS} is {settings.get('label_scheme')!r:.40}.")
-    if not 0 <= float(settings["threshold"]) < math.inf:
+    if settings["threshold"] is not None and not 0 <= float(settings["threshold"]) < math.inf:
         raise ValueError(f"threshold in {_SETTINGS} is {settings['threshold']!r:.40}.")
     words = settings.get("words", [])
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):

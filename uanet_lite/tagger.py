@@ -41,7 +41,7 @@ class Tagger:
 
     Attributes:
       settings: the file's settings.json.
-      threshold: Gamma, nats; a part of the graph.
+      threshold: Gamma, nats; a part of the graph. None: the tagger has no gate.
       label_names: labels, in the scheme of the training file.
       label_scheme: their tag scheme; None for labels of single tokens.
       tokenizer: cuts texts like the training data.
@@ -64,7 +64,8 @@ class Tagger:
             raise InputError(f"threads must be at least 1. Received: {threads}")
         file = read_model_file(path)
         self.settings = file.settings
-        self.threshold = float(file.settings["threshold"])
+        gamma = file.settings["threshold"]
+        self.threshold = None if gamma is None else float(gamma)
         self.label_names = file.labels
         self.label_scheme: str | None = file.settings["label_scheme"]
         self.max_tokens: int = file.settings["max_tokens"]

@@ -53,6 +53,13 @@ def test_what_is_read(tmp_path, read, error):
 
 
 @of_both
+def test_a_tagger_without_a_gate(tmp_path, read, error):
+    del error
+    settings = json.dumps({**SETTINGS, "threshold": None, "label_scheme": None})
+    assert read(write(tmp_path, {**FILES, "settings.json": settings})).settings["threshold"] is None
+
+
+@of_both
 @pytest.mark.parametrize(
     ("key", "value"),
     [
