@@ -43,7 +43,7 @@ def test_uncertainty_within_1e_5(name, change, same):
         ({"labels": np.array([["O", "O"]], object)}, "other labels"),
         ({"labels": np.array([["O"]], object)}, "other labels"),
         ({"refined": np.array([[True, True]])}, "other refined"),
-        ({"more": np.zeros([1, 2])}, "answers .*more"),
+        ({"more": np.zeros([1, 2])}, "returns .*more"),
     ],
 )
 def test_everything_else_must_be_equal(actual, said):

@@ -77,7 +77,7 @@ def test_the_model_says_what_it_is(metadata):
     assert metadata.text(0) == "small"
     assert metadata.text(1) == (
         "Labels the tokens of one sentence (uanet), with an uncertainty for each. "
-        "Weights: float32. settings.json says how tokens become ids."
+        "Weights: float32. settings.json defines how tokens become ids."
     )
     assert metadata.text(7) == "1.0.1"
     (settings,) = metadata.tables(6)

@@ -287,7 +287,8 @@ def test_export_prints_the_agreement(call, trained_run, tmp_path):
 def test_the_benchmark_prints_a_table(trained_run):
     data = trained_run.parent / "data" / "dev.conll"
     lines = benchmark.table(str(trained_run), str(data), repeats=1, most=10).splitlines()
-    assert [line.split("|")[1].strip() for line in lines] == ["model", "---", "Keras", *PRECISIONS]
+    names = [f"exact, {name}" for name in ("Keras", *PRECISIONS)]
+    assert [line.split("|")[1].strip() for line in lines] == ["model", "---", *names]
     cells = [cell.strip() for cell in lines[3].split("|")]
     assert cells[5:7] == ["100.00", "100.00"]
     assert float(cells[2]) > 0
