@@ -22,8 +22,8 @@ from uanet_tf.ops.dropout import make_seed
 from uanet_tf.ops.entropy import entropy, mutual_information
 from uanet_tf.ops.graph_function import graph_function
 
-# More text improves the head little, and the samples take the time.
-MAX_TOKENS = 60_000
+# Twice as much brings the head no nearer (docs/speed.md), and the samples take the time.
+MAX_TOKENS = 30_000
 _BATCH_SENTENCES, _BATCH_TOKENS = 64, 4_096
 _MOST_BATCHES = MAX_TOKENS  # of a corpus: each has a token
 _STEP_TOKENS, _STEPS, _LEARNING_RATE = 2_048, 600, 3e-3

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import logging
 import signal
 import socket
 import threading
@@ -12,10 +13,12 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from uanet_tf.serving.rest_api.limits import Limits
+from uanet_tf.serving.rest_api.line_budget import LineBudget
 from uanet_tf.serving.rest_api.timed_protocol import TimedProtocol
 
 _MOST_HEAD_BYTES = 64 << 10
 _GRACE_SECONDS = 30  # for requests that have begun when the signal comes
+_LOG = logging.getLogger("uvicorn.error")  # all of uvicorn's messages
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -31,10 +34,11 @@ class Server(uvicorn.Server):
 
 
 def make_server(app: ASGIApp, limits: Limits) -> Server:
-    """A server for ``app`` that logs only warnings."""
+    """A server for ``app`` that logs only warnings, a bounded number of them."""
     protocol = functools.partial(
         TimedProtocol, read_seconds=limits.read_seconds, most_connections=limits.connections
     )
+    _LOG.filters[:] = [LineBudget()]
     config = uvicorn.Config(
         app,
         http=cast(type[TimedProtocol], protocol),
