@@ -27,6 +27,7 @@ def run_dir(tmp_path_factory):
     path.write_text("\n".join(rows), encoding="utf-8")
     paths = {"train_path": str(path), "dev_path": str(path)}
     settings = {"epochs": 3, "min_epochs": 3, "batch_size": 10, "threshold": 0.1}
+    settings["distill_samples"] = 0
     fit(small(Config()).replace(**paths, **settings), folder)
     model = uanet_tf.load_model(folder)
     random = np.random.default_rng(1)
