@@ -12,8 +12,7 @@ from uanet_tf.models.loading import load_model
 from uanet_tf.tagging.sentence_stream import tag
 
 SYSTEMS = {
-    "uanet": {},
-    "uanet_states": {"refiner_states": True},
+    "uanet": {"refiner_states": True},
     "crf": {"encoder": "bilstm", "decoder": "crf"},
     "lan": {"encoder": "bilstm", "decoder": "lan"},
     "seq2seq": {"decoder": "seq2seq"},
@@ -22,8 +21,12 @@ SYSTEMS = {
         "encoder": "bigru_transformer",
         "decoder": "seq2biseq",
     },
-    "id_cnn": {"representation": "char_attention", "encoder": "id_cnn"},
-    "rel_transformer": {"representation": "intnet", "encoder": "relative_transformer"},
+    "id_cnn": {"representation": "char_attention", "encoder": "id_cnn", "decoder": "softmax"},
+    "rel_transformer": {
+        "representation": "intnet",
+        "encoder": "relative_transformer",
+        "decoder": "softmax",
+    },
     "bert": {"representation": "bert", "encoder": "none", "decoder": "softmax"},
 }
 
