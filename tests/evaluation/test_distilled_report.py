@@ -6,6 +6,7 @@ from tests.tagging.fake_model import FakeModel, FakeWeight
 from uanet_tf.data.conll import Sentence
 from uanet_tf.evaluation import distilled_report
 from uanet_tf.evaluation.distilled_report import distilled_rows, distilled_scores, has_trained_head
+from uanet_tf.metrics import nearness
 from uanet_tf.tagging.sentence_stream import tag
 
 NEARNESS = {"kl": 0.001, "kl_of_samples": 0.002, "kl_of_one_pass": 0.003}
@@ -21,7 +22,7 @@ SENTENCES = [
 def scores(monkeypatch):
     read = []
     monkeypatch.setattr(
-        distilled_report,
+        nearness,
         "compare_with_samples",
         lambda model, sentences, *, most: read.append(most) or NEARNESS,
     )

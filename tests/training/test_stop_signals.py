@@ -8,6 +8,16 @@ from uanet_tf.errors import StoppedBySignal
 from uanet_tf.training.stop_request import SIGNALS, StopRequest
 
 
+@pytest.fixture
+def heeded():
+    """No signal is ignored, as it may be in the background of a shell or under nohup."""
+    before = {each: signal.signal(each, signal.SIG_DFL) for each in SIGNALS}
+    yield
+    for each, handler in before.items():
+        signal.signal(each, handler)
+
+
+@pytest.mark.usefixtures("heeded")
 @pytest.mark.parametrize("number", SIGNALS)
 def test_the_first_signal_asks_and_the_second_interrupts(number):
     before = {each: signal.getsignal(each) for each in SIGNALS}

@@ -154,7 +154,7 @@ def _parse(
 def _start_logging(verbosity: int) -> None:
     if not flags.FLAGS.is_parsed():
         flags.FLAGS.mark_as_parsed()  # absl's own flags keep their defaults
-    if flags.FLAGS["verbosity"].using_default_value:
+    if not flags.FLAGS["verbosity"].present:  # not on the command line
         logging.set_verbosity(verbosity)
     logging.use_absl_handler()
     logging.get_absl_handler().setFormatter(_PlainFormatter())

@@ -8,7 +8,6 @@ import numpy as np
 from uanet_tf.data.conll import Sentence
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.error_detection import auroc
-from uanet_tf.metrics.nearness import compare_with_samples
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 # 32 samples of each: more sentences hardly move a mean, and would take most of the time.
@@ -44,12 +43,14 @@ def distilled_scores(
       ``score``, F1 or accuracy in percent, and ``auroc``, of finding the wrong labels of its draft
       by their uncertainty, in percent; None where none is wrong.
     """
+    from uanet_tf.metrics import nearness  # TensorFlow, not for --help
+
     gold = [sentence.labels for sentence in sentences]
     labels = {name: [tagged.labels for tagged in answers[name]] for name in _SYSTEMS}
     scores = scoring.score_systems(gold, task=task, **labels)
     measure = "f1" if task == "ner" else "accuracy"
     return {
-        **compare_with_samples(model, sentences, most=COMPARED),
+        **nearness.compare_with_samples(model, sentences, most=COMPARED),
         "compared": min(len(sentences), COMPARED),
         "num_samples": model.num_samples,
         "score": {name: scores[name][measure] for name in _SYSTEMS},
