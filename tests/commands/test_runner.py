@@ -43,6 +43,7 @@ def test_done(values):
         ("--nodeep=3", "--nodeep=3 does not take an argument"),
         ("file.txt", "Arguments must be flags (--name=value). Received: file.txt"),
         ("--flagfile=/no/such", "Unable to open flagfile"),
+        (f"--{'x' * 3000}=1", "Unknown command line flag, on the command line or in a flagfile"),
     ],
 )
 def test_bad_flags_give_one_line_and_exit_2(values, capsys, argument, message):

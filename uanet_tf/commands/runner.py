@@ -146,6 +146,11 @@ def _parse(
         return None
     except UnicodeDecodeError as error:
         raise not_utf8(argv[1:]) from error
+    except RecursionError:  # in absl's search for names that are spelt nearly so
+        raise InputError(
+            "Unknown command line flag, on the command line or in a flagfile: its name has "
+            "hundreds of characters."
+        ) from None
     except (flags.Error, ValueError) as error:
         raise InputError(_flag_message(error, flag_values)) from error
     return rest[1:]
