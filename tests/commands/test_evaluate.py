@@ -8,7 +8,7 @@ from tests.evaluation.test_distilled_report import NEARNESS
 from tests.tagging.fake_model import FakeWeight
 from uanet_tf.commands import evaluate
 from uanet_tf.config import Config
-from uanet_tf.evaluation import distilled_report
+from uanet_tf.metrics import nearness
 
 # X2 is wrong as draft (O) and right when refined (B-LOC); P3 the other way round.
 DATA = "p0 B-PER\nq1 I-PER\n\nX2 B-LOC\nx O\nP3 B-PER\n"
@@ -74,7 +74,7 @@ def test_a_trained_head_is_compared_with_samples(run_dir, data, model, call, cap
         return found
 
     monkeypatch.setattr(model, "tag_batch", tag_as)
-    monkeypatch.setattr(distilled_report, "compare_with_samples", lambda *_, **__: NEARNESS)
+    monkeypatch.setattr(nearness, "compare_with_samples", lambda *_, **__: NEARNESS)
     model.drafter.distilled = SimpleNamespace(was_trained=FakeWeight(1.0))
     for sampling in ("exact", "distilled"):
         seen.clear()
