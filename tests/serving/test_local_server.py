@@ -119,6 +119,9 @@ def test_a_signal_lets_a_request_end_that_has_begun(server):
 def test_a_signal_during_a_load_that_does_not_end(toy_folder, types_folder, tmp_path):
     folder = shutil.copytree(toy_folder / "uanet", tmp_path / "uanet")
     with ServerProcess(
+        # With one thread the warm-up that does not end could keep requests waiting.
+        "--tensorflow_inter_op_parallelism=2",
+        "--tensorflow_intra_op_parallelism=2",
         "--model_name=uanet",
         f"--model_base_path={folder}",
         "--file_system_poll_wait_seconds=0.1",
