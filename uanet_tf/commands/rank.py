@@ -18,38 +18,16 @@ from uanet_tf.annotation.formats import FORMATS as TOOLS
 from uanet_tf.annotation.formats import write_annotations
 from uanet_tf.annotation.ranking import SCORES, Ranked, rank
 from uanet_tf.annotation.suggestions import suggested
-from uanet_tf.commands import row_source, run_settings, runner
+from uanet_tf.commands import input_flags, row_source, run_settings, runner
 from uanet_tf.commands.output_file import STDOUT, open_output
-from uanet_tf.data.input_format import FORMATS
-from uanet_tf.data.text_lines import STDIN
 from uanet_tf.errors import InputError
 from uanet_tf.tagging.row_tagging import tag_rows
-from uanet_tf.text.raw_text import LANGUAGE
 
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS, "tag")
 flags.adopt_module_key_flags(run_settings, FLAGS)
-flags.DEFINE_string("input", STDIN, "File to tag; '-': standard input.", flag_values=FLAGS)
-flags.DEFINE_enum(
-    "format",
-    None,
-    FORMATS,
-    "Format of the input. Default: by its extension (.conll, .jsonl, .txt), else by its first "
-    "line, which is then reported on stderr.",
-    flag_values=FLAGS,
-)
-flags.DEFINE_boolean(
-    "split_sentences",
-    True,
-    "Text: a line may hold several sentences. --nosplit_sentences: each line is one.",
-    flag_values=FLAGS,
-)
-flags.DEFINE_string(
-    "language",
-    LANGUAGE,
-    "Text: code of its language, for splitting sentences (de, pt, ...).",
-    flag_values=FLAGS,
-)
+input_flags.define_input_flags(FLAGS)
+flags.adopt_module_key_flags(input_flags, FLAGS)
 flags.DEFINE_enum(
     "by",
     "mean",

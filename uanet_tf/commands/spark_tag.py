@@ -12,10 +12,9 @@ answer. The model is sent to each executor once. More in docs/scale.md.
 
 from absl import flags, logging
 
-from uanet_tf.commands import run_settings, runner
+from uanet_tf.commands import input_flags, run_settings, runner
 from uanet_tf.commands.config_flags import options_from_flags
 from uanet_tf.errors import InputError
-from uanet_tf.text.raw_text import LANGUAGE
 
 PARQUET = "parquet"
 FORMATS = ("text", "jsonl", "conll", PARQUET)
@@ -45,18 +44,8 @@ flags.DEFINE_string(
     "Parquet: the only column of the input that the output repeats. Default: all.",
     flag_values=FLAGS,
 )
-flags.DEFINE_boolean(
-    "split_sentences",
-    True,
-    "Text: a line may hold several sentences. --nosplit_sentences: each line is one.",
-    flag_values=FLAGS,
-)
-flags.DEFINE_string(
-    "language",
-    LANGUAGE,
-    "Text: code of its language, for splitting sentences (de, pt, ...).",
-    flag_values=FLAGS,
-)
+input_flags.define_text_flags(FLAGS)
+flags.adopt_module_key_flags(input_flags, FLAGS)
 flags.DEFINE_string(
     "master",
     None,

@@ -24,44 +24,30 @@ from typing import Any
 
 from absl import flags, logging
 
-from uanet_tf.commands import row_source, run_settings, runner, sentence_output
+from uanet_tf.commands import (
+    input_flags,
+    row_source,
+    run_settings,
+    runner,
+    sentence_output,
+    tflite_model,
+)
 from uanet_tf.commands.bursts import bursts
 from uanet_tf.commands.output_file import STDOUT, open_output
 from uanet_tf.commands.sentence_input import InputRow
-from uanet_tf.commands.tflite_model import define_model_flags, load_tflite_model
-from uanet_tf.data.input_format import FORMATS
-from uanet_tf.data.text_lines import GZIP_MAGIC, STDIN
+from uanet_tf.data.text_lines import GZIP_MAGIC
 from uanet_tf.errors import InputError
 from uanet_tf.tagging import sentence_stream
 from uanet_tf.tagging.row_tagging import tag_rows
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
-from uanet_tf.text.raw_text import LANGUAGE
 
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS, "tag")
-define_model_flags(FLAGS)
+tflite_model.define_model_flags(FLAGS)
 flags.adopt_module_key_flags(run_settings, FLAGS)
-flags.DEFINE_string("input", STDIN, "File to tag; '-': standard input.", flag_values=FLAGS)
-flags.DEFINE_enum(
-    "format",
-    None,
-    FORMATS,
-    "Format of the input. Default: by its extension (.conll, .jsonl, .txt), else by its first "
-    "line, which is then reported on stderr.",
-    flag_values=FLAGS,
-)
-flags.DEFINE_boolean(
-    "split_sentences",
-    True,
-    "Text: a line may hold several sentences. --nosplit_sentences: each line is one.",
-    flag_values=FLAGS,
-)
-flags.DEFINE_string(
-    "language",
-    LANGUAGE,
-    "Text: code of its language, for splitting sentences (de, pt, ...).",
-    flag_values=FLAGS,
-)
+flags.adopt_module_key_flags(tflite_model, FLAGS)
+input_flags.define_input_flags(FLAGS)
+flags.adopt_module_key_flags(input_flags, FLAGS)
 flags.DEFINE_string("output", STDOUT, "File to write; '-': standard output.", flag_values=FLAGS)
 flags.DEFINE_enum(
     "output_format",
@@ -87,7 +73,7 @@ flags.DEFINE_boolean(
 def main() -> int:
     """Runs the command with the flags in ``FLAGS``; returns the exit code."""
     if FLAGS.model is not None:
-        model = load_tflite_model(FLAGS, "tag")
+        model = tflite_model.load_tflite_model(FLAGS, "tag")
         kind, output_kind, rows = _open_rows(model.settings["token_column"])
     else:
         if FLAGS.num_threads is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import uanet_tf
-from uanet_tf.commands import runner, tag
+from uanet_tf.commands import tag
 from uanet_tf.data.conll import read_corpus
 from uanet_tf.exporting.tflite.conversion import FLOAT32
 from uanet_tf.text.tokenizer import Tokenizer
@@ -25,18 +25,6 @@ def model(trained_run):
 @pytest.fixture(scope="module")
 def path(tflite_files):
     return tflite_files[FLOAT32].path
-
-
-@pytest.fixture
-def call(capsys):
-    """Runs a command in this process; returns exit code, stdout and stderr."""
-
-    def call(module, *arguments):
-        module.FLAGS.unparse_flags()
-        code = runner.exit_code(module.main, module.FLAGS, ["program", *map(str, arguments)])
-        return code, *capsys.readouterr()
-
-    return call
 
 
 def run_outside(*arguments, text=None):
@@ -134,3 +122,10 @@ def test_raw_text_is_cut_as_the_training_text_was(call, path, model, tmp_path):
     tokens = json.loads(output.read_text())["tokens"]
     assert tokens == model.tokenizer.tokenize("Riverton's fans don't mind.")
     assert tokens != Tokenizer().tokenize("Riverton's fans don't mind.")
+
+
+def test_help_names_the_flags_of_a_file(call):
+    code, out, _ = call(tag, "--help")
+    assert code == 0
+    assert "--model:" in out
+    assert "--num_threads:" in out

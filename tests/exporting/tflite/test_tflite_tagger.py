@@ -14,7 +14,7 @@ import uanet_lite
 import uanet_tf
 from benchmarks import tflite as benchmark
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
-from uanet_tf.commands import export, runner
+from uanet_tf.commands import export
 from uanet_tf.config import Config
 from uanet_tf.data.conll import read_corpus
 from uanet_tf.data.vocabulary import Vocabulary
@@ -58,18 +58,6 @@ def path(tflite_files):
 @pytest.fixture(scope="module")
 def tagger(path):
     return TFLiteTagger(path)
-
-
-@pytest.fixture
-def call(capsys):
-    """Runs a command in this process; returns exit code, stdout and stderr."""
-
-    def call(module, *arguments):
-        module.FLAGS.unparse_flags()
-        code = runner.exit_code(module.main, module.FLAGS, ["program", *map(str, arguments)])
-        return code, *capsys.readouterr()
-
-    return call
 
 
 @pytest.fixture
