@@ -8,6 +8,8 @@ Monte Carlo sample is the same in every batch and process.
 
 import tensorflow as tf
 
+from uanet_tf.ops import philox
+
 
 def make_seed(seed: int | tf.Tensor, step: int | tf.Tensor = 0) -> tf.Tensor:
     """Returns the [2] int32 seed of one training step (or of one purpose).
@@ -26,14 +28,11 @@ def fold_in(seed: tf.Tensor | None, number: int) -> tf.Tensor | None:
     """
     if seed is None:
         return None
-    return tf.random.experimental.stateless_fold_in(seed, number, alg="philox")
+    return tf.stack([philox.integer(seed), tf.constant(number, tf.int32)])
 
 
 def keep_mask(shape, rate: float, seed: tf.Tensor, dtype=tf.float32) -> tf.Tensor:
     """Draws an inverted-dropout mask: 0 with probability ``rate``, else 1 / (1 - rate).
-
-    The generator is named explicitly, since TensorFlow's automatic choice may differ
-    from device to device and a sample has to be the same on every server.
 
     Args:
       shape: shape of the mask, a list of integers or an int32 tensor.
@@ -41,8 +40,8 @@ def keep_mask(shape, rate: float, seed: tf.Tensor, dtype=tf.float32) -> tf.Tenso
       seed: [2] int32 tensor.
       dtype: dtype of the mask.
     """
-    uniform = tf.random.stateless_uniform(shape, seed, alg="philox")
-    return tf.cast(uniform >= rate, dtype) / tf.cast(1.0 - rate, dtype)
+    kept = philox.uniform(shape, seed) >= rate
+    return tf.cast(kept, dtype) / tf.cast(1.0 - rate, dtype)
 
 
 def dropout(inputs: tf.Tensor, rate: float, seed: tf.Tensor | None, noise_shape=None) -> tf.Tensor:

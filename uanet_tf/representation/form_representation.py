@@ -11,6 +11,7 @@ from uanet_tf.config import Config
 from uanet_tf.data.entries import Entries
 from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID, Vocabulary
 from uanet_tf.errors import ArgumentError
+from uanet_tf.ops import philox
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.representation.representation import Representation
 
@@ -97,7 +98,7 @@ class FormRepresentation(Representation):
         word_ids, seed = features["form_word_ids"], fold_in(dropout_seed, 0)
         if seed is None or not self.unknown_word_rate:
             return word_ids
-        draw = tf.random.stateless_uniform(tf.shape(word_ids), seed, alg="philox")
+        draw = philox.uniform(tf.shape(word_ids), seed)
         hidden = draw < tf.gather(self._unknown_probability, word_ids)
         return tf.where(hidden, UNKNOWN_ID, word_ids)
 
