@@ -123,6 +123,13 @@ def _spin(x):
     return {"y": x + 0.0 * state[0, 0]}
 
 
+def _wait(x):
+    """Waits for what never comes, without work for a processor."""
+    nothing = tf.raw_ops.FIFOQueueV2(component_types=[tf.float32], shapes=[[]])
+    (value,) = tf.raw_ops.QueueDequeueV2(handle=nothing, component_types=[tf.float32])
+    return {"y": x + value}
+
+
 def write_types_model(path: Path) -> Path:
     """Signatures that give back a tensor of each type, and some that answer oddly."""
     module = tf.Module()
@@ -145,6 +152,7 @@ def write_types_model(path: Path) -> Path:
     add("narrow", lambda x: {"y": tf.reduce_sum(x, 1)}, _S([None, 1], tf.float32, "x"))
     add("two", lambda a, b: {"sum": a + b, "a": a}, *(_S(None, tf.float32, n) for n in "ab"))
     add("slow", _spin, _S([None], tf.float32, "x"))
+    add("endless", _wait, _S([None], tf.float32, "x"))
     tf.saved_model.save(module, str(path), signatures=signatures)
     return path
 
