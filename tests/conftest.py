@@ -96,9 +96,13 @@ def pytest_collection_modifyitems(items) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What the imports made stays: Python's collector need not look at it again and again."""
+    """Python's collector looks at less, and less often: a tenth of the processor time.
+
+    What the imports made stays, and a graph is made of many objects that live long.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -18,6 +18,7 @@ from uanet_tf.exporting.warm_up import FILE as WARM_UP
 from uanet_tf.exporting.warm_up import write_warm_up
 
 psutil = pytest.importorskip("psutil")
+pytestmark = pytest.mark.process
 
 CLIENTS = 200
 GOOD = '{"inputs": {"tokens": [["the", "Chelsea"]], "lengths": [2]}}'

@@ -45,6 +45,7 @@ def assert_same_run(left: Path, right: Path) -> None:
     assert timeless(metrics(left)) == timeless(metrics(right))
 
 
+@pytest.mark.process
 def test_kill_9_and_the_same_command_again(corpus, tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     fit.fit(tiny_config(corpus, **WIDE), whole)
