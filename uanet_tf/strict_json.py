@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import stat
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,6 +13,9 @@ from uanet_tf.errors import InputError
 # Some 5 million words with their counts. Python takes about 25 times the size of a text of "[]".
 MAX_BYTES = 2**27
 MAX_SHOWN = 60  # characters of a foreign text that an error repeats
+
+# How JSON writes a half of a character; most stand beside the other half.
+_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 Kinds = type | tuple[type, ...]
 
@@ -56,6 +60,24 @@ def parse_json(data: bytes | str) -> Any:
         return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def parse_record(text: str) -> Any:
+    """Parses JSON of another program, less strictly: keys may repeat, a number may be NaN.
+
+    Raises:
+      ValueError: it is not JSON, nested too deeply, or has text that cannot be written as UTF-8;
+        the message is one line.
+    """
+    try:
+        value = json.loads(text)
+        if _HALF_CHARACTER.search(text):
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except UnicodeEncodeError:
+        raise ValueError("it holds half of a character") from None
+    return value
 
 
 def check_fields(

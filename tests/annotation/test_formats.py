@@ -253,8 +253,17 @@ def test_what_argilla_itself_writes():
         ("label_studio", '[{"data": {}}', "file: not JSON"),
         ("label_studio", "[3]", "file: record 1: not a record of label_studio"),
         ("argilla", '[{"fields": {"n": 1}}]', "file: record 1: a record holds no text"),
+        ("doccano", "[" * 100_000, "file: not JSON: it is nested too deeply"),
+        ("doccano", f'{{"id": {"9" * 5000}}}', "file:1: not JSON: Exceeds the limit"),
+        (
+            "doccano",
+            '{"text": "Ann", "label": [[0, Infinity, "PER"]]}',
+            "file:1: not a record of doccano: cannot convert float infinity",
+        ),
+        ("prodigy", '{"text": "\\ud800"}', "file:1: not JSON: it holds half of a character"),
         ("spacy", "[]", "the tool must be one of label_studio, doccano, prodigy, argilla"),
     ],
+    ids=lambda text: text[:40],
 )
 def test_messages(tool, text, message):
     with pytest.raises(InputError) as error:

@@ -1,6 +1,7 @@
 """Labelled sentences in others' formats, there and back."""
 
 import json
+import os
 
 import pytest
 
@@ -119,7 +120,10 @@ def test_bad_entities(tmp_path, fields, message):
         ('{"tokens": []}', '"tokens" must be a list of words'),
         ("[1]", "not a JSON object"),
         ("{", "not JSON"),
+        ("[" * 100_000, "not JSON: it is nested too deeply"),
+        ('{"tokens": ["\\ud800"], "labels": ["O"]}', "not JSON: it holds half of a character"),
     ],
+    ids=lambda text: text[:40],
 )
 def test_bad_lines(tmp_path, line, message):
     path = tmp_path / "in.jsonl"
@@ -130,7 +134,9 @@ def test_bad_lines(tmp_path, line, message):
 
 def test_bad_arguments(call, path, tmp_path):
     assert "Both are JSON lines" in call(f"--input={path}", "--output=x.jsonl", code=2)
-    assert "name --output=FILE.txt" in call(f"--input={path}", "--to=brat", code=2)
+    for output in ("-", "", "."):
+        said = call(f"--input={path}", "--to=brat", f"--output={output}", code=2)
+        assert "name --output=FILE.txt" in said
     (tmp_path / "pos.conll").write_text("They PRP\nleft VBD\n")
     said = call(f"--input={tmp_path / 'pos.conll'}", "--to=spacy", code=2)
     assert "Only entities" in said
@@ -140,6 +146,22 @@ def test_bad_arguments(call, path, tmp_path):
     assert "x.txt: cannot be read" in call(f"--input={tmp_path / 'x.ann'}", code=2)
     (tmp_path / "x.txt").write_text("A")
     assert "x.ann:1: not an entity" in call(f"--input={tmp_path / 'x.ann'}", code=2)
+
+
+def test_the_format_of_a_pipe_must_be_named(call, tmp_path):
+    """To look at its first line would lose the line."""
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    said = call(f"--input={tmp_path / 'pipe.jsonl'}", code=2)
+    assert "pipe.jsonl: a pipe can be read only once: say what it holds by --from" in said
+
+
+def test_what_columns_cannot_hold(call, tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"tokens": ["a\\nb"], "labels": ["O"]}\n')
+    assert "'a\\nb' cannot be written in columns" in call(f"--input={source}", code=2)
+    source.write_text('{"tokens": ["New York", "\\ud83d\\ude00"], "labels": ["B-LOC", "O"]}\n')
+    call(f"--input={source}", f"--output={tmp_path / 'out.conll'}")
+    assert pairs(tmp_path / "out.conll") == [(("New York", "\U0001f600"), ("B-LOC", "O"))]
 
 
 @pytest.mark.parametrize("tool", ["label_studio", "doccano", "prodigy", "argilla"])

@@ -93,6 +93,7 @@ def test_formats_of_other_programs(tmp_path_factory, record, read):
 
 
 @share(0.05)
+@example(marks=b"T1\tPER " + b"9" * 5_000 + b" 3\tAnn\n")
 @given(marks=damaged_bytes(b"T1\tPER 0 3\tAnn\nR1\tknows\nT2\tLOC 8 10;10 12\tOslo\n"))
 def test_brat(tmp_path_factory, marks):
     folder = tmp_path_factory.getbasetemp()
@@ -116,4 +117,13 @@ def test_annotations(data, tool):
     records = data.draw(damaged_json(marked(tool)))
     with one_sentence():
         lines = io.StringIO(to_bytes(records).decode("utf-8", "surrogatepass"))
-        list(read_annotations(lines, tool, "marks.json"))
+        for item in read_annotations(lines, tool, "marks.json"):
+            item.text.encode("utf-8")
+
+
+@share(0.05)
+@given(data=st.data(), tool=st.sampled_from(sorted(TOOLS)))
+def test_bytes_of_annotations(data, tool):
+    changed = data.draw(damaged_bytes(to_bytes(marked(tool))))
+    with one_sentence():
+        list(read_annotations(io.StringIO(changed.decode("utf-8", "replace")), tool, "marks.json"))

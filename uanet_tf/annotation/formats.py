@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TextIO
 from uanet_tf.annotation import argilla, doccano, label_studio, prodigy
 from uanet_tf.annotation.annotated_text import AnnotatedText
 from uanet_tf.errors import InputError
+from uanet_tf.strict_json import parse_record
 
 
 class _Format(NamedTuple):
@@ -56,7 +57,7 @@ def read_annotations(stream: Iterable[str], tool: str, name: str) -> Iterator[An
             yield chosen.read(record)
         except InputError as error:
             raise InputError(f"{place}: {error}") from None
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
             missing = f"there is no {error}" if isinstance(error, KeyError) else str(error)
             raise InputError(f"{place}: not a record of {tool}: {missing}.") from error
 
@@ -83,6 +84,6 @@ def _records(stream: Iterable[str], name: str) -> Iterator[tuple[str, dict[str, 
 
 def _parsed(text: str, place: str) -> Any:
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
+        return parse_record(text)
+    except ValueError as error:
         raise InputError(f"{place}: not JSON: {error}.") from None

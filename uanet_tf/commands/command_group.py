@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
-from uanet_tf.commands.runner import BAD_INPUT
+from uanet_tf.commands.runner import BAD_INPUT, say
 
 _HELP = ("--help", "-h", "--helpfull", "help")
 
@@ -29,8 +29,7 @@ def run_group(program: str, what: str, commands: Mapping[str, Command], last: st
     """
     arguments = sys.argv[1:]
     if not arguments or arguments[0] in _HELP:
-        print(_help_text(program, what, commands, last))
-        sys.exit(0)
+        say(_help_text(program, what, commands, last))
     name = arguments[0]
     if name not in commands:
         near = difflib.get_close_matches(name, commands, 1)

@@ -14,7 +14,7 @@ ends.
 """
 
 import collections
-import json
+import os
 import pathlib
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,6 +33,7 @@ from uanet_tf.data.conll import Sentence, read_corpus
 from uanet_tf.data.tag_schemes import IOB2, decode_spans, detect_scheme
 from uanet_tf.data.text_lines import STDIN, display_name, read_lines
 from uanet_tf.errors import InputError
+from uanet_tf.strict_json import parse_record
 from uanet_tf.text.tokenizer import KINDS, Tokenizer
 
 FORMATS = ("conll", "huggingface", "spacy", "brat", *TOOLS)
@@ -131,7 +132,7 @@ def _accepted(sentences: Sequence[Sentence]) -> Iterator[AnnotatedText]:
 
 
 def _write_brat(sentences: list[Sentence]) -> None:
-    if FLAGS.output == STDOUT:
+    if FLAGS.output == STDOUT or not pathlib.Path(FLAGS.output).name:
         raise InputError("--to=brat writes two files: name --output=FILE.txt.")
     text, notes = exchange.format_brat(sentences)
     for ending, content in ((".txt", text), (".ann", notes)):
@@ -145,9 +146,11 @@ def _format_of(path: str) -> str:
         return "brat"
     if ".jsonl" not in path or path == STDIN:
         return "conll"
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise InputError(f"{path}: a pipe can be read only once: say what it holds by --from.")
     line = next((line for _, line in read_lines(path) if line.strip()), "")
     try:
-        fields = json.loads(line)
+        fields = parse_record(line)
     except ValueError:
         fields = {}
     return "huggingface" if isinstance(fields, dict) and "tokens" in fields else "spacy"

@@ -74,10 +74,10 @@ def exit_code(
     # Before main imports TensorFlow. At level 2 the pinned version still logs three "errors" at
     # each import (cuDNN, cuFFT, cuBLAS already registered), with or without a GPU.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    try:
-        if prepare is not None:
-            argv = [argv[0], *prepare(list(argv[1:]))]
-        rest = _parse(main, flag_values, argv)
+
+    def work() -> int | None:
+        given = [argv[0], *prepare(list(argv[1:]))] if prepare is not None else argv
+        rest = _parse(main, flag_values, given)
         if rest is None:
             return 0
         if rest and not arguments:
@@ -85,7 +85,24 @@ def exit_code(
                 f"Arguments must be flags (--name=value). Received: {' '.join(rest)[:80]}"
             )
         _start_logging(verbosity)
-        code = main(rest) if arguments else main()
+        return main(rest) if arguments else main()
+
+    return _code(work)
+
+
+def say(text: str) -> NoReturn:
+    """Writes a text and a line end to standard output, and exits.
+
+    Raises:
+      SystemExit: always; with code 0, if the text could be written.
+    """
+    sys.exit(_code(lambda: print(text)))
+
+
+def _code(work: Callable[[], int | None]) -> int:
+    """Calls ``work``; its exit code, or that of what went wrong, which is said."""
+    try:
+        code = work()
         _flush_output()
     except InputError as error:
         print(printable(_one_line(str(error))), file=sys.stderr)

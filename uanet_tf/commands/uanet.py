@@ -4,6 +4,7 @@ import platform
 import sys
 
 from uanet_tf.commands.command_group import Command, run_group
+from uanet_tf.commands.runner import say
 
 COMMANDS = {
     "demo": Command("demo", "train on a sample corpus, score and tag, in two minutes"),
@@ -38,6 +39,5 @@ def version() -> str:
 def run() -> None:
     """Runs the program's arguments, and exits."""
     if sys.argv[1:] in (["--version"], ["version"]):
-        print(version())
-        sys.exit(0)
+        say(version())
     run_group("uanet", __doc__, COMMANDS, "uanet --version shows the version.")

@@ -17,13 +17,15 @@ from uanet_tf.data.conll import Sentence
 from uanet_tf.data.tag_schemes import IOB2, Span, decode_spans, detect_scheme, encode_spans
 from uanet_tf.data.text_lines import display_name, read_lines
 from uanet_tf.errors import InputError
+from uanet_tf.strict_json import parse_record
 from uanet_tf.text.detokenize import detokenize
 from uanet_tf.text.raw_text import TextSentence, text_sentences
 from uanet_tf.text.tokenizer import Tokenizer
 
 _LABEL_KEYS = ("labels", "ner_tags", "tags")
 _SPAN_KEYS = ("entities", "spans", "ents", "label")
-_BRAT_ENTITY = re.compile(r"T\d+\t(\S+) (\d+ \d+(?:;\d+ \d+)*)\t.*")
+_PLACE = r"[0-9]{1,18} [0-9]{1,18}"
+_BRAT_ENTITY = re.compile(rf"T\d+\t(\S+) ({_PLACE}(?:;{_PLACE})*)\t.*")
 
 CharSpan = tuple[int, int, str]  # first character, character after the last, type
 
@@ -150,9 +152,9 @@ def _objects(path: str) -> Iterator[tuple[int, dict[str, Any], str]]:
             continue
         place = f"{display_name(path)}:{number}"
         try:
-            fields = json.loads(line)
-        except (ValueError, RecursionError):
-            raise InputError(f"{place}: not JSON.") from None
+            fields = parse_record(line)
+        except ValueError as error:
+            raise InputError(f"{place}: not JSON: {error}.") from None
         if not isinstance(fields, dict):
             raise InputError(f"{place}: not a JSON object.")
         yield number, fields, place

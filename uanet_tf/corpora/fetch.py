@@ -14,6 +14,7 @@ from uanet_tf.errors import InputError
 
 SOURCES = "SOURCES.json"
 _FETCHED = ".fetched"
+_ROW_ENDS = frozenset("\t\n\r")
 
 
 def fetch(
@@ -70,12 +71,21 @@ def _read(data: PublicData, path: pathlib.Path) -> list[Sentence]:
 
 
 def format_sentences(sentences: Sequence[Sentence]) -> str:
-    """Token, tab, label; a blank line after each sentence; -DOCSTART- where documents begin."""
+    """Token, tab, label; a blank line after each sentence; -DOCSTART- where documents begin.
+
+    Raises:
+      InputError: a token or label that would end its column or row.
+    """
     marked = sum(sentence.new_document for sentence in sentences) > 1
     blocks = []
     for sentence in sentences:
         if marked and sentence.new_document:
             blocks.append("-DOCSTART-\tO\n\n")
+        for text in (*sentence.tokens, *sentence.labels):
+            if not _ROW_ENDS.isdisjoint(text):
+                raise InputError(
+                    f"{text!r:.60} cannot be written in columns: it holds a tab or a line end."
+                )
         rows = zip(sentence.tokens, sentence.labels, strict=True)
         blocks.append("".join(f"{token}\t{label}\n" for token, label in rows) + "\n")
     return "".join(blocks)
