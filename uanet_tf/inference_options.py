@@ -51,6 +51,11 @@ class InferenceOptions:
         "`refined_labels` follow the draft there, and no other answer differs.",
         commands=("export",),
     )
+    calibrated: bool = option(
+        True,
+        "Calibrate confidence on the development data after training, and apply it where a "
+        "label is given; without it, confidence is the model's own probability of the label.",
+    )
     return_probabilities: bool = option(
         False, "Also return the distribution that each label comes from.", commands=()
     )

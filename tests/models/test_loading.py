@@ -1,6 +1,7 @@
 import json
 import zipfile
 
+import h5py
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -17,6 +18,7 @@ def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     model = make_tagger(small(Config()), make_vocabulary(make_sentences("IOB2", 3), "IOB2"))
     model.threshold = 0.125
+    model.calibration.set_map(np.tile([0.5, -1.0, 0.25], (4, 1)))
     model.save(folder / "model.keras")
     return folder
 
@@ -45,6 +47,22 @@ def test_loads_what_keras_loads(saved):
         strict=True,
     ):
         np.testing.assert_array_equal(one, other)
+
+
+def test_a_run_from_before_calibration_loads_without_it(saved, tmp_path):
+    def forget(members):
+        path = tmp_path / "w.h5"
+        path.write_bytes(members["model.weights.h5"])
+        with h5py.File(path, "a") as file:
+            del file["layers/calibration"]
+        return {**members, "model.weights.h5": path.read_bytes()}
+
+    copy_archive(saved / "model.keras", tmp_path / "model.keras", forget)
+    old, new = load_model(tmp_path), load_model(saved)
+    assert not old.calibration.is_fitted
+    assert new.calibration.is_fitted
+    assert old.threshold == 0.125
+    np.testing.assert_array_equal(old.drafter.decoder.kernel, new.drafter.decoder.kernel)
 
 
 def test_no_model(tmp_path):

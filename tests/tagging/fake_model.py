@@ -43,6 +43,7 @@ class FakeModel:
         self.tokenizer = Tokenizer()
         self.num_samples = 8
         self.sampling = "exact"
+        self.calibrated = True
         self.drafter = types.SimpleNamespace(distilled=None)
         self.mc_seed = 1
         self.batches = []

@@ -1,5 +1,6 @@
 """What a training run leaves behind, early stopping, and what the seed decides."""
 
+import dataclasses
 import json
 import os
 
@@ -14,6 +15,7 @@ from tests.training.killing import Killed
 from tests.training.tiny_run import LIGHT, assert_same_weights, metrics, tiny_config
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.config import load_config
+from uanet_tf.data.conll import read_corpus
 from uanet_tf.training import fit as fit_module
 from uanet_tf.training.fit import fit
 
@@ -60,7 +62,7 @@ def test_files(run_dir, corpus):
 
 def test_metrics(run_dir):
     found = metrics(run_dir)
-    parts = {"distilled", "dev", "test"}
+    parts = {"distilled", "calibration", "dev", "test"}
     assert set(found) == {"task", "epochs", "best_epoch"} | parts
     assert found["task"] == "ner"
     assert [entry["epoch"] for entry in found["epochs"]] == [1, 2, 3]
@@ -70,6 +72,21 @@ def test_metrics(run_dir):
     assert set(found["dev"]) == set(found["test"]) == SCORES
     losses = [entry["loss"] for entry in found["epochs"]]
     assert losses == sorted(losses, reverse=True)
+
+
+def test_calibration_is_part_of_the_model(run_dir, corpus):
+    """Loaded with it or without: other confidence, the same of everything else."""
+    found = metrics(run_dir)["calibration"]
+    assert set(found) == {"tokens", "entities"}
+    sentences = [list(s.tokens) for s in read_corpus(corpus.test)]
+    model = uanet_tf.load_model(run_dir)
+    assert model.calibration.is_fitted
+    calibrated = uanet_tf.tag(model, sentences)
+    model.calibrated = False
+    plain = uanet_tf.tag(model, sentences)
+    for one, other in zip(calibrated, plain, strict=True):
+        assert one.confidence != other.confidence
+        assert dataclasses.replace(one, confidence=other.confidence) == other
 
 
 def test_tensorboard_has_the_curves(run_dir):

@@ -13,15 +13,16 @@ def one_pass(model: Any) -> Iterator[None]:
     So its answers are a softmax tagger's own probabilities and their entropy.
     """
     gate, num_samples, sampling = model.gate, model.num_samples, model.sampling
+    calibrated = model.calibrated
     gamma = None if gate is None else gate.gamma.numpy()
-    model.num_samples, model.sampling = 0, "exact"
+    model.num_samples, model.sampling, model.calibrated = 0, "exact", False
     if gate is not None:
         # Not by ``threshold``, which has no infinity.
         gate.gamma.assign(math.inf)
     try:
         yield
     finally:
-        model.num_samples, model.sampling = num_samples, sampling
+        model.num_samples, model.sampling, model.calibrated = num_samples, sampling, calibrated
         if gate is not None:
             gate.gamma.assign(gamma)
 

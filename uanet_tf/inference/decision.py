@@ -16,6 +16,7 @@ class Decision(NamedTuple):
       draft: the drafter's result.
       refined_label_ids: [B, T] int32, the refiner's labels; None without a refiner.
       refined: [B, T] boolean, whether the refined label was taken; None without a refiner.
+      calibrated: [B, T], calibrated confidence of the labels; None without calibration.
     """
 
     label_ids: tf.Tensor
@@ -23,12 +24,15 @@ class Decision(NamedTuple):
     draft: Draft
     refined_label_ids: tf.Tensor | None = None
     refined: tf.Tensor | None = None
+    calibrated: tf.Tensor | None = None
 
     @property
     def confidence(self) -> tf.Tensor:
-        """[B, T], the probability of the label given, 0 at padding.
+        """[B, T], calibrated, or else the probability of the label given; 0 at padding.
 
         Not the maximum: a decoded sequence need not have a token's most probable label.
         """
-        confidence = tf.gather(self.probabilities, self.label_ids, axis=-1, batch_dims=2)
+        confidence = self.calibrated
+        if confidence is None:
+            confidence = tf.gather(self.probabilities, self.label_ids, axis=-1, batch_dims=2)
         return tf.where(self.draft.mask, confidence, 0.0)

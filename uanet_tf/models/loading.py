@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from uanet_tf.errors import InputError, one_line
+from uanet_tf.inference.calibration import Calibration
 from uanet_tf.models.saved_archive import read_archive
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.strict_json import shown
@@ -70,9 +71,12 @@ def _load(path: pathlib.Path, mixed_bfloat16: bool | None) -> Tagger:
         if saved.registered_name != name:
             raise InputError(f"it is a {shown(saved.registered_name)}, not a {name}")
         stored = check_weight_file(saved.weights)
-        with at_most(stored):
+        # Runs from before there was calibration have no weights for it.
+        added = Calibration.num_values
+        with at_most(stored + added):
             model = Tagger.from_settings(config, saved.vocabulary, name=saved.name)
-        if sum(variable.shape.num_elements() for variable in model.variables) != stored:
+        missing = sum(variable.shape.num_elements() for variable in model.variables) - stored
+        if missing not in (0, added):
             raise InputError("it holds more weights than its configuration asks for")
         model.load_weights(str(saved.weights))
     return model

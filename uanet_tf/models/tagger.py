@@ -11,6 +11,7 @@ from uanet_tf.data.lookup import ONE_PIECE_TOKENS, Lookup, look_up, make_lookup
 from uanet_tf.data.padding import check_predict_input
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
+from uanet_tf.inference.calibration import Calibration
 from uanet_tf.inference.decision import Decision
 from uanet_tf.inference.draft import Draft
 from uanet_tf.inference.refinement_gate import RefinementGate
@@ -53,7 +54,8 @@ class Tagger(tf.keras.Model):
     Returns:
       A dictionary: labels, draft_labels, refined_labels [B, T] strings in the scheme of
       the training file; uncertainty [B, T] in nats; confidence [B, T], probability of the
-      given label; refined [B, T] boolean: the refined label was used. "" and 0 at padding.
+      given label (calibrated, if the run is); refined [B, T] boolean: the refined label was used.
+      "" and 0 at padding.
       Strings are bytes, as Keras gives them. A sentence is read in one piece, however long:
       ``uanet_tf.tag`` reads one of more than ``max_tokens`` in overlapping windows.
       With ``return_probabilities`` also probabilities [B, T, C] over ``class_names``.
@@ -81,6 +83,7 @@ class Tagger(tf.keras.Model):
         self.gate = None
         if refiner is not None:
             self.gate = RefinementGate(config.inference.threshold, name="gate")
+        self.calibration = Calibration(vocabulary.labels, name="calibration")
         self.answers = Answers(vocabulary.labels, vocabulary.scheme)
         self._options = config.inference
         self._tag_function: Any = None
@@ -156,7 +159,7 @@ class Tagger(tf.keras.Model):
         """
         draft = self.draft(features)
         if self.gate is None:
-            return Decision(draft.label_ids, draft.probabilities, draft)
+            return self._calibrated(Decision(draft.label_ids, draft.probabilities, draft))
         wanted = None
         if not self._options.refine_all:
             wanted = self.gate.passes(draft.uncertainty, threshold)
@@ -167,7 +170,14 @@ class Tagger(tf.keras.Model):
         ids, refined_ids = self.drafter.valid_labels(
             [gated.label_ids, gated.refined_label_ids], [gated.probabilities, p_hat], draft.mask
         )
-        return Decision(ids, gated.probabilities, draft, refined_ids, gated.refined)
+        decision = Decision(ids, gated.probabilities, draft, refined_ids, gated.refined)
+        return self._calibrated(decision)
+
+    def _calibrated(self, decision: Decision) -> Decision:
+        """With calibrated confidence, if there is a calibration; nothing else changes."""
+        if not (self._options.calibrated and self.calibration.is_fitted):
+            return decision
+        return decision._replace(calibrated=self.calibration.confidence(decision))
 
     # As in ``graph_function``, for the graphs that Keras makes.
     @tf.autograph.experimental.do_not_convert

@@ -17,6 +17,7 @@ from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
 from uanet_tf.errors import InputError
 from uanet_tf.metrics.nearness import compare_with_samples, nearness_text
 from uanet_tf.training.best_weights import load_weights, save_weights
+from uanet_tf.training.calibration import calibrate
 from uanet_tf.training.callbacks import ProgressBar, StepKeeper
 from uanet_tf.training.corpus_scorer import score_corpus
 from uanet_tf.training.distillation import distill
@@ -210,11 +211,12 @@ class _Training:
             self.stop.interrupt()
 
     def _finish(self) -> Metrics:
-        """Best weights, threshold, final scores, model.keras; metrics last."""
+        """Best weights, threshold, calibration, final scores, model.keras; metrics last."""
         load_weights(self.tagger, self.directory.best)
         distilled = self._distill()
         if self.config.training.tune_threshold and self.tagger.gate is not None:
             choose_threshold(self.tagger, self.prepared.splits["dev"], self.prepared.task)
+        calibrated = self._calibrate()
         final = {
             name: self._score(name) for name in ("dev", "test") if name in self.prepared.splits
         }
@@ -222,7 +224,14 @@ class _Training:
         warn_of_empty(final["dev"], self.prepared.task, int(self.trainer.global_step))
         with self.directory.writing(self.directory.model) as part:
             self.tagger.save(part)
-        return self._write_metrics(**distilled, **final)
+        return self._write_metrics(**distilled, **calibrated, **final)
+
+    def _calibrate(self) -> dict[str, Metrics]:
+        if not self.config.inference.calibrated:
+            return {}
+        return {
+            "calibration": calibrate(self.tagger, self.prepared.splits["dev"], self.prepared.task)
+        }
 
     def _distill(self) -> dict[str, Metrics]:
         """Trains the head of ``--sampling=distilled``, before anything depends on it."""

@@ -1,0 +1,121 @@
+"""The calibration of confidence is fitted to development data."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tests.tagging.fake_model import LABELS
+from uanet_tf.calibration.logistic_map import apply_logistic_map
+from uanet_tf.data.conll import Sentence
+from uanet_tf.inference.calibration import Calibration
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
+from uanet_tf.training import calibration
+from uanet_tf.training.calibration import answer_groups, calibrate, fit_map
+
+TRUTH = np.array([[0.5, -0.5, 0.0], [0.3, -1.0, 0.5], [0.8, -0.2, 1.0], [1.0, 0.0, 0.0]])
+TOKENS = 40
+
+
+def drawn(sentences, seed=1):
+    """Labels of single tokens, right as often as ``TRUTH`` says, and the answers for them."""
+    rng = np.random.default_rng(seed)
+    gold, tagged = [], []
+    for _ in range(sentences):
+        outside, refined = rng.random((2, TOKENS)) < 0.5
+        logit, u = rng.normal(2.0, 2.0, TOKENS), rng.random(TOKENS) * 2.0
+        row = refined + 2 * outside
+        features = np.stack([logit, u], -1)
+        right = [
+            rng.random() < apply_logistic_map(TRUTH[k], x[None])[0]
+            for k, x in zip(row, features, strict=True)
+        ]
+        labels = ["O" if o else "B-PER" for o in outside]
+        truth = [label if r else "B-LOC" for label, r in zip(labels, right, strict=True)]
+        p = 1.0 / (1.0 + np.exp(-logit))
+        gold.append(truth)
+        tagged.append(
+            TaggedSentence(
+                ["w"] * TOKENS, labels, labels, labels, u.tolist(), p.tolist(), refined.tolist()
+            )
+        )
+    return gold, tagged
+
+
+def test_the_map_that_labels_were_drawn_with_is_found():
+    gold, tagged = drawn(600)
+    np.testing.assert_allclose(fit_map(gold, tagged, tagged, "pos"), TRUTH, atol=0.12)
+
+
+def test_a_group_without_answers_keeps_its_probabilities():
+    gold = [["B-PER", "O"]]
+    tagged = [
+        TaggedSentence(["a", "b"], *[["B-PER", "B-LOC"]] * 3, [0.1] * 2, [0.9] * 2, [False] * 2)
+    ]
+    rows = fit_map(gold, tagged, tagged, "pos")
+    np.testing.assert_array_equal(rows[1:], [[1.0, 0.0, 0.0]] * 3)
+    assert np.isfinite(rows).all()
+
+
+def test_an_entity_is_as_sure_as_its_least_sure_token():
+    gold = [["B-PER", "I-PER", "O", "B-LOC"]]
+    tagged = TaggedSentence(
+        list("abcd"), *[["B-PER", "I-PER", "O", "B-PER"]] * 3, [0.1] * 4, [0.9, 0.7, 1.0, 0.8],
+        [False] * 4, "IOB2",
+    )  # fmt: skip
+    groups = answer_groups(gold, [tagged], "ner")
+    assert groups["tokens"].right.tolist() == [True, True, True, False]
+    assert groups["entities"].confidence.tolist() == [0.7, 0.8]
+    assert groups["entities"].right.tolist() == [True, False]
+    assert set(answer_groups(gold, [tagged], "pos")) == {"tokens"}
+
+
+@pytest.fixture
+def tagger(monkeypatch):
+    """Tags by ``drawn``; its confidence follows its own map, once it has one."""
+    gold, tagged = drawn(100)
+    model = SimpleNamespace(
+        calibration=Calibration(LABELS), calibrated=True, uncertainty="entropy", asked=[]
+    )
+
+    def tag(model, sentences):
+        model.asked.append((model.calibrated, model.uncertainty))
+        for sentence, answer in zip(sentences, tagged, strict=True):
+            if model.calibrated and model.calibration.is_fitted:
+                p = np.array(answer.confidence)
+                row = np.array(answer.refined) + 2 * (np.array(answer.labels) == "O")
+                rows = model.calibration.map.numpy()[row]
+                logit = np.log(p) - np.log1p(-p)
+                z = rows[:, 0] * logit + rows[:, 1] * answer.uncertainty + rows[:, 2]
+                sure = (1 / (1 + np.exp(-z))).tolist()
+                yield sentence, TaggedSentence(**{**vars(answer), "confidence": sure})
+            else:
+                yield sentence, answer
+
+    monkeypatch.setattr(calibration, "tag_in_context", tag)
+    model.sentences = [Sentence(("w",) * TOKENS, tuple(labels), 1, True) for labels in gold]
+    return model
+
+
+def test_the_error_falls(tagger):
+    report = calibrate(tagger, tagger.sentences, "pos")
+    assert set(report) == {"tokens"}
+    found = report["tokens"]
+    assert found["size"] == 4_000
+    assert found["ece_before"] > 10.0
+    assert found["ece_after"] < 3.0
+    assert tagger.calibrated
+
+
+def test_again_it_is_fitted_to_the_uncalibrated_answers(tagger):
+    first = calibrate(tagger, tagger.sentences, "pos")
+    rows = tagger.calibration.map.numpy()
+    assert calibrate(tagger, tagger.sentences, "pos") == first
+    np.testing.assert_array_equal(tagger.calibration.map.numpy(), rows)
+
+
+def test_the_entropy_is_read_whatever_the_gate_reads(tagger):
+    tagger.uncertainty = "mutual_information"
+    calibrate(tagger, tagger.sentences, "pos")
+    assert tagger.asked[1] == (True, "entropy")
+    assert tagger.uncertainty == "mutual_information"

@@ -1,0 +1,105 @@
+"""From the model's own probability of a label to the share of such labels that are right."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from uanet_tf.errors import ArgumentError
+from uanet_tf.inference.decision import Decision
+from uanet_tf.ops.entropy import entropy
+
+# Rows of the map: each of draft and refined labels, inside entities and outside.
+ROWS = 4
+# Of a row: of the logit of the label's probability, of u, and the bias.
+COLUMNS = 3
+# Probabilities of a label, and of all others together, count as at least this.
+SMALLEST = 1e-6
+OUTSIDE = "O"
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class Calibration(tf.keras.layers.Layer):
+    """Calibrated confidence of labels, by a map that was fitted to development data.
+
+        confidence = sigmoid(a log(p / (1 - p)) + b u + c)
+
+    p is the probability of the label under the distribution that decided it, u the entropy of the
+    draft. (a, b, c) is a row of the map: one for draft labels, one for refined labels, and of
+    each one for labels of entities and one for "O", which is right far more often. No label
+    changes. Until a map is set there is none, and the confidence is p.
+
+    Args:
+      classes: labels of the model, id = position.
+
+    Call arguments:
+      probabilities: [B, T, C], the distribution that each label comes from.
+      label_ids: [B, T] int32.
+      uncertainty: [B, T] entropy of the draft, nats.
+      refined: [B, T] boolean, whether the label is the refiner's.
+
+    Returns:
+      [B, T] in (0, 1).
+
+    Reference:
+      Platt, 1999, "Probabilistic Outputs for Support Vector Machines"; the features are ours.
+    """
+
+    num_values = ROWS * COLUMNS + 1  # of all weights
+
+    def __init__(self, classes: Sequence[str], **kwargs: Any):
+        super().__init__(**{**kwargs, "dtype": tf.float32, "trainable": False})
+        self.classes = list(classes)
+        self._outside = tf.constant([2 * int(name == OUTSIDE) for name in classes], tf.int32)
+        self.map = self.add_weight("map", [ROWS, COLUMNS], initializer="zeros")
+        self.was_fitted = self.add_weight("was_fitted", [], initializer="zeros")
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether there is a map; also where a graph is being made."""
+        with tf.init_scope():
+            return bool(self.was_fitted.numpy())
+
+    def set_map(self, rows: np.ndarray) -> None:
+        """Sets the map, [4, 3]. Graphs that were made before there was one do without it.
+
+        Raises:
+          ArgumentError: it is not [4, 3] finite numbers.
+        """
+        rows = np.asarray(rows, np.float32)
+        if rows.shape != (ROWS, COLUMNS) or not np.isfinite(rows).all():
+            raise ArgumentError(
+                f"`rows` must be [{ROWS}, {COLUMNS}] finite numbers. Received: {rows.tolist()}"
+            )
+        self.map.assign(rows)
+        self.was_fitted.assign(1.0)
+
+    def confidence(self, decision: Decision) -> tf.Tensor:
+        """[B, T], calibrated confidence of the labels; any value at padding."""
+        draft, refined = decision.draft, decision.refined
+        if refined is None:
+            refined = tf.zeros_like(draft.mask)
+        # Not the draft's uncertainty, which may be the mutual information.
+        total = entropy(draft.probabilities)
+        return self(decision.probabilities, decision.label_ids, uncertainty=total, refined=refined)
+
+    def call(self, probabilities, label_ids, uncertainty, refined):
+        chosen = tf.one_hot(label_ids, len(self.classes), on_value=True, off_value=False)
+        p = tf.reduce_sum(tf.where(chosen, probabilities, 0.0), axis=-1)  # [B, T]
+        # Summed, and not 1 - p: near 1 that has no more than a digit or two.
+        others = tf.reduce_sum(tf.where(chosen, 0.0, probabilities), axis=-1)
+        logit = tf.math.log(tf.maximum(p, SMALLEST)) - tf.math.log(tf.maximum(others, SMALLEST))
+        row = tf.cast(refined, tf.int32) + tf.gather(self._outside, label_ids)
+        rows = tf.gather(self.map, row)  # [B, T, 3]
+        return tf.sigmoid(rows[..., 0] * logit + rows[..., 1] * uncertainty + rows[..., 2])
+
+    def load_own_variables(self, store: Mapping[str, Any]) -> None:
+        """As Keras'; a model from before there was calibration stays without it."""
+        if len(store):
+            super().load_own_variables(store)
+
+    def get_config(self):
+        config = super().get_config()
+        del config["dtype"], config["trainable"]  # always the same
+        return {**config, "classes": self.classes}
