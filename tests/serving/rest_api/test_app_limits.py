@@ -12,6 +12,7 @@ import pytest
 import requests
 
 from tests.serving.rest_api.http_calls import COLUMN, call, predict
+from tests.serving.rest_api.stuck_model import Stuck
 from tests.serving.servers import in_thread
 from uanet_tf.serving.rest_api.model_config import ModelSettings
 
@@ -215,36 +216,6 @@ def test_connections_beyond_the_limit_are_told(toy_folder):
             connection.close()
         time.sleep(0.2)
         assert predict(url, COLUMN)[0] == 200
-
-
-class Stuck:
-    """A model whose answers wait until they may come; or one that is broken inside."""
-
-    def __init__(self):
-        self.started, self.go_on = threading.Semaphore(0), threading.Event()
-        self.most, self.running, self.runs, self.lock = 0, 0, 0, threading.Lock()
-
-    def input_types(self, signature):
-        del signature
-        import tensorflow as tf
-
-        return {"x": tf.float32}
-
-    def predict(self, signature, inputs):
-        if signature == "fault":
-            raise RuntimeError("a fault of the program")
-        with self.lock:
-            self.running += 1
-            self.runs += 1
-            self.most = max(self.most, self.running)
-        self.started.release()
-        assert self.go_on.wait(60)
-        with self.lock:
-            self.running -= 1
-        return {"y": inputs["x"]}
-
-    def close(self):
-        pass
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import asyncio
 import http
+import threading
 from concurrent.futures import Executor
 
 from absl import logging
@@ -68,20 +69,35 @@ class _Endpoint:
         )
         if answer is None:
             gzipped = "gzip" in request.headers.get("content-encoding", "").lower()
-            answer = await self._predict(target, body, gzipped)
+            answer = await self._predict(request, target, body, gzipped)
         logging.vlog(1, "%s %s: %d", request.method, target[:200], answer.status)
         return answer
 
-    async def _predict(self, target: str, body: bytes, gzipped: bool) -> Answer:
-        """Runs the model, in its turn; a run that takes too long continues unawaited."""
+    async def _predict(self, request: Request, target: str, body: bytes, gzipped: bool) -> Answer:
+        """Runs the model, in its turn; a run that takes too long continues unawaited.
+
+        Raises:
+          ClientDisconnect: the client went away first.
+        """
+        unwanted = threading.Event()
         run = asyncio.get_running_loop().run_in_executor(
-            self._executor, lambda: self._handler.predict(target, body, gzipped=gzipped)
+            self._executor,
+            lambda: self._handler.predict(target, body, gzipped=gzipped, unwanted=unwanted),
         )
+        gone = asyncio.ensure_future(_gone(request))
         try:
-            # One that still waits for a thread is cancelled, and never runs.
-            return await asyncio.wait_for(run, self._limits.answer_seconds or None)
+            async with asyncio.timeout(self._limits.answer_seconds or None):
+                await asyncio.wait((run, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not run.done():
+                raise ClientDisconnect
+            return run.result()
         except TimeoutError:
             return error_answer(self._handler.too_late())
+        finally:
+            # One that still waits, for a thread or for its turn, never runs a model.
+            unwanted.set()
+            run.cancel()
+            gone.cancel()
 
     async def _body(self, request: Request) -> bytes | None:
         """The body; None if it is over the limit."""
@@ -95,6 +111,12 @@ class _Endpoint:
                 if size > _MOST_DISCARDED + self._limits.body_bytes:
                     break
         return b"".join(pieces) if size <= self._limits.body_bytes else None
+
+
+async def _gone(request: Request) -> None:
+    """Returns when the client has closed the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def _target(scope: Scope) -> str:

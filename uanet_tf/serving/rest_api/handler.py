@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 import zlib
 from http import HTTPStatus
 from typing import Any, NamedTuple
@@ -72,8 +73,22 @@ class Handler:
             return error_answer(error)
         return None
 
-    def predict(self, target: str, body: bytes, *, gzipped: bool = False) -> Answer:
-        """Answers a POST to ``:predict``, ``:classify`` or ``:regress``; may take long."""
+    def predict(
+        self,
+        target: str,
+        body: bytes,
+        *,
+        gzipped: bool = False,
+        unwanted: threading.Event | None = None,
+    ) -> Answer:
+        """Answers a POST to ``:predict``, ``:classify`` or ``:regress``; may take long.
+
+        Args:
+          target: path as it was sent.
+          body: of the request.
+          gzipped: whether the body is.
+          unwanted: set, as soon as nobody waits for the answer: then no model is run for it.
+        """
         try:
             route = routes.parse("POST", target)
             if gzipped:
@@ -87,6 +102,8 @@ class Handler:
                 del request, body  # large ones would be kept while the model runs
                 tokens = count_tokens(inputs.tensors)
                 with self._budget.spend(tokens):
+                    if unwanted is not None and unwanted.is_set():
+                        raise self.too_late()
                     outputs = model.predict(signature, inputs.tensors)
                     if tokens >= _MANY_TOKENS:
                         give_memory_back(collect=False)
