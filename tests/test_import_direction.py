@@ -20,7 +20,7 @@ STEPS = (
     {"ops", "config"},
     {"settings_record"},
     {"data", "attention", "recurrent", "recipe"},
-    {"samples", "corpora", "presets"},
+    {"samples", "corpora", "presets", "pretrained"},
     {"representation"},
     {"encoders"},
     {"decoders", "refiner"},

@@ -22,6 +22,7 @@ from tests.training.tiny_run import TINY
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("uanet_tf", "pyproject.toml", "README.md", "LICENSE", "requirements.txt")
 BUILD = "import sys; from setuptools import build_meta as b; b.{}(sys.argv[1])"
+MODEL = "uanet_tf/pretrained/en_ewt_pos/model.keras"
 RECIPES = {f"uanet_tf/recipes/{path.name}" for path in ROOT.glob("configs/*.flags")}
 
 pytestmark = pytest.mark.process
@@ -100,7 +101,7 @@ def test_one_package_with_its_recipes(wheel):
         "uanet_tf",
         next(name for name in names if "dist-info" in name).split("/")[0],
     }
-    assert names >= RECIPES
+    assert names >= {*RECIPES, MODEL}
     assert len(RECIPES) > 20
     modules = {str(path.relative_to(ROOT)) for path in (ROOT / "uanet_tf").rglob("*.py")}
     assert modules <= names

@@ -70,7 +70,8 @@ def run(command: str | list[str], folder: Path) -> str:
 def test_from_the_demo_to_a_served_model(folder):
     if shutil.which("curl") is None:
         pytest.skip("needs curl")
-    demo, tag = commands("Tag")
+    first, demo, tag = commands("Tag")
+    assert "VBD" in run(first, folder)
     assert "4/4  Tagging" in run(demo, folder)
     assert "Riverton" in run(tag, folder)
     (loaded,), (uncertain,) = blocks("Tag", "python"), blocks("Use the uncertainty", "python")

@@ -188,7 +188,9 @@ def test_an_archive_of_other_members(members, tmp_path):
         assert_refused(tmp_path, "unknown member")
     bomb = {**members, "metadata.json": bytes(10**7)}
     write_archive(path, bomb, zipfile.ZIP_DEFLATED)
-    assert_refused(tmp_path, "is compressed")
+    assert_refused(tmp_path, "too many for the archive")
+    write_archive(path, members, zipfile.ZIP_LZMA)
+    assert_refused(tmp_path, "in another way than by deflate")
     write_archive(path, members)
     with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
         archive.writestr("config.json", b"{}")

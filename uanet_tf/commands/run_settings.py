@@ -7,6 +7,7 @@ from absl import flags
 from uanet_tf import config
 from uanet_tf.commands.config_flags import define_option_flags, options_from_flags
 from uanet_tf.errors import InputError
+from uanet_tf.pretrained.shipped import find_run, shipped_models
 from uanet_tf.tagging import sentence_stream
 
 
@@ -17,7 +18,13 @@ def define_run_flags(flag_values: flags.FlagValues, command: str) -> None:
       flag_values: where to define them.
       command: "tag" or "evaluate", see ``InferenceOptions``.
     """
-    flags.DEFINE_string("run_dir", None, "Directory of a trained run.", flag_values=flag_values)
+    flags.DEFINE_string(
+        "run_dir",
+        None,
+        "Directory of a trained run, or the name of a model that comes with the package: "
+        f"{', '.join(shipped_models())}.",
+        flag_values=flag_values,
+    )
     define_option_flags(flag_values, command)
     flags.DEFINE_boolean(
         "mixed_bfloat16",
@@ -47,7 +54,7 @@ def define_run_flags(flag_values: flags.FlagValues, command: str) -> None:
     )
 
 
-def check_run_flags(values: flags.FlagValues) -> config.Config:
+def check_run_flags(values: Any) -> config.Config:
     """Checks that there is a run, before anything slow is done.
 
     Returns:
@@ -58,6 +65,7 @@ def check_run_flags(values: flags.FlagValues) -> config.Config:
     """
     if not values.run_dir:
         raise InputError("--run_dir is required: the directory of a trained run.")
+    values.run_dir = str(find_run(values.run_dir))
     return config.load_config(values.run_dir)
 
 

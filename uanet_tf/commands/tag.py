@@ -72,13 +72,14 @@ flags.DEFINE_boolean(
 
 def main() -> int:
     """Runs the command with the flags in ``FLAGS``; returns the exit code."""
+    tflite_model.choose_shipped(FLAGS)
     if FLAGS.model is not None:
         model = tflite_model.load_tflite_model(FLAGS, "tag")
         kind, output_kind, rows = _open_rows(model.settings["token_column"])
     else:
         if FLAGS.num_threads is not None:
             raise InputError(
-                "--num_threads goes with --model, a TensorFlow Lite file. "
+                "--num_threads goes with --model=NAME.tflite, a TensorFlow Lite file. "
                 f"Received: {FLAGS.num_threads}"
             )
         config = run_settings.check_run_flags(FLAGS)

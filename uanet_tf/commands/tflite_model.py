@@ -1,11 +1,13 @@
-"""A TensorFlow Lite file in place of a run, for ``tag --model``."""
+"""What ``tag --model`` names: a model of the package, or a TensorFlow Lite file."""
 
+import pathlib
 from typing import Any
 
 from absl import flags
 
 from uanet_tf.commands.config_flags import options_from_flags
 from uanet_tf.errors import InputError
+from uanet_tf.pretrained.shipped import shipped_models
 
 
 def define_model_flags(flag_values: flags.FlagValues) -> None:
@@ -13,8 +15,9 @@ def define_model_flags(flag_values: flags.FlagValues) -> None:
     flags.DEFINE_string(
         "model",
         None,
-        "In place of --run_dir: a .tflite file of `uanet export --tflite`, with labels and "
-        "vocabulary in it. It reads one sentence at a time.",
+        "In place of --run_dir: the name of a model that comes with the package "
+        f"({', '.join(shipped_models())}), or a .tflite file of `uanet export --tflite`, with "
+        "labels and vocabulary in it, which reads one sentence at a time.",
         flag_values=flag_values,
     )
     flags.DEFINE_integer(
@@ -24,6 +27,23 @@ def define_model_flags(flag_values: flags.FlagValues) -> None:
         lower_bound=1,
         flag_values=flag_values,
     )
+
+
+def choose_shipped(values: Any) -> None:
+    """``--model=NAME`` of a model that comes with the package is ``--run_dir=NAME``.
+
+    Raises:
+      InputError: both flags were given.
+    """
+    if values.model not in shipped_models() or pathlib.Path(values.model).exists():
+        return
+    if values.run_dir is not None:
+        raise InputError(
+            f"--model={values.model} names a model, and --run_dir={values.run_dir} another: give "
+            "one of them."
+        )
+    values.run_dir = values.model
+    values.model = None
 
 
 def load_tflite_model(values: flags.FlagValues, command: str) -> Any:

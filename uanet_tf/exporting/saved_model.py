@@ -26,6 +26,7 @@ from uanet_tf.exporting.warm_up import FILE as WARM_UP
 from uanet_tf.exporting.warm_up import write_warm_up
 from uanet_tf.exporting.writing import writing
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.pretrained.shipped import find_run
 
 TEXT_ENDING = "_text"
 # (sentences, tokens) of warm-up requests: TensorFlow prepares a graph for the first call, and
@@ -65,7 +66,7 @@ def export_run(
     warm-up requests, a model card and the checksums of all files. See ``signatures`` for the calls.
 
     Args:
-      run_dir: a trained run.
+      run_dir: a trained run, or the name of a model that comes with the package.
       export_dir: where the models' folders are.
       name: of the model; the one that takes raw text is ``name_text``.
       version: from 1 on; None: the next free one.
@@ -80,7 +81,7 @@ def export_run(
     folders = [pathlib.Path(export_dir, name), pathlib.Path(export_dir, name + TEXT_ENDING)]
     choose_version(folders, version)  # before anything slow is done
     model = load_for_export(run_dir, **options)
-    metrics = read_metrics(pathlib.Path(run_dir))
+    metrics = read_metrics(find_run(run_dir))
     signatures = Signatures(model)
     writers = (_write_tokens, _write_text) if text else (_write_tokens,)
     # Both models share their versions, even where only one of them is wanted.

@@ -12,6 +12,7 @@ from uanet_tf.errors import InputError, one_line
 from uanet_tf.inference.calibration import Calibration
 from uanet_tf.models.saved_archive import read_archive
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.pretrained.shipped import find_run
 from uanet_tf.strict_json import shown
 from uanet_tf.weight_file import at_most, check_weight_file
 
@@ -36,7 +37,8 @@ def load_model(
     else that it names is looked up, imported or called (SECURITY.md).
 
     Args:
-      run_dir: directory that ``train.py`` wrote.
+      run_dir: directory that ``train.py`` wrote, or the name of a model that comes with the
+        package, such as ``"en_ewt_pos"``.
       mixed_bfloat16: multiply in bfloat16, which is faster where the processor has it and moves
         uncertainties in the second digit after the point; weights are the same. None: as in
         training.
@@ -48,7 +50,7 @@ def load_model(
     Raises:
       InputError: there is no trained model in ``run_dir``, or it cannot be read; or a wrong option.
     """
-    path = pathlib.Path(run_dir) / "model.keras"
+    path = find_run(run_dir) / "model.keras"
     if not path.exists():
         begun = (path.parent / "config.json").exists()
         reason = "its training is not finished" if begun else "it is not a run directory"

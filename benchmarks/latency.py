@@ -1,0 +1,138 @@
+"""Latency of one sentence, as a server sees it: the exported ``serving_default``, batch of 1.
+
+    python -m benchmarks.latency --run_dir=RUN --data=FILE [--baseline=RUN]... [--tokens=20]
+
+Each row is a SavedModel of a run: exact and, where a head was trained, distilled sampling; then
+the baselines. All rows answer each sentence in turn, so that ratios compare calls under the same
+load.
+"""
+
+import argparse
+import os
+import pathlib
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import numpy as np
+
+Call = Callable[[Sequence[str]], None]
+
+
+def table(
+    run_dir: str, data: str, *, baselines: Sequence[str] = (), tokens: int = 20, repeats: int = 5
+) -> str:
+    """Milliseconds per sentence (p50, p95) and their ratio to the last row's, as Markdown.
+
+    Args:
+      run_dir: a trained run.
+      data: CoNLL file; its sentences of at least ``tokens`` tokens are cut to that length.
+      baselines: other runs to compare with.
+      tokens: length of the sentences.
+      repeats: rounds over all sentences and rows.
+    """
+    from benchmarks.measure import matmul_rate
+    from uanet_tf.data.conll import read_corpus
+
+    sentences = [
+        list(sentence.tokens[:tokens])
+        for sentence in read_corpus(data)
+        if len(sentence.tokens) >= tokens
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        calls = _calls(run_dir, baselines, pathlib.Path(folder))
+        peak = matmul_rate()
+        seconds = _timed_in_turn(calls, sentences, repeats)
+    header = (
+        f"{len(sentences):,} sentences of {tokens} tokens, {repeats} rounds; large matrix product "
+        f"{peak / 1e9:.0f} GFLOP/s before, {matmul_rate() / 1e9:.0f} after.\n\n"
+    )
+    last = list(calls)[-1]
+    lines = [f"| serving_default | p50, ms | p95, ms | p50 over {last} |", "| --- " * 4 + "|"]
+    for name, times in seconds.items():
+        half, most = 1000 * np.percentile(times, (50, 95))
+        ratio = np.median(times) / np.median(seconds[last])
+        lines.append(f"| {name} | {half:.2f} | {most:.2f} | {ratio:.2f} |")
+    return header + "\n".join(lines)
+
+
+def _calls(run_dir: str, baselines: Sequence[str], folder: pathlib.Path) -> dict[str, Call]:
+    import uanet_tf
+    from uanet_tf.evaluation.distilled_report import has_trained_head
+
+    ways = [(run_dir, "exact", "exact")]
+    if has_trained_head(uanet_tf.load_model(run_dir)):
+        ways.append((run_dir, "distilled", "distilled"))
+    for baseline in baselines:
+        decoder = uanet_tf.load_model(baseline).settings.decoder.decoder
+        ways.append((baseline, "exact", f"baseline: {decoder}"))
+    return {name: _exported(path, way, folder / str(k)) for k, (path, way, name) in enumerate(ways)}
+
+
+def _exported(run_dir: str, sampling: str, folder: pathlib.Path) -> Call:
+    """A call of the run's exported model."""
+    import tensorflow as tf
+
+    from uanet_tf.exporting.run_model import load_for_export
+    from uanet_tf.exporting.saved_model import save_tokens
+    from uanet_tf.exporting.signatures import DEFAULT, Signatures
+
+    model = load_for_export(run_dir, sampling=sampling)
+    save_tokens(Signatures(model), folder, only=[DEFAULT])
+    loaded = tf.saved_model.load(str(folder))
+
+    def call(words: Sequence[str]) -> None:
+        answer = loaded.signatures[DEFAULT](
+            tokens=tf.constant([words]), lengths=tf.constant([len(words)])
+        )
+        answer["labels"].numpy()
+
+    return call
+
+
+def _timed_in_turn(
+    calls: dict[str, Call], sentences: Sequence[Sequence[str]], repeats: int
+) -> dict[str, list[float]]:
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    for call in calls.values():
+        for words in sentences[:20]:
+            call(words)
+    for _ in range(repeats):
+        for words in sentences:
+            for name, call in calls.items():
+                start = time.perf_counter()
+                call(words)
+                seconds[name].append(time.perf_counter() - start)
+    return seconds
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.latency",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--run_dir", required=True)
+    parser.add_argument("--data", required=True, metavar="FILE")
+    parser.add_argument("--baseline", action="append", default=[], metavar="RUN")
+    parser.add_argument("--tokens", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=5)
+    given = parser.parse_args()
+    sys.stdout.write(
+        table(
+            given.run_dir,
+            given.data,
+            baselines=given.baseline,
+            tokens=given.tokens,
+            repeats=given.repeats,
+        )
+        + "\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""Models that come with the package: found by name, small, and what their cards say."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import uanet_tf
+from tools.pack_model import BITS, rounded
+from uanet_tf.commands import runner, tag
+from uanet_tf.config import from_dict
+from uanet_tf.pretrained.shipped import FOLDER, find_run, shipped_models
+
+NAME = "en_ewt_pos"
+TEXT = "The old dog slept. Nobody saw it!"
+LABELS = [["DT", "JJ", "NN", "VBD", "."], ["NN", "VBD", "PRP", "."]]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return uanet_tf.load_model(NAME)
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch, capsys):
+    """Tags ``TEXT`` in an empty folder; returns exit code, answers and messages."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.txt").write_text(TEXT + "\n", encoding="utf-8")
+
+    def call(*arguments):
+        tag.FLAGS.unparse_flags()
+        arguments = ("tag", "--input=in.txt", "--output_format=jsonl", *arguments)
+        code = runner.exit_code(tag.main, tag.FLAGS, list(arguments))
+        out, err = capsys.readouterr()
+        return code, [json.loads(line) for line in out.splitlines()], err
+
+    return call
+
+
+def test_names():
+    assert NAME in shipped_models()
+    assert find_run(NAME) == FOLDER / NAME
+
+
+def test_a_directory_of_that_name_goes_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / NAME).mkdir()
+    assert not find_run(NAME).is_absolute()
+    assert find_run("runs/mine").parts == ("runs", "mine")
+
+
+def test_it_tags(model):
+    tagged = uanet_tf.tag(model, TEXT)
+    assert [list(sentence.labels) for sentence in tagged] == LABELS
+
+
+@pytest.mark.parametrize("option", ["model", "run_dir"])
+def test_by_name_from_the_command_line(call, option):
+    code, answers, err = call(f"--{option}={NAME}")
+    assert (code, err) == (0, "")
+    assert [label for answer in answers for label in answer["labels"]] == [*LABELS[0], *LABELS[1]]
+
+
+def test_two_models_are_refused(call):
+    code, answers, err = call(f"--model={NAME}", "--run_dir=runs/mine")
+    assert (code, answers) == (2, [])
+    assert "give one of them" in err
+
+
+def test_small_and_without_a_machines_paths(model):
+    files = {path.name: path for path in (FOLDER / NAME).iterdir()}
+    assert set(files) == {"README.md", "config.json", "metrics.json", "model.keras"}
+    assert sum(path.stat().st_size for path in files.values()) < 5_000_000
+    config = json.loads(files["config.json"].read_text("utf-8"))
+    assert from_dict(config) == model.settings
+    paths = [value for value in config["data"].values() if "/" in str(value)]
+    assert paths == []
+
+
+def test_the_card_names_licence_command_and_scores(model):
+    card = (FOLDER / NAME / "README.md").read_text("utf-8")
+    for part in ("CC BY-SA 4.0", "UD_English-EWT", "python train.py", "tools/pack_model.py"):
+        assert part in card
+    metrics = json.loads((FOLDER / NAME / "metrics.json").read_text("utf-8"))
+    assert f"{metrics['test']['accuracy']:.2f}" in re.findall(r"\d\d\.\d\d", card)
+    assert f"{sum(weight.shape.num_elements() for weight in model.trainable_weights):,}" in card
+
+
+def test_rounding():
+    values = np.array([0.0, 1.0, -0.1, 3e-9, 257.5, -1023.0, 1 + 2**-9], np.float32)
+    kept = rounded(values)
+    assert kept.dtype == np.float32
+    np.testing.assert_allclose(kept, values, rtol=2.0**-BITS)
+    assert (np.ldexp(np.frexp(kept)[0], BITS) % 1 == 0).all()
+    np.testing.assert_array_equal(kept[[0, 1]], [0.0, 1.0])
+
+
+def test_its_weights_are_rounded_and_gamma_is_not(model):
+    for weight in model.trainable_weights:
+        np.testing.assert_array_equal(rounded(weight.numpy()), weight)
+    assert model.threshold == 0.35

@@ -1,0 +1,104 @@
+"""Packs the model of a run into a few megabytes, as models that come with the package are.
+
+    python tools/pack_model.py RUN_DIR OUT_DIR DATA
+
+Weights are rounded to 9 significant bits (float16 has 11, bfloat16 8) and stored compressed in a
+model.keras that loads as any other. The packed model tags DATA, a labelled file, beside the run's:
+the share of equal labels and both scores are printed. Settings that name files keep only the
+file's name.
+"""
+
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import zipfile
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import numpy as np
+
+BITS = 9
+
+
+def main() -> None:
+    """Packs and compares."""
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    run_dir, out_dir, data = map(pathlib.Path, sys.argv[1:])
+    pack(run_dir, out_dir)
+    compare(run_dir, out_dir, data)
+
+
+def pack(run_dir: pathlib.Path, out_dir: pathlib.Path) -> None:
+    """Writes model.keras, config.json and metrics.json to ``out_dir``.
+
+    Args:
+      run_dir: a trained run.
+      out_dir: where to write; made if it is missing.
+    """
+    import uanet_tf
+
+    model = uanet_tf.load_model(run_dir)
+    for weight in model.trainable_weights:
+        weight.assign(rounded(weight.numpy()))
+    names = {
+        field: pathlib.Path(value).name
+        for field, value in dataclasses.asdict(model.settings.data).items()
+        if isinstance(value, str) and (field.endswith("_path") or field == "word_vectors")
+    }
+    model.settings = model.settings.replace(**names)
+    out_dir.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        plain = pathlib.Path(folder) / "model.keras"
+        model.save(plain)
+        with (
+            zipfile.ZipFile(plain) as source,
+            zipfile.ZipFile(
+                out_dir / "model.keras", "w", zipfile.ZIP_DEFLATED, compresslevel=9
+            ) as target,
+        ):
+            for member in source.infolist():
+                target.writestr(member.filename, source.read(member))
+    settings = json.dumps(model.settings.to_dict(), indent=2)
+    (out_dir / "config.json").write_text(settings + "\n", encoding="utf-8")
+    shutil.copy(run_dir / "metrics.json", out_dir)
+
+
+def rounded(values: np.ndarray) -> np.ndarray:
+    """The nearest float32 numbers of ``BITS`` significant bits: what is left of them compresses."""
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.rint(np.ldexp(mantissa, BITS)), exponent - BITS).astype(np.float32)
+
+
+def compare(run_dir: pathlib.Path, out_dir: pathlib.Path, data: pathlib.Path) -> None:
+    """Prints how far the packed model tags as the run's does."""
+    import uanet_tf
+    from uanet_tf.data.conll import read_corpus
+
+    sentences = read_corpus(str(data))
+    words = [list(sentence.tokens) for sentence in sentences]
+    gold = [label for sentence in sentences for label in sentence.labels]
+    own, packed = (
+        [
+            label
+            for tagged in uanet_tf.tag(uanet_tf.load_model(path), words)
+            for label in tagged.labels
+        ]
+        for path in (run_dir, out_dir)
+    )
+    size = (out_dir / "model.keras").stat().st_size
+    lines = [
+        f"{size:,} bytes",
+        f"{100 * np.mean(np.equal(own, packed)):.3f} % of {len(gold):,} labels are equal",
+        f"accuracy: {100 * np.mean(np.equal(own, gold)):.2f} of the run, "
+        f"{100 * np.mean(np.equal(packed, gold)):.2f} of the packed model",
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Trained models that come with the package."""
