@@ -15,7 +15,7 @@ from collections.abc import Iterable
 import tensorflow as tf
 
 from uanet_tf.errors import InputError
-from uanet_tf.text.tokenizer import CUTS, RUNS, SEPARATOR, Tokenizer
+from uanet_tf.text.tokenizer import CURRENCY, CUTS, INITIAL, RUNS, SEPARATOR, Tokenizer
 
 _JOINERS = r"\x{200c}\x{200d}"
 _WORD = r"\p{L}\p{N}\p{M}_\x{200c}\x{200d}"
@@ -83,7 +83,10 @@ def _token(tokenizer: Tokenizer) -> str:
         r"(?:[A-Za-z]\.){2,}",
         *_abbreviations(tokenizer.abbreviations),
         *([r"\p{Nd}+\."] if tokenizer.ordinals else []),
-        rf"{_DIGIT_PART}(?:['’.\-]?{_DIGIT_PART})*",
+        CURRENCY,
+        rf"{_DIGIT_PART}(?:['’.\-]?{_DIGIT_PART})+",
+        INITIAL,
+        _DIGIT_PART,
         rf"['’]{_ANY_WORD}+",
         RUNS,
     ]

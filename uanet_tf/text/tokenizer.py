@@ -36,9 +36,11 @@ CUTS = (
         rf"\1{SEPARATOR}\2\3",
     ),
     (rf"(^|[^{_LETTERS}])([cC]an)(not)(\Z|[^{_LETTERS}])", rf"\1\2{SEPARATOR}\3\4"),
-    # The full stop after a sentence's last number.
+    # The full stop after a sentence's last number, or its last letter: not "J. Smith".
     (r"([0-9])(\.[\"'”’»)\]]*[ \t\n]*)\Z", rf"\1{SEPARATOR}\2"),
+    (r"(^|[ \t\n(\[\"'“‘«])([A-Z])(\.[\"'”’»)\]]*[ \t\n]*)\Z", rf"\1\2{SEPARATOR}\3"),
 )
+CURRENCY, INITIAL = r"[A-Z]{1,3}\$", r"[A-Z]\."
 RUNS = r"\.\.+|--+|!!+|\?\?+|==+|\*\*+|''|``|<<|>>"
 
 
@@ -50,8 +52,8 @@ class Tokenizer:
       kind: "unicode": a token is a run of letters and digits, joined over one apostrophe, hyphen or
         full stop ("don't", "e-mail", "U.S"), between digits also over one comma or colon, or one
         other character, with what belongs to an emoji. "ptb": as in the Penn Treebank and most
-        corpora of English: "do" "n't", "Apple" "'s", "U.S.", "Corp.", "...", web and mail
-        addresses. "whitespace": the parts between blanks.
+        corpora of English: "do" "n't", "Apple" "'s", "U.S.", "J." before a name, "Corp.", "US$",
+        "...", web and mail addresses. "whitespace": the parts between blanks.
       abbreviations: for "ptb": words that keep their full stop.
       ordinals: for "ptb": whether numbers keep a full stop within a sentence ("14. marta").
     """
@@ -104,16 +106,19 @@ class Tokenizer:
             r"(?:[A-Za-z]\.){2,}",
             *map(re.escape, sorted(self.abbreviations, key=lambda word: (-len(word), word))),
             *([r"\d+\."] if self.ordinals else []),
-            _words("[,:/]"),
+            CURRENCY,
+            _words("[,:/]", "+"),
+            INITIAL,
+            r"\w+",
             r"['’]\w+",
             RUNS,
         ]
         return re.compile("|".join([*parts, _FLAG, _SYMBOL]))
 
 
-def _words(between_digits: str) -> str:
-    """Runs of letters and digits, joined over single marks."""
-    return rf"\w+(?:(?:['’.-]|(?<=\d){between_digits}(?=\d))\w+)*"
+def _words(between_digits: str, times: str = "*") -> str:
+    """Runs of letters and digits, joined over single marks as often as ``times`` says."""
+    return rf"\w+(?:(?:['’.-]|(?<=\d){between_digits}(?=\d))\w+){times}"
 
 
 def _shadow(text: str) -> str:

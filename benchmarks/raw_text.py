@@ -1,0 +1,112 @@
+"""What raw text costs: entity F1 on a file's tokens and on its detokenised text.
+
+    python -m benchmarks.raw_text --run_dir=RUN --data=FILE
+
+Each sentence is written as normal text (``uanet_tf.text.detokenize``), cut by the run's tokenizer
+and tagged. Entities are compared by their characters, so that a wrong cut counts where it changes
+an entity. The second row leaves out entities in words with "@" or "#", which corpora of tweets cut
+now so, now so.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+Place = tuple[int, int]
+Entity = tuple[str, int, int]
+
+
+def table(run_dir: str, data: str) -> str:
+    """F1 of entities, percent, as Markdown.
+
+    Args:
+      run_dir: a trained run that labels chunks.
+      data: labelled CoNLL file.
+    """
+    import uanet_tf
+    from uanet_tf.data.conll import read_corpus
+    from uanet_tf.text.detokenize import detokenize
+
+    model = uanet_tf.load_model(run_dir)
+    sentences = read_corpus(data)
+    texts = [detokenize(sentence.tokens) for sentence in sentences]
+    cuts = [model.tokenizer.spans(text) for text, _ in texts]
+    words = [[text[a:b] for a, b in spans] for (text, _), spans in zip(texts, cuts, strict=True)]
+    scheme = model.label_scheme
+    gold = _all_entities([s.labels for s in sentences], [places for _, places in texts], scheme)
+    tagged = uanet_tf.tag(model, [sentence.tokens for sentence in sentences])
+    of_tokens = _all_entities([s.labels for s in tagged], [places for _, places in texts], scheme)
+    of_text = _all_entities([s.labels for s in uanet_tf.tag(model, words)], cuts, scheme)
+
+    def plain(number: int, entity: Entity) -> bool:
+        text = texts[number][0]
+        return not set("@#").intersection(text[max(0, entity[1] - 1) : entity[2]])
+
+    found = sum(len(set(a).intersection(b)) for (_, a), b in zip(texts, cuts, strict=True))
+    lines = ["| entities | F1, tokens | F1, text | difference |", "| --- " * 4 + "|"]
+    for name, kept in (("all", lambda *_: True), ("without @ and #", plain)):
+        scores = [_f1(gold, predicted, kept) for predicted in (of_tokens, of_text)]
+        lines.append(
+            f"| {name} | {scores[0]:.2f} | {scores[1]:.2f} | {scores[1] - scores[0]:+.2f} |"
+        )
+    tokens = sum(len(sentence.tokens) for sentence in sentences)
+    return "\n".join(
+        [
+            f"{100 * found / tokens:.2f} % of {tokens:,} tokens are found by the tokenizer "
+            f"{model.tokenizer.kind}.",
+            "",
+            *lines,
+        ]
+    )
+
+
+def _all_entities(
+    labels: Sequence[Sequence[str]], places: Sequence[Sequence[Place | None]], scheme: str
+) -> list[set[Entity]]:
+    return [_entities(*row, scheme) for row in zip(labels, places, strict=True)]
+
+
+def _entities(labels: Sequence[str], places: Sequence[Place | None], scheme: str) -> set[Entity]:
+    """Entities by their characters; one that ends in a full stop not written has no place."""
+    from uanet_tf.data.tag_schemes import decode_spans
+
+    entities = set()
+    for span in decode_spans(labels, scheme):
+        first, last = places[span.start], places[span.end - 1]
+        if first is not None and last is not None:
+            entities.add((span.type, first[0], last[1]))
+    return entities
+
+
+def _f1(
+    gold: Sequence[set[Entity]],
+    predicted: Sequence[set[Entity]],
+    kept: Callable[[int, Entity], bool],
+) -> float:
+    right = total = 0
+    for number, (expected, found) in enumerate(zip(gold, predicted, strict=True)):
+        expected = {entity for entity in expected if kept(number, entity)}
+        found = {entity for entity in found if kept(number, entity)}
+        right += len(expected & found)
+        total += len(expected) + len(found)
+    return 200 * right / max(1, total)
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.raw_text",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--run_dir", required=True)
+    parser.add_argument("--data", required=True, metavar="FILE")
+    given = parser.parse_args()
+    sys.stdout.write(table(given.run_dir, given.data) + "\n")
+
+
+if __name__ == "__main__":
+    main()

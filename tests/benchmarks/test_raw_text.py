@@ -1,0 +1,28 @@
+import re
+
+import pytest
+
+import uanet_tf
+from benchmarks import raw_text
+from uanet_tf.data.conll import read_corpus
+from uanet_tf.training.corpus_scorer import score_corpus
+
+
+def test_token_scores_are_those_of_evaluation(runs):
+    text = raw_text.table(runs.crf, runs.data)
+    scores = score_corpus(uanet_tf.load_model(runs.crf), read_corpus(runs.data), "ner")
+    assert re.match(r"(100\.00|9\d\.\d\d) % of [\d,]+ tokens are found by the tokenizer", text)
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()[2:]]
+    assert [row[0] for row in rows[2:]] == ["all", "without @ and #"]
+    assert rows[2][1] == f"{scores['f1']:.2f}"
+    for _, tokens, raw, difference in rows[2:]:
+        assert float(difference) == pytest.approx(float(raw) - float(tokens), abs=0.011)
+
+
+def test_a_wrong_cut_is_an_error_where_an_entity_stands():
+    gold = [{("PER", 0, 3), ("LOC", 8, 12)}]
+    assert raw_text._f1(gold, [{("PER", 0, 3), ("LOC", 8, 13)}], lambda *_: True) == 50
+    assert raw_text._f1(gold, [set()], lambda *_: True) == 0
+    places = [(0, 3), (4, 7), None]
+    assert raw_text._entities(["B-PER", "I-PER", "O"], places, "IOB2") == {("PER", 0, 7)}
+    assert raw_text._entities(["B-PER", "O", "B-LOC"], places, "IOB2") == {("PER", 0, 3)}
