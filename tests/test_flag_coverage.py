@@ -21,7 +21,8 @@ FIELDS = {
     if has_flag(field, "train")
 }
 # They define, check and store settings, which is not reading them.
-DEFINING = {PACKAGE / f"{name}.py" for name in ("config", "settings", "inference_options")}
+_DEFINING = ("config", "settings", "training_settings", "inference_options")
+DEFINING = {PACKAGE / f"{name}.py" for name in _DEFINING}
 
 
 def parse(*arguments: str) -> Config:

@@ -16,7 +16,7 @@ STEPS = (
     {"errors", "part_file", "printable", "registry"},
     {"arguments", "option", "strict_json", "weight_file"},
     {"checksums", "inference_options", "text"},
-    {"settings"},
+    {"settings", "training_settings"},
     {"ops", "config"},
     {"settings_record"},
     {"data", "attention", "recurrent", "recipe"},

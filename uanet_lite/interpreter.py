@@ -20,6 +20,7 @@ OUTPUTS = {
     "confidence",
     "refined",
 }
+OPTIONAL_OUTPUTS = {"accepted"}  # of a run with a target precision
 
 
 def make_runner(path: str | os.PathLike[str]) -> Run:
@@ -46,7 +47,8 @@ def make_runner(path: str | os.PathLike[str]) -> Run:
     except (ValueError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:120]
         raise InputError(f"{path} is not a TensorFlow Lite model of uanet_tf: {reason}") from error
-    if set(runner.get_input_details()) != INPUTS or set(runner.get_output_details()) != OUTPUTS:
+    outputs = set(runner.get_output_details()) - OPTIONAL_OUTPUTS
+    if set(runner.get_input_details()) != INPUTS or outputs != OUTPUTS:
         raise InputError(f"{path} is a TensorFlow Lite model of other inputs or outputs.")
 
     def run(word_ids: np.ndarray, char_ids: np.ndarray) -> dict[str, np.ndarray]:

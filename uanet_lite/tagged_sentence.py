@@ -18,6 +18,7 @@ class Entity(NamedTuple):
       token_end: position of the token after its last.
       confidence: the lowest confidence of its tokens.
       uncertainty: the highest uncertainty of its tokens, nats.
+      accepted: whether it is sure enough for the run's target precision; None: it has none.
     """
 
     text: str
@@ -28,6 +29,7 @@ class Entity(NamedTuple):
     token_end: int
     confidence: float
     uncertainty: float
+    accepted: bool | None = None
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -46,6 +48,7 @@ class TaggedSentence:
       confidence: probability of the label given, in [0, 1].
       refined: whether the gate opened, that is, the uncertainty exceeded the threshold.
       scheme: tag scheme of the labels ("IOB2", ...), None for labels of single tokens.
+      accepted: whether the label is sure enough for the run's target precision; None: it has none.
     """
 
     text: str
@@ -59,6 +62,7 @@ class TaggedSentence:
     confidence: list[float]
     refined: list[bool]
     scheme: str | None
+    accepted: list[bool] | None = None
 
     @property
     def spans(self) -> list[Span]:
@@ -81,6 +85,7 @@ class TaggedSentence:
                     end_token,
                     min(self.confidence[first:end_token]),
                     max(self.uncertainty[first:end_token]),
+                    None if self.accepted is None else all(self.accepted[first:end_token]),
                 )
             )
         return found
@@ -105,7 +110,7 @@ class TaggedSentence:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: uncertainty and confidence rounded to six decimals."""
-        return {
+        answer = {
             "text": self.text,
             "tokens": list(self.tokens),
             "labels": list(self.labels),
@@ -115,12 +120,17 @@ class TaggedSentence:
             "confidence": _rounded(self.confidence),
             "starts": list(self.starts),
             "ends": list(self.ends),
-            "entities": [
-                entity._asdict()
-                | {name: round(getattr(entity, name), 6) for name in ("confidence", "uncertainty")}
-                for entity in self.entities
-            ],
+            "entities": [_entity_dict(entity) for entity in self.entities],
         }
+        return answer if self.accepted is None else answer | {"accepted": list(self.accepted)}
+
+
+def _entity_dict(entity: Entity) -> dict[str, Any]:
+    values = entity._asdict()
+    values |= {name: round(values[name], 6) for name in ("confidence", "uncertainty")}
+    if entity.accepted is None:
+        del values["accepted"]
+    return values
 
 
 def _rounded(values: list[float]) -> list[float]:

@@ -26,6 +26,7 @@ _OUTPUTS = {
     "uncertainty": np.float32,
     "confidence": np.float32,
     "refined": np.bool_,
+    "accepted": np.bool_,  # of a run with a target precision
 }
 
 
@@ -128,12 +129,14 @@ class Tagger:
     def _tag(self, sentence: Tokens) -> TaggedSentence:
         tokens = sentence.tokens
         answers = {name: np.zeros(len(tokens), dtype) for name, dtype in _OUTPUTS.items()}
+        accepts = False
         for window in windows.split(len(tokens), self.max_tokens) if tokens else []:
             kept = slice(window.keep_start, window.keep_end)
             inside = slice(window.keep_start - window.start, window.keep_end - window.start)
             outputs = self._run(tokens[window.start : window.end])
-            for name, values in answers.items():
-                values[kept] = outputs[name][0, inside]
+            accepts = "accepted" in outputs
+            for name in outputs:
+                answers[name][kept] = outputs[name][0, inside]
         return TaggedSentence(
             *sentence,
             labels=self._label_strings(answers["label_ids"]),
@@ -143,6 +146,7 @@ class Tagger:
             confidence=answers["confidence"].tolist(),
             refined=answers["refined"].tolist(),
             scheme=self.label_scheme,
+            accepted=answers["accepted"].tolist() if accepts else None,
         )
 
     def _run(self, tokens: list[str]) -> dict[str, np.ndarray]:

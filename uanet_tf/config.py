@@ -16,9 +16,9 @@ from uanet_tf.settings import (
     DecoderConfig,
     EncoderConfig,
     RepresentationConfig,
-    TrainingConfig,
 )
 from uanet_tf.strict_json import check_fields, read_json
+from uanet_tf.training_settings import TrainingConfig
 
 MAX_CONFIG_BYTES = 2**20
 

@@ -19,6 +19,7 @@ def saved(tmp_path_factory):
     model = make_tagger(small(Config()), make_vocabulary(make_sentences("IOB2", 3), "IOB2"))
     model.threshold = 0.125
     model.calibration.set_map(np.tile([0.5, -1.0, 0.25], (4, 1)))
+    model.acceptance.set_target(0.5, np.full(len(model.class_names), 0.25))
     model.save(folder / "model.keras")
     return folder
 
@@ -49,17 +50,20 @@ def test_loads_what_keras_loads(saved):
         np.testing.assert_array_equal(one, other)
 
 
-def test_a_run_from_before_calibration_loads_without_it(saved, tmp_path):
+@pytest.mark.parametrize("missing", [["acceptance"], ["acceptance", "calibration"]])
+def test_a_run_from_before_calibration_loads_without_it(saved, tmp_path, missing):
     def forget(members):
         path = tmp_path / "w.h5"
         path.write_bytes(members["model.weights.h5"])
         with h5py.File(path, "a") as file:
-            del file["layers/calibration"]
+            for name in missing:
+                del file[f"layers/{name}"]
         return {**members, "model.weights.h5": path.read_bytes()}
 
     copy_archive(saved / "model.keras", tmp_path / "model.keras", forget)
     old, new = load_model(tmp_path), load_model(saved)
-    assert not old.calibration.is_fitted
+    assert old.calibration.is_fitted == ("calibration" not in missing)
+    assert (old.acceptance.target_precision, new.acceptance.target_precision) == (0.0, 0.5)
     assert new.calibration.is_fitted
     assert old.threshold == 0.125
     np.testing.assert_array_equal(old.drafter.decoder.kernel, new.drafter.decoder.kernel)

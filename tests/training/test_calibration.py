@@ -8,10 +8,12 @@ import pytest
 from tests.tagging.fake_model import LABELS
 from uanet_tf.calibration.logistic_map import apply_logistic_map
 from uanet_tf.data.conll import Sentence
+from uanet_tf.inference.acceptance import Acceptance
 from uanet_tf.inference.calibration import Calibration
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 from uanet_tf.training import calibration
-from uanet_tf.training.calibration import answer_groups, calibrate, fit_map
+from uanet_tf.training.answer_group import answer_groups
+from uanet_tf.training.calibration import calibrate, fit_map
 
 TRUTH = np.array([[0.5, -0.5, 0.0], [0.3, -1.0, 0.5], [0.8, -0.2, 1.0], [1.0, 0.0, 0.0]])
 TOKENS = 40
@@ -75,7 +77,13 @@ def tagger(monkeypatch):
     """Tags by ``drawn``; its confidence follows its own map, once it has one."""
     gold, tagged = drawn(100)
     model = SimpleNamespace(
-        calibration=Calibration(LABELS), calibrated=True, uncertainty="entropy", asked=[]
+        calibration=Calibration(LABELS),
+        acceptance=Acceptance(len(LABELS)),
+        class_names=LABELS,
+        label_scheme=None,
+        calibrated=True,
+        uncertainty="entropy",
+        asked=[],
     )
 
     def tag(model, sentences):
@@ -119,3 +127,20 @@ def test_the_entropy_is_read_whatever_the_gate_reads(tagger):
     calibrate(tagger, tagger.sentences, "pos")
     assert tagger.asked[1] == (True, "entropy")
     assert tagger.uncertainty == "mutual_information"
+
+
+def test_the_threshold_is_found_on_sentences_that_the_map_was_not_fitted_to(tagger):
+    report = calibrate(tagger, tagger.sentences, "pos", target_precision=0.75, seed=3)
+    found = report["acceptance"]
+    assert found["all"]["answers"] == 50 * TOKENS
+    assert found["all"]["reached"]
+    assert found["all"]["precision"] >= 0.75
+    assert tagger.acceptance.target_precision == 0.75
+    # The map is that of the other half.
+    half = [tagger.sentences[k] for k in np.random.default_rng([3, 2]).permutation(100)[:50]]
+    rows = tagger.calibration.map.numpy()
+    again = calibrate(tagger, tagger.sentences, "pos")
+    assert "acceptance" not in again
+    assert tagger.acceptance.target_precision == 0.0  # forgotten
+    assert not np.array_equal(tagger.calibration.map.numpy(), rows)
+    assert len(half) == 50

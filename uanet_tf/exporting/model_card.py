@@ -138,10 +138,28 @@ def _gate(model: Tagger, config: Config, metrics: Metrics) -> str:
         )
     if options.sampling == "distilled" and "distilled" in metrics:
         lines.append(_nearness(metrics["distilled"]))
+    lines += _confidence(model)
     lines.append("- Inference options of the export: " + _options(model) + ".")
     for split in ("dev", "test"):
         lines += _split_calibration(split, metrics.get(split, {}))
     return "\n".join(lines)
+
+
+def _confidence(model: Tagger) -> list[str]:
+    if not (model.calibrated and model.calibration.is_fitted):
+        return ["- Confidence: the model's own probability of the label, not calibrated."]
+    lines = [
+        "- Confidence: calibrated on labelled sentences that the weights were not fitted to; an "
+        "entity has the lowest of its tokens."
+    ]
+    target = model.acceptance.target_precision
+    if target:
+        lines.append(
+            f"- `accepted`: those answers were found to have a precision of at least {target:g}, "
+            "with a probability of 0.9, on text like the calibration's. An entity is accepted if "
+            "all its tokens are."
+        )
+    return lines
 
 
 def _options(model: Tagger) -> str:

@@ -17,6 +17,7 @@ class Decision(NamedTuple):
       refined_label_ids: [B, T] int32, the refiner's labels; None without a refiner.
       refined: [B, T] boolean, whether the refined label was taken; None without a refiner.
       calibrated: [B, T], calibrated confidence of the labels; None without calibration.
+      accepted: [B, T] boolean, whether that is enough for the target precision; None without one.
     """
 
     label_ids: tf.Tensor
@@ -25,6 +26,7 @@ class Decision(NamedTuple):
     refined_label_ids: tf.Tensor | None = None
     refined: tf.Tensor | None = None
     calibrated: tf.Tensor | None = None
+    accepted: tf.Tensor | None = None
 
     @property
     def confidence(self) -> tf.Tensor:

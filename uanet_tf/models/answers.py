@@ -36,11 +36,11 @@ class Answers:
 
         Returns:
           labels, draft_labels, refined_labels [B, T] int32; uncertainty (nats), confidence [B, T];
-          refined [B, T] boolean.
+          refined [B, T] boolean; with a target precision also accepted [B, T] boolean.
         """
         draft, mask = decision.draft, decision.draft.mask
         refined_ids, refined = decision.refined_label_ids, decision.refined
-        return {
+        answers = {
             "labels": self._outputs(decision.label_ids, mask),
             "draft_labels": self._outputs(draft.label_ids, mask),
             "refined_labels": self._outputs(
@@ -50,6 +50,9 @@ class Answers:
             "confidence": decision.confidence,
             "refined": tf.zeros_like(mask) if refined is None else refined,
         }
+        if decision.accepted is not None:
+            answers["accepted"] = decision.accepted & mask
+        return answers
 
     def strings(self, decision: Decision, *, return_probabilities: bool = False) -> Tensors:
         """As ``positions``, with labels as strings, "" at padding.

@@ -29,6 +29,11 @@ def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] =
         fit together; or a given setting is not read.
     """
     check_parts(config)
+    if config.training.target_precision and not config.inference.calibrated:
+        raise InputError(
+            "--target_precision is of the calibrated confidence: leave --nocalibrated out. "
+            f"Received: --target_precision={config.training.target_precision}"
+        )
     record = SettingsRecord(config)
     preset = None
     if config.representation.representation == "bert":

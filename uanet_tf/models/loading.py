@@ -73,12 +73,13 @@ def _load(path: pathlib.Path, mixed_bfloat16: bool | None) -> Tagger:
         if saved.registered_name != name:
             raise InputError(f"it is a {shown(saved.registered_name)}, not a {name}")
         stored = check_weight_file(saved.weights)
-        # Runs from before there was calibration have no weights for it.
-        added = Calibration.num_values
-        with at_most(stored + added):
+        # Runs from before there were targets, or calibration, have no weights for them.
+        acceptance = len(saved.vocabulary.labels) + 1
+        later = (0, acceptance, acceptance + Calibration.num_values)
+        with at_most(stored + max(later)):
             model = Tagger.from_settings(config, saved.vocabulary, name=saved.name)
         missing = sum(variable.shape.num_elements() for variable in model.variables) - stored
-        if missing not in (0, added):
+        if missing not in later:
             raise InputError("it holds more weights than its configuration asks for")
         model.load_weights(str(saved.weights))
     return model

@@ -11,6 +11,7 @@ from uanet_tf.data.lookup import ONE_PIECE_TOKENS, Lookup, look_up, make_lookup
 from uanet_tf.data.padding import check_predict_input
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
+from uanet_tf.inference.acceptance import Acceptance
 from uanet_tf.inference.calibration import Calibration
 from uanet_tf.inference.decision import Decision
 from uanet_tf.inference.draft import Draft
@@ -55,7 +56,7 @@ class Tagger(tf.keras.Model):
       A dictionary: labels, draft_labels, refined_labels [B, T] strings in the scheme of
       the training file; uncertainty [B, T] in nats; confidence [B, T], probability of the
       given label (calibrated, if the run is); refined [B, T] boolean: the refined label was used.
-      "" and 0 at padding.
+      "" and 0 at padding. With a target precision also accepted [B, T] boolean.
       Strings are bytes, as Keras gives them. A sentence is read in one piece, however long:
       ``uanet_tf.tag`` reads one of more than ``max_tokens`` in overlapping windows.
       With ``return_probabilities`` also probabilities [B, T, C] over ``class_names``.
@@ -84,6 +85,7 @@ class Tagger(tf.keras.Model):
         if refiner is not None:
             self.gate = RefinementGate(config.inference.threshold, name="gate")
         self.calibration = Calibration(vocabulary.labels, name="calibration")
+        self.acceptance = Acceptance(len(vocabulary.labels), name="acceptance")
         self.answers = Answers(vocabulary.labels, vocabulary.scheme)
         self._options = config.inference
         self._tag_function: Any = None
@@ -174,10 +176,14 @@ class Tagger(tf.keras.Model):
         return self._calibrated(decision)
 
     def _calibrated(self, decision: Decision) -> Decision:
-        """With calibrated confidence, if there is a calibration; nothing else changes."""
+        """With calibrated confidence, and what it is enough for, if the run is calibrated."""
         if not (self._options.calibrated and self.calibration.is_fitted):
             return decision
-        return decision._replace(calibrated=self.calibration.confidence(decision))
+        confidence = self.calibration.confidence(decision)
+        accepted = None
+        if self.acceptance.target_precision:
+            accepted = self.acceptance(confidence, decision.label_ids)
+        return decision._replace(calibrated=confidence, accepted=accepted)
 
     # As in ``graph_function``, for the graphs that Keras makes.
     @tf.autograph.experimental.do_not_convert

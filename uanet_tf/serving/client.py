@@ -21,6 +21,7 @@ _CHARACTERS_A_TOKEN = 4  # of a text; most have more
 _SIGNATURE, _THRESHOLD_SIGNATURE = "serving_default", "with_threshold"
 _LABELS = ("labels", "draft_labels", "refined_labels")
 _VALUES = ("uncertainty", "confidence", "refined")
+_OPTIONAL = ("accepted",)  # of a run with a target precision
 
 Sentence = str | Sequence[str]
 
@@ -177,7 +178,8 @@ class Client:
         for name in names:
             if len(outputs.get(name, ())) != size:
                 raise ServingError(f"The answer of {model} lacks {name}: it is no tagger of ours.")
-        return {name: outputs[name] for name in names}
+        wanted = [*names, *(name for name in _OPTIONAL if len(outputs.get(name, ())) == size)]
+        return {name: outputs[name] for name in wanted}
 
 
 def tag(

@@ -64,5 +64,6 @@ def _split(answer: TaggedSentence, passage: list[S]) -> Iterator[TaggedSentence]
             confidence=answer.confidence[start:end],
             refined=answer.refined[start:end],
             scheme=answer.scheme,
+            accepted=None if answer.accepted is None else answer.accepted[start:end],
             **labels,
         )

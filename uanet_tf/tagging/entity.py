@@ -16,6 +16,7 @@ class Entity(NamedTuple):
       token_end: position of the token after its last.
       confidence: probability that it is right, in [0, 1]: see ``entity_confidence``.
       uncertainty: the highest of its tokens, nats.
+      accepted: whether it is sure enough for the run's target precision; None: it has none.
     """
 
     text: str
@@ -26,11 +27,15 @@ class Entity(NamedTuple):
     token_end: int
     confidence: float
     uncertainty: float
+    accepted: bool | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: scores rounded to six decimals."""
+        """Plain values for JSON: scores rounded to six decimals; no ``accepted`` if None."""
         scores = {"confidence": self.confidence, "uncertainty": self.uncertainty}
-        return self._asdict() | {name: round(value, 6) for name, value in scores.items()}
+        values = self._asdict() | {name: round(value, 6) for name, value in scores.items()}
+        if self.accepted is None:
+            del values["accepted"]
+        return values
 
 
 def entity_confidence(confidences: Sequence[float]) -> float:

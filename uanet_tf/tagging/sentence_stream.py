@@ -30,6 +30,7 @@ _DTYPES = {
     "uncertainty": np.float32,
     "confidence": np.float32,
     "refined": np.bool_,
+    "accepted": np.bool_,  # of a run with a target precision
 }
 
 
@@ -229,7 +230,7 @@ def _tag_chunk(
 ) -> dict[str, np.ndarray]:
     """Runs the model over a chunk; returns its answers for all tokens, [N] each."""
     tokens = np.array(list(itertools.chain.from_iterable(chunk)), dtype=object)
-    answers = {name: np.zeros(len(tokens), dtype=dtype) for name, dtype in _DTYPES.items()}
+    answers: dict[str, np.ndarray] = {}
     pieces = _cut_pieces(lengths, model.max_tokens)
     for rows in _batches(pieces.length, batch_size, batch_tokens):
         batch = pieces.take(rows)
@@ -241,8 +242,10 @@ def _tag_chunk(
         answer = model.tag_batch(padded, batch.length.astype(np.int32))
         kept = (column >= batch.keep_start[:, None]) & (column < batch.keep_end[:, None])
         target = position[kept]
-        for name, flat in answers.items():
-            flat[target] = answer[name][kept]
+        for name in _DTYPES:
+            if name in answer:
+                flat = answers.setdefault(name, np.zeros(len(tokens), dtype=_DTYPES[name]))
+                flat[target] = answer[name][kept]
     return answers
 
 
@@ -272,6 +275,7 @@ def _sentences(
     uncertainty, confidence, refined = (
         answers[name].tolist() for name in ("uncertainty", "confidence", "refined")
     )
+    accepted = answers["accepted"].tolist() if "accepted" in answers else None
     end = 0
     for tokens in chunk:
         start, end = end, end + len(tokens)
@@ -284,4 +288,5 @@ def _sentences(
             confidence[start:end],
             refined[start:end],
             scheme,
+            accepted=None if accepted is None else accepted[start:end],
         )

@@ -29,6 +29,7 @@ class TaggedSentence:
       text: the text given; for a list of words, the words joined by single blanks.
       starts: first character of each token in ``text``.
       ends: the character after the last of each.
+      accepted: whether the label is sure enough for the run's target precision; None: it has none.
     """
 
     tokens: list[str]
@@ -42,6 +43,7 @@ class TaggedSentence:
     text: str | None = None
     starts: list[int] = dataclasses.field(default_factory=list)
     ends: list[int] = dataclasses.field(default_factory=list)
+    accepted: list[bool] | None = None
 
     def __post_init__(self) -> None:
         if self.text is None:
@@ -81,7 +83,7 @@ class TaggedSentence:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: scores rounded to six decimals, offsets in characters."""
-        return {
+        answer = {
             "text": self.text,
             "tokens": list(self.tokens),
             "labels": list(self.labels),
@@ -93,6 +95,7 @@ class TaggedSentence:
             "ends": list(self.ends),
             "entities": [entity.to_dict() for entity in self.entities],
         }
+        return answer if self.accepted is None else answer | {"accepted": list(self.accepted)}
 
     def _entity(self, span: tag_schemes.Span) -> Entity:
         tokens = slice(span.start, span.end)
@@ -106,6 +109,7 @@ class TaggedSentence:
             token_end=span.end,
             confidence=entity_confidence(self.confidence[tokens]),
             uncertainty=max(self.uncertainty[tokens]),
+            accepted=None if self.accepted is None else all(self.accepted[tokens]),
         )
 
     def _repr_html_(self) -> str:

@@ -1,49 +1,53 @@
 """Fits the calibration of confidence to development data, after training."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from absl import logging
 
 from uanet_tf.calibration.logistic_map import fit_logistic_map
 from uanet_tf.data.conll import Sentence
-from uanet_tf.data.tag_schemes import Span
 from uanet_tf.inference.calibration import COLUMNS, OUTSIDE, ROWS, SMALLEST
 from uanet_tf.metrics import scoring
-from uanet_tf.metrics.calibration import calibration_error
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
+from uanet_tf.training.acceptance import accept
+from uanet_tf.training.answer_group import answer_groups
 
 # More of the probability, less of the uncertainty: nothing else means more confidence.
 _SIGNS = (1, -1)
 _PROBABILITY = (1.0, 0.0, 0.0)  # a row that leaves the probability as it is
 
 
-class Answers(NamedTuple):
-    """Confidence of a group of answers, and which are right: [N] each."""
-
-    confidence: np.ndarray
-    right: np.ndarray
-
-    @property
-    def error(self) -> float:
-        """Expected calibration error, percent; 0 of no answers."""
-        return calibration_error(*self) if len(self.right) else 0.0
-
-
-def calibrate(tagger: Tagger, sentences: Sequence[Sentence], task: str) -> dict[str, Any]:
+def calibrate(
+    tagger: Tagger,
+    sentences: Sequence[Sentence],
+    task: str,
+    *,
+    target_precision: float = 0.0,
+    target_by_type: bool = False,
+    seed: int = 1,
+) -> dict[str, Any]:
     """Fits the map of ``tagger.calibration`` to labelled sentences, and sets it.
+
+    With a target precision the map is fitted to a random half of the sentences, and the confidence
+    from which answers are accepted is found on the other: the promise holds for answers to which
+    nothing was fitted.
 
     Args:
       tagger: with its final weights and Gamma.
       sentences: development data, which no weight was fitted to.
       task: "ner" or "pos".
+      target_precision: in [0, 1); 0: there is no target, and what was set is forgotten.
+      target_by_type: a threshold for each type.
+      seed: of the halves.
 
     Returns:
       For "tokens" and, for "ner", "entities": ``size``, and ``ece_before`` and ``ece_after``,
-      expected calibration errors on these sentences in percent.
+      expected calibration errors on all these sentences in percent. With a target also
+      "acceptance", see ``accept``.
     """
     gold = [sentence.labels for sentence in sentences]
     if tagger.calibration.is_fitted:
@@ -54,22 +58,26 @@ def calibrate(tagger: Tagger, sentences: Sequence[Sentence], task: str) -> dict[
         kind, tagger.uncertainty = tagger.uncertainty, "entropy"
         totals = _tag(tagger, sentences)
         tagger.uncertainty = kind
-    tagger.calibration.set_map(fit_map(gold, plain, totals, task))
+    order = np.random.default_rng([seed, 2]).permutation(len(sentences))
+    half = (len(order) + 1) // 2 if target_precision else len(order)
+    truths, answers, entropies = ([part[k] for k in order[:half]] for part in (gold, plain, totals))
+    tagger.calibration.set_map(fit_map(truths, answers, entropies, task))
+    tagger.acceptance.set_target(0.0, np.zeros(len(tagger.class_names)))
     tagger.calibrated = True
-    before, after = (answer_groups(gold, t, task) for t in (plain, _tag(tagger, sentences)))
-    report = {
-        name: {
-            "size": len(before[name].right),
-            "ece_before": before[name].error,
-            "ece_after": after[name].error,
-        }
-        for name in before
-    }
-    for name, scores in report.items():
-        logging.info(
-            "calibrated on %d %s of dev: ECE %.2f %% -> %.2f %%",
-            *(scores["size"], name, scores["ece_before"], scores["ece_after"]),
+    calibrated = _tag(tagger, sentences)
+    before, after = (answer_groups(gold, tagged, task) for tagged in (plain, calibrated))
+    report: dict[str, Any] = {}
+    for name, group in before.items():
+        errors = {"ece_before": group.error, "ece_after": after[name].error}
+        report[name] = {"size": len(group.right), **errors}
+        logging.info("calibrated %s: ECE on dev %.2f %% -> %.2f %%", name, *errors.values())
+    if target_precision:
+        truths, answers = ([part[k] for k in order[half:]] for part in (gold, calibrated))
+        group = answer_groups(truths, answers, task)["entities" if task == "ner" else "tokens"]
+        report["acceptance"] = accept(
+            tagger, group, target=target_precision, by_type=target_by_type
         )
+        tagger.calibrated = True  # graphs from now on accept
     return report
 
 
@@ -106,20 +114,6 @@ def fit_map(
             else _PROBABILITY
         )
     return rows
-
-
-def answer_groups(
-    gold: scoring.Labels, tagged: Sequence[TaggedSentence], task: str
-) -> dict[str, Answers]:
-    """``tokens`` and, for "ner", ``entities``, with their confidence."""
-    right = scoring.right_tokens(gold, [answer.labels for answer in tagged], task=task)
-    groups = {"tokens": Answers(np.concatenate([a.confidence for a in tagged]), right)}
-    if task == "ner":
-        given = [answer.entities for answer in tagged]
-        confidence = np.array([entity.confidence for found in given for entity in found])
-        spans = [[Span(e.type, e.token_start, e.token_end) for e in found] for found in given]
-        groups["entities"] = Answers(confidence, scoring.right_entities(gold, spans))
-    return groups
 
 
 def _tag(tagger: Tagger, sentences: Sequence[Sentence]) -> list[TaggedSentence]:

@@ -227,11 +227,19 @@ class _Training:
         return self._write_metrics(**distilled, **calibrated, **final)
 
     def _calibrate(self) -> dict[str, Metrics]:
+        """Fits the confidence, and from which on answers are accepted."""
+        training = self.config.training
         if not self.config.inference.calibrated:
             return {}
-        return {
-            "calibration": calibrate(self.tagger, self.prepared.splits["dev"], self.prepared.task)
-        }
+        report = calibrate(
+            self.tagger,
+            self.prepared.splits["dev"],
+            self.prepared.task,
+            target_precision=training.target_precision,
+            target_by_type=training.target_by_type,
+            seed=training.seed,
+        )
+        return {"calibration": report}
 
     def _distill(self) -> dict[str, Metrics]:
         """Trains the head of ``--sampling=distilled``, before anything depends on it."""

@@ -18,7 +18,7 @@ from tensorflow.lite.python.convert_phase import ConverterError
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.saving import save_signatures
 from uanet_tf.exporting.signatures import DEFAULT
-from uanet_tf.models.answers import Tensors
+from uanet_tf.models.answers import LABELS, Tensors
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.time_blocks import loops_in_blocks
@@ -44,7 +44,7 @@ def convert(model: Tagger, precisions: Sequence[str] = (FLOAT32,)) -> dict[str, 
     ``serving_default``: ``word_ids`` [1, T], ``char_ids`` [1, T, W] int32, ids as
       ``TokenLookup`` gives them -> label_ids, draft_label_ids, refined_label_ids [1, T] int32,
       positions in ``model.label_names``; uncertainty (nats), confidence [1, T]; refined [1, T]
-      boolean.
+      boolean; of a run with a target precision also accepted [1, T] boolean.
     ``draft``: the same inputs -> label_ids and uncertainty of the draft, without the refiner.
 
     Args:
@@ -96,7 +96,7 @@ def _signatures(model: Tagger) -> dict[str, Any]:
             "label_ids": tagged["labels"],
             "draft_label_ids": tagged["draft_labels"],
             "refined_label_ids": tagged["refined_labels"],
-            **{name: tagged[name] for name in ("uncertainty", "confidence", "refined")},
+            **{name: tagged[name] for name in tagged if name not in LABELS},
         }
         return _as_long(outputs, word_ids)
 

@@ -211,4 +211,5 @@ _TENSORS = {
     "uncertainty": TensorInfo("Uncertainty of the draft, nats.", ("batch", "token")),
     "confidence": TensorInfo("Probability of the label.", ("batch", "token")),
     "refined": TensorInfo("Whether the refined label was used.", ("batch", "token")),
+    "accepted": TensorInfo("Whether it is sure enough for the target.", ("batch", "token")),
 }

@@ -36,6 +36,7 @@ _OUTPUTS = {
     "uncertainty": ("uncertainty", np.float32),
     "confidence": ("confidence", np.float32),
     "refined": ("refined", np.bool_),
+    "accepted": ("accepted", np.bool_),  # of a run with a target precision
 }
 
 
@@ -144,7 +145,11 @@ class TFLiteTagger:
         """Tags [B, T] padded tokens; labels are positions in ``label_names``, 0 at padding."""
         mask = np.arange(tokens.shape[1]) < lengths[:, np.newaxis]  # [B, T]
         word_ids, char_ids = self.ids(tokens[mask].tolist())
-        answers = {name: np.zeros(mask.shape, dtype) for name, (_, dtype) in _OUTPUTS.items()}
+        answers = {
+            name: np.zeros(mask.shape, dtype)
+            for name, (_, dtype) in _OUTPUTS.items()
+            if name != "accepted"
+        }
         end = 0
         for row, length in enumerate(lengths):
             start, end = end, end + int(length)
@@ -154,8 +159,10 @@ class TFLiteTagger:
             width = max(1, np.count_nonzero(chars, axis=1).max())  # of this sentence
             outputs = self.run(word_ids[np.newaxis, start:end], chars[np.newaxis, :, :width])
             self._check_labels(outputs)
-            for name, (output, _) in _OUTPUTS.items():
-                answers[name][row, :length] = outputs[output][0]
+            for name, (output, dtype) in _OUTPUTS.items():
+                if output in outputs:
+                    values = answers.setdefault(name, np.zeros(mask.shape, dtype))
+                    values[row, :length] = outputs[output][0]
         return answers
 
     def _check_labels(self, outputs: Mapping[str, np.ndarray]) -> None:

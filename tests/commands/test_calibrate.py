@@ -1,0 +1,83 @@
+"""``uanet calibrate``: its arguments and what it prints."""
+
+import pytest
+
+from uanet_tf.commands import calibrate
+from uanet_tf.errors import InputError
+from uanet_tf.training import recalibration
+
+FOUND = {
+    "tokens": {"size": 5, "ece_before": 12.345, "ece_after": 1.0},
+    "acceptance": {
+        "target": 0.95,
+        "error": 0.1,
+        "by_type": True,
+        "all": {},
+        "types": {
+            "LOC": {"reached": False, "answers": 7, "best": 0.625, "target": 0.95},
+            "PER": {
+                "reached": True,
+                "answers": 1000,
+                "threshold": 0.875,
+                "accepted": 0.5,
+                "precision": 0.9625,
+                "target": 0.95,
+            },
+        },
+    },
+}
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "data.conll"
+    path.write_text("p0 B-PER\nq1 I-PER\n\nX2 B-LOC\nx O\nP3 B-PER\n")
+    return path
+
+
+def test_what_it_prints(run_dir, data, call, capsys, monkeypatch):
+    asked = []
+
+    def recalibrate(folder, sentences, **options):
+        asked.append((folder, len(sentences), options))
+        return FOUND
+
+    monkeypatch.setattr(recalibration, "recalibrate", recalibrate)
+    arguments = ["--target_precision=0.95", "--target_by_type"]
+    assert call(calibrate, f"--run_dir={run_dir}", f"--data={data}", *arguments) == 0
+    assert asked == [(str(run_dir), 2, {"target_precision": 0.95, "target_by_type": True})]
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert lines[0].startswith("tokens: ECE 12.35 % -> 1.00 % (5 of ")
+    assert '"LOC": cannot be promised from 7 answers' in lines[1]
+    assert lines[1].endswith("0.625")
+    assert '"PER": from confidence 0.875 on, 50.0 % of 1,000 answers, 96.2 %' in lines[2]
+    assert err == ""
+
+
+def test_an_error_names_the_file(run_dir, data, call, capsys, monkeypatch):
+    def recalibrate(*_, **__):
+        raise InputError("no chunks.")
+
+    monkeypatch.setattr(recalibration, "recalibrate", recalibrate)
+    assert call(calibrate, f"--run_dir={run_dir}", f"--data={data}") == 2
+    assert f"{data}: no chunks." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--data=x"], "--run_dir is required"),
+        (["--run_dir={run_dir}"], "--data is required"),
+        (["--run_dir={run_dir}", "--data={data}", "--target_precision=1"], "must be in [0, 1)"),
+        (["--run_dir={run_dir}", "--data={data}", "--target_precision=-0.5"], "must be in [0, 1)"),
+        (["--run_dir={run_dir}", "--data=no such file"], "no such file"),
+        (["--run_dir={run_dir}", "--data={data}"], "holds no model.keras"),
+    ],
+)
+def test_wrong_arguments(run_dir, data, call, capsys, arguments, said):
+    filled = [argument.format(run_dir=run_dir, data=data) for argument in arguments]
+    assert call(calibrate, *filled) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert "Traceback" not in err

@@ -1,0 +1,67 @@
+"""A finished run is calibrated on another file."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+import uanet_tf
+from tests.training.tiny_run import LIGHT, metrics, tiny_config
+from uanet_tf.data.conll import read_corpus
+from uanet_tf.errors import InputError
+from uanet_tf.training.fit import fit
+from uanet_tf.training.recalibration import recalibrate
+
+
+@pytest.fixture(scope="module")
+def run_dir(corpus, tmp_path_factory):
+    path = tmp_path_factory.mktemp("run") / "a"
+    # Of single tokens: so small a model finds no entity.
+    fit(tiny_config(corpus, **LIGHT, task="pos", target_precision=0.5), path)
+    return path
+
+
+def test_training_finds_the_threshold(run_dir, corpus):
+    found = metrics(run_dir)["calibration"]["acceptance"]
+    assert (found["target"], found["error"], found["by_type"]) == (0.5, 0.1, False)
+    assert found["all"]["reached"]
+    model = uanet_tf.load_model(run_dir)
+    assert model.acceptance.target_precision == 0.5
+    thresholds = model.acceptance.thresholds.numpy()
+    np.testing.assert_allclose(thresholds, found["all"]["threshold"], rtol=1e-6)
+    tokens = sum(len(sentence.tokens) for sentence in read_corpus(corpus.dev))
+    assert 0.2 * tokens < found["all"]["answers"] < 0.8 * tokens  # those of half the sentences
+
+
+def test_the_run_keeps_all_but_its_calibration(run_dir, corpus, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(run_dir, copy)
+    sentences = read_corpus(corpus.test)
+    report = recalibrate(copy, sentences)
+    before, after = metrics(run_dir), metrics(copy)
+    assert report == after.pop("calibration") != before.pop("calibration")
+    assert "acceptance" not in report
+    assert before == after
+    old, new = uanet_tf.load_model(run_dir), uanet_tf.load_model(copy)
+    assert new.acceptance.target_precision == 0.0
+    assert (new.calibration.map.numpy() != old.calibration.map.numpy()).any()
+    changed = {v.name for v in (*old.calibration.weights, *old.acceptance.weights)}
+    for one, other in zip(old.weights, new.weights, strict=True):
+        if one.name not in changed:
+            assert (one.numpy() == other.numpy()).all()
+
+
+def test_a_run_that_is_not_complete_is_refused(run_dir, corpus, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(run_dir, copy)
+    found = metrics(copy)
+    (copy / "metrics.json").write_text(json.dumps({k: v for k, v in found.items() if k != "dev"}))
+    with pytest.raises(InputError, match="holds no complete run"):
+        recalibrate(copy, read_corpus(corpus.test))
+
+
+def test_a_target_needs_calibration(corpus, tmp_path):
+    with pytest.raises(InputError, match="leave --nocalibrated out"):
+        fit(tiny_config(corpus, target_precision=0.5, calibrated=False), tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,106 @@
+"""Fits a trained run's confidence to a labelled file, again.
+
+    uanet calibrate --run_dir=R --data=FILE
+    uanet calibrate --run_dir=R --data=FILE --target_precision=0.95
+
+Training fits it to the development file. Text of another kind, such as an application's, needs
+a calibration of its own: labelled sentences that the run was not trained on. Only the confidence
+changes, and what it is enough for: no label, no uncertainty. With --target_precision half of the
+file is kept for the confidence from which entities are accepted. Writes model.keras and
+metrics.json of the run; exports have to be made again.
+"""
+
+import json
+from typing import Any
+
+from absl import flags, logging
+
+from uanet_tf.commands import runner
+from uanet_tf.config import load_config
+from uanet_tf.data.conll import read_corpus
+from uanet_tf.data.text_lines import display_name
+from uanet_tf.errors import InputError
+
+FLAGS = flags.FlagValues()
+flags.DEFINE_string("run_dir", None, "Directory of a trained run.", flag_values=FLAGS)
+flags.DEFINE_string("data", None, "Labelled CoNLL file (required).", flag_values=FLAGS)
+for _column in ("token", "label"):
+    flags.DEFINE_integer(
+        f"{_column}_column",
+        None,
+        f"Column of the {_column}; negative counts from the end. Default: the run's.",
+        flag_values=FLAGS,
+    )
+flags.DEFINE_float(
+    "target_precision",
+    0.0,
+    "Precision that accepted entities (or tokens, where labels are no chunks) shall have, with a "
+    "probability of 0.9; 0: nothing is marked as accepted.",
+    flag_values=FLAGS,
+)
+flags.DEFINE_boolean(
+    "target_by_type", False, "A threshold for each type by itself.", flag_values=FLAGS
+)
+
+
+def main() -> None:
+    """Runs the command with the flags in ``FLAGS``."""
+    if not FLAGS.run_dir:
+        raise InputError("--run_dir is required: the directory of a trained run.")
+    if not FLAGS.data:
+        raise InputError("--data is required: the labelled file to calibrate on.")
+    if not 0.0 <= FLAGS.target_precision < 1.0:
+        raise InputError(
+            f"--target_precision must be in [0, 1). Received: {FLAGS.target_precision}"
+        )
+    settings = load_config(FLAGS.run_dir).data
+    sentences = read_corpus(
+        FLAGS.data,
+        token_column=settings.token_column if FLAGS.token_column is None else FLAGS.token_column,
+        label_column=settings.label_column if FLAGS.label_column is None else FLAGS.label_column,
+    )
+    from uanet_tf.training.recalibration import recalibrate  # TensorFlow, not for --help
+
+    try:
+        report = recalibrate(
+            FLAGS.run_dir,
+            sentences,
+            target_precision=FLAGS.target_precision,
+            target_by_type=FLAGS.target_by_type,
+        )
+    except InputError as error:
+        raise InputError(f"{display_name(FLAGS.data)}: {error}") from None
+    print("\n".join(_lines(report)))
+
+
+def _lines(report: dict[str, Any]) -> list[str]:
+    """What was found, for people."""
+    found = dict(report)
+    acceptance = found.pop("acceptance", None)
+    lines = [
+        f"{name}: ECE {scores['ece_before']:.2f} % -> {scores['ece_after']:.2f} % "
+        f"({scores['size']:,} of {display_name(FLAGS.data)})"
+        for name, scores in found.items()
+    ]
+    if acceptance is not None:
+        parts = acceptance["types"] if acceptance["by_type"] else {"all": acceptance["all"]}
+        lines += [_acceptance_line(name, part) for name, part in parts.items()]
+    return lines
+
+
+def _acceptance_line(name: str, part: dict[str, Any]) -> str:
+    said = f"precision {part['target']:g}, {json.dumps(name, ensure_ascii=False)}: "
+    if not part["reached"]:
+        return said + (
+            f"cannot be promised from {part['answers']:,} answers, nothing is accepted; "
+            f"the best that can: {part['best']:.3f}"
+        )
+    return said + (
+        f"from confidence {part['threshold']:.3f} on, {100 * part['accepted']:.1f} % of "
+        f"{part['answers']:,} answers, {100 * part['precision']:.1f} % of these are right"
+    )
+
+
+def run() -> None:
+    """Runs the command with the program's arguments, and exits."""
+    runner.run(main, flag_values=FLAGS, verbosity=logging.ERROR)

@@ -1,0 +1,54 @@
+"""The answers of a tagger that are right or wrong: tokens, or entities."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from uanet_tf.data.tag_schemes import Span
+from uanet_tf.metrics import scoring
+from uanet_tf.metrics.calibration import calibration_error
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
+
+
+class AnswerGroup(NamedTuple):
+    """Answers for labelled sentences: [N] each.
+
+    Attributes:
+      confidence: in [0, 1].
+      right: booleans.
+      types: type of each entity, label of each token.
+    """
+
+    confidence: np.ndarray
+    right: np.ndarray
+    types: np.ndarray
+
+    @property
+    def error(self) -> float:
+        """Expected calibration error, percent; 0 of no answers."""
+        return calibration_error(self.confidence, self.right) if len(self.right) else 0.0
+
+
+def answer_groups(
+    gold: scoring.Labels, tagged: Sequence[TaggedSentence], task: str
+) -> dict[str, AnswerGroup]:
+    """``tokens`` and, for "ner", ``entities`` of tagged sentences."""
+    labels = [answer.labels for answer in tagged]
+    groups = {
+        "tokens": AnswerGroup(
+            np.array([value for answer in tagged for value in answer.confidence]),
+            scoring.right_tokens(gold, labels, task=task),
+            np.array([label for row in labels for label in row]),
+        )
+    }
+    if task == "ner":
+        given = [answer.entities for answer in tagged]
+        entities = [entity for found in given for entity in found]
+        spans = [[Span(e.type, e.token_start, e.token_end) for e in found] for found in given]
+        groups["entities"] = AnswerGroup(
+            np.array([entity.confidence for entity in entities]),
+            scoring.right_entities(gold, spans),
+            np.array([entity.type for entity in entities], object),
+        )
+    return groups

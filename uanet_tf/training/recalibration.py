@@ -1,0 +1,48 @@
+"""Fits the confidence of a finished run to other labelled sentences."""
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from uanet_tf.data.conll import Sentence
+from uanet_tf.errors import InputError
+from uanet_tf.models.loading import load_model
+from uanet_tf.training.calibration import calibrate
+from uanet_tf.training.run_directory import RunDirectory
+
+
+def recalibrate(
+    run_dir: str | os.PathLike[str],
+    sentences: Sequence[Sentence],
+    *,
+    target_precision: float = 0.0,
+    target_by_type: bool = False,
+) -> dict[str, Any]:
+    """Calibrates the model of a run anew, and writes it and the ``calibration`` of its metrics.
+
+    Args:
+      run_dir: of a complete run.
+      sentences: with labels; the run was not trained on them.
+      target_precision, target_by_type: see ``calibrate``.
+
+    Raises:
+      InputError: the run is not complete, cannot be read or written, or labels of the sentences
+        are of another kind.
+    """
+    run = RunDirectory(run_dir)
+    model = load_model(run_dir)
+    metrics = run.finished_metrics()
+    if metrics is None:
+        raise InputError(f"--run_dir={run_dir} holds no complete run: finish its training.")
+    metrics["calibration"] = calibrate(
+        model,
+        sentences,
+        "pos" if model.label_scheme is None else "ner",
+        target_precision=target_precision,
+        target_by_type=target_by_type,
+    )
+    with run.writing(run.model) as part:
+        model.save(part)
+    run.write(run.metrics, json.dumps(metrics, indent=2) + "\n")
+    return metrics["calibration"]
