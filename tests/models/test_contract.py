@@ -59,6 +59,7 @@ ALL_CHECKS_OF = ("uanet_shared_argmax_mutual_information", "bilstm_crf", "bert_s
 LIKE = {
     "quickstart": "uanet_fast",
     "ten_epochs": "uanet_fast",
+    "uanet_vectors": "uanet_fast",
     "bert_crf": "bert_softmax",
     "char_attention_softmax": "char_attention_crf",
     "id_cnn_softmax": "id_cnn_crf",
