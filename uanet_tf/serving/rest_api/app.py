@@ -12,7 +12,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from uanet_tf.serving.rest_api.handler import Answer, Handler, error_answer
+from uanet_tf.serving.rest_api.answer import Answer, error_answer
+from uanet_tf.serving.rest_api.handler import Handler
 from uanet_tf.serving.rest_api.limits import Limits
 from uanet_tf.serving.rest_api.rest_error import RestError
 

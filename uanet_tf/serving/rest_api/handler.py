@@ -1,39 +1,32 @@
 """From a request to its answer, without any HTTP machinery."""
 
-import json
 import re
 import threading
 import zlib
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any
 
-from uanet_tf.serving.rest_api import json_request, json_response, routes
+import numpy as np
+
+from uanet_tf.serving.rest_api import (
+    json_request,
+    json_response,
+    open_inference_routes,
+    routes,
+)
+from uanet_tf.serving.rest_api.answer import Answer, error_answer, json_answer
 from uanet_tf.serving.rest_api.limits import Limits
+from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 from uanet_tf.serving.rest_api.memory import give_memory_back
 from uanet_tf.serving.rest_api.model_manager import ModelManager
+from uanet_tf.serving.rest_api.open_inference_handler import OpenInferenceHandler
 from uanet_tf.serving.rest_api.rest_error import RestError, bad_request, unimplemented
 from uanet_tf.serving.rest_api.token_budget import TokenBudget, count_tokens
 
-_JSON = "application/json"
 _ORIGIN = re.compile(r"https?://.+")
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 # Larger requests hold memory that is worth freeing before the model runs.
 _MANY_TOKENS = 1024
-
-
-class Answer(NamedTuple):
-    """An HTTP answer."""
-
-    status: int
-    body: bytes = b""
-    content_type: str = _JSON
-
-
-def error_answer(error: RestError) -> Answer:
-    """``{"error": "..."}`` with the error's code."""
-    if error.message is None:
-        return Answer(error.status)
-    return Answer(error.status, json.dumps({"error": error.message}).encode("ascii"))
 
 
 class Handler:
@@ -48,6 +41,7 @@ class Handler:
         self._manager = manager
         self._limits = limits
         self._budget = TokenBudget(limits.tokens, limits.answer_seconds)
+        self._open_inference = OpenInferenceHandler(manager, self._run, self._unpack)
 
     def quick_answer(self, method: str, target: str, origin: str = "") -> Answer | None:
         """Answers requests that need no model; None: ``predict`` has to.
@@ -57,6 +51,8 @@ class Handler:
           target: path as it was sent, with the query string.
           origin: header of that name.
         """
+        if open_inference_routes.is_open_inference(target):
+            return self._open_inference.quick_answer(method, target)
         if not routes.is_api(target):
             return Answer(HTTPStatus.NOT_FOUND, b"404 Not Found\n", "text/plain")
         if method == "OPTIONS":
@@ -66,9 +62,9 @@ class Handler:
         try:
             route = routes.parse(method, target)
             if route.kind == "status":
-                return _json(self._status(route))
+                return json_answer(self._status(route))
             if route.kind == "metadata":
-                return _json(self._metadata(route))
+                return json_answer(self._metadata(route))
         except RestError as error:
             return error_answer(error)
         return None
@@ -89,6 +85,8 @@ class Handler:
           gzipped: whether the body is.
           unwanted: set, as soon as nobody waits for the answer: then no model is run for it.
         """
+        if open_inference_routes.is_open_inference(target):
+            return self._open_inference.infer(target, body, gzipped=gzipped, unwanted=unwanted)
         try:
             route = routes.parse("POST", target)
             if gzipped:
@@ -100,16 +98,27 @@ class Handler:
                     raise _not_predict(route.kind, model.method(signature))
                 inputs = json_request.read_inputs(request, model.input_types(signature))
                 del request, body  # large ones would be kept while the model runs
-                tokens = count_tokens(inputs.tensors)
-                with self._budget.spend(tokens):
-                    if unwanted is not None and unwanted.is_set():
-                        raise self.too_late()
-                    outputs = model.predict(signature, inputs.tensors)
-                    if tokens >= _MANY_TOKENS:
-                        give_memory_back(collect=False)
+                outputs = self._run(model, signature, inputs.tensors, unwanted)
             return Answer(HTTPStatus.OK, json_response.predictions(outputs, rows=inputs.rows))
         except RestError as error:
             return error_answer(error)
+
+    def _run(
+        self,
+        model: LoadedModel,
+        signature: str,
+        tensors: dict[str, np.ndarray],
+        unwanted: threading.Event | None,
+    ) -> dict[str, np.ndarray]:
+        """Runs a model in its turn, within the budget of tokens."""
+        tokens = count_tokens(tensors)
+        with self._budget.spend(tokens):
+            if unwanted is not None and unwanted.is_set():
+                raise self.too_late()
+            outputs = model.predict(signature, tensors)
+            if tokens >= _MANY_TOKENS:
+                give_memory_back(collect=False)
+        return outputs
 
     def too_large(self) -> RestError:
         """The error of a body over the limit (413)."""
@@ -179,7 +188,3 @@ def _not_predict(kind: str, method: str) -> RestError:
     if method != wanted:
         return bad_request(f"{names[kind]} signature method_name must be {wanted}. Was: {method}")
     return unimplemented(f"This development server does not answer :{kind}, TF Serving does.")
-
-
-def _json(value: dict[str, Any]) -> Answer:
-    return Answer(HTTPStatus.OK, json.dumps(value, indent=1).encode("ascii"))

@@ -140,6 +140,16 @@ class ModelManager:
             raise not_found(f"Could not find {wanted} of model {name}")
         return sorted(states.items(), reverse=True)
 
+    def loaded_versions(self, name: str) -> list[int]:
+        """Versions of a model that answer, in ascending order."""
+        with self._changed:
+            return sorted(self._served.get(name, {}))
+
+    def is_ready(self) -> bool:
+        """Whether every model has a version that answers."""
+        with self._changed:
+            return all(self._served.values())
+
     def _labelled(self, name: str, label: str) -> int:
         settings = self._settings.get(name)
         if settings is None or label not in settings.labels:
