@@ -57,6 +57,32 @@ def test_target_is_reached_in_nine_of_ten_splits(case):
     assert sum(population.precision(threshold) < target for threshold in naive) > 0.3 * SPLITS
 
 
+@pytest.mark.parametrize(("alpha", "beta", "target"), [(3, 0.5, 0.95), (4, 1, 0.9)])
+def test_calibrated_confidence_says_where_to_begin(alpha, beta, target):
+    """More is kept, most of all where there are few answers; and the promise too."""
+    population = Population(alpha, beta)
+    rng = np.random.default_rng(3)
+    kept, missed = {True: 0.0, False: 0.0}, 0
+    for size in [150] * 50 + [600] * 50:
+        drawn = population.draw(rng, size)
+        for calibrated in kept:
+            found = accept_from(*drawn, target=target, calibrated=calibrated)
+            kept[calibrated] += population.kept(found.threshold)
+            below = found.reached and population.precision(found.threshold) < target
+            missed += calibrated and below
+    assert missed <= 10
+    assert kept[True] > 1.05 * kept[False]
+
+
+def test_a_promise_does_not_need_calibrated_confidence():
+    population = CASES["overconfident"][0]
+    rng = np.random.default_rng(4)
+    found = [
+        accept_from(*population.draw(rng, 600), target=0.95, calibrated=True) for _ in "x" * 99
+    ]
+    assert sum(population.precision(a.threshold) < 0.95 for a in found if a.reached) <= 10
+
+
 def _naive(confidence, right, target):
     order = np.argsort(-confidence)
     precision = np.cumsum(right[order]) / np.arange(1, len(order) + 1)

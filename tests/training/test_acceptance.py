@@ -42,7 +42,7 @@ def tagger(classes=CLASSES, scheme="IOB2"):
 def test_one_threshold_for_all_types(said):
     model, given = tagger(), answers()
     report = accept(model, given, target=0.5, by_type=False)
-    expected = accept_from(given.confidence, given.right, target=0.5)
+    expected = accept_from(given.confidence, given.right, target=0.5, calibrated=True)
     assert expected.reached
     assert report["all"] == expected._asdict()
     np.testing.assert_allclose(

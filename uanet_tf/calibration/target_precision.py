@@ -9,8 +9,10 @@ that would need a wrong rejection at the first threshold at which the target is 
 test at the level ``error`` does that so often.
 
 A test of too few answers cannot reject, and would end the sequence. So it begins at the first
-threshold that accepts twice as many answers as a test without any error needs. That looks at
-confidences, not at what is right, and costs nothing as long as lower confidence means lower
+threshold that accepts twice as many answers as a test without any error needs. With calibrated
+confidences it begins where the test is most likely to reject if they are what they say: where the
+mean confidence of what is accepted is most standard errors above the target. Both look at
+confidences, not at what is right, and cost nothing as long as lower confidence means lower
 precision. The grid of thresholds does not depend on the data.
 """
 
@@ -54,7 +56,12 @@ class Acceptance(NamedTuple):
 
 
 def accept_from(
-    confidence: np.ndarray, right: np.ndarray, *, target: float, error: float = ERROR
+    confidence: np.ndarray,
+    right: np.ndarray,
+    *,
+    target: float,
+    error: float = ERROR,
+    calibrated: bool = False,
 ) -> Acceptance:
     """Finds the lowest confidence from which answers reach a precision.
 
@@ -64,13 +71,21 @@ def accept_from(
       right: [N] booleans.
       target: precision to be reached, in (0, 1).
       error: probability with which it may be missed, in (0, 1).
+      calibrated: whether confidences are calibrated. The promise does not depend on it; how much
+        is accepted does.
     """
     confidence, right = np.asarray(confidence, np.float64), np.asarray(right, bool)
     order = np.argsort(-confidence, kind="stable")
     hits = np.append(0, np.cumsum(right[order]))
     taken = np.searchsorted(-confidence[order], -THRESHOLDS, side="right")  # at each threshold
-    fewest = min(2 * math.ceil(math.log(error) / math.log(target)), len(right))
-    start = int(np.argmax(taken >= max(fewest, 1))) if len(right) else len(THRESHOLDS) - 1
+    if not len(right):
+        start = len(THRESHOLDS) - 1
+    elif calibrated:
+        sums = np.append(0.0, np.cumsum(confidence[order]))[taken]
+        start = int(np.argmax((sums - target * taken) / np.sqrt(np.maximum(taken, 1))))
+    else:
+        fewest = min(2 * math.ceil(math.log(error) / math.log(target)), len(right))
+        start = int(np.argmax(taken >= max(fewest, 1)))
     chosen = None
     for number in range(start, len(THRESHOLDS)):
         count = int(taken[number])

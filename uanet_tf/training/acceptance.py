@@ -1,5 +1,6 @@
 """Finds the confidence from which a tagger's answers are accepted, for a target precision."""
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,13 +29,12 @@ def accept(tagger: Tagger, answers: AnswerGroup, *, target: float, by_type: bool
       ``target``, ``error``, ``by_type``; ``all``, and for each type an entry of ``types``, with the
       fields of ``calibration.target_precision.Acceptance``.
     """
-    together = accept_from(answers.confidence, answers.right, target=target)
+    find = functools.partial(accept_from, target=target, calibrated=True)
+    together = find(answers.confidence, answers.right)
     types = {}
     for name in sorted(set(answers.types)):
         of_type = answers.types == name
-        types[name] = accept_from(
-            answers.confidence[of_type], answers.right[of_type], target=target
-        )
+        types[name] = find(answers.confidence[of_type], answers.right[of_type])
     tagger.acceptance.set_target(
         target, _thresholds(tagger, together.threshold, types if by_type else None)
     )
