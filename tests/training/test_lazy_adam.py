@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.training.lazy_adam import LazyAdamW
 
 STEPS = 5
@@ -76,3 +77,16 @@ def test_comes_back_from_its_config():
     assert isinstance(copy, LazyAdamW)
     assert copy.get_config() == optimizer.get_config()
     assert copy.decoupled_decay == 0.1
+
+
+def test_powers_are_computed_once_per_step():
+    variables = [table() for _ in range(5)]
+    optimizer = LazyAdamW(0.05)
+    optimizer.build(variables)
+
+    @graph_function()
+    def step():
+        optimizer.apply_gradients([(tf.ones_like(v), v) for v in variables])
+
+    graph = step.get_concrete_function().graph
+    assert [op.type for op in graph.get_operations()].count("Pow") == 2

@@ -1,6 +1,16 @@
 """AdamW whose embedding tables are updated only at the rows that a batch used."""
 
+import dataclasses
+
 import tensorflow as tf
+
+
+@dataclasses.dataclass(frozen=True)
+class _Powers:
+    """beta_1 and beta_2 to the power of the step's number. Keras tracks no dataclass."""
+
+    power_1: tf.Tensor
+    power_2: tf.Tensor
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -22,9 +32,20 @@ class LazyAdamW(tf.keras.optimizers.Adam):
     def __init__(self, learning_rate=1e-3, *, decoupled_decay: float = 0.0, **kwargs):
         super().__init__(learning_rate, **kwargs)
         self.decoupled_decay = decoupled_decay
+        self._powers = _Powers(tf.ones([]), tf.ones([]))
 
     def get_config(self):
         return {**super().get_config(), "decoupled_decay": self.decoupled_decay}
+
+    def apply_gradients(self, grads_and_vars, *args, **kwargs):
+        # Once per step: for each variable they would be a tenth of the training step's graph.
+        step = tf.cast(self.iterations + 1, tf.float32)
+        self._powers = _Powers(tf.pow(self.beta_1, step), tf.pow(self.beta_2, step))
+        return super().apply_gradients(grads_and_vars, *args, **kwargs)
+
+    def _bias_corrections(self, dtype):
+        powers = self._powers
+        return tf.cast(powers.power_1, dtype), tf.cast(powers.power_2, dtype)
 
     def update_step(self, gradient, variable):
         index = self._index_dict[self._var_key(variable)]
@@ -37,10 +58,6 @@ class LazyAdamW(tf.keras.optimizers.Adam):
             self._update_rows(variable, m, v, gradient, rate, decay)
         else:
             self._update_all(variable, m, v, gradient, rate, decay)
-
-    def _bias_corrections(self, dtype):
-        step = tf.cast(self.iterations + 1, dtype)
-        return tf.pow(self.beta_1, step), tf.pow(self.beta_2, step)
 
     def _update_all(self, variable, m, v, gradient, rate, decay):
         if self.decoupled_decay:
