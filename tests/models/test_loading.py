@@ -1,4 +1,8 @@
+import errno
 import json
+import os
+import shutil
+import tempfile
 import zipfile
 
 import h5py
@@ -101,6 +105,19 @@ def test_a_damaged_model_is_one_sentence(saved, tmp_path, change):
     with pytest.raises(InputError, match=r"model\.keras cannot be loaded as a model: ") as caught:
         load_model(tmp_path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_full_temporary_directory_is_named(saved, tmp_path, monkeypatch):
+    def fail(source, target):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr(shutil, "copyfileobj", fail)
+    with pytest.raises(InputError) as caught:
+        load_model(SAVED)
+    assert f"cannot be unpacked into {tmp_path}/temporary/" in str(caught.value)
+    assert "(No space left on device); the environment variable TMPDIR" in str(caught.value)
 
 
 def test_a_file_that_is_no_archive(tmp_path):

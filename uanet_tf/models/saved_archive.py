@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import errno
 import pathlib
 import re
 import shutil
@@ -17,6 +18,7 @@ from uanet_tf.strict_json import MAX_BYTES, check_fields, parse_json, shown
 CONFIG, WEIGHTS, METADATA = "config.json", "model.weights.h5", "metadata.json"
 # What a deflated member may grow by. JSON with a vocabulary: 3 to 5; weights: 2.
 MOST_EXPANSION = 16
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
@@ -87,8 +89,16 @@ def extract_weights(path: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
 
 
 def _extract(archive: zipfile.ZipFile, folder: pathlib.Path) -> pathlib.Path:
-    with archive.open(WEIGHTS) as source, open(folder / WEIGHTS, "wb") as target:
-        shutil.copyfileobj(source, target)
+    try:
+        with archive.open(WEIGHTS) as source, open(folder / WEIGHTS, "wb") as target:
+            shutil.copyfileobj(source, target)
+    except OSError as error:
+        if error.errno in _NO_SPACE:
+            raise InputError(
+                f"its weights cannot be unpacked into {folder} ({error.strerror}); the environment "
+                "variable TMPDIR names another folder for temporary files"
+            ) from error
+        raise
     return folder / WEIGHTS
 
 
