@@ -115,7 +115,7 @@ def test_a_full_temporary_directory_is_named(saved, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setattr(shutil, "copyfileobj", fail)
     with pytest.raises(InputError) as caught:
-        load_model(SAVED)
+        load_model(saved)
     assert f"cannot be unpacked into {tmp_path}/temporary/" in str(caught.value)
     assert "(No space left on device); the environment variable TMPDIR" in str(caught.value)
 

@@ -5,7 +5,11 @@ empty inputs: with oneDNN, the result of an empty batch has the shape of its inp
 without tokens get some, and without oneDNN a ``conv1d`` with gaps has no gradient.
 """
 
+import functools
+
 import tensorflow as tf
+
+from uanet_tf.ops.written_gradient import with_gradient
 
 
 def dilated_convolution(inputs: tf.Tensor, kernel: tf.Tensor, dilation: int = 1) -> tf.Tensor:
@@ -22,25 +26,24 @@ def dilated_convolution(inputs: tf.Tensor, kernel: tf.Tensor, dilation: int = 1)
     Reference:
       Yu and Koltun, 2016, "Multi-Scale Context Aggregation by Dilated Convolutions".
     """
+    kernel = tf.convert_to_tensor(kernel)
+    taps, width, filters = kernel.shape
+    columns = _columns(inputs, taps, dilation)  # [B * T, K * D]
+    outputs = tf.matmul(columns, tf.reshape(kernel, [taps * width, filters]))
+    gradient = functools.partial(_backward, dilation)
+    return with_gradient(_like(inputs, outputs), [inputs, kernel], gradient, [columns])
 
-    @tf.custom_gradient
-    def convolve(inputs, kernel):
-        taps, width, filters = kernel.shape
-        columns = _columns(inputs, taps, dilation)  # [B * T, K * D]
-        outputs = tf.matmul(columns, tf.reshape(kernel, [taps * width, filters]))
 
-        def gradient(upstream):
-            # Seen from an input the taps lie in reverse order.
-            back = tf.transpose(tf.reverse(kernel, [0]), [0, 2, 1])  # [K, F, D]
-            back = tf.reshape(back, [taps * filters, width])
-            d_inputs = tf.matmul(_columns(upstream, taps, dilation), back)  # [B * T, D]
-            rows = tf.reshape(upstream, [-1, filters])
-            d_kernel = tf.matmul(columns, rows, transpose_a=True)  # [K * D, F]
-            return tf.reshape(d_inputs, tf.shape(inputs)), tf.reshape(d_kernel, kernel.shape)
-
-        return _like(inputs, outputs), gradient
-
-    return convolve(inputs, tf.convert_to_tensor(kernel))
+def _backward(dilation, upstream, inputs, kernel, columns):
+    """Gradients of ``inputs`` and ``kernel``."""
+    taps, width, filters = kernel.shape
+    # Seen from an input the taps lie in reverse order.
+    back = tf.transpose(tf.reverse(kernel, [0]), [0, 2, 1])  # [K, F, D]
+    back = tf.reshape(back, [taps * filters, width])
+    d_inputs = tf.matmul(_columns(upstream, taps, dilation), back)  # [B * T, D]
+    rows = tf.reshape(upstream, [-1, filters])
+    d_kernel = tf.matmul(columns, rows, transpose_a=True)  # [K * D, F]
+    return tf.reshape(d_inputs, tf.shape(inputs)), tf.reshape(d_kernel, kernel.shape)
 
 
 def _columns(inputs: tf.Tensor, taps: int, dilation: int) -> tf.Tensor:

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from uanet_tf.ops.precision import masked, product, wide_dtype, widen
 from uanet_tf.ops.time_blocks import scan_blocks, wants_blocks
+from uanet_tf.ops.written_gradient import with_gradient
 
 # At padding, where sigmoid(-1e4) is exactly 0: update and reset gates are closed, see below.
 PADDING_SHIFT = -1e4
@@ -76,9 +77,7 @@ def gru_scan(
     """
     if wants_blocks():
         return _scan_blocks(projected, kernel, recurrent_mask, reverse)
-    if recurrent_mask is None:
-        return _scan_plain(projected, kernel, reverse)
-    return _scan_masked(projected, kernel, recurrent_mask, reverse)
+    return _scan_loop(projected, kernel, recurrent_mask, reverse)
 
 
 def _scan_blocks(projected, kernel, mask, reverse) -> tf.Tensor:
@@ -92,33 +91,18 @@ def _scan_blocks(projected, kernel, mask, reverse) -> tf.Tensor:
     return tf.cast(states, projected.dtype)
 
 
-def _scan_plain(projected: tf.Tensor, kernel: tf.Tensor, reverse: bool) -> tf.Tensor:
-    @tf.custom_gradient
-    def scan(projected, kernel):
-        states = _forward(projected, kernel, None, reverse)
+def _scan_loop(projected, kernel, mask, reverse) -> tf.Tensor:
+    given = (projected, kernel) if mask is None else (projected, kernel, mask)
+    inputs = [tf.convert_to_tensor(value) for value in given]
+    states = _forward(reverse, *inputs)
 
-        def gradient(upstream):
-            return _backward(upstream, projected, kernel, None, states, reverse)
+    def gradient(upstream, *values):
+        *inputs, states = values
+        d_projected, d_kernel = _backward(reverse, upstream, states, *inputs)
+        # The mask is a random draw, never learned.
+        return (d_projected, d_kernel, None)[: len(inputs)]
 
-        return tf.cast(states, projected.dtype), gradient
-
-    return scan(projected, kernel)
-
-
-def _scan_masked(
-    projected: tf.Tensor, kernel: tf.Tensor, mask: tf.Tensor, reverse: bool
-) -> tf.Tensor:
-    @tf.custom_gradient
-    def scan(projected, kernel, mask):
-        states = _forward(projected, kernel, mask, reverse)
-
-        def gradient(upstream):
-            # The mask is a random draw, never learned.
-            return (*_backward(upstream, projected, kernel, mask, states, reverse), None)
-
-        return tf.cast(states, projected.dtype), gradient
-
-    return scan(projected, kernel, mask)
+    return with_gradient(tf.cast(states, inputs[0].dtype), inputs, gradient, [states])
 
 
 def _gates(projected: tf.Tensor, recurrent: tf.Tensor, width: int) -> tuple[tf.Tensor, ...]:
@@ -129,7 +113,7 @@ def _gates(projected: tf.Tensor, recurrent: tf.Tensor, width: int) -> tuple[tf.T
     return z, r, tf.tanh(projected[..., 2 * width :] + r * candidate), candidate
 
 
-def _forward(projected, kernel, mask, reverse) -> tf.Tensor:
+def _forward(reverse, projected, kernel, mask=None) -> tf.Tensor:
     """Returns the states, [T, N, H]."""
     steps, rows = tf.shape(projected)[0], tf.shape(projected)[1]
     shape = [projected.shape[1], kernel.shape[0]]
@@ -151,7 +135,7 @@ def _forward(projected, kernel, mask, reverse) -> tf.Tensor:
     return states.stack()
 
 
-def _backward(upstream, projected, kernel, mask, states, reverse):
+def _backward(reverse, upstream, states, projected, kernel, mask=None):
     """Back-propagation through time; returns gradients of ``projected`` and ``kernel``."""
     width = kernel.shape[0]
     steps = tf.shape(projected)[0]

@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from uanet_tf.ops.precision import masked, product, wide_dtype, widen
 from uanet_tf.ops.time_blocks import scan_blocks, wants_blocks
+from uanet_tf.ops.written_gradient import with_gradient
 
 # Added to the input and forget gates at padding: sigmoid(-1e4) is exactly 0 in float32 and
 # bfloat16, so the cell and the state stay 0 there, in either direction of time.
@@ -42,9 +43,7 @@ def lstm_scan(
     """
     if wants_blocks():
         return _scan_blocks(projected, kernel, recurrent_mask, reverse)
-    if recurrent_mask is None:
-        return _scan_plain(projected, kernel, reverse)
-    return _scan_masked(projected, kernel, recurrent_mask, reverse)
+    return _scan_loop(projected, kernel, recurrent_mask, reverse)
 
 
 def _scan_blocks(projected, kernel, mask, reverse) -> tf.Tensor:
@@ -58,34 +57,18 @@ def _scan_blocks(projected, kernel, mask, reverse) -> tf.Tensor:
     return tf.cast(states, projected.dtype)
 
 
-def _scan_plain(projected: tf.Tensor, kernel: tf.Tensor, reverse: bool) -> tf.Tensor:
-    @tf.custom_gradient
-    def scan(projected, kernel):
-        states, cells = _forward(projected, kernel, None, reverse)
+def _scan_loop(projected, kernel, mask, reverse) -> tf.Tensor:
+    given = (projected, kernel) if mask is None else (projected, kernel, mask)
+    inputs = [tf.convert_to_tensor(value) for value in given]
+    states, cells = _forward(reverse, *inputs)
 
-        def gradient(upstream):
-            return _backward(upstream, projected, kernel, None, states, cells, reverse)
+    def gradient(upstream, *values):
+        *inputs, states, cells = values
+        d_projected, d_kernel = _backward(reverse, upstream, states, cells, *inputs)
+        # The mask is a random draw, never learned.
+        return (d_projected, d_kernel, None)[: len(inputs)]
 
-        return tf.cast(states, projected.dtype), gradient
-
-    return scan(projected, kernel)
-
-
-def _scan_masked(
-    projected: tf.Tensor, kernel: tf.Tensor, mask: tf.Tensor, reverse: bool
-) -> tf.Tensor:
-    @tf.custom_gradient
-    def scan(projected, kernel, mask):
-        states, cells = _forward(projected, kernel, mask, reverse)
-
-        def gradient(upstream):
-            # The mask is a random draw, never learned.
-            grads = _backward(upstream, projected, kernel, mask, states, cells, reverse)
-            return (*grads, None)
-
-        return tf.cast(states, projected.dtype), gradient
-
-    return scan(projected, kernel, mask)
+    return with_gradient(tf.cast(states, inputs[0].dtype), inputs, gradient, [states, cells])
 
 
 def _gates(preactivation: tf.Tensor, width: int) -> tuple[tf.Tensor, ...]:
@@ -101,7 +84,7 @@ def _step(projected, h, c, kernel, mask) -> tuple[tf.Tensor, tf.Tensor]:
     return o * tf.tanh(c), c
 
 
-def _forward(projected, kernel, mask, reverse) -> tuple[tf.Tensor, tf.Tensor]:
+def _forward(reverse, projected, kernel, mask=None) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns states and cells, both [T, N, H], in the wide dtype."""
     steps, rows = tf.shape(projected)[0], tf.shape(projected)[1]
     width = kernel.shape[0]
@@ -131,7 +114,7 @@ def _forward(projected, kernel, mask, reverse) -> tuple[tf.Tensor, tf.Tensor]:
     return states.stack(), cells.stack()
 
 
-def _backward(upstream, projected, kernel, mask, states, cells, reverse):
+def _backward(reverse, upstream, states, cells, projected, kernel, mask=None):
     """Back-propagation through time; returns gradients of ``projected`` and ``kernel``."""
     width = kernel.shape[0]
     steps = tf.shape(projected)[0]
