@@ -38,13 +38,15 @@ def with_gradient(
         )(*inputs)
     graph = value.graph
     name = f"CustomGradient-uanet_tf-{next(_NUMBERS)}"
-    found, names = weakref.ref(graph), [tensor.name for tensor in kept]
+    # Whoever takes a gradient holds the graph.
+    weak_graph: Any = weakref.ref(graph)
+    names = [tensor.name for tensor in kept]
     place = ""
 
     @tf.RegisterGradient(name)
     def of_operation(operation: tf.Operation | None, upstream: tf.Tensor, *_: Any) -> Any:
         if operation is None:  # a SavedModel is being written
-            operation = found().get_operation_by_name(place)
+            operation = weak_graph().get_operation_by_name(place)
         again = [operation.graph.get_tensor_by_name(name) for name in names]
         return [None, *gradient(upstream, *operation.inputs[1:], *again)]
 

@@ -147,6 +147,16 @@ def test_signatures_by_name_and_types(url, kind, datatype, values):
         ({"inputs": [{**TOKENS, "shape": [1, 4]}]}, "input tokens: data has 3 values"),
         ({"inputs": [{**TOKENS, "shape": [-1, 3]}]}, "shape must be a list of sizes"),
         ({"inputs": [{**TOKENS, "shape": [1] * 40}]}, "more than 32 sizes"),
+        ({"inputs": [{**TOKENS, "shape": [0, 10**30], "data": []}]}, "a size over 2,147,483,647"),
+        (
+            {
+                "inputs": [
+                    {**TOKENS, "shape": [0, 10**9], "data": []},
+                    {**LENGTHS, "shape": [0], "data": []},
+                ]
+            },
+            "1,000,000,000 tokens",
+        ),
         ({"inputs": [{**LENGTHS, "data": ["3"]}]}, "input lengths: "),
         ({"inputs": [{**LENGTHS, "data": None}]}, "input lengths: "),
         (

@@ -14,6 +14,8 @@ from uanet_tf.serving.rest_api.token_budget import TokenBudget, count_tokens
         ({}, 0),
         ({"tokens": np.zeros([3, 7], object), "lengths": np.zeros(3, np.int32)}, 21),
         ({"tokens": np.zeros([5, 0], object), "lengths": np.zeros(5, np.int32)}, 5),
+        ({"tokens": np.zeros([0, 10**9], object)}, 10**9),
+        ({"char_ids": np.zeros([0, 1, 6400], np.int32)}, 100),
         ({"char_ids": np.zeros([2, 3, 64], np.int32)}, 6),
         ({"char_ids": np.zeros([2, 3, 65], np.int32)}, 7),
         ({"text": np.array([b"a b", b"", b"d, e.g."], object)}, 18),

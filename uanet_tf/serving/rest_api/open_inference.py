@@ -33,6 +33,7 @@ _DATATYPES = {
     },
 }
 _MAX_RANK = 32  # NumPy's own limit
+_MAX_SIZE = 2**31 - 1  # positions are int32 in the graphs
 
 
 class InferRequest(NamedTuple):
@@ -107,6 +108,8 @@ def _tensor(entry: Mapping[str, Any], dtype: tf.DType) -> np.ndarray:
     shape = entry.get("shape")
     if type(shape) is not list or any(type(size) is not int or size < 0 for size in shape):
         raise bad_request(f"shape must be a list of sizes. Received: {shown(shape)}")
+    if any(size > _MAX_SIZE for size in shape):
+        raise bad_request(f"shape has a size over {_MAX_SIZE:,}")
     if len(shape) > _MAX_RANK:
         raise bad_request(f"shape has more than {_MAX_RANK} sizes")
     if "data" not in entry:

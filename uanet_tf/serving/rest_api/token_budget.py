@@ -4,6 +4,7 @@ import collections
 import contextlib
 import functools
 import http
+import math
 import re
 import sys
 import threading
@@ -89,8 +90,10 @@ def _tokens(values: np.ndarray) -> int:
         return len(values) * max(map(_pieces, values), default=0)
     if values.ndim < 2:
         return values.size
-    rows, columns = values.shape[:2]
-    return max(rows * max(columns, 1), -(-values.size // _CHARACTERS_A_TOKEN))
+    # An empty tensor may still say that sentences, or words, are long.
+    rows, columns, *others = (max(size, 1) for size in values.shape)
+    tokens = rows * columns
+    return max(tokens, -(-tokens * math.prod(others) // _CHARACTERS_A_TOKEN))
 
 
 def _pieces(text: bytes) -> int:
