@@ -98,13 +98,12 @@ def fit_map(
       task: "ner" or "pos".
     """
     right = scoring.right_tokens(gold, [answer.labels for answer in tagged], task=task)
-    p = np.concatenate([answer.confidence for answer in tagged])
-    nats = np.concatenate([answer.uncertainty for answer in totals])
-    refined = np.concatenate([answer.refined for answer in tagged]).astype(int)
-    outside = np.array([label == OUTSIDE for answer in tagged for label in answer.labels])
-    p = np.clip(p, SMALLEST, 1.0 - SMALLEST)
-    features = np.column_stack([np.log(p) - np.log1p(-p), nats])
-    number = refined + 2 * outside
+    features, number = map_features(tagged, totals)
+    return fit_rows(features, number, right)
+
+
+def fit_rows(features: np.ndarray, number: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The map [4, 3] from what ``map_features`` gives, and which labels are right, [N]."""
     rows = np.empty([ROWS, COLUMNS])
     for row in range(ROWS):
         chosen = number == row
@@ -114,6 +113,18 @@ def fit_map(
             else _PROBABILITY
         )
     return rows
+
+
+def map_features(
+    tagged: Sequence[TaggedSentence], totals: Sequence[TaggedSentence]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The features [N, 2] of all tokens, and the row of the map [N] that is theirs."""
+    p = np.concatenate([answer.confidence for answer in tagged])
+    nats = np.concatenate([answer.uncertainty for answer in totals])
+    refined = np.concatenate([answer.refined for answer in tagged]).astype(int)
+    outside = np.array([label == OUTSIDE for answer in tagged for label in answer.labels])
+    p = np.clip(p, SMALLEST, 1.0 - SMALLEST)
+    return np.column_stack([np.log(p) - np.log1p(-p), nats]), refined + 2 * outside
 
 
 def _tag(tagger: Tagger, sentences: Sequence[Sentence]) -> list[TaggedSentence]:

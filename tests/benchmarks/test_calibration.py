@@ -1,0 +1,67 @@
+"""The arithmetic of ``benchmarks.calibration``, on drawn answers."""
+
+import numpy as np
+import pytest
+
+from benchmarks.calibration import (
+    File,
+    cross_validated,
+    definitions,
+    errors,
+    joined,
+    of_entities,
+    splits,
+)
+from uanet_tf.calibration.logistic_map import apply_logistic_map
+
+
+def drawn(sentences=120, seed=1):
+    """Sentences of ten tokens, each an entity of one or two; twice as sure as they may be."""
+    random = np.random.default_rng(seed)
+    count = 10 * sentences
+    logit = random.normal(2.0, 2.0, count)
+    features = np.column_stack([logit, random.random(count)])
+    right = random.random(count) < apply_logistic_map(np.array([0.5, -0.5, 0.0]), features)
+    start = np.sort(random.choice(count // 2, count // 4, replace=False)) * 2
+    end = start + random.integers(1, 3, len(start))
+    both = np.array([right[a:b].all() for a, b in zip(start, end, strict=True)])
+    sentence = np.arange(count) // 10
+    number = random.integers(0, 2, count)
+    plain = 1 / (1 + np.exp(-logit))
+    return File(features, number, right, plain, sentence, start, end, both, sentence[start])
+
+
+def test_one_number_of_each_entity():
+    file = drawn()
+    p = file.plain
+    for name, join in {"lowest": np.min, "product": np.prod, "mean": np.mean}.items():
+        expected = [join(p[a:b]) for a, b in zip(file.start, file.end, strict=True)]
+        np.testing.assert_allclose(of_entities(file, p, name), expected)
+
+
+def test_calibration_of_unseen_sentences():
+    file = drawn(400)
+    before, after = errors(file, file.plain), errors(file, cross_validated(file))
+    assert before["tokens"] > 10
+    assert after["tokens"] < 4
+    found = definitions(file)
+    assert found["lowest: AUROC"] > 60
+    assert set(found) > {"product: ECE", "mean: AUROC", "highest uncertainty: AUROC"}
+
+
+def test_files_are_joined():
+    one, two = drawn(20, 1), drawn(30, 2)
+    both = joined(one, two)
+    assert both.sentence.max() == 49
+    np.testing.assert_array_equal(both.entity_sentence[len(one.start) :], two.entity_sentence + 20)
+    np.testing.assert_array_equal(
+        of_entities(both, both.plain),
+        np.concatenate([of_entities(one, one.plain), of_entities(two, two.plain)]),
+    )
+
+
+def test_splits(monkeypatch):
+    monkeypatch.setattr("benchmarks.calibration.SPLITS", 10)
+    found = splits(drawn(200))
+    assert found["0.8: kept, % of entities"] >= found["0.95: kept, % of entities"]
+    assert found["0.95: not below target, % of splits"] == pytest.approx(100, abs=30)
