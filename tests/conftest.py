@@ -131,8 +131,8 @@ def fixed_seeds(fixed_global_seed):
 def memory_goes_back():
     """After a file, the memory of its models and graphs goes back to the system.
 
-    TensorFlow registers the function of every custom gradient for good, and with it the graph in
-    which it was made: some 70 MB for each model that is trained.
+    TensorFlow registers the function of every custom gradient for good, and with that of a loaded
+    SavedModel its graph.
     """
     import tensorflow as tf
     from tensorflow.python.framework import ops
