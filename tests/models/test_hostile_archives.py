@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import re
 import sys
 import zipfile
 
@@ -23,6 +24,7 @@ from uanet_tf.config import Config
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.loading import load_model
+from uanet_tf.models.saved_archive import check_archive
 
 
 @pytest.fixture(scope="module")
@@ -198,6 +200,27 @@ def test_an_archive_of_other_members(members, tmp_path):
     write_archive(path, members)
     path.write_bytes(path.read_bytes().replace(b'"uanet_tf>Tagger"', b'"uanet_tf>tagger"'))
     assert_refused(tmp_path, "Bad CRC-32")
+
+
+def test_archives_that_cannot_be_unpacked(members, tmp_path):
+    path = tmp_path / "model.keras"
+    write_archive(path, members, zipfile.ZIP_DEFLATED)
+    whole = path.read_bytes()
+    start = whole.index(b"config.json") + len("config.json")
+    path.write_bytes(whole[:start] + b"\xff" * 30 + whole[start + 30 :])
+    said = "the archive cannot be unpacked: Error -3 while decompressing"
+    assert_refused(tmp_path, said)
+    with pytest.raises(InputError, match=said):
+        check_archive(path)
+    write_archive(path, members)
+    locked = bytearray(path.read_bytes())
+    for signature, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        for found in re.finditer(re.escape(signature), bytes(locked)):
+            locked[found.start() + place] |= 1
+    path.write_bytes(locked)
+    assert_refused(tmp_path, "is encrypted")
+    with pytest.raises(InputError, match="is encrypted"):
+        check_archive(path)
 
 
 def test_weights_in_numpy_format_are_not_read(members, tmp_path):

@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import zipfile
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -111,9 +112,12 @@ def _open(path: pathlib.Path) -> Iterator[zipfile.ZipFile]:
     """
     if not path.is_file():  # a pipe would block
         raise InputError("it is not a regular file")
-    with zipfile.ZipFile(path) as archive:
-        _check_members(archive)
-        yield archive
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_members(archive)
+            yield archive
+    except (zlib.error, RuntimeError, EOFError) as error:  # damaged, encrypted, cut off
+        raise InputError(f"the archive cannot be unpacked: {one_line(error)}") from error
 
 
 def _check_members(archive: zipfile.ZipFile) -> None:
