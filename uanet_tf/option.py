@@ -12,6 +12,8 @@ MAX_WIDTH = 65_536
 MAX_LAYERS = 256
 MAX_HEADS = 1_024
 
+_MOST_SHOWN = 200  # characters of a value in a message
+
 
 def option(
     default: Any,
@@ -89,14 +91,20 @@ def check_option(field: dataclasses.Field, value: Any, name: str) -> None:
       value: the new value.
       name: the field as the user knows it, ``--threshold`` or `` `threshold` ``.
     """
-    limits = field.metadata
+    limits, shown = field.metadata, _short(value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(f"{name} must be a finite number. Received: {value}")
+        raise InputError(f"{name} must be a finite number. Received: {shown}")
     if limits["choices"] and value not in limits["choices"]:
-        raise InputError(f"{name} must be one of {', '.join(limits['choices'])}. Received: {value}")
+        raise InputError(f"{name} must be one of {', '.join(limits['choices'])}. Received: {shown}")
     if limits["low"] is not None and not value >= limits["low"]:
-        raise InputError(f"{name} must be at least {limits['low']}. Received: {value}")
+        raise InputError(f"{name} must be at least {limits['low']}. Received: {shown}")
     if limits["high"] is not None and not value <= limits["high"]:
-        raise InputError(f"{name} must be at most {limits['high']}. Received: {value}")
+        raise InputError(f"{name} must be at most {limits['high']}. Received: {shown}")
     if limits["below"] is not None and not value < limits["below"]:
-        raise InputError(f"{name} must be below {limits['below']}. Received: {value}")
+        raise InputError(f"{name} must be below {limits['below']}. Received: {shown}")
+
+
+def _short(value: Any) -> str:
+    """A value in a message, which stays one sentence."""
+    text = str(value)
+    return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "..."

@@ -248,6 +248,7 @@ def test_what_argilla_itself_writes():
         ("doccano", '\n{"text": "Ann", "label": [[0]]}', "file:2: not a record of doccano"),
         ("doccano", "{}", "file:1: not a record of doccano: there is no 'data'"),
         ("doccano", "text", "file:1: not JSON"),
+        ("doccano", '{"text": null, "label": []}', "file:1: the text is no string but NoneType"),
         ("prodigy", '{"spans": []}', "file:1: not a record of prodigy: there is no 'text'"),
         ("label_studio", '[{"data": {}}]', "file: record 1: not a record of label_studio"),
         ("label_studio", '[{"data": {}}', "file: not JSON"),

@@ -56,6 +56,8 @@ class AnnotatedText:
     meta: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise InputError(f"the text is no string but {type(self.text).__name__}")
         if self.status not in STATUSES:
             raise InputError(f"status must be one of {', '.join(STATUSES)}: {self.status!r}.")
         for start, end in [mark[:2] for mark in self.marks] + list(self.tokens or ()):
