@@ -67,7 +67,14 @@ def test_from_the_shell(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    said = ("tokenizer of raw text: ", "epoch 1: loss ", "distilled on dev: ", "warning: ")
+    said = (
+        "tokenizer of raw text: ",
+        "epoch 1: loss ",
+        "distilled on dev: ",
+        "calibrated tokens: ",
+        "calibrated entities: ",
+        "warning: ",
+    )
     assert len(done.stderr.splitlines()) == len(said)
     for line, start in zip(done.stderr.splitlines(), said, strict=True):
         assert line.startswith(start)

@@ -237,6 +237,7 @@ def test_from_the_shell(corpus, tmp_path):
         "resuming ",
         "epoch ",
         "distilled on dev: ",
+        "calibrated ",
         "warning: the gate costs ",
         "warning: after 40 steps no entity ",
     )
