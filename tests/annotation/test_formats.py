@@ -272,6 +272,17 @@ def test_messages(tool, text, message):
     assert str(error.value).startswith(message)
 
 
+def test_long_texts_are_shown_by_their_start():
+    value = {"start": 0, "end": 2, "text": "ä" * 3000, "labels": ["PER"]}
+    mark = {"id": "e", "from_name": "label", "to_name": "text", "type": "labels", "value": value}
+    record = {"data": {"text": "Ann"}, "predictions": [{"result": [mark]}]}
+    with pytest.raises(InputError) as error:
+        list(read_annotations(io.StringIO(json.dumps([record])), "label_studio", "file"))
+    said = str(error.value)
+    assert said.startswith(f"file: record 1: characters 0 to 2 read 'An', not '{'ä' * 100}")
+    assert len(said) < 500
+
+
 def test_names_that_the_format_uses_are_refused_as_meta():
     for tool, name in (("doccano", "label"), ("argilla", "tokens")):
         with pytest.raises(InputError, match=name):

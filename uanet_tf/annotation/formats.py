@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TextIO
 
 from uanet_tf.annotation import argilla, doccano, label_studio, prodigy
 from uanet_tf.annotation.annotated_text import AnnotatedText
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, one_line
 from uanet_tf.strict_json import parse_record
 
 
@@ -56,9 +56,10 @@ def read_annotations(stream: Iterable[str], tool: str, name: str) -> Iterator[An
         try:
             yield chosen.read(record)
         except InputError as error:
-            raise InputError(f"{place}: {error}") from None
+            raise InputError(f"{place}: {one_line(error)}") from None
         except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
-            missing = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+            reason = one_line(error)
+            missing = f"there is no {reason}" if isinstance(error, KeyError) else reason
             raise InputError(f"{place}: not a record of {tool}: {missing}.") from error
 
 
