@@ -1,0 +1,19 @@
+import re
+
+import uanet_tf
+from benchmarks import parts
+from uanet_tf.data.conll import read_corpus
+
+
+def test_rows_and_queries(runs):
+    text = parts.table(runs.uanet, runs.data, repeats=1)
+    times = [float(line.split("|")[2]) for line in text.splitlines()[2:7]]
+    assert len(times) == 5
+    assert times[0] < times[2] < times[4]
+    wanted, padded = (
+        int(n.replace(",", "")) for n in re.findall(r"([\d,]+) (?:tokens|queries)", text)
+    )
+    model = uanet_tf.load_model(runs.uanet, num_samples=0)
+    tagged = uanet_tf.tag(model, [sentence.tokens for sentence in read_corpus(runs.data)])
+    assert 0 < wanted == sum(sum(answer.refined) for answer in tagged)
+    assert wanted <= padded <= len(tagged) * max(map(len, tagged))
