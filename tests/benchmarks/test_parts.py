@@ -11,7 +11,8 @@ def test_rows_and_queries(runs):
     assert len(times) == 5
     assert times[0] < times[2] < times[4]
     wanted, padded = (
-        int(n.replace(",", "")) for n in re.findall(r"([\d,]+) (?:tokens|queries)", text)
+        int(n.replace(",", ""))
+        for n in re.findall(r"([\d,]+) (?:tokens|queries)", text.splitlines()[-1])
     )
     model = uanet_tf.load_model(runs.uanet, num_samples=0)
     tagged = uanet_tf.tag(model, [sentence.tokens for sentence in read_corpus(runs.data)])
