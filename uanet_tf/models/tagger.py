@@ -185,13 +185,13 @@ class Tagger(tf.keras.Model):
             accepted = self.acceptance(confidence, decision.label_ids)
         return decision._replace(calibrated=confidence, accepted=accepted)
 
-    # As in ``graph_function``, for the graphs that Keras makes.
-    @tf.autograph.experimental.do_not_convert
     def predict(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """As Keras', for arrays of tokens and lengths, such as ``uanet_tf.pad`` gives."""
         check_predict_input(x)
         return super().predict(x, *args, **kwargs)
 
+    # As in ``graph_function``, for the graphs that Keras makes.
+    @tf.autograph.experimental.do_not_convert
     def call(self, inputs, training=None):
         decision = self.decide(self.features(inputs))
         answers = self.answers.strings(
