@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from tests.attention.transcription import HEAD_WIDTH, HEADS, WIDTH, randomise, reference_stream
 from tests.layer_contract import check_layer
+from uanet_tf.attention.query_tokens import QueryTokens
 from uanet_tf.ops.sinusoid import relative_sinusoid
 from uanet_tf.refiner.two_stream_block import TwoStreamBlock
 
@@ -62,22 +63,23 @@ def test_labels_may_be_shares_of_a_table():
 
 
 @pytest.mark.parametrize("has_state", [False, True])
-def test_each_stream_answers_for_the_tokens_that_ask_in_it(has_state):
+def test_each_stream_gives_states_of_its_query_tokens(has_state):
     block, inputs = TwoStreamBlock(HEADS, HEAD_WIDTH), make_inputs()
-    positions = np.array([[4, 0], [2, 2], [1, 3]], np.int32)
+    wanted = np.array([[1, 0, 0, 0, 1], [0, 0, 1, 0, 0], [0, 1, 1, 1, 0]], bool)
+    queries = QueryTokens.of_mask(tf.constant(wanted))
     state = np.roll(inputs["words"], 1, axis=0) if has_state else None
 
     def some(rows):
-        return np.take_along_axis(np.asarray(rows), positions[:, :, np.newaxis], axis=1)
+        return np.asarray(rows)[wanted]
 
     words, labels = call_block(block, inputs, None, state)
-    asked_state = None if state is None else some(state)
-    asked_words, asked_labels = call_block(
-        block, inputs, None, asked_state, word_positions=positions, label_positions=positions
+    some_state = None if state is None else some(state)
+    some_words, some_labels = call_block(
+        block, inputs, None, some_state, word_queries=queries, label_queries=queries
     )
-    np.testing.assert_allclose(asked_words, some(words), atol=1e-5)
-    np.testing.assert_allclose(asked_labels, some(labels), atol=1e-5)
-    all_words, _ = call_block(block, inputs, None, asked_state, label_positions=positions)
+    np.testing.assert_allclose(some_words, some(words), atol=1e-5)
+    np.testing.assert_allclose(some_labels, some(labels), atol=1e-5)
+    all_words, _ = call_block(block, inputs, None, some_state, label_queries=queries)
     np.testing.assert_allclose(all_words, words, atol=1e-5)
 
 

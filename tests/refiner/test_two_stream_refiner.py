@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tests.attention.transcription import randomise, reference_stream
 from tests.layer_contract import check_layer
+from uanet_tf.attention.query_tokens import QueryTokens
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
 
@@ -145,10 +146,9 @@ def test_no_gradient_reaches_the_draft(label_layers, label_input):
 )
 def test_some_query_tokens_get_the_logits_that_they_get_among_all(options):
     refiner, inputs = make_refiner(**options), make_inputs()
-    positions = np.array([[0, 5, 2], [1, 0, 0], [3, 3, 1]], np.int32)
-    some = refiner(**inputs, query_positions=positions)
-    every = np.take_along_axis(refiner(**inputs).numpy(), positions[:, :, np.newaxis], axis=1)
-    np.testing.assert_allclose(some, every, atol=1e-5)
+    wanted = np.array([[1, 0, 1, 0, 0, 1], [0, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 0]], bool)
+    some = refiner(**inputs, query_tokens=QueryTokens.of_mask(tf.constant(wanted)))
+    np.testing.assert_allclose(some, refiner(**inputs).numpy()[wanted], atol=1e-5)
 
 
 def test_one_hot_drafts_make_expected_and_argmax_equal():

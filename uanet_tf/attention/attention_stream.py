@@ -33,7 +33,7 @@ class AttentionStream(tf.keras.layers.Layer):
     Call arguments:
       words: [B, T, W] floats, W = num_heads * head_width: the queries.
       positions: [W, 2T] floats, W_kR R with a column for each distance from T - 1 down to -T.
-      residual: [B, T, W] floats, or [B, Q, W] of the query tokens: what the attention is added
+      residual: [B, T, W] floats, or [K, W] of the query tokens: what the attention is added
         to. Default: `words`.
       context, context_table: as in `RelativeAttention`; left out where `context_width` is None.
       mask: [B, T] booleans, True = token. None: no padding.
@@ -41,10 +41,11 @@ class AttentionStream(tf.keras.layers.Layer):
       dropout_masks: {"attention": [B, W], "feedforward": [B, W]}, either may be missing: what
         the two outputs are multiplied with, the same at each position. Where given (an empty
         one too), `dropout_seed` drops attention weights only.
-      query_positions: [B, Q] int32, the query tokens; all tokens are keys. None: all tokens.
+        Not with `query_tokens`.
+      query_tokens: `QueryTokens`, K in number; all tokens are keys. None: all tokens.
 
     Output shape:
-      [B, T, W], or [B, Q, W].
+      [B, T, W], or [K, W] of the query tokens.
 
     Example:
 
@@ -126,12 +127,10 @@ class AttentionStream(tf.keras.layers.Layer):
         mask=None,
         dropout_seed=None,
         dropout_masks=None,
-        query_positions=None,
+        query_tokens=None,
     ):
         if residual is None:
-            residual = words
-            if query_positions is not None:
-                residual = tf.gather(words, query_positions, batch_dims=1)  # [B, Q, W]
+            residual = words if query_tokens is None else query_tokens.rows(words)
         attended = self.attention(
             words,
             positions,
@@ -139,7 +138,7 @@ class AttentionStream(tf.keras.layers.Layer):
             context_table=context_table,
             mask=mask,
             dropout_seed=fold_in(dropout_seed, 0),
-            query_positions=query_positions,
+            query_tokens=query_tokens,
         )
 
         def drop(rows, name, seed):
@@ -150,6 +149,8 @@ class AttentionStream(tf.keras.layers.Layer):
         # From here on each token is computed by itself: as rows of one matrix, bias, residual and
         # ReLU are fused into the products.
         rows = tf.reshape(attended, [-1, self.width])  # [B * T, W]
+        if query_tokens is not None:
+            rows = query_tokens.unblock(attended)  # [K, W]
         outputs = linear(rows, self.output_kernel, self.output_bias)
         outputs = drop(outputs, "attention", fold_in(dropout_seed, 1))
         outputs += tf.reshape(residual, [-1, self.width])
@@ -159,7 +160,7 @@ class AttentionStream(tf.keras.layers.Layer):
         forward = linear(hidden, self.feedforward_kernel, self.feedforward_bias)  # [B * T, W]
         outputs += drop(forward, "feedforward", fold_in(dropout_seed, 2))
         outputs = layer_norm(outputs, *self.feedforward_norm)
-        return tf.reshape(outputs, tf.shape(attended))  # [B, T, W]
+        return outputs if query_tokens is not None else tf.reshape(outputs, tf.shape(attended))
 
     def compute_output_shape(self, words_shape):
         return tf.TensorShape(words_shape)

@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.attention.query_tokens import QueryTokens
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.masking import has_others, self_bias
 from uanet_tf.ops.query_blocks import in_query_blocks
@@ -42,7 +43,7 @@ class RelativeAttention(tf.keras.layers.Layer):
         since the C rows are projected and not the B * T mixtures.
       mask: [B, T] booleans, True = token; padding gets no weight. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout.
-      query_positions: [B, Q] int32, the query tokens; all tokens are keys. None: all tokens.
+      query_tokens: `QueryTokens`, at most Q of a sentence; all tokens are keys. None: all.
 
     Output shape:
       [B, T, num_heads * head_width], or [B, Q, num_heads * head_width].
@@ -103,10 +104,10 @@ class RelativeAttention(tf.keras.layers.Layer):
         context_table=None,
         mask=None,
         dropout_seed=None,
-        query_positions=None,
+        query_tokens=None,
     ):
         queries, keys, values = self._project(
-            words, context, context_table, query_positions
+            words, context, context_table, query_tokens
         )  # [h, B, T, d]
         positions *= self.head_width**-0.5
         if self.exclude_self:
@@ -118,7 +119,7 @@ class RelativeAttention(tf.keras.layers.Layer):
         return in_query_blocks(
             attend,
             queries,
-            query_positions,
+            None if query_tokens is None else query_tokens.positions,
             cells_per_query=self.num_heads * tf.shape(words)[0] * tf.shape(positions)[1],
             whole=dropout_seed is not None,
         )  # [B, T, h * d]
@@ -143,9 +144,11 @@ class RelativeAttention(tf.keras.layers.Layer):
         outputs = attend(scores, values, mask, self.dropout, dropout_seed)  # [h, B, Q, d]
         return merge_heads(outputs)
 
-    def _project(self, words, context, context_table, query_positions) -> list[tf.Tensor]:
+    def _project(
+        self, words, context, context_table, query_tokens: QueryTokens | None
+    ) -> list[tf.Tensor]:
         """Queries [h, B, Q, d], keys and values [h, B, T, d]."""
-        if self.context_width is None and query_positions is None:
+        if self.context_width is None and query_tokens is None:
             return split_heads(linear(words, self.kernel), 3, self.num_heads)
         if self.context_width is None:
             kernels, context = (self.kernel[:, : self.width], self.kernel[:, self.width :]), words
@@ -153,10 +156,11 @@ class RelativeAttention(tf.keras.layers.Layer):
             kernels = (self.query_kernel, self.context_kernel)
             if context_table is not None:
                 kernels = (self.query_kernel, linear(context_table, self.context_kernel))
-        query_words = words
-        if query_positions is not None:
-            query_words = tf.gather(words, query_positions, batch_dims=1)  # [B, Q, D]
-        queries = split_heads(linear(query_words, kernels[0]), 1, self.num_heads)
+        if query_tokens is None:
+            queries = linear(words, kernels[0])
+        else:
+            queries = query_tokens.block(linear(query_tokens.rows(words), kernels[0]))
+        queries = split_heads(queries, 1, self.num_heads)
         return queries + split_heads(linear(context, kernels[1]), 2, self.num_heads)
 
     def compute_output_shape(self, words_shape):

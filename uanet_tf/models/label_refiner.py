@@ -4,6 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from uanet_tf.attention.query_tokens import QueryTokens
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.inference.draft import Draft
@@ -106,12 +107,10 @@ class LabelRefiner(tf.keras.layers.Layer):
         return vectors, auxiliary
 
     def _refined(
-        self, features: Features, draft: Draft, query_positions: tf.Tensor | None = None
+        self, features: Features, draft: Draft, query_tokens: QueryTokens | None = None
     ) -> tf.Tensor:
         words, _ = self._words(features, draft)
-        logits = self.stack(
-            words, draft.probabilities, mask=draft.mask, query_positions=query_positions
-        )
+        logits = self.stack(words, draft.probabilities, mask=draft.mask, query_tokens=query_tokens)
         return tf.nn.softmax(tf.cast(logits, tf.float32))
 
     def _refined_tokens(
@@ -120,15 +119,6 @@ class LabelRefiner(tf.keras.layers.Layer):
         """Refines the tokens ``wanted`` of the sentences ``rows`` [R]."""
         of_sentences = {name: features[name] for name in OF_SENTENCES if name in features}
         part = {**features, **{k: tf.gather(v, rows) for k, v in of_sentences.items()}}
-        wanted = tf.gather(wanted, rows)  # [R, T]
-        counts = tf.reduce_sum(tf.cast(wanted, tf.int32), axis=1)
-        most = tf.reduce_max(counts)  # Q
-        # Among equals top_k takes the leftmost: wanted tokens in order, then fillers.
-        positions = tf.math.top_k(tf.cast(wanted, tf.int32), k=most).indices  # [R, Q]
-        refined = self._refined(part, draft.rows(rows), positions)  # [R, Q, C]
-        slots = tf.where(tf.sequence_mask(counts, most))  # [K, 2], K wanted tokens
-        sentences = tf.gather(rows, slots[:, 0])
-        tokens = tf.cast(tf.gather_nd(positions, slots), tf.int64)
-        targets = tf.stack([sentences, tokens], axis=1)
-        values = tf.gather_nd(refined, slots)
-        return tf.tensor_scatter_nd_update(draft.probabilities, targets, values)
+        query_tokens = QueryTokens.of_mask(tf.gather(wanted, rows))
+        refined = self._refined(part, draft.rows(rows), query_tokens)  # [K, C]
+        return tf.tensor_scatter_nd_update(draft.probabilities, tf.where(wanted), refined)

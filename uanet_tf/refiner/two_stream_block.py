@@ -35,15 +35,15 @@ class TwoStreamBlock(tf.keras.layers.Layer):
       labels: [B, T, W] floats, the embedded draft labels, the same in each block; with a
         `label_table`, [B, T, C] shares of its rows.
       label_table: [C, W] floats, the embeddings that `labels` holds shares of, or None.
-      label_state: [B, T, W] floats, H_l of the block before, or [B, Q, W] with
-        `label_positions`. None, in the first block with a label stream: the words.
+      label_state: [B, T, W] floats, H_l of the block before, or [K, W] with
+        `label_queries`. None, in the first block with a label stream: the words.
       mask: [B, T] booleans, True = token. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout.
-      word_positions, label_positions: [B, Q] int32, the query tokens of a stream; all tokens are
-        keys. None: all tokens.
+      word_queries, label_queries: `QueryTokens`, K in number, of a stream; all tokens are keys.
+        None: all tokens.
 
     Output shape:
-      H_x and H_l, each [B, T, W] (or [B, Q, W] of the query tokens); without a label stream
+      H_x and H_l, each [B, T, W] (or [K, W] of the query tokens); without a label stream
       `label_state` is returned as H_l.
 
     Example:
@@ -126,8 +126,8 @@ class TwoStreamBlock(tf.keras.layers.Layer):
         label_state=None,
         mask=None,
         dropout_seed=None,
-        word_positions=None,
-        label_positions=None,
+        word_queries=None,
+        label_queries=None,
     ):
         positions = tf.matmul(
             self.position_kernel, sinusoids, transpose_a=True, transpose_b=True
@@ -137,7 +137,7 @@ class TwoStreamBlock(tf.keras.layers.Layer):
             positions,
             mask=mask,
             dropout_seed=fold_in(dropout_seed, 0),
-            query_positions=word_positions,
+            query_tokens=word_queries,
         )
         if self.label_attention is not None:
             label_state = self.label_attention(
@@ -148,7 +148,7 @@ class TwoStreamBlock(tf.keras.layers.Layer):
                 context_table=label_table,
                 mask=mask,
                 dropout_seed=fold_in(dropout_seed, 1),
-                query_positions=label_positions,
+                query_tokens=label_queries,
             )
         return word_state, label_state
 

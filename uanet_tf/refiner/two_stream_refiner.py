@@ -59,12 +59,12 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         "none".
       mask: [B, T] booleans, True = token. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout.
-      query_positions: [B, Q] int32, the tokens whose labels are wanted. Only they are queries in
+      query_tokens: `QueryTokens`, the K tokens whose labels are wanted. Only they are queries in
         the label streams, which no other token reads, and in the word stream of the last block;
         all tokens are keys. None: all tokens.
 
     Output shape:
-      [B, T, C] or [B, Q, C], logits. Those at padding have no meaning, but are finite.
+      [B, T, C] or [K, C], logits. Those at padding have no meaning, but are finite.
 
     Example:
 
@@ -182,14 +182,14 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         draft_probabilities=None,
         mask=None,
         dropout_seed=None,
-        query_positions=None,
+        query_tokens=None,
     ):
         states = linear(words, self.word_kernel, self.word_bias)  # [B, T, W]
         states = dropout(states, self.dropout, fold_in(dropout_seed, 0))
         labels, label_table = self._embed(draft_probabilities, fold_in(dropout_seed, 1))
 
         sinusoids = relative_sinusoid(tf.shape(words)[1], self.width, states.dtype)  # [2T, W]
-        label_states = self._first_label_states(states, labels, label_table, query_positions)
+        label_states = self._first_label_states(states, labels, label_table, query_tokens)
         for index, block in enumerate(self.blocks):
             states, label_states = block(
                 states,
@@ -199,14 +199,14 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
                 label_state=label_states,
                 mask=mask,
                 dropout_seed=fold_in(dropout_seed, 3 + index),
-                word_positions=query_positions if block is self.blocks[-1] else None,
-                label_positions=query_positions,
+                word_queries=query_tokens if block is self.blocks[-1] else None,
+                label_queries=query_tokens,
             )
 
         if label_states is not None:
-            states = tf.concat([states, label_states], axis=-1)  # [B, T, 2W]
+            states = tf.concat([states, label_states], axis=-1)  # [B, T, 2W] or [K, 2W]
         states = dropout(states, self.dropout, fold_in(dropout_seed, 2))
-        return linear(states, self.logit_kernel, self.logit_bias)  # [B, T, C]
+        return linear(states, self.logit_kernel, self.logit_bias)
 
     def _embed(self, draft_probabilities, dropout_seed) -> tuple[tf.Tensor | None, ...]:
         """The embedded drafts, as `labels` and `label_table` of a block.
@@ -229,17 +229,15 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         labels = linear(draft, table, self.label_bias)  # [B, T, W]
         return dropout(labels, self.dropout, dropout_seed), None
 
-    def _first_label_states(self, states, labels, label_table, query_positions):
+    def _first_label_states(self, states, labels, label_table, query_tokens):
         """What the first label stream adds its attention to; None: its words, or no stream."""
         if labels is None or self.label_residual == "words":
             return None
+        if query_tokens is not None:
+            states, labels = query_tokens.rows(states), query_tokens.rows(labels)  # [K, ..]
         if self.label_residual == "none":
-            residual = tf.zeros_like(states)  # [B, T, W]
-        else:
-            residual = labels if label_table is None else linear(labels, label_table)
-        if query_positions is None:
-            return residual
-        return tf.gather(residual, query_positions, batch_dims=1)  # [B, Q, W]
+            return tf.zeros_like(states)
+        return labels if label_table is None else linear(labels, label_table)
 
     def compute_output_shape(self, words_shape):
         return tf.TensorShape([*words_shape[:-1], self.num_classes])

@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from uanet_tf.attention.query_tokens import QueryTokens
+
+MASKS = {
+    "several": [[0, 1, 0, 1], [0, 0, 0, 0], [1, 1, 0, 1]],
+    "every": [[1, 1], [1, 1]],
+    "none": [[0, 0, 0], [0, 0, 0]],
+}
+
+
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+def test_rows_are_the_tokens_wanted_in_order(mask):
+    wanted = np.array(mask, bool)
+    inputs = np.random.default_rng(1).normal(size=[*wanted.shape, 5]).astype(np.float32)
+    queries = QueryTokens.of_mask(tf.constant(wanted))
+    np.testing.assert_array_equal(queries.rows(tf.constant(inputs)), inputs[wanted])
+
+
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+def test_block_has_each_token_in_its_sentence_and_back(mask):
+    wanted = np.array(mask, bool)
+    queries = QueryTokens.of_mask(tf.constant(wanted))
+    where = np.argwhere(wanted).astype(np.float32)  # [K, 2]: sentence, position
+    block = queries.block(tf.constant(where)).numpy()  # [B, Q, 2]
+    assert block.shape[:2] == (len(wanted), wanted.sum(axis=1).max())
+    np.testing.assert_array_equal(queries.unblock(tf.constant(block)), where)
+    for sentence, count in enumerate(wanted.sum(axis=1)):
+        expected = np.flatnonzero(wanted[sentence])
+        np.testing.assert_array_equal(block[sentence, :count, 0], sentence)
+        np.testing.assert_array_equal(block[sentence, :count, 1], expected)
+        np.testing.assert_array_equal(queries.positions[sentence, :count], expected)
+    assert (queries.positions.numpy() < wanted.shape[1]).all()

@@ -1,0 +1,54 @@
+"""The tokens whose outputs are wanted: queries of attention, rows of what follows it."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+
+class QueryTokens(NamedTuple):
+    """K tokens of a batch, at most Q of a sentence.
+
+    Attention needs them as a block, sentence by sentence, with fillers where a sentence has fewer
+    than Q. All else is computed for each token by itself, so K rows are enough there.
+
+    Attributes:
+      positions: [B, Q] int32, their positions in the sentence; fillers are other positions.
+      places: [B, Q] int32, which of the K rows each is; fillers are any row.
+      slots: [K] int32, where the rows stand among the B * Q.
+      tokens: [K] int32, where they stand among the B * T tokens: by sentence, then by position.
+    """
+
+    positions: tf.Tensor
+    places: tf.Tensor
+    slots: tf.Tensor
+    tokens: tf.Tensor
+
+    @classmethod
+    def of_mask(cls, wanted: tf.Tensor) -> "QueryTokens":
+        """The tokens that are True in ``wanted`` [B, T]."""
+        counts = tf.reduce_sum(tf.cast(wanted, tf.int32), axis=1)
+        most = tf.reduce_max(counts)  # Q
+        # Among equals top_k takes the leftmost: wanted tokens in order, then fillers.
+        positions = tf.math.top_k(tf.cast(wanted, tf.int32), k=most).indices
+        slots = _indices(tf.sequence_mask(counts, most))
+        tokens = _indices(wanted)
+        first = tf.cumsum(counts, exclusive=True)[:, tf.newaxis]  # [B, 1]
+        places = tf.minimum(first + tf.range(most), tf.size(tokens) - 1)
+        return cls(positions, places, slots, tokens)
+
+    def rows(self, inputs: tf.Tensor) -> tf.Tensor:
+        """Their rows [K, D] of ``inputs`` [B, T, D]."""
+        return tf.gather(tf.reshape(inputs, [-1, inputs.shape[-1]]), self.tokens)
+
+    def block(self, rows: tf.Tensor) -> tf.Tensor:
+        """``rows`` [K, D] as a block [B, Q, D]."""
+        return tf.gather(rows, self.places)
+
+    def unblock(self, block: tf.Tensor) -> tf.Tensor:
+        """The rows [K, D] of a ``block`` [B, Q, D], without the fillers."""
+        return tf.gather(tf.reshape(block, [-1, block.shape[-1]]), self.slots)
+
+
+def _indices(mask: tf.Tensor) -> tf.Tensor:
+    """Where the elements of a boolean matrix, row after row, are True."""
+    return tf.cast(tf.where(tf.reshape(mask, [-1]))[:, 0], tf.int32)
