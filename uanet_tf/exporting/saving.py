@@ -1,7 +1,9 @@
 """Writes graph functions as a SavedModel of only what they use."""
 
+import contextlib
+import logging
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -41,9 +43,21 @@ def save_signatures(
     module.used_tables = _used_tables(functions.values(), owner)
     module.files = [tf.saved_model.Asset(str(file)) for file in assets]
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
-    with writing(path):
+    with writing(path), _without_notes():
         tf.saved_model.save(module, str(path), signatures=functions, options=options)
         _forget_gradients(path)
+
+
+@contextlib.contextmanager
+def _without_notes() -> Iterator[None]:
+    """TensorFlow notes the hidden path at which it writes, which the user never sees again."""
+    logger = tf.get_logger()
+    level = logger.level
+    logger.setLevel(max(level, logging.WARNING))
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _used_tables(functions: Any, owner: tf.Module) -> list[Any]:
