@@ -187,6 +187,7 @@ def _serve(models: list[ModelSettings], listener: socket.socket) -> bool:
         app = make_app(handler, executor, limits)
         listener.listen(_BACKLOG)
         logging.info("Serving at %s/v1/models/%s", _url(listener), models[0].name)
+        logging.info("Try it in a browser: %s/", _url(listener))
         serve(app, listener, limits)
         executor.shutdown(wait=False, cancel_futures=True)
     return manager.stop()

@@ -206,7 +206,7 @@ def test_metadata(url):
     assert call(url, "/v1/models/other/metadata")[0] == 404
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/v3/models/uanet", "/models/uanet", "/metrics"])
+@pytest.mark.parametrize("path", ["//", "/v1", "/v3/models/uanet", "/models/uanet", "/metrics"])
 def test_other_paths(url, path):
     for body in (None, COLUMN):
         status, content, response = call(url, path, body)

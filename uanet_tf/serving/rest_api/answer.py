@@ -1,7 +1,9 @@
 """HTTP answers."""
 
 import json
+from collections.abc import Mapping
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from uanet_tf.serving.rest_api.rest_error import RestError
@@ -10,11 +12,12 @@ JSON = "application/json"
 
 
 class Answer(NamedTuple):
-    """An HTTP answer."""
+    """An HTTP answer; ``headers`` are those beside the content type."""
 
     status: int
     body: bytes = b""
     content_type: str = JSON
+    headers: Mapping[str, str] = MappingProxyType({})
 
 
 def error_answer(error: RestError) -> Answer:

@@ -51,7 +51,7 @@ class _Endpoint:
             answer = await self._answer(request)
         except ClientDisconnect:
             return
-        headers = {"content-type": answer.content_type}
+        headers = {"content-type": answer.content_type, **answer.headers}
         if answer.status in _BODY_UNREAD:
             headers["connection"] = "close"
         await Response(answer.body, answer.status, headers)(scope, receive, send)

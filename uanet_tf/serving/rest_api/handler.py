@@ -20,6 +20,7 @@ from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 from uanet_tf.serving.rest_api.memory import give_memory_back
 from uanet_tf.serving.rest_api.model_manager import ModelManager
 from uanet_tf.serving.rest_api.open_inference_handler import OpenInferenceHandler
+from uanet_tf.serving.rest_api.page import is_page, page_answer
 from uanet_tf.serving.rest_api.rest_error import RestError, bad_request, unimplemented
 from uanet_tf.serving.rest_api.token_budget import TokenBudget, count_tokens
 
@@ -53,6 +54,8 @@ class Handler:
         """
         if open_inference_routes.is_open_inference(target):
             return self._open_inference.quick_answer(method, target)
+        if is_page(target):
+            return page_answer(method, target, self._manager)
         if not routes.is_api(target):
             return Answer(HTTPStatus.NOT_FOUND, b"404 Not Found\n", "text/plain")
         if method == "OPTIONS":

@@ -145,6 +145,10 @@ class ModelManager:
         with self._changed:
             return sorted(self._served.get(name, {}))
 
+    def names(self) -> list[str]:
+        """Names of the models, in the order in which they were given."""
+        return list(self._settings)
+
     def is_ready(self) -> bool:
         """Whether every model has a version that answers."""
         with self._changed:
