@@ -35,6 +35,7 @@ STEPS = (
         "train.py",
         "export.py",
         "evaluate",
+        "find_label_errors",
         "tag",
         "spark_tag",
         "data.check",

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from absl import flags
 
-from uanet_tf.commands import compare, runner
+from uanet_tf.commands import compare, runner, training_process
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.comparison import write_tables
@@ -64,7 +64,7 @@ def trained(monkeypatch, tmp_path):
             write_run(tmp_path.__class__(folder), 70.0 + len(commands))
         return Done
 
-    monkeypatch.setattr(compare.subprocess, "run", run)
+    monkeypatch.setattr(training_process.subprocess, "run", run)
     return commands, Done
 
 

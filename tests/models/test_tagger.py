@@ -176,6 +176,16 @@ def test_settings_and_vocabulary_may_be_plain_dictionaries():
         np.testing.assert_array_equal(outputs[name], values)
 
 
+def test_probabilities_of_a_batch_on_request():
+    model = make_model(representation="words", refiner_layers=1)
+    inputs = pad([list(SENTENCES[1].tokens)])
+    assert "probabilities" not in model.tag_batch(**inputs)
+    model.return_probabilities = True
+    tagged = model.tag_batch(**inputs)
+    np.testing.assert_allclose(tagged["probabilities"].max(-1), tagged["confidence"], atol=1e-6)
+    assert tagged["probabilities"].shape[-1] == len(model.class_names)
+
+
 def test_settings_that_do_not_fit_together_are_an_input_error():
     """What only shows when the parts are put together."""
     with pytest.raises(InputError, match="do not fit together: `states` must have an even width"):

@@ -83,3 +83,17 @@ def test_a_stream_is_read_as_it_is_answered():
     pairs = tag_in_context(Document(), endless(), window=5)
     lines = [next(pairs)[0].line for _ in range(100)]
     np.testing.assert_array_equal(lines, np.arange(100))
+
+
+def test_probabilities_are_those_of_each_token():
+    class Probable(Document):
+        def tag_batch(self, tokens, lengths):
+            answers = super().tag_batch(tokens, lengths)
+            digits = [[int(token[1:] or 0) for token in row] for row in tokens.astype(str)]
+            return {**answers, "probabilities": np.stack([digits, digits], -1).astype(np.float32)}
+
+    for model in (Probable(), Probable(max_tokens=2)):
+        for sentence, answer in tag_in_context(model, SENTENCES):
+            expected = [[int(token[1:])] * 2 for token in sentence.tokens]
+            assert answer.probabilities.tolist() == expected
+    assert next(tag_in_context(Document(), SENTENCES))[1].probabilities is None

@@ -13,7 +13,6 @@ each difference from the first of them.
 """
 
 import pathlib
-import subprocess
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -21,8 +20,9 @@ from typing import NoReturn
 from absl import flags
 
 from uanet_tf.commands import runner
+from uanet_tf.commands.training_process import train_run
 from uanet_tf.errors import InputError
-from uanet_tf.evaluation.comparison import complete_metrics, write_tables
+from uanet_tf.evaluation.comparison import write_tables
 from uanet_tf.evaluation.significance import differences_from_first
 from uanet_tf.recipe import recipe_path
 
@@ -91,29 +91,13 @@ def _configs(names: Sequence[str], seeds: int) -> list[pathlib.Path]:
 
 
 def _train(config: pathlib.Path, seed: int, run_dir: pathlib.Path, extra: Sequence[str]) -> None:
-    if complete_metrics(run_dir) is not None:
-        return
-    run_dir.parent.mkdir(parents=True, exist_ok=True)
     paths = [
         f"--{name}_path={FLAGS[f'{name}_path'].value}"
         for name in ("train", "dev", "test")
         if FLAGS[f"{name}_path"].value
     ]
-    command = [
-        sys.executable,
-        "-m",
-        "uanet_tf",
-        "train",
-        f"--flagfile={config}",
-        *paths,
-        f"--seed={seed}",
-        f"--run_dir={run_dir}",
-        *extra,
-    ]
-    sys.stderr.write(" ".join(command) + "\n")
-    code = subprocess.run(command, check=False).returncode
-    if code:
-        raise InputError(f"Training of {config} with seed {seed} failed with exit code {code}.")
+    arguments = [f"--flagfile={config}", *paths, f"--seed={seed}", f"--run_dir={run_dir}", *extra]
+    train_run(run_dir, arguments, f"{config} with seed {seed}")
 
 
 def run() -> NoReturn:

@@ -17,6 +17,9 @@ COMMANDS = {
     "tag": Command("tag", "tag sentences with a trained tagger"),
     "rank": Command("rank", "find the sentences that are most worth annotating"),
     "spark_tag": Command("spark_tag", "tag large files with Apache Spark"),
+    "find_label_errors": Command(
+        "find_label_errors", "find labels of a file that are probably wrong"
+    ),
     "compare": Command("compare", "train and score several systems, with several seeds"),
     "export": Command("export", "write a tagger for TensorFlow Serving or TensorFlow Lite"),
     "serve": Command("serve", "serve exported taggers on this machine, for development"),

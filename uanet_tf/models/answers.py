@@ -31,12 +31,13 @@ class Answers:
         """Output labels."""
         return self._outputs.names
 
-    def positions(self, decision: Decision) -> Tensors:
+    def positions(self, decision: Decision, return_probabilities: bool = False) -> Tensors:
         """Labels as positions in ``label_names``, and their scores; 0 at padding.
 
         Returns:
           labels, draft_labels, refined_labels [B, T] int32; uncertainty (nats), confidence [B, T];
-          refined [B, T] boolean; with a target precision also accepted [B, T] boolean.
+          refined [B, T] boolean; with a target precision also accepted [B, T] boolean; with
+          ``return_probabilities`` also probabilities [B, T, C].
         """
         draft, mask = decision.draft, decision.draft.mask
         refined_ids, refined = decision.refined_label_ids, decision.refined
@@ -52,20 +53,17 @@ class Answers:
         }
         if decision.accepted is not None:
             answers["accepted"] = decision.accepted & mask
-        return answers
-
-    def strings(self, decision: Decision, *, return_probabilities: bool = False) -> Tensors:
-        """As ``positions``, with labels as strings, "" at padding.
-
-        With ``return_probabilities`` also probabilities [B, T, C], 0 at padding.
-        """
-        mask = decision.draft.mask
-        answers = self.positions(decision)
-        for name in LABELS:
-            answers[name] = self._names(answers[name], mask)
         if return_probabilities:
             kept = tf.expand_dims(mask, -1)
             answers["probabilities"] = tf.where(kept, decision.probabilities, 0.0)
+        return answers
+
+    def strings(self, decision: Decision, return_probabilities: bool = False) -> Tensors:
+        """As ``positions``, with labels as strings, "" at padding."""
+        mask = decision.draft.mask
+        answers = self.positions(decision, return_probabilities)
+        for name in LABELS:
+            answers[name] = self._names(answers[name], mask)
         return answers
 
     def draft_positions(self, draft: Draft) -> Tensors:

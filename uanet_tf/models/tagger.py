@@ -194,9 +194,7 @@ class Tagger(tf.keras.Model):
     @tf.autograph.experimental.do_not_convert
     def call(self, inputs, training=None):
         decision = self.decide(self.features(inputs))
-        answers = self.answers.strings(
-            decision, return_probabilities=self._options.return_probabilities
-        )
+        answers = self.answers.strings(decision, self._options.return_probabilities)
         if "tokens" not in inputs:
             return answers
         # As wide as the tokens: features have at least one column.
@@ -216,7 +214,8 @@ class Tagger(tf.keras.Model):
 
             def run(tokens, lengths):
                 features = self.features({"tokens": tokens, "lengths": lengths})
-                return self.answers.positions(self.decide(features))
+                wanted = self._options.return_probabilities
+                return self.answers.positions(self.decide(features), wanted)
 
             # The concrete function: TensorFlow counts how often others are traced again, and
             # warns who loads several models or tries several M.

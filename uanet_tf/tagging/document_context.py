@@ -65,5 +65,6 @@ def _split(answer: TaggedSentence, passage: list[S]) -> Iterator[TaggedSentence]
             refined=answer.refined[start:end],
             scheme=answer.scheme,
             accepted=None if answer.accepted is None else answer.accepted[start:end],
+            probabilities=None if answer.probabilities is None else answer.probabilities[start:end],
             **labels,
         )

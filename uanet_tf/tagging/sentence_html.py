@@ -8,7 +8,7 @@ number.
 """
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 # (least uncertainty in nats, style of a token).
@@ -34,18 +34,30 @@ _ENTITY = "border-bottom:2px solid currentColor;padding-bottom:0.22em"
 def sentence_html(sentence: Any) -> str:
     """One sentence, without a legend; ``sentence`` is a TaggedSentence."""
     tokens = [_token(sentence, index) for index in range(len(sentence))]
-    if sentence.scheme is None:
-        pieces = [
-            token + _chip(label) for token, label in zip(tokens, sentence.labels, strict=True)
-        ]
-    else:
-        pieces, position = [], 0
-        for span in sentence.spans:
-            pieces += tokens[position : span.start]
-            inside = " ".join(tokens[span.start : span.end])
-            pieces.append(f'<span style="{_ENTITY}">{inside}{_chip(span.type)}</span>')
-            position = span.end
-        pieces += tokens[position:]
+    if sentence.scheme is not None:
+        return marked_html(tokens, sentence.spans)
+    pairs = zip(tokens, sentence.labels, strict=True)
+    return _line([token + _chip(label) for token, label in pairs])
+
+
+def marked_html(tokens: Sequence[str], spans: Iterable[Any]) -> str:
+    """A line of tokens, which are HTML already, with entities marked.
+
+    Args:
+      tokens: HTML of each.
+      spans: with ``type``, ``start`` and ``end``, in order.
+    """
+    pieces: list[str] = []
+    position = 0
+    for span in spans:
+        pieces += tokens[position : span.start]
+        inside = " ".join(tokens[span.start : span.end])
+        pieces.append(f'<span style="{_ENTITY}">{inside}{_chip(span.type)}</span>')
+        position = span.end
+    return _line([*pieces, *tokens[position:]])
+
+
+def _line(pieces: Sequence[str]) -> str:
     return f'<div dir="auto" style="{_PAGE}">{" ".join(pieces)}</div>'
 
 

@@ -31,6 +31,7 @@ _DTYPES = {
     "confidence": np.float32,
     "refined": np.bool_,
     "accepted": np.bool_,  # of a run with a target precision
+    "probabilities": np.float32,  # where the model's option asks for them; [N, C]
 }
 
 
@@ -228,7 +229,7 @@ def _tag_chunk(
     batch_size: int,
     batch_tokens: int,
 ) -> dict[str, np.ndarray]:
-    """Runs the model over a chunk; returns its answers for all tokens, [N] each."""
+    """Runs the model over a chunk; returns its answers for all tokens, [N] or [N, C] each."""
     tokens = np.array(list(itertools.chain.from_iterable(chunk)), dtype=object)
     answers: dict[str, np.ndarray] = {}
     pieces = _cut_pieces(lengths, model.max_tokens)
@@ -244,7 +245,8 @@ def _tag_chunk(
         target = position[kept]
         for name in _DTYPES:
             if name in answer:
-                flat = answers.setdefault(name, np.zeros(len(tokens), dtype=_DTYPES[name]))
+                shape = (len(tokens), *answer[name].shape[2:])
+                flat = answers.setdefault(name, np.zeros(shape, dtype=_DTYPES[name]))
                 flat[target] = answer[name][kept]
     return answers
 
@@ -276,6 +278,7 @@ def _sentences(
         answers[name].tolist() for name in ("uncertainty", "confidence", "refined")
     )
     accepted = answers["accepted"].tolist() if "accepted" in answers else None
+    probabilities = answers.get("probabilities")
     end = 0
     for tokens in chunk:
         start, end = end, end + len(tokens)
@@ -289,4 +292,5 @@ def _sentences(
             refined[start:end],
             scheme,
             accepted=None if accepted is None else accepted[start:end],
+            probabilities=None if probabilities is None else probabilities[start:end],
         )

@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, SupportsIndex, overload
 
+import numpy as np
+
 from uanet_tf.data import tag_schemes
 from uanet_tf.tagging import sentence_html
 from uanet_tf.tagging.entity import Entity, entity_confidence
@@ -30,6 +32,8 @@ class TaggedSentence:
       starts: first character of each token in ``text``.
       ends: the character after the last of each.
       accepted: whether the label is sure enough for the run's target precision; None: it has none.
+      probabilities: [T, C] over the model's ``class_names``, of the distribution that decided each
+        label, not calibrated; None, unless the model's ``return_probabilities`` is on.
     """
 
     tokens: list[str]
@@ -44,6 +48,7 @@ class TaggedSentence:
     starts: list[int] = dataclasses.field(default_factory=list)
     ends: list[int] = dataclasses.field(default_factory=list)
     accepted: list[bool] | None = None
+    probabilities: np.ndarray | None = dataclasses.field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.text is None:

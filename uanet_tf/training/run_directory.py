@@ -169,7 +169,7 @@ class RunDirectory:
             return
         try:
             saved = read_json(self.config)
-            changed = _differences(saved, config)
+            changed = changed_settings(saved, config)
         except (ValueError, AttributeError) as error:
             raise InputError(f"{self.config} is not a configuration: {error}") from error
         if changed:
@@ -198,7 +198,7 @@ class RunDirectory:
                 )
 
 
-def _differences(saved: dict[str, dict[str, Any]], config: Config) -> list[str]:
+def changed_settings(saved: dict[str, dict[str, Any]], config: Config) -> list[str]:
     """Settings that differ, as "--name was a, now b"."""
     changed = []
     for group, field, value in iter_options(config):

@@ -1,0 +1,221 @@
+"""How many wrong labels are found, of those that were put into a file.
+
+    python -m benchmarks.label_errors --train_path=FILE --out=DIR [--seeds=3] [--folds=4] FLAGS
+
+Gives a share of the entities another type or another boundary, trains the folds of
+`uanet find_label_errors` with the FLAGS of train, and prints, in Markdown, the share of these
+entities that stand among the first as many places (mean and standard deviation over seeds), for
+several scores. Runs are in DIR/seedN; complete ones are not trained again.
+"""
+
+import argparse
+import dataclasses
+import pathlib
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from absl import flags
+
+import uanet_tf
+from uanet_tf.annotation.label_errors import LabelDoubt, find_doubts, given_and_predicted
+from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.commands.fold_runs import train_folds
+from uanet_tf.commands.train import with_recipes
+from uanet_tf.config import Config
+from uanet_tf.data.conll import Sentence, read_corpus
+from uanet_tf.data.tag_schemes import Span, decode_spans, detect_scheme, encode_spans
+
+# {score of a place: from the probabilities of given and predicted labels of its tokens}; the
+# highest come first.
+SCORES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
+    "lowest given (used)": lambda given, predicted: -float(given.min()),
+    "mean given": lambda given, predicted: -float(given.mean()),
+    "product of given": lambda given, predicted: -float(np.log(np.maximum(given, _SMALLEST)).sum()),
+    "lowest predicted": lambda given, predicted: float(predicted.min()),
+    "(1 - lowest given) x lowest predicted": lambda given, predicted: float(
+        (1 - given.min()) * predicted.min()
+    ),
+}
+_SMALLEST = 1e-12
+_NEVER = 1e6  # nats: the gate stays shut
+
+
+class Corruption(NamedTuple):
+    """A wrong label: the sentence's number, the true entity and what stands in its place."""
+
+    sentence: int
+    true: Span
+    given: Span
+
+
+def corrupt(
+    sentences: Sequence[Sentence], share: float, seed: int, scheme: str = "IOB2"
+) -> tuple[list[Sentence], list[Corruption]]:
+    """Gives entities another type or another boundary, each for a half of those drawn.
+
+    Args:
+      sentences: with right labels.
+      share: of the entities, in (0, 1).
+      seed: of the draw.
+      scheme: of the labels.
+    """
+    random = np.random.default_rng(seed)
+    spans = [decode_spans(sentence.labels, scheme) for sentence in sentences]
+    types = sorted({span.type for found in spans for span in found})
+    places = [(k, place) for k, found in enumerate(spans) for place in range(len(found))]
+    chosen = random.choice(len(places), round(share * len(places)), replace=False)
+    done = []
+    for number in sorted(chosen):
+        k, place = places[number]
+        true = spans[k][place]
+        moves = _moves(spans[k], place, len(sentences[k].tokens))
+        if moves and random.random() < 0.5:
+            given = moves[random.integers(len(moves))]
+        else:
+            others = [name for name in types if name != true.type]
+            given = true._replace(type=others[random.integers(len(others))])
+        spans[k][place] = given
+        done.append(Corruption(k, true, given))
+    changed = [
+        dataclasses.replace(s, labels=tuple(encode_spans(found, len(s.tokens), scheme)))
+        for s, found in zip(sentences, spans, strict=True)
+    ]
+    return changed, done
+
+
+def _moves(spans: Sequence[Span], place: int, length: int) -> list[Span]:
+    """The entity with its first or last boundary moved by a token, where that is possible."""
+    span = spans[place]
+    left = spans[place - 1].end if place else 0
+    right = spans[place + 1].start if place + 1 < len(spans) else length
+    return [
+        moved
+        for moved in (
+            span._replace(start=span.start - 1),
+            span._replace(start=span.start + 1),
+            span._replace(end=span.end - 1),
+            span._replace(end=span.end + 1),
+        )
+        if left <= moved.start < moved.end <= right
+    ]
+
+
+class Place(NamedTuple):
+    """A place where a file and a tagger differ.
+
+    Attributes:
+      given: probabilities of the labels given of its tokens.
+      predicted: those of the labels predicted.
+      hits: entities here that were put in wrongly.
+    """
+
+    given: np.ndarray
+    predicted: np.ndarray
+    hits: int
+
+
+def places(
+    doubts: Iterable[LabelDoubt], wrong: set[tuple[int, Span]], classes: Sequence[str], scheme: str
+) -> list[Place]:
+    """Places with what scores are made of.
+
+    Args:
+      doubts: of one tagger.
+      wrong: line of the sentence and span of each entity that was put in wrongly.
+      classes: of the tagger.
+      scheme: of the labels.
+    """
+    found = []
+    for doubt in doubts:
+        here = slice(doubt.start, doubt.end)
+        given, predicted = given_and_predicted(doubt.sentence, doubt.answer, classes, scheme)
+        hits = sum((doubt.sentence.line, span) in wrong for span in doubt.given)
+        found.append(Place(given[here], predicted[here], hits))
+    return found
+
+
+def shares(found: Sequence[Place], count: int) -> dict[str, float]:
+    """Percent of ``count`` wrong entities that are among the first as many places, by score."""
+    hits = np.array([place.hits for place in found])
+    results = {}
+    for name, score in SCORES.items():
+        values = np.array([score(place.given, place.predicted) for place in found])
+        results[name] = 100 * hits[np.argsort(-values, kind="stable")[:count]].sum() / count
+    tokens = np.concatenate([place.given for place in found])
+    owners = np.repeat(np.arange(len(found)), [len(place.given) for place in found])
+    first = np.unique(owners[np.argsort(tokens, kind="stable")[:count]])
+    results["each token by itself"] = 100 * hits[first].sum() / count
+    return results
+
+
+def measure(
+    train_path: str, folder: pathlib.Path, config: Config, *, share: float, folds: int
+) -> dict[str, float]:
+    """All figures of one seed, which is the settings'."""
+    clean = read_corpus(
+        train_path, token_column=config.data.token_column, label_column=config.data.label_column
+    )
+    scheme = detect_scheme(sentence.labels for sentence in clean)
+    if scheme is None:
+        raise SystemExit(f"{train_path} holds no entities.")
+    sentences, done = corrupt(clean, share, config.training.seed, scheme)
+    wrong = {(sentences[each.sentence].line, each.given) for each in done}
+    kinds: dict[str, list[Place]] = {"": [], "draft, ": []}
+    for run_dir, unseen in train_folds(str(folder), config, sentences, folds=folds):
+        model = uanet_tf.load_model(run_dir, return_probabilities=True)
+        parts = [sentences[k] for k in unseen]
+        for kind, found in kinds.items():
+            if kind:
+                if model.gate is None:
+                    continue
+                model.threshold = _NEVER
+            found += places(find_doubts(model, parts, scheme), wrong, model.class_names, scheme)
+    results = {
+        "entities put in wrongly": float(len(done)),
+        "places where file and taggers differ": float(len(kinds[""])),
+        "wrong entities at one of these places, %": (
+            100 * sum(place.hits for place in kinds[""]) / len(done)
+        ),
+    }
+    for kind, found in kinds.items():
+        if found:
+            results |= {f"{kind}{name}, %": v for name, v in shares(found, len(done)).items()}
+    return results
+
+
+def main(arguments: Sequence[str], write: Callable[[str], Any] = sys.stdout.write) -> None:
+    """Runs all seeds and writes the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--train_path", required=True)
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--share", type=float, default=0.05)
+    for name, default in (("seeds", 3), ("folds", 4)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    options, rest = parser.parse_known_args(arguments)
+    values = flags.FlagValues()
+    define_config_flags(values)
+    values(["train", *with_recipes(rest)])
+    config = config_from_flags(values)
+    found = []
+    for seed in range(1, options.seeds + 1):
+        folder = pathlib.Path(options.out) / f"seed{seed}"
+        found.append(
+            measure(
+                options.train_path,
+                folder,
+                config.replace(seed=seed),
+                share=options.share,
+                folds=options.folds,
+            )
+        )
+    write("| | mean | sd |\n| --- | --- | --- |\n")
+    for name in found[0]:
+        numbers = [each[name] for each in found]
+        sd = f"{np.std(numbers, ddof=1):.1f}" if len(numbers) > 1 else "-"
+        write(f"| {name} | {np.mean(numbers):.1f} | {sd} |\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

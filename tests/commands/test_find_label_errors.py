@@ -1,0 +1,154 @@
+"""``uanet find_label_errors``, with taggers of a few lines."""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+import uanet_tf
+from tests.tagging.fake_model import LABELS, FakeModel
+from uanet_tf.commands import find_label_errors, fold_runs
+from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.commands.find_label_errors import flags
+from uanet_tf.data.conll import read_corpus
+
+# The fake tagger: "p" is B-PER, "q" is I-PER, "l" is B-LOC, all else O.
+BLOCKS = [f"p{k} B-PER\nx{k} O\nl{k} B-LOC\n" for k in range(40)]
+WRONG = "p77 B-LOC\nq77 I-LOC\nx O\n"
+
+
+class Sure(FakeModel):
+    class_names = (*LABELS, "S-PER", "E-PER", "S-LOC", "E-LOC")
+
+    def tag_batch(self, tokens, lengths):
+        answers = super().tag_batch(tokens, lengths)
+        p = np.full([*tokens.shape, len(self.class_names)], 0.001, np.float32)
+        for letter, name in (("p", "S-PER"), ("p", "B-PER"), ("q", "E-PER"), ("l", "S-LOC")):
+            p[np.char.startswith(tokens.astype(str), letter), self.class_names.index(name)] = 0.4
+        return {**answers, "probabilities": p}
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """Training that writes nothing; its arguments by directory, and the models' options."""
+    runs = {}
+
+    def train_run(run_dir, arguments, said):
+        values = flags.FlagValues()
+        flags.DEFINE_string("run_dir", None, "", flag_values=values)
+        define_config_flags(values)
+        values(["train", *arguments])
+        runs[run_dir.name] = (config_from_flags(values), arguments)
+
+    def load_model(run_dir, **options):
+        assert options == {"return_probabilities": True}
+        return Sure()
+
+    monkeypatch.setattr(fold_runs, "train_run", train_run)
+    monkeypatch.setattr(uanet_tf, "load_model", load_model, raising=False)
+    return runs
+
+
+@pytest.fixture
+def find(tmp_path, call, monkeypatch):
+    path = tmp_path / "train.conll"
+    path.write_text("\n".join([*BLOCKS[:20], WRONG, *BLOCKS[20:]]))
+
+    def find(*arguments):
+        arguments = [f"--train_path={path}", f"--run_dir={tmp_path / 'runs'}", *arguments]
+        monkeypatch.setattr("sys.argv", ["uanet", *arguments])
+        return call(find_label_errors, *arguments)
+
+    return find
+
+
+def test_the_wrong_label_is_found(find, trained, tmp_path, capsys):
+    out, page = tmp_path / "doubts.jsonl", tmp_path / "doubts.html"
+    assert find("--folds=3", f"--out={out}", f"--html={page}") == 0
+    (record,) = map(json.loads, out.read_text().splitlines())
+    assert record["rank"] == 1
+    assert record["line"] == 81
+    assert record["given"] == [{"type": "LOC", "start": 0, "end": 2}]
+    assert record["predicted"] == [{"type": "PER", "start": 0, "end": 2}]
+    assert record["given_probability"] == 0.001
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0].startswith("1 places of ")
+    assert shown[2].split() == ["1", "0.001", "81:", "[LOC", "p77", "q77]", "x"]
+    assert shown[3].split() == ["0.4", "[PER", "p77", "q77]", "x"]
+    assert "p77" in page.read_text()
+
+
+def test_no_tagger_sees_what_it_judges(find, trained, tmp_path):
+    assert find("--folds=3", "--epochs=7") == 0
+    everything = {s.tokens for s in read_corpus(tmp_path / "train.conll")}
+    seen = []
+    for config, arguments in trained.values():
+        assert config.training.epochs == 7
+        assert "--epochs=7" in arguments  # typed: refused, if it has no effect
+        train, dev = (
+            {s.tokens for s in read_corpus(path)}
+            for path in (config.data.train_path, config.data.dev_path)
+        )
+        assert train
+        assert dev
+        assert not train & dev
+        seen.append(train | dev)
+    assert list(trained) == ["fold1", "fold2", "fold3"]
+    missing = [everything - part for part in seen]
+    assert sum(map(len, missing)) == len(everything)
+    assert set.union(*missing) == everything
+
+
+def test_a_development_file_of_ones_own(find, trained, tmp_path):
+    dev = tmp_path / "dev.txt"
+    dev.write_text("0 p1 B-PER\n1 x O\n")
+    train = tmp_path / "numbered.conll"
+    train.write_text("\n".join(f"0 p{k} B-PER\n1 x O\n" for k in range(9)))
+    arguments = ["--token_column=1", f"--train_path={train}", f"--dev_path={dev}", "--folds=2"]
+    assert find(*arguments) == 0
+    for config, _ in trained.values():
+        assert [s.tokens for s in read_corpus(config.data.dev_path)] == [("p1", "x")]
+        assert config.data.token_column == 0
+    dev.write_text("0 p1 B-PER\n")
+    assert find(*arguments) == 2
+
+
+def test_another_run_is_refused(find, trained, tmp_path, capsys):
+    assert find("--folds=3") == 0
+    capsys.readouterr()
+    for argument, message in (
+        ("--folds=2", "--folds was 3, now 2"),
+        ("--epochs=3", "--epochs was 100, now 3"),
+        ("--seed=2", "--seed was 1, now 2"),
+    ):
+        trained.clear()
+        assert find("--folds=3", argument) == 2
+        assert message in capsys.readouterr().err
+        assert not trained
+    assert find("--folds=3", "--save_seconds=5") == 0  # changes nothing that is learnt
+    path = tmp_path / "train.conll"
+    path.write_text(path.read_text().replace("x1 O", "x1 B-LOC"))
+    assert find("--folds=3") == 2
+    assert "the content of --train_path has changed" in capsys.readouterr().err
+    (tmp_path / "runs" / fold_runs.RECORD).write_text('{"folds": 3}')
+    assert find("--folds=3") == 2
+    assert "folds.json cannot be read" in capsys.readouterr().err
+
+
+def test_bad_arguments(find, trained, tmp_path, capsys):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "file").write_text("")
+    for arguments, message in (
+        (["--train_path="], "--train_path is required."),
+        (["--run_dir="], "--run_dir is required."),
+        (["--test_path=A"], "--test_path is not read. Received: A"),
+        (["--folds=1"], "folds"),
+        (["--folds=60"], "41 different sentences cannot be parted into 60 folds."),
+        ([f"--run_dir={other}"], "holds other files and no folds"),
+        ([f"--run_dir={pathlib.Path('/proc/none')}"], "cannot be written"),
+    ):
+        assert find(*arguments) == 2
+        assert message in capsys.readouterr().err
+    assert not trained

@@ -1,0 +1,133 @@
+"""K taggers, each trained without one fold of a file, in a directory that can be continued."""
+
+import json
+import os
+import pathlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from uanet_tf.commands.training_process import train_run
+from uanet_tf.config import Config
+from uanet_tf.corpora.fetch import format_sentences
+from uanet_tf.data.conll import Sentence
+from uanet_tf.data.folds import fold_numbers
+from uanet_tf.errors import InputError, one_line
+from uanet_tf.strict_json import check_fields, read_json
+from uanet_tf.training.data_hashes import hash_sentences
+from uanet_tf.training.run_directory import changed_settings, flag_text
+
+RECORD = "folds.json"
+# Without a development file, the share of what is left for training that is kept aside as one.
+DEV_PARTS = 10
+
+
+def train_folds(
+    run_dir: str,
+    config: Config,
+    sentences: Sequence[Sentence],
+    *,
+    folds: int,
+    dev: Sequence[Sentence] = (),
+    given: Sequence[str] = (),
+) -> Iterator[tuple[pathlib.Path, list[int]]]:
+    """Trains a tagger for each fold; those that are complete are taken as they are.
+
+    RUN_DIR/foldN are runs, RUN_DIR/data holds their files, RUN_DIR/folds.json what they belong to.
+
+    Args:
+      run_dir: of all of it.
+      config: settings of training; paths in it are not read.
+      sentences: to part into folds.
+      folds: their number; the seed of the settings deals the sentences out.
+      dev: development sentences of all runs; without any, a tenth of those to train on.
+      given: flags that somebody typed, so that those without an effect are refused.
+
+    Yields:
+      Directory of the run, and the numbers of the sentences that it has not seen.
+
+    Raises:
+      InputError: the directory belongs to something else, or training failed.
+    """
+    folder = pathlib.Path(os.path.abspath(run_dir))
+    numbers = np.array(fold_numbers(sentences, folds, config.training.seed))
+    changes = {"train_path": "", "dev_path": "", "test_path": "", "label_column": -1}
+    config = config.replace(**changes, token_column=0)
+    _claim(
+        folder,
+        {
+            "folds": folds,
+            "data": hash_sentences(sentences),
+            "dev": hash_sentences(dev) if dev else "",
+            "config": config.to_dict(),
+        },
+        config,
+    )
+    for fold in range(folds):
+        kept = [sentences[k] for k in np.flatnonzero(numbers != fold)]
+        parts = {"train": kept, "dev": list(dev)}
+        if not dev:
+            aside = fold_numbers(kept, DEV_PARTS, config.training.seed)
+            for name, wanted in (("train", False), ("dev", True)):
+                parts[name] = [s for s, k in zip(kept, aside, strict=True) if (k == 0) == wanted]
+        run = folder / f"fold{fold + 1}"
+        train_run(run, _arguments(folder, run, config, parts, given), f"fold {fold + 1}")
+        yield run, np.flatnonzero(numbers == fold).tolist()
+
+
+def _arguments(
+    folder: pathlib.Path,
+    run: pathlib.Path,
+    config: Config,
+    parts: dict[str, list[Sentence]],
+    given: Sequence[str],
+) -> list[str]:
+    """Writes the files of a fold; the flags of its training."""
+    data = folder / "data"
+    paths = {name: data / f"{run.name}_{name}.conll" for name in parts}
+    flagfile = data / f"{run.name}.flags"
+    settings = config.replace(**{f"{name}_path": str(path) for name, path in paths.items()})
+    try:
+        data.mkdir(exist_ok=True)
+        for name, path in paths.items():
+            path.write_text(format_sentences(parts[name]), encoding="utf-8")
+        flagfile.write_text(flag_text(settings), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{data} cannot be written: {error.strerror}.") from error
+    return [f"--flagfile={flagfile}", *given, f"--run_dir={run}"]
+
+
+def _claim(folder: pathlib.Path, record: dict[str, Any], config: Config) -> None:
+    """Writes folds.json, or compares it."""
+    path = folder / RECORD
+    if not path.exists():
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError(
+                f"--run_dir={folder} holds other files and no folds: name a new or empty directory."
+            )
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"--run_dir={folder} cannot be written: {error.strerror}.") from error
+        return
+    try:
+        saved = read_json(path)
+        kinds = {"folds": int, "data": str, "dev": str, "config": dict}
+        check_fields(saved, kinds, {}, where="it")
+        changed = changed_settings(saved["config"], config)
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} cannot be read: {one_line(error)}") from error
+    if saved["folds"] != record["folds"]:
+        changed.insert(0, f"--folds was {saved['folds']}, now {record['folds']}")
+    changed += [
+        f"the content of --{flag} has changed"
+        for name, flag in (("data", "train_path"), ("dev", "dev_path"))
+        if saved[name] != record[name]
+    ]
+    if changed:
+        raise InputError(
+            f"--run_dir={folder} holds folds of something else: {'; '.join(changed[:4])}. "
+            "Name another directory."
+        )
