@@ -11,6 +11,15 @@ from uanet_tf.samples.sample_corpus import write_sample_corpus
 from uanet_tf.training.fit import fit
 
 
+@pytest.hookimpl(tryfirst=True)  # before those that are marked so are left out
+def pytest_collection_modifyitems(items):
+    """Benchmarks are whole programs: `make test-all` tests them."""
+    here = pathlib.Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.process)
+
+
 @dataclasses.dataclass(frozen=True)
 class Runs:
     uanet: str
