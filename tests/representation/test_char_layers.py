@@ -1,10 +1,13 @@
 """What every layer over characters keeps, whatever it computes."""
 
+import contextlib
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from tests.layer_contract import check_layer
+from uanet_tf.ops.time_blocks import loops_in_blocks
 from uanet_tf.representation.char_bilstm import CharBiLSTM
 from uanet_tf.representation.char_cnn import CharCNN
 from uanet_tf.representation.char_gru import CharGRU
@@ -91,3 +94,24 @@ def test_base_must_be_completed():
     layer = CharLayer(5)
     with pytest.raises(NotImplementedError, match=r"CharLayer must define output_width\."):
         _ = layer.output_width
+
+
+@pytest.mark.parametrize("kernel_size", [1, 2, 3, 6])
+def test_words_in_a_line_are_as_padded_ones(kernel_size):
+    layer = CharCNN(NUM_CHARS, char_width=3, filters=4, kernel_size=kernel_size)
+    words = [[5, 2, 1], [], [3], [4, 4, 2, 6, 1, 2, 3], []]
+    char_ids = tf.keras.utils.pad_sequences(words, padding="post")
+    layer(char_ids)
+    found = []
+    for in_blocks in (False, True):
+        with (
+            loops_in_blocks() if in_blocks else contextlib.nullcontext(),
+            tf.GradientTape() as tape,
+        ):
+            outputs = layer(char_ids)
+            loss = tf.reduce_sum(outputs**2)
+        gradients = tape.gradient(loss, layer.trainable_variables)
+        found.append([outputs, *map(tf.convert_to_tensor, gradients)])
+    for in_line, padded in zip(*found, strict=True):
+        assert np.abs(in_line).max() > 0
+        np.testing.assert_allclose(in_line, padded, atol=1e-6)

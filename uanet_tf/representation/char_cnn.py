@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive
+from uanet_tf.ops.time_blocks import wants_blocks
 from uanet_tf.representation.char_layer import CharLayer
 
 
@@ -70,13 +71,36 @@ class CharCNN(CharLayer):
         self.bias = self.add_weight(name="bias", shape=[self.filters], initializer="zeros")
 
     def call(self, char_ids: tf.Tensor) -> tf.Tensor:
-        vectors, real = self.embed(char_ids)  # [U, W, char_width], [U, W]
-        features = tf.nn.conv1d(vectors, self.kernel, stride=1, padding="SAME")
-        features = tf.where(tf.expand_dims(real, -1), features, features.dtype.min)
-        pooled = tf.reduce_max(features, axis=1)  # [U, filters]
+        real = char_ids > 0
         # A word without characters (all padding) gets only the bias.
         some = tf.reduce_any(real, axis=1, keepdims=True)
+        # TensorFlow Lite has no maximum over segments.
+        pooled = self._padded(char_ids) if wants_blocks() else self._in_a_line(char_ids, real)
         return tf.where(some, pooled, tf.zeros([], pooled.dtype)) + self.bias
+
+    def _padded(self, char_ids: tf.Tensor) -> tf.Tensor:
+        """The maximum over each word's characters [U, filters], words padded to the longest."""
+        vectors, real = self.embed(char_ids)  # [U, W, char_width], [U, W]
+        return tf.reduce_max(self._convolved(vectors, real), axis=1)
+
+    def _in_a_line(self, char_ids: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
+        """The same of all words in one line, which has no padding but between two words.
+
+        Words are padded to the longest of a batch: most of [U, W] is padding.
+        """
+        gap = max(1, self.kernel_size // 2)  # no filter sees characters of two words
+        char_ids = tf.pad(char_ids, [[0, 0], [0, gap]])
+        lengths = tf.reduce_sum(tf.cast(real, tf.int32), axis=1) + gap
+        in_line = tf.sequence_mask(lengths, tf.shape(char_ids)[1])
+        line = tf.expand_dims(tf.boolean_mask(char_ids, in_line), 0)  # [1, N]
+        word = tf.repeat(tf.range(tf.size(lengths)), lengths)  # [N]
+        features = self._convolved(*self.embed(line))
+        return tf.math.segment_max(features[0], word)
+
+    def _convolved(self, vectors: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
+        """What the filters give at each character; at padding the least number there is."""
+        features = tf.nn.conv1d(vectors, self.kernel, stride=1, padding="SAME")
+        return tf.where(tf.expand_dims(real, -1), features, features.dtype.min)
 
     def get_config(self):
         config = super().get_config()
