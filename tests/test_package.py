@@ -112,7 +112,7 @@ def test_the_package_is_the_installed_one(installed):
     assert Path(done.stdout.strip()).is_relative_to(installed[0].parent)
     assert run(installed, "uanet", "--version").stdout.startswith("uanet_tf ")
     done = run(installed, "uanet", "recipes", "fast")
-    assert "--refiner_heads=6" in done.stdout
+    assert "--refiner_heads=4" in done.stdout
 
 
 def test_the_demo_from_another_folder(installed):

@@ -87,7 +87,7 @@ def test_recipes(capsys):
     assert max(map(len, out.splitlines())) < 140
     assert all(recipes.recipe_path(name) for name, _ in recipes.ADVICE)
     code, out = show("fast")
-    assert "--refiner_heads=6" in out
+    assert "--refiner_heads=4" in out
     assert show("fast", "uanet")[0] == show("nothing")[0] == 2
 
 
