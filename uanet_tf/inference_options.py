@@ -56,6 +56,11 @@ class InferenceOptions:
         "Calibrate confidence on the development data after training, and apply it where a "
         "label is given; without it, confidence is the model's own probability of the label.",
     )
+    valid_labels: bool = option(
+        True,
+        "Take the most probable label sequence that the tag scheme allows; without it, labels are "
+        "decided token by token and read as conlleval does.",
+    )
     return_probabilities: bool = option(
         False, "Also return the distribution that each label comes from.", commands=()
     )

@@ -1,5 +1,6 @@
 """The drafter: words to draft labels and their uncertainty (Eq. 3 to 5), and its loss (Eq. 9)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -98,7 +99,7 @@ class Drafter(tf.keras.layers.Layer):
         )  # [M, B, T, H]
         decoded = self.decoder.decide(samples, mask)
         p, u = decoded.probabilities, draft_uncertainty(decoded.samples, options.uncertainty)
-        (ids,) = self.valid_labels([decoded.label_ids], [p], mask)
+        (ids,) = self.sequences([decoded.label_ids], [p], mask, options)
         states = tf.reduce_mean(samples, axis=0) if self.keep_states else None
         return Draft(ids, p, tf.where(mask, u, 0.0), mask, words, states)
 
@@ -110,9 +111,21 @@ class Drafter(tf.keras.layers.Layer):
         head: Any = self.distilled
         p, disagreement = head(states, self.decoder.logits(states))
         ids = tf.where(mask, tf.argmax(p, axis=-1, output_type=tf.int32), 0)
-        (ids,) = self.valid_labels([ids], [p], mask)
+        (ids,) = self.sequences([ids], [p], mask, options)
         u = entropy(p) if options.uncertainty == "entropy" else disagreement
         return Draft(ids, p, tf.where(mask, u, 0.0), mask, words, states)
+
+    def sequences(
+        self,
+        label_ids: Sequence[tf.Tensor],
+        probabilities: Sequence[tf.Tensor],
+        mask: tf.Tensor,
+        options: InferenceOptions,
+    ) -> list[tf.Tensor]:
+        """Label sequences that are valid, where the options ask for them; see `ValidLabels`."""
+        if not options.valid_labels:
+            return list(label_ids)
+        return self.valid_labels(label_ids, probabilities, mask)
 
     def _samples_differ(self) -> bool:
         """Whether the encoder has dropout masks to sample."""

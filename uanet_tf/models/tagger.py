@@ -169,9 +169,9 @@ class Tagger(tf.keras.Model):
         gated = self.gate(
             draft.probabilities, p_hat, draft.uncertainty, draft.mask, threshold=threshold
         )
-        ids, refined_ids = self.drafter.valid_labels(
-            [gated.label_ids, gated.refined_label_ids], [gated.probabilities, p_hat], draft.mask
-        )
+        labels = [gated.label_ids, gated.refined_label_ids]
+        sources = [gated.probabilities, p_hat]
+        ids, refined_ids = self.drafter.sequences(labels, sources, draft.mask, self._options)
         decision = Decision(ids, gated.probabilities, draft, refined_ids, gated.refined)
         return self._calibrated(decision)
 
