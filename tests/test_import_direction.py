@@ -36,6 +36,7 @@ STEPS = (
         "export.py",
         "evaluate",
         "find_label_errors",
+        "report",
         "tag",
         "spark_tag",
         "data.check",

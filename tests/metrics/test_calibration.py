@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from uanet_tf.metrics.calibration import calibration_error
+from uanet_tf.metrics.calibration import calibration_error, reliability
 
 
 def test_by_hand():
@@ -28,3 +28,10 @@ def test_errors_of_one_bin_that_cancel_out_are_forgiven_and_those_of_two_are_not
     right = np.array([True, False])
     assert calibration_error(confidence, right, bins=1) == pytest.approx(0.0)
     assert calibration_error(confidence, right, bins=2) == pytest.approx(75.0)
+
+
+def test_reliability_has_the_bins_that_hold_an_answer():
+    found = reliability(np.array([0.05, 0.95, 1.0]), np.array([False, True, True]), bins=10)
+    np.testing.assert_allclose(found.confidence, [0.05, 0.975])
+    assert found.right.tolist() == [0.0, 1.0]
+    assert found.size.tolist() == [1, 2]

@@ -44,6 +44,7 @@ class FakeModel:
         self.num_samples = 8
         self.sampling = "exact"
         self.calibrated = True
+        self.vocabulary = types.SimpleNamespace(words=("p0", "x"), bert=None)
         self.drafter = types.SimpleNamespace(distilled=None)
         self.mc_seed = 1
         self.batches = []

@@ -13,6 +13,7 @@ COMMANDS = {
     "recipes": Command("recipes", "list the settings to train with, and when to use which"),
     "train": Command("train", "train a tagger"),
     "evaluate": Command("evaluate", "score a trained tagger on a labelled file"),
+    "report": Command("report", "write a page of pictures on a tagger and a labelled file"),
     "calibrate": Command("calibrate", "fit a tagger's confidence to a labelled file, again"),
     "tag": Command("tag", "tag sentences with a trained tagger"),
     "rank": Command("rank", "find the sentences that are most worth annotating"),

@@ -1,0 +1,121 @@
+"""The page of ``uanet report``."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from uanet_tf.commands import report
+
+# P3 is given as LOC; the word is not in the vocabulary of the model.
+DATA = "p0 B-PER\nq1 I-PER\n\nX<b>2 B-LOC\nx O\nP3 B-PER\n"
+
+
+class Reader(HTMLParser):
+    """Collects the names of elements, and checks that they are closed in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append((tag, dict(attributes)))
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.seen.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def write(call, tmp_path, run_dir, text=DATA, *flags):
+    data, out = tmp_path / "data.conll", tmp_path / "report.html"
+    data.write_text(text)
+    code = call(report, f"--run_dir={run_dir}", f"--data={data}", f"--out={out}", *flags)
+    return code, out.read_text() if out.exists() else None
+
+
+def headings(page):
+    return re.findall("<h2>(.*?)</h2>", page)
+
+
+def test_a_page_of_its_own(run_dir, tmp_path, model, call):
+    code, page = write(call, tmp_path, run_dir)
+    assert code == 0
+    reader = Reader()
+    reader.feed(page)
+    assert reader.open == []
+    charts = [given for tag, given in reader.seen if tag == "svg" and given.get("role") == "img"]
+    # Three reliabilities, two risks, three groups, Gamma twice, M.
+    assert len(charts) == 11
+    assert all(chart["aria-label"] for chart in charts)
+    assert not {"script", "link", "img"} & {tag for tag, _ in reader.seen}
+    assert "http" not in page
+    assert "X&lt;b&gt;2" in page
+    assert "P3 (LOC), confidence 0.75, 1.00 nats. The file has: P3 (PER)" in page
+    assert model.num_samples == 8
+    assert model.threshold == 0.35
+
+
+def test_labels_that_are_no_chunks(run_dir, tmp_path, model, call):
+    model.label_scheme = model.internal_scheme = None
+    code, page = write(call, tmp_path, run_dir)
+    assert code == 0
+    assert "The surest wrong labels" in headings(page)
+    assert "Reliability of entities" not in page
+
+
+def test_without_gate_and_samples(run_dir, tmp_path, model, call, monkeypatch):
+    monkeypatch.setattr(type(model), "threshold", property(lambda _: None))
+    monkeypatch.setattr(model, "tag_batch", ungated(model.tag_batch, model))
+    model.num_samples = 0
+    code, page = write(call, tmp_path, run_dir)
+    assert code == 0
+    assert "Gamma and M" not in headings(page)
+    assert "tokens above Gamma" not in page
+
+
+def ungated(tag_batch, model):
+    """``tag_batch`` with the gate's own number instead of ``threshold``."""
+
+    def run(tokens, lengths):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(model), "threshold", 0.35)
+            return tag_batch(tokens, lengths)
+
+    return run
+
+
+def test_unknown_labels_and_no_errors(run_dir, tmp_path, model, call):
+    code, page = write(call, tmp_path, run_dir, "p0 B-XYZ\n")
+    assert code == 0
+    assert "scored as errors: B-XYZ (1)." in page
+    code, page = write(call, tmp_path, run_dir, "p0 B-PER\n")
+    assert code == 0
+    assert "There are none." in page
+
+
+def test_wrong_arguments(run_dir, tmp_path, model, call, capsys):
+    assert write(call, tmp_path, run_dir, DATA, "--sample_counts=1,x") == (2, None)
+    assert "--sample_counts must be whole numbers" in capsys.readouterr().err
+    assert write(call, tmp_path, run_dir, "p0 nonsense\n") == (2, None)
+    assert "data.conll: not a chunk label" in capsys.readouterr().err
+    assert call(report, f"--run_dir={run_dir}") == 2
+    missing = tmp_path / "missing" / "report.html"
+    data = tmp_path / "data.conll"
+    assert call(report, f"--run_dir={run_dir}", f"--data={data}", f"--out={missing}") == 2
+    assert "report.html: cannot be written (No such file" in capsys.readouterr().err
+
+
+@pytest.mark.process
+def test_in_a_browser(run_dir, tmp_path, model, call):
+    from tests.browser import open_browser
+
+    write(call, tmp_path, run_dir)
+    with open_browser() as browser:
+        for width in (1000, 390):
+            browser.open(f"file://{tmp_path}/report.html", width=width)
+            assert browser.run("document.documentElement.scrollWidth") <= width
+        assert browser.errors == []

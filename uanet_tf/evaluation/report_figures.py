@@ -1,0 +1,168 @@
+"""The figures of a report, each as HTML: a chart, its caption, its alternative text."""
+
+import html
+from collections.abc import Sequence
+
+import numpy as np
+
+from uanet_tf.data.tag_schemes import Span
+from uanet_tf.evaluation.svg_chart import Axis, Series, bar_chart, line_chart
+from uanet_tf.evaluation.trust_report import token_values
+from uanet_tf.metrics import scoring
+from uanet_tf.metrics.calibration import reliability
+from uanet_tf.metrics.confusion import Confusion
+from uanet_tf.metrics.group_scores import GroupScore
+from uanet_tf.metrics.risk_coverage import risk_coverage
+from uanet_tf.metrics.threshold_sweep import SweepPoint
+from uanet_tf.metrics.trust import Trust
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
+
+_MOST_POINTS = 200  # of a curve
+_PERCENT = Axis("", 0, 100)
+
+
+def answers(
+    gold: scoring.Labels, tagged: Sequence[TaggedSentence], *, task: str, threshold: float | None
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Groups of answers: {"tokens", "tokens above Gamma", "entities": (confidence, right)}."""
+    labels = [sentence.labels for sentence in tagged]
+    right = scoring.right_tokens(gold, labels, task=task)
+    confidence = token_values(tagged, "confidence")
+    groups = {"tokens": (confidence, right)}
+    if threshold is not None:
+        above = token_values(tagged, "uncertainty").astype(np.float32) > np.float32(threshold)
+        groups["tokens above Gamma"] = (confidence[above], right[above])
+    if task == "ner":
+        entities = [sentence.entities for sentence in tagged]
+        spans = [
+            [Span(each.type, each.token_start, each.token_end) for each in row] for row in entities
+        ]
+        given = np.array([each.confidence for row in entities for each in row])
+        groups["entities"] = (given, scoring.right_entities(gold, spans))
+    return {name: group for name, group in groups.items() if len(group[0])}
+
+
+def reliability_figure(name: str, group: tuple[np.ndarray, np.ndarray], scores: Trust) -> str:
+    """Mean confidence of bins against the share that is right."""
+    found = reliability(*group)
+    points = [(100 * a, 100 * b) for a, b in zip(found.confidence, found.right, strict=True)]
+    caption = f"Reliability of {name}: ECE {scores.ece:.2f} % of {scores.size:,}"
+    told = ", ".join(f"{b:.0f} % right at {a:.0f} %" for a, b in points)
+    chart = line_chart(
+        f"{caption}. {told}.",
+        Axis("confidence, %", 0, 100),
+        Axis("right, %", 0, 100),
+        [Series("", points, list(found.size / found.size.max()))],
+        diagonal=True,
+    )
+    return figure(chart, caption)
+
+
+def risk_figure(
+    name: str, group: tuple[np.ndarray, np.ndarray], plain: tuple[np.ndarray, np.ndarray] | None
+) -> str:
+    """Share of wrong answers among the most confident ones."""
+    series, areas = [], []
+    for title, values in (("tagger", group), ("one pass", plain)):
+        if values is not None:
+            curve = risk_coverage(values[0], ~values[1])
+            chosen = np.unique(np.linspace(0, len(curve.risk) - 1, _MOST_POINTS).astype(int))
+            points = list(zip(100 * curve.coverage[chosen], 100 * curve.risk[chosen], strict=True))
+            series.append(Series(title, points))
+            areas.append(f"{title} {curve.area:.2f} %")
+    caption = f"Risk-coverage of {name}: AURC {', '.join(areas)}"
+    top = max(value for each in series for _, value in each.points)
+    chart = line_chart(
+        caption, Axis("answers taken, %", 0, 100), Axis("of them wrong, %", 0, top or 1.0), series
+    )
+    return figure(chart, caption)
+
+
+def group_figure(caption: str, groups: Sequence[GroupScore], unit: str) -> str:
+    """Bars of scores, with the number of entities or tokens below."""
+    told = ", ".join(f"{name}: {score:.1f} ({size:,} {unit})" for name, score, size in groups)
+    bars = [(name, score, f"{size:,}") for name, score, size in groups]
+    chart = bar_chart(f"{caption}. {told}.", _PERCENT._replace(title="%"), bars)
+    return figure(chart, f"{caption}; below: {unit} in the file")
+
+
+def gamma_figures(points: Sequence[SweepPoint], threshold: float, measure: str) -> list[str]:
+    """The score, and what it costs, over Gamma."""
+    top = max(point.threshold for point in points)
+    best = max(points, key=lambda point: point.score)
+    x = Axis("Gamma, nats", 0, top or 1.0)
+    caption = (
+        f"{measure} over Gamma: the run's {threshold:g} is the line; best here {best.score:.2f} "
+        f"at {best.threshold:g}"
+    )
+    scores = [point.score for point in points]
+    low, high = min(scores), max(scores)
+    score = line_chart(
+        caption,
+        x,
+        Axis(f"{measure}, %", low - 0.2, high + 0.2),
+        [Series("", [(point.threshold, point.score) for point in points])],
+        mark=threshold,
+    )
+    refined = [(point.threshold, 100 * point.refined_fraction) for point in points]
+    cost_caption = "What Gamma costs: share of tokens that are refined"
+    cost = line_chart(
+        cost_caption, x, Axis("refined, %", 0, 100), [Series("", refined)], mark=threshold
+    )
+    return [figure(score, caption), figure(cost, cost_caption)]
+
+
+def samples_figure(rows: Sequence[tuple[int, float, float]], measure: str, sentences: int) -> str:
+    """The score over M: rows of (M, score, sentences per second)."""
+    scores = [score for _, score, _ in rows]
+    told = ", ".join(
+        f"M = {m}: {score:.2f} at {speed:,.0f} sentences/s" for m, score, speed in rows
+    )
+    caption = f"{measure} over M, the first {sentences:,} sentences. {told}"
+    chart = line_chart(
+        caption,
+        Axis("M, samples", 0, max(m for m, *_ in rows)),
+        Axis(f"{measure}, %", min(scores) - 0.2, max(scores) + 0.2),
+        [Series("", [(m, score) for m, score, _ in rows])],
+    )
+    return figure(chart, caption)
+
+
+def confusion_table(found: Confusion) -> str:
+    """Rows: the file; columns: the tagger. Shaded by the share of the row; counts are written."""
+    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in found.names)
+    body = []
+    for name, counts in zip(found.names, found.counts, strict=True):
+        total = sum(counts) or 1
+        cells = "".join(
+            f'<td style="background:rgba(236,112,20,{0.6 * count / total:.2f})">{count:,}</td>'
+            if count
+            else '<td class="soft">0</td>'
+            for count in counts
+        )
+        body.append(f'<tr><th scope="row">{html.escape(name)}</th>{cells}</tr>')
+    return (
+        '<div class="scroll"><table class="numbers"><caption>Tokens by label: rows are the file, '
+        "columns the tagger; shaded by the share of the row</caption><thead><tr><th>file</th>"
+        f"{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table whose first column names its rows."""
+    heads = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in head)
+    lines = "".join(
+        f'<tr><th scope="row">{html.escape(first)}</th>'
+        + "".join(f"<td>{html.escape(cell)}</td>" for cell in rest)
+        + "</tr>"
+        for first, *rest in rows
+    )
+    return (
+        f'<div class="scroll"><table class="numbers"><caption>{html.escape(caption)}</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div>"
+    )
+
+
+def figure(chart: str, caption: str) -> str:
+    """A chart with its caption."""
+    return f"<figure>{chart}<figcaption>{html.escape(caption)}</figcaption></figure>"

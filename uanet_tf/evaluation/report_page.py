@@ -1,0 +1,222 @@
+"""One self-contained HTML page on a tagger and a labelled file: scores, charts, examples."""
+
+import dataclasses
+import html
+from collections.abc import Sequence
+from importlib import resources
+
+import numpy as np
+
+from uanet_tf.evaluation import report_figures as figures
+from uanet_tf.evaluation.report import Evaluation
+from uanet_tf.evaluation.report_examples import (
+    example_html,
+    find_examples,
+    most_doubtful_right,
+    surest_wrong,
+)
+from uanet_tf.evaluation.trust_report import trust_rows
+from uanet_tf.metrics import group_scores, scoring
+from uanet_tf.metrics.confusion import confusion
+from uanet_tf.metrics.threshold_sweep import sweep_thresholds
+from uanet_tf.tagging.sentence_html import legend_html
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
+
+_STYLE = "report_page.css"
+_EXAMPLES = 12
+_GAMMAS = 41
+
+
+@dataclasses.dataclass(frozen=True)
+class ReportInput:
+    """What a page is made of.
+
+    Attributes:
+      title: name of the run.
+      data: name of the labelled file.
+      evaluation: its scores.
+      gold: labels of the file, a sequence for each sentence.
+      tagged: answers for the same sentences.
+      plain: answers of one pass without dropout and refinement.
+      threshold: Gamma, nats; None: there is no gate.
+      known: for each token whether its word has a vector of its own; None: not known.
+      samples: rows of (M, score, sentences per second); [] where M was not varied.
+      sample_sentences: how many sentences these rows are of.
+    """
+
+    title: str
+    data: str
+    evaluation: Evaluation
+    gold: scoring.Labels
+    tagged: Sequence[TaggedSentence]
+    plain: Sequence[TaggedSentence]
+    threshold: float | None
+    known: Sequence[Sequence[bool]] | None = None
+    samples: Sequence[tuple[int, float, float]] = ()
+    sample_sentences: int = 0
+
+    @property
+    def measure(self) -> str:
+        """Name of the score."""
+        return "F1" if self.evaluation.task == "ner" else "Accuracy"
+
+
+def report_page(given: ReportInput) -> str:
+    """The page, as text."""
+    parts = [
+        _head(given),
+        _section("Scores", _scores(given)),
+        _section("Can the confidence be believed?", _trust(given)),
+        _section("Where it is right", _groups(given)),
+        _section("Gamma and M", _sweeps(given)),
+        _section("Confusion", _confusion(given)),
+        *_examples(given),
+    ]
+    style = resources.files("uanet_tf.evaluation").joinpath(_STYLE).read_text("utf-8")
+    title = html.escape(f"{given.title} on {given.data}")
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{title}</title><style>{style}</style></head><body><main>\n"
+        + "\n".join(part for part in parts if part)
+        + "\n</main></body></html>\n"
+    )
+
+
+def _section(title: str, body: str) -> str:
+    return f"<section><h2>{html.escape(title)}</h2>\n{body}</section>" if body else ""
+
+
+def _head(given: ReportInput) -> str:
+    evaluation = given.evaluation
+    score = evaluation.systems["final"]["f1" if evaluation.task == "ner" else "accuracy"]
+    gate = "" if given.threshold is None else f", Gamma {given.threshold:g} nats"
+    return (
+        f"<h1>{html.escape(given.title)} on {html.escape(given.data)}</h1>"
+        f"<p>{given.measure} <strong>{score:.2f} %</strong>; {evaluation.sentences:,} sentences, "
+        f"{evaluation.tokens:,} tokens{gate}.</p>"
+    )
+
+
+def _scores(given: ReportInput) -> str:
+    evaluation = given.evaluation
+    keys = ("precision", "recall", "f1") if evaluation.task == "ner" else ()
+    heads = [*keys, "accuracy"]
+    systems = [
+        [{"final": "labels"}.get(name, name), *(f"{scores[key]:.2f}" for key in heads)]
+        for name, scores in evaluation.systems.items()
+    ]
+    types = [
+        [
+            name or "(untyped)",
+            *(f"{each[key]:.2f}" for key in ("precision", "recall", "f1")),
+            f"{each['support']:,}",
+        ]
+        for name, each in sorted(evaluation.types.items(), key=lambda row: -row[1]["support"])
+    ]
+    by = "type" if keys else "label"
+    shown = [head.replace("f1", "F1") for head in heads]
+    parts = [
+        figures.table("All, percent", ["", *shown], systems),
+        figures.table(f"By {by}", [by, "precision", "recall", "F1", "in the file"], types),
+    ]
+    if evaluation.unknown_labels:
+        names = ", ".join(
+            f"{name} ({count:,})" for name, count in evaluation.unknown_labels.items()
+        )
+        told = html.escape(f"Labels that the tagger does not know, scored as errors: {names}.")
+        parts.append(f"<p>{told}</p>")
+    return "".join(parts)
+
+
+def _trust(given: ReportInput) -> str:
+    task, gold = given.evaluation.task, given.gold
+    groups = figures.answers(gold, given.tagged, task=task, threshold=given.threshold)
+    plain = figures.answers(gold, given.plain, task=task, threshold=None)
+    trust = given.evaluation.trust["tagger"]
+    names = {"tokens above Gamma": "uncertain_tokens"}
+    charts = [
+        figures.reliability_figure(name, group, trust[names.get(name, name)])
+        for name, group in groups.items()
+    ]
+    charts += [
+        figures.risk_figure(name, groups[name], plain.get(name))
+        for name in ("tokens", "entities")
+        if name in groups
+    ]
+    head, *rows = trust_rows(given.evaluation.trust)
+    rows = [[name.replace("  ", "\N{EN DASH} "), *cells] for name, *cells in rows]
+    told = (
+        "<p>Points on the dashed line are right as often as their confidence says; larger points "
+        "are more answers. Columns as in docs/uncertainty.md; one pass: the plain softmax within "
+        "the same model.</p>"
+    )
+    return told + _grid(charts) + figures.table("Finding errors, percent", head, rows)
+
+
+def _groups(given: ReportInput) -> str:
+    task, gold = given.evaluation.task, given.gold
+    labels = [sentence.labels for sentence in given.tagged]
+    unit = "entities" if task == "ner" else "tokens"
+    groups = {
+        "length of the sentence": group_scores.scores_by_sentence_length(gold, labels, task=task)
+    }
+    if task == "ner":
+        groups["length of the entity"] = group_scores.scores_by_entity_length(gold, labels)
+    if given.known is not None:
+        known = group_scores.scores_by_known_words(gold, labels, given.known, task=task)
+        groups["words of the vocabulary"] = known
+    return _grid(
+        [
+            figures.group_figure(f"{given.measure} by {name}", found, unit)
+            for name, found in groups.items()
+            if found
+        ]
+    )
+
+
+def _sweeps(given: ReportInput) -> str:
+    charts = []
+    if given.threshold is not None:
+        points = sweep_thresholds(
+            given.gold,
+            [sentence.draft_labels for sentence in given.tagged],
+            [sentence.refined_labels for sentence in given.tagged],
+            [sentence.uncertainty for sentence in given.tagged],
+            task=given.evaluation.task,
+            thresholds=_thresholds(given.tagged, given.threshold),
+        )
+        charts += figures.gamma_figures(points, given.threshold, given.measure)
+    if given.samples:
+        charts.append(figures.samples_figure(given.samples, given.measure, given.sample_sentences))
+    return _grid(charts)
+
+
+def _thresholds(tagged: Sequence[TaggedSentence], own: float) -> list[float]:
+    """Values of Gamma at even distances, so that a line between them is no guess; and the run's."""
+    top = max(value for sentence in tagged for value in sentence.uncertainty)
+    return sorted({own, *np.round(np.linspace(0.0, 1.02 * top, _GAMMAS), 3).tolist()})
+
+
+def _confusion(given: ReportInput) -> str:
+    labels = [sentence.labels for sentence in given.tagged]
+    return figures.confusion_table(confusion(given.gold, labels, task=given.evaluation.task))
+
+
+def _examples(given: ReportInput) -> list[str]:
+    task = given.evaluation.task
+    found = find_examples(given.gold, given.tagged, task=task)
+    what = "entities" if task == "ner" else "labels"
+    sections = []
+    for title, chosen in (
+        (f"The surest wrong {what}", surest_wrong(found, _EXAMPLES)),
+        (f"The most uncertain right {what}", most_doubtful_right(found, _EXAMPLES)),
+    ):
+        items = "".join(example_html(each, given.tagged) for each in chosen)
+        body = f"{legend_html()}<ol>{items}</ol>" if items else "<p>There are none.</p>"
+        sections.append(_section(title, body))
+    return sections
+
+
+def _grid(charts: Sequence[str]) -> str:
+    return f'<div class="figures">{"".join(charts)}</div>' if charts else ""
