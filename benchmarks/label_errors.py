@@ -1,11 +1,13 @@
 """How many wrong labels are found, of those that were put into a file.
 
     python -m benchmarks.label_errors --train_path=FILE --out=DIR [--seeds=3] [--folds=4] FLAGS
+    python -m benchmarks.label_errors --run_dir=RUN [--run_dir=RUN]... [--seeds=10]
 
-Gives a share of the entities another type or another boundary, trains the folds of
-`uanet find_label_errors` with the FLAGS of train, and prints, in Markdown, the share of these
-entities that stand among the first as many places (mean and standard deviation over seeds), for
-several scores. Runs are in DIR/seedN; complete ones are not trained again.
+Gives a share of the entities another type or another boundary, and prints, in Markdown, the share
+of these entities that stand among the first as many places (mean and standard deviation over
+seeds), for several scores. With --train_path the folds of `uanet find_label_errors` are trained
+with the FLAGS of train, in DIR/seedN; complete ones are not trained again. With --run_dir the
+development file of each run gets the wrong entities, and nothing is trained.
 """
 
 import argparse
@@ -19,13 +21,15 @@ import numpy as np
 from absl import flags
 
 import uanet_tf
-from uanet_tf.annotation.label_errors import LabelDoubt, find_doubts, given_and_predicted
+from uanet_tf.annotation.label_errors import LabelDoubt, doubts_of, given_and_predicted
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.commands.fold_runs import train_folds
 from uanet_tf.commands.train import with_recipes
 from uanet_tf.config import Config
 from uanet_tf.data.conll import Sentence, read_corpus
 from uanet_tf.data.tag_schemes import Span, decode_spans, detect_scheme, encode_spans
+from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 # {score of a place: from the probabilities of given and predicted labels of its tokens}; the
 # highest come first.
@@ -40,6 +44,8 @@ SCORES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
 }
 _SMALLEST = 1e-12
 _NEVER = 1e6  # nats: the gate stays shut
+# {what was changed: answers of each sentence}.
+Answers = dict[str, list[TaggedSentence]]
 
 
 class Corruption(NamedTuple):
@@ -150,66 +156,104 @@ def shares(found: Sequence[Place], count: int) -> dict[str, float]:
     return results
 
 
-def measure(
-    train_path: str, folder: pathlib.Path, config: Config, *, share: float, folds: int
+def answers_of(model: Any, sentences: Sequence[Sentence]) -> Answers:
+    """The answers of a tagger; where it has a gate, also with the gate shut."""
+    answers = {"": [answer for _, answer in tag_in_context(model, sentences)]}
+    if model.gate is not None:
+        model.threshold = _NEVER
+        answers["draft, "] = [answer for _, answer in tag_in_context(model, sentences)]
+    return answers
+
+
+def figures(
+    judged: Iterable[tuple[Sequence[Sentence], Answers, Sequence[str]]],
+    wrong: set[tuple[int, Span]],
+    scheme: str,
 ) -> dict[str, float]:
-    """All figures of one seed, which is the settings'."""
-    clean = read_corpus(
-        train_path, token_column=config.data.token_column, label_column=config.data.label_column
-    )
-    scheme = detect_scheme(sentence.labels for sentence in clean)
-    if scheme is None:
-        raise SystemExit(f"{train_path} holds no entities.")
-    sentences, done = corrupt(clean, share, config.training.seed, scheme)
-    wrong = {(sentences[each.sentence].line, each.given) for each in done}
-    kinds: dict[str, list[Place]] = {"": [], "draft, ": []}
-    for run_dir, unseen in train_folds(str(folder), config, sentences, folds=folds):
-        model = uanet_tf.load_model(run_dir, return_probabilities=True)
-        parts = [sentences[k] for k in unseen]
-        for kind, found in kinds.items():
-            if kind:
-                if model.gate is None:
-                    continue
-                model.threshold = _NEVER
-            found += places(find_doubts(model, parts, scheme), wrong, model.class_names, scheme)
+    """All figures of one draw.
+
+    Args:
+      judged: sentences, what a tagger answers for them, its classes.
+      wrong: see ``places``.
+      scheme: of the labels.
+    """
+    kinds: dict[str, list[Place]] = {}
+    for sentences, answers, classes in judged:
+        for kind, tagged in answers.items():
+            for sentence, answer in zip(sentences, tagged, strict=True):
+                doubts = doubts_of(sentence, answer, classes, scheme)
+                kinds.setdefault(kind, []).extend(places(doubts, wrong, classes, scheme))
     results = {
-        "entities put in wrongly": float(len(done)),
+        "entities put in wrongly": float(len(wrong)),
         "places where file and taggers differ": float(len(kinds[""])),
         "wrong entities at one of these places, %": (
-            100 * sum(place.hits for place in kinds[""]) / len(done)
+            100 * sum(place.hits for place in kinds[""]) / len(wrong)
         ),
     }
     for kind, found in kinds.items():
-        if found:
-            results |= {f"{kind}{name}, %": v for name, v in shares(found, len(done)).items()}
+        results |= {f"{kind}{name}, %": v for name, v in shares(found, len(wrong)).items()}
     return results
+
+
+def drawn(
+    path: str, config: Config, share: float, seed: int
+) -> tuple[list[Sentence], set[tuple[int, Span]], str]:
+    """The sentences of a file with wrong entities; which they are, see ``places``; the scheme."""
+    data = config.data
+    clean = read_corpus(path, token_column=data.token_column, label_column=data.label_column)
+    scheme = detect_scheme(sentence.labels for sentence in clean)
+    if scheme is None:
+        raise SystemExit(f"{path} holds no entities.")
+    sentences, done = corrupt(clean, share, seed, scheme)
+    return sentences, {(sentences[each.sentence].line, each.given) for each in done}, scheme
+
+
+def of_folds(
+    path: str, folder: pathlib.Path, config: Config, share: float, folds: int
+) -> dict[str, float]:
+    """Figures of one seed, with taggers trained for it."""
+    sentences, wrong, scheme = drawn(path, config, share, config.training.seed)
+    judged = []
+    for run_dir, unseen in train_folds(str(folder), config, sentences, folds=folds):
+        model = uanet_tf.load_model(run_dir, return_probabilities=True)
+        parts = [sentences[k] for k in unseen]
+        judged.append((parts, answers_of(model, parts), model.class_names))
+    return figures(judged, wrong, scheme)
+
+
+def of_run(run_dir: str, share: float, seeds: int) -> list[dict[str, float]]:
+    """Figures of each seed, of a trained run's development file."""
+    model = uanet_tf.load_model(run_dir, return_probabilities=True)
+    path, found = model.settings.data.dev_path, []
+    answers: Answers = {}
+    for seed in range(1, seeds + 1):
+        sentences, wrong, scheme = drawn(path, model.settings, share, seed)
+        answers = answers or answers_of(model, sentences)
+        found.append(figures([(sentences, answers, model.class_names)], wrong, scheme))
+    return found
 
 
 def main(arguments: Sequence[str], write: Callable[[str], Any] = sys.stdout.write) -> None:
     """Runs all seeds and writes the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--train_path", required=True)
-    parser.add_argument("--out", required=True)
+    parser.add_argument("--train_path")
+    parser.add_argument("--out")
+    parser.add_argument("--run_dir", action="append", default=[])
     parser.add_argument("--share", type=float, default=0.05)
     for name, default in (("seeds", 3), ("folds", 4)):
         parser.add_argument(f"--{name}", type=int, default=default)
     options, rest = parser.parse_known_args(arguments)
-    values = flags.FlagValues()
-    define_config_flags(values)
-    values(["train", *with_recipes(rest)])
-    config = config_from_flags(values)
-    found = []
-    for seed in range(1, options.seeds + 1):
-        folder = pathlib.Path(options.out) / f"seed{seed}"
-        found.append(
-            measure(
-                options.train_path,
-                folder,
-                config.replace(seed=seed),
-                share=options.share,
-                folds=options.folds,
-            )
-        )
+    found: list[dict[str, float]] = []
+    for run_dir in options.run_dir:
+        found += of_run(run_dir, options.share, options.seeds)
+    if options.train_path and options.out:
+        values = flags.FlagValues()
+        define_config_flags(values)
+        values(["train", *with_recipes(rest)])
+        for seed in range(1, options.seeds + 1):
+            config = config_from_flags(values).replace(seed=seed)
+            folder = pathlib.Path(options.out) / f"seed{seed}"
+            found.append(of_folds(options.train_path, folder, config, options.share, options.folds))
     write("| | mean | sd |\n| --- | --- | --- |\n")
     for name in found[0]:
         numbers = [each[name] for each in found]
