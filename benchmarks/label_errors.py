@@ -14,14 +14,19 @@ import argparse
 import dataclasses
 import pathlib
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from absl import flags
 
 import uanet_tf
-from uanet_tf.annotation.label_errors import LabelDoubt, doubts_of, given_and_predicted
+from uanet_tf.annotation.label_errors import (
+    LabelDoubt,
+    doubts_of,
+    given_and_predicted,
+    surest_first,
+)
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.commands.fold_runs import train_folds
 from uanet_tf.commands.train import with_recipes
@@ -34,7 +39,7 @@ from uanet_tf.tagging.tagged_sentence import TaggedSentence
 # {score of a place: from the probabilities of given and predicted labels of its tokens}; the
 # highest come first.
 SCORES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
-    "lowest given (used)": lambda given, predicted: -float(given.min()),
+    "lowest given": lambda given, predicted: -float(given.min()),
     "mean given": lambda given, predicted: -float(given.mean()),
     "product of given": lambda given, predicted: -float(np.log(np.maximum(given, _SMALLEST)).sum()),
     "lowest predicted": lambda given, predicted: float(predicted.min()),
@@ -115,30 +120,35 @@ class Place(NamedTuple):
       given: probabilities of the labels given of its tokens.
       predicted: those of the labels predicted.
       hits: entities here that were put in wrongly.
+      score: the one that is used, see ``surest_first``.
     """
 
     given: np.ndarray
     predicted: np.ndarray
     hits: int
+    score: float
 
 
 def places(
-    doubts: Iterable[LabelDoubt], wrong: set[tuple[int, Span]], classes: Sequence[str], scheme: str
+    doubts: Iterable[LabelDoubt],
+    wrong: set[tuple[int, Span]],
+    classes: Mapping[int, Sequence[str]],
+    scheme: str,
 ) -> list[Place]:
     """Places with what scores are made of.
 
     Args:
-      doubts: of one tagger.
+      doubts: of all taggers.
       wrong: line of the sentence and span of each entity that was put in wrongly.
-      classes: of the tagger.
+      classes: of each tagger, by its fold.
       scheme: of the labels.
     """
     found = []
-    for doubt in doubts:
-        here = slice(doubt.start, doubt.end)
-        given, predicted = given_and_predicted(doubt.sentence, doubt.answer, classes, scheme)
+    for doubt in surest_first(doubts):
+        here, names = slice(doubt.start, doubt.end), classes[doubt.fold]
+        given, predicted = given_and_predicted(doubt.sentence, doubt.answer, names, scheme)
         hits = sum((doubt.sentence.line, span) in wrong for span in doubt.given)
-        found.append(Place(given[here], predicted[here], hits))
+        found.append(Place(given[here], predicted[here], hits, doubt.score))
     return found
 
 
@@ -146,8 +156,13 @@ def shares(found: Sequence[Place], count: int) -> dict[str, float]:
     """Percent of ``count`` wrong entities that are among the first as many places, by score."""
     hits = np.array([place.hits for place in found])
     results = {}
-    for name, score in SCORES.items():
-        values = np.array([score(place.given, place.predicted) for place in found])
+    for name, score in {"lowest given, and kind": None, **SCORES}.items():
+        values = np.array(
+            [
+                place.score if score is None else score(place.given, place.predicted)
+                for place in found
+            ]
+        )
         results[name] = 100 * hits[np.argsort(-values, kind="stable")[:count]].sum() / count
     tokens = np.concatenate([place.given for place in found])
     owners = np.repeat(np.arange(len(found)), [len(place.given) for place in found])
@@ -157,12 +172,13 @@ def shares(found: Sequence[Place], count: int) -> dict[str, float]:
 
 
 def answers_of(model: Any, sentences: Sequence[Sentence]) -> Answers:
-    """The answers of a tagger; where it has a gate, also with the gate shut."""
-    answers = {"": [answer for _, answer in tag_in_context(model, sentences)]}
+    """The drafts of a tagger; where it has a gate, also what is decided with it."""
+    answers = {}
     if model.gate is not None:
+        answers["with the gate, "] = [answer for _, answer in tag_in_context(model, sentences)]
         model.threshold = _NEVER
-        answers["draft, "] = [answer for _, answer in tag_in_context(model, sentences)]
-    return answers
+    drafts = [answer for _, answer in tag_in_context(model, sentences)]
+    return {"": drafts, **answers}
 
 
 def figures(
@@ -177,12 +193,15 @@ def figures(
       wrong: see ``places``.
       scheme: of the labels.
     """
-    kinds: dict[str, list[Place]] = {}
-    for sentences, answers, classes in judged:
+    doubts: dict[str, list[LabelDoubt]] = {}
+    names: dict[int, Sequence[str]] = {}
+    for fold, (sentences, answers, classes) in enumerate(judged):
+        names[fold] = classes
         for kind, tagged in answers.items():
             for sentence, answer in zip(sentences, tagged, strict=True):
-                doubts = doubts_of(sentence, answer, classes, scheme)
-                kinds.setdefault(kind, []).extend(places(doubts, wrong, classes, scheme))
+                parts = doubts_of(sentence, answer, classes, scheme, fold)
+                doubts.setdefault(kind, []).extend(parts)
+    kinds = {kind: places(part, wrong, names, scheme) for kind, part in doubts.items()}
     results = {
         "entities put in wrongly": float(len(wrong)),
         "places where file and taggers differ": float(len(kinds[""])),

@@ -71,7 +71,6 @@ def test_scores_are_the_published_ones_of_the_tokens_of_a_place(seed):
     for doubt in doubts_of(sentence, tagged, CLASSES, "IOB2"):
         here = scores[doubt.start : doubt.end]
         assert doubt.given_probability == pytest.approx(min(here))
-        assert doubt.score == pytest.approx(1 - min(here))
         ours = token_scores(tagged.labels, tagged.probabilities)[doubt.start : doubt.end]
         assert doubt.predicted_probability == pytest.approx(min(ours))
         assert not covered[doubt.start : doubt.end].any()
@@ -80,7 +79,7 @@ def test_scores_are_the_published_ones_of_the_tokens_of_a_place(seed):
     assert all(covered[k] for k, (a, b) in enumerate(pair) if a != b)
     doubts = surest_first(doubts_of(sentence, tagged, CLASSES, "IOB2"))
     if covered.all():  # the sentence's score, if every token is in doubt
-        assert doubts[0].given_probability == pytest.approx(min(scores))
+        assert min(doubt.given_probability for doubt in doubts) == pytest.approx(min(scores))
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -109,7 +108,7 @@ def test_one_wrong_boundary_is_one_place():
     assert record["line"] == 7
     assert record["given"] == [{"type": "PER", "start": 0, "end": 2}]
     assert record["predicted"] == [{"type": "PER", "start": 0, "end": 3}]
-    assert record["score"] == 0.99
+    assert record["given_probability"] == 0.01
 
 
 def test_labels_of_single_tokens_and_labels_that_the_tagger_lacks():
@@ -119,4 +118,21 @@ def test_labels_of_single_tokens_and_labels_that_the_tagger_lacks():
         doubts_of(sentence, answer(["NN", "VB", "NN"], p, None), ["NN", "VB"], None)
     )
     assert [(d.start, d.given_probability) for d in doubts] == [(1, 0.0), (2, 0.3)]
-    assert [d.predicted[0].type for d in doubts] == ["VB", "NN"]
+    assert [d.kind for d in doubts] == [("XX", "VB"), ("VB", "NN")]
+
+
+def test_of_a_frequent_kind_fewer_are_wrong():
+    one, other = (
+        doubts_of(Sentence(("a",), (given,), 1, True), answer([ours], p), CLASSES, "IOB2")
+        for given, ours, p in (
+            ("B-PER", "O", np.full([1, len(CLASSES)], 0.01)),
+            ("B-PER", "B-LOC", np.full([1, len(CLASSES)], 0.02)),
+        )
+    )
+    (missed,), (confused,) = one, other
+    assert [d.kind for d in surest_first([missed, confused])] == [("PER", ""), ("PER", "LOC")]
+    found = surest_first([missed] * 90 + [confused] * 10)
+    assert [d.kind for d in found[:10]] == [("PER", "LOC")] * 10
+    # As in the docstring, with 10 places more for each kind.
+    assert found[0].score == pytest.approx(-np.log(0.02) - np.log(20 / 110))
+    assert found[-1].score == pytest.approx(-np.log(0.01) - np.log(100 / 110))

@@ -1,5 +1,7 @@
 """Labels that are probably wrong: where a tagger that has not seen them is sure of others."""
 
+import collections
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -9,6 +11,10 @@ from uanet_tf.data.conll import Sentence
 from uanet_tf.data.tag_schemes import BIOES, Span, convert, decode_spans
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
+
+_NEVER = 1e6  # nats: no draft is as uncertain
+_SMALLEST = 1e-12  # probabilities below count as this
+_RARE = 10  # places that each kind has besides its own, so that the rarest do not come first
 
 
 class LabelDoubt(NamedTuple):
@@ -24,6 +30,7 @@ class LabelDoubt(NamedTuple):
       sentence: of the file.
       answer: the tagger's for the sentence.
       fold: number of the tagger.
+      score: how sure it is that the labels given are wrong, in nats; see ``surest_first``.
     """
 
     given_probability: float
@@ -35,16 +42,20 @@ class LabelDoubt(NamedTuple):
     sentence: Sentence
     answer: TaggedSentence
     fold: int = 1
+    score: float = 0.0
 
     @property
-    def score(self) -> float:
-        """How sure the tagger is that a label is wrong, in [0, 1]: 1 less the probability of it."""
-        return 1.0 - self.given_probability
+    def kind(self) -> tuple[str, str]:
+        """The type given and the type predicted, of the first entities here; "" for none."""
+        given, predicted = (
+            spans[0].type if spans else "" for spans in (self.given, self.predicted)
+        )
+        return given, predicted
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
-            "score": round(self.score, 6),
+            "score": round(self.score, 4),
             "given_probability": float(f"{self.given_probability:.3g}"),
             "predicted_probability": float(f"{self.predicted_probability:.3g}"),
             "line": self.sentence.line,
@@ -65,11 +76,14 @@ def find_doubts(
     """The places where a tagger differs from labels that it has not seen, in their order.
 
     Args:
-      model: a loaded model, whose ``return_probabilities`` is on.
+      model: a loaded model, whose ``return_probabilities`` is on. Its gate is shut: drafts tell
+        wrong labels better than what the refiner makes of them.
       sentences: with their labels.
       scheme: of the labels; None: labels of single tokens.
       fold: number of the model, for the results.
     """
+    if model.gate is not None:
+        model.threshold = _NEVER
     for sentence, answer in tag_in_context(model, sentences):
         yield from doubts_of(sentence, answer, model.class_names, scheme, fold)
 
@@ -109,8 +123,21 @@ def doubts_of(
 
 
 def surest_first(doubts: Iterable[LabelDoubt]) -> list[LabelDoubt]:
-    """Sorted by the probability of the label given; equal ones in their order."""
-    return sorted(doubts, key=lambda doubt: doubt.given_probability)
+    """The places with their scores, the highest first; equal ones in their order.
+
+    The score is -ln(probability of the label given) - ln(share of the places that are of this
+    kind). Of a kind that is frequent, such as entities that are missed, most are the tagger's own
+    errors: if wrong labels are as many in each kind, a place is one with odds that are inverse to
+    the number of its kind.
+    """
+    found = list(doubts)
+    counts = collections.Counter(doubt.kind for doubt in found)
+    scored = []
+    for doubt in found:
+        share = (counts[doubt.kind] + _RARE) / (len(found) + _RARE)
+        p = max(doubt.given_probability, _SMALLEST)
+        scored.append(doubt._replace(score=-math.log(p) - math.log(share)))
+    return sorted(scored, key=lambda doubt: -doubt.score)
 
 
 def given_and_predicted(
