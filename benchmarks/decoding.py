@@ -6,6 +6,7 @@ UANet, the refiner's own word representation included.
 """
 
 import dataclasses
+import operator
 import pathlib
 from collections.abc import Callable
 
@@ -13,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from benchmarks.measure import Timing, timed
-from benchmarks.plots import draw
+from benchmarks.plots import Curve, draw
 from benchmarks.systems import padded, sentences_like, tagger_for
 from uanet_tf.config import Config
 from uanet_tf.data.conll import Sentence
@@ -72,12 +73,16 @@ def table(points: list[Point]) -> str:
     return "\n".join(lines)
 
 
+# Of the curve, and of the lower and the upper end of its rates.
+_SECONDS = tuple(map(operator.attrgetter, ("median", "slowest", "fastest")))
+
+
 def plot(points: list[Point], path: pathlib.Path, device: str) -> None:
     """Draws sentences per second over sentence length."""
     curves = {
-        name: (
+        name: Curve(
             [point.length for point in points],
-            [BATCH / point.times[name].median for point in points],
+            *([BATCH / seconds(point.times[name]) for point in points] for seconds in _SECONDS),
         )
         for name in points[0].times
     }
@@ -88,6 +93,7 @@ def plot(points: list[Point], path: pathlib.Path, device: str) -> None:
         y="sentences per second",
         title=f"Decoding only, 17 classes, batches of {BATCH}, {device}",
         log=True,
+        ticks=[point.length for point in points],
     )
 
 

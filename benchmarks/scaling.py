@@ -6,7 +6,7 @@ import pathlib
 from collections.abc import Sequence
 
 from benchmarks.measure import Timing, timed
-from benchmarks.plots import draw
+from benchmarks.plots import Curve, draw
 from benchmarks.systems import sentences_like, tagger_for
 from uanet_tf.config import Config
 from uanet_tf.tagging.sentence_stream import tag
@@ -63,20 +63,25 @@ def table(scaling: Scaling) -> str:
 
 
 def plot(scaling: Scaling, folder: pathlib.Path, device: str) -> None:
-    """Writes scaling_sentences.svg and scaling_length.svg."""
-    counts, lengths = scaling.by_count, scaling.by_length
+    """Writes scaling_sentences.svg and scaling_length.svg, with the range over the repeats."""
     draw(
         folder / "scaling_sentences.svg",
-        {"UANet, M = 8": (list(counts), [timing.median for timing in counts.values()])},
+        {"UANet, M = 8": _curve({count: (t, 1.0) for count, t in scaling.by_count.items()})},
         x="sentences",
         y="seconds",
         title=f"Tagging {COUNTED_LENGTH} tokens per sentence, {device}",
     )
-    milliseconds = [1e3 * t.median / (TOKENS // length) for length, t in lengths.items()]
+    milliseconds = {n: (t, 1e3 / (TOKENS // n)) for n, t in scaling.by_length.items()}
     draw(
         folder / "scaling_length.svg",
-        {"UANet, M = 8": (list(lengths), milliseconds)},
+        {"UANet, M = 8": _curve(milliseconds)},
         x="tokens per sentence",
         y="milliseconds per sentence",
         title=f"Tagging by sentence length, {device}",
     )
+
+
+def _curve(points: dict[int, tuple[Timing, float]]) -> Curve:
+    """By place: a timing and what its seconds are multiplied with."""
+    values = [(t.median * k, t.fastest * k, t.slowest * k) for t, k in points.values()]
+    return Curve(list(points), *map(list, zip(*values, strict=True)))

@@ -78,7 +78,7 @@ def test_train_tag_predict(tmp_path):
     assert sentence.text == text
     answers = model.predict(uanet_tf.pad([sentence.tokens]), verbose=0)
     assert [label.decode() for label in answers["labels"][0]] == sentence.labels
-    for wrong in ([["Anna"]], "Anna", (["Anna"],)):
+    for wrong in ([["Anna"]], "Anna", (["Anna"],), {"tokens": [["Anna"]], "lengths": [1]}):
         with pytest.raises(InputError, match=r"model.predict\(uanet_tf.pad\(sentences\)\)"):
             model.predict(wrong)
     with pytest.raises(InputError, match="Did you mean drafter_learning_rate, refiner_learning"):

@@ -44,7 +44,7 @@ def test_what_it_prints(run_dir, data, call, capsys, monkeypatch):
 
     monkeypatch.setattr(recalibration, "recalibrate", recalibrate)
     arguments = ["--target_precision=0.95", "--target_by_type"]
-    assert call(calibrate, f"--run_dir={run_dir}", f"--data={data}", *arguments) == 0
+    assert call(calibrate, f"--run_dir={run_dir}", f"--input={data}", *arguments) == 0
     assert asked == [(str(run_dir), 2, {"target_precision": 0.95, "target_by_type": True})]
     out, err = capsys.readouterr()
     lines = out.splitlines()
@@ -68,7 +68,7 @@ def test_an_error_names_the_file(run_dir, data, call, capsys, monkeypatch):
     ("arguments", "said"),
     [
         (["--data=x"], "--run_dir is required"),
-        (["--run_dir={run_dir}"], "--data is required"),
+        (["--run_dir={run_dir}"], "--input is required"),
         (["--run_dir={run_dir}", "--data={data}", "--target_precision=1"], "must be in [0, 1)"),
         (["--run_dir={run_dir}", "--data={data}", "--target_precision=-0.5"], "must be in [0, 1)"),
         (["--run_dir={run_dir}", "--data=no such file"], "no such file"),

@@ -55,7 +55,7 @@ def test_json(run_dir, data, model, call, capsys):
 
 
 def test_table(run_dir, data, model, call, capsys):
-    assert call(evaluate, f"--run_dir={run_dir}", f"--data={data}") == 0
+    assert call(evaluate, f"--run_dir={run_dir}", f"--input={data}") == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[0][:5] == ["data.conll:", "2", "sentences,", "5", "tokens,"]
     assert ["precision", "recall", "F1", "accuracy"] in lines
@@ -94,7 +94,7 @@ def test_a_trained_head_is_compared_with_samples(run_dir, data, model, call, cap
 
 def test_out_holds_what_json_prints(run_dir, data, model, call, capsys, tmp_path):
     out = tmp_path / "scores.json"
-    arguments = [f"--run_dir={run_dir}", f"--data={data}", "--json", f"--out={out}"]
+    arguments = [f"--run_dir={run_dir}", f"--data={data}", "--json", f"--output={out}"]
     assert call(evaluate, *arguments) == 0
     assert out.read_text() == capsys.readouterr().out
     assert call(evaluate, *arguments[:-1], f"--out={tmp_path}/none/x.json") == 2
@@ -147,7 +147,7 @@ def test_columns_default_to_those_of_the_run(run_dir, tmp_path, model, call, cap
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--run_dir={run}"], "--data is required"),
+        (["--run_dir={run}"], "--input is required"),
         (["--run_dir={run}", "--data=/no/such"], "/no/such: no such file."),
         (["--run_dir={run}", "--data={data}", "--label_column=5"], "{data}:1: too few columns"),
         (["--run_dir={run}", "--data={data}", "--label_column=0"], "token_column and label_column"),

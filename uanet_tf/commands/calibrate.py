@@ -1,7 +1,7 @@
 """Fits a trained run's confidence to a labelled file, again.
 
-    uanet calibrate --run_dir=R --data=FILE
-    uanet calibrate --run_dir=R --data=FILE --target_precision=0.95
+    uanet calibrate --run_dir=R --input=FILE
+    uanet calibrate --run_dir=R --input=FILE --target_precision=0.95
 
 Training fits it to the development file. Text of another kind, such as an application's, needs
 a calibration of its own: labelled sentences that the run was not trained on. Only the confidence
@@ -23,7 +23,8 @@ from uanet_tf.errors import InputError
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_string("run_dir", None, "Directory of a trained run.", flag_values=FLAGS)
-flags.DEFINE_string("data", None, "Labelled CoNLL file (required).", flag_values=FLAGS)
+flags.DEFINE_string("input", None, "Labelled CoNLL file (required).", flag_values=FLAGS)
+flags.DEFINE_alias("data", "input", flag_values=FLAGS)
 for _column in ("token", "label"):
     flags.DEFINE_integer(
         f"{_column}_column",
@@ -47,15 +48,15 @@ def main() -> None:
     """Runs the command with the flags in ``FLAGS``."""
     if not FLAGS.run_dir:
         raise InputError("--run_dir is required: the directory of a trained run.")
-    if not FLAGS.data:
-        raise InputError("--data is required: the labelled file to calibrate on.")
+    if not FLAGS.input:
+        raise InputError("--input is required: the labelled file to calibrate on.")
     if not 0.0 <= FLAGS.target_precision < 1.0:
         raise InputError(
             f"--target_precision must be in [0, 1). Received: {FLAGS.target_precision}"
         )
     settings = load_config(FLAGS.run_dir).data
     sentences = read_corpus(
-        FLAGS.data,
+        FLAGS.input,
         token_column=settings.token_column if FLAGS.token_column is None else FLAGS.token_column,
         label_column=settings.label_column if FLAGS.label_column is None else FLAGS.label_column,
     )
@@ -69,7 +70,7 @@ def main() -> None:
             target_by_type=FLAGS.target_by_type,
         )
     except InputError as error:
-        raise InputError(f"{display_name(FLAGS.data)}: {error}") from None
+        raise InputError(f"{display_name(FLAGS.input)}: {error}") from None
     print("\n".join(_lines(report)))
 
 
@@ -79,7 +80,7 @@ def _lines(report: dict[str, Any]) -> list[str]:
     acceptance = found.pop("acceptance", None)
     lines = [
         f"{name}: ECE {scores['ece_before']:.2f} % -> {scores['ece_after']:.2f} % "
-        f"({scores['size']:,} of {display_name(FLAGS.data)})"
+        f"({scores['size']:,} of {display_name(FLAGS.input)})"
         for name, scores in found.items()
     ]
     if acceptance is not None:

@@ -1,13 +1,13 @@
 """Scores a trained run on a labelled file.
 
-    uanet evaluate --run_dir=R --data=FILE
+    uanet evaluate --run_dir=R --input=FILE
 
 Prints precision, recall and F1 of entities (strict, as conlleval and seqeval count) or
 accuracy, for the draft, the refiner and the gate; how well confidence and uncertainty find wrong
 tokens and wrong entities, compared with one pass of the same model without dropout and refinement
 (docs/uncertainty.md); for a run whose head was trained, how near --sampling=distilled comes to
-exact sampling, for which the file is tagged both ways; and what the gate did. --out=FILE writes all
-numbers as JSON. Labels that the model does not know are counted on stderr and scored as errors.
+exact sampling, for which the file is tagged both ways; and what the gate did. --output=FILE writes
+all numbers as JSON. Labels that the model does not know are counted on stderr and scored as errors.
 """
 
 import json
@@ -33,7 +33,8 @@ from uanet_tf.tagging.document_context import tag_in_context
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS, "evaluate")
 flags.adopt_module_key_flags(run_settings, FLAGS)
-flags.DEFINE_string("data", None, "Labelled CoNLL file (required).", flag_values=FLAGS)
+flags.DEFINE_string("input", None, "Labelled CoNLL file (required).", flag_values=FLAGS)
+flags.DEFINE_alias("data", "input", flag_values=FLAGS)
 flags.DEFINE_integer(
     "label_column",
     None,
@@ -41,7 +42,8 @@ flags.DEFINE_integer(
     flag_values=FLAGS,
 )
 flags.DEFINE_boolean("json", False, "Print JSON instead of a table.", flag_values=FLAGS)
-flags.DEFINE_string("out", None, "File for the numbers as JSON.", flag_values=FLAGS)
+flags.DEFINE_string("output", None, "File for the numbers as JSON.", flag_values=FLAGS)
+flags.DEFINE_alias("out", "output", flag_values=FLAGS)
 
 _WARM_UP_SENTENCES = 8
 
@@ -49,11 +51,11 @@ _WARM_UP_SENTENCES = 8
 def main() -> None:
     """Runs the command with the flags in ``FLAGS``."""
     config = run_settings.check_run_flags(FLAGS)
-    if not FLAGS.data:
-        raise InputError("--data is required: the labelled file to score.")
+    if not FLAGS.input:
+        raise InputError("--input is required: the labelled file to score.")
     settings = config.data
     sentences = read_corpus(
-        FLAGS.data,
+        FLAGS.input,
         token_column=settings.token_column if FLAGS.token_column is None else FLAGS.token_column,
         label_column=settings.label_column if FLAGS.label_column is None else FLAGS.label_column,
     )
@@ -61,13 +63,13 @@ def main() -> None:
     evaluation = _evaluate(model, sentences)
     _warn_of_unknown(evaluation)
     text = json.dumps(evaluation.to_dict(), ensure_ascii=False, indent=2) + "\n"
-    if FLAGS.out:
-        with open_output(FLAGS.out) as stream:
+    if FLAGS.output:
+        with open_output(FLAGS.output) as stream:
             stream.write(text)
     if FLAGS.json:
         sys.stdout.write(text)
     else:
-        name = os.path.basename(display_name(FLAGS.data))
+        name = os.path.basename(display_name(FLAGS.input))
         sys.stdout.write(evaluation_table(evaluation, name) + "\n")
 
 
@@ -99,7 +101,7 @@ def _evaluate(model: Any, sentences: Sequence[Sentence]) -> Evaluation:
             distilled=distilled,
         )
     except InputError as error:
-        raise InputError(f"{display_name(FLAGS.data)}: {error}") from None
+        raise InputError(f"{display_name(FLAGS.input)}: {error}") from None
 
 
 def _warn_of_unknown(evaluation: Evaluation) -> None:
@@ -108,7 +110,7 @@ def _warn_of_unknown(evaluation: Evaluation) -> None:
             f"{printable(name)} ({count:,})" for name, count in evaluation.unknown_labels.items()
         )
         print(
-            f"{display_name(FLAGS.data)}: labels unknown to the model, scored as errors: {counts}",
+            f"{display_name(FLAGS.input)}: labels unknown to the model, scored as errors: {counts}",
             file=sys.stderr,
         )
 

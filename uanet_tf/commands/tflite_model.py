@@ -50,7 +50,7 @@ def load_tflite_model(values: flags.FlagValues, command: str) -> Any:
     """Loads the file that ``--model`` names.
 
     Raises:
-      InputError: it cannot be read, or was not written by ``uanet export --tflite``; or a flag was
+      InputError: there is none, or it was not written by ``uanet export --tflite``; or a flag was
         given that only a run can follow.
     """
     of_runs = {
@@ -64,6 +64,11 @@ def load_tflite_model(values: flags.FlagValues, command: str) -> Any:
                 f"--{name} goes with a trained run, not with --model: a TensorFlow Lite file keeps "
                 f"what it was exported with. Received: {value}"
             )
+    if not pathlib.Path(values.model).exists():
+        raise InputError(
+            f"--model={values.model} is no file, and no model of the package: it has "
+            f"{', '.join(shipped_models())}."
+        )
     # TensorFlow, only for good arguments.
     from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
 

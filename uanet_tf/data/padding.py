@@ -1,6 +1,6 @@
 """Sentences as the arrays that a model takes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,8 @@ def pad(sentences: Sequence[Sequence[str]]) -> dict[str, np.ndarray]:
 
 def check_predict_input(inputs: Any) -> None:
     """Raises InputError for texts and lists of words, which ``model.predict`` does not take."""
-    if isinstance(inputs, str | list | tuple):
+    given = inputs.values() if isinstance(inputs, Mapping) else [inputs]
+    if any(isinstance(value, str | list | tuple) for value in given):
         raise InputError(
             "model.predict takes arrays: model.predict(uanet_tf.pad(sentences)) for lists of "
             "words. uanet_tf.tag(model, sentences) takes lists of words and text as they are."

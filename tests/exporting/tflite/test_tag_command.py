@@ -85,7 +85,10 @@ def test_wrong_input(call, path, tmp_path):
     [
         (["--run_dir=runs/mine"], "--run_dir goes with a trained run, not with --model"),
         (["--num_samples=4"], "--num_samples goes with a trained run, not with --model"),
-        (["--model=no/such.tflite"], "no/such.tflite cannot be read: No such file or directory."),
+        (
+            ["--model=no/such.tflite"],
+            "--model=no/such.tflite is no file, and no model of the package: it has en_ewt_pos.",
+        ),
         (["--model=README.md"], "README.md is not a TensorFlow Lite model"),
         (["--input=no/such.conll"], "no/such.conll"),
         (["--format=xml"], "--format"),
