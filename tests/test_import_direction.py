@@ -27,7 +27,7 @@ STEPS = (
     {"inference"},
     {"models"},
     {"tagging", "metrics", "calibration"},
-    {"annotation"},
+    {"annotation", "monitoring"},
     {"training", "evaluation", "exporting", "serving", "spark"},
     {"commands"},
     # What a person starts: `python train.py`, `python -m uanet_tf`, `python -m uanet_tf.tag`.

@@ -60,6 +60,8 @@ def test_a_column_of_words(spark, run_dir, sentences, expected, partitions):
         assert row.tagged.text == " ".join(answer.tokens)
         spans = [(each.type, each.token_start, each.token_end) for each in row.tagged.entities]
         assert spans == [tuple(span) for span in answer.spans]
+        assert row.tagged.accepted == answer.accepted
+        assert [e.accepted for e in row.tagged.entities] == [e.accepted for e in answer.entities]
     assert any(row.tagged.entities for row in found)
 
 
@@ -86,6 +88,7 @@ def test_texts_and_rows_that_cannot_be_tagged(spark, run_dir, expected):
     bad, worse, none = uanet_tf.spark.tag(words, run_dir, num_samples=0).collect()
     assert bad.error == worse.error == missing.error
     assert none.tagged.labels == []
+    assert none.tagged.accepted is None
 
 
 @pytest.mark.process

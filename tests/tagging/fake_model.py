@@ -45,6 +45,7 @@ class FakeModel:
         self.sampling = "exact"
         self.calibrated = True
         self.vocabulary = types.SimpleNamespace(words=("p0", "x"), bert=None)
+        self.lookup = types.SimpleNamespace(normalize_digits=True, lowercase_words=True)
         self.drafter = types.SimpleNamespace(distilled=None)
         self.mc_seed = 1
         self.batches = []

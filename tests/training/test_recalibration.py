@@ -12,6 +12,7 @@ from uanet_tf.data.conll import read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.training.fit import fit
 from uanet_tf.training.recalibration import recalibrate
+from uanet_tf.training.run_directory import RunDirectory
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,8 @@ def test_the_run_keeps_all_but_its_calibration(run_dir, corpus, tmp_path):
     before, after = metrics(run_dir), metrics(copy)
     assert report == after.pop("calibration") != before.pop("calibration")
     assert "acceptance" not in report
+    # What is usual is now what these sentences are like.
+    assert before.pop("monitoring") != after.pop("monitoring")
     assert before == after
     old, new = uanet_tf.load_model(run_dir), uanet_tf.load_model(copy)
     assert new.acceptance.target_precision == 0.0
@@ -65,3 +68,17 @@ def test_a_target_needs_calibration(corpus, tmp_path):
     with pytest.raises(InputError, match="leave --nocalibrated out"):
         fit(tiny_config(corpus, target_precision=0.5, calibrated=False), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_is_being_changed_is_refused(run_dir, corpus, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(run_dir, copy)
+    with (
+        RunDirectory(copy).changing(),
+        pytest.raises(InputError, match=r"copy is being changed by another process\.$"),
+    ):
+        recalibrate(copy, read_corpus(corpus.test))
+    before = metrics(copy)
+    assert before == metrics(run_dir)
+    with RunDirectory(copy).changing():
+        pass  # the lock was given back

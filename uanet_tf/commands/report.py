@@ -19,8 +19,6 @@ from absl import flags, logging
 
 from uanet_tf.commands import run_settings, runner
 from uanet_tf.commands.output_file import open_output
-from uanet_tf.config import DataConfig
-from uanet_tf.corpora.corpus_report import normalize_word
 from uanet_tf.data.conll import Sentence, read_corpus
 from uanet_tf.data.text_lines import display_name
 from uanet_tf.errors import InputError
@@ -28,6 +26,7 @@ from uanet_tf.evaluation.one_pass import one_pass
 from uanet_tf.evaluation.report import evaluate_tagged
 from uanet_tf.evaluation.report_page import ReportInput, report_page
 from uanet_tf.metrics import scoring
+from uanet_tf.monitoring.sentence_facts import known_words
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
@@ -74,7 +73,7 @@ def main() -> None:
     with open_output(FLAGS.out) as stream:  # before the work: it may not be possible
         model = run_settings.load_run_model(FLAGS, "evaluate")
         try:
-            stream.write(report_page(_collect(model, sentences, settings, counts)))
+            stream.write(report_page(_collect(model, sentences, counts)))
         except InputError as error:
             raise InputError(f"{display_name(FLAGS.data)}: {error}") from None
     if FLAGS.out != "-":
@@ -94,9 +93,7 @@ def _sample_counts() -> list[int]:
     return counts
 
 
-def _collect(
-    model: Any, sentences: Sequence[Sentence], settings: DataConfig, counts: Sequence[int]
-) -> ReportInput:
+def _collect(model: Any, sentences: Sequence[Sentence], counts: Sequence[int]) -> ReportInput:
     gold = [sentence.labels for sentence in sentences]
     task = "pos" if model.label_scheme is None else "ner"
     tagged, seconds = _tag(model, sentences)
@@ -120,7 +117,7 @@ def _collect(
         tagged=tagged,
         plain=plain,
         threshold=model.threshold,
-        known=_known(model, sentences, settings),
+        known=_known(model, sentences),
         samples=_vary_samples(model, few, task, counts),
         sample_sentences=len(few),
     )
@@ -148,18 +145,10 @@ def _vary_samples(
     return rows
 
 
-def _known(
-    model: Any, sentences: Sequence[Sentence], settings: DataConfig
-) -> list[list[bool]] | None:
+def _known(model: Any, sentences: Sequence[Sentence]) -> list[list[bool]] | None:
     """For each token whether its word has a vector of its own; None: not a model of words."""
-    words = set(model.vocabulary.words)
-    if not words or model.vocabulary.bert is not None:
-        return None
-    form = {"digits": settings.normalize_digits, "lowercase": settings.lowercase_words}
-    return [
-        [normalize_word(token, **form) in words for token in sentence.tokens]
-        for sentence in sentences
-    ]
+    known = known_words(model)
+    return known and [[known(token) for token in sentence.tokens] for sentence in sentences]
 
 
 def _tag(model: Any, sentences: Sequence[Sentence]) -> tuple[list[TaggedSentence], float]:

@@ -31,6 +31,7 @@ from uanet_tf.commands import (
     run_settings,
     runner,
     sentence_output,
+    shift_watch,
     tflite_model,
 )
 from uanet_tf.commands.bursts import bursts
@@ -49,6 +50,8 @@ flags.adopt_module_key_flags(run_settings, FLAGS)
 flags.adopt_module_key_flags(tflite_model, FLAGS)
 input_flags.define_input_flags(FLAGS)
 flags.adopt_module_key_flags(input_flags, FLAGS)
+shift_watch.define_monitor_flag(FLAGS)
+flags.adopt_module_key_flags(shift_watch, FLAGS)
 flags.DEFINE_string("output", STDOUT, "File to write; '-': standard output.", flag_values=FLAGS)
 flags.DEFINE_enum(
     "output_format",
@@ -92,6 +95,7 @@ def main() -> int:
     cut = row_source.cutter(
         FLAGS.input, kind, model.tokenizer, FLAGS.split_sentences, FLAGS.language
     )
+    watch = shift_watch.ShiftWatch(_run_dir(), model) if FLAGS.monitor else None
     errors = 0
     with open_output(FLAGS.output) as stream, _progress(FLAGS.input) as advance:
         write = sentence_output.make_writer(
@@ -103,10 +107,19 @@ def main() -> int:
         for part in _parts(map(cut, rows), model):
             for row, answers in _tag(model, part):
                 write(row, answers)
+                if watch:
+                    watch.add(answers)
                 errors += row_source.tell_error(FLAGS.input, row)
                 advance(row.line)
             stream.flush()
+    if watch:
+        watch.tell_end()
     return runner.PARTLY if errors else 0
+
+
+def _run_dir() -> str | None:
+    """The run, unless the model is a TensorFlow Lite file."""
+    return None if FLAGS.model is not None else FLAGS.run_dir
 
 
 def _open_rows(column: int) -> tuple[str, str, Iterator[InputRow]]:

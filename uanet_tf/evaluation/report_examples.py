@@ -107,4 +107,5 @@ def _around(sentence: TaggedSentence, span: Span) -> TaggedSentence:
     part = slice(max(0, span.start - _CONTEXT), span.end + _CONTEXT)
     lists = ("tokens", "labels", "draft_labels", "refined_labels", "uncertainty", "confidence")
     kept = {name: getattr(sentence, name)[part] for name in (*lists, "refined")}
-    return TaggedSentence(**kept, scheme=sentence.scheme)
+    accepted = None if sentence.accepted is None else sentence.accepted[part]
+    return TaggedSentence(**kept, scheme=sentence.scheme, accepted=accepted)

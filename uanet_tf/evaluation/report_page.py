@@ -213,7 +213,10 @@ def _examples(given: ReportInput) -> list[str]:
         (f"The most uncertain right {what}", most_doubtful_right(found, _EXAMPLES)),
     ):
         items = "".join(example_html(each, given.tagged) for each in chosen)
-        body = f"{legend_html()}<ol>{items}</ol>" if items else "<p>There are none.</p>"
+        accepts = any(each.accepted is not None for each in given.tagged)
+        body = (
+            f"{legend_html(accepts=accepts)}<ol>{items}</ol>" if items else "<p>There are none.</p>"
+        )
         sections.append(_section(title, body))
     return sections
 

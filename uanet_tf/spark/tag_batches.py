@@ -5,7 +5,6 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from uanet_tf.data.tag_schemes import Span
 from uanet_tf.spark.shipped_model import ShippedModel
 from uanet_tf.tagging import sentence_stream
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
@@ -17,7 +16,8 @@ TAGGED_TYPE = (
     "labels: array<string>, draft_labels: array<string>, refined: array<boolean>, "
     "uncertainty: array<double>, confidence: array<double>, "
     "entities: array<struct<text: string, type: string, start: int, end: int, "
-    "token_start: int, token_end: int, confidence: double, uncertainty: double>>>"
+    "token_start: int, token_end: int, confidence: double, uncertainty: double, "
+    "accepted: boolean>>, accepted: array<boolean>>"
 )
 
 
@@ -29,7 +29,6 @@ _LISTS = (
     "refined",
     "uncertainty",
     "confidence",
-    "entities",
 )
 
 
@@ -110,21 +109,7 @@ def _answer(row: _Row, tagged: Iterator[TaggedSentence]) -> dict[str, Any] | Non
         return None
     places: dict[str, Any] = {"text": row.text, "starts": row.starts, "ends": row.ends}
     if not row.tokens:
-        return {name: [] for name in _LISTS} | places
-    sentence = next(tagged)
-    entities = [_entity(row, sentence, span) for span in sentence.spans]
-    return {name: getattr(sentence, name) for name in _LISTS[:-1]} | places | {"entities": entities}
-
-
-def _entity(row: _Row, sentence: TaggedSentence, span: Span) -> dict[str, Any]:
-    start, end = row.starts[span.start], row.ends[span.end - 1]
-    return {
-        "text": row.text[start:end],
-        "type": span.type,
-        "start": start,
-        "end": end,
-        "token_start": span.start,
-        "token_end": span.end,
-        "confidence": min(sentence.confidence[span.start : span.end]),
-        "uncertainty": max(sentence.uncertainty[span.start : span.end]),
-    }
+        return {name: [] for name in (*_LISTS, "entities")} | {"accepted": None} | places
+    sentence = dataclasses.replace(next(tagged), **places)
+    answer = {name: getattr(sentence, name) for name in (*_LISTS, "accepted")}
+    return answer | places | {"entities": [entity._asdict() for entity in sentence.entities]}

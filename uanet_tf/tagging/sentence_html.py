@@ -8,7 +8,7 @@ number.
 """
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 # (least uncertainty in nats, style of a token).
@@ -29,30 +29,36 @@ _CHIP = (
     "border-radius:0.4em;padding:0 0.35em;margin-left:0.35em;vertical-align:0.1em"
 )
 _ENTITY = "border-bottom:2px solid currentColor;padding-bottom:0.22em"
+_REFUSED = "border-bottom:2px dotted currentColor;padding-bottom:0.22em"
 
 
 def sentence_html(sentence: Any) -> str:
     """One sentence, without a legend; ``sentence`` is a TaggedSentence."""
     tokens = [_token(sentence, index) for index in range(len(sentence))]
     if sentence.scheme is not None:
-        return marked_html(tokens, sentence.spans)
-    pairs = zip(tokens, sentence.labels, strict=True)
-    return _line([token + _chip(label) for token, label in pairs])
+        spans = sentence.spans
+        refused = {span.start for span in spans if _is_refused(sentence, span.start, span.end)}
+        return marked_html(tokens, spans, refused)
+    marks = ["?" if _is_refused(sentence, at, at + 1) else "" for at in range(len(sentence))]
+    rows = zip(tokens, sentence.labels, marks, strict=True)
+    return _line([token + _chip(label + mark) for token, label, mark in rows])
 
 
-def marked_html(tokens: Sequence[str], spans: Iterable[Any]) -> str:
+def marked_html(tokens: Sequence[str], spans: Iterable[Any], refused: Collection[int] = ()) -> str:
     """A line of tokens, which are HTML already, with entities marked.
 
     Args:
       tokens: HTML of each.
       spans: with ``type``, ``start`` and ``end``, in order.
+      refused: first tokens of those that are not accepted.
     """
     pieces: list[str] = []
     position = 0
     for span in spans:
         pieces += tokens[position : span.start]
         inside = " ".join(tokens[span.start : span.end])
-        pieces.append(f'<span style="{_ENTITY}">{inside}{_chip(span.type)}</span>')
+        style, mark = (_REFUSED, "?") if span.start in refused else (_ENTITY, "")
+        pieces.append(f'<span style="{style}">{inside}{_chip(span.type + mark)}</span>')
         position = span.end
     return _line([*pieces, *tokens[position:]])
 
@@ -63,14 +69,15 @@ def _line(pieces: Sequence[str]) -> str:
 
 def sentences_html(sentences: Sequence[Any], most: int = 50) -> str:
     """A legend, then the sentences; of a long list the first ``most``."""
-    parts = [legend_html(), *map(sentence_html, sentences[:most])]
+    accepts = any(sentence.accepted is not None for sentence in sentences)
+    parts = [legend_html(accepts=accepts), *map(sentence_html, sentences[:most])]
     if len(sentences) > most:
         parts.append(f'<div style="{_LEGEND}">... and {len(sentences) - most:,} more</div>')
     return "\n".join(parts)
 
 
-def legend_html() -> str:
-    """The legend of colours and marks."""
+def legend_html(*, accepts: bool = False) -> str:
+    """The legend of colours and marks; ``accepts``: of a run with a target precision."""
     pieces = ["uncertainty, nats:"]
     for least, style in STEPS:
         pieces.append(f'<span style="{_TOKEN};{style}">&ge; {least:g}</span>')
@@ -78,6 +85,8 @@ def legend_html() -> str:
         f'<span style="{_TOKEN};{_REFINED};margin-left:1em">token{_small("0.72")}</span> refined',
         f'<span style="{_ENTITY};margin-left:1em">entity{_chip("TYPE")}</span>',
     ]
+    if accepts:
+        pieces.append(f'<span style="{_REFUSED}">entity{_chip("TYPE?")}</span> not accepted')
     return f'<div style="{_LEGEND}">{" ".join(pieces)}</div>'
 
 
@@ -93,6 +102,10 @@ def _token(sentence: Any, index: int) -> str:
         styles.append(_REFINED)
         text += _small(f"{nats:.2f}" if draft == label else f"{nats:.2f}, draft {draft}")
     return f'<span style="{";".join(styles)}" title="{html.escape(about)}">{text}</span>'
+
+
+def _is_refused(sentence: Any, start: int, end: int) -> bool:
+    return sentence.accepted is not None and not all(sentence.accepted[start:end])
 
 
 def _small(text: str) -> str:

@@ -20,6 +20,7 @@ from uanet_tf.training.best_weights import load_weights, save_weights
 from uanet_tf.training.calibration import calibrate
 from uanet_tf.training.callbacks import ProgressBar, StepKeeper
 from uanet_tf.training.corpus_scorer import score_corpus
+from uanet_tf.training.development_reference import development_reference
 from uanet_tf.training.distillation import distill
 from uanet_tf.training.gate_choice import choose_threshold, warn_of_cost, warn_of_empty
 from uanet_tf.training.prepare import Prepared, prepare
@@ -217,6 +218,8 @@ class _Training:
         if self.config.training.tune_threshold and self.tagger.gate is not None:
             choose_threshold(self.tagger, self.prepared.splits["dev"], self.prepared.task)
         calibrated = self._calibrate()
+        dev, seed = self.prepared.splits["dev"], self.config.training.seed
+        reference = development_reference(self.tagger, dev, seed)
         final = {
             name: self._score(name) for name in ("dev", "test") if name in self.prepared.splits
         }
@@ -224,7 +227,7 @@ class _Training:
         warn_of_empty(final["dev"], self.prepared.task, int(self.trainer.global_step))
         with self.directory.writing(self.directory.model) as part:
             self.tagger.save(part)
-        return self._write_metrics(**distilled, **calibrated, **final)
+        return self._write_metrics(**distilled, **calibrated, **reference, **final)
 
     def _calibrate(self) -> dict[str, Metrics]:
         """Fits the confidence, and from which on answers are accepted."""

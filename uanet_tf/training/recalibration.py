@@ -5,10 +5,12 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from uanet_tf.config import load_config
 from uanet_tf.data.conll import Sentence
 from uanet_tf.errors import InputError
 from uanet_tf.models.loading import load_model
 from uanet_tf.training.calibration import calibrate
+from uanet_tf.training.development_reference import development_reference
 from uanet_tf.training.run_directory import RunDirectory
 
 
@@ -19,7 +21,7 @@ def recalibrate(
     target_precision: float = 0.0,
     target_by_type: bool = False,
 ) -> dict[str, Any]:
-    """Calibrates the model of a run anew, and writes it and the ``calibration`` of its metrics.
+    """Calibrates the model of a run anew; writes it, and ``calibration`` and ``monitoring``.
 
     Args:
       run_dir: of a complete run.
@@ -27,14 +29,25 @@ def recalibrate(
       target_precision, target_by_type: see ``calibrate``.
 
     Raises:
-      InputError: the run is not complete, cannot be read or written, or labels of the sentences
-        are of another kind.
+      InputError: the run is not complete, is being changed by another process, cannot be read or
+        written, or labels of the sentences are of another kind.
     """
     run = RunDirectory(run_dir)
-    model = load_model(run_dir)
+    load_config(str(run.path))  # a folder that is no run is not written to
+    with run.changing():
+        return _recalibrate(run, sentences, target_precision, target_by_type)
+
+
+def _recalibrate(
+    run: RunDirectory,
+    sentences: Sequence[Sentence],
+    target_precision: float,
+    target_by_type: bool,
+) -> dict[str, Any]:
+    model = load_model(run.path)
     metrics = run.finished_metrics()
     if metrics is None:
-        raise InputError(f"--run_dir={run_dir} holds no complete run: finish its training.")
+        raise InputError(f"--run_dir={run.path} holds no complete run: finish its training.")
     metrics["calibration"] = calibrate(
         model,
         sentences,
@@ -42,6 +55,7 @@ def recalibrate(
         target_precision=target_precision,
         target_by_type=target_by_type,
     )
+    metrics |= development_reference(model, sentences)
     with run.writing(run.model) as part:
         model.save(part)
     run.write(run.metrics, json.dumps(metrics, indent=2) + "\n")

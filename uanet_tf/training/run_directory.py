@@ -83,6 +83,29 @@ class RunDirectory:
             ) from error
         return begun
 
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[None]:
+        """Within this context no other process trains or calibrates here.
+
+        Raises:
+          InputError: one does, or the directory cannot be written.
+        """
+        try:
+            self._lock = open(self.path / ".lock", "w")  # noqa: SIM115 held for the context
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.release()
+            raise InputError(f"{self.path} is being changed by another process.") from None
+        except OSError as error:
+            self.release()
+            raise InputError(
+                f"--run_dir={self.path} cannot be written: {error.strerror}."
+            ) from error
+        try:
+            yield
+        finally:
+            self.release()
+
     def release(self) -> None:
         """Lets another process train here."""
         if self._lock is not None:

@@ -1,0 +1,79 @@
+"""False alarms and alarms on sentences drawn from known distributions."""
+
+import numpy as np
+import pytest
+
+from uanet_tf.errors import InputError
+from uanet_tf.monitoring.reference import LABEL, Reference, Trait, make_reference
+from uanet_tf.monitoring.sentence_facts import SentenceFacts, sentence_facts
+from uanet_tf.monitoring.stream_monitor import StreamMonitor
+
+
+def draw(generator, count, scale=0.2, unknown=0.1, person=0.3):
+    return [
+        SentenceFacts(u, k / 10, frozenset({"PER"} if p else ()))
+        for u, k, p in zip(
+            generator.gamma(1.0, scale, count),
+            generator.binomial(10, unknown, count),
+            generator.random(count) < person,
+            strict=True,
+        )
+    ]
+
+
+def test_false_alarms_are_as_rare_as_was_said():
+    # Reference and stream are drawn anew each time; eight looks each; a rate that can be counted.
+    generator = np.random.default_rng(1)
+    alarms = 0
+    for seed in range(60):
+        monitor = StreamMonitor(
+            make_reference(draw(generator, 200), seed), false_alarms=0.2, block=30
+        )
+        for facts in draw(generator, 240):
+            monitor.add(facts)
+        alarms += bool(monitor.shifts)
+    # Without the correction for traits and looks nearly every stream gave one.
+    assert alarms <= 0.2 * 60 + 2 * (0.2 * 0.8 * 60) ** 0.5
+
+
+@pytest.mark.parametrize(
+    ("shift", "told"),
+    [
+        ({"scale": 0.4}, "mean uncertainty above"),
+        ({"unknown": 0.35}, "unknown words"),
+        ({"person": 0.8}, "sentences with PER"),
+    ],
+)
+def test_a_shift_is_found_and_named_even_late(shift, told):
+    generator = np.random.default_rng(2)
+    monitor = StreamMonitor(make_reference(draw(generator, 1000)))
+    for facts in draw(generator, 1000):
+        assert not monitor.add(facts)
+    found = [monitor.add(facts) for facts in draw(generator, 300, **shift)]
+    (alarm,) = [each for each in found if each]
+    assert told in str(alarm[0])
+    assert alarm[0].seen in (1100, 1200, 1300)
+    report = monitor.report()
+    assert report["shifted"]
+    assert report["sentences"] == 1300
+    assert told in report["first_alarm"][0]["trait"]
+
+
+def test_a_reference_survives_json_and_is_checked():
+    reference = make_reference(draw(np.random.default_rng(3), 50))
+    assert Reference.from_dict(reference.to_dict()) == reference
+    assert reference.size == 25
+    assert Trait(LABEL, 0, name="PER").name in {trait.name for trait in reference.traits}
+    for wrong in (None, {}, {"size": 0, "traits": []}, {"size": 3, "traits": [{"kind": "x"}]}):
+        with pytest.raises(InputError, match="no reference"):
+            Reference.from_dict(wrong)
+    assert make_reference([]) is None
+
+
+def test_facts_of_a_sentence():
+    facts = sentence_facts(
+        ["a", "b"], ["B-PER", "O"], [0.2, 0.4], chunks=True, known=lambda word: word == "a"
+    )
+    assert facts == (pytest.approx(0.3), 0.5, frozenset({"PER"}))
+    assert sentence_facts(["a"], ["NN"], [0.0], chunks=False, known=None).labels == {"NN"}
+    assert sentence_facts([], [], [], chunks=True, known=None) is None

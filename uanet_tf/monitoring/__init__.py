@@ -1,0 +1,1 @@
+"""Whether a stream of sentences is still like the development data."""
