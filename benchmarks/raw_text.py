@@ -1,6 +1,7 @@
 """What raw text costs: entity F1 on a file's tokens and on its detokenised text.
 
     python -m benchmarks.raw_text --run_dir=RUN --data=FILE
+    python -m benchmarks.raw_text --train=FILE --data=FILE    # only what tokenizers find
 
 Each sentence is written as normal text (``uanet_tf.text.detokenize``), cut by the run's tokenizer
 and tagged. Entities are compared by their characters, so that a wrong cut counts where it changes
@@ -63,6 +64,31 @@ def table(run_dir: str, data: str) -> str:
     )
 
 
+def tokenizers(train: str, data: str) -> str:
+    """Which tokenizer a training file chooses, and what each finds of another file, as Markdown.
+
+    Args:
+      train: CoNLL file whose tokens decide, as in training.
+      data: CoNLL file to cut.
+    """
+    from uanet_tf.data.conll import read_corpus
+    from uanet_tf.text.detokenize import detokenize
+    from uanet_tf.text.tokenizer import KINDS
+    from uanet_tf.text.tokenizer_choice import choose_tokenizer, fitted_tokenizer
+
+    read = [[sentence.tokens for sentence in read_corpus(path)] for path in (train, data)]
+    chosen = choose_tokenizer(read[0]).tokenizer.kind
+    texts = [detokenize(tokens) for tokens in read[1]]
+    count = sum(map(len, read[1]))
+    lines = ["| tokenizer | tokens found | chosen |", "| --- | --- | --- |"]
+    for kind in KINDS:
+        tokenizer = fitted_tokenizer(kind, read[0])
+        found = sum(len(set(places).intersection(tokenizer.spans(text))) for text, places in texts)
+        mark = "yes" if kind == chosen else ""
+        lines.append(f"| {kind} | {100 * found / count:.2f} % of {count:,} | {mark} |")
+    return "\n".join(lines)
+
+
 def _all_entities(
     labels: Sequence[Sequence[str]], places: Sequence[Sequence[Place | None]], scheme: str
 ) -> list[set[Entity]]:
@@ -96,16 +122,19 @@ def _f1(
 
 
 def main() -> None:
-    """Prints the table."""
+    """Prints a table."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.raw_text",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--run_dir", required=True)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--run_dir")
+    what.add_argument("--train", metavar="FILE")
     parser.add_argument("--data", required=True, metavar="FILE")
     given = parser.parse_args()
-    sys.stdout.write(table(given.run_dir, given.data) + "\n")
+    run = (table, given.run_dir) if given.run_dir else (tokenizers, given.train)
+    sys.stdout.write(run[0](run[1], given.data) + "\n")
 
 
 if __name__ == "__main__":

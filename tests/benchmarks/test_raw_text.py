@@ -26,3 +26,13 @@ def test_a_wrong_cut_is_an_error_where_an_entity_stands():
     places = [(0, 3), (4, 7), None]
     assert raw_text._entities(["B-PER", "I-PER", "O"], places, "IOB2") == {("PER", 0, 7)}
     assert raw_text._entities(["B-PER", "O", "B-LOC"], places, "IOB2") == {("PER", 0, 3)}
+
+
+def test_what_each_tokenizer_finds(tmp_path):
+    train, data = tmp_path / "train.conll", tmp_path / "data.conll"
+    train.write_text("Do\tO\nn't\tO\nstop\tO\n.\tO\n\n" * 3, encoding="utf-8")
+    data.write_text("We\tO\ndo\tO\nn't\tO\n.\tO\n", encoding="utf-8")
+    rows = raw_text.tokenizers(str(train), str(data)).splitlines()[2:]
+    assert "| ptb | 100.00 % of 4 | yes |" in rows
+    assert "| whitespace | 25.00 % of 4 |  |" in rows  # "We"; "don't." is one
+    assert len(rows) == 3
