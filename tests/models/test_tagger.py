@@ -24,6 +24,12 @@ def make_model(sentences=SENTENCES, scheme="IOB2", **settings):
     return make_tagger(config, make_vocabulary(sentences, scheme))
 
 
+@pytest.fixture(scope="module")
+def shared():
+    """A model that no test changes: its graphs are made once."""
+    return make_model()
+
+
 def make_batch(model, sentences=SENTENCES):
     corpus = encode_corpus(sentences, model.vocabulary, model.lookup)
     return BatchBuilder(corpus)(tf.range(len(sentences), dtype=tf.int64))
@@ -105,10 +111,9 @@ def test_losses_are_summed_cross_entropies_of_one_sample():
         np.testing.assert_allclose(losses[name], expected, rtol=1e-4)
 
 
-def test_the_seed_decides_the_dropout_of_training():
-    model = make_model()
-    features, labels = make_batch(model)
-    one, same, other = (model.losses(features, labels, make_seed(1, k)) for k in (0, 0, 1))
+def test_the_seed_decides_the_dropout_of_training(shared):
+    features, labels = make_batch(shared)
+    one, same, other = (shared.losses(features, labels, make_seed(1, k)) for k in (0, 0, 1))
     for name in ("draft", "refined"):
         assert float(one[name]) == float(same[name]) != float(other[name])
 
@@ -163,15 +168,14 @@ def test_words_are_represented_once_for_all_samples(monkeypatch):
     assert seen == {"words": [5], "states": [25]}  # 5 sentences, 5 samples
 
 
-def test_settings_and_vocabulary_may_be_plain_dictionaries():
-    model = make_model()
-    config = json.loads(json.dumps(model.get_config()))
+def test_settings_and_vocabulary_may_be_plain_dictionaries(shared):
+    config = json.loads(json.dumps(shared.get_config()))
     copy = Tagger.from_config(config)
-    assert copy.get_config() == model.get_config()
-    assert (copy.settings, copy.vocabulary) == (model.settings, model.vocabulary)
-    copy.set_weights(model.get_weights())
+    assert copy.get_config() == shared.get_config()
+    assert (copy.settings, copy.vocabulary) == (shared.settings, shared.vocabulary)
+    copy.set_weights(shared.get_weights())
     inputs = pad([list(SENTENCES[1].tokens)])
-    expected, outputs = model.tag_batch(**inputs), copy.tag_batch(**inputs)
+    expected, outputs = shared.tag_batch(**inputs), copy.tag_batch(**inputs)
     for name, values in expected.items():
         np.testing.assert_array_equal(outputs[name], values)
 
@@ -268,51 +272,47 @@ def test_the_graph_of_predict_is_made_without_autograph(monkeypatch):
     assert statuses == ["DISABLED"]
 
 
-def test_a_sentence_of_too_many_tokens_is_refused_unread():
-    model = make_model()
+def test_a_sentence_of_too_many_tokens_is_refused_unread(shared):
     inputs = {"tokens": tf.fill([1, 4_097], "a"), "lengths": tf.constant([4_097])}
     with pytest.raises(tf.errors.InvalidArgumentError, match="More than 4096 tokens in a sentence"):
-        model(inputs)
+        shared(inputs)
     with pytest.raises(tf.errors.InvalidArgumentError, match="More than 4096 tokens in a sentence"):
-        model.predict(inputs, verbose=0)
-    assert model.tag_batch(np.array([["a"]], object), np.array([1], np.int32))["labels"].size == 1
+        shared.predict(inputs, verbose=0)
+    assert shared.tag_batch(np.array([["a"]], object), np.array([1], np.int32))["labels"].size == 1
 
 
-def test_a_length_beyond_the_tokens_is_an_error():
-    model = make_model()
+def test_a_length_beyond_the_tokens_is_an_error(shared):
     inputs = {"tokens": np.array([["a", "b"]], object), "lengths": np.array([3], np.int32)}
     for call in (
-        lambda: model.tag_batch(**inputs),
-        lambda: model.predict(inputs, verbose=0),
-        lambda: model(inputs),
+        lambda: shared.tag_batch(**inputs),
+        lambda: shared.predict(inputs, verbose=0),
+        lambda: shared(inputs),
     ):
         with pytest.raises(tf.errors.InvalidArgumentError, match="beyond the width of tokens"):
             call()
 
 
 @pytest.mark.parametrize("decoder", ["uanet", "softmax"])
-def test_nothing_to_tag(decoder):
-    model = make_model(decoder=decoder)
+def test_nothing_to_tag(decoder, shared):
+    model = shared if decoder == "uanet" else make_model(decoder=decoder)
     for shape in ((0, 4), (0, 1), (3, 2)):
         outputs = model.tag_batch(np.full(shape, "", object), np.zeros(shape[:1], np.int32))
         assert {values.shape for values in outputs.values()} == {shape}
 
 
-def test_a_sentence_without_tokens_beside_others():
-    model = make_model()
+def test_a_sentence_without_tokens_beside_others(shared):
     tokens = np.array([["Ann", "saw"], ["x", "x"]], object)
-    outputs = model.tag_batch(tokens, np.array([2, 0], np.int32))
+    outputs = shared.tag_batch(tokens, np.array([2, 0], np.int32))
     assert np.isfinite(outputs["uncertainty"]).all()
-    alone = model.tag_batch(tokens[:1], np.array([2], np.int32))
+    alone = shared.tag_batch(tokens[:1], np.array([2], np.int32))
     np.testing.assert_allclose(outputs["uncertainty"][0], alone["uncertainty"][0], atol=1e-6)
 
 
 @pytest.mark.parametrize("value", [-0.1, float("nan")])
-def test_bad_thresholds(value):
-    model = make_model()
+def test_bad_thresholds(value, shared):
     with pytest.raises(InputError, match=r"`threshold` must be (at least 0|a finite number)"):
-        model.threshold = value
-    assert model.threshold == 0.35
+        shared.threshold = value
+    assert shared.threshold == 0.35
 
 
 def test_bad_sampling():
@@ -324,11 +324,10 @@ def test_bad_sampling():
     assert (model.num_samples, model.mc_seed) == (3, 1)
 
 
-def test_a_threshold_for_each_sentence():
-    model = make_model()
-    features, _ = make_batch(model)
+def test_a_threshold_for_each_sentence(shared):
+    features, _ = make_batch(shared)
     gammas = tf.constant([0.0, 1e9, 0.0, 1e9, 0.0])
-    decided = model.decide(features, gammas)
+    decided = shared.decide(features, gammas)
     expected = decided.draft.mask.numpy() & (gammas.numpy() == 0)[:, None]
     np.testing.assert_array_equal(decided.refined, expected)
 
