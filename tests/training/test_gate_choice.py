@@ -21,34 +21,61 @@ def warnings(monkeypatch):
     return said
 
 
-def choose(monkeypatch, draft, refined, gated_f1=100.0, draft_f1=50.0) -> float:
-    """What is chosen for one sentence, where the model itself scores ``gated_f1`` in the end."""
-    tagger = SimpleNamespace(threshold=0.35, class_names=["O", "S-PER", "S-LOC"])
+def choose(monkeypatch, draft, refined, *, costs=(), threshold=0.35) -> float:
+    """What is chosen for one sentence; ``costs``: what the model loses from some Gamma on."""
+    tagger = SimpleNamespace(threshold=threshold, class_names=["O", "S-PER", "S-LOC"])
     answer = SimpleNamespace(draft_labels=draft, refined_labels=refined, uncertainty=NATS)
     sentence = SimpleNamespace(labels=GOLD)
     monkeypatch.setattr(gate_choice, "tag_in_context", lambda *_: [(sentence, answer)])
-    scores = {"f1": gated_f1, "draft_f1": draft_f1}
-    monkeypatch.setattr(gate_choice, "score_corpus", lambda *_: scores)
+
+    def score_corpus(tagger, *_):
+        def right(labels):
+            return 25.0 * sum(a == b for a, b in zip(labels, GOLD, strict=True))
+
+        gated = [
+            r if u > tagger.threshold else d for d, r, u in zip(draft, refined, NATS, strict=True)
+        ]
+        lost = sum(points for least, points in costs if tagger.threshold >= least)
+        return {"f1": right(gated) - lost, "draft_f1": right(draft)}
+
+    monkeypatch.setattr(gate_choice, "score_corpus", score_corpus)
     assert choose_threshold(tagger, [sentence], "ner") == tagger.threshold
     return tagger.threshold
 
 
+# The refiner is right at 0.9 nats and wrong at 0.6 and 0.4.
+DRAFT, REFINED = ["O", "O", "B-LOC", "O"], ["B-PER", "B-PER", "O", "O"]
+SHUT = math.ceil(1000 * math.log(3)) / 1000
+
+
 def test_the_best_threshold_is_taken(monkeypatch, warnings):
-    draft, refined = ["O", "O", "B-LOC", "O"], ["B-PER", "B-PER", "O", "O"]
-    assert 0.6 <= choose(monkeypatch, draft, refined) < 0.9
+    assert 0.6 <= choose(monkeypatch, DRAFT, REFINED) < 0.9
     assert not warnings
 
 
+@pytest.mark.parametrize(("lost", "chosen"), [(0.04, 0.7), (0.06, 0.35)])
+def test_the_larger_of_two_that_are_as_good(monkeypatch, lost, chosen):
+    """0.35 and 0.7 refine the same; the model loses a little at 0.7 and much at the swept one."""
+    monkeypatch.setattr(gate_choice, "tune_threshold", lambda *_, **__: 0.8)
+    costs = [(0.7, lost), (0.8, 5.0)]
+    refined = ["B-PER", "O", "B-LOC", "O"]
+    assert choose(monkeypatch, DRAFT, refined, costs=costs) == chosen
+
+
 def test_a_refiner_that_only_spoils_shuts_the_gate(monkeypatch, warnings):
-    assert choose(monkeypatch, GOLD, ["O"] * 4) == math.ceil(1000 * math.log(3)) / 1000
+    assert choose(monkeypatch, GOLD, ["O"] * 4) == SHUT
     assert len(warnings) == 1
     assert "the gate stays shut (--threshold=1.099, ln C)" in warnings[0]
 
 
 def test_the_gate_is_shut_if_the_model_loses_by_it_after_all(monkeypatch, warnings):
-    draft, refined = ["O", "O", "B-LOC", "O"], ["B-PER", "B-PER", "O", "O"]
-    assert choose(monkeypatch, draft, refined, gated_f1=49.9) == pytest.approx(1.099)
+    assert choose(monkeypatch, DRAFT, REFINED, costs=[(0.0, 25.1)]) == SHUT
     assert len(warnings) == 1
+
+
+def test_a_gamma_that_no_token_reaches_is_not_scored(monkeypatch, warnings):
+    assert 0.6 <= choose(monkeypatch, DRAFT, REFINED, threshold=2.0) < 0.9
+    assert not warnings
 
 
 def test_without_disagreement_nothing_changes(monkeypatch, warnings):
