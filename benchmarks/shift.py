@@ -9,6 +9,7 @@ reference, and sentences of each other file, in 20 random orders, are the stream
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,7 @@ def main(run_dir: str, development: str, *others: str) -> None:
         print(f"{path}: {len(late)} of {_ORDERS} orders raise an alarm{told}")
 
 
-def _facts(model: uanet_tf.Tagger, path: str) -> list[SentenceFacts]:
+def _facts(model: Any, path: str) -> list[SentenceFacts]:
     known, chunks = known_words(model), model.label_scheme is not None
     found = (
         sentence_facts(each.tokens, each.labels, each.uncertainty, chunks=chunks, known=known)
