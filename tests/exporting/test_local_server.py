@@ -142,3 +142,13 @@ def test_wrong_shapes_are_refused_and_do_no_harm(url, inputs):
     assert answer.json().keys() == {"error"}
     good = {"inputs": {"tokens": [["a"]], "lengths": [1]}}
     assert requests.post(address, json=good, timeout=60).status_code == 200
+
+
+def test_what_was_asked_is_compared_with_development_data(url, client, words):
+    def seen():
+        reports = requests.get(f"{url}/monitoring", timeout=10).json()["models"]
+        return [report["monitoring"]["sentences"] for report in reports]
+
+    before = seen()
+    client.tag(words)
+    assert seen() == [before[0] + len(words), before[1]]

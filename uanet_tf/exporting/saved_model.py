@@ -15,6 +15,7 @@ from uanet_tf.checksums import write_checksums
 from uanet_tf.exporting import verification
 from uanet_tf.exporting.model_card import FILE as CARD
 from uanet_tf.exporting.model_card import model_card, read_metrics
+from uanet_tf.exporting.monitoring_file import write_monitoring
 from uanet_tf.exporting.run_model import load_for_export
 from uanet_tf.exporting.sample_inputs import pad, sample_sentences
 from uanet_tf.exporting.saving import save_signatures
@@ -101,6 +102,7 @@ def export_run(
             with writing(extra):
                 extra.mkdir()
                 (extra / CARD).write_text(card, encoding="utf-8")
+                write_monitoring(extra, model, metrics)
                 write_warm_up(extra / WARM_UP, folder.name, requests)
                 write_checksums(part)
     paths = [folder / str(number) for folder in folders]

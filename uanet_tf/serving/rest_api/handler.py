@@ -16,7 +16,7 @@ from uanet_tf.serving.rest_api import (
 )
 from uanet_tf.serving.rest_api.answer import Answer, error_answer, json_answer
 from uanet_tf.serving.rest_api.limits import Limits
-from uanet_tf.serving.rest_api.loaded_model import LoadedModel
+from uanet_tf.serving.rest_api.loaded_model import DEFAULT_SIGNATURE, LoadedModel
 from uanet_tf.serving.rest_api.memory import give_memory_back
 from uanet_tf.serving.rest_api.model_manager import ModelManager
 from uanet_tf.serving.rest_api.open_inference_handler import OpenInferenceHandler
@@ -119,6 +119,8 @@ class Handler:
             if unwanted is not None and unwanted.is_set():
                 raise self.too_late()
             outputs = model.predict(signature, tensors)
+            if model.monitor is not None and signature in ("", DEFAULT_SIGNATURE):
+                model.monitor.add(tensors, outputs)
             if tokens >= _MANY_TOKENS:
                 give_memory_back(collect=False)
         return outputs

@@ -20,6 +20,7 @@ from tensorflow.core.protobuf import config_pb2, meta_graph_pb2, saved_model_pb2
 from uanet_tf.checksums import check_checksums
 from uanet_tf.errors import InputError
 from uanet_tf.serving.rest_api.memory import give_memory_back
+from uanet_tf.serving.rest_api.model_monitor import make_monitor
 from uanet_tf.serving.rest_api.rest_error import bad_request, from_tensorflow
 
 DEFAULT_SIGNATURE = "serving_default"
@@ -50,6 +51,7 @@ class LoadedModel:
     ) -> None:
         self.path = os.fspath(path)
         check_checksums(pathlib.Path(path))
+        monitor = make_monitor(self.path)
         self._timeout_ms = timeout_ms
         self._meta_graph = _read_meta_graph(self.path)
         self._graph = _import_graph(self._meta_graph, self.path)
@@ -62,6 +64,7 @@ class LoadedModel:
         self._lock = threading.Lock()
         self._callables: dict[str, Callable[..., list[np.ndarray]]] = {}
         self.metadata = _metadata(self._meta_graph)
+        self.monitor = monitor
         # The graph lives in the session; what is kept is the signatures.
         self._meta_graph.ClearField("graph_def")
 

@@ -1,4 +1,4 @@
-"""The page to try the served models: three files of the package, and the list of models.
+"""The page to try the served models: three files of the package, and two lists as JSON.
 
 The page has no secrets and no scripts but its own. Its headers make a browser refuse all else: a
 model's answer cannot bring a script, and no other site can show the page in a frame.
@@ -15,7 +15,7 @@ from uanet_tf.serving.rest_api.loaded_model import DEFAULT_SIGNATURE
 from uanet_tf.serving.rest_api.model_manager import ModelManager
 from uanet_tf.serving.rest_api.rest_error import RestError
 
-MODELS = "/models.json"
+MODELS, MONITORING = "/models.json", "/monitoring"
 _FILES = {
     "/": ("index.html", "text/html; charset=utf-8"),
     "/page.css": ("page.css", "text/css; charset=utf-8"),
@@ -35,11 +35,11 @@ HEADERS = {
 def is_page(target: str) -> bool:
     """Whether a path, query string included, belongs to the page."""
     path = target.partition("?")[0]
-    return path in _FILES or path == MODELS
+    return path in _FILES or path in (MODELS, MONITORING)
 
 
 def page_answer(method: str, target: str, manager: ModelManager) -> Answer:
-    """A file of the page, or the models as JSON; 405 for methods other than GET and HEAD."""
+    """A file of the page, or a list as JSON; 405 for methods other than GET and HEAD."""
     path = target.partition("?")[0]
     if method not in _METHODS:
         allow = {"allow": ", ".join(_METHODS)}
@@ -48,6 +48,9 @@ def page_answer(method: str, target: str, manager: ModelManager) -> Answer:
     if path == MODELS:
         models = [_describe(name, manager) for name in manager.names()]
         return json_answer({"models": models})._replace(headers=HEADERS)
+    if path == MONITORING:
+        reports = [_watched(name, manager) for name in manager.names()]
+        return json_answer({"models": reports})._replace(headers=HEADERS)
     name, content_type = _FILES[path]
     return Answer(HTTPStatus.OK, _read(name), content_type, HEADERS)
 
@@ -76,6 +79,16 @@ def _describe(name: str, manager: ModelManager) -> dict[str, Any]:
         ],
         "signatures": signatures,
     }
+
+
+def _watched(name: str, manager: ModelManager) -> dict[str, Any]:
+    """What the latest version was asked, compared with its development data; null: no such data."""
+    try:
+        with manager.use(name) as (version, model):
+            report = None if model.monitor is None else model.monitor.report()
+            return {"name": name, "version": version, "monitoring": report}
+    except RestError:
+        return {"name": name, "version": None, "monitoring": None}
 
 
 def _inputs(metadata: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -1,0 +1,82 @@
+"""Watches what a served version is asked: is it still like the run's development data?"""
+
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from absl import logging
+
+from uanet_tf.corpora.corpus_report import normalize_word
+from uanet_tf.errors import InputError
+from uanet_tf.monitoring.reference import UNKNOWN_WORDS, Reference
+from uanet_tf.monitoring.sentence_facts import Known, sentence_facts
+from uanet_tf.monitoring.stream_monitor import StreamMonitor
+from uanet_tf.printable import printable
+from uanet_tf.strict_json import has_type, read_json
+
+FILE = pathlib.Path("assets.extra", "monitoring.json")
+_WORDS = pathlib.Path("assets", "words.txt")
+_NAMES = ("labels", "uncertainty")
+_KEYS = ("chunks", "normalize_digits", "lowercase_words")
+
+
+class ModelMonitor:
+    """A ``StreamMonitor`` that reads the requests and answers of a version.
+
+    Args:
+      path: directory of the version, with ``assets.extra/monitoring.json``.
+
+    Raises:
+      InputError: the file is damaged.
+    """
+
+    def __init__(self, path: pathlib.Path) -> None:
+        try:
+            values = read_json(path / FILE)
+            if not (isinstance(values, dict) and all(has_type(values.get(k), bool) for k in _KEYS)):
+                raise InputError("it is none that an export wrote")
+            reference = Reference.from_dict(values.get("monitoring"))
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path / FILE}: cannot be read ({error}).") from None
+        self._path, self._chunks = path, values["chunks"]
+        self._known = _known(path, values)
+        if self._known is None:
+            kept = tuple(each for each in reference.traits if each.kind != UNKNOWN_WORDS)
+            reference = Reference(reference.size, kept)
+        self._monitor = StreamMonitor(reference)
+
+    def add(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> None:
+        """Takes the sentences of a request; what is no answer of a tagger is left out."""
+        tokens, lengths = (inputs.get(name, outputs.get(name)) for name in ("tokens", "lengths"))
+        if tokens is None or lengths is None or any(name not in outputs for name in _NAMES):
+            return
+        for row, length in enumerate(lengths.tolist()):
+            words, labels = (
+                [each.decode("utf-8", "replace") for each in values[row, :length]]
+                for values in (tokens, outputs["labels"])
+            )
+            nats = outputs["uncertainty"][row, :length].tolist()
+            facts = sentence_facts(words, labels, nats, chunks=self._chunks, known=self._known)
+            if facts is not None and (found := self._monitor.add(facts)):
+                told = "; ".join(printable(str(shift)) for shift in found[:3])
+                logging.warning("%s: shift after %d sentences: %s", self._path, found[0].seen, told)
+
+    def report(self) -> dict[str, Any]:
+        """See ``StreamMonitor.report``."""
+        return self._monitor.report()
+
+
+def make_monitor(path: str) -> ModelMonitor | None:
+    """The monitor of a version; None of one that brings nothing to compare with."""
+    folder = pathlib.Path(path)
+    return ModelMonitor(folder) if (folder / FILE).exists() else None
+
+
+def _known(path: pathlib.Path, values: Mapping[str, Any]) -> Known | None:
+    """Whether a word has a vector of its own; None if the version has no list of words."""
+    if not (path / _WORDS).exists():
+        return None
+    words = frozenset((path / _WORDS).read_text("utf-8").split("\n"))
+    digits, lowercase = values["normalize_digits"], values["lowercase_words"]
+    return lambda word: normalize_word(word, digits=digits, lowercase=lowercase) in words
