@@ -136,6 +136,12 @@ def test_another_run_is_refused(find, trained, tmp_path, capsys):
     assert "folds.json cannot be read" in capsys.readouterr().err
 
 
+def test_a_file_that_cannot_be_written_is_said_before_training(find, trained, tmp_path, capsys):
+    assert find(f"--html={tmp_path / 'no' / 'doubts.html'}") == 2
+    assert "doubts.html: cannot be written" in capsys.readouterr().err
+    assert not trained
+
+
 def test_bad_arguments(find, trained, tmp_path, capsys):
     other = tmp_path / "other"
     other.mkdir()

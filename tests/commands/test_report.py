@@ -33,7 +33,7 @@ class Reader(HTMLParser):
 def write(call, tmp_path, run_dir, text=DATA, *flags):
     data, out = tmp_path / "data.conll", tmp_path / "report.html"
     data.write_text(text)
-    code = call(report, f"--run_dir={run_dir}", f"--data={data}", f"--out={out}", *flags)
+    code = call(report, f"--run_dir={run_dir}", f"--input={data}", f"--output={out}", *flags)
     return code, out.read_text() if out.exists() else None
 
 

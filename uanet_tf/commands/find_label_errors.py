@@ -9,6 +9,7 @@ train. The runs are R/foldN: those that are complete are not trained again, one 
 continues.
 """
 
+import contextlib
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -61,16 +62,20 @@ def main() -> None:
         raise InputError(f"--test_path is not read. Received: {FLAGS.test_path}")
     sentences = _read(FLAGS.train_path)
     dev = _read(FLAGS.dev_path) if FLAGS.dev_path else []
-    found = surest_first(_doubts(config, sentences, dev))
     name = display_name(FLAGS.train_path)
-    if FLAGS.out:
-        with open_output(FLAGS.out) as stream:
+    with contextlib.ExitStack() as stack:
+        # Before the work: it may not be possible.
+        lines, page = (
+            stack.enter_context(open_output(path)) if path else None
+            for path in (FLAGS.out, FLAGS.html)
+        )
+        found = surest_first(_doubts(config, sentences, dev))
+        if lines is not None:
             for rank, doubt in enumerate(found, 1):
                 record = {"rank": rank, **doubt.to_dict()}
-                stream.write(json.dumps(record, ensure_ascii=False) + "\n")
-    if FLAGS.html:
-        with open_output(FLAGS.html) as stream:
-            stream.write(doubts_page(found, name))
+                lines.write(json.dumps(record, ensure_ascii=False) + "\n")
+        if page is not None:
+            page.write(doubts_page(found, name))
     sys.stdout.write(doubts_table(found, name, FLAGS.top))
 
 

@@ -1,6 +1,6 @@
 """Writes a page of pictures on a trained run and a labelled file.
 
-    uanet report --run_dir=R --data=FILE --out=report.html
+    uanet report --run_dir=R --input=FILE --output=report.html
 
 One HTML file that needs no network: scores by type, confusion, reliability diagrams, risk over
 coverage, scores by length and by known words, Gamma and M, and the answers worth looking at, in
@@ -33,14 +33,16 @@ from uanet_tf.tagging.tagged_sentence import TaggedSentence
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS, "evaluate")
 flags.adopt_module_key_flags(run_settings, FLAGS)
-flags.DEFINE_string("data", None, "Labelled CoNLL file (required).", flag_values=FLAGS)
+flags.DEFINE_string("input", None, "Labelled CoNLL file (required).", flag_values=FLAGS)
+flags.DEFINE_alias("data", "input", flag_values=FLAGS)
 flags.DEFINE_integer(
     "label_column",
     None,
     "Column of the label; negative counts from the end. Default: the run's.",
     flag_values=FLAGS,
 )
-flags.DEFINE_string("out", "report.html", "File for the page; '-': stdout.", flag_values=FLAGS)
+flags.DEFINE_string("output", "report.html", "File for the page; '-': stdout.", flag_values=FLAGS)
+flags.DEFINE_alias("out", "output", flag_values=FLAGS)
 flags.DEFINE_list(
     "sample_counts",
     "1,4,16",
@@ -61,23 +63,23 @@ _MOST_SAMPLES = 1000
 def main() -> None:
     """Runs the command with the flags in ``FLAGS``."""
     config = run_settings.check_run_flags(FLAGS)
-    if not FLAGS.data:
-        raise InputError("--data is required: the labelled file to report on.")
+    if not FLAGS.input:
+        raise InputError("--input is required: the labelled file to report on.")
     counts = _sample_counts()
     settings = config.data
     sentences = read_corpus(
-        FLAGS.data,
+        FLAGS.input,
         token_column=settings.token_column if FLAGS.token_column is None else FLAGS.token_column,
         label_column=settings.label_column if FLAGS.label_column is None else FLAGS.label_column,
     )
-    with open_output(FLAGS.out) as stream:  # before the work: it may not be possible
+    with open_output(FLAGS.output) as stream:  # before the work: it may not be possible
         model = run_settings.load_run_model(FLAGS, "evaluate")
         try:
             stream.write(report_page(_collect(model, sentences, counts)))
         except InputError as error:
-            raise InputError(f"{display_name(FLAGS.data)}: {error}") from None
-    if FLAGS.out != "-":
-        sys.stderr.write(f"{FLAGS.out} is written.\n")
+            raise InputError(f"{display_name(FLAGS.input)}: {error}") from None
+    if FLAGS.output != "-":
+        sys.stderr.write(f"{FLAGS.output} is written.\n")
 
 
 def _sample_counts() -> list[int]:
@@ -111,7 +113,7 @@ def _collect(model: Any, sentences: Sequence[Sentence], counts: Sequence[int]) -
     few = sentences[: FLAGS.sample_sentences]
     return ReportInput(
         title=os.path.basename(os.path.normpath(FLAGS.run_dir)),
-        data=os.path.basename(display_name(FLAGS.data)),
+        data=os.path.basename(display_name(FLAGS.input)),
         evaluation=evaluation,
         gold=gold,
         tagged=tagged,
