@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from uanet_tf.attention.query_tokens import QueryTokens
 from uanet_tf.attention.relative_attention import RelativeAttention
 from uanet_tf.ops import query_blocks
 from uanet_tf.ops.graph_function import graph_function
@@ -13,6 +14,7 @@ from uanet_tf.ops.sinusoid import relative_sinusoid
 
 B, T, W = 3, 11, 8
 LENGTHS = [11, 4, 1]
+WANTED = [[0, 4, 7, 9, 10], [0, 1, 2, 3], [0]]
 
 
 def make_answer(context, exclude_self, asked):
@@ -21,7 +23,8 @@ def make_answer(context, exclude_self, asked):
     layer = RelativeAttention(2, 4, context_width=W if context else None, exclude_self=exclude_self)
     words, labels = tf.random.normal([B, T, W]), tf.random.normal([B, T, W])
     positions = tf.random.normal([W, W]) @ tf.transpose(relative_sinusoid(T, W))
-    queries = tf.constant([[9, 0, 4, 4, 10], [0, 1, 2, 3, 3], [0] * 5]) if asked else None
+    wanted = np.array([np.isin(np.arange(T), row) for row in WANTED])
+    queries = QueryTokens.of_mask(tf.constant(wanted)) if asked else None
 
     @graph_function([tf.TensorSpec([None, None, W])])
     def answer(words):
@@ -30,7 +33,7 @@ def make_answer(context, exclude_self, asked):
             positions,
             context=labels if context else None,
             mask=tf.sequence_mask(LENGTHS, T),
-            query_positions=queries,
+            query_tokens=queries,
         )
 
     return lambda: answer(words).numpy()

@@ -62,7 +62,7 @@ def test_files(run_dir, corpus):
 
 def test_metrics(run_dir):
     found = metrics(run_dir)
-    parts = {"distilled", "calibration", "dev", "test"}
+    parts = {"distilled", "calibration", "monitoring", "dev", "test"}
     assert set(found) == {"task", "epochs", "best_epoch"} | parts
     assert found["task"] == "ner"
     assert [entry["epoch"] for entry in found["epochs"]] == [1, 2, 3]
