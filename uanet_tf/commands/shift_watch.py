@@ -49,7 +49,7 @@ class ShiftWatch:
         if values is None:
             raise InputError(
                 f"{path} has no 'monitoring', which --monitor compares with: `uanet calibrate "
-                f"--run_dir={run_dir} --data=FILE` adds it."
+                f"--run_dir={run_dir} --input=FILE` adds it."
             )
         try:
             reference = Reference.from_dict(values)
