@@ -221,19 +221,6 @@ def test_word_representations():
     assert names(make_model(decoder="softmax")) == ["representation"]
 
 
-def test_labels_token_by_token():
-    """Without the search for valid sequences each token has its most probable label."""
-    model = make_model(num_samples=0)
-    features, _ = make_batch(model)
-    searched = model.decide(features)
-    model.valid_labels = False
-    decided = model.decide(features)
-    mask = decided.draft.mask.numpy()
-    for result, greedy in ((searched, False), (decided, True)):
-        likeliest = tf.argmax(result.probabilities, axis=-1).numpy()[mask]
-        assert (result.label_ids.numpy()[mask] == likeliest).all() == greedy
-
-
 def test_what_a_model_says_of_itself():
     model = make_model(threshold=0.125, max_tokens=99)
     assert model.threshold == 0.125

@@ -15,23 +15,26 @@ from typing import Any
 
 from absl import flags, logging
 
-from uanet_tf.commands import runner
+from uanet_tf.commands import labelled_file, runner
+from uanet_tf.commands.labelled_file import (
+    check_labelled_file,
+    define_labelled_file_flags,
+    read_labelled_file,
+)
 from uanet_tf.config import load_config
-from uanet_tf.data.conll import read_corpus
 from uanet_tf.data.text_lines import display_name
 from uanet_tf.errors import InputError
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_string("run_dir", None, "Directory of a trained run.", flag_values=FLAGS)
-flags.DEFINE_string("input", None, "Labelled CoNLL file (required).", flag_values=FLAGS)
-flags.DEFINE_alias("data", "input", flag_values=FLAGS)
-for _column in ("token", "label"):
-    flags.DEFINE_integer(
-        f"{_column}_column",
-        None,
-        f"Column of the {_column}; negative counts from the end. Default: the run's.",
-        flag_values=FLAGS,
-    )
+define_labelled_file_flags(FLAGS)
+flags.adopt_module_key_flags(labelled_file, FLAGS)
+flags.DEFINE_integer(
+    "token_column",
+    None,
+    "Column of the token; negative counts from the end. Default: the run's.",
+    flag_values=FLAGS,
+)
 flags.DEFINE_float(
     "target_precision",
     0.0,
@@ -48,18 +51,12 @@ def main() -> None:
     """Runs the command with the flags in ``FLAGS``."""
     if not FLAGS.run_dir:
         raise InputError("--run_dir is required: the directory of a trained run.")
-    if not FLAGS.input:
-        raise InputError("--input is required: the labelled file to calibrate on.")
+    check_labelled_file(FLAGS, "to calibrate on")
     if not 0.0 <= FLAGS.target_precision < 1.0:
         raise InputError(
             f"--target_precision must be in [0, 1). Received: {FLAGS.target_precision}"
         )
-    settings = load_config(FLAGS.run_dir).data
-    sentences = read_corpus(
-        FLAGS.input,
-        token_column=settings.token_column if FLAGS.token_column is None else FLAGS.token_column,
-        label_column=settings.label_column if FLAGS.label_column is None else FLAGS.label_column,
-    )
+    sentences = read_labelled_file(FLAGS, load_config(FLAGS.run_dir))
     from uanet_tf.training.recalibration import recalibrate  # TensorFlow, not for --help
 
     try:

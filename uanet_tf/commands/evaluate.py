@@ -19,9 +19,14 @@ from typing import Any
 
 from absl import flags, logging
 
-from uanet_tf.commands import run_settings, runner
+from uanet_tf.commands import labelled_file, run_settings, runner
+from uanet_tf.commands.labelled_file import (
+    check_labelled_file,
+    define_labelled_file_flags,
+    read_labelled_file,
+)
 from uanet_tf.commands.output_file import open_output
-from uanet_tf.data.conll import Sentence, read_corpus
+from uanet_tf.data.conll import Sentence
 from uanet_tf.data.text_lines import display_name
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.distilled_report import distilled_scores, has_trained_head
@@ -33,14 +38,8 @@ from uanet_tf.tagging.document_context import tag_in_context
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS, "evaluate")
 flags.adopt_module_key_flags(run_settings, FLAGS)
-flags.DEFINE_string("input", None, "Labelled CoNLL file (required).", flag_values=FLAGS)
-flags.DEFINE_alias("data", "input", flag_values=FLAGS)
-flags.DEFINE_integer(
-    "label_column",
-    None,
-    "Column of the label; negative counts from the end. Default: the run's.",
-    flag_values=FLAGS,
-)
+define_labelled_file_flags(FLAGS)
+flags.adopt_module_key_flags(labelled_file, FLAGS)
 flags.DEFINE_boolean("json", False, "Print JSON instead of a table.", flag_values=FLAGS)
 flags.DEFINE_string("output", None, "File for the numbers as JSON.", flag_values=FLAGS)
 flags.DEFINE_alias("out", "output", flag_values=FLAGS)
@@ -51,14 +50,8 @@ _WARM_UP_SENTENCES = 8
 def main() -> None:
     """Runs the command with the flags in ``FLAGS``."""
     config = run_settings.check_run_flags(FLAGS)
-    if not FLAGS.input:
-        raise InputError("--input is required: the labelled file to score.")
-    settings = config.data
-    sentences = read_corpus(
-        FLAGS.input,
-        token_column=settings.token_column if FLAGS.token_column is None else FLAGS.token_column,
-        label_column=settings.label_column if FLAGS.label_column is None else FLAGS.label_column,
-    )
+    check_labelled_file(FLAGS, "to score")
+    sentences = read_labelled_file(FLAGS, config)
     model = run_settings.load_run_model(FLAGS, "evaluate")
     evaluation = _evaluate(model, sentences)
     _warn_of_unknown(evaluation)

@@ -17,9 +17,14 @@ from typing import Any
 
 from absl import flags, logging
 
-from uanet_tf.commands import run_settings, runner
+from uanet_tf.commands import labelled_file, run_settings, runner
+from uanet_tf.commands.labelled_file import (
+    check_labelled_file,
+    define_labelled_file_flags,
+    read_labelled_file,
+)
 from uanet_tf.commands.output_file import open_output
-from uanet_tf.data.conll import Sentence, read_corpus
+from uanet_tf.data.conll import Sentence
 from uanet_tf.data.text_lines import display_name
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.one_pass import one_pass
@@ -33,14 +38,8 @@ from uanet_tf.tagging.tagged_sentence import TaggedSentence
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS, "evaluate")
 flags.adopt_module_key_flags(run_settings, FLAGS)
-flags.DEFINE_string("input", None, "Labelled CoNLL file (required).", flag_values=FLAGS)
-flags.DEFINE_alias("data", "input", flag_values=FLAGS)
-flags.DEFINE_integer(
-    "label_column",
-    None,
-    "Column of the label; negative counts from the end. Default: the run's.",
-    flag_values=FLAGS,
-)
+define_labelled_file_flags(FLAGS)
+flags.adopt_module_key_flags(labelled_file, FLAGS)
 flags.DEFINE_string("output", "report.html", "File for the page; '-': stdout.", flag_values=FLAGS)
 flags.DEFINE_alias("out", "output", flag_values=FLAGS)
 flags.DEFINE_list(
@@ -63,15 +62,9 @@ _MOST_SAMPLES = 1000
 def main() -> None:
     """Runs the command with the flags in ``FLAGS``."""
     config = run_settings.check_run_flags(FLAGS)
-    if not FLAGS.input:
-        raise InputError("--input is required: the labelled file to report on.")
+    check_labelled_file(FLAGS, "to report on")
     counts = _sample_counts()
-    settings = config.data
-    sentences = read_corpus(
-        FLAGS.input,
-        token_column=settings.token_column if FLAGS.token_column is None else FLAGS.token_column,
-        label_column=settings.label_column if FLAGS.label_column is None else FLAGS.label_column,
-    )
+    sentences = read_labelled_file(FLAGS, config)
     with open_output(FLAGS.output) as stream:  # before the work: it may not be possible
         model = run_settings.load_run_model(FLAGS, "evaluate")
         try:

@@ -1,0 +1,38 @@
+"""The labelled file that a trained run is scored on, reported on or calibrated on."""
+
+from absl import flags
+
+from uanet_tf.config import Config
+from uanet_tf.data.conll import Sentence, read_corpus
+from uanet_tf.errors import InputError
+
+
+def define_labelled_file_flags(flag_values: flags.FlagValues) -> None:
+    """Defines the file, --input or --data, and the column of its labels."""
+    flags.DEFINE_string("input", None, "Labelled CoNLL file (required).", flag_values=flag_values)
+    flags.DEFINE_alias("data", "input", flag_values=flag_values)
+    flags.DEFINE_integer(
+        "label_column",
+        None,
+        "Column of the label; negative counts from the end. Default: the run's.",
+        flag_values=flag_values,
+    )
+
+
+def check_labelled_file(flag_values: flags.FlagValues, purpose: str) -> None:
+    """Raises InputError where no file is named; ``purpose``: what it is for, "to score"."""
+    if not flag_values.input:
+        raise InputError(f"--input is required: the labelled file {purpose}.")
+
+
+def read_labelled_file(flag_values: flags.FlagValues, config: Config) -> list[Sentence]:
+    """The sentences of the file; columns that no flag names are those of the run.
+
+    Raises:
+      InputError: the file cannot be read.
+    """
+    columns = {}
+    for name in ("token_column", "label_column"):
+        given = flag_values[name].value
+        columns[name] = getattr(config.data, name) if given is None else given
+    return read_corpus(flag_values.input, **columns)
