@@ -10,6 +10,7 @@ import uanet_tf
 from tools.pack_model import BITS, rounded
 from uanet_tf.commands import runner, tag
 from uanet_tf.config import from_dict
+from uanet_tf.monitoring.reference import LABEL, UNCERTAINTY, UNKNOWN_WORDS, Reference
 from uanet_tf.pretrained.shipped import FOLDER, find_run, shipped_models
 
 NAME = "en_ewt_pos"
@@ -60,6 +61,14 @@ def test_by_name_from_the_command_line(call, option):
     code, answers, err = call(f"--{option}={NAME}")
     assert (code, err) == (0, "")
     assert [label for answer in answers for label in answer["labels"]] == [*LABELS[0], *LABELS[1]]
+
+
+def test_a_stream_can_be_compared_with_its_development_data():
+    metrics = json.loads((FOLDER / NAME / "metrics.json").read_text("utf-8"))
+    reference = Reference.from_dict(metrics["monitoring"])
+    assert reference.size == 1001  # half of the 2,001 sentences
+    kinds = {trait.kind for trait in reference.traits}
+    assert kinds == {UNCERTAINTY, UNKNOWN_WORDS, LABEL}
 
 
 def test_two_models_are_refused(call):

@@ -4,7 +4,8 @@
 
 Weights are rounded to 9 significant bits (float16 has 11, bfloat16 8) and stored compressed in a
 model.keras that loads as any other. The packed model tags DATA, a labelled file, beside the run's:
-the share of equal labels and both scores are printed. Settings that name files keep only the
+the share of equal labels and both scores are printed. What `uanet tag --monitor` compares a stream
+with is taken from the packed model's answers for it: DATA is the development file. Settings that name files keep only the
 file's name.
 """
 
@@ -30,6 +31,7 @@ def main() -> None:
         sys.exit(__doc__)
     run_dir, out_dir, data = map(pathlib.Path, sys.argv[1:])
     pack(run_dir, out_dir)
+    watch(out_dir, data)
     compare(run_dir, out_dir, data)
 
 
@@ -72,6 +74,18 @@ def rounded(values: np.ndarray) -> np.ndarray:
     """The nearest float32 numbers of ``BITS`` significant bits: what is left of them compresses."""
     mantissa, exponent = np.frexp(values)
     return np.ldexp(np.rint(np.ldexp(mantissa, BITS)), exponent - BITS).astype(np.float32)
+
+
+def watch(out_dir: pathlib.Path, data: pathlib.Path) -> None:
+    """Writes what the packed model makes of its development file into its metrics.json."""
+    import uanet_tf
+    from uanet_tf.data.conll import read_corpus
+    from uanet_tf.training.development_reference import development_reference
+
+    model, path = uanet_tf.load_model(out_dir), out_dir / "metrics.json"
+    metrics = json.loads(path.read_text("utf-8"))
+    metrics |= development_reference(model, read_corpus(str(data)))
+    path.write_text(json.dumps(metrics, indent=2) + "\n", encoding="utf-8")
 
 
 def compare(run_dir: pathlib.Path, out_dir: pathlib.Path, data: pathlib.Path) -> None:

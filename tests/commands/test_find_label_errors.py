@@ -142,6 +142,16 @@ def test_a_file_that_cannot_be_written_is_said_before_training(find, trained, tm
     assert not trained
 
 
+def test_too_little_for_development_data_says_what_helps(find, trained, tmp_path, capsys):
+    path = tmp_path / "small.conll"
+    path.write_text("\n".join(BLOCKS[:8]))
+    assert find(f"--train_path={path}", "--folds=2") == 2
+    err = capsys.readouterr().err
+    assert "Without --dev_path" in err
+    assert "4 different sentences cannot be parted into 10 folds. Give --dev_path=FILE." in err
+    assert not trained
+
+
 def test_bad_arguments(find, trained, tmp_path, capsys):
     other = tmp_path / "other"
     other.mkdir()

@@ -68,12 +68,23 @@ def train_folds(
         kept = [sentences[k] for k in np.flatnonzero(numbers != fold)]
         parts = {"train": kept, "dev": list(dev)}
         if not dev:
-            aside = fold_numbers(kept, DEV_PARTS, config.training.seed)
+            aside = _aside(kept, config.training.seed)
             for name, wanted in (("train", False), ("dev", True)):
                 parts[name] = [s for s, k in zip(kept, aside, strict=True) if (k == 0) == wanted]
         run = folder / f"fold{fold + 1}"
         train_run(run, _arguments(folder, run, config, parts, given), f"fold {fold + 1}")
         yield run, np.flatnonzero(numbers == fold).tolist()
+
+
+def _aside(sentences: Sequence[Sentence], seed: int) -> list[int]:
+    """0 for the sentences of a fold's training that are its development data."""
+    try:
+        return fold_numbers(sentences, DEV_PARTS, seed)
+    except InputError as error:
+        raise InputError(
+            f"Without --dev_path a tenth of what a fold trains on is its development data, and "
+            f"there is too little: {error} Give --dev_path=FILE."
+        ) from error
 
 
 def _arguments(
