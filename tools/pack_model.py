@@ -5,8 +5,8 @@
 Weights are rounded to 9 significant bits (float16 has 11, bfloat16 8) and stored compressed in a
 model.keras that loads as any other. The packed model tags DATA, a labelled file, beside the run's:
 the share of equal labels and both scores are printed. What `uanet tag --monitor` compares a stream
-with is taken from the packed model's answers for it: DATA is the development file. Settings that name files keep only the
-file's name.
+with is taken from the packed model's answers for it: DATA is the development file. Settings that
+name files keep only the file's name.
 """
 
 import dataclasses
