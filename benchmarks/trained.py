@@ -4,8 +4,8 @@
 
 Naive is the model without its optimizations, see ``benchmarks.naive``; "in batches of ten" is the
 exact tagger with everything refined, in the order of the file, ten sentences at a time. Times are
-those of `uanet_tf.tag` on sentences in memory; repeats of all rows are taken in turn, so that
-ratios compare runs under the same load.
+those of `uanet_tf.tag` on sentences in memory, with the threads of `uanet tag`; repeats of all rows
+are taken in turn, so that ratios compare runs under the same load.
 """
 
 import argparse
@@ -45,7 +45,9 @@ def table(run_dir: str, data: str, *, baselines: Sequence[str] = (), repeats: in
     import uanet_tf
     from benchmarks.measure import matmul_rate, timed
     from uanet_tf.data.conll import read_corpus
+    from uanet_tf.tagging.parallel_batches import run_each_on_one_thread
 
+    run_each_on_one_thread()
     sentences = read_corpus(data)
     tokens = [sentence.tokens for sentence in sentences]
     rows = _rows(run_dir, tokens)

@@ -33,6 +33,8 @@ class FakeModel:
     uncertainty 1.0 (else 0.1) and B-LOC as refined label.
     """
 
+    thread_safe = False
+
     def __init__(self, *, max_tokens=512, label_scheme="IOB2", threshold=0.35):
         self.label_names = list(LABELS)
         self.label_scheme = label_scheme

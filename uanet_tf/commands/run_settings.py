@@ -76,7 +76,9 @@ def load_run_model(values: flags.FlagValues, command: str) -> Any:
       InputError: there is no model, or it cannot follow an option.
     """
     import uanet_tf
+    from uanet_tf.tagging.parallel_batches import run_each_on_one_thread
 
+    run_each_on_one_thread()
     return uanet_tf.load_model(
         values.run_dir,
         mixed_bfloat16=values.mixed_bfloat16,

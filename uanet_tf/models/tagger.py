@@ -25,7 +25,7 @@ from uanet_tf.models.layer_precision import layer_precision
 from uanet_tf.models.option_checks import check_sampling, check_trained
 from uanet_tf.models.option_properties import with_option_properties
 from uanet_tf.ops.dropout import fold_in
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.lazy_graph import LazyGraph
 from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.representation.form_representation import FormRepresentation
 from uanet_tf.representation.representation import Features
@@ -65,6 +65,8 @@ class Tagger(tf.keras.Model):
       Gui et al., EMNLP 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling".
     """
 
+    thread_safe = True
+
     def __init__(
         self,
         lookup: Lookup,
@@ -88,7 +90,8 @@ class Tagger(tf.keras.Model):
         self.acceptance = Acceptance(len(vocabulary.labels), name="acceptance")
         self.answers = Answers(vocabulary.labels, vocabulary.scheme)
         self._options = config.inference
-        self._tag_function: Any = None
+        strings, numbers = tf.TensorSpec([None, None], tf.string), tf.TensorSpec([None], tf.int32)
+        self._tag_graph = LazyGraph(self._tag, [strings, numbers])
         # All weights exist from here on, so that a saved model can be filled at once.
         word = {"tokens": tf.constant([["a"]]), "lengths": tf.constant([1])}
         self.decide(self.features(word))
@@ -202,27 +205,18 @@ class Tagger(tf.keras.Model):
         return {name: values[:, :width] for name, values in answers.items()}
 
     def tag_batch(self, tokens: np.ndarray, lengths: np.ndarray) -> dict[str, np.ndarray]:
-        """Tags one padded batch; labels are positions in ``label_names``.
+        """Tags one padded batch, on any thread; labels are positions in ``label_names``.
 
         Args:
           tokens: [B, T] strings.
           lengths: [B] tokens of each sentence.
         """
-        if self._tag_function is None:
-            strings = tf.TensorSpec([None, None], tf.string)
-            numbers = tf.TensorSpec([None], tf.int32)
-
-            def run(tokens, lengths):
-                features = self.features({"tokens": tokens, "lengths": lengths})
-                wanted = self._options.return_probabilities
-                return self.answers.positions(self.decide(features), wanted)
-
-            # The concrete function: TensorFlow counts how often others are traced again, and
-            # warns who loads several models or tries several M.
-            function = graph_function([strings, numbers])(run)
-            self._tag_function = function.get_concrete_function()
-        tagged = self._tag_function(tf.constant(tokens, tf.string), tf.constant(lengths, tf.int32))
+        tagged = self._tag_graph(tf.constant(tokens, tf.string), tf.constant(lengths, tf.int32))
         return {key: value.numpy() for key, value in tagged.items()}
+
+    def _tag(self, tokens: tf.Tensor, lengths: tf.Tensor) -> Tensors:
+        decision = self.decide(self.features({"tokens": tokens, "lengths": lengths}))
+        return self.answers.positions(decision, self._options.return_probabilities)
 
     # ------------------------------------------------------------------ training
 
@@ -292,7 +286,7 @@ class Tagger(tf.keras.Model):
             self.gate.threshold = changes["threshold"]
         self._options = changed
         if set(changes) - {"threshold"}:  # a weight, read live
-            self._tag_function = None
+            self._tag_graph.forget()
             self.predict_function = None
 
     @property

@@ -94,5 +94,6 @@ def _limit_threads() -> None:
     from pyspark import TaskContext
 
     context = TaskContext.get()
-    tf.config.threading.set_intra_op_parallelism_threads(context.cpus() if context else 1)
-    tf.config.threading.set_inter_op_parallelism_threads(1)
+    # A batch runs on one thread, as many at once as the task has cores.
+    tf.config.threading.set_intra_op_parallelism_threads(1)
+    tf.config.threading.set_inter_op_parallelism_threads(context.cpus() if context else 1)

@@ -1,8 +1,8 @@
 """Tags sentences with a model: in the order given, in constant memory.
 
 A stream is read in chunks. Inside a chunk sentences are sorted by length and tagged in
-batches of like length, so that little is spent on padding; everything but the calls of
-the model works on flat arrays over all tokens of the chunk, [N].
+batches of like length, so that little is spent on padding, several batches at once;
+everything but the calls of the model works on flat arrays over all tokens of the chunk, [N].
 """
 
 import itertools
@@ -14,6 +14,7 @@ import numpy as np
 from uanet_tf.data import tag_schemes
 from uanet_tf.errors import InputError
 from uanet_tf.tagging import windows
+from uanet_tf.tagging.parallel_batches import ordered_map, threads_for
 from uanet_tf.tagging.tagged_sentence import TaggedSentence, TaggedSentences
 
 BATCH_SIZE = 256
@@ -233,7 +234,9 @@ def _tag_chunk(
     tokens = np.array(list(itertools.chain.from_iterable(chunk)), dtype=object)
     answers: dict[str, np.ndarray] = {}
     pieces = _cut_pieces(lengths, model.max_tokens)
-    for rows in _batches(pieces.length, batch_size, batch_tokens):
+
+    def run(rows: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Positions of the tokens of a batch, [n], and the answers for them."""
         batch = pieces.take(rows)
         column = np.arange(batch.length.max())  # [T]
         position = batch.start[:, None] + column  # [B, T], in the chunk
@@ -242,12 +245,17 @@ def _tag_chunk(
         padded[real] = tokens[position[real]]
         answer = model.tag_batch(padded, batch.length.astype(np.int32))
         kept = (column >= batch.keep_start[:, None]) & (column < batch.keep_end[:, None])
-        target = position[kept]
-        for name in _DTYPES:
-            if name in answer:
-                shape = (len(tokens), *answer[name].shape[2:])
-                flat = answers.setdefault(name, np.zeros(shape, dtype=_DTYPES[name]))
-                flat[target] = answer[name][kept]
+        return position[kept], {name: answer[name][kept] for name in _DTYPES if name in answer}
+
+    threads = threads_for(model)
+    # Long sentences: batches that run at once share the memory of one, as far as each stays full.
+    most_tokens = min(batch_tokens, max(_FULL_TOKENS, batch_tokens // threads))
+    batches = _batches(pieces.length, batch_size, most_tokens)
+    for target, answer in ordered_map(run, batches, threads):
+        for name, values in answer.items():
+            shape = (len(tokens), *values.shape[1:])
+            flat = answers.setdefault(name, np.zeros(shape, dtype=_DTYPES[name]))
+            flat[target] = values
     return answers
 
 

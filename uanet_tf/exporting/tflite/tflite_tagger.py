@@ -108,6 +108,8 @@ class TFLiteTagger:
     >>> uanet_tf.tag(tagger, [["Chelsea", "beat", "Real", "Madrid"]])
     """
 
+    thread_safe = False  # there is one interpreter
+
     def __init__(self, path: str | os.PathLike, *, num_threads: int = 1):
         path = pathlib.Path(path)
         files = read_stored_files(path)
