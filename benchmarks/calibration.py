@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from uanet_tf.calibration.logistic_map import apply_logistic_map
-from uanet_tf.calibration.target_precision import accept_from
+from uanet_tf.calibration.target_precision import Acceptance, accept_from
 from uanet_tf.data.conll import read_corpus
 from uanet_tf.data.tag_schemes import Span
 from uanet_tf.metrics import scoring
@@ -152,31 +152,119 @@ def definitions(dev: File) -> dict[str, float]:
     return found
 
 
+class Promise(NamedTuple):
+    """What came of a promised precision, of one split.
+
+    Attributes:
+      reached: whether the target can be promised.
+      kept: share of the entities looked at that are accepted.
+      seen: whether the precision that is seen there is not below the target.
+      true: the same of a calibration set drawn from a population of known precision.
+      true_alone: the same if entities are taken as independent.
+      kept_alone: share of the population that is accepted then.
+    """
+
+    reached: bool
+    kept: float
+    seen: bool
+    true: bool
+    true_alone: bool
+    kept_alone: float
+
+
+class Split(NamedTuple):
+    """Entities by what they are for: places in the list of all, [K] each.
+
+    Attributes:
+      known: where the threshold is found.
+      new: to look at.
+      rest: both: a population whose precision is known.
+      drawn: entities of sentences that were drawn from the population.
+      group: which draw each of them is of.
+    """
+
+    known: np.ndarray
+    new: np.ndarray
+    rest: np.ndarray
+    drawn: np.ndarray
+    group: np.ndarray
+
+
 def splits(both: File) -> dict[str, float]:
-    """What happens in random splits: a quarter each for map and threshold, half to look at."""
+    """What happens in random splits: a quarter each for map and threshold, half to look at.
+
+    The half has a spread of its own. So all but the map's quarter is also taken as a population,
+    whose precision is known, and sentences are drawn from it, with replacement, for the threshold.
+    """
     random, count = np.random.default_rng(1), both.sentence.max() + 1
-    outcomes: dict[float, list[tuple[bool, float, float]]] = {target: [] for target in TARGETS}
+    outcomes: dict[float, list[Promise]] = {target: [] for target in TARGETS}
     for _ in range(SPLITS):
         part = random.permutation(count) * 4 // count
         entities = of_entities(both, calibrated(both, part[both.sentence] == 0))
-        known, new = (k[both.entity_sentence] for k in (part == 1, part >= 2))
+        wanted = (part == 1, part >= 2, part >= 1)
+        known, new, rest = (np.flatnonzero(chosen[both.entity_sentence]) for chosen in wanted)
+        drawn = _drawn(random, both.entity_sentence, np.flatnonzero(part >= 1), count // 4)
+        split = Split(known, new, rest, *drawn)
         for target in TARGETS:
-            found = accept_from(
-                entities[known], both.right_entity[known], target=target, calibrated=True
-            )
-            taken = entities[new] >= found.threshold
-            precision = both.right_entity[new][taken].mean() if taken.any() else 1.0
-            outcomes[target].append((found.reached, float(taken.mean()), float(precision)))
+            outcomes[target].append(_promise(both, entities, split, target))
     results: dict[str, float] = {}
     for target, rows in outcomes.items():
-        reached, kept, precision = np.array(rows, float).T
-        results[f"{target}: had, % of splits"] = 100 * reached.mean()
-        results[f"{target}: kept, % of entities"] = 100 * kept.mean()
-        results[f"{target}: kept where had"] = (
-            100 * kept[reached > 0].mean() if reached.any() else 0
-        )
-        results[f"{target}: not below target, % of splits"] = 100 * np.mean(precision >= target)
+        found = dict(zip(Promise._fields, 100 * np.array(rows, float).T, strict=True))
+        had = found["kept"][found["reached"] > 0]
+        results |= {
+            f"{target}: had, % of splits": found["reached"].mean(),
+            f"{target}: kept, % of entities": found["kept"].mean(),
+            f"{target}: kept where had": had.mean() if len(had) else 0.0,
+            f"{target}: seen not below target, % of splits": found["seen"].mean(),
+            f"{target}: known not below target, % of draws": found["true"].mean(),
+            f"{target}: known, entities as independent": found["true_alone"].mean(),
+            f"{target}: kept then, % of entities": found["kept_alone"].mean(),
+        }
     return results
+
+
+def _promise(both: File, entities: np.ndarray, split: Split, target: float) -> Promise:
+    """Finds thresholds for a target, and looks at what they accept."""
+
+    def find(places: np.ndarray, group: np.ndarray | None) -> Acceptance:
+        answers = entities[places], both.right_entity[places], group
+        return accept_from(*answers, target=target, calibrated=True)
+
+    found = find(split.known, both.entity_sentence[split.known])
+    kept, seen = _precision(both, entities, split.new, found.threshold)
+    known = find(split.drawn, split.group).threshold
+    alone = find(split.drawn, None).threshold
+    _, true = _precision(both, entities, split.rest, known)
+    kept_alone, true_alone = _precision(both, entities, split.rest, alone)
+    return Promise(
+        *(found.reached, kept, seen >= target, true >= target, true_alone >= target, kept_alone)
+    )
+
+
+def _drawn(
+    random: np.random.Generator, sentence: np.ndarray, chosen: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Entities of ``count`` sentences drawn from ``chosen`` with replacement; the draw of each.
+
+    Args:
+      random: draws.
+      sentence: [S] of all entities, rising.
+      chosen: sentences to draw from.
+      count: how many to draw.
+    """
+    sentences = random.choice(chosen, count)
+    first, last = (np.searchsorted(sentence, sentences, side=side) for side in ("left", "right"))
+    places = [np.arange(a, b) for a, b in zip(first, last, strict=True)]
+    return np.concatenate(places), np.repeat(np.arange(count), last - first)
+
+
+def _precision(
+    file: File, confidence: np.ndarray, places: np.ndarray, threshold: float
+) -> tuple[float, float]:
+    """Share of the entities at ``places`` that is accepted, and of these that is right (or 1)."""
+    taken = confidence[places] >= threshold
+    right = file.right_entity[places][taken]
+    return float(taken.mean()), float(right.mean()) if len(right) else 1.0
 
 
 def measure(run_dir: str) -> dict[str, dict[str, float]]:

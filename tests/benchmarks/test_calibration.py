@@ -5,6 +5,7 @@ import pytest
 
 from benchmarks.calibration import (
     File,
+    _drawn,
     cross_validated,
     definitions,
     errors,
@@ -64,4 +65,13 @@ def test_splits(monkeypatch):
     monkeypatch.setattr("benchmarks.calibration.SPLITS", 10)
     found = splits(drawn(200))
     assert found["0.8: kept, % of entities"] >= found["0.95: kept, % of entities"]
-    assert found["0.95: not below target, % of splits"] == pytest.approx(100, abs=30)
+    for figure in ("seen not below target, % of splits", "known not below target, % of draws"):
+        assert found[f"0.95: {figure}"] == pytest.approx(100, abs=30)
+
+
+def test_drawn_sentences_bring_all_their_entities():
+    sentence = np.array([0, 0, 2, 3, 3, 3])
+    places, group = _drawn(np.random.default_rng(1), sentence, np.array([0, 1, 3]), 50)
+    for number in range(50):
+        assert places[group == number].tolist() in ([0, 1], [], [3, 4, 5])
+    assert set(places) == {0, 1, 3, 4, 5}

@@ -83,6 +83,31 @@ def test_a_promise_does_not_need_calibrated_confidence():
     assert sum(population.precision(a.threshold) < 0.95 for a in found if a.reached) <= 10
 
 
+def test_answers_of_a_sentence_are_right_or_wrong_together():
+    """Sentences of six answers, most of which have one outcome: 3,000 are the known truth."""
+    rng = np.random.default_rng(6)
+    chance = np.repeat(rng.beta(6, 1, (3_000, 1)), 6, axis=1)
+    right = rng.random((3_000, 6)) < chance
+    whole = rng.random(3_000) < 0.7
+    right[whole] = right[whole, :1]
+    order = np.argsort(-chance.ravel())
+    falling = -chance.ravel()[order]
+    precision = np.cumsum(right.ravel()[order]) / np.arange(1, order.size + 1)
+    missed, reached = {"sentences": 0, "answers": 0}, 0
+    for _ in range(150):
+        drawn = rng.integers(0, 3_000, 100)
+        answers = chance[drawn].ravel(), right[drawn].ravel()
+        groups = {"sentences": np.repeat(np.arange(100), 6), "answers": None}
+        for name, group in groups.items():
+            found = accept_from(*answers, group, target=0.9)
+            count = np.searchsorted(falling, -found.threshold, side="right")
+            missed[name] += bool(count) and precision[count - 1] < 0.9
+            reached += name == "sentences" and found.reached
+    assert missed["sentences"] <= 0.1 * 150
+    assert missed["answers"] > 0.15 * 150
+    assert reached > 0.3 * 150
+
+
 def _naive(confidence, right, target):
     order = np.argsort(-confidence)
     precision = np.cumsum(right[order]) / np.arange(1, len(order) + 1)

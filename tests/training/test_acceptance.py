@@ -20,7 +20,7 @@ def answers(size=600):
     confidence = 1.0 - rng.random(size) ** 2 * 0.5
     types = np.array(["PER", "LOC"], object)[(np.arange(size) % 3 == 0).astype(int)]
     chance = np.where(types == "PER", confidence, 0.4)
-    return AnswerGroup(confidence, rng.random(size) < chance, types)
+    return AnswerGroup(confidence, rng.random(size) < chance, types, np.arange(size))
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def tagger(classes=CLASSES, scheme="IOB2"):
 def test_one_threshold_for_all_types(said):
     model, given = tagger(), answers()
     report = accept(model, given, target=0.5, by_type=False)
-    expected = accept_from(given.confidence, given.right, target=0.5, calibrated=True)
+    expected = accept_from(*given[:2], given.sentences, target=0.5, calibrated=True)
     assert expected.reached
     assert report["all"] == expected._asdict()
     np.testing.assert_allclose(
@@ -51,6 +51,19 @@ def test_one_threshold_for_all_types(said):
     assert model.acceptance.target_precision == 0.5
     assert len(said) == 1
     assert f"all types: accepted from confidence {expected.threshold:.3f} on" in said[0]
+
+
+def test_answers_of_a_sentence_tell_less(said):
+    model, given = tagger(), answers()
+    together = given._replace(sentences=np.repeat(np.arange(20), 30))
+    same = np.repeat(np.arange(20) % 5 > 0, 30)  # a sentence is right or wrong as a whole
+    reports = [
+        accept(model, each._replace(right=same), target=0.7, by_type=False)["all"]
+        for each in (given, together)
+    ]
+    assert [report["reached"] for report in reports] == [True, False]
+    assert reports[1]["best"] < 0.7
+    assert reports[1]["design_effect"] > 5
 
 
 def test_a_threshold_for_each_type(said):
@@ -70,13 +83,14 @@ def test_a_threshold_for_each_type(said):
 def test_where_labels_are_no_chunks_o_is_a_label_too(said):
     model = tagger(["O", "NN"], None)
     types = np.array(["O", "NN"])[np.arange(400) % 2]
-    accept(model, AnswerGroup(np.ones(400), np.ones(400, bool), types), target=0.9, by_type=True)
+    given = AnswerGroup(np.ones(400), np.ones(400, bool), types, np.arange(400))
+    accept(model, given, target=0.9, by_type=True)
     assert (model.acceptance.thresholds.numpy() < 1.0).all()
 
 
 def test_without_answers_nothing_is_accepted(said):
     model = tagger()
-    nothing = AnswerGroup(np.zeros(0), np.zeros(0, bool), np.zeros(0, object))
+    nothing = AnswerGroup(np.zeros(0), np.zeros(0, bool), np.zeros(0, object), np.zeros(0, int))
     report = accept(model, nothing, target=0.9, by_type=False)
     assert report["types"] == {}
     assert (model.acceptance.thresholds.numpy() == NEVER).all()

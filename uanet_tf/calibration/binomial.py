@@ -1,12 +1,21 @@
-"""Exact tails of the binomial distribution, and the bound of a share that follows from them."""
+"""Exact tails of the binomial distribution, and the bound of a share that follows from them.
 
-import numpy as np
+Both take fractions for the numbers of trials and successes too: dependent trials tell as much as a
+smaller number of independent ones. Then the tail is the beta distribution's, which it equals for
+whole numbers (Korn and Graubard, 1998, "Confidence Intervals for Proportions with Small Expected
+Number of Positive Counts Estimated from Survey Data").
+"""
 
-_STEPS = 60  # of bisection: more than a float64 between 0 and 1 can tell apart
+import math
+
+_BISECTIONS = 60  # more than a float64 between 0 and 1 can tell apart
+_MOST_TERMS = 100_000  # of the continued fraction; it needs about the square root of the trials
+_PRECISION = 1e-15
+_TINY = 1e-300
 
 
-def upper_tail(successes: int, trials: int, probability: float) -> float:
-    """P(X >= successes) for X ~ Binomial(trials, probability), by summing its terms.
+def upper_tail(successes: float, trials: float, probability: float) -> float:
+    """P(X >= successes) for X ~ Binomial(trials, probability).
 
     Args:
       successes: 0 to ``trials``.
@@ -17,16 +26,10 @@ def upper_tail(successes: int, trials: int, probability: float) -> float:
         return 1.0
     if probability in (0.0, 1.0):
         return float(probability)
-    number = np.arange(trials)
-    # log of (n choose k) for k = 0 .. n
-    ways = np.append(0.0, np.cumsum(np.log((trials - number) / (number + 1.0))))
-    count = np.arange(successes, trials + 1)
-    logs = ways[count] + count * np.log(probability) + (trials - count) * np.log1p(-probability)
-    most = logs.max()
-    return float(min(1.0, np.exp(most) * np.exp(logs - most).sum()))
+    return _beta_share(successes, trials - successes + 1.0, probability)
 
 
-def lower_bound(successes: int, trials: int, error: float) -> float:
+def lower_bound(successes: float, trials: float, error: float) -> float:
     """A lower bound of a share, given that ``successes`` of ``trials`` were seen.
 
     The bound is above the true share with a probability of at most ``error``, whatever the share.
@@ -35,10 +38,40 @@ def lower_bound(successes: int, trials: int, error: float) -> float:
       Clopper and Pearson, 1934; one-sided.
     """
     low, high = 0.0, successes / trials if trials else 0.0
-    for _ in range(_STEPS):
+    for _ in range(_BISECTIONS):
         middle = (low + high) / 2.0
         if upper_tail(successes, trials, middle) <= error:
             low = middle
         else:
             high = middle
     return low
+
+
+def _beta_share(a: float, b: float, x: float) -> float:
+    """The regularized incomplete beta function I_x(a, b), for x in (0, 1)."""
+    if x > (a + 1.0) / (a + b + 2.0):
+        return 1.0 - _beta_share(b, a, 1.0 - x)
+    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    log_front += a * math.log(x) + b * math.log1p(-x)
+    return min(1.0, math.exp(log_front) / (a * _continued_fraction(a, b, x)))
+
+
+def _continued_fraction(a: float, b: float, x: float) -> float:
+    """1 + d1 / (1 + d2 / (1 + ...)), by Lentz' method.
+
+    Reference:
+      DLMF, 8.17.22.
+    """
+    value, c, d = 1.0, 1.0, 0.0
+    for term in range(1, _MOST_TERMS):
+        m = term // 2
+        if term % 2:
+            factor = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        else:
+            factor = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        d = 1.0 / ((1.0 + factor * d) or _TINY)
+        c = (1.0 + factor / c) or _TINY
+        value *= c * d
+        if abs(c * d - 1.0) < _PRECISION:
+            break
+    return value

@@ -9,11 +9,19 @@ that would need a wrong rejection at the first threshold at which the target is 
 test at the level ``error`` does that so often.
 
 A test of too few answers cannot reject, and would end the sequence. So it begins at the first
-threshold that accepts twice as many answers as a test without any error needs. With calibrated
-confidences it begins where the test is most likely to reject if they are what they say: where the
-mean confidence of what is accepted is most standard errors above the target. Both look at
-confidences, not at what is right, and cost nothing as long as lower confidence means lower
-precision. The grid of thresholds does not depend on the data.
+threshold that accepts answers worth twice as many as a test without any error needs. With
+calibrated confidences it begins where the test is most likely to reject if they are what they say:
+where the mean confidence of what is accepted is most standard errors above the target. Both look
+at confidences, and at what is right only through the correlation of all answers (below); they cost
+nothing as long as lower confidence means lower precision. The grid of thresholds does not depend
+on the data.
+
+Answers of one sentence are not independent: they are right or wrong together. So a test counts n
+answers, k of them right, as n / d and k / d, with the design effect d: the larger one of what is
+seen among them, and of what the correlation of all answers implies for so many per sentence.
+
+What is promised is the precision over all text of the kind. That of a few further answers has a
+spread of its own.
 """
 
 import math
@@ -22,6 +30,11 @@ from typing import NamedTuple
 import numpy as np
 
 from uanet_tf.calibration.binomial import lower_bound, upper_tail
+from uanet_tf.calibration.design_effect import (
+    design_effect,
+    intraclass_correlation,
+    mean_group_size,
+)
 
 ERROR = 0.1
 NEVER = 2.0  # above every confidence
@@ -43,6 +56,8 @@ class Acceptance(NamedTuple):
       accepted: share of the calibration answers that is accepted.
       precision: share of these that is right; None where nothing is accepted.
       answers: number of calibration answers.
+      design_effect: the accepted ones tell as much as ``accepted * answers / design_effect``
+        independent ones; of the first test where nothing is accepted.
     """
 
     target: float
@@ -53,11 +68,13 @@ class Acceptance(NamedTuple):
     accepted: float
     precision: float | None
     answers: int
+    design_effect: float = 1.0
 
 
 def accept_from(
     confidence: np.ndarray,
     right: np.ndarray,
+    group: np.ndarray | None = None,
     *,
     target: float,
     error: float = ERROR,
@@ -69,6 +86,8 @@ def accept_from(
       confidence: [N] in [0, 1], of answers that neither the model nor its calibration was
         fitted to.
       right: [N] booleans.
+      group: [N] numbers of sentences, or of documents: answers of different ones are
+        independent; None: all answers are.
       target: precision to be reached, in (0, 1).
       error: probability with which it may be missed, in (0, 1).
       calibrated: whether confidences are calibrated. The promise does not depend on it; how much
@@ -76,29 +95,79 @@ def accept_from(
     """
     confidence, right = np.asarray(confidence, np.float64), np.asarray(right, bool)
     order = np.argsort(-confidence, kind="stable")
-    hits = np.append(0, np.cumsum(right[order]))
-    taken = np.searchsorted(-confidence[order], -THRESHOLDS, side="right")  # at each threshold
-    if not len(right):
-        start = len(THRESHOLDS) - 1
-    elif calibrated:
-        sums = np.append(0.0, np.cumsum(confidence[order]))[taken]
-        start = int(np.argmax((sums - target * taken) / np.sqrt(np.maximum(taken, 1))))
-    else:
-        fewest = min(2 * math.ceil(math.log(error) / math.log(target)), len(right))
-        start = int(np.argmax(taken >= max(fewest, 1)))
+    confidence, right = confidence[order], right[order]
+    taken = np.searchsorted(-confidence, -THRESHOLDS, side="right")  # at each threshold
+    effects = _Effects(right, None if group is None else np.asarray(group)[order])
+    hits = np.append(0, np.cumsum(right))
+    worth = taken / np.array([effects.implied(int(count)) for count in taken])
+    start = _first(confidence, taken, worth, target, error, calibrated)
     chosen = None
     for number in range(start, len(THRESHOLDS)):
         count = int(taken[number])
-        if upper_tail(int(hits[count]), count, target) > error:
+        effect = effects.of(count)
+        if upper_tail(hits[count] / effect, count / effect, target) > error:
             break
         chosen = number
     if chosen is None:
         count = int(taken[start])
+        effect = effects.of(count)
         # One threshold, fixed beforehand: its bound holds for all targets at once.
-        best = lower_bound(int(hits[count]), count, error)
-        return Acceptance(target, error, NEVER, False, best, 0.0, None, len(right))
+        best = lower_bound(hits[count] / effect, count / effect, error)
+        return Acceptance(target, error, NEVER, False, best, 0.0, None, len(right), effect)
     count = int(taken[chosen])
     precision = float(hits[count] / count)
-    threshold = float(THRESHOLDS[chosen])
-    share = count / len(right)
-    return Acceptance(target, error, threshold, True, target, share, precision, len(right))
+    threshold, share = float(THRESHOLDS[chosen]), count / len(right)
+    effect = effects.of(count)
+    return Acceptance(target, error, threshold, True, target, share, precision, len(right), effect)
+
+
+def _first(
+    confidence: np.ndarray,
+    taken: np.ndarray,
+    worth: np.ndarray,
+    target: float,
+    error: float,
+    calibrated: bool,
+) -> int:
+    """The position of the first threshold to be tested.
+
+    Args:
+      confidence: [N], falling.
+      taken: how many answers each threshold accepts.
+      worth: as how many independent ones they count.
+      target, error, calibrated: see ``accept_from``.
+    """
+    if not len(confidence):
+        return len(THRESHOLDS) - 1
+    if calibrated:
+        means = np.append(0.0, np.cumsum(confidence))[taken] / np.maximum(taken, 1)
+        return int(np.argmax((means - target) * np.sqrt(worth)))
+    fewest = min(2 * math.ceil(math.log(error) / math.log(target)), worth[-1])
+    return int(np.argmax(worth >= max(fewest, 1)))
+
+
+class _Effects:
+    """Design effects of the first answers of a list.
+
+    Args:
+      right: [N] booleans.
+      group: [N]; None: answers are independent.
+    """
+
+    def __init__(self, right: np.ndarray, group: np.ndarray | None):
+        self._right = right
+        self._group = None if group is None else np.unique(group, return_inverse=True)[1]
+        if self._group is not None:
+            self._correlation = intraclass_correlation(right, self._group)
+
+    def of(self, count: int) -> float:
+        """The effect of the first ``count``, at least 1."""
+        if self._group is None:
+            return 1.0
+        return max(self.implied(count), design_effect(self._right[:count], self._group[:count]))
+
+    def implied(self, count: int) -> float:
+        """That of the first ``count`` which the correlation of all answers implies."""
+        if self._group is None:
+            return 1.0
+        return 1.0 + self._correlation * (mean_group_size(self._group[:count]) - 1.0)

@@ -30,11 +30,12 @@ def accept(tagger: Tagger, answers: AnswerGroup, *, target: float, by_type: bool
       fields of ``calibration.target_precision.Acceptance``.
     """
     find = functools.partial(accept_from, target=target, calibrated=True)
-    together = find(answers.confidence, answers.right)
+    groups = answers.sentences
+    together = find(answers.confidence, answers.right, groups)
     types = {}
     for name in sorted(set(answers.types)):
         of_type = answers.types == name
-        types[name] = find(answers.confidence[of_type], answers.right[of_type])
+        types[name] = find(answers.confidence[of_type], answers.right[of_type], groups[of_type])
     tagger.acceptance.set_target(
         target, _thresholds(tagger, together.threshold, types if by_type else None)
     )

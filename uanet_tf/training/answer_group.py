@@ -18,11 +18,13 @@ class AnswerGroup(NamedTuple):
       confidence: in [0, 1].
       right: booleans.
       types: type of each entity, label of each token.
+      sentences: position of the sentence of each.
     """
 
     confidence: np.ndarray
     right: np.ndarray
     types: np.ndarray
+    sentences: np.ndarray
 
     @property
     def error(self) -> float:
@@ -40,6 +42,7 @@ def answer_groups(
             np.array([value for answer in tagged for value in answer.confidence]),
             scoring.right_tokens(gold, labels, task=task),
             np.array([label for row in labels for label in row]),
+            _positions(labels),
         )
     }
     if task == "ner":
@@ -50,5 +53,11 @@ def answer_groups(
             np.array([entity.confidence for entity in entities]),
             scoring.right_entities(gold, spans),
             np.array([entity.type for entity in entities], object),
+            _positions(given),
         )
     return groups
+
+
+def _positions(rows: Sequence[Sequence[object]]) -> np.ndarray:
+    """The position of the row of each of its members."""
+    return np.repeat(np.arange(len(rows)), [len(row) for row in rows])

@@ -8,6 +8,7 @@ from absl import logging
 
 from uanet_tf.calibration.logistic_map import fit_logistic_map
 from uanet_tf.data.conll import Sentence
+from uanet_tf.data.documents import marks_documents
 from uanet_tf.inference.calibration import COLUMNS, OUTSIDE, ROWS, SMALLEST
 from uanet_tf.metrics import scoring
 from uanet_tf.models.tagger import Tagger
@@ -34,7 +35,8 @@ def calibrate(
 
     With a target precision the map is fitted to a random half of the sentences, and the confidence
     from which answers are accepted is found on the other: the promise holds for answers to which
-    nothing was fitted.
+    nothing was fitted. A document, where the file marks them, is in one half, and its answers count
+    as dependent.
 
     Args:
       tagger: with its final weights and Gamma.
@@ -58,8 +60,10 @@ def calibrate(
         kind, tagger.uncertainty = tagger.uncertainty, "entropy"
         totals = _tag(tagger, sentences)
         tagger.uncertainty = kind
-    order = np.random.default_rng([seed, 2]).permutation(len(sentences))
-    half = (len(order) + 1) // 2 if target_precision else len(order)
+    unit = _units(sentences)
+    order, half = np.arange(len(sentences)), len(sentences)
+    if target_precision:
+        order, half = _halves(unit, seed)
     truths, answers, entropies = ([part[k] for k in order[:half]] for part in (gold, plain, totals))
     tagger.calibration.set_map(fit_map(truths, answers, entropies, task))
     tagger.acceptance.set_target(0.0, np.zeros(len(tagger.class_names)))
@@ -74,6 +78,7 @@ def calibrate(
     if target_precision:
         truths, answers = ([part[k] for k in order[half:]] for part in (gold, calibrated))
         group = answer_groups(truths, answers, task)["entities" if task == "ner" else "tokens"]
+        group = group._replace(sentences=unit[order[half:]][group.sentences])
         report["acceptance"] = accept(
             tagger, group, target=target_precision, by_type=target_by_type
         )
@@ -125,6 +130,20 @@ def map_features(
     outside = np.array([label == OUTSIDE for answer in tagged for label in answer.labels])
     p = np.clip(p, SMALLEST, 1.0 - SMALLEST)
     return np.column_stack([np.log(p) - np.log1p(-p), nats]), refined + 2 * outside
+
+
+def _units(sentences: Sequence[Sentence]) -> np.ndarray:
+    """The number of the document of each sentence; of the sentence where none are marked: [S]."""
+    if not marks_documents(sentences):
+        return np.arange(len(sentences))
+    return np.cumsum([index > 0 and s.new_document for index, s in enumerate(sentences)])
+
+
+def _halves(unit: np.ndarray, seed: int) -> tuple[np.ndarray, int]:
+    """Sentences in an order in which units are shuffled, and how many are of the first half."""
+    count = int(unit.max(initial=-1)) + 1
+    place = np.argsort(np.random.default_rng([seed, 2]).permutation(count))[unit]
+    return np.argsort(place, kind="stable"), int(np.sum(place < (count + 1) // 2))
 
 
 def _tag(tagger: Tagger, sentences: Sequence[Sentence]) -> list[TaggedSentence]:
