@@ -13,7 +13,7 @@ from uanet_tf.inference.calibration import Calibration
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 from uanet_tf.training import calibration
 from uanet_tf.training.answer_group import answer_groups
-from uanet_tf.training.calibration import calibrate, fit_map
+from uanet_tf.training.calibration import _halves, _units, calibrate, fit_map
 
 TRUTH = np.array([[0.5, -0.5, 0.0], [0.3, -1.0, 0.5], [0.8, -0.2, 1.0], [1.0, 0.0, 0.0]])
 TOKENS = 40
@@ -144,3 +144,19 @@ def test_the_threshold_is_found_on_sentences_that_the_map_was_not_fitted_to(tagg
     assert tagger.acceptance.target_precision == 0.0  # forgotten
     assert not np.array_equal(tagger.calibration.map.numpy(), rows)
     assert len(half) == 50
+
+
+def test_a_document_is_in_one_half():
+    starts = [True, False, False, True, False, True, False, False, False, True]
+    sentences = [Sentence(("a",), ("O",), 1, start) for start in starts]
+    unit = _units(sentences)
+    assert unit.tolist() == [0, 0, 0, 1, 1, 2, 2, 2, 2, 3]
+    order, half = _halves(unit, 1)
+    assert sorted(order) == list(range(10))
+    first, second = set(unit[order[:half]]), set(unit[order[half:]])
+    assert len(first) == len(second) == 2
+    assert not first & second
+    # Nothing marked: each sentence by itself.
+    alone = [Sentence(("a",), ("O",), 1, False) for _ in range(5)]
+    assert _units(alone).tolist() == [0, 1, 2, 3, 4]
+    assert _halves(_units(alone), 1)[1] == 3
