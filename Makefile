@@ -2,7 +2,7 @@
 #
 #   make demo     a sample corpus, UANet trained on it, three sentences tagged
 #   make test     the tests             make test ARGS="tests/ops -k mask" WORKERS=0
-#   make test-all with those of whole programs: the notebook, the demo, README's commands, benchmarks
+#   make test-all with those of whole programs (notebook, demo, README), benchmarks, more mixtures of parts
 #   make check    lint, format, types
 #   make bench    the benchmarks
 #   make venv     only the environment  make venv PYTHON=/path/to/python3.11

@@ -12,6 +12,7 @@ from tests.models.model_contract import CHECKS, ModelContract
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.config import Config
 from uanet_tf.models.build import make_tagger
+from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS
 
 FLAGFILES = {path.stem: path for path in (Path(__file__).parents[2] / "configs").glob("*.flags")}
 
@@ -67,9 +68,34 @@ LIKE = {
     "rel_transformer_softmax": "rel_transformer_crf",
     "variational_softmax": "variational_crf",
 }
+# Systems in which each part stands once. The others combine the same parts otherwise: `make test-all`.
+COVER = (
+    *ALL_CHECKS_OF,
+    "crf_of_single_labels",
+    "softmax_of_words_alone",
+    "seq2seq_beam",
+    "bilstm_lan",
+    "char_attention_crf",
+    "id_cnn_crf",
+    "intnet_crf",
+    "rel_transformer_crf",
+    "seq2biseq",
+    "seq2biseq_transformer",
+    "uanet",
+    "uanet_states",
+)
+NAMES = [*SYSTEMS, *sorted(set(FLAGFILES) - set(LIKE))]
+# Of the kinds that have all checks, the one of which a newcomer's run makes all.
+FIRST = ALL_CHECKS_OF[0]
+
+
+def _is_quick(name: str, check: str) -> bool:
+    return name == FIRST or (name in COVER and check in OF_PARTS)
+
+
 CASES = [
-    (name, check)
-    for name in [*SYSTEMS, *sorted(set(FLAGFILES) - set(LIKE))]
+    pytest.param(name, check, marks=() if _is_quick(name, check) else pytest.mark.process)
+    for name in NAMES
     for check in (CHECKS if name in ALL_CHECKS_OF else OF_PARTS)
 ]
 
@@ -102,18 +128,29 @@ def contract_of(tmp_path_factory):
     return contract_of
 
 
-def make_contract(name: str, folder: Path) -> ModelContract:
+def config_of(name):
     if name in FLAGFILES:
-        return ModelContract(flagfile_config(FLAGFILES[name]), folder, "IOB2")
-    settings, scheme = SYSTEMS[name]
-    return ModelContract(Config().replace(**settings), folder, scheme)
+        return flagfile_config(FLAGFILES[name])
+    return Config().replace(**SYSTEMS[name][0])
+
+
+def make_contract(name: str, folder: Path) -> ModelContract:
+    scheme = "IOB2" if name in FLAGFILES else SYSTEMS[name][1]
+    return ModelContract(config_of(name), folder, scheme)
 
 
 def test_names():
     assert len(FLAGFILES) > 20
     assert not set(SYSTEMS) & set(FLAGFILES)
     assert set(OF_PARTS) < set(CHECKS)
-    assert set(ALL_CHECKS_OF) <= {*SYSTEMS, *FLAGFILES}
+    assert set(COVER) <= set(NAMES)
+
+
+def test_each_part_is_in_the_cover():
+    configs = [config_of(name) for name in COVER]
+    assert {config.representation.representation for config in configs} == set(REPRESENTATIONS)
+    assert {config.encoder.encoder for config in configs} == set(ENCODERS)
+    assert {config.decoder.decoder for config in configs} == set(DECODERS)
 
 
 @pytest.mark.parametrize(("name", "other"), LIKE.items())
