@@ -85,6 +85,7 @@ def test_from_the_shell(tmp_path):
     assert f"--run_dir={directory} --format=text" in done.stdout
 
 
+@pytest.mark.process
 def test_it_shows_all_it_has(first):
     directory, out = first
     assert "\x1b" not in out

@@ -11,6 +11,8 @@ from uanet_tf.exporting.graph_operations import foreign_operations
 from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.exporting.saved_model import export_run
 
+pytestmark = pytest.mark.process  # test_contract.py exports one too
+
 
 @pytest.fixture(scope="module")
 def model():

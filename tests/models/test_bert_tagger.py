@@ -116,6 +116,7 @@ def test_a_saved_model_needs_no_preset(tmp_path):
     assert_same(predict(loaded, TOKENS), expected, tolerance=0)
 
 
+@pytest.mark.process
 def test_the_preset_is_what_runs(tmp_path):
     one, other = (write_tiny_bert(tmp_path / str(seed), seed=seed) for seed in (1, 2))
     models = [make_model(bert_preset=str(folder)) for folder in (one, one, other)]
@@ -124,6 +125,7 @@ def test_the_preset_is_what_runs(tmp_path):
     assert np.abs(u[0] - u[2]).max() > 1e-3
 
 
+@pytest.mark.process
 def test_a_sentence_longer_than_bert():
     """64 positions: 62 sub-words fit, these are 400; the same alone and beside a short one."""
     model = make_model()

@@ -85,7 +85,7 @@ COVER = (
     "uanet_states",
 )
 NAMES = [*SYSTEMS, *sorted(set(FLAGFILES) - set(LIKE))]
-# Of the kinds that have all checks, the one of which a newcomer's run makes all.
+# Of these, the one of which `make test` makes all checks.
 FIRST = ALL_CHECKS_OF[0]
 
 

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, small, train
+from tests.quick_params import quick_params
 from tests.tiny_bert import tiny_bert
 from uanet_tf.config import Config
 from uanet_tf.models.build import make_tagger
@@ -31,7 +32,7 @@ SYSTEMS = {
 }
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", quick_params(SYSTEMS, ["uanet", "crf"]))
 def test_learns_and_answers_as_in_float32(name, tmp_path):
     settings = {"mixed_bfloat16": True, "bert_preset": tiny_bert(), **SYSTEMS[name]}
     config = small(Config().replace(**settings))

@@ -109,6 +109,7 @@ def test_a_broken_version_is_told_and_the_old_one_serves(server, folder):
     shutil.rmtree(broken)
 
 
+@pytest.mark.process
 def test_reloading_takes_no_memory(server, folder):
     def reload_often(times):
         for _ in range(times):

@@ -112,6 +112,7 @@ def settings():
     }
 
 
+@pytest.mark.process
 def test_a_killed_run_ends_as_one_that_was_not(corpus, tmp_path, settings):
     config = tiny_config(corpus, **settings, save_seconds=0)
     whole, broken = tmp_path / "whole", tmp_path / "broken"

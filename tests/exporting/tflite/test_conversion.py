@@ -7,6 +7,7 @@ import tensorflow as tf
 import uanet_tf
 from tests.exporting.tflite.operations import custom_operations, operations
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
+from tests.quick_params import quick_params
 from uanet_tf.config import Config
 from uanet_tf.data.conll import read_corpus
 from uanet_tf.errors import InputError
@@ -201,7 +202,7 @@ def test_all_tokens_are_refined_on_request():
     assert (expected["draft_labels"] != expected["refined_labels"])[certain].any()
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", quick_params(SYSTEMS, ["crf", "seq2biseq"]))
 def test_every_system_converts(name):
     model = make_model(**SYSTEMS[name])
     content = convert(model)[FLOAT32]

@@ -272,6 +272,7 @@ def test_export_prints_the_agreement(call, trained_run, tmp_path):
 
 
 @pytest.mark.usefixtures("converted")
+@pytest.mark.process
 def test_the_benchmark_prints_a_table(trained_run):
     data = trained_run.parent / "data" / "dev.conll"
     lines = benchmark.table(str(trained_run), str(data), repeats=1, most=10).splitlines()
