@@ -68,7 +68,7 @@ LIKE = {
     "rel_transformer_softmax": "rel_transformer_crf",
     "variational_softmax": "variational_crf",
 }
-# Systems in which each part stands once. The others combine the same parts otherwise: `make test-all`.
+# Systems in which each part stands once. What others combine otherwise, `make test-all` checks.
 COVER = (
     *ALL_CHECKS_OF,
     "crf_of_single_labels",
