@@ -41,6 +41,7 @@ def test_of_a_model_with_a_refiner():
         np.testing.assert_allclose(sentence.uncertainty, expected, rtol=1e-4)
 
 
+@pytest.mark.process
 def test_of_a_model_that_answers_by_its_head():
     sentences = make_sentences("IOB2", 4)
     tokens = [list(sentence.tokens) for sentence in sentences]

@@ -34,7 +34,7 @@ def run_dir(tmp_path_factory):
     for weight in model.refiner.trainable_variables:
         weight.assign_add(random.normal(0.0, 0.3, weight.shape))
     tokens = [list(sentence.tokens) for sentence in training_sentences()]
-    u = model.predict(pad(tokens), verbose=0)["uncertainty"]
+    u = model(pad(tokens))["uncertainty"].numpy()
     model.threshold = round(float(np.median(u[u > 0])), 3)
     model.save(folder / "model.keras")
     return folder

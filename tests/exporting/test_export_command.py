@@ -96,6 +96,7 @@ def test_the_export_dir_is_a_file(call, tmp_path):
     assert (tmp_path / "models").read_text() == "mine"
 
 
+@pytest.mark.process
 def test_settings_of_an_export(call, model, sentences, tmp_path):
     code, err = call(
         "--num_samples=1", "--mc_seed=5", "--threshold=0.9", "--norefine_all", "--notext"

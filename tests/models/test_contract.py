@@ -29,12 +29,15 @@ SYSTEMS: dict[str, tuple[dict[str, Any], str | None]] = {
         "IOB1",
     ),
     "uanet_of_single_labels": ({}, None),
-    "crf_of_single_labels": ({"decoder": "crf", "crf_constraints": False}, None),
+    "crf_of_single_labels": (
+        {"decoder": "crf", "crf_constraints": False, "encoder_layers": 2},
+        None,
+    ),
     "softmax_of_words_alone": (
         {"decoder": "softmax", "representation": "words", "encoder": "none"},
         "BIOES",
     ),
-    "seq2seq_beam": ({"decoder": "seq2seq", "beam_width": 3, "encoder_layers": 2}, "BILOU"),
+    "seq2seq_beam": ({"encoder": "bigru", "decoder": "seq2seq", "beam_width": 3}, "BILOU"),
     "seq2biseq_two_optimizers": ({"decoder": "seq2biseq", "decoder_optimizers": 2}, "BMES"),
     "frozen_bert": (
         {"representation": "bert", "bert_learning_rate": 0.0, "refiner_embeddings": "shared"},
@@ -79,9 +82,7 @@ COVER = (
     "id_cnn_crf",
     "intnet_crf",
     "rel_transformer_crf",
-    "seq2biseq",
     "seq2biseq_transformer",
-    "uanet",
     "uanet_states",
 )
 NAMES = [*SYSTEMS, *sorted(set(FLAGFILES) - set(LIKE))]

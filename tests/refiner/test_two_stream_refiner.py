@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tests.attention.transcription import randomise, reference_stream
 from tests.layer_contract import check_layer
+from tests.quick_params import quick_params
 from uanet_tf.attention.query_tokens import QueryTokens
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
@@ -102,14 +103,14 @@ def test_a_single_token_has_no_others():
 @pytest.mark.parametrize(
     "options",
     [
-        {},
+        pytest.param({}, marks=pytest.mark.process),
         {
             "label_layers": "last",
             "label_input": "argmax",
             "label_residual": "words",
             "label_attention": "others",
         },
-        {"label_input": "none"},
+        pytest.param({"label_input": "none"}, marks=pytest.mark.process),
     ],
 )
 def test_contract(options):
@@ -227,7 +228,7 @@ def test_place_of_a_sentence_inside_padding_does_not_matter():
     np.testing.assert_allclose(refiner(**shifted)[:, 2:6], logits[:, :4], atol=1e-5)
 
 
-@pytest.mark.parametrize("label_layers", ["all", "last"])
+@pytest.mark.parametrize("label_layers", quick_params(["all", "last"], ["all"]))
 def test_overfits_one_batch(label_layers):
     """With dropout off, the refiner corrects drafts that are wrong at every token."""
     refiner = make_refiner(label_layers=label_layers)

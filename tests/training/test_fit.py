@@ -126,6 +126,7 @@ def test_another_seed_another_start_and_another_order(corpus, tmp_path, monkeypa
     assert not [one for one, two in drawn if np.array_equal(one, two)]
 
 
+@pytest.mark.process
 def test_deterministic(corpus, tmp_path):
     """Also where the word table is updated row by row."""
     config = tiny_config(corpus, deterministic=True, word_width=400, epochs=1)

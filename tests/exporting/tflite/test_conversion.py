@@ -194,6 +194,7 @@ def test_quantised_files_are_smaller_and_nearly_agree(tflite_files):
     assert len(set(errors)) == 3
 
 
+@pytest.mark.process
 def test_all_tokens_are_refined_on_request():
     model = make_model(representation="words")
     model.refine_all = True

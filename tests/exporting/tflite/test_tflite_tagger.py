@@ -209,6 +209,7 @@ def test_files_of_something_else(path, tmp_path):
 # ------------------------------------------------------------------------- exporting
 
 
+@pytest.mark.process
 def test_a_run_without_its_development_file(trained_run, tmp_path, monkeypatch):
     """It is compared on generated sentences; and Gamma, M and refine_all are the caller's."""
     load = files_module.load_for_export
