@@ -6,7 +6,7 @@ import pytest
 
 import uanet_tf
 from tests.tagging.fake_model import FakeModel
-from uanet_tf.commands import runner
+from uanet_tf.commands import runner, tag
 from uanet_tf.config import Config
 
 
@@ -41,3 +41,19 @@ def call():
         return runner.exit_code(module.main, module.FLAGS, ["program", *map(str, arguments)])
 
     return call
+
+
+@pytest.fixture
+def tag_text(tmp_path, run_dir, model, call):
+    """Tags a text as a file and returns the output, exit code 0 taken for granted."""
+
+    def tag_text(text, *arguments, name="in.conll"):
+        path, output = tmp_path / name, tmp_path / "output"
+        path.write_text(text, encoding="utf-8")
+        code = call(
+            tag, f"--run_dir={run_dir}", f"--input={path}", f"--output={output}", *arguments
+        )
+        assert code == 0
+        return output.read_text(encoding="utf-8")
+
+    return tag_text

@@ -10,28 +10,10 @@ import pytest
 from tests.pipes import SOURCES, source
 from uanet_tf.commands import tag
 from uanet_tf.commands.bursts import bursts
-from uanet_tf.commands.sentence_input import tokenize
 from uanet_tf.data.conll import read_corpus
-from uanet_tf.data.input_format import format_of_look, format_of_name
 from uanet_tf.errors import InputError
 
 CONLL = "p0\tNN\tO\nq1\tNN\tO\n\nX2\tNN\tO\nP3\tNN\tB-PER\n"
-
-
-@pytest.fixture
-def tag_text(tmp_path, run_dir, model, call):
-    """Tags a text as a file and returns the output, exit code 0 taken for granted."""
-
-    def tag_text(text, *arguments, name="in.conll"):
-        path, output = tmp_path / name, tmp_path / "output"
-        path.write_text(text, encoding="utf-8")
-        code = call(
-            tag, f"--run_dir={run_dir}", f"--input={path}", f"--output={output}", *arguments
-        )
-        assert code == 0
-        return output.read_text(encoding="utf-8")
-
-    return tag_text
 
 
 def test_conll_keeps_columns_and_adds_the_label(tag_text):
@@ -305,97 +287,6 @@ def test_bad_arguments_are_told_before_loading(run_dir, call, capsys, arguments,
     assert capsys.readouterr().err.startswith(message)
 
 
-def test_formats_by_extension():
-    names = ["-", "a.conll", "a.tsv", "a.JSONL", "a.jsonl.gz", "a.txt", "a.b.txt.gz", "txt"]
-    kinds = [None, "conll", None, "jsonl", "jsonl", "text", "text", None]
-    assert list(map(format_of_name, names)) == kinds
-
-
-@pytest.mark.parametrize(
-    ("line", "kind"),
-    [
-        ('{"tokens": []}', "jsonl"),
-        ("Angela Merkel visited Paris .", "text"),
-        ("Angela Merkel", "text"),
-        ("EU NNP B-NP B-ORG", "conll"),
-        ("EU NNP", "conll"),
-        ("EU\tO", "conll"),
-        ("-DOCSTART- -X- O O", "conll"),
-        ("# newdoc id = x", "conll"),
-        ("# 1 fan", "text"),
-        ("EU", "conll"),
-        ("", "conll"),
-    ],
-)
-def test_formats_by_look(line, kind):
-    lines = [(1, " "), (2, line), (3, "x")] if line else [(1, "")]
-    found, again = format_of_look(iter(lines))
-    assert (found, list(again)) == (kind, lines)
-
-
-def test_the_format_found_is_said(tag_text, capsys):
-    assert tag_text("p0 q1 met X2 .\n", name="noname") == (
-        "p0\tB-PER\nq1\tI-PER\nmet\tO\nX2\tB-LOC\n.\tO\n\n"
-    )
-    said = capsys.readouterr().err
-    assert "noname: read as text (text, one or more sentences per line); --format says" in said
-    assert said.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    "text", ["Angela Merkel visited Paris .\n", "One two three four\nfive six\n"]
-)
-def test_text_read_as_columns_is_refused(tmp_path, run_dir, model, call, capsys, text):
-    path = tmp_path / "in.conll"
-    path.write_text(text)
-    assert call(tag, f"--run_dir={run_dir}", f"--input={path}") == 2
-    assert f"{path}:1: looks like text, not like columns" in capsys.readouterr().err
-
-
-def test_a_paragraph_is_split_and_is_one_row(tag_text):
-    text = "p0 met X2. Nobody saw l3!\n\nDr. p4 left.\n"
-    first, blank, last = map(
-        json.loads, tag_text(text, "--output_format=jsonl", name="in.txt").splitlines()
-    )
-    assert first["text"] == "p0 met X2. Nobody saw l3!"
-    assert first["tokens"] == ["p0", "met", "X2", ".", "Nobody", "saw", "l3", "!"]
-    assert first["sentences"] == [[0, 4], [4, 8]]
-    found = first["entities"]
-    assert [(e["text"], e["token_start"]) for e in found] == [
-        ("p0", 0),
-        ("X2", 2),
-        ("Nobody", 4),
-        ("l3", 6),
-    ]
-    assert all(first["text"][e["start"] : e["end"]] == e["text"] for e in found)
-    assert blank["tokens"] == []
-    assert "sentences" not in last
-    one, _, _ = tag_text(
-        text, "--output_format=jsonl", "--nosplit_sentences", name="in.txt"
-    ).splitlines()
-    assert "sentences" not in json.loads(one)
-    first, second, third, end = tag_text(text, name="in.txt").split("\n\n")
-    assert (len(first.splitlines()), len(second.splitlines()), end) == (4, 4, "")
-    assert third.startswith("\nDr\t")  # the blank line has a blank line for an answer
-
-
-def test_words_between_blanks(tag_text):
-    assert tag_text("p0-q1's X2.\n", "--format=tokens") == "p0-q1's\tB-PER\nX2.\tB-LOC\n\n"
-
-
-def test_json_of_text(tag_text):
-    lines = ['{"text": "p0 met X2. So?", "id": 1}', '{"text": " p0  X2", "tokens": ["p0", "X2"]}']
-    lines += ['{"text": "other", "tokens": ["p0"]}', '{"text": ""}']
-    text, both, other, none = map(
-        json.loads, tag_text("\n".join(lines), name="a.jsonl").splitlines()
-    )
-    assert (text["id"], text["sentences"]) == (1, [[0, 4], [4, 6]])
-    assert both["text"] == " p0  X2"
-    assert both["starts"] == [1, 5]
-    assert other["text"] == "p0"  # the tokens do not stand in the text given
-    assert none["labels"] == []
-
-
 def test_input_that_pauses_is_answered_at_once(tmp_path, run_dir):
     """Each line is answered before the next is written."""
     command = (
@@ -428,20 +319,3 @@ def test_bursts():
     assert next(found) == [1]
     with pytest.raises(InputError, match="bad"):
         next(found)
-
-
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("Don't panic!", ["Don't", "panic", "!"]),
-        ("e-mail, U.S. at 10:30.", ["e-mail", ",", "U.S", ".", "at", "10:30", "."]),
-        ("1,000.50 1,a", ["1,000.50", "1", ",", "a"]),
-        ("a,b:c", ["a", ",", "b", ":", "c"]),
-        ("São “Tomé”…", ["São", "“", "Tomé", "”", "…"]),
-        ("cafe\u0301!", ["cafe\u0301", "!"]),
-        ("नमस्ते दुनिया।", ["नमस्ते", "दुनिया", "।"]),
-        ("  ", []),
-    ],
-)
-def test_tokenize(text, tokens):
-    assert tokenize(text) == tokens

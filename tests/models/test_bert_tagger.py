@@ -79,6 +79,7 @@ def test_samples_come_from_above_bert():
     assert np.abs(several - predict(model, TOKENS)["uncertainty"]).max() > 1e-3
 
 
+@pytest.mark.process
 def test_refining_some_sentences_alone():
     """Their vectors go with them, and BERT does not run again."""
     model = make_model()
@@ -105,6 +106,7 @@ def test_features_in_place_of_tokens():
     assert model.features(read)["token_vectors"] is read["token_vectors"]
 
 
+@pytest.mark.process
 def test_a_saved_model_needs_no_preset(tmp_path):
     folder = write_tiny_bert(tmp_path / "bert", seed=5, hidden_act="gelu_new")
     model = make_model(bert_preset=str(folder))

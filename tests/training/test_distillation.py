@@ -71,6 +71,7 @@ def test_the_head_comes_nearer_and_all_else_stays(trained):
     assert any(np.any(a != b) for a, b in zip(weights, head.get_weights(), strict=True))
 
 
+@pytest.mark.process
 def test_of_two_corpora_each_is_half(trained, monkeypatch):
     tagger, sentences, corpus = trained
     drafted = []

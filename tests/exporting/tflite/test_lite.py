@@ -1,6 +1,5 @@
 """uanet_lite answers as the model that the file was made from; it needs little to do so."""
 
-import io
 import json
 import os
 import subprocess
@@ -16,7 +15,7 @@ import pytest
 import uanet_lite
 import uanet_tf
 from tests.exporting.tflite.test_tflite_tagger import ODD, repacked
-from uanet_lite import command, interpreter
+from uanet_lite import interpreter
 from uanet_tf.data.conll import read_corpus
 from uanet_tf.exporting.tflite.conversion import FLOAT32
 from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
@@ -220,128 +219,6 @@ def test_without_any_runtime(path, monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(uanet_lite.InputError, match="needs the package ai-edge-litert"):
         interpreter.make_runner(path)
-
-
-# ----------------------------------------------------------------------------- command
-
-
-@pytest.fixture
-def call(path, capsys, monkeypatch):
-    """Runs the command in this process; returns exit code, stdout and stderr."""
-
-    def call(*arguments, text=None):
-        if text is not None:
-            stdin = io.TextIOWrapper(io.BytesIO(text.encode()))
-            monkeypatch.setattr(sys, "stdin", stdin)
-        with pytest.raises(SystemExit) as exit_:
-            command.run([f"--model={path}", *map(str, arguments)])
-        return exit_.value.code, *capsys.readouterr()
-
-    return call
-
-
-def test_every_line_of_text_has_an_answer(call, tagger):
-    text = "Riverton beat Marlow.\r\n\n \nKelton won"
-    code, out, err = call(text=text)
-    assert (code, err) == (0, "")
-    answers = [json.loads(line) for line in out.splitlines()]
-    assert [answer["text"] for answer in answers] == [
-        "Riverton beat Marlow.",
-        "",
-        " ",
-        "Kelton won",
-    ]
-    assert answers == [
-        json.loads(json.dumps(tagged.to_dict()))
-        for tagged in tagger.tag([a["text"] for a in answers])
-    ]
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_lines_that_cannot_be_tagged_have_their_reason(call, threads):
-    lines = [
-        "{",
-        '{"id": 1, "tokens": ["Kelton", "won"]}',
-        "",
-        '{"id": 2}',
-        '{"id": 3, "tokens": [""]}',
-        '{"id": 4, "tokens": []}',
-        '{"id": 5, "text": "Oslo lost", "half": "\\ud800"}',
-        "[]",
-    ]
-    code, out, err = call("--format=jsonl", f"--threads={threads}", text="\n".join(lines))
-    answers = [json.loads(line) for line in out.splitlines()]
-    assert code == 1
-    assert err == "4 lines have an error instead of an answer.\n"
-    assert [answer.get("line") for answer in answers] == [1, None, 4, 5, None, None, 8]
-    assert [answer.get("id") for answer in answers] == [None, 1, 2, 3, 4, 5, None]
-    assert [len(answer.get("tokens", ())) for answer in answers if "labels" in answer] == [2, 0, 2]
-    assert "not JSON" in answers[0]["error"]
-    assert 'no "text" and no "tokens"' in answers[2]["error"]
-    code, out, err = call("--format=jsonl", "--output_format=conll", text="\n".join(lines))
-    assert (code, out) == (2, "")
-    assert err.startswith("Line 1 of the input: not JSON")
-
-
-def test_a_conll_file(call, trained_run, tagger, tmp_path):
-    data, output = trained_run.parent / "data" / "dev.conll", tmp_path / "out.conll"
-    assert call(f"--input={data}", f"--output={output}", "--threads=2") == (0, "", "")
-    tagged, corpus = read_corpus(output), read_corpus(data)
-    expected = tagger.tag([sentence.tokens for sentence in corpus])
-    assert [list(sentence.labels) for sentence in tagged] == [each.labels for each in expected]
-    assert [sentence.tokens for sentence in tagged] == [sentence.tokens for sentence in corpus]
-    assert [file.name for file in tmp_path.iterdir()] == ["out.conll"]
-
-
-def test_rows_of_conll_u(call, tmp_path):
-    rows = ["# newdoc", "# text = They've won", "1-2\tThey've" + "\t_" * 8]
-    rows += [f"{n}\t{word}" + "\t_" * 8 for n, word in enumerate(["They", "'ve", "won"], 1)]
-    path = tmp_path / "a.conllu"
-    path.write_text("\n".join(rows) + "\n\n# a b c\n1\tOslo" + "\t_" * 8, encoding="utf-8")
-    code, out, err = call(f"--input={path}", "--token_column=1", "--output_format=jsonl")
-    assert (code, err) == (0, "")
-    words = [json.loads(line)["tokens"] for line in out.splitlines()]
-    assert words == [["They", "'ve", "won"], ["Oslo"]]
-    code, out, err = call("--format=conll", text="-DOCSTART- O\n\na  x\n# y\n\nb x")
-    assert (code, err) == (0, "")
-    assert [line.split(" ")[0] for line in out.splitlines()] == ["a", "#", "", "b", ""]
-    assert all(line.count(" ") > 1 for line in out.splitlines() if line)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "text", "said"),
-    [
-        (["--input=no/such"], None, "no/such cannot be read: No such file or directory."),
-        (["--format=xml"], None, "Argument --format: invalid choice: 'xml'"),
-        (["--threads=0"], "", "threads must be at least 1. Received: 0"),
-        (["--modell=x"], None, "Unrecognized arguments: --modell=x"),
-        (
-            ["--format=conll", "--token_column=4"],
-            "a b\n",
-            "<stdin>:1: 2 columns, none of them is 4",
-        ),
-        (["--format=conll"], "a\n" + "x" * 1001 + " b\n", "<stdin>:2: a word of 1,001 characters"),
-        (["--output=no/such/file"], "a", "no/such/file cannot be written: No such file"),
-        (["--model=README.md"], "", "README.md is not a TensorFlow Lite model"),
-    ],
-)
-def test_wrong_arguments(call, arguments, text, said):
-    code, out, err = call(*arguments, text=text)
-    assert (code, out) == (2, "")
-    assert said in err
-    assert err.count("\n") == 1
-
-
-def test_a_failure_leaves_no_file(call, tmp_path):
-    output = tmp_path / "out"
-    output.write_text("older")
-    code, _, err = call(
-        "--format=conll", f"--output={output}", "--token_column=0", text="a b\n\n\tc\n"
-    )
-    assert code == 2
-    assert "<stdin>:3: word 0 must be a string that is not empty" in err
-    assert [file.name for file in tmp_path.iterdir()] == ["out"]
-    assert output.read_text() == "older"
 
 
 # ------------------------------------------------------------------------ environments

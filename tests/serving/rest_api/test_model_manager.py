@@ -1,81 +1,14 @@
-import itertools
 import os
 import threading
 import time
 
 import pytest
 
-from uanet_tf.errors import InputError
+from tests.serving.rest_api.managed import FakeModel, Fault, add, make, served, states, wait_for
 from uanet_tf.serving.rest_api import model_manager
 from uanet_tf.serving.rest_api.model_config import ModelSettings
 from uanet_tf.serving.rest_api.model_manager import ModelManager
 from uanet_tf.serving.rest_api.rest_error import RestError
-
-
-class FakeModel:
-    """Remembers where it came from, and whether it was closed."""
-
-    def __init__(self, path):
-        self.path = path
-        self.closed = False
-
-    def close(self):
-        assert not self.closed
-        self.closed = True
-
-
-class Loader:
-    """Makes fake models; fails for a directory that holds a file named broken."""
-
-    def __init__(self):
-        self.loaded = []
-
-    def __call__(self, path):
-        self.loaded.append(path)
-        files = {file.name for file in __import__("pathlib").Path(path).iterdir()}
-        if "broken" in files:
-            raise InputError(f"{path}: is broken.")
-        return FakeModel(path)
-
-
-@pytest.fixture
-def base(tmp_path):
-    folder = tmp_path / "m"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def loader():
-    return Loader()
-
-
-def make(base, loader, **settings):
-    return ModelManager([ModelSettings("m", str(base), **settings)], loader, poll_seconds=0)
-
-
-def add(base, *names):
-    for name in names:
-        (base / str(name)).mkdir()
-
-
-def served(manager, **which):
-    with manager.use("m", **which) as (version, model):
-        return version, model
-
-
-def states(manager):
-    try:
-        return {version: state.state for version, state in manager.states("m")}
-    except RestError:  # none yet
-        return {}
-
-
-def wait_for(condition):
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_serves_the_highest_number_alone(base, loader):
@@ -198,95 +131,6 @@ def test_a_version_in_use_is_closed_after_its_last_request(base, loader):
         assert not old.closed
     thread.join()
     assert old.closed
-
-
-def test_a_broken_version_leaves_the_old_one_serving_and_is_tried_when_it_changes(base, loader):
-    add(base, 1, 2)
-    (base / "2" / "broken").touch()
-    manager = make(base, loader)
-    manager.start()
-    assert manager.first_error()
-    add(base, 0)  # lower than the broken one: not wanted either
-    manager.poll()
-    with pytest.raises(RestError):
-        served(manager)
-    ((version, state),) = manager.states("m")
-    assert (version, state.state) == (2, "END")
-    assert "is broken" in state.error
-    assert len(loader.loaded) == 1  # not tried again as long as it stays the same
-    (base / "2" / "broken").unlink()
-    manager.poll()
-    assert served(manager)[0] == 2
-    assert manager.first_error() == ""
-
-
-def test_a_broken_new_version_leaves_the_old_one_serving(base, loader):
-    add(base, 1)
-    manager = make(base, loader)
-    manager.start()
-    add(base, 2)
-    (base / "2" / "broken").touch()
-    for _ in range(3):
-        manager.poll()
-        assert served(manager)[0] == 1
-    assert states(manager) == {2: "END", 1: "AVAILABLE"}
-    assert loader.loaded == [str(base / "1"), str(base / "2")]
-
-
-class Fault(Exception):
-    """A kind of error that nobody foresaw."""
-
-
-@pytest.mark.parametrize("at_start", [True, False])
-@pytest.mark.parametrize(
-    ("error", "told", "code"),
-    [
-        (InputError("2: is broken."), "2: is broken.", "INVALID_ARGUMENT"),
-        (Fault("of the\nprogram"), "/2: Fault: of the program", "INTERNAL"),
-        (MemoryError(), "/2: MemoryError: ", "INTERNAL"),
-        (SystemExit(3), "/2: SystemExit: 3", "INTERNAL"),
-    ],
-)
-def test_no_error_of_a_version_ends_the_looking(base, at_start, error, told, code):
-    def load(path):
-        if path.endswith("/2"):
-            raise error
-        return FakeModel(path)
-
-    manager = ModelManager([ModelSettings("m", str(base))], load, poll_seconds=0.01)
-    add(base, 2 if at_start else 1)
-    manager.start()
-    if not at_start:
-        add(base, 2)
-    wait_for(lambda: states(manager).get(2) == "END")
-    state = dict(manager.states("m"))[2]
-    assert state.error.endswith(told)
-    assert state.code == code
-    add(base, 3)
-    wait_for(lambda: states(manager).get(3) == "AVAILABLE")
-    assert served(manager)[0] == 3
-    assert manager.stop()
-
-
-def test_a_version_is_tried_again_with_growing_pauses(base):
-    tries = []
-
-    def load(path):
-        tries.append(time.monotonic())
-        if len(tries) < 4:
-            raise MemoryError
-        return FakeModel(path)
-
-    settings = [ModelSettings("m", str(base))]
-    manager = ModelManager(settings, load, poll_seconds=0.005, retry_seconds=0.1)
-    add(base, 1)
-    manager.start()
-    wait_for(lambda: states(manager)[1] == "AVAILABLE")
-    assert manager.stop()
-    pauses = [later - sooner for sooner, later in itertools.pairwise(tries)]
-    assert [pause >= least for pause, least in zip(pauses, (0.1, 0.2, 0.4), strict=True)] == [
-        True
-    ] * 3
 
 
 def test_what_is_no_file_is_refused_unread(base, loader):

@@ -1,0 +1,117 @@
+"""What `tag` takes its input for: columns, text, words, JSON."""
+
+import json
+
+import pytest
+
+from uanet_tf.commands import tag
+from uanet_tf.commands.sentence_input import tokenize
+from uanet_tf.data.input_format import format_of_look, format_of_name
+
+
+def test_formats_by_extension():
+    names = ["-", "a.conll", "a.tsv", "a.JSONL", "a.jsonl.gz", "a.txt", "a.b.txt.gz", "txt"]
+    kinds = [None, "conll", None, "jsonl", "jsonl", "text", "text", None]
+    assert list(map(format_of_name, names)) == kinds
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ('{"tokens": []}', "jsonl"),
+        ("Angela Merkel visited Paris .", "text"),
+        ("Angela Merkel", "text"),
+        ("EU NNP B-NP B-ORG", "conll"),
+        ("EU NNP", "conll"),
+        ("EU\tO", "conll"),
+        ("-DOCSTART- -X- O O", "conll"),
+        ("# newdoc id = x", "conll"),
+        ("# 1 fan", "text"),
+        ("EU", "conll"),
+        ("", "conll"),
+    ],
+)
+def test_formats_by_look(line, kind):
+    lines = [(1, " "), (2, line), (3, "x")] if line else [(1, "")]
+    found, again = format_of_look(iter(lines))
+    assert (found, list(again)) == (kind, lines)
+
+
+def test_the_format_found_is_said(tag_text, capsys):
+    assert tag_text("p0 q1 met X2 .\n", name="noname") == (
+        "p0\tB-PER\nq1\tI-PER\nmet\tO\nX2\tB-LOC\n.\tO\n\n"
+    )
+    said = capsys.readouterr().err
+    assert "noname: read as text (text, one or more sentences per line); --format says" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["Angela Merkel visited Paris .\n", "One two three four\nfive six\n"]
+)
+def test_text_read_as_columns_is_refused(tmp_path, run_dir, model, call, capsys, text):
+    path = tmp_path / "in.conll"
+    path.write_text(text)
+    assert call(tag, f"--run_dir={run_dir}", f"--input={path}") == 2
+    assert f"{path}:1: looks like text, not like columns" in capsys.readouterr().err
+
+
+def test_a_paragraph_is_split_and_is_one_row(tag_text):
+    text = "p0 met X2. Nobody saw l3!\n\nDr. p4 left.\n"
+    first, blank, last = map(
+        json.loads, tag_text(text, "--output_format=jsonl", name="in.txt").splitlines()
+    )
+    assert first["text"] == "p0 met X2. Nobody saw l3!"
+    assert first["tokens"] == ["p0", "met", "X2", ".", "Nobody", "saw", "l3", "!"]
+    assert first["sentences"] == [[0, 4], [4, 8]]
+    found = first["entities"]
+    assert [(e["text"], e["token_start"]) for e in found] == [
+        ("p0", 0),
+        ("X2", 2),
+        ("Nobody", 4),
+        ("l3", 6),
+    ]
+    assert all(first["text"][e["start"] : e["end"]] == e["text"] for e in found)
+    assert blank["tokens"] == []
+    assert "sentences" not in last
+    one, _, _ = tag_text(
+        text, "--output_format=jsonl", "--nosplit_sentences", name="in.txt"
+    ).splitlines()
+    assert "sentences" not in json.loads(one)
+    first, second, third, end = tag_text(text, name="in.txt").split("\n\n")
+    assert (len(first.splitlines()), len(second.splitlines()), end) == (4, 4, "")
+    assert third.startswith("\nDr\t")  # the blank line has a blank line for an answer
+
+
+def test_words_between_blanks(tag_text):
+    assert tag_text("p0-q1's X2.\n", "--format=tokens") == "p0-q1's\tB-PER\nX2.\tB-LOC\n\n"
+
+
+def test_json_of_text(tag_text):
+    lines = ['{"text": "p0 met X2. So?", "id": 1}', '{"text": " p0  X2", "tokens": ["p0", "X2"]}']
+    lines += ['{"text": "other", "tokens": ["p0"]}', '{"text": ""}']
+    text, both, other, none = map(
+        json.loads, tag_text("\n".join(lines), name="a.jsonl").splitlines()
+    )
+    assert (text["id"], text["sentences"]) == (1, [[0, 4], [4, 6]])
+    assert both["text"] == " p0  X2"
+    assert both["starts"] == [1, 5]
+    assert other["text"] == "p0"  # the tokens do not stand in the text given
+    assert none["labels"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Don't panic!", ["Don't", "panic", "!"]),
+        ("e-mail, U.S. at 10:30.", ["e-mail", ",", "U.S", ".", "at", "10:30", "."]),
+        ("1,000.50 1,a", ["1,000.50", "1", ",", "a"]),
+        ("a,b:c", ["a", ",", "b", ":", "c"]),
+        ("São “Tomé”…", ["São", "“", "Tomé", "”", "…"]),
+        ("cafe\u0301!", ["cafe\u0301", "!"]),
+        ("नमस्ते दुनिया।", ["नमस्ते", "दुनिया", "।"]),
+        ("  ", []),
+    ],
+)
+def test_tokenize(text, tokens):
+    assert tokenize(text) == tokens
