@@ -51,6 +51,8 @@ def small(config: Config) -> Config:
         lan_heads=2,
         label_width=8,
         label_hidden_width=8,
+        # Two have the refiner of tests/refiner and the trained run of tests/exporting.
+        refiner_layers=1,
         projection_width=min(8, config.encoder.projection_width),
         refiner_heads=2,
         refiner_head_width=8,
