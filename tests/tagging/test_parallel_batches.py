@@ -69,6 +69,8 @@ def test_a_thread_for_each_core(monkeypatch):
     monkeypatch.delenv("TF_NUM_INTEROP_THREADS", raising=False)
     monkeypatch.setattr(parallel_batches, "_cores", lambda: 5)
     assert threads_for(Shared()) == 5
+    monkeypatch.setenv("TF_NUM_INTEROP_THREADS", "many")
+    assert threads_for(Shared()) == 5
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind])
     assert threads_for(Shared()) == 1
 

@@ -27,8 +27,10 @@ def threads_for(model: Any) -> int:
     if tf.config.list_physical_devices("GPU"):
         return 1
     threads = tf.config.threading.get_inter_op_parallelism_threads()
-    threads = threads or int(os.environ.get(_INTER_OP, "0")) or _cores()
-    return max(1, min(threads, MOST_THREADS))
+    given = os.environ.get(_INTER_OP, "")
+    if not threads and given.isdecimal():  # TensorFlow passes over what is no number, too
+        threads = int(given)
+    return min(threads or _cores(), MOST_THREADS)
 
 
 def run_each_on_one_thread() -> None:

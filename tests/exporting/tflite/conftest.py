@@ -1,8 +1,21 @@
-"""Commands on TensorFlow Lite files."""
+"""A TensorFlow Lite file, what reads it, and commands on it."""
 
 import pytest
 
+import uanet_lite
 from uanet_tf.commands import runner
+from uanet_tf.exporting.tflite.conversion import FLOAT32
+
+
+@pytest.fixture(scope="session")
+def path(tflite_files):
+    """The float32 file of the trained run."""
+    return tflite_files[FLOAT32].path
+
+
+@pytest.fixture(scope="session")
+def lite_tagger(path):
+    return uanet_lite.Tagger(path)
 
 
 @pytest.fixture

@@ -17,21 +17,10 @@ import uanet_tf
 from tests.exporting.tflite.test_tflite_tagger import ODD, repacked
 from uanet_lite import interpreter
 from uanet_tf.data.conll import read_corpus
-from uanet_tf.exporting.tflite.conversion import FLOAT32
 from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
 from uanet_tf.samples.sample_corpus import write_sample_corpus
 
 ROOT = Path(__file__).resolve().parents[3]
-
-
-@pytest.fixture(scope="module")
-def path(tflite_files):
-    return tflite_files[FLOAT32].path
-
-
-@pytest.fixture(scope="module")
-def tagger(path):
-    return uanet_lite.Tagger(path)
 
 
 @pytest.fixture(scope="module")
@@ -56,35 +45,35 @@ def assert_same(actual, expected):
         np.testing.assert_allclose(one.confidence, two.confidence, rtol=0, atol=1e-5)
 
 
-def test_tags_as_the_model(tagger, trained_run, sentences):
+def test_tags_as_the_model(lite_tagger, trained_run, sentences):
     model = uanet_tf.load_model(trained_run)
     model.refine_all = False
-    tagged = tagger.tag(sentences)
+    tagged = lite_tagger.tag(sentences)
     assert_same(tagged, uanet_tf.tag(model, sentences))
     assert sum(map(sum, (sentence.refined for sentence in tagged))) > 100
-    assert tagger.threshold == model.threshold
-    assert tagger.label_names == model.label_names
+    assert lite_tagger.threshold == model.threshold
+    assert lite_tagger.label_names == model.label_names
     text = "Riverton's Aldbridge didn't win, U.S. papers say."
-    assert tagger.tokenizer.spans(text) == model.vocabulary.tokenizer.spans(text)
-    assert tagger.settings["tokenizer"]["kind"] == model.vocabulary.tokenizer.kind
+    assert lite_tagger.tokenizer.spans(text) == model.vocabulary.tokenizer.spans(text)
+    assert lite_tagger.settings["tokenizer"]["kind"] == model.vocabulary.tokenizer.kind
 
 
-def test_tags_as_the_other_reader_of_the_file(tagger, path, sentences):
+def test_tags_as_the_other_reader_of_the_file(lite_tagger, path, sentences):
     long = [np.random.default_rng(1).choice(sentences[0] + sentences[1], 1200).tolist()]
     other = TFLiteTagger(path)
-    assert_same(tagger.tag(sentences[:50] + long), uanet_tf.tag(other, sentences[:50] + long))
-    assert tagger.settings == other.settings
+    assert_same(lite_tagger.tag(sentences[:50] + long), uanet_tf.tag(other, sentences[:50] + long))
+    assert lite_tagger.settings == other.settings
 
 
-def test_threads_change_nothing(tagger, path, sentences):
+def test_threads_change_nothing(lite_tagger, path, sentences):
     sentences = sentences[-80:]
-    expected = tagger.tag(sentences)
+    expected = lite_tagger.tag(sentences)
     assert uanet_lite.Tagger(path, threads=3).tag(sentences) == expected
     # One tagger that several threads use.
     answers = {}
 
     def tag(part):
-        answers[part] = tagger.tag(sentences[part::4])
+        answers[part] = lite_tagger.tag(sentences[part::4])
 
     threads = [threading.Thread(target=tag, args=[part]) for part in range(4)]
     for thread in threads:
@@ -110,9 +99,9 @@ def test_a_stream_is_read_as_it_is_answered(path, threads):
     stream.close()
 
 
-def test_texts_and_their_entities(tagger):
+def test_texts_and_their_entities(lite_tagger):
     text = "  In Riverton, 東京 beat\tMarlow's 2-1."
-    text_answer, words, nothing, no_words = tagger.tag(
+    text_answer, words, nothing, no_words = lite_tagger.tag(
         [text, ["In", "Riverton", ",", "東京"], "", []]
     )
     assert text_answer.text == text
@@ -131,7 +120,7 @@ def test_texts_and_their_entities(tagger):
     assert words.text == "In Riverton , 東京"
     assert words.starts == [0, 3, 12, 14]
     assert len(nothing) == len(no_words) == 0
-    assert tagger.tag(text) == [text_answer]
+    assert lite_tagger.tag(text) == [text_answer]
 
 
 @pytest.mark.parametrize(
@@ -146,9 +135,9 @@ def test_texts_and_their_entities(tagger):
         (b"a", r"sentences\[1\] must be a text or a list of words. Received: b'a'"),
     ],
 )
-def test_what_is_no_sentence(tagger, sentence, said):
+def test_what_is_no_sentence(lite_tagger, sentence, said):
     with pytest.raises(uanet_lite.InputError, match=said):
-        tagger.tag([["a"], sentence])
+        lite_tagger.tag([["a"], sentence])
 
 
 # ------------------------------------------------------------------------------- files
@@ -236,7 +225,7 @@ print(seconds, labels, "tensorflow" in sys.modules, uanet_lite.__file__)
 
 
 @pytest.mark.process
-def test_an_environment_of_its_own(path, tagger, tmp_path):
+def test_an_environment_of_its_own(path, lite_tagger, tmp_path):
     """``pip install ./uanet_lite``: little to install, and quickly there."""
     venv, source = tmp_path / "venv", tmp_path / "source"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
@@ -258,7 +247,7 @@ def test_an_environment_of_its_own(path, tagger, tmp_path):
     )  # the first one compiles the sources
     assert best <= 1.5
     said = run_python(python, code, outside, tmp_path)
-    labels = tagger.tag(["Riverton beat Marlow."])[0].labels
+    labels = lite_tagger.tag(["Riverton beat Marlow."])[0].labels
     assert f"{labels} False {venv}" in said
     started = time.perf_counter()
     out = subprocess.run(

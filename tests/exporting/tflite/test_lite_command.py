@@ -6,20 +6,8 @@ import sys
 
 import pytest
 
-import uanet_lite
 from uanet_lite import command
 from uanet_tf.data.conll import read_corpus
-from uanet_tf.exporting.tflite.conversion import FLOAT32
-
-
-@pytest.fixture(scope="module")
-def path(tflite_files):
-    return tflite_files[FLOAT32].path
-
-
-@pytest.fixture(scope="module")
-def tagger(path):
-    return uanet_lite.Tagger(path)
 
 
 @pytest.fixture
@@ -37,7 +25,7 @@ def call(path, capsys, monkeypatch):
     return call
 
 
-def test_every_line_of_text_has_an_answer(call, tagger):
+def test_every_line_of_text_has_an_answer(call, lite_tagger):
     text = "Riverton beat Marlow.\r\n\n \nKelton won"
     code, out, err = call(text=text)
     assert (code, err) == (0, "")
@@ -50,7 +38,7 @@ def test_every_line_of_text_has_an_answer(call, tagger):
     ]
     assert answers == [
         json.loads(json.dumps(tagged.to_dict()))
-        for tagged in tagger.tag([a["text"] for a in answers])
+        for tagged in lite_tagger.tag([a["text"] for a in answers])
     ]
 
 
@@ -80,11 +68,11 @@ def test_lines_that_cannot_be_tagged_have_their_reason(call, threads):
     assert err.startswith("Line 1 of the input: not JSON")
 
 
-def test_a_conll_file(call, trained_run, tagger, tmp_path):
+def test_a_conll_file(call, trained_run, lite_tagger, tmp_path):
     data, output = trained_run.parent / "data" / "dev.conll", tmp_path / "out.conll"
     assert call(f"--input={data}", f"--output={output}", "--threads=2") == (0, "", "")
     tagged, corpus = read_corpus(output), read_corpus(data)
-    expected = tagger.tag([sentence.tokens for sentence in corpus])
+    expected = lite_tagger.tag([sentence.tokens for sentence in corpus])
     assert [list(sentence.labels) for sentence in tagged] == [each.labels for each in expected]
     assert [sentence.tokens for sentence in tagged] == [sentence.tokens for sentence in corpus]
     assert [file.name for file in tmp_path.iterdir()] == ["out.conll"]

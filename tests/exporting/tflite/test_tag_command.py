@@ -11,7 +11,6 @@ import pytest
 import uanet_tf
 from uanet_tf.commands import tag
 from uanet_tf.data.conll import read_corpus
-from uanet_tf.exporting.tflite.conversion import FLOAT32
 from uanet_tf.text.tokenizer import Tokenizer
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -20,11 +19,6 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.fixture(scope="module")
 def model(trained_run):
     return uanet_tf.load_model(trained_run, refine_all=False)
-
-
-@pytest.fixture(scope="module")
-def path(tflite_files):
-    return tflite_files[FLOAT32].path
 
 
 def run_outside(*arguments, text=None):

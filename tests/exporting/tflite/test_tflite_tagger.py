@@ -51,11 +51,6 @@ def model(trained_run):
 
 
 @pytest.fixture(scope="module")
-def path(tflite_files):
-    return tflite_files[FLOAT32].path
-
-
-@pytest.fixture(scope="module")
 def tagger(path):
     return TFLiteTagger(path)
 
