@@ -9,6 +9,7 @@ import logging
 import os
 import random
 import re
+import types
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,8 @@ logging.getLogger("tensorflow").setLevel("ERROR")
 # What a worker needs at most, with the processes that its tests start.
 WORKER_BYTES = 3 * 2**30
 MOST_WORKERS = 8
+# What the models and graphs of finished files may hold.
+MOST_LEFT_BYTES = 2**29
 # Tests that share costly fixtures stay in one worker: all that begin alike. Else a file does.
 TOGETHER = (
     "tests/benchmarks/",
@@ -127,17 +130,52 @@ def fixed_seeds(fixed_global_seed):
     _SEED_GENERATOR.generator = random.Random(17)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_stacks_in_graphs():
+    """The operations of a graph do not keep the Python calls that made them.
+
+    Below pytest and Keras these are some hundred frames for each operation: a quarter of the
+    processor time of a test that traces. TensorFlow shows them where an operation fails.
+    """
+    from tensorflow.python.framework import ops
+    from tensorflow.python.util import tf_stack
+
+    stack = tf_stack.extract_stack()
+    without = types.SimpleNamespace(**vars(tf_stack))
+    without.extract_stack = lambda stacklevel=1: stack
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ops, "tf_stack", without)
+        yield
+
+
+def process_bytes() -> int:
+    """Resident memory of this process; 0 where the system does not say."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    except OSError:
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.fixture(scope="session")
+def least_memory():
+    """``[bytes]`` of this process after what was last given back."""
+    return [process_bytes()]
+
+
 @pytest.fixture(scope="module", autouse=True)
-def memory_goes_back():
-    """After a file, the memory of its models and graphs goes back to the system.
+def memory_goes_back(least_memory):
+    """After a file that made much of it, the memory of models and graphs goes back to the system.
 
     TensorFlow registers the function of every custom gradient for good, and with that of a loaded
-    SavedModel its graph.
+    SavedModel its graph. Python's collector looks at all objects, for half a second.
     """
+    yield
+    if 0 < process_bytes() < least_memory[0] + MOST_LEFT_BYTES:
+        return
     import tensorflow as tf
     from tensorflow.python.framework import ops
 
-    yield
     tf.keras.backend.clear_session()
     registered = ops.gradient_registry._registry
     for name in [name for name in registered if name.startswith("CustomGradient-")]:
@@ -145,3 +183,4 @@ def memory_goes_back():
     gc.collect()
     if hasattr(ctypes.CDLL(None), "malloc_trim"):
         ctypes.CDLL(None).malloc_trim(0)
+    least_memory[0] = process_bytes()
