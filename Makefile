@@ -6,9 +6,15 @@
 #   make check    lint, format, types
 #   make bench    the benchmarks
 #   make venv     only the environment  make venv PYTHON=/path/to/python3.11
+#
+# NEXT=1 with any of them: in the environment of today's TensorFlow (requirements-next.txt).
 
-VENV ?= .venv
+NEXT ?=
+VENV ?= $(if $(NEXT),.venv-next,.venv)
 PYTHON ?=
+REQUIREMENTS = $(if $(NEXT),requirements-next,requirements)
+# Pythons that have the pinned TensorFlow, the first choice first.
+PYTHONS = $(if $(NEXT),3.13 3.12 3.11,3.11)
 ARGS ?=
 # Processes that share the tests. auto: one for each core, as far as the memory goes; 0: no other.
 WORKERS ?= auto
@@ -25,7 +31,8 @@ help:
 	@sed -n 's/^#   //p' Makefile
 
 venv:
-	@python=$$(tools/find_python.sh "$(PYTHON)") && "$$python" tools/make_venv.py "$(VENV)"
+	@python=$$(tools/find_python.sh "$(PYTHON)" "$(PYTHONS)") && \
+	"$$python" tools/make_venv.py "$(VENV)" $(REQUIREMENTS)
 
 demo: venv
 	$(RUN) -m uanet_tf demo $(ARGS)

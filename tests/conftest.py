@@ -9,11 +9,14 @@ import logging
 import os
 import random
 import re
+import sys
 import types
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+import uanet_tf  # noqa: F401 - chooses Keras before TensorFlow is imported
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
@@ -123,11 +126,12 @@ def fixed_global_seed():
 @pytest.fixture(autouse=True)
 def fixed_seeds(fixed_global_seed):
     """The same for every test, with the generators from which Keras draws initial weights."""
-    from keras.src.backend import _SEED_GENERATOR
+    import tensorflow as tf
 
     random.seed(17)
     np.random.seed(17)
-    _SEED_GENERATOR.generator = random.Random(17)
+    backend = sys.modules[tf.keras.Model.__module__.split(".")[0] + ".src.backend"]
+    backend._SEED_GENERATOR.generator = random.Random(17)
 
 
 @pytest.fixture(scope="session", autouse=True)

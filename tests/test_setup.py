@@ -18,11 +18,12 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 STAMP = Path(".venv", "uanet_tf.stamp")
 REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "requirements.lock")
+NEXT_REQUIREMENTS = ("requirements-next.txt", "requirements-next.lock")
 
 
 def run_make(folder: Path, *arguments: str, path: str | None = None):
     # What an outer make hands down (its flags, PYTHON, VENV) is not what is tested here.
-    dropped = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PYTHON", "VENV")
+    dropped = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PYTHON", "VENV", "NEXT")
     environment = {key: value for key, value in os.environ.items() if key not in dropped}
     if path is not None:
         environment["PATH"] = path
@@ -51,7 +52,7 @@ def make_venv(folder: Path, *arguments: str, path: str | None = None):
 def copy_set_up(folder: Path) -> Path:
     shutil.copy(ROOT / "Makefile", folder)
     shutil.copytree(ROOT / "tools", folder / "tools")
-    for name in REQUIREMENTS:
+    for name in (*REQUIREMENTS, *NEXT_REQUIREMENTS):
         (folder / name).write_text("# nothing\n", encoding="utf-8")
     return folder
 
@@ -141,6 +142,33 @@ def test_changed_requirements_are_noticed(built, name, monkeypatch):
     assert not changed
 
 
+def test_the_second_environment_has_a_folder_and_requirements_of_its_own(tree):
+    assert make_venv(tree, "NEXT=1", f"PYTHON={sys.executable}")[0] == 0
+    assert not (tree / ".venv").exists()
+    stamp = tree / ".venv-next" / STAMP.name
+    first = stamp.read_text(encoding="utf-8")
+    (tree / "requirements.txt").write_text("# other\n", encoding="utf-8")
+    assert make_venv(tree, "NEXT=1", f"PYTHON={sys.executable}") == (0, "", "")
+    (tree / "requirements-next.lock").write_text("# other\n", encoding="utf-8")
+    code, out, _ = make_venv(tree, "NEXT=1", f"PYTHON={sys.executable}")
+    assert code == 0
+    assert out.startswith("Installing")
+    assert stamp.read_text(encoding="utf-8") != first
+
+
+def test_the_second_environment_takes_the_newest_python(tree):
+    for version in ("3.11", "3.12"):
+        stub_python(tree / "stubs", f"python{version}", version)
+    done = subprocess.run(
+        ["/bin/sh", str(tree / "tools" / "find_python.sh"), "", "3.13 3.12 3.11"],
+        env={"PATH": str(tree / "stubs")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == str(tree / "stubs" / "python3.12")
+
+
 def test_an_unfinished_environment_is_built_afresh_by_one_of_two_makes(tree):
     leftover = tree / ".venv" / "lib" / "half.py"
     leftover.parent.mkdir(parents=True)
@@ -190,17 +218,16 @@ def test_ci_runs_every_stage():
     assert script.stat().st_mode & stat.S_IXUSR
     text = script.read_text(encoding="utf-8")
     assert "set -euo pipefail" in text
-    for target in ("make test-all", "make check", "make demo"):
+    for target in ("make test-all", "make check", "make demo", "make test NEXT=1"):
         assert target in text
 
 
-@pytest.mark.parametrize("broken", ["", "test-all", "check", "demo", "venv"])
+@pytest.mark.parametrize("broken", ["", "test-all", "check", "demo", "venv", "test"])
 def test_ci_fails_if_one_stage_fails(tmp_path, broken):
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci")
-    targets = "".join(
-        f"{name}:\n\t@test {name} != '{broken}'\n" for name in ("venv", "test-all", "check", "demo")
-    )
+    stages = ("venv", "test-all", "check", "demo", "test")
+    targets = "".join(f"{name}:\n\t@test {name} != '{broken}'\n" for name in stages)
     (tmp_path / "Makefile").write_text(targets, encoding="utf-8")
     done = subprocess.run(
         ["bash", tmp_path / ".ci" / "run"], capture_output=True, text=True, check=False
@@ -209,11 +236,12 @@ def test_ci_fails_if_one_stage_fails(tmp_path, broken):
     assert done.stdout.count("FAILED") == (broken != "")
 
 
-def test_every_direct_requirement_is_pinned_and_locked():
-    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("which", ["requirements", "requirements-next"])
+def test_every_direct_requirement_is_pinned_and_locked(which):
+    lines = (ROOT / f"{which}.lock").read_text(encoding="utf-8").splitlines()
     locked = {line.split("==")[0].lower(): line for line in lines if not line.startswith("#")}
     assert all("==" in line for line in locked.values())
-    for name in REQUIREMENTS[:2]:
+    for name in (f"{which}.txt", "requirements-dev.txt"):
         for line in (ROOT / name).read_text(encoding="utf-8").splitlines():
             requirement = line.partition(";")[0].strip()
             if requirement and not requirement.startswith("#"):

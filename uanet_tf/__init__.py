@@ -26,6 +26,7 @@ Everything else has a command: ``uanet`` lists them. Bad input, of a file or an 
 InputError of one sentence. docs/api.md has all of this in one page.
 """
 
+import importlib.util
 import os
 from typing import Any
 
@@ -46,6 +47,10 @@ __all__ = [
 
 # At its import TensorFlow logs nine lines about missing GPUs; set the level to see them.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+# From 2.16 on tf.keras is Keras 3, unless this is set before its first use: then tf-keras, the
+# Keras 2 that goes on. TensorFlow 2.15 has Keras 2 in it.
+if importlib.util.find_spec("tf_keras") is not None:
+    os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 
 # TensorFlow takes seconds to import, so names are looked up when first used; and modules
 # of the package can be imported without it.
@@ -66,8 +71,6 @@ _EXPORTS = {
 def __getattr__(name: str) -> Any:
     if name not in _EXPORTS:
         raise AttributeError(f"module 'uanet_tf' has no attribute {name!r}")
-    import importlib
-
     return getattr(importlib.import_module(_EXPORTS[name]), name)
 
 

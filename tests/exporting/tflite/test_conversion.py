@@ -86,7 +86,9 @@ def random_words(model, count, seed=1):
 
 
 def runners(content):
-    interpreter = tf.lite.Interpreter(model_content=content)
+    # As our own readers: newer releases put XNNPack round what it cannot resize.
+    resolver = tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    interpreter = tf.lite.Interpreter(model_content=content, experimental_op_resolver_type=resolver)
     return [interpreter.get_signature_runner(name) for name in ("serving_default", "draft")]
 
 
@@ -253,10 +255,10 @@ def test_an_operation_that_tensorflow_lite_does_not_have_is_named(monkeypatch, c
 
     def unusual(decision):
         tagged = positions(decision)
-        return {**tagged, "confidence": tf.math.lgamma(tagged["confidence"])}
+        return {**tagged, "confidence": tf.math.igamma(tagged["confidence"], 1.0)}
 
     monkeypatch.setattr(model.answers, "positions", unusual)
-    with pytest.raises(InputError, match=r"no operation for tf\.Lgamma as used here\. Export"):
+    with pytest.raises(InputError, match=r"no operation for tf\.Igamma as used here\. Export"):
         convert(model)
     assert not capfd.readouterr().err  # no pages of the converter's own
 

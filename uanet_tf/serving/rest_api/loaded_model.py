@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from google.protobuf import __version__ as protobuf_version
 from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import config_pb2, meta_graph_pb2, saved_model_pb2
@@ -28,6 +29,12 @@ _SERVE_TAG = "serve"
 _INIT_OP = "__saved_model_init_op"
 _METHODS = {f"tensorflow/serving/{name}" for name in ("predict", "classify", "regress")}
 _UNKNOWN_OP = "Op type not registered"
+# protobuf 5 gave it another name.
+_WITH_DEFAULTS = (
+    "always_print_fields_with_no_presence"
+    if int(protobuf_version.partition(".")[0]) >= 5
+    else "including_default_value_fields"
+)
 
 
 class LoadedModel:
@@ -225,7 +232,7 @@ def _metadata(meta_graph: meta_graph_pb2.MetaGraphDef) -> dict[str, Any]:
         name: json_format.MessageToDict(
             meta_graph.signature_def[name],
             preserving_proto_field_name=True,
-            including_default_value_fields=True,
+            **{_WITH_DEFAULTS: True},
         )
         for name in sorted(meta_graph.signature_def)
     }
