@@ -1,1 +1,5 @@
 """Pure tensor mathematics: functions of tensors, without variables or state."""
+
+from uanet_tf.ops.keras_version import check_keras
+
+check_keras()  # every part imports something of this folder

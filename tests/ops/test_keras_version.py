@@ -1,0 +1,18 @@
+import pytest
+
+from uanet_tf.errors import InputError
+from uanet_tf.ops.keras_version import check_keras
+
+
+def model_of(module):
+    return type("Model", (), {"__module__": module})
+
+
+def test_keras_2_is_taken():
+    check_keras()
+    check_keras(model_of("tf_keras.src.engine.training"))
+
+
+def test_keras_3_is_one_sentence():
+    with pytest.raises(InputError, match=r'^uanet_tf needs Keras 2, .* "tf-keras==2\.\d+\.\*"'):
+        check_keras(model_of("keras.src.models.model"))
