@@ -6,11 +6,19 @@ import pytest
 
 import uanet_tf
 from uanet_tf.exporting.model_card import FILE, model_card, read_metrics
+from uanet_tf.serving.rest_api.gate_file import read_gate
 
 
 @pytest.fixture(scope="module")
 def card(exported):
     return (exported.path / "assets.extra" / FILE).read_text("utf-8")
+
+
+def test_gamma_stands_beside_the_card(exported, run_dir):
+    gamma = uanet_tf.load_model(run_dir).threshold
+    assert gamma > 0
+    assert read_gate(exported.path) == gamma
+    assert read_gate(exported.text_path) == gamma
 
 
 def test_scores_and_calibration_are_the_run_s(card, run_dir):

@@ -51,6 +51,8 @@ def test_text_stays_text_and_entities_are_shown(page):
     assert not page.run("document.querySelector('#sentences b')")
     # Of 7 and 9 letters: 0.7 and 0.9 nats, above Gamma = 0.35.
     assert refined(page) == ["Chelsea", "Wanderers"]
+    assert page.run("document.getElementById('gamma').value") == "0.35"
+    assert page.run("document.getElementById('gamma-value').textContent") == "0.35 nats, its own"
     assert chips(page) == ["ORG 100 %", "ORG 100 %"]
     assert page.run("document.getElementById('rows').children.length") == 2
 

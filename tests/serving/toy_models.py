@@ -7,6 +7,7 @@ A token with a capital is an ORG, its uncertainty is a tenth of its length, and 
 above Gamma = 0.35; the draft says PER. The confidence tells the version of the model.
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -85,6 +86,8 @@ def write_token_model(path: Path, version: int = 1, ballast: int = 1) -> Path:
     functions = (serving_default, with_threshold, draft, ids)
     signatures = {f.python_function.__name__: f for f in functions}
     tf.saved_model.save(toy, str(path), signatures=signatures)
+    (path / "assets.extra").mkdir()
+    (path / "assets.extra" / "gate.json").write_text(json.dumps({"threshold": GAMMA}), "utf-8")
     return path
 
 

@@ -13,6 +13,7 @@ from absl import logging
 
 from uanet_tf.checksums import write_checksums
 from uanet_tf.exporting import verification
+from uanet_tf.exporting.gate_file import write_gate
 from uanet_tf.exporting.model_card import FILE as CARD
 from uanet_tf.exporting.model_card import model_card, read_metrics
 from uanet_tf.exporting.monitoring_file import write_monitoring
@@ -102,6 +103,7 @@ def export_run(
             with writing(extra):
                 extra.mkdir()
                 (extra / CARD).write_text(card, encoding="utf-8")
+                write_gate(extra, model)
                 write_monitoring(extra, model, metrics)
                 write_warm_up(extra / WARM_UP, folder.name, requests)
                 write_checksums(part)

@@ -46,8 +46,10 @@ def test_lists_models_with_versions_and_what_they_read(url):
             "serving_default": ["lengths", "tokens"],
             "with_threshold": ["lengths", "threshold", "tokens"],
         },
+        "gamma": 0.35,
     }
     assert text["signatures"] == {"serving_default": ["text"]}
+    assert text["gamma"] is None
     assert types["signatures"] == {}
 
 

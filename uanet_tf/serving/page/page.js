@@ -7,12 +7,11 @@
 const STEPS = [0.1, 0.3, 0.6, 1.0, 1.5]; // nats, as in the notebook
 const DRAFT_ONLY = 1e9; // a Gamma above every entropy
 const PAUSE = 250; // milliseconds without a move of the slider
-const DEFAULT_GAMMA = 0.35;
 const LEAST_SURE = 10; // rows of the table where labels are no chunks
 const $ = (id) => document.getElementById(id);
 
 let models = [];
-let answer = null; // {name, version, sentences, chunks}
+let answer = null; // {name, version, sentences, gate, gamma, chunks}
 let asked = 0; // number of the latest question: answers to older ones are dropped
 let timer = 0;
 
@@ -105,7 +104,7 @@ async function tag() {
       Object.assign(sentence, kept);
     });
     const labels = own.flatMap((row) => row.labels);
-    answer = { name: model.name, version, sentences, gate, chunks: labels.every((label) => label === "O" || parse(label)) };
+    answer = { name: model.name, version, sentences, gate, gamma: model.gamma, chunks: labels.every((label) => label === "O" || parse(label)) };
     say("");
     $("result").hidden = false;
     useOwnGamma();
@@ -123,8 +122,10 @@ function useOwnGamma() {
   const [below, above] = ownGamma();
   const all = answer.sentences.flatMap(({ own }) => own.uncertainty);
   $("gamma").max = (Math.ceil(10 * Math.max(1, ...all)) / 10 + 0.1).toFixed(1);
-  $("gamma").value = below <= DEFAULT_GAMMA && DEFAULT_GAMMA < above ? DEFAULT_GAMMA : (below + Math.min(above, below + 1)) / 2;
-  $("gamma-value").textContent = "own";
+  // Another version than the latest may have another Gamma: what these tokens tell decides.
+  const known = answer.gamma !== null && below <= answer.gamma && answer.gamma < above;
+  $("gamma").value = known ? answer.gamma : (below + Math.min(above, below + 1)) / 2;
+  $("gamma-value").textContent = known ? `${answer.gamma.toFixed(2)} nats, its own` : "its own";
   $("gamma-row").hidden = !answer.gate;
   $("no-gamma").hidden = answer.gate;
   show();

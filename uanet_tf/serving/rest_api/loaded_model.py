@@ -20,6 +20,7 @@ from tensorflow.core.protobuf import config_pb2, meta_graph_pb2, saved_model_pb2
 
 from uanet_tf.checksums import check_checksums
 from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api.gate_file import read_gate
 from uanet_tf.serving.rest_api.memory import give_memory_back
 from uanet_tf.serving.rest_api.model_monitor import make_monitor
 from uanet_tf.serving.rest_api.rest_error import bad_request, from_tensorflow
@@ -59,6 +60,7 @@ class LoadedModel:
         self.path = os.fspath(path)
         check_checksums(pathlib.Path(path))
         monitor = make_monitor(self.path)
+        self.gamma = read_gate(pathlib.Path(path))
         self._timeout_ms = timeout_ms
         self._meta_graph = _read_meta_graph(self.path)
         self._graph = _import_graph(self._meta_graph, self.path)

@@ -61,16 +61,16 @@ def _read(name: str) -> bytes:
 
 
 def _describe(name: str, manager: ModelManager) -> dict[str, Any]:
-    """A model's versions, newest first, and what its latest one reads: inputs by signature."""
+    """A model's versions, newest first, and of its latest one the inputs by signature and Gamma."""
     try:
         states = manager.states(name)
     except RestError:
         states = []  # none on disk so far
     try:
         with manager.use(name) as (_, model):
-            signatures = _inputs(model.metadata)
+            signatures, gamma = _inputs(model.metadata), model.gamma
     except RestError:
-        signatures = {}
+        signatures, gamma = {}, None
     return {
         "name": name,
         "versions": [
@@ -78,6 +78,7 @@ def _describe(name: str, manager: ModelManager) -> dict[str, Any]:
             for version, state in states
         ],
         "signatures": signatures,
+        "gamma": gamma,
     }
 
 
