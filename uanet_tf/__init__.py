@@ -47,10 +47,21 @@ __all__ = [
 
 # At its import TensorFlow logs nine lines about missing GPUs; set the level to see them.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-# From 2.16 on tf.keras is Keras 3, unless this is set before its first use: then tf-keras, the
-# Keras 2 that goes on. TensorFlow 2.15 has Keras 2 in it.
-if importlib.util.find_spec("tf_keras") is not None:
-    os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+
+
+def _choose_keras_2() -> None:
+    """From 2.16 on tf.keras is Keras 3, unless this is set before its first use: then tf-keras.
+
+    TensorFlow 2.15 comes with Keras 2, known by a folder, since to import it takes seconds.
+    """
+    keras = importlib.util.find_spec("keras")
+    if keras is None or keras.origin is None:
+        return
+    if not os.path.isdir(os.path.join(os.path.dirname(keras.origin), "src", "engine")):
+        os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+
+
+_choose_keras_2()
 
 # TensorFlow takes seconds to import, so names are looked up when first used; and modules
 # of the package can be imported without it.

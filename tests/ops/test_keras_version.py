@@ -1,4 +1,5 @@
 import pytest
+import tensorflow as tf
 
 from uanet_tf.errors import InputError
 from uanet_tf.ops.keras_version import check_keras
@@ -16,3 +17,9 @@ def test_keras_2_is_taken():
 def test_keras_3_is_one_sentence():
     with pytest.raises(InputError, match=r'^uanet_tf needs Keras 2, .* "tf-keras==2\.\d+\.\*"'):
         check_keras(model_of("keras.src.models.model"))
+
+
+def test_tensorflow_s_own_keras_2_is_preferred_to_tf_keras():
+    """Addons and keras-nlp of the default environment extend that one; the two do not mix."""
+    own = tf.__version__.startswith("2.15.")
+    assert tf.keras.Model.__module__.split(".")[0] == ("keras" if own else "tf_keras")
