@@ -24,6 +24,6 @@ def read_gate(path: pathlib.Path) -> float | None:
     except (OSError, ValueError) as error:
         raise InputError(f"{path / FILE}: cannot be read ({error}).") from None
     gamma = values.get("threshold") if isinstance(values, dict) else None
-    if not (has_type(gamma, float) and 0 <= gamma < float("inf")):
+    if gamma is None or not (has_type(gamma, float) and 0 <= gamma < float("inf")):
         raise InputError(f"{path / FILE}: `threshold` must be a number of at least 0 nats.")
     return float(gamma)
