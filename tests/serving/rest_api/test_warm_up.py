@@ -22,7 +22,7 @@ def model(toy_folder, tmp_path):
 @pytest.fixture
 def file(model, tmp_path):
     folder = tmp_path / "1" / "assets.extra"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     return folder / FILE
 
 
