@@ -6,15 +6,16 @@
 #   make check    lint, format, types
 #   make bench    the benchmarks
 #   make venv     only the environment  make venv PYTHON=/path/to/python3.11
-#
-# NEXT=1 with any of them: in the environment of today's TensorFlow (requirements-next.txt).
+#   make test NEXT=1 (venv, demo too): today's TensorFlow, requirements-next.txt, in .venv-next
 
-NEXT ?=
-VENV ?= $(if $(NEXT),.venv-next,.venv)
+# 1: the second environment.
+NEXT ?= 0
+NEXT_IS_ON = $(filter 1,$(NEXT))
+VENV ?= $(if $(NEXT_IS_ON),.venv-next,.venv)
 PYTHON ?=
-REQUIREMENTS = $(if $(NEXT),requirements-next,requirements)
+REQUIREMENTS = $(if $(NEXT_IS_ON),requirements-next,requirements)
 # Pythons that have the pinned TensorFlow, the first choice first.
-PYTHONS = $(if $(NEXT),3.13 3.12 3.11,3.11)
+PYTHONS = $(if $(NEXT_IS_ON),3.13 3.12 3.11,3.11)
 ARGS ?=
 # Processes that share the tests. auto: one for each core, as far as the memory goes; 0: no other.
 WORKERS ?= auto

@@ -143,17 +143,17 @@ def test_changed_requirements_are_noticed(built, name, monkeypatch):
 
 
 def test_the_second_environment_has_a_folder_and_requirements_of_its_own(tree):
-    assert make_venv(tree, "NEXT=1", f"PYTHON={sys.executable}")[0] == 0
+    given = f"PYTHON={sys.executable}"
+    assert make_venv(tree, "NEXT=1", given)[0] == 0
     assert not (tree / ".venv").exists()
-    stamp = tree / ".venv-next" / STAMP.name
-    first = stamp.read_text(encoding="utf-8")
-    (tree / "requirements.txt").write_text("# other\n", encoding="utf-8")
-    assert make_venv(tree, "NEXT=1", f"PYTHON={sys.executable}") == (0, "", "")
-    (tree / "requirements-next.lock").write_text("# other\n", encoding="utf-8")
-    code, out, _ = make_venv(tree, "NEXT=1", f"PYTHON={sys.executable}")
-    assert code == 0
+    stamp = (tree / ".venv-next" / STAMP.name).read_text(encoding="utf-8")
+    (tree / "requirements.txt").write_text("./missing-folder\n", encoding="utf-8")
+    assert make_venv(tree, "NEXT=1", given) == (0, "", "")
+    (tree / "requirements-next.txt").write_text("./missing-folder\n", encoding="utf-8")
+    code, out, _ = make_venv(tree, "NEXT=1", given)
+    assert code != 0
     assert out.startswith("Installing")
-    assert stamp.read_text(encoding="utf-8") != first
+    assert (tree / ".venv-next" / STAMP.name).read_text(encoding="utf-8") != stamp
 
 
 def test_the_second_environment_takes_the_newest_python(tree):

@@ -130,7 +130,7 @@ def main(arguments: list[str]) -> None:
     except ImportError:
         sys.exit(
             f"{sys.executable} cannot make virtual environments, since it lacks ensurepip: "
-            "install it (Debian, Ubuntu: the package python3-venv or python3.11-venv)"
+            f"install it (Debian, Ubuntu: the package python3.{sys.version_info.minor}-venv)"
         )
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)

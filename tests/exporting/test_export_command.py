@@ -17,6 +17,7 @@ from tests.exporting.conftest import assert_same, predict
 from tests.exporting.test_saved_model import ask
 from uanet_tf.commands import export, runner
 from uanet_tf.exporting.sample_inputs import pad
+from uanet_tf.serving.rest_api.gate_file import read_gate
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -104,6 +105,7 @@ def test_settings_of_an_export(call, model, sentences, tmp_path):
     assert (code, err) == (0, "")
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["uanet"]
     loaded = tf.saved_model.load(str(tmp_path / "models" / "uanet" / "1"))
+    assert read_gate(tmp_path / "models" / "uanet" / "1") == 0.9
     inputs = pad(sentences)
     before = predict(model, inputs)
     settings = {"num_samples": 1, "mc_seed": 5, "threshold": 0.9, "refine_all": False}

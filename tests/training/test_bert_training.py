@@ -127,8 +127,9 @@ def test_train_py_without_a_preset(corpus, tmp_path):
     """One sentence, exit code 2, and nothing written."""
     code, _, err = run(train_command(corpus, tmp_path / "run", **BERT))
     assert code == 2
-    # TensorFlow 2.16 and later log two lines at their import that no setting silences.
-    log = ("WARNING: All log messages before absl", "I0000 ")
+    # Newer releases log at their import, whatever TF_CPP_MIN_LOG_LEVEL says.
+    newer = not tf.__version__.startswith("2.15.")
+    log = ("WARNING: All log messages before absl", "I0000 ") if newer else ()
     (said,) = [line for line in err.splitlines() if not line.startswith(log)]
     assert said.startswith("--bert_preset is required with --representation=bert")
     assert not (tmp_path / "run").exists()

@@ -2,4 +2,4 @@
 
 from uanet_tf.ops.keras_version import check_keras
 
-check_keras()  # every part imports something of this folder
+check_keras()  # before a model is built or loaded: all of them import this folder

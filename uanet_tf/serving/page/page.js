@@ -104,7 +104,7 @@ async function tag() {
       Object.assign(sentence, kept);
     });
     const labels = own.flatMap((row) => row.labels);
-    answer = { name: model.name, version, sentences, gate, gamma: model.gamma, chunks: labels.every((label) => label === "O" || parse(label)) };
+    answer = { name: model.name, version, sentences, gate, gamma: version ? null : model.gamma, chunks: labels.every((label) => label === "O" || parse(label)) };
     say("");
     $("result").hidden = false;
     useOwnGamma();
@@ -122,7 +122,7 @@ function useOwnGamma() {
   const [below, above] = ownGamma();
   const all = answer.sentences.flatMap(({ own }) => own.uncertainty);
   $("gamma").max = (Math.ceil(10 * Math.max(1, ...all)) / 10 + 0.1).toFixed(1);
-  // Another version than the latest may have another Gamma: what these tokens tell decides.
+  // Without a number (an older version, an older export) what these tokens tell decides.
   const known = answer.gamma !== null && below <= answer.gamma && answer.gamma < above;
   $("gamma").value = known ? answer.gamma : (below + Math.min(above, below + 1)) / 2;
   $("gamma-value").textContent = known ? `${answer.gamma.toFixed(2)} nats, its own` : "its own";
