@@ -152,7 +152,7 @@ def install(venv: Path, name: str, shown: str, lock_file: int) -> None:
     check_ownership(venv)
     print(
         f"Installing TensorFlow and friends into {shown}: about a minute, longer on a "
-        "slow line (0.6 GB to download, 2.2 GB on disk) ...",
+        "slow line (0.6 GB to download, 2 to 3 GB on disk) ...",
         flush=True,
     )
     started = time.monotonic()
