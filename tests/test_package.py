@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands.test_demo import SAID
 from tests.training.tiny_run import TINY
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -83,7 +84,8 @@ def installed(wheel, tmp_path_factory):
 
 def run(installed, *arguments: str, text: str | None = None) -> subprocess.CompletedProcess:
     programs, elsewhere = installed
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    ours = ("PYTHONPATH", "FORCE_COLOR")
+    environment = {key: value for key, value in os.environ.items() if key not in ours}
     return subprocess.run(
         [str(programs / arguments[0]), *arguments[1:]],
         cwd=elsewhere,
@@ -117,10 +119,21 @@ def test_the_package_is_the_installed_one(installed):
 
 def test_the_demo_from_another_folder(installed):
     """Train, score, tag; then a text through the run, by the commands that the demo prints."""
-    settings = [f"--{name}={value}" for name, value in (TINY | {"epochs": 1}).items()]
+    quick = TINY | {"epochs": 1, "batch_size": 64, "distill_samples": 4}
+    settings = [f"--{name}={value}" for name, value in quick.items()]
     done = run(installed, "uanet", "demo", *settings)
     assert done.returncode == 0, done.stderr
-    assert "4/4  Tagging" in done.stdout
+    assert [line.partition(": ")[0] for line in done.stderr.splitlines()] == [
+        "tokenizer of raw text",
+        "epoch 1",
+        "distilled on dev",
+        "calibrated tokens",
+        "calibrated entities",
+        "warning",
+    ]
+    for text in (*SAID, "sentences 1,500 in train.conll", "test.conll: 300 sentences"):
+        assert text in done.stdout
+    assert "\x1b" not in done.stdout
     assert str(installed[0] / "uanet") in done.stdout or "uanet tag" in done.stdout
     assert str(ROOT) not in done.stdout
     assert (installed[1] / "runs" / "demo" / "model.keras").exists()

@@ -2,8 +2,6 @@
 
 import io
 import os
-import subprocess
-import sys
 from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
@@ -50,39 +48,6 @@ def run_demo(directory: Path, **changes) -> int:
     settings = [f"--{name}={value}" for name, value in (QUICK | changes).items()]
     argv = ["demo", f"--flagfile={demo.SETTINGS}", f"--run_dir={directory}", *settings]
     return runner.exit_code(demo.main, demo.FLAGS, argv)
-
-
-@pytest.mark.process
-def test_from_the_shell(tmp_path):
-    """As ``make demo`` runs it."""
-    directory = tmp_path / "demo"
-    settings = QUICK | {"distill_samples": 4}
-    arguments = [f"--{name}={value}" for name, value in settings.items()]
-    done = subprocess.run(
-        [sys.executable, "-m", "uanet_tf.commands.demo", f"--run_dir={directory}", *arguments],
-        cwd=ROOT,
-        env={key: value for key, value in os.environ.items() if key != "FORCE_COLOR"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    said = (
-        "tokenizer of raw text: ",
-        "epoch 1: loss ",
-        "distilled on dev: ",
-        "calibrated tokens: ",
-        "calibrated entities: ",
-        "warning: ",
-    )
-    assert len(done.stderr.splitlines()) == len(said)
-    for line, start in zip(done.stderr.splitlines(), said, strict=True):
-        assert line.startswith(start)
-    assert "\x1b" not in done.stdout
-    sizes = "sentences 1,500 in train.conll, 300 in dev.conll, 300 in test.conll"
-    for text in (*SAID, f"{directory}/data: {sizes}", "test.conll: 300 sentences"):
-        assert text in done.stdout
-    assert f"--run_dir={directory} --format=text" in done.stdout
 
 
 @pytest.mark.process

@@ -2,10 +2,8 @@
 
 import fcntl
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,12 +12,8 @@ from absl import flags
 from tests.training.tiny_run import (
     LIGHT,
     TINY,
-    assert_same_weights,
     metrics,
-    run,
-    start,
     tiny_config,
-    train_command,
     write_corpus,
 )
 from uanet_tf.commands import runner
@@ -205,45 +199,3 @@ def test_ctrl_c(call, tmp_path, monkeypatch, caplog):
     said = "stopped; the same command continues from the last saved state"
     assert caplog.messages[-1] == said
     assert not (tmp_path / "run" / "model.keras").exists()
-
-
-@pytest.mark.process
-def test_from_the_shell(corpus, tmp_path):
-    """SIGTERM: saved, exit code 143, and the same command goes on to the same end."""
-    settings = {"epochs": 4, "min_epochs": 1, "save_seconds": 0}
-    command = train_command(corpus, tmp_path / "run", **settings)
-    with start(command) as process:
-        end = time.monotonic() + 200
-        while not (tmp_path / "run" / "checkpoints" / "best.weights.npz").exists():
-            assert process.poll() is None
-            assert time.monotonic() < end
-            time.sleep(0.01)
-        process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=100)
-    assert process.returncode == 143, err
-    assert out == ""
-    assert "Traceback" not in err
-    assert err.splitlines()[-1] == "stopped; the same command continues from the last saved state"
-    assert list((tmp_path / "run" / "checkpoints").glob("ckpt-*.index"))
-    assert not (tmp_path / "run" / "model.keras").exists()
-
-    code, out, err = run(command)
-    assert code == 0, err
-    assert "\nresuming " in err
-    assert out.startswith("dev: f1 ")
-    # Messages as they are: no dates, process numbers and notes of TensorFlow.
-    starts = (
-        "tokenizer of ",
-        "resuming ",
-        "epoch ",
-        "distilled on dev: ",
-        "calibrated ",
-        "warning: the gate costs ",
-        "warning: after 40 steps no entity ",
-    )
-    assert not [line for line in err.splitlines() if not line.startswith(starts)]
-    code, again, err = run(command)
-    assert (code, again) == (0, out)
-    assert "is complete" in err
-    fit(tiny_config(corpus, **settings), tmp_path / "whole")
-    assert_same_weights(tmp_path / "whole", tmp_path / "run")

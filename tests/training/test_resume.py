@@ -26,18 +26,25 @@ from uanet_tf.training.run_directory import RunDirectory
 
 # Wide enough for the word table to be updated row by row, in both optimizers.
 WIDE = {"word_width": 400, "save_seconds": 0, "drafter_learning_rate": 0.01}
+# How the messages of training begin.
+SAID = (
+    "tokenizer of ",
+    "resuming ",
+    "epoch ",
+    "distilled on dev: ",
+    "calibrated ",
+    "warning: the gate costs ",
+    "warning: after ",
+)
 
 
-def kill_when(process, condition, seconds=600) -> None:
-    """kill -9 as soon as ``condition()`` holds."""
+def wait_for(process, condition, seconds=200) -> None:
+    """Returns as soon as ``condition()`` holds."""
     end = time.monotonic() + seconds
     while not condition():
         assert process.poll() is None, f"it ended too early: {process.communicate()[1]}"
         assert time.monotonic() < end
         time.sleep(0.001)
-    process.kill()
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
 
 
 def assert_same_run(left: Path, right: Path) -> None:
@@ -46,22 +53,44 @@ def assert_same_run(left: Path, right: Path) -> None:
 
 
 @pytest.mark.process
-def test_kill_9_and_the_same_command_again(corpus, tmp_path):
+def test_stopped_killed_and_the_same_command_again(corpus, tmp_path):
+    """SIGTERM, kill -9, to the end, and once more: each time the same command."""
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     fit.fit(tiny_config(corpus, **WIDE), whole)
-
-    # In the middle of the first epoch, while a checkpoint is being written.
     state = broken / "checkpoints"
     command = train_command(corpus, broken, **WIDE)
+
+    # SIGTERM: saved, and exit code 143.
     with start(command) as process:
-        kill_when(process, lambda: any(int(p.name[5:-5]) > 4 for p in state.glob("ckpt-*_temp")))
+        wait_for(process, lambda: any(state.glob("ckpt-*.index")))
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=100)
+    assert (process.returncode, out) == (143, ""), err
+    assert err.splitlines()[-1] == "stopped; the same command continues from the last saved state"
+    assert list(state.glob("ckpt-*.index"))
     assert not (broken / "model.keras").exists()
+
+    # kill -9 while a later checkpoint is being written.
+    last = max(int(path.stem[5:]) for path in state.glob("ckpt-*.index"))
+    with start(command) as process:
+        wait_for(process, lambda: any(int(p.name[5:-5]) > last for p in state.glob("ckpt-*_temp")))
+        process.kill()
+        process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert not (broken / "model.keras").exists()
+
     code, out, err = run(command)
     assert code == 0, err
-    assert "resuming" in err
+    assert "\nresuming " in err
+    assert out.startswith("dev: f1 ")
     assert "test: f1" in out
+    # Messages as they are: no dates, process numbers and notes of TensorFlow.
+    assert not [line for line in err.splitlines() if not line.startswith(SAID)]
     assert_same_run(whole, broken)
     assert not list(state.glob("*_temp"))
+    code, again, err = run(command)
+    assert (code, again) == (0, out)
+    assert "is complete" in err
 
 
 @pytest.fixture(scope="module")
