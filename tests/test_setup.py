@@ -142,6 +142,7 @@ def test_changed_requirements_are_noticed(built, name, monkeypatch):
     assert not changed
 
 
+@pytest.mark.process
 def test_the_second_environment_has_a_folder_and_requirements_of_its_own(tree):
     given = f"PYTHON={sys.executable}"
     assert make_venv(tree, "NEXT=1", given)[0] == 0

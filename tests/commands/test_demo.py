@@ -12,7 +12,8 @@ from tests.training.tiny_run import TINY
 from uanet_tf.commands import demo, runner
 from uanet_tf.errors import InputError
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+pytestmark = pytest.mark.process
+
 QUICK = TINY | {"epochs": 1, "batch_size": 64}
 SAID = (
     "1/4  A sample corpus",
@@ -50,7 +51,6 @@ def run_demo(directory: Path, **changes) -> int:
     return runner.exit_code(demo.main, demo.FLAGS, argv)
 
 
-@pytest.mark.process
 def test_it_shows_all_it_has(first):
     directory, out = first
     assert "\x1b" not in out

@@ -179,7 +179,7 @@ def test_adadelta_learns(corpus, tmp_path):
 
 
 def test_a_small_file_is_read_until_an_epoch_has_enough_steps(corpus, tmp_path):
-    config = tiny_config(corpus, epochs=2, min_epochs=1, min_steps=11, test_path="")
+    config = tiny_config(corpus, epochs=2, min_epochs=1, min_steps=11, test_path="", **LIGHT)
     run = fit_module.RunDirectory(tmp_path)
     run.claim(config)
     training = fit_module._Training(config, run, fit_module.prepare(config))
