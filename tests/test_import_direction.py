@@ -14,7 +14,7 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 # Left to right. Folders in one step do not import each other.
 STEPS = (
     {"errors", "part_file", "printable", "registry"},
-    {"arguments", "option", "strict_json", "weight_file"},
+    {"arguments", "option", "strict_json", "weight_file", "row_multiple"},
     {"checksums", "inference_options", "text"},
     {"settings", "training_settings"},
     {"ops", "config"},

@@ -33,3 +33,17 @@ def test_block_has_each_token_in_its_sentence_and_back(mask):
         np.testing.assert_array_equal(block[sentence, :count, 1], expected)
         np.testing.assert_array_equal(queries.positions[sentence, :count], expected)
     assert (queries.positions.numpy() < wanted.shape[1]).all()
+
+
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+def test_rows_are_filled_up_to_a_multiple(mask):
+    wanted = np.array(mask, bool)
+    inputs = tf.random.normal([*wanted.shape, 5])
+    queries = QueryTokens.of_mask(tf.constant(wanted), multiple=4)
+    rows = queries.rows(inputs).numpy()
+    count = wanted.sum()
+    assert len(rows) == -(-count // 4) * 4
+    np.testing.assert_array_equal(rows[:count], inputs.numpy()[wanted])
+    block = queries.block(tf.constant(rows))
+    np.testing.assert_array_equal(queries.unblock(block)[:count], rows[:count])
+    assert queries.unblock(block).shape == rows.shape

@@ -13,6 +13,7 @@ from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.dropout import make_seed
+from uanet_tf.tagging.sentence_stream import tag, tag_stream
 
 SENTENCES = make_sentences("IOB2", 5)
 SEED = make_seed(1, 2)
@@ -336,6 +337,23 @@ def test_refining_only_where_asked_gives_the_same_labels():
     assert 0 < every["refined"].any(axis=1).sum() < len(every["refined"])
     # Certain tokens keep their draft, so what the refiner says is then what the gate gives.
     np.testing.assert_array_equal(some["refined_labels"], some["labels"])
+
+
+def test_filled_batches_give_the_same_bits_in_any_company():
+    """Also of refined tokens: the gate opens for about half of them."""
+    model = make_model(refiner_head_width=20)
+    sentences = [sentence.tokens for sentence in make_sentences("IOB2", 40)]
+    u = np.concatenate([answer.uncertainty for answer in tag(model, sentences)])
+    model.threshold, model.refine_all = float(np.median(u)), False
+
+    def tag_parts(size, **options):
+        parts = (sentences[k : k + size] for k in range(0, len(sentences), size))
+        return [answer for part in parts for answer in tag_stream(model, part, **options)]
+
+    whole = tag_parts(40, fill_rows=True)
+    assert any(any(answer.refined) for answer in whole)
+    for size, batch_size in ((1, 256), (7, 256), (40, 5)):
+        assert tag_parts(size, batch_size=batch_size, fill_rows=True) == whole
 
 
 def test_refining_nothing_is_possible():

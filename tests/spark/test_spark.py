@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import uanet_tf
-from uanet_tf.commands import runner, spark_tag
+from uanet_tf.commands import runner, spark_tag, tag
 from uanet_tf.errors import InputError
 from uanet_tf.spark import session as session_module
 
@@ -117,13 +117,21 @@ def call(capsys):
     return call
 
 
-def lines_of(folder):
+def text_of(folder):
     """The lines of the parts, in their order."""
-    return [
-        json.loads(line)
-        for part in sorted(folder.glob("part-*"))
-        for line in part.read_text(encoding="utf-8").splitlines()
-    ]
+    return "".join(part.read_text(encoding="utf-8") for part in sorted(folder.glob("part-*")))
+
+
+def lines_of(folder):
+    return [json.loads(line) for line in text_of(folder).splitlines()]
+
+
+def tag_file(run_dir, data, output):
+    """What ``uanet tag`` writes, in this process."""
+    tag.FLAGS.unparse_flags()
+    flags = [f"--run_dir={run_dir}", f"--input={data}", f"--output={output}"]
+    assert runner.exit_code(tag.main, tag.FLAGS, ["p", *flags, "--output_format=jsonl"]) == 0
+    return output.read_text(encoding="utf-8")
 
 
 @pytest.mark.process
@@ -150,6 +158,22 @@ def test_files(call, run_dir, sentences, expected, tmp_path):
     output = tmp_path / "out2"
     assert call(f"--run_dir={run_dir}", f"--input={conll}", f"--output={output}") == (0, "")
     assert [line["labels"] for line in lines_of(output)] == [each.labels for each in expected]
+
+
+@pytest.mark.process
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("partitions", [1, 2, 4])
+def test_the_same_bytes_as_one_process(call, run_dir, sentences, tmp_path, partitions):
+    data, output = tmp_path / "in.jsonl", tmp_path / "out"
+    rows = sentences * 10 * partitions
+    lines = [
+        json.dumps({"id": n, "tokens": words, "more": "x" * 100}) for n, words in enumerate(rows)
+    ]
+    data.write_text("\n".join(lines), encoding="utf-8")
+    flags = [f"--run_dir={run_dir}", f"--input={data}", f"--output={output}"]
+    assert call(*flags, f"--partitions={partitions}") == (0, "")
+    assert len([part for part in output.glob("part-*") if part.stat().st_size]) == partitions
+    assert text_of(output) == tag_file(run_dir, data, tmp_path / "whole.jsonl")
 
 
 @pytest.mark.process
@@ -208,7 +232,7 @@ def descendants(pid):
 
 @pytest.mark.process
 @pytest.mark.usefixtures("spark_is_here")
-def test_an_executor_is_killed(run_dir, sentences, expected, tmp_path):
+def test_an_executor_is_killed(run_dir, sentences, tmp_path):
     """``local-cluster``: a master and workers and executors in processes of their own."""
     copies = 40
     data, output = tmp_path / "in.jsonl", tmp_path / "out"
@@ -250,10 +274,7 @@ def test_an_executor_is_killed(run_dir, sentences, expected, tmp_path):
     killer.join()
     assert process.returncode == 0, err[-2000:]
     assert killed
-    found = lines_of(output)
-    assert [line["id"] for line in found] == list(range(len(sentences) * copies))
-    for line, answer in zip(found, expected * copies, strict=True):
-        assert_same(line, answer)
+    assert text_of(output) == tag_file(run_dir, data, tmp_path / "whole.jsonl")
 
 
 # --------------------------------------------------------------------------------- Java

@@ -8,6 +8,7 @@ import pytest
 from tests.tagging.fake_model import FakeModel, InstantModel
 from uanet_tf.data.tag_schemes import Span
 from uanet_tf.errors import InputError
+from uanet_tf.row_multiple import ROW_MULTIPLE
 from uanet_tf.tagging import sentence_stream
 from uanet_tf.tagging.sentence_stream import tag, tag_stream
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
@@ -45,6 +46,31 @@ def test_order_and_answers_do_not_depend_on_batching(window, batch_size, batch_t
     for batch in model.batches:
         assert len(batch) <= batch_size
         assert len(batch) == 1 or len(batch) * max(map(len, batch)) <= batch_tokens
+
+
+@pytest.mark.parametrize("batch_size", [1, 20, 256])
+def test_batches_filled_up_give_the_same_answers(batch_size):
+    sentences = random_sentences(150)
+    model = FakeModel()
+    filled = list(tag_stream(model, sentences, batch_size=batch_size, fill_rows=True))
+    assert filled == tag(FakeModel(), sentences)
+    for batch in model.batches:
+        assert len(batch) % ROW_MULTIPLE == 0
+        assert len(batch) <= max(batch_size, ROW_MULTIPLE)
+
+
+def test_long_rows_are_filled_up_to_a_multiple_of_cells():
+    shapes = []
+
+    class Wide(InstantModel):
+        def tag_batch(self, tokens, lengths):
+            shapes.append(tokens.shape)
+            return super().tag_batch(tokens, lengths)
+
+    for length in (3, 128, 129, 255, 257, 511):
+        (answer,) = tag_stream(Wide(), [["p0"] * length], fill_rows=True)
+        assert len(answer.labels) == length
+    assert shapes == [(16, 3), (16, 128), (8, 130), (8, 256), (4, 260), (4, 512)]
 
 
 def test_batches_are_of_like_length():

@@ -4,12 +4,15 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from uanet_tf.ops.fill_rows import fill_rows
+
 
 class QueryTokens(NamedTuple):
     """K tokens of a batch, at most Q of a sentence.
 
     Attention needs them as a block, sentence by sentence, with fillers where a sentence has fewer
-    than Q. All else is computed for each token by itself, so K rows are enough there.
+    than Q. All else is computed for each token by itself, so K rows are enough there. The first
+    of all tokens may follow them, again and again, for K to be a multiple.
 
     Attributes:
       positions: [B, Q] int32, their positions in the sentence; fillers are other positions.
@@ -24,8 +27,8 @@ class QueryTokens(NamedTuple):
     tokens: tf.Tensor
 
     @classmethod
-    def of_mask(cls, wanted: tf.Tensor) -> "QueryTokens":
-        """The tokens that are True in ``wanted`` [B, T]."""
+    def of_mask(cls, wanted: tf.Tensor, multiple: int | tf.Tensor = 1) -> "QueryTokens":
+        """The tokens that are True in ``wanted`` [B, T]; K is a multiple."""
         counts = tf.reduce_sum(tf.cast(wanted, tf.int32), axis=1)
         most = tf.reduce_max(counts)  # Q
         # Among equals top_k takes the leftmost: wanted tokens in order, then fillers.
@@ -34,7 +37,7 @@ class QueryTokens(NamedTuple):
         tokens = _indices(wanted)
         first = tf.cumsum(counts, exclusive=True)[:, tf.newaxis]  # [B, 1]
         places = tf.minimum(first + tf.range(most), tf.size(tokens) - 1)
-        return cls(positions, places, slots, tokens)
+        return cls(positions, places, fill_rows(slots, multiple), fill_rows(tokens, multiple))
 
     def rows(self, inputs: tf.Tensor) -> tf.Tensor:
         """Their rows [K, D] of ``inputs`` [B, T, D]."""

@@ -40,7 +40,7 @@ class TagLines:
         sizes: dict[str, Any] = {"batch_size": self.batch_size, "batch_tokens": self.batch_tokens}
         stream = io.StringIO()
         write = sentence_output.make_writer("jsonl", stream, threshold=None)
-        for row, answers in tag_rows(model, rows, **sizes):
+        for row, answers in tag_rows(model, rows, fill_rows=True, **sizes):
             if row.error is None:
                 write(row, answers)
             else:

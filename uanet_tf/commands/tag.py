@@ -142,7 +142,14 @@ def _parts(rows: Iterator[InputRow], model: Any) -> Iterator[Iterable[InputRow]]
 
 def _tag(model: Any, rows: Iterable[InputRow]) -> Iterator[tuple[InputRow, list[TaggedSentence]]]:
     """Pairs each row with its answers; holds those in between only."""
-    return tag_rows(model, rows, batch_size=FLAGS.batch_size, batch_tokens=FLAGS.batch_tokens)
+    return tag_rows(
+        model,
+        rows,
+        batch_size=FLAGS.batch_size,
+        batch_tokens=FLAGS.batch_tokens,
+        # The same bytes, however the input is cut into parts. TensorFlow Lite reads single rows.
+        fill_rows=FLAGS.model is None,
+    )
 
 
 @contextlib.contextmanager

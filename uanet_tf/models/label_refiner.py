@@ -12,8 +12,10 @@ from uanet_tf.models.dropout_seeds import RefinerSeed
 from uanet_tf.models.parts import make_representation
 from uanet_tf.ops.cross_entropy import masked_cross_entropy
 from uanet_tf.ops.dropout import fold_in
+from uanet_tf.ops.fill_rows import fill_rows, rows_multiple_of
 from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
 from uanet_tf.representation.representation import OF_SENTENCES, Features, Representation
+from uanet_tf.row_multiple import ROW_MULTIPLE
 
 
 class LabelRefiner(tf.keras.layers.Layer):
@@ -64,10 +66,10 @@ class LabelRefiner(tf.keras.layers.Layer):
             return self._refined(features, draft)
         # Sentences are independent of one another, so leaving some out changes no other.
         wanted &= draft.mask
-        rows = tf.where(tf.reduce_any(wanted, axis=1))  # [R, 1]
+        rows = tf.where(tf.reduce_any(wanted, axis=1))[:, 0]  # [R]
         return tf.cond(
             tf.size(rows) > 0,
-            lambda: self._refined_tokens(features, draft, wanted, rows[:, 0]),
+            lambda: self._refined_tokens(features, draft, wanted, rows),
             lambda: draft.probabilities,
         )
 
@@ -117,8 +119,18 @@ class LabelRefiner(tf.keras.layers.Layer):
         self, features: Features, draft: Draft, wanted: tf.Tensor, rows: tf.Tensor
     ) -> tf.Tensor:
         """Refines the tokens ``wanted`` of the sentences ``rows`` [R]."""
+        multiple = rows_multiple_of(tf.shape(wanted)[0])
+        filled = fill_rows(rows, multiple)
         of_sentences = {name: features[name] for name in OF_SENTENCES if name in features}
-        part = {**features, **{k: tf.gather(v, rows) for k, v in of_sentences.items()}}
-        query_tokens = QueryTokens.of_mask(tf.gather(wanted, rows))
-        refined = self._refined(part, draft.rows(rows), query_tokens)  # [K, C]
-        return tf.tensor_scatter_nd_update(draft.probabilities, tf.where(wanted), refined)
+        part = {**features, **{k: tf.gather(v, filled) for k, v in of_sentences.items()}}
+        # A row that only fills up wants nothing.
+        is_row = tf.sequence_mask(tf.size(rows), tf.size(filled))
+        queries = QueryTokens.of_mask(
+            tf.gather(wanted, filled) & is_row[:, tf.newaxis],
+            tf.where(multiple > 1, ROW_MULTIPLE, 1),
+        )
+        refined = self._refined(part, draft.rows(filled), queries)  # [K, C]
+        places = tf.where(wanted)
+        return tf.tensor_scatter_nd_update(
+            draft.probabilities, places, refined[: tf.shape(places)[0]]
+        )

@@ -72,6 +72,7 @@ class TagBatches:
             [row.tokens for row in rows if row.tokens],
             batch_size=self.batch_size,
             batch_tokens=self.batch_tokens,
+            fill_rows=True,
         )
         return [_answer(row, tagged) for row in rows], [row.error for row in rows]
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from uanet_tf.data import tag_schemes
 from uanet_tf.errors import InputError
+from uanet_tf.row_multiple import ROW_MULTIPLE, round_up, row_multiple
 from uanet_tf.tagging import windows
 from uanet_tf.tagging.parallel_batches import ordered_map, threads_for
 from uanet_tf.tagging.tagged_sentence import TaggedSentence, TaggedSentences
@@ -73,6 +74,7 @@ def tag_stream(
     batch_size: int = BATCH_SIZE,
     batch_tokens: int = BATCH_TOKENS,
     window: int = WINDOW_SENTENCES,
+    fill_rows: bool = False,
 ) -> Iterator[TaggedSentence]:
     """Like ``tag``, for a stream of any length: answers in order, in constant memory.
 
@@ -83,6 +85,9 @@ def tag_stream(
       batch_tokens: most tokens in a batch, padding included.
       window: sentences that are read ahead and sorted by length; 1 answers each sentence
         before the next is read.
+      fill_rows: fill small batches up with copies, so that the scores of a sentence are the same
+        to the last bit whatever else is tagged, where each batch runs on one thread. Costs time
+        where few sentences are tagged at once.
 
     Yields:
       One TaggedSentence for each sentence, in the order given.
@@ -99,20 +104,24 @@ def tag_stream(
     for name, value in sizes.items():
         if value < 1:
             raise InputError(f"{name} must be at least 1. Received: {value}")
-    return _stream(model, sentences, batch_size, batch_tokens, window)
+    return _stream(model, sentences, _Sizes(batch_size, batch_tokens, fill_rows), window)
+
+
+class _Sizes(NamedTuple):
+    """How batches are made, see ``tag_stream``."""
+
+    batch_size: int
+    batch_tokens: int
+    fill_rows: bool
 
 
 def _stream(
-    model: Any,
-    sentences: Iterable[Sequence[str]],
-    batch_size: int,
-    batch_tokens: int,
-    window: int,
+    model: Any, sentences: Iterable[Sequence[str]], sizes: _Sizes, window: int
 ) -> Iterator[TaggedSentence]:
     checked = map(_checked, sentences, itertools.count())
     for chunk in _chunks(checked, window):
         lengths = np.fromiter(map(len, chunk), dtype=np.int64, count=len(chunk))
-        answers = _tag_chunk(model, chunk, lengths, batch_size, batch_tokens)
+        answers = _tag_chunk(model, chunk, lengths, sizes)
         labels = {
             name: _label_strings(model, answers[name], lengths)
             for name in ("labels", "draft_labels", "refined_labels")
@@ -204,31 +213,31 @@ def _cut_pieces(lengths: np.ndarray, max_tokens: int) -> _Pieces:
     return _Pieces(*columns)
 
 
-def _batches(lengths: np.ndarray, batch_size: int, batch_tokens: int) -> Iterator[np.ndarray]:
+def _batches(lengths: np.ndarray, sizes: _Sizes) -> Iterator[np.ndarray]:
     """Yields the piece numbers of each batch, longest pieces first.
 
     A batch holds at most ``batch_size`` pieces and ``batch_tokens`` tokens with padding, but
     at least one piece. Once it holds ``_FULL_TOKENS`` it takes no shorter piece, since that
-    would have to be padded.
+    would have to be padded; nor, with ``fill_rows``, once it has a multiple of rows besides.
     """
     order = np.argsort(-lengths, kind="stable")
     lengths = lengths[order]
     start = 0
     while start < len(order):
         width = int(lengths[start])
-        most = max(1, min(batch_size, batch_tokens // width))
+        most = max(1, min(sizes.batch_size, sizes.batch_tokens // width))
         as_long = int(np.searchsorted(-lengths, -width, side="right")) - start
-        count = min(most, max(as_long, -(-_FULL_TOKENS // width)))
+        count = max(as_long, -(-_FULL_TOKENS // width))
+        if sizes.fill_rows:
+            multiple = row_multiple(width)
+            count, most = round_up(count, multiple), max(multiple, most - most % multiple)
+        count = min(most, count)
         yield order[start : start + count]
         start += count
 
 
 def _tag_chunk(
-    model: Any,
-    chunk: list[list[str]],
-    lengths: np.ndarray,
-    batch_size: int,
-    batch_tokens: int,
+    model: Any, chunk: list[list[str]], lengths: np.ndarray, sizes: _Sizes
 ) -> dict[str, np.ndarray]:
     """Runs the model over a chunk; returns its answers for all tokens, [N] or [N, C] each."""
     tokens = np.array(list(itertools.chain.from_iterable(chunk)), dtype=object)
@@ -243,20 +252,37 @@ def _tag_chunk(
         real = column < batch.length[:, None]  # [B, T]
         padded = np.full(real.shape, "", dtype=object)
         padded[real] = tokens[position[real]]
-        answer = model.tag_batch(padded, batch.length.astype(np.int32))
+        row_lengths = batch.length.astype(np.int32)
+        if sizes.fill_rows:
+            answer = _tag_filled(model, padded, row_lengths)
+        else:
+            answer = model.tag_batch(padded, row_lengths)
         kept = (column >= batch.keep_start[:, None]) & (column < batch.keep_end[:, None])
         return position[kept], {name: answer[name][kept] for name in _DTYPES if name in answer}
 
     threads = threads_for(model)
     # Long sentences: batches that run at once share the memory of one, as far as each stays full.
-    most_tokens = min(batch_tokens, max(_FULL_TOKENS, batch_tokens // threads))
-    batches = _batches(pieces.length, batch_size, most_tokens)
+    share = max(_FULL_TOKENS, sizes.batch_tokens // threads)
+    batches = _batches(pieces.length, sizes._replace(batch_tokens=min(sizes.batch_tokens, share)))
     for target, answer in ordered_map(run, batches, threads):
         for name, values in answer.items():
             shape = (len(tokens), *values.shape[1:])
             flat = answers.setdefault(name, np.zeros(shape, dtype=_DTYPES[name]))
             flat[target] = values
     return answers
+
+
+def _tag_filled(model: Any, tokens: np.ndarray, lengths: np.ndarray) -> dict[str, np.ndarray]:
+    """Tags a batch, [B, T] tokens, that is filled up to a multiple of rows, with its rows again."""
+    rows, width = tokens.shape
+    multiple = row_multiple(width)
+    # The cells are a multiple of ROW_MULTIPLE in any case.
+    column = np.arange(round_up(width, ROW_MULTIPLE // multiple))
+    row = np.arange(round_up(rows, multiple)) % rows
+    filled = np.full((len(row), len(column)), "", dtype=object)
+    filled[:, :width] = tokens[row]
+    answer = model.tag_batch(filled, lengths[row])
+    return {name: values[:rows, :width] for name, values in answer.items()}
 
 
 def _label_strings(model: Any, positions: np.ndarray, lengths: np.ndarray) -> list[str]:

@@ -1,0 +1,23 @@
+"""How many rows a batch is filled up to, so that no score depends on the other rows.
+
+Eigen computes the last elements of an array, and the last rows of a product, by other instructions
+than the rest: with 3 or with 5 rows the last bit of a row's score may differ. It does not where
+rows come in multiples of the floats that the widest registers (512 bits) hold.
+"""
+
+ROW_MULTIPLE = 16
+# Wider rows are long enough to need fewer of them; what they cost is bounded by this.
+_MOST_TOKENS = 128 * ROW_MULTIPLE
+
+
+def row_multiple(width: int) -> int:
+    """Rows of ``width`` tokens come in multiples of this, a power of 2 up to ROW_MULTIPLE."""
+    multiple = ROW_MULTIPLE
+    while multiple > 1 and multiple * width > _MOST_TOKENS:
+        multiple //= 2
+    return multiple
+
+
+def round_up(number: int, multiple: int) -> int:
+    """The least multiple that is not below ``number``."""
+    return -(-number // multiple) * multiple
