@@ -10,9 +10,9 @@ from absl import flags
 from tests.models.contract_setup import FreshProcess, make_sentences, make_vocabulary, pad, small
 from tests.models.model_contract import CHECKS, ModelContract
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
-from uanet_tf.config import Config
+from uanet_tf.config import Config, iter_options
+from uanet_tf.data.tag_schemes import SCHEMES
 from uanet_tf.models.build import make_tagger
-from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS
 
 FLAGFILES = {path.stem: path for path in (Path(__file__).parents[2] / "configs").glob("*.flags")}
 
@@ -24,6 +24,8 @@ SYSTEMS: dict[str, tuple[dict[str, Any], str | None]] = {
             "refiner_embeddings": "shared",
             "label_input": "argmax",
             "label_layers": "last",
+            "label_residual": "none",
+            "label_attention": "others",
             "uncertainty": "mutual_information",
         },
         "IOB1",
@@ -149,11 +151,25 @@ def test_names():
     assert set(COVER) <= set(NAMES)
 
 
-def test_each_part_is_in_the_cover():
-    configs = [config_of(name) for name in COVER]
-    assert {config.representation.representation for config in configs} == set(REPRESENTATIONS)
-    assert {config.encoder.encoder for config in configs} == set(ENCODERS)
-    assert {config.decoder.decoder for config in configs} == set(DECODERS)
+def missing(names) -> dict[str, set[str]]:
+    """By setting of a model, the choices that none of these systems has."""
+    configs = [config_of(name) for name in names]
+    found = {}
+    for group, field, _ in iter_options(Config()):
+        seen = {getattr(getattr(config, group), field.name) for config in configs}
+        choices = set(field.metadata["choices"] or ()) - seen
+        if choices and group in ("representation", "encoder", "decoder", "inference"):
+            found[field.name] = choices
+    return found
+
+
+def test_each_part_and_each_choice_is_in_the_cover():
+    # The head of one pass has to be trained: tests/training/test_distillation.py.
+    untrained = {"sampling": {"distilled"}}
+    assert missing(NAMES) == untrained
+    # `make test` has the refiner without labels in tests/refiner/.
+    assert missing(COVER) == untrained | {"label_input": {"none"}}
+    assert {scheme for _, scheme in SYSTEMS.values()} | {"IOB2"} == {*SCHEMES, None}
 
 
 @pytest.mark.parametrize(("name", "other"), LIKE.items())

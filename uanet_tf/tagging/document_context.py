@@ -13,7 +13,7 @@ S = TypeVar("S", bound=InDocument)
 
 
 def tag_in_context(
-    model: Any, sentences: Iterable[S], *, alone: bool = False, **options: int
+    model: Any, sentences: Iterable[S], *, alone: bool = False, **options: Any
 ) -> Iterator[tuple[S, TaggedSentence]]:
     """Like ``tag_stream``, for sentences of files; each with its answer, in order.
 
