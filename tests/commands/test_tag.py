@@ -174,6 +174,19 @@ def test_lines_out_for_lines_in(tmp_path, run_dir, model, call, kind, progress):
     assert [row.rpartition(" ")[0] for row in answers[:-1]] == rows
 
 
+@pytest.mark.parametrize(
+    ("kind", "lines", "rows"), [("file", 3, 16), ("fifo", 3, 3), ("fifo", 20, 32)]
+)
+def test_batches_are_filled_up_unless_somebody_waits(
+    tmp_path, run_dir, model, call, kind, lines, rows
+):
+    with source(kind, b"p0 NN O\n\n" * lines, tmp_path) as path:
+        flags = [f"--input={path}", f"--output={tmp_path / 'output'}", "--format=conll"]
+        assert call(tag, f"--run_dir={run_dir}", *flags) == 0
+    assert [len(batch) for batch in model.batches] == [rows]
+    assert (tmp_path / "output").read_text().count("B-PER") == lines
+
+
 @pytest.mark.process
 def test_a_real_shell(tmp_path, run_dir):
     (tmp_path / "in.conll").write_text("-DOCSTART- O\n\n" + "p0 O\n\n" * 5000)

@@ -39,6 +39,7 @@ from uanet_tf.commands.output_file import STDOUT, open_output
 from uanet_tf.commands.sentence_input import InputRow
 from uanet_tf.data.text_lines import GZIP_MAGIC
 from uanet_tf.errors import InputError
+from uanet_tf.row_multiple import ROW_MULTIPLE
 from uanet_tf.tagging import sentence_stream
 from uanet_tf.tagging.row_tagging import tag_rows
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
@@ -142,13 +143,15 @@ def _parts(rows: Iterator[InputRow], model: Any) -> Iterator[Iterable[InputRow]]
 
 def _tag(model: Any, rows: Iterable[InputRow]) -> Iterator[tuple[InputRow, list[TaggedSentence]]]:
     """Pairs each row with its answers; holds those in between only."""
+    # Somebody waits for the answers to a few lines that have come by themselves.
+    is_awaited = isinstance(rows, list) and len(rows) < ROW_MULTIPLE
     return tag_rows(
         model,
         rows,
         batch_size=FLAGS.batch_size,
         batch_tokens=FLAGS.batch_tokens,
         # The same bytes, however the input is cut into parts. TensorFlow Lite reads single rows.
-        fill_rows=FLAGS.model is None,
+        fill_rows=FLAGS.model is None and not is_awaited,
     )
 
 
