@@ -218,7 +218,8 @@ def _batches(lengths: np.ndarray, sizes: _Sizes) -> Iterator[np.ndarray]:
 
     A batch holds at most ``batch_size`` pieces and ``batch_tokens`` tokens with padding, but
     at least one piece. Once it holds ``_FULL_TOKENS`` it takes no shorter piece, since that
-    would have to be padded; nor, with ``fill_rows``, once it has a multiple of rows besides.
+    would have to be padded. With ``fill_rows`` there is a multiple of pieces in it, as long as
+    there are pieces.
     """
     order = np.argsort(-lengths, kind="stable")
     lengths = lengths[order]
