@@ -86,8 +86,8 @@ def tag_stream(
       window: sentences that are read ahead and sorted by length; 1 answers each sentence
         before the next is read.
       fill_rows: fill small batches up with copies, so that the scores of a sentence are the same
-        to the last bit whatever else is tagged, where each batch runs on one thread. Costs time
-        where few sentences are tagged at once.
+        to the last bit whatever else is tagged, where each batch runs on one thread. A batch then
+        has at least 16 rows, fewer only of long sentences: it costs time where few are tagged.
 
     Yields:
       One TaggedSentence for each sentence, in the order given.
