@@ -57,6 +57,10 @@ LONGEST = (
     "tests/benchmarks/",
     "tests/training/",
     "tests/commands/",
+    "tests/test_readme.py",
+    "tests/chaos/",
+    "tests/test_package.py",
+    "tests/notebooks/",
 )
 
 
