@@ -1,6 +1,7 @@
 """The runtime of TensorFlow Lite files: ai-edge-litert, or TensorFlow where that is installed."""
 
 import os
+import pathlib
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -23,20 +24,25 @@ OUTPUTS = {
 OPTIONAL_OUTPUTS = {"accepted"}  # of a run with a target precision
 
 
-def make_runner(path: str | os.PathLike[str]) -> Run:
+def make_runner(path: str | os.PathLike[str], content: bytes | None = None) -> Run:
     """A function from word ids [1, T] and character ids [1, T, W] to the graph's outputs.
 
-    The function is for one thread at a time. The file is mapped, so several runners of one file
-    share its weights.
+    The function is for one thread at a time. Several runners share the weights.
+
+    Args:
+      path: of the file, which is mapped into memory.
+      content: of the file, used in its place.
 
     Raises:
       InputError: no runtime is installed, or the file is no model with that signature.
     """
     interpreter_class, resolvers, schema = _runtime()
     try:
-        _check_operations(path, schema)
+        read = pathlib.Path(path).read_bytes() if content is None else content
+        _check_operations(path, read, schema)
         interpreter = interpreter_class(
-            model_path=os.fspath(path),
+            model_path=os.fspath(path) if content is None else None,
+            model_content=content,
             num_threads=1,
             # Delegates accept only graphs of fixed sizes, and print a message for each file.
             experimental_op_resolver_type=resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
@@ -61,13 +67,11 @@ def make_runner(path: str | os.PathLike[str]) -> Run:
     return run
 
 
-def _check_operations(path: str | os.PathLike[str], schema: Any) -> None:
+def _check_operations(path: str | os.PathLike[str], content: bytes, schema: Any) -> None:
     """Raises InputError for an operation that is not TensorFlow Lite's own.
 
     TensorFlow's interpreter runs TensorFlow's operations too, and some of those write files.
     """
-    with open(path, "rb") as stream:
-        content = stream.read()
     try:
         model = schema.Model.GetRootAs(content, 0)
         codes = [model.OperatorCodes(k) for k in range(model.OperatorCodesLength())]

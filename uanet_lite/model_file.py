@@ -1,6 +1,7 @@
 """Reading a TensorFlow Lite file of ``export.py --tflite``: settings, labels and vocabulary."""
 
 import dataclasses
+import io
 import json
 import math
 import os
@@ -46,13 +47,17 @@ class ModelFile:
     tokenizer: Tokenizer
 
 
-def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
+def read_model_file(path: str | os.PathLike[str], content: bytes | None = None) -> ModelFile:
     """Reads the files appended to the graph of a .tflite file.
+
+    Args:
+      path: of the file.
+      content: of the file, used in its place.
 
     Raises:
       InputError: no such file, or one that ``export.py --tflite`` did not write.
     """
-    files = _read_archive(path)
+    files = _read_archive(path, content)
     for name in (_SETTINGS, _LABELS, _CHARS):
         if name not in files:
             raise InputError(f"{path} holds no {name}: name a file that export.py --tflite wrote.")
@@ -74,9 +79,9 @@ def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
     return ModelFile(settings, labels, words, chars, tokenizer)
 
 
-def _read_archive(path: str | os.PathLike[str]) -> dict[str, bytes]:
+def _read_archive(path: str | os.PathLike[str], content: bytes | None) -> dict[str, bytes]:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(path if content is None else io.BytesIO(content)) as archive:
             items = [item for item in archive.infolist() if item.filename in _NAMES]
             # As they are written; what is packed could unpack to any size.
             stored = all(item.compress_type == zipfile.ZIP_STORED for item in items)

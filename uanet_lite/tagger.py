@@ -39,6 +39,8 @@ class Tagger:
     Args:
       path: the file.
       threads: sentences that ``tag`` and ``tag_stream`` work on at the same time.
+      content: of the file, used in its place. Without it the file is mapped into memory, and must
+        not be written to while the tagger is used.
 
     Attributes:
       settings: the file's settings.json.
@@ -60,10 +62,12 @@ class Tagger:
     'Riverton'
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, threads: int = 1):
+    def __init__(
+        self, path: str | os.PathLike[str], *, threads: int = 1, content: bytes | None = None
+    ):
         if threads < 1:
             raise InputError(f"threads must be at least 1. Received: {threads}")
-        file = read_model_file(path)
+        file = read_model_file(path, content)
         self.settings = file.settings
         gamma = file.settings["threshold"]
         self.threshold = None if gamma is None else float(gamma)
@@ -79,9 +83,9 @@ class Tagger:
             lowercase=file.settings["lowercase_words"],
             max_chars=file.settings["max_chars"],
         )
-        self._path = path
+        self._path, self._content = path, content
         self._runners: queue.SimpleQueue[Run] = queue.SimpleQueue()
-        self._runners.put(make_runner(path))
+        self._runners.put(make_runner(path, content))
 
     def tag(self, sentences: Sentence | Iterable[Sentence]) -> list[TaggedSentence]:
         """Tags texts, each one sentence, and lists of words, in any mixture.
@@ -154,7 +158,7 @@ class Tagger:
         try:
             run = self._runners.get_nowait()
         except queue.Empty:
-            run = make_runner(self._path)
+            run = make_runner(self._path, self._content)
         try:
             return run(word_ids[np.newaxis], char_ids[np.newaxis])
         finally:

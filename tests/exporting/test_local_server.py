@@ -17,7 +17,8 @@ def url(exported):
     """A server that warms its models up, as TF Serving does."""
     counts = []
 
-    def load(path):
+    def load(path, name):
+        del name
         model = LoadedModel(path)
         counts.append(warm_up(model))
         return model

@@ -11,6 +11,7 @@ from tests.fuzz.inputs import damaged_bytes, damaged_json, share, to_bytes
 from tests.serving import toy_models
 from uanet_tf.serving.rest_api.handler import Handler
 from uanet_tf.serving.rest_api.limits import Limits
+from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 from uanet_tf.serving.rest_api.model_config import ModelSettings
 from uanet_tf.serving.rest_api.model_manager import ModelManager
 
@@ -28,7 +29,11 @@ ALLOWED = {200, 400, 404, 405, 413, 501, 503, 504}
 def handler(tmp_path_factory):
     folder = tmp_path_factory.mktemp("toy")
     toy_models.write_token_model(folder / "uanet" / "1")
-    manager = ModelManager([ModelSettings("uanet", str(folder / "uanet"))], poll_seconds=0)
+    manager = ModelManager(
+        [ModelSettings("uanet", str(folder / "uanet"))],
+        lambda path, name: LoadedModel(path),
+        poll_seconds=0,
+    )
     manager.start()
     yield Handler(manager, Limits(body_bytes=1 << 16, tokens=1_000, answer_seconds=10))
     assert manager.stop()

@@ -33,7 +33,7 @@ def in_thread(
 ) -> Iterator[str]:
     """Serves in this process, which has TensorFlow loaded already; gives the URL."""
     allowed = Limits(**{"body_bytes": 1 << 20, **limits})
-    manager = ModelManager(models, load or LoadedModel, poll_seconds=0)
+    manager = ModelManager(models, load or _load, poll_seconds=0)
     manager.start()
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)
     with ThreadPoolExecutor(threads) as executor:
@@ -47,6 +47,11 @@ def in_thread(
             server.should_exit = True
             thread.join()
     assert manager.stop()
+
+
+def _load(path: str, name: str) -> LoadedModel:
+    del name
+    return LoadedModel(path)
 
 
 class ServerProcess:

@@ -12,7 +12,6 @@ import contextlib
 import os
 import socket
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -22,7 +21,7 @@ from uanet_tf.commands import runner
 from uanet_tf.errors import InputError
 from uanet_tf.serving.rest_api.limits import Limits
 from uanet_tf.serving.rest_api.model_config import ModelSettings, read_model_config
-from uanet_tf.serving.rest_api.model_folder import find_models
+from uanet_tf.serving.rest_api.model_folder import TEXT_ENDING, find_models, lite_files
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_string("model_name", "default", "Name of the model.", flag_values=FLAGS)
@@ -112,11 +111,14 @@ flags.DEFINE_boolean(
     "Play the requests in assets.extra/tf_serving_warmup_requests before a version serves.",
     flag_values=FLAGS,
 )
-for _name, _what in (("intra", "Threads of one operation"), ("inter", "Operations at once")):
+for _name, _what in (
+    ("intra", "Threads of one operation; with a TensorFlow Lite file, sentences at once"),
+    ("inter", "Operations at once"),
+):
     flags.DEFINE_integer(
         f"tensorflow_{_name}_op_parallelism",
         0,
-        f"{_what}; 0: as many as TensorFlow chooses.",
+        f"{_what}; 0: as many as TensorFlow chooses, or as there are cores.",
         lower_bound=0,
         flag_values=FLAGS,
     )
@@ -171,14 +173,14 @@ def _bind(host: str, port: int) -> socket.socket:
 
 def _serve(models: list[ModelSettings], listener: socket.socket) -> bool:
     """Runs the server to its end; False if a load is still going on."""
-    # TensorFlow and the web server are loaded only for good arguments.
+    # The web server, and later TensorFlow, are loaded only for good arguments.
     from uanet_tf.serving.rest_api.app import make_app
     from uanet_tf.serving.rest_api.handler import Handler
     from uanet_tf.serving.rest_api.model_manager import ModelManager
     from uanet_tf.serving.rest_api.web_server import serve
 
     poll_seconds, limits = FLAGS.file_system_poll_wait_seconds, _limits()
-    manager = ModelManager(models, _loader(), poll_seconds=poll_seconds)
+    manager = ModelManager(models, _load, poll_seconds=poll_seconds)
     manager.start()
     if poll_seconds == 0 and (error := manager.first_error()):
         raise InputError(error)
@@ -203,8 +205,22 @@ def _limits() -> Limits:
     )
 
 
-def _loader() -> Callable[[str], Any]:
-    """What makes a model of a version's directory, warmed up."""
+def _load(path: str, name: str) -> Any:
+    """Makes a model of a version's directory, warmed up."""
+    from uanet_tf.serving.rest_api.lite_model import LiteModel
+
+    if not lite_files(path):
+        return _load_saved_model(path)
+    return LiteModel(
+        path,
+        text=name.endswith(TEXT_ENDING),
+        threads=FLAGS.tensorflow_intra_op_parallelism or os.cpu_count() or 1,
+        timeout_ms=FLAGS.rest_api_timeout_in_ms,
+    )
+
+
+def _load_saved_model(path: str) -> Any:
+    # TensorFlow, only for those who need it.
     from tensorflow.core.protobuf import config_pb2
 
     from uanet_tf.serving.rest_api.loaded_model import LoadedModel
@@ -216,18 +232,14 @@ def _loader() -> Callable[[str], Any]:
         allow_soft_placement=True,
     )
     session_config.gpu_options.allow_growth = True
-
-    def load(path: str) -> LoadedModel:
-        model = LoadedModel(path, session_config, timeout_ms=FLAGS.rest_api_timeout_in_ms)
-        if FLAGS.enable_model_warmup:
-            try:
-                warm_up(model)
-            except BaseException:
-                model.close()
-                raise
-        return model
-
-    return load
+    model = LoadedModel(path, session_config, timeout_ms=FLAGS.rest_api_timeout_in_ms)
+    if FLAGS.enable_model_warmup:
+        try:
+            warm_up(model)
+        except BaseException:
+            model.close()
+            raise
+    return model
 
 
 def _url(listener: socket.socket) -> str:

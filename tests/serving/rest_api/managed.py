@@ -31,7 +31,8 @@ class Loader:
     def __init__(self):
         self.loaded = []
 
-    def __call__(self, path):
+    def __call__(self, path, name):
+        assert name == "m"
         self.loaded.append(path)
         files = {file.name for file in pathlib.Path(path).iterdir()}
         if "broken" in files:

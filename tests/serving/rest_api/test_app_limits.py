@@ -222,7 +222,9 @@ def test_connections_beyond_the_limit_are_told(toy_folder):
 def stuck(tmp_path):
     (tmp_path / "1").mkdir()
     model = Stuck()
-    with in_thread([ModelSettings("m", str(tmp_path))], load=lambda path: model, threads=2) as url:
+    with in_thread(
+        [ModelSettings("m", str(tmp_path))], load=lambda path, name: model, threads=2
+    ) as url:
         yield url, model
         model.go_on.set()
 
@@ -254,7 +256,7 @@ def test_no_answer_takes_longer_than_allowed(tmp_path):
     (tmp_path / "1").mkdir()
     model = Stuck()
     settings = [ModelSettings("m", str(tmp_path))]
-    with in_thread(settings, load=lambda path: model, threads=2, answer_seconds=0.5) as url:
+    with in_thread(settings, load=lambda path, name: model, threads=2, answer_seconds=0.5) as url:
         results = []
 
         def ask():
@@ -279,7 +281,7 @@ def test_many_tokens_run_one_after_another(tmp_path):
     (tmp_path / "1").mkdir()
     model = Stuck()
     settings = [ModelSettings("m", str(tmp_path))]
-    with in_thread(settings, load=lambda path: model, threads=4, tokens=10) as url:
+    with in_thread(settings, load=lambda path, name: model, threads=4, tokens=10) as url:
         body = json.dumps({"inputs": [1.0] * 6})
         threads = [threading.Thread(target=predict, args=(url, body, "m")) for _ in range(3)]
         for thread in threads:

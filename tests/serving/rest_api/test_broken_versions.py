@@ -56,7 +56,8 @@ def test_a_broken_new_version_leaves_the_old_one_serving(base, loader):
     ],
 )
 def test_no_error_of_a_version_ends_the_looking(base, at_start, error, told, code):
-    def load(path):
+    def load(path, name):
+        del name
         if path.endswith("/2"):
             raise error
         return FakeModel(path)
@@ -79,7 +80,8 @@ def test_no_error_of_a_version_ends_the_looking(base, at_start, error, told, cod
 def test_a_version_is_tried_again_with_growing_pauses(base):
     tries = []
 
-    def load(path):
+    def load(path, name):
+        del name
         tries.append(time.monotonic())
         if len(tries) < 4:
             raise MemoryError

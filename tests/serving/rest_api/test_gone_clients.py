@@ -21,7 +21,7 @@ def served(tmp_path):
     """A server with a thread that runs a model, and one that waits for its turn."""
     (tmp_path / "1").mkdir()
     model, settings = Stuck(), [ModelSettings("m", str(tmp_path))]
-    with in_thread(settings, load=lambda path: model, threads=2, tokens=10) as url:
+    with in_thread(settings, load=lambda path, name: model, threads=2, tokens=10) as url:
         first = threading.Thread(target=predict, args=(url, body(), "m"))
         first.start()
         assert model.started.acquire(timeout=30)

@@ -97,11 +97,11 @@ def test_the_old_version_serves_while_the_new_one_loads(base, loader):
     add(base, 1)
     started, go_on = threading.Event(), threading.Event()
 
-    def slow(path):
+    def slow(path, name):
         if path.endswith("/2"):
             started.set()
             assert go_on.wait(30)
-        return loader(path)
+        return loader(path, name)
 
     manager = make(base, slow)
     manager.start()
@@ -166,7 +166,7 @@ def test_a_model_that_cannot_be_closed(base, caplog):
             raise Fault("no")
 
     add(base, 1)
-    manager = make(base, Clinging)
+    manager = make(base, lambda path, name: Clinging(path))
     manager.start()
     add(base, 2)
     manager.poll()
@@ -219,9 +219,9 @@ def test_looks_again_by_itself_until_it_is_stopped(base, loader):
 def test_stop_tells_of_a_load_that_goes_on(base, loader):
     go_on = threading.Event()
 
-    def stuck(path):
+    def stuck(path, name):
         assert go_on.wait(30)
-        return loader(path)
+        return loader(path, name)
 
     manager = ModelManager([ModelSettings("m", str(base))], stuck, poll_seconds=0.01)
     manager.start()

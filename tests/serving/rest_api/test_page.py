@@ -54,13 +54,15 @@ def test_lists_models_with_versions_and_what_they_read(url):
 
 
 def test_a_model_that_is_not_loaded_is_listed_with_the_reason(tmp_path):
+    from uanet_tf.serving.rest_api.loaded_model import LoadedModel
     from uanet_tf.serving.rest_api.model_config import ModelSettings
     from uanet_tf.serving.rest_api.model_manager import ModelManager
 
     (tmp_path / "broken" / "1").mkdir(parents=True)
     (tmp_path / "empty").mkdir()
     names = ("broken", "empty")
-    manager = ModelManager([ModelSettings(name, str(tmp_path / name)) for name in names])
+    settings = [ModelSettings(name, str(tmp_path / name)) for name in names]
+    manager = ModelManager(settings, lambda path, name: LoadedModel(path))
     manager.poll()
     text = page_answer("GET", "/models.json", manager).body.decode()
     manager.stop()

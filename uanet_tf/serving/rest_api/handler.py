@@ -16,12 +16,12 @@ from uanet_tf.serving.rest_api import (
 )
 from uanet_tf.serving.rest_api.answer import Answer, error_answer, json_answer
 from uanet_tf.serving.rest_api.limits import Limits
-from uanet_tf.serving.rest_api.loaded_model import DEFAULT_SIGNATURE, LoadedModel
 from uanet_tf.serving.rest_api.memory import give_memory_back
 from uanet_tf.serving.rest_api.model_manager import ModelManager
 from uanet_tf.serving.rest_api.open_inference_handler import OpenInferenceHandler
 from uanet_tf.serving.rest_api.page import is_page, page_answer
 from uanet_tf.serving.rest_api.rest_error import RestError, bad_request, unimplemented
+from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE, ServedModel
 from uanet_tf.serving.rest_api.token_budget import TokenBudget, count_tokens
 
 _ORIGIN = re.compile(r"https?://.+")
@@ -108,7 +108,7 @@ class Handler:
 
     def _run(
         self,
-        model: LoadedModel,
+        model: ServedModel,
         signature: str,
         tensors: dict[str, np.ndarray],
         unwanted: threading.Event | None,

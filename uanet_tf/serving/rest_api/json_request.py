@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import tensorflow as tf
 
 from uanet_tf.serving.rest_api.json_values import is_base64, shown, to_array
 from uanet_tf.serving.rest_api.rest_error import RestError, bad_request
@@ -63,12 +62,12 @@ def signature_name(body: Mapping[str, Any]) -> str:
     return name
 
 
-def read_inputs(body: Mapping[str, Any], dtypes: Mapping[str, tf.DType]) -> Inputs:
+def read_inputs(body: Mapping[str, Any], dtypes: Mapping[str, str]) -> Inputs:
     """Makes the tensors of a request.
 
     Args:
       body: the parsed request.
-      dtypes: the inputs of the signature.
+      dtypes: types of the signature's inputs by name.
 
     Raises:
       RestError: 400, or 501 for types that JSON cannot hold; the shapes of the signature are
@@ -86,7 +85,7 @@ def read_inputs(body: Mapping[str, Any], dtypes: Mapping[str, tf.DType]) -> Inpu
     raise bad_request("Missing 'inputs' or 'instances' key")
 
 
-def _from_rows(rows: Any, dtypes: Mapping[str, tf.DType]) -> dict[str, np.ndarray]:
+def _from_rows(rows: Any, dtypes: Mapping[str, str]) -> dict[str, np.ndarray]:
     if type(rows) is not list:
         raise bad_request(f"JSON Value: {shown(rows)} Expecting 'instances' to be an list/array")
     if not rows:
@@ -118,7 +117,7 @@ def _from_rows(rows: Any, dtypes: Mapping[str, tf.DType]) -> dict[str, np.ndarra
 
 def _append(
     columns: dict[str, list[np.ndarray]],
-    dtypes: Mapping[str, tf.DType],
+    dtypes: Mapping[str, str],
     number: int,
     name: str,
     value: Any,
@@ -141,7 +140,7 @@ def _append(
     column.append(array)
 
 
-def _from_columns(inputs: Any, dtypes: Mapping[str, tf.DType]) -> dict[str, np.ndarray]:
+def _from_columns(inputs: Any, dtypes: Mapping[str, str]) -> dict[str, np.ndarray]:
     if not _is_named(inputs):
         if len(dtypes) > 1:
             raise bad_request(

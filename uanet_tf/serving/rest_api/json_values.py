@@ -11,22 +11,22 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
 from uanet_tf.serving.rest_api.rest_error import RestError, bad_request, unimplemented
+from uanet_tf.serving.rest_api.tensor_types import BOOL, FLOATS, STRING, numpy_type
 
 MAX_RANK = 32  # NumPy's own limit
 _SHOWN = 200
 _INT32 = (-(2**31), 2**31 - 1)
 # Literals allowed for each type of integers: TF Serving reads the narrow ones as int32 and cuts.
 _INTEGERS = {
-    tf.int32: _INT32,
-    tf.int16: _INT32,
-    tf.int8: _INT32,
-    tf.uint8: _INT32,
-    tf.int64: (-(2**63), 2**63 - 1),
-    tf.uint32: (0, 2**32 - 1),
-    tf.uint64: (0, 2**64 - 1),
+    "int32": _INT32,
+    "int16": _INT32,
+    "int8": _INT32,
+    "uint8": _INT32,
+    "int64": (-(2**63), 2**63 - 1),
+    "uint32": (0, 2**32 - 1),
+    "uint64": (0, 2**64 - 1),
 }
 
 
@@ -35,7 +35,7 @@ def is_base64(value: Any) -> bool:
     return type(value) is dict and len(value) == 1 and type(value.get("b64")) is str
 
 
-def to_array(value: Any, dtype: tf.DType) -> np.ndarray:
+def to_array(value: Any, dtype: str) -> np.ndarray:
     """A scalar or regular nested list as an array of the type given.
 
     Raises:
@@ -46,7 +46,7 @@ def to_array(value: Any, dtype: tf.DType) -> np.ndarray:
     leaves: list[Any] = []
     _collect(value, shape, 0, leaves)
     # Unknown types fail at their first value, as they do in TF Serving.
-    convert = _converter(dtype) if leaves else (lambda _: np.zeros(0, dtype.as_numpy_dtype))
+    convert = _converter(dtype) if leaves else (lambda _: np.zeros(0, numpy_type(dtype)))
     return convert(leaves).reshape(shape)
 
 
@@ -99,14 +99,14 @@ def _collect(value: Any, shape: list[int], level: int, leaves: list[Any]) -> Non
         _collect(item, shape, level + 1, leaves)
 
 
-def _converter(dtype: tf.DType) -> Callable[[list[Any]], np.ndarray]:
-    if dtype in (tf.float32, tf.float64):
+def _converter(dtype: str) -> Callable[[list[Any]], np.ndarray]:
+    if dtype in FLOATS:
         return lambda leaves: _floats(leaves, dtype)
     if dtype in _INTEGERS:
         return lambda leaves: _integers(leaves, dtype)
-    if dtype == tf.bool:
+    if dtype == BOOL:
         return _booleans
-    if dtype == tf.string:
+    if dtype == STRING:
         return _strings
 
     def refuse(leaves: list[Any]) -> np.ndarray:
@@ -115,7 +115,7 @@ def _converter(dtype: tf.DType) -> Callable[[list[Any]], np.ndarray]:
     return refuse
 
 
-def _floats(leaves: list[Any], dtype: tf.DType) -> np.ndarray:
+def _floats(leaves: list[Any], dtype: str) -> np.ndarray:
     for leaf in leaves:
         if type(leaf) is not float and type(leaf) is not int:
             raise _type_error(leaf, dtype)
@@ -124,22 +124,22 @@ def _floats(leaves: list[Any], dtype: tf.DType) -> np.ndarray:
     except OverflowError:
         raise bad_request("JSON Parse error: Number too big to be stored in double.") from None
     with np.errstate(over="ignore"):  # beyond float32: infinite, as in TF Serving
-        return values.astype(dtype.as_numpy_dtype)
+        return values.astype(numpy_type(dtype))
 
 
-def _integers(leaves: list[Any], dtype: tf.DType) -> np.ndarray:
+def _integers(leaves: list[Any], dtype: str) -> np.ndarray:
     low, high = _INTEGERS[dtype]
     for leaf in leaves:
         if type(leaf) is not int or not low <= leaf <= high:
             raise _type_error(leaf, dtype)
-    wide = np.uint64 if dtype == tf.uint64 else np.int64
-    return np.array(leaves, dtype=wide).astype(dtype.as_numpy_dtype)
+    wide = np.uint64 if dtype == "uint64" else np.int64
+    return np.array(leaves, dtype=wide).astype(numpy_type(dtype))
 
 
 def _booleans(leaves: list[Any]) -> np.ndarray:
     for leaf in leaves:
         if type(leaf) is not bool:
-            raise _type_error(leaf, tf.bool)
+            raise _type_error(leaf, BOOL)
     return np.array(leaves, dtype=np.bool_)
 
 
@@ -161,7 +161,7 @@ def _bytes(leaf: Any) -> bytes:
     if not is_base64(leaf):
         if type(leaf) is dict:
             raise bad_request(f"JSON Value: {shown(leaf)} not formatted correctly for base64 data")
-        raise _type_error(leaf, tf.string)
+        raise _type_error(leaf, STRING)
     # White space is skipped and padding may be left out, as absl's decoder has it.
     text = "".join(leaf["b64"].split()).rstrip("=")
     try:
@@ -170,7 +170,7 @@ def _bytes(leaf: Any) -> bytes:
         raise bad_request("Unable to base64 decode") from None
 
 
-def _type_error(leaf: Any, dtype: tf.DType) -> RestError:
+def _type_error(leaf: Any, dtype: str) -> RestError:
     kinds = {
         type(None): "Null",
         bool: "True" if leaf else "False",
@@ -184,6 +184,6 @@ def _type_error(leaf: Any, dtype: tf.DType) -> RestError:
     )
 
 
-def _name(dtype: tf.DType) -> str:
+def _name(dtype: str) -> str:
     """The type's name in TensorFlow's C++."""
-    return {tf.float16: "half", tf.float32: "float", tf.float64: "double"}.get(dtype, dtype.name)
+    return {"float16": "half", "float32": "float", "float64": "double"}.get(dtype, dtype)

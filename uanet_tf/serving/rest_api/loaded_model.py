@@ -24,8 +24,8 @@ from uanet_tf.serving.rest_api.gate_file import read_gate
 from uanet_tf.serving.rest_api.memory import give_memory_back
 from uanet_tf.serving.rest_api.model_monitor import make_monitor
 from uanet_tf.serving.rest_api.rest_error import bad_request, from_tensorflow
+from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE
 
-DEFAULT_SIGNATURE = "serving_default"
 _SERVE_TAG = "serve"
 _INIT_OP = "__saved_model_init_op"
 _METHODS = {f"tensorflow/serving/{name}" for name in ("predict", "classify", "regress")}
@@ -49,6 +49,8 @@ class LoadedModel:
     Raises:
       InputError: no SavedModel, a damaged one, or one whose operations are not available.
     """
+
+    platform = "tensorflow_savedmodel"
 
     def __init__(
         self,
@@ -77,8 +79,8 @@ class LoadedModel:
         # The graph lives in the session; what is kept is the signatures.
         self._meta_graph.ClearField("graph_def")
 
-    def input_types(self, signature: str) -> dict[str, tf.DType]:
-        """Inputs of a signature by name.
+    def input_types(self, signature: str) -> dict[str, str]:
+        """Types of a signature's inputs by name, see ``tensor_types``.
 
         Raises:
           RestError: 400, no such signature, or one without inputs.
@@ -86,7 +88,7 @@ class LoadedModel:
         inputs = self._signature(signature).inputs
         if not inputs:
             raise bad_request(f"Failed to get input map for signature: {signature}")
-        return {name: tf.as_dtype(inputs[name].dtype) for name in sorted(inputs)}
+        return {name: tf.as_dtype(inputs[name].dtype).name for name in sorted(inputs)}
 
     def method(self, signature: str) -> str:
         """Method of a signature: "tensorflow/serving/predict", ..."""

@@ -46,6 +46,7 @@ class ModelSettings:
       latest: how many of the highest versions to serve; None: see ``versions``.
       versions: the versions to serve; None (and ``latest`` None): all there are.
       labels: names of versions.
+      lite: only versions that are TensorFlow Lite files.
     """
 
     name: str
@@ -53,6 +54,7 @@ class ModelSettings:
     latest: int | None = 1
     versions: frozenset[int] | None = None
     labels: dict[str, int] = dataclasses.field(default_factory=dict)
+    lite: bool = False
 
 
 def read_model_config(path: str) -> list[ModelSettings]:

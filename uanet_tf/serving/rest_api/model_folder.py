@@ -6,6 +6,8 @@ from uanet_tf.errors import InputError
 from uanet_tf.serving.rest_api.model_config import ModelSettings
 from uanet_tf.serving.rest_api.routes import MAX_VERSION
 
+TEXT_ENDING = "_text"  # of the names of models that take texts
+_LITE_ENDING = ".tflite"
 # Identifies the state of a version's files.
 Fingerprint = frozenset[tuple[str, int, int, int]]
 
@@ -24,7 +26,9 @@ def list_versions(settings: ModelSettings) -> dict[int, str]:
     found: dict[int, str] = {}
     for name in sorted(os.listdir(settings.base_path)):
         path = os.path.join(settings.base_path, name)
-        if name.isascii() and name.isdigit() and int(name) <= MAX_VERSION and os.path.isdir(path):
+        if not (name.isascii() and name.isdigit() and int(name) <= MAX_VERSION):
+            continue
+        if os.path.isdir(path) and (not settings.lite or lite_files(path)):
             found[int(name)] = path
     if settings.latest is not None:
         wanted = sorted(found)[-settings.latest :]
@@ -35,8 +39,22 @@ def list_versions(settings: ModelSettings) -> dict[int, str]:
     return {version: found[version] for version in wanted}
 
 
+def lite_files(path: str) -> list[str]:
+    """The TensorFlow Lite files in a version's directory; of a SavedModel none.
+
+    Raises:
+      OSError: the directory cannot be read.
+    """
+    names = sorted(os.listdir(path))
+    if "saved_model.pb" in names:
+        return []
+    return [os.path.join(path, name) for name in names if name.endswith(_LITE_ENDING)]
+
+
 def find_models(folder: str) -> list[ModelSettings]:
     """The models below ``folder``: its directories that hold a version, by name.
+
+    A TensorFlow Lite file takes texts too: as the model NAME_text, if that is no directory.
 
     Raises:
       InputError: there is none, or ``folder`` cannot be read.
@@ -46,6 +64,8 @@ def find_models(folder: str) -> list[ModelSettings]:
         paths = {name: os.path.abspath(os.path.join(folder, name)) for name in names}
         models = [ModelSettings(name, path) for name, path in paths.items() if os.path.isdir(path)]
         found = [model for model in models if _may_hold_versions(model)]
+        texts = [_of_texts(model) for model in found if f"{model.name}{TEXT_ENDING}" not in paths]
+        found += [model for model in texts if _may_hold_versions(model)]
     except OSError as error:
         raise InputError(f"{folder}: cannot be read ({error.strerror}).") from None
     if not found:
@@ -53,11 +73,15 @@ def find_models(folder: str) -> list[ModelSettings]:
     return found
 
 
+def _of_texts(model: ModelSettings) -> ModelSettings:
+    return ModelSettings(f"{model.name}{TEXT_ENDING}", model.base_path, lite=True)
+
+
 def _may_hold_versions(model: ModelSettings) -> bool:
     try:
         return bool(list_versions(model))
     except OSError:
-        return True  # it cannot be read now: a model whose versions may come
+        return not model.lite  # it cannot be read now: a model whose versions may come
 
 
 def check_files(path: str) -> None:

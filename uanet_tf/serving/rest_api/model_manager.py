@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from absl import logging
 
 from uanet_tf.errors import InputError
-from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 from uanet_tf.serving.rest_api.model_config import ModelSettings
 from uanet_tf.serving.rest_api.model_folder import (
     Fingerprint,
@@ -19,6 +18,7 @@ from uanet_tf.serving.rest_api.model_folder import (
     list_versions,
 )
 from uanet_tf.serving.rest_api.rest_error import bad_request, not_found
+from uanet_tf.serving.rest_api.served_model import ServedModel
 
 LOADING, AVAILABLE, UNLOADING, END = "LOADING", "AVAILABLE", "UNLOADING", "END"
 _MOST_RETRY_SECONDS = 300.0
@@ -52,7 +52,7 @@ class _Failure:
 class _Served:
     """A loaded version and the number of requests that are using it."""
 
-    def __init__(self, model: LoadedModel) -> None:
+    def __init__(self, model: ServedModel) -> None:
         self.model = model
         self.users = 0
 
@@ -67,7 +67,7 @@ class ModelManager:
 
     Args:
       models: what to serve.
-      load: makes a LoadedModel of a version's directory.
+      load: makes a model of a version's directory and the name of the model.
       poll_seconds: time between two checks of the directories; 0: only one check.
       retry_seconds: the first pause before an unchanged version is tried again.
     """
@@ -75,7 +75,7 @@ class ModelManager:
     def __init__(
         self,
         models: Sequence[ModelSettings],
-        load: Callable[[str], LoadedModel] = LoadedModel,
+        load: Callable[[str, str], ServedModel],
         *,
         poll_seconds: float = 1.0,
         retry_seconds: float = 5.0,
@@ -101,7 +101,7 @@ class ModelManager:
     @contextlib.contextmanager
     def use(
         self, name: str, version: int | None = None, label: str | None = None
-    ) -> Iterator[tuple[int, LoadedModel]]:
+    ) -> Iterator[tuple[int, ServedModel]]:
         """The version that a request means, and the model, which stays loaded meanwhile.
 
         Raises:
@@ -233,7 +233,7 @@ class ModelManager:
         if failure and failure.files == files and time.monotonic() < failure.again:
             return
         self._set_state(name, version, VersionState(LOADING))
-        task = self._worker.submit(self._load_files, path)
+        task = self._worker.submit(self._load_files, path, name)
         if (error := task.exception()) is not None:
             tries = failure.tries + 1 if failure and failure.files == files else 1
             self._note_failure(name, version, path, error, files, tries)
@@ -244,9 +244,9 @@ class ModelManager:
             self._states[name][version] = VersionState(AVAILABLE)
         logging.info("%s version %d is served from %s", name, version, path)
 
-    def _load_files(self, path: str) -> LoadedModel:
+    def _load_files(self, path: str, name: str) -> ServedModel:
         check_files(path)
-        return self._load(path)
+        return self._load(path, name)
 
     def _note_failure(
         self,

@@ -12,25 +12,28 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import tensorflow as tf
 
 from uanet_tf.serving.rest_api.json_request import parse_body
 from uanet_tf.serving.rest_api.json_response import leaves
 from uanet_tf.serving.rest_api.json_values import shown, to_array
 from uanet_tf.serving.rest_api.rest_error import RestError, bad_request
+from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE, ServedModel
+from uanet_tf.serving.rest_api.tensor_types import (
+    BOOL,
+    INTEGERS,
+    STRING,
+    from_proto,
+    type_name,
+)
 
-PLATFORM = "tensorflow_savedmodel"
 SIGNATURE = "signature_name"
 _DATATYPES = {
-    tf.string: "BYTES",
-    tf.bool: "BOOL",
-    tf.float16: "FP16",
-    tf.float32: "FP32",
-    tf.float64: "FP64",
-    **{
-        getattr(tf, name): name.upper()
-        for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-    },
+    STRING: "BYTES",
+    BOOL: "BOOL",
+    "float16": "FP16",
+    "float32": "FP32",
+    "float64": "FP64",
+    **{name: name.upper() for name in INTEGERS},
 }
 _MAX_RANK = 32  # NumPy's own limit
 _MAX_SIZE = 2**31 - 1  # positions are int32 in the graphs
@@ -72,14 +75,12 @@ def read_request(body: bytes) -> InferRequest:
     return InferRequest(name, signature, inputs, outputs)
 
 
-def read_tensors(
-    inputs: list[dict[str, Any]], dtypes: Mapping[str, tf.DType]
-) -> dict[str, np.ndarray]:
+def read_tensors(inputs: list[dict[str, Any]], dtypes: Mapping[str, str]) -> dict[str, np.ndarray]:
     """The tensors of a request.
 
     Args:
       inputs: of the request.
-      dtypes: the inputs of the signature.
+      dtypes: types of the signature's inputs by name.
 
     Raises:
       RestError: 400: other inputs than the model's, another datatype, or data that does not fit
@@ -101,7 +102,7 @@ def read_tensors(
     return tensors
 
 
-def _tensor(entry: Mapping[str, Any], dtype: tf.DType) -> np.ndarray:
+def _tensor(entry: Mapping[str, Any], dtype: str) -> np.ndarray:
     datatype = _text(entry, "datatype", "an input")
     if datatype != _DATATYPES.get(dtype):
         raise bad_request(f"datatype is {shown(datatype)}, the model's is {_DATATYPES.get(dtype)}")
@@ -142,30 +143,27 @@ def write_response(
     tensors = []
     for name in request.outputs or outputs:
         values = outputs[name]
-        kind = tf.string if values.dtype == object else tf.as_dtype(values.dtype)
-        about = {"name": name, "shape": list(values.shape), "datatype": _DATATYPES.get(kind)}
+        datatype = _DATATYPES.get(type_name(values.dtype))
+        about = {"name": name, "shape": list(values.shape), "datatype": datatype}
         data = ", ".join(leaves(name, values))
         tensors.append(f'{json.dumps(about)[:-1]}, "data": [{data}]}}')
     text = f'{json.dumps(head)[:-1]}, "outputs": [' + ",\n".join(tensors) + "]}"
     return text.encode("utf-8", "surrogateescape")
 
 
-def describe(
-    model: str, versions: list[int], signatures: Mapping[str, Any], signature: str
-) -> dict[str, Any]:
+def describe(name: str, versions: list[int], model: ServedModel) -> dict[str, Any]:
     """The metadata of a model: inputs and outputs of its default signature.
 
     Args:
-      model: its name.
+      name: of the model.
       versions: that are loaded.
-      signatures: as ``LoadedModel.metadata``.
-      signature: the one that is described.
+      model: the version that is described.
     """
-    definition = signatures.get(signature, {})
+    definition = model.metadata.get(DEFAULT_SIGNATURE, {})
     return {
-        "name": model,
+        "name": name,
         "versions": [str(version) for version in versions],
-        "platform": PLATFORM,
+        "platform": model.platform,
         **{side: _describe(definition.get(side, {})) for side in ("inputs", "outputs")},
     }
 
@@ -174,18 +172,11 @@ def _describe(tensors: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "datatype": _DATATYPES.get(tf.as_dtype(_number(about["dtype"])), about["dtype"]),
+            "datatype": _DATATYPES.get(from_proto(about["dtype"]), about["dtype"]),
             "shape": [int(each["size"]) for each in about["tensor_shape"]["dim"]],
         }
         for name, about in sorted(tensors.items())
     ]
-
-
-def _number(name: str) -> int:
-    """Of a type that the metadata names: "DT_FLOAT"."""
-    from tensorflow.core.framework import types_pb2
-
-    return types_pb2.DataType.Value(name)
 
 
 def _text(entry: Mapping[str, Any], key: str, what: str) -> str:

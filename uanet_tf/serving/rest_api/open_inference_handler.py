@@ -8,7 +8,6 @@ from http import HTTPStatus
 import numpy as np
 
 from uanet_tf.serving.rest_api.answer import Answer, error_answer, json_answer
-from uanet_tf.serving.rest_api.loaded_model import DEFAULT_SIGNATURE, LoadedModel
 from uanet_tf.serving.rest_api.model_manager import ModelManager
 from uanet_tf.serving.rest_api.open_inference import (
     describe,
@@ -18,10 +17,11 @@ from uanet_tf.serving.rest_api.open_inference import (
 )
 from uanet_tf.serving.rest_api.open_inference_routes import parse
 from uanet_tf.serving.rest_api.rest_error import RestError
+from uanet_tf.serving.rest_api.served_model import ServedModel
 
 SERVER = "uanet_tf"
 Tensors = dict[str, np.ndarray]
-Run = Callable[[LoadedModel, str, Tensors, threading.Event | None], Tensors]
+Run = Callable[[ServedModel, str, Tensors, threading.Event | None], Tensors]
 
 
 class OpenInferenceHandler:
@@ -56,9 +56,7 @@ class OpenInferenceHandler:
                 if route.kind == "model_ready":
                     return json_answer({"name": route.model, "ready": True})
                 versions = self._manager.loaded_versions(route.model)
-                return json_answer(
-                    describe(route.model, versions, model.metadata, DEFAULT_SIGNATURE)
-                )
+                return json_answer(describe(route.model, versions, model))
         except RestError as error:
             return error_answer(error)
 

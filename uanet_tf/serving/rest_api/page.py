@@ -11,9 +11,9 @@ from importlib import resources
 from typing import Any
 
 from uanet_tf.serving.rest_api.answer import Answer, json_answer
-from uanet_tf.serving.rest_api.loaded_model import DEFAULT_SIGNATURE
 from uanet_tf.serving.rest_api.model_manager import ModelManager
 from uanet_tf.serving.rest_api.rest_error import RestError
+from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE
 
 MODELS, MONITORING = "/models.json", "/monitoring"
 _FILES = {

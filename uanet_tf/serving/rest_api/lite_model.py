@@ -1,0 +1,283 @@
+"""A TensorFlow Lite file as a version of a model: ``uanet_lite`` runs it, without TensorFlow."""
+
+import contextlib
+import http
+import os
+import pathlib
+import time
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from uanet_tf.checksums import check_checksums
+from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api.memory import give_memory_back
+from uanet_tf.serving.rest_api.model_folder import lite_files
+from uanet_tf.serving.rest_api.model_monitor import make_monitor
+from uanet_tf.serving.rest_api.rest_error import RestError, bad_request
+from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE
+from uanet_tf.serving.rest_api.tensor_types import from_proto, numpy_type
+
+_METHOD = "tensorflow/serving/predict"
+_STRING, _INT, _FLOAT, _BOOL = "DT_STRING", "DT_INT32", "DT_FLOAT", "DT_BOOL"
+# {name: (type, rank)}: [B, T] and [B], as in the signatures of a SavedModel.
+_TOKEN_INPUTS = {"tokens": (_STRING, 2), "lengths": (_INT, 1)}
+_TEXT_INPUTS = {"text": (_STRING, 1)}
+_OUTPUTS = {
+    "labels": (_STRING, 2),
+    "draft_labels": (_STRING, 2),
+    "refined_labels": (_STRING, 2),
+    "uncertainty": (_FLOAT, 2),
+    "confidence": (_FLOAT, 2),
+    "refined": (_BOOL, 2),
+}
+_ACCEPTED = {"accepted": (_BOOL, 2)}  # of a run with a target precision
+_TEXT_OUTPUTS = {
+    "tokens": (_STRING, 2),
+    "starts": (_INT, 2),
+    "ends": (_INT, 2),
+    "lengths": (_INT, 1),
+}
+# The models of tokens and of texts may be of one file.
+_taggers: weakref.WeakValueDictionary[tuple[Any, ...], Any] = weakref.WeakValueDictionary()
+
+
+class LiteModel:
+    """One version of a model that is a TensorFlow Lite file, ready to answer.
+
+    Its one signature is ``serving_default``, of tokens or of texts, with the inputs and outputs of
+    an exported SavedModel. The file is read once: later changes of it do not matter.
+
+    Args:
+      path: directory that holds the file, which ``export --tflite`` wrote.
+      text: it takes texts; else tokens and lengths.
+      threads: sentences of a request that are tagged at the same time.
+      timeout_ms: after this time no further sentence of a request is begun; 0: no limit.
+
+    Raises:
+      InputError: there is no such file, or more than one; it is damaged; or uanet_lite or its
+        runtime is not installed.
+    """
+
+    platform = "tensorflow_lite"
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        text: bool = False,
+        threads: int = 1,
+        timeout_ms: int = 0,
+    ) -> None:
+        self.path = os.fspath(path)
+        check_checksums(pathlib.Path(path))
+        self.monitor = make_monitor(self.path)
+        self._text, self._seconds = text, timeout_ms / 1000
+        file = _only_file(self.path)
+        self._tagger = _load(file, threads)
+        self.gamma: float | None = self._tagger.threshold
+        try:
+            # The first call takes longest; a graph that does not run is found here.
+            (tagged,) = self._tag([["."]])
+        except RestError as error:
+            raise InputError(f"{file}: {error.message}") from None
+        self._inputs = _TEXT_INPUTS if text else _TOKEN_INPUTS
+        self._outputs = {
+            **_OUTPUTS,
+            **({} if tagged.accepted is None else _ACCEPTED),
+            **(_TEXT_OUTPUTS if text else {}),
+        }
+        definition = {
+            "inputs": _about(self._inputs),
+            "outputs": _about(self._outputs),
+            "method_name": _METHOD,
+            "defaults": {},
+        }
+        self.metadata: dict[str, Any] = {DEFAULT_SIGNATURE: definition}
+
+    def input_types(self, signature: str) -> dict[str, str]:
+        """Types of a signature's inputs by name, see ``tensor_types``.
+
+        Raises:
+          RestError: 400, no such signature.
+        """
+        self.method(signature)
+        return {name: from_proto(kind) for name, (kind, _) in sorted(self._inputs.items())}
+
+    def method(self, signature: str) -> str:
+        """Method of a signature: always "tensorflow/serving/predict".
+
+        Raises:
+          RestError: 400, no such signature.
+        """
+        if signature not in ("", DEFAULT_SIGNATURE):
+            raise bad_request(
+                f'Serving signature name: "{signature}" not found: a TensorFlow Lite file has '
+                f"{DEFAULT_SIGNATURE} alone, with the Gamma that it was exported with."
+            )
+        return _METHOD
+
+    def predict(self, signature: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Tags sentences; may be called from several threads at once.
+
+        Args:
+          signature: "" or ``serving_default``.
+          inputs: ``tokens`` [B, T], bytes objects, and ``lengths`` [B]; or ``text`` [B].
+
+        Returns:
+          {output: [B, T]}; "", 0 and false beyond the lengths. For texts also ``tokens``,
+          ``starts`` and ``ends`` in bytes [B, T], and ``lengths`` [B].
+
+        Raises:
+          RestError: 400, what is wrong with the inputs; 504, it takes too long.
+        """
+        self.method(signature)
+        if self._text:
+            tagged = self._tag(_texts(inputs["text"]))
+            return self._stacked(tagged, width=max(map(len, tagged), default=0))
+        tokens = inputs["tokens"]
+        return self._stacked(self._tag(_words(tokens, inputs["lengths"])), width=tokens.shape[1])
+
+    def close(self) -> None:
+        """Gives the memory back; no request may be running, or come later."""
+        del self._tagger
+        give_memory_back()
+
+    def _tag(self, sentences: Sequence[str | list[str]]) -> list[Any]:
+        """A ``TaggedSentence`` of each.
+
+        Raises:
+          RestError: 400, a sentence is wrong; 504, it takes too long.
+        """
+        import uanet_lite
+
+        end = time.monotonic() + self._seconds if self._seconds else float("inf")
+        tagged = []
+        try:
+            # Closing it takes back the sentences that no thread has begun.
+            with contextlib.closing(self._tagger.tag_stream(sentences)) as stream:
+                for each in stream:
+                    tagged.append(each)
+                    if time.monotonic() > end and len(tagged) < len(sentences):
+                        raise RestError(
+                            http.HTTPStatus.GATEWAY_TIMEOUT,
+                            f"The answer took longer than {1000 * self._seconds:.0f} ms.",
+                        )
+        except uanet_lite.InputError as error:
+            raise bad_request(str(error)) from None
+        return tagged
+
+    def _stacked(self, tagged: Sequence[Any], width: int) -> dict[str, np.ndarray]:
+        """The outputs of all sentences, padded to [B, width]."""
+        rows = [self._row(each) for each in tagged]
+        stacked = {}
+        for name, (kind, rank) in sorted(self._outputs.items()):
+            shape, dtype = (len(rows), width)[:rank], numpy_type(from_proto(kind))
+            array = np.full(shape, b"", dtype) if kind == _STRING else np.zeros(shape, dtype)
+            for number, row in enumerate(rows):
+                if rank == 1:
+                    array[number] = row[name]
+                else:
+                    array[number, : len(row[name])] = row[name]
+            stacked[name] = array
+        return stacked
+
+    def _row(self, tagged: Any) -> dict[str, Any]:
+        """The outputs of one sentence, strings in UTF-8; a sentence without tokens has none."""
+        row: dict[str, Any] = {}
+        for name, (kind, rank) in self._outputs.items():
+            if rank == 1:
+                row[name] = len(tagged)
+            elif name in ("starts", "ends"):
+                row[name] = _byte_offsets(tagged.text, getattr(tagged, name))
+            else:
+                values = getattr(tagged, name) or []
+                row[name] = [value.encode() for value in values] if kind == _STRING else values
+        return row
+
+
+def _only_file(path: str) -> str:
+    try:
+        files = lite_files(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
+    if len(files) != 1:
+        raise InputError(f"{path}: must hold one .tflite file. Found: {len(files)}.")
+    return files[0]
+
+
+def _load(file: str, threads: int) -> Any:
+    """The tagger of a file; one that is in use already is used again."""
+    try:
+        import uanet_lite
+    except ImportError:
+        raise InputError(
+            f"{file}: needs the package uanet_lite: pip install ./uanet_lite, in a clone."
+        ) from None
+    try:
+        status = os.stat(file)
+        key = (os.path.realpath(file), status.st_ino, status.st_size, status.st_mtime_ns, threads)
+        if (tagger := _taggers.get(key)) is None:
+            content = pathlib.Path(file).read_bytes()
+            tagger = _taggers[key] = uanet_lite.Tagger(file, threads=threads, content=content)
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror}).") from None
+    except uanet_lite.InputError as error:
+        raise InputError(str(error)) from None
+    return tagger
+
+
+def _about(tensors: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
+    """Tensors of a signature as the metadata has them."""
+    return {
+        name: {
+            "name": name,
+            "dtype": kind,
+            "tensor_shape": {"dim": [{"size": "-1", "name": ""}] * rank, "unknown_rank": False},
+        }
+        for name, (kind, rank) in sorted(tensors.items())
+    }
+
+
+def _words(tokens: np.ndarray, lengths: np.ndarray) -> list[list[str]]:
+    """The words of each sentence, without padding.
+
+    Raises:
+      RestError: 400, shapes that do not fit each other, or a word that is not UTF-8.
+    """
+    if tokens.ndim != 2 or lengths.shape != tokens.shape[:1]:
+        raise bad_request(
+            "tokens must be [B, T] and lengths [B]. "
+            f"Received: {list(tokens.shape)} and {list(lengths.shape)}"
+        )
+    if lengths.size and lengths.min() < 0:
+        raise bad_request("A length is negative.")
+    if lengths.size and lengths.max() > tokens.shape[1]:
+        raise bad_request("A length is beyond the width of tokens.")
+    return [
+        [_text(token, f"tokens[{row}]") for token in tokens[row, :length]]
+        for row, length in enumerate(lengths.tolist())
+    ]
+
+
+def _texts(texts: np.ndarray) -> list[str]:
+    if texts.ndim != 1:
+        raise bad_request(f"text must be [B]. Received: {list(texts.shape)}")
+    return [_text(text, f"text[{row}]") for row, text in enumerate(texts)]
+
+
+def _text(value: bytes, name: str) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise bad_request(f"{name} is not valid UTF-8: {value!r:.60}") from None
+
+
+def _byte_offsets(text: str, offsets: Iterable[int]) -> list[int]:
+    """Positions in the UTF-8 text of positions in the text."""
+    if text.isascii():
+        return list(offsets)
+    places = np.cumsum([0, *(len(character.encode()) for character in text)])
+    return [int(places[offset]) for offset in offsets]
