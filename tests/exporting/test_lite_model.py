@@ -52,6 +52,9 @@ def folder(exported, path, tmp_path_factory):
     for place in ("mine/2", "lite/7"):
         (folder / place).mkdir(parents=True)
         shutil.copy(path, folder / place / "any.tflite")
+    (folder / "lite" / "7" / "assets.extra").mkdir()
+    watched = "assets.extra/monitoring.json"
+    shutil.copy(exported.path / watched, folder / "lite" / "7" / watched)
     return folder
 
 
@@ -194,12 +197,8 @@ def test_the_client_gets_what_the_saved_models_answer(url, words):
     with Client(url, "lite") as lite, Client(url, "mine") as mine:
         for given in (words, TEXTS, [*words[:3], *TEXTS]):
             for one, two in zip(lite.tag(given), mine.tag(given), strict=True):
-                assert (one.tokens, one.labels, one.refined) == (
-                    two.tokens,
-                    two.labels,
-                    two.refined,
-                )
-                assert one.entities == two.entities or one.uncertainty != two.uncertainty
+                for name in ("tokens", "labels", "refined", "starts", "ends", "spans"):
+                    assert getattr(one, name) == getattr(two, name)
                 np.testing.assert_allclose(one.uncertainty, two.uncertainty, rtol=0, atol=1e-5)
 
 
@@ -234,6 +233,21 @@ def test_other_ways_to_ask(url):
     assert shown["mine"][1] > 0
     metadata = requests.get(f"{url}/v1/models/lite/metadata", timeout=10).json()["metadata"]
     assert set(metadata["signature_def"]["signature_def"]) == {"serving_default"}
+
+
+def test_what_was_asked_is_compared_with_development_data(url, words):
+    def seen():
+        reports = requests.get(f"{url}/monitoring", timeout=10).json()["models"]
+        found = {each["name"]: each["monitoring"] for each in reports}
+        return [found[name]["sentences"] for name in ("lite", "lite_text")], found["mine"]
+
+    before, none = seen()
+    with Client(url, "lite") as client:
+        client.tag([*words, *TEXTS])
+    after, _ = seen()
+    assert none is None
+    assert after[0] == before[0] + len(words)
+    assert before[1] < after[1] <= before[1] + len(TEXTS)
 
 
 def test_a_folder_of_both_kinds(url):
@@ -353,6 +367,7 @@ def test_models_of_a_folder(folder, path, tmp_path):
 # The runtime is a stand-in, where ai-edge-litert is not installed.
 PROGRAM = """
 import sys, types
+BEYOND = ("keras", "h5py", "requests", "scipy", "sentencex", "wcwidth")
 sys.modules["tensorflow"] = None
 try:
     import ai_edge_litert.interpreter
@@ -397,7 +412,7 @@ body = json.dumps({"inputs": ["Oslo won."]}).encode()
 print(handler.predict("/v1/models/lite_text:predict", body).status)
 for target in ("/", "/models.json", "/monitoring", "/v1/models/lite/metadata", "/v2/models/lite"):
     print(handler.quick_answer("GET", target).status)
-print(manager.stop(), [name for name in ("keras", "h5py") if name in sys.modules])
+print(manager.stop(), [name for name in BEYOND if name in sys.modules])
 """
 
 
