@@ -4,9 +4,9 @@
 
 It answers predict, status and metadata requests as tensorflow_model_server does, loads new
 versions as they appear, and needs no Docker. A version is a SavedModel, or a folder with a
-TensorFlow Lite file, for which TensorFlow is not loaded. It is meant for tests, notebooks and laptops: one
-Python process, no gRPC, no request batching, no access control. Its flags are TF Serving's, except
-for --export_dir, --host and the limits --max_*, --read_timeout_seconds.
+TensorFlow Lite file, for which TensorFlow is not loaded. It is meant for tests, notebooks and
+laptops: one Python process, no gRPC, no request batching, no access control. Its flags are TF
+Serving's, except for --export_dir, --host and the limits --max_*, --read_timeout_seconds.
 """
 
 import contextlib
