@@ -197,6 +197,13 @@ class DecoderConfig:
     refiner_states: bool = option(
         False, "The refiner reads the drafter's hidden states beside the words (not in the paper)."
     )
+    refiner_context: str = option(
+        "sentence",
+        "What the refiner reads of other sentences: nothing, or the drafts of the same words in "
+        "the document, up to --max_tokens (not in the paper). The drafter reads sentences. For "
+        "files that mark documents.",
+        choices=("sentence", "document"),
+    )
     crf_constraints: bool = option(
         True, "Forbid label transitions that BIOES does not allow (--decoder=crf)."
     )

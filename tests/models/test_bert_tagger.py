@@ -13,6 +13,7 @@ from uanet_tf.errors import InputError
 from uanet_tf.models.build import check_parts, make_tagger
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.tagging.sentence_stream import tag
+from uanet_tf.training.word_vectors import word_representations
 
 SENTENCES = make_sentences("IOB2", 5)
 BERT = {
@@ -158,7 +159,7 @@ def test_case_and_digits_are_the_tokenizers_matter():
 
 
 def test_there_is_no_word_embedding_for_pretrained_vectors():
-    assert make_model().word_representations() == []
+    assert word_representations(make_model()) == []
 
 
 @pytest.mark.parametrize(

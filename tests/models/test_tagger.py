@@ -14,6 +14,7 @@ from uanet_tf.models.build import make_tagger
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.tagging.sentence_stream import tag, tag_stream
+from uanet_tf.training.word_vectors import word_representations
 
 SENTENCES = make_sentences("IOB2", 5)
 SEED = make_seed(1, 2)
@@ -215,7 +216,7 @@ def test_only_a_refiner_brings_a_gate():
 
 def test_word_representations():
     def names(model):
-        return [layer.name for layer in model.word_representations()]
+        return [layer.name for layer in word_representations(model)]
 
     assert names(make_model()) == ["representation", "refiner_representation"]
     assert names(make_model(refiner_embeddings="shared")) == ["representation"]

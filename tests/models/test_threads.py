@@ -12,14 +12,14 @@ def test_answers_and_numbers_do_not_depend_on_threads(monkeypatch):
     sentences = make_sentences("IOB2", 12)
     config = small(Config()).replace(representation="words", refiner_layers=1)
     model = make_tagger(config, make_vocabulary(sentences, "IOB2"))
-    seen, graph = set(), model._tag_graph
+    seen, graph = set(), model._graphs
 
     def spied(*tensors):
         seen.add(threading.current_thread().name)
         return graph(*tensors)
 
     words = [list(sentence.tokens) for sentence in sentences] * 4
-    monkeypatch.setattr(model, "_tag_graph", spied)
+    monkeypatch.setattr(model, "_graphs", spied)
     monkeypatch.setenv("TF_NUM_INTEROP_THREADS", "1")
     expected = tag(model, words, batch_size=2)
     assert seen == {threading.current_thread().name}

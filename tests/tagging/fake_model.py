@@ -40,7 +40,7 @@ class FakeModel:
         self.label_scheme = label_scheme
         self.internal_scheme = label_scheme and "BIOES"
         self.max_tokens = max_tokens
-        self.context = "sentence"
+        self.context = self.refiner_context = "sentence"
         self.gate = FakeWeight(threshold)
         self.tokenizer = Tokenizer()
         self.num_samples = 8

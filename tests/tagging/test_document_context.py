@@ -97,3 +97,66 @@ def test_probabilities_are_those_of_each_token():
             expected = [[int(token[1:])] * 2 for token in sentence.tokens]
             assert answer.probabilities.tolist() == expected
     assert next(tag_in_context(Document(), SENTENCES))[1].probabilities is None
+
+
+class ReadsDocuments(FakeModel):
+    """Remembers which documents its rows are of."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.refiner_context = "document"
+        self.documents = []
+
+    def tag_batch(self, tokens, lengths, documents=None):
+        self.documents.append(documents)
+        return super().tag_batch(tokens, lengths)
+
+
+def rows_by_document(model):
+    """The texts of each document of each batch."""
+    found = []
+    for batch, documents in zip(model.batches, model.documents, strict=True):
+        of = {number: [] for number in documents.tolist()}
+        for row, number in zip(batch, documents.tolist(), strict=True):
+            of[number].append(" ".join(row))
+        found += of.values()
+    return found
+
+
+LONGER = corpus(*["p1 q2", "q3", "l4 p5 p6"] * 40, starts=range(0, 120, 4))
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 3}, {"batch_tokens": 9}, {"window": 1}])
+def test_sentences_are_drafted_alone_and_a_document_is_in_one_batch(options):
+    model = ReadsDocuments()
+    pairs = list(tag_in_context(model, LONGER, **options))
+    assert [answer for _, answer in pairs] == tag(FakeModel(), [s.tokens for s in LONGER])
+    assert [sentence for sentence, _ in pairs] == LONGER
+    expected = [[" ".join(s.tokens) for s in LONGER[k : k + 4]] for k in range(0, 120, 4)]
+    assert rows_by_document(model) == expected
+    assert len(model.batches) == (30 if options else 1)
+
+
+def test_documents_are_cut_at_max_tokens_and_long_sentences_in_windows():
+    model = ReadsDocuments(max_tokens=8)
+    sentences = corpus("o1 o2 o3", "o4 o5 o6", "o7 o8 o9", " ".join(["o1"] * 20))
+    answers = [answer for _, answer in tag_in_context(model, sentences)]
+    assert [len(answer) for answer in answers] == [3, 3, 3, 20]
+    first, second, windows = rows_by_document(model)
+    assert (first, second) == (["o1 o2 o3", "o4 o5 o6"], ["o7 o8 o9"])
+    assert all(len(row.split()) == 8 for row in windows)
+
+
+def test_copies_that_fill_a_batch_are_of_no_document():
+    model = ReadsDocuments()
+    list(tag_in_context(model, SENTENCES, fill_rows=True))
+    (batch,), (documents,) = model.batches, model.documents
+    assert len(batch) > len(SENTENCES)
+    assert documents[:5].tolist() == [0, 0, 0, 1, 1]
+    assert len(set(documents[5:].tolist()) - {0, 1}) == len(batch) - 5
+
+
+def test_alone_no_document_is_read():
+    model = ReadsDocuments()
+    list(tag_in_context(model, SENTENCES, alone=True))
+    assert model.documents == [None] * len(model.batches)

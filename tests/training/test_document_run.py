@@ -5,10 +5,12 @@ import json
 import pytest
 
 import uanet_tf
-from tests.training.tiny_run import tiny_config, write_corpus
+from tests.training.killing import fit_and_be_killed
+from tests.training.tiny_run import assert_same_weights, tiny_config, write_corpus
 from uanet_tf.commands import evaluate, runner
 from uanet_tf.data.conll import read_corpus
 from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.training.callbacks import StepKeeper
 from uanet_tf.training.fit import fit
 
 
@@ -51,3 +53,59 @@ def test_neighbours_are_read(trained):
     alone = [answer.uncertainty for _, answer in tag_in_context(model, sentences, alone=True)]
     assert together != alone
     assert [len(row) for row in together] == [len(row) for row in alone]
+
+
+@pytest.fixture(scope="module")
+def refined(trained, tmp_path_factory):
+    """Runs of two epochs whose refiner reads the document, and the sentence."""
+    folder = tmp_path_factory.mktemp("refined")
+    for context in ("document", "sentence"):
+        fit(reading(trained[0], context), folder / context)
+    return trained[0], folder
+
+
+def reading(corpus, context):
+    """A light one, which saves its state after each step."""
+    parts = {"encoder": "none", "representation": "words", "refiner_context": context}
+    return tiny_config(corpus, **parts, epochs=2, min_epochs=2, save_seconds=0, max_tokens=60)
+
+
+def test_the_drafter_is_trained_as_without_documents(refined):
+    """To the last bit: batches, masks and losses are the same."""
+    corpus, folder = refined
+    one, other = (uanet_tf.load_model(folder / name) for name in ("document", "sentence"))
+    for left, right in zip(one.drafter.weights, other.drafter.weights, strict=True):
+        assert (left.numpy() == right.numpy()).all(), left.name
+    sentences = read_corpus(corpus.dev)
+    answers = [[a for _, a in tag_in_context(model, sentences)] for model in (one, other)]
+    for left, right in zip(*answers, strict=True):
+        assert left.draft_labels == right.draft_labels
+        assert left.uncertainty == pytest.approx(right.uncertainty, abs=1e-6)
+
+
+def test_evaluation_reads_the_documents_too(refined, capsys):
+    corpus, folder = refined
+    metrics = json.loads((folder / "document" / "metrics.json").read_text())
+    evaluate.FLAGS.unparse_flags()
+    argv = ["evaluate", f"--run_dir={folder / 'document'}", f"--data={corpus.test}", "--json"]
+    capsys.readouterr()
+    assert runner.exit_code(evaluate.main, evaluate.FLAGS, argv) == 0
+    scores = json.loads(capsys.readouterr().out)
+    for name in ("f1", "refined_f1", "accuracy", "calibration_error", "wrong_to_right"):
+        assert scores[name] == pytest.approx(metrics["test"][name], abs=1e-9)
+    model = uanet_tf.load_model(folder / "document")
+    model.refine_all = model.return_probabilities = True
+    pairs = [
+        [a.probabilities for _, a in tag_in_context(model, read_corpus(corpus.test), alone=alone)]
+        for alone in (False, True)
+    ]
+    assert any(abs(left - right).max() > 1e-4 for left, right in zip(*pairs, strict=True))
+
+
+def test_a_resumed_run_remembers_the_drafts(refined, tmp_path):
+    """Killed in the second epoch, when the drafts of the first are read."""
+    corpus, folder = refined
+    config = reading(corpus, "document")
+    fit_and_be_killed(config, tmp_path, StepKeeper, "on_train_batch_end", 14)
+    fit(config, tmp_path)
+    assert_same_weights(folder / "document", tmp_path)

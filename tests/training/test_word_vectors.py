@@ -7,7 +7,7 @@ from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import FIRST_ID, Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
-from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings
+from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings, word_representations
 
 WORDS = ("Rio", "ran", "0")
 VECTORS = {"rio": [1, 1], "ran": [2, 2], "Oslo": [3, 3], "7": [4, 4], "the": [5, 5]}
@@ -66,15 +66,15 @@ def test_width(vocabulary, configure):
 def test_every_word_embedding_is_filled(vocabulary, configure):
     config = configure()
     tagger = make_tagger(config, vocabulary)
-    before = [part.embeddings.numpy() for part in tagger.word_representations()]
+    before = [part.embeddings.numpy() for part in word_representations(tagger)]
     fill_embeddings(tagger, add_pretrained(config, vocabulary)[1])
     assert len(before) == 2
-    for part, old in zip(tagger.word_representations(), before, strict=True):
+    for part, old in zip(word_representations(tagger), before, strict=True):
         new = part.embeddings.numpy()
         np.testing.assert_array_equal(new[FIRST_ID : FIRST_ID + 2], [[1, 1], [2, 2]])
         np.testing.assert_array_equal(new[:FIRST_ID], old[:FIRST_ID])
         np.testing.assert_array_equal(new[FIRST_ID + 2 :], old[FIRST_ID + 2 :])
-    tf.debugging.assert_all_finite(tagger.word_representations()[0].embeddings, "finite")
+    tf.debugging.assert_all_finite(word_representations(tagger)[0].embeddings, "finite")
 
 
 def test_a_rare_training_word_with_a_vector_is_known_with_its_count(tmp_path):

@@ -75,10 +75,11 @@ def main() -> None:
         if not FLAGS[name].value:
             raise InputError(f"--{name} is required.")
     kind = FLAGS.input_format or _guess_format(FLAGS.input)
-    if kind == "conll" and config.data.context == "document":
+    reads_documents = "document" in (config.data.context, config.decoder.refiner_context)
+    if kind == "conll" and reads_documents:
         raise InputError(
-            "This run reads documents (--context=document), which Spark would cut: tag CoNLL files "
-            "with uanet tag, or name --input_format=jsonl, whose lines are documents."
+            "This run reads documents (--context, --refiner_context), which Spark would cut: tag "
+            "CoNLL files with uanet tag, or name --input_format=jsonl, whose lines are documents."
         )
     # Spark, only for good arguments.
     from uanet_tf.commands.spark_lines import TagLines

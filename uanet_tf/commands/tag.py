@@ -135,7 +135,8 @@ def _open_rows(column: int) -> tuple[str, str, Iterator[InputRow]]:
 def _parts(rows: Iterator[InputRow], model: Any) -> Iterator[Iterable[InputRow]]:
     """The rows in one list; of input that may pause, what has arrived without a pause."""
     # The sentences of a document are read together, however long they take to come.
-    if row_source.may_pause(FLAGS.input) and model.context == "sentence":
+    is_alone = model.context == model.refiner_context == "sentence"
+    if row_source.may_pause(FLAGS.input) and is_alone:
         yield from bursts(rows, sentence_stream.WINDOW_SENTENCES)
     else:
         yield rows

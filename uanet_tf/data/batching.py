@@ -79,7 +79,8 @@ class BatchBuilder:
 
     Features, for U distinct forms in the batch, B sentences, T tokens: those of
     the forms, [U] or [U, W], as wide as the longest of them needs; form_index [B, T] and
-    lengths [B]. Labels: [B, T], 0 at padding. All int32.
+    lengths [B]. Labels: [B, T], 0 at padding. All int32. Of a corpus with documents also
+    corpus_tokens [B, T], the numbers of the tokens in the corpus, -1 at padding.
     """
 
     def __init__(self, corpus: EncodedCorpus):
@@ -90,6 +91,10 @@ class BatchBuilder:
             if values.ndim == 2
         }
         splits = tf.constant(corpus.offsets)
+        self._numbers = None
+        if corpus.documents is not None:
+            numbers = tf.range(len(corpus.form_index))
+            self._numbers = tf.RaggedTensor.from_row_splits(numbers, splits)
         self._index = tf.RaggedTensor.from_row_splits(corpus.form_index, splits)
         self._labels = tf.RaggedTensor.from_row_splits(corpus.label_ids, splits)
 
@@ -104,6 +109,8 @@ class BatchBuilder:
             "form_index": tf.reshape(index, tf.shape(dense)),
             "lengths": tf.cast(rows.row_lengths(), tf.int32),
         }
+        if self._numbers is not None:
+            features["corpus_tokens"] = tf.gather(self._numbers, sentences).to_tensor(-1)
         return features, tf.gather(self._labels, sentences).to_tensor()
 
 

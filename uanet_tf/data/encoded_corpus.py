@@ -10,6 +10,7 @@ from uanet_tf.data.conll import Sentence
 from uanet_tf.data.lookup import Lookup
 from uanet_tf.data.tag_schemes import convert
 from uanet_tf.data.vocabulary import INTERNAL_SCHEME, Vocabulary
+from uanet_tf.data.word_keys import word_keys
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,12 +25,16 @@ class EncodedCorpus:
       form_index: [N] int32, the form of each token, sentences one after another.
       label_ids: [N] int32; -1 for a label that the model does not know, or that was not read.
       offsets: [S + 1] int64, where each sentence begins in ``form_index``.
+      documents: [P + 1] int64, with which sentence each document begins; None: not needed.
+      keys: K times [N] int64, see ``data.word_keys``; none without documents.
     """
 
     forms: dict[str, np.ndarray]
     form_index: np.ndarray
     label_ids: np.ndarray
     offsets: np.ndarray
+    documents: np.ndarray | None = None
+    keys: tuple[np.ndarray, ...] = ()
 
     @property
     def lengths(self) -> np.ndarray:
@@ -40,6 +45,21 @@ class EncodedCorpus:
         """The same tokens with ``counts`` [P] sentences each read as one, in order."""
         ends = np.concatenate([[0], np.cumsum(counts)])
         return dataclasses.replace(self, offsets=self.offsets[ends])
+
+    def in_documents(self, counts: Sequence[int], tokens: Sequence[str]) -> "EncodedCorpus":
+        """The same sentences, ``counts`` [P] of which are a document each, in order.
+
+        Args:
+          counts: sentences of each document.
+          tokens: all N tokens.
+        """
+        distinct, index = np.unique(np.asarray(tokens, object), return_inverse=True)
+        keys = word_keys(tf.constant(distinct, tf.string))
+        return dataclasses.replace(
+            self,
+            documents=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            keys=tuple(key.numpy()[index] for key in keys.values()),
+        )
 
 
 def encode_corpus(

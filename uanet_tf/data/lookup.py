@@ -1,11 +1,14 @@
 """Tokens to features: words and characters, or sub-words, of each distinct token."""
 
+from collections.abc import Mapping
+
 import tensorflow as tf
 
 from uanet_tf.config import DataConfig
 from uanet_tf.data.subword_lookup import SubwordLookup
 from uanet_tf.data.token_lookup import TokenLookup
 from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.data.word_keys import document_features
 from uanet_tf.ops.masking import sequence_mask
 
 Lookup = TokenLookup | SubwordLookup
@@ -72,6 +75,20 @@ def look_up(
         "form_index": tf.reshape(index[1:], tf.shape(tokens)),
         "lengths": lengths,
     }
+
+
+def look_up_inputs(
+    lookup: Lookup, inputs: Mapping[str, tf.Tensor], most_tokens: int
+) -> dict[str, tf.Tensor]:
+    """Features of the inputs of a model: ``tokens``, ``lengths`` and maybe ``document`` [B].
+
+    Raises:
+      InvalidArgumentError: see ``look_up``.
+    """
+    features = look_up(lookup, inputs["tokens"], inputs["lengths"], most_tokens)
+    if "document" in inputs:
+        features |= document_features(inputs["tokens"], inputs["document"])
+    return features
 
 
 def check_width(batch: tf.Tensor, most_tokens: int = ONE_PIECE_TOKENS) -> tf.Operation:

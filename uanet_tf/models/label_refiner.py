@@ -7,14 +7,22 @@ import tensorflow as tf
 from uanet_tf.attention.query_tokens import QueryTokens
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.data.word_keys import KEYS, in_document
 from uanet_tf.inference.draft import Draft
 from uanet_tf.models.dropout_seeds import RefinerSeed
 from uanet_tf.models.parts import make_representation
 from uanet_tf.ops.cross_entropy import masked_cross_entropy
+from uanet_tf.ops.drafts_elsewhere import drafts_elsewhere
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.fill_rows import fill_rows, rows_multiple_of
 from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
-from uanet_tf.representation.representation import OF_SENTENCES, Features, Representation
+from uanet_tf.representation.representation import (
+    DOCUMENT,
+    DRAFTS_ELSEWHERE,
+    OF_SENTENCES,
+    Features,
+    Representation,
+)
 from uanet_tf.row_multiple import ROW_MULTIPLE
 
 
@@ -26,6 +34,8 @@ class LabelRefiner(tf.keras.layers.Layer):
       representation: word vectors of its own; None: the drafter's, which it does not
         train (two optimizers, Eq. 9 and 10).
       reads_states: whether it also reads the drafter's states, without gradient to the drafter.
+      reads_document: whether it also reads the drafts of the same words in other sentences of the
+        document.
     """
 
     def __init__(
@@ -34,6 +44,7 @@ class LabelRefiner(tf.keras.layers.Layer):
         representation: Representation | None = None,
         *,
         reads_states: bool = False,
+        reads_document: bool = False,
         **kwargs: Any,
     ):
         # Its parts have their own precision.
@@ -41,6 +52,7 @@ class LabelRefiner(tf.keras.layers.Layer):
         self.stack = stack
         self.representation = representation
         self.reads_states = reads_states
+        self.reads_document = reads_document
 
     @classmethod
     def from_settings(cls, config: Config, vocabulary: Vocabulary, **kwargs: Any) -> "LabelRefiner":
@@ -49,7 +61,13 @@ class LabelRefiner(tf.keras.layers.Layer):
         own = None
         if config.decoder.refiner_embeddings == "own":
             own = make_representation(config, vocabulary, "refiner_representation")
-        return cls(stack, own, reads_states=config.decoder.refiner_states, **kwargs)
+        return cls(
+            stack,
+            own,
+            reads_states=config.decoder.refiner_states,
+            reads_document=config.decoder.refiner_context == "document",
+            **kwargs,
+        )
 
     def refine(
         self, features: Features, draft: Draft, wanted: tf.Tensor | None = None
@@ -62,6 +80,8 @@ class LabelRefiner(tf.keras.layers.Layer):
           wanted: [B, T] boolean, tokens whose refined label is wanted; the others keep their
             draft. None: all.
         """
+        if self.reads_document:
+            features = {**features, DRAFTS_ELSEWHERE: _drafts_elsewhere(features, draft)}
         if wanted is None:
             return self._refined(features, draft)
         # Sentences are independent of one another, so leaving some out changes no other.
@@ -79,7 +99,7 @@ class LabelRefiner(tf.keras.layers.Layer):
         """L2, the cross entropy of the refined labels of all tokens, summed (Eq. 10): a scalar.
 
         Args:
-          features: of the batch.
+          features: of the batch; of a refiner that reads the document, with the drafts elsewhere.
           draft: one sampled pass of the drafter.
           labels: [B, T] class ids.
           dropout_seed: [2] int32 seed of the refiner's dropout.
@@ -96,7 +116,7 @@ class LabelRefiner(tf.keras.layers.Layer):
     def _words(
         self, features: Features, draft: Draft, dropout_seed: tf.Tensor | None = None
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """The refiner's input [B, T, D or D + H], and its representation's loss."""
+        """The refiner's input, vectors [B, T, ..] side by side; its representation's loss."""
         if self.representation is None:
             vectors, auxiliary = tf.stop_gradient(draft.words), tf.zeros([])
         else:
@@ -106,6 +126,9 @@ class LabelRefiner(tf.keras.layers.Layer):
         if self.reads_states:
             states = tf.stop_gradient(tf.cast(draft.states, vectors.dtype))
             vectors = tf.concat([vectors, states], axis=-1)
+        if self.reads_document:
+            elsewhere = tf.cast(features[DRAFTS_ELSEWHERE], vectors.dtype)
+            vectors = tf.concat([vectors, elsewhere], axis=-1)
         return vectors, auxiliary
 
     def _refined(
@@ -134,3 +157,19 @@ class LabelRefiner(tf.keras.layers.Layer):
         return tf.tensor_scatter_nd_update(
             draft.probabilities, places, refined[: tf.shape(places)[0]]
         )
+
+
+def _drafts_elsewhere(features: Features, draft: Draft) -> tf.Tensor:
+    """[B, T, 2 (C + 1)]; 0 where no row has a document: each is then one by itself."""
+    p = tf.cast(draft.probabilities, tf.float32)
+    shape = tf.shape(p)
+    width = len(KEYS) * (p.shape[-1] + 1)
+    if DOCUMENT not in features:
+        return tf.zeros([shape[0], shape[1], width])
+    documents = tf.expand_dims(features[DOCUMENT], 1)  # [B, 1]
+    sentences = tf.repeat(tf.range(shape[0]), shape[1])
+    keys = [tf.reshape(in_document(features[name], documents), [-1]) for name in KEYS]
+    found = drafts_elsewhere(
+        tf.reshape(p, [-1, p.shape[-1]]), tf.reshape(draft.mask, [-1]), keys, sentences
+    )
+    return tf.reshape(found, [shape[0], shape[1], width])

@@ -1,13 +1,14 @@
 """A tagger: draft, refine, gate; the model of every system."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from uanet_tf.config import Config, from_dict
-from uanet_tf.data.lookup import ONE_PIECE_TOKENS, Lookup, look_up, make_lookup
+from uanet_tf.data.lookup import ONE_PIECE_TOKENS, Lookup, look_up_inputs, make_lookup
 from uanet_tf.data.padding import check_predict_input
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
@@ -24,11 +25,10 @@ from uanet_tf.models.label_refiner import LabelRefiner
 from uanet_tf.models.layer_precision import layer_precision
 from uanet_tf.models.option_checks import check_sampling, check_trained
 from uanet_tf.models.option_properties import with_option_properties
+from uanet_tf.models.tag_graphs import TagGraphs
 from uanet_tf.ops.dropout import fold_in
-from uanet_tf.ops.lazy_graph import LazyGraph
 from uanet_tf.registry import REFINED_DECODERS
-from uanet_tf.representation.form_representation import FormRepresentation
-from uanet_tf.representation.representation import Features
+from uanet_tf.representation.representation import DRAFTS_ELSEWHERE, Features
 from uanet_tf.text.tokenizer import Tokenizer
 
 
@@ -50,7 +50,8 @@ class Tagger(tf.keras.Model):
 
     Call arguments:
       inputs: a dictionary with ``tokens`` [B, T] strings and ``lengths`` [B] int32, which ends
-        each row; or features (see ``data.batching.BatchBuilder``).
+        each row; or features (see ``data.batching.BatchBuilder``). A refiner of documents
+        also takes ``document`` [B] int32: equal numbers in sentences of one document.
 
     Returns:
       A dictionary: labels, draft_labels, refined_labels [B, T] strings in the scheme of
@@ -58,8 +59,8 @@ class Tagger(tf.keras.Model):
       given label (calibrated, if the run is); refined [B, T] boolean: the refined label was used.
       "" and 0 at padding. With a target precision also accepted [B, T] boolean.
       Strings are bytes, as Keras gives them. A sentence is read in one piece, however long:
-      ``uanet_tf.tag`` reads one of more than ``max_tokens`` in overlapping windows.
-      With ``return_probabilities`` also probabilities [B, T, C] over ``class_names``.
+      ``uanet_tf.tag`` reads one of more than ``max_tokens`` in overlapping windows. With
+      ``return_probabilities`` also probabilities [B, T, C] over ``class_names``.
 
     Reference:
       Gui et al., EMNLP 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling".
@@ -90,8 +91,7 @@ class Tagger(tf.keras.Model):
         self.acceptance = Acceptance(len(vocabulary.labels), name="acceptance")
         self.answers = Answers(vocabulary.labels, vocabulary.scheme)
         self._options = config.inference
-        strings, numbers = tf.TensorSpec([None, None], tf.string), tf.TensorSpec([None], tf.int32)
-        self._tag_graph = LazyGraph(self._tag, [strings, numbers])
+        self._graphs = TagGraphs(self._tag)
         # All weights exist from here on, so that a saved model can be filled at once.
         word = {"tokens": tf.constant([["a"]]), "lengths": tf.constant([1])}
         self.decide(self.features(word))
@@ -135,8 +135,7 @@ class Tagger(tf.keras.Model):
         Features instead of tokens, see ``data.batching.BatchBuilder``, are returned unchanged.
         """
         if "form_index" not in inputs:
-            most = max(ONE_PIECE_TOKENS, self.max_tokens)
-            inputs = look_up(self.lookup, inputs["tokens"], inputs["lengths"], most)
+            inputs = look_up_inputs(self.lookup, inputs, max(ONE_PIECE_TOKENS, self.max_tokens))
         return self.drafter.read(inputs)
 
     def draft(self, features: Features) -> Draft:
@@ -204,29 +203,38 @@ class Tagger(tf.keras.Model):
         width = tf.shape(inputs["tokens"])[1]
         return {name: values[:, :width] for name, values in answers.items()}
 
-    def tag_batch(self, tokens: np.ndarray, lengths: np.ndarray) -> dict[str, np.ndarray]:
+    def tag_batch(
+        self, tokens: np.ndarray, lengths: np.ndarray, documents: np.ndarray | None = None
+    ) -> dict[str, np.ndarray]:
         """Tags one padded batch, on any thread; labels are positions in ``label_names``.
 
         Args:
           tokens: [B, T] strings.
           lengths: [B] tokens of each sentence.
+          documents: [B] the number of each sentence's document; None: each is one by itself.
         """
-        tagged = self._tag_graph(tf.constant(tokens, tf.string), tf.constant(lengths, tf.int32))
-        return {key: value.numpy() for key, value in tagged.items()}
+        return self._graphs(tokens, lengths, documents)
 
-    def _tag(self, tokens: tf.Tensor, lengths: tf.Tensor) -> Tensors:
-        decision = self.decide(self.features({"tokens": tokens, "lengths": lengths}))
+    def _tag(self, inputs: Tensors) -> Tensors:
+        decision = self.decide(self.features(inputs))
         return self.answers.positions(decision, self._options.return_probabilities)
 
     # ------------------------------------------------------------------ training
 
-    def losses(self, features: Features, labels: tf.Tensor, dropout_seed: tf.Tensor) -> Losses:
+    def losses(
+        self,
+        features: Features,
+        labels: tf.Tensor,
+        dropout_seed: tf.Tensor,
+        exchange: Callable[[Features, tf.Tensor], tf.Tensor] | None = None,
+    ) -> Losses:
         """L1 of the draft and L2 of the refined labels, summed over tokens (Eq. 9, 10).
 
         Args:
           features: of one batch.
           labels: [B, T] class ids.
           dropout_seed: [2] int32 seed of this step's masks.
+          exchange: the drafts of the batch to those elsewhere, see ``DraftMemory.exchange``.
 
         Returns:
           Scalars, by the optimizer that minimizes them.
@@ -235,12 +243,13 @@ class Tagger(tf.keras.Model):
         losses, states = self.drafter.losses(features, labels, dropout_seed)
         if self.refiner is None:
             return losses
-        seed = fold_in(dropout_seed, DropoutSeed.REFINER)
-        words = None
+        seed, words = fold_in(dropout_seed, DropoutSeed.REFINER), None
         if self.refiner.representation is None:
             words_seed = fold_in(seed, RefinerSeed.WORDS)
             words = self.drafter.representation(features, dropout_seed=words_seed)
         draft = self.drafter.training_draft(features, states, words)
+        if exchange is not None:
+            features = features | {DRAFTS_ELSEWHERE: exchange(features, draft.probabilities)}
         return {**losses, "refined": self.refiner.loss(features, draft, labels, seed)}
 
     def variable_groups(self) -> dict[str, list[tf.Variable]]:
@@ -249,13 +258,6 @@ class Tagger(tf.keras.Model):
         if self.refiner is not None:
             groups["refined"] = list(self.refiner.trainable_variables)
         return groups
-
-    def word_representations(self) -> list[FormRepresentation]:
-        """Every layer that owns a word embedding, for pretrained vectors."""
-        owners: list[Any] = [self.drafter.representation]
-        if self.refiner is not None:
-            owners.append(self.refiner.representation)
-        return [owner for owner in owners if isinstance(owner, FormRepresentation)]
 
     # ------------------------------------------------------------------ options and names
 
@@ -286,7 +288,7 @@ class Tagger(tf.keras.Model):
             self.gate.threshold = changes["threshold"]
         self._options = changed
         if set(changes) - {"threshold"}:  # a weight, read live
-            self._tag_graph.forget()
+            self._graphs.forget()
             self.predict_function = None
 
     @property
@@ -308,6 +310,11 @@ class Tagger(tf.keras.Model):
     def context(self) -> str:
         """The unit that it was trained to read in one piece: "sentence" or "document"."""
         return self.settings.data.context
+
+    @property
+    def refiner_context(self) -> str:
+        """What its refiner reads: the "sentence", or also drafts of the "document"."""
+        return self.settings.decoder.refiner_context if self.refiner is not None else "sentence"
 
     @property
     def max_tokens(self) -> int:

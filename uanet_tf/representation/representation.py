@@ -9,8 +9,12 @@ from uanet_tf.config import Config
 Features = dict[str, Any]
 # A token's vector in its sentence, computed beforehand; see ``Representation.read``.
 VECTORS = "token_vectors"
+# The number of a sentence's document, [B].
+DOCUMENT = "document"
+# What was drafted for a token's word elsewhere in the document; see ``ops.drafts_elsewhere``.
+DRAFTS_ELSEWHERE = "drafts_elsewhere"
 # The features with a row for each sentence; the others have one for each distinct token.
-OF_SENTENCES = ("form_index", "lengths", VECTORS)
+OF_SENTENCES = ("form_index", "lengths", VECTORS, DRAFTS_ELSEWHERE)
 
 
 class Representation(tf.keras.layers.Layer):

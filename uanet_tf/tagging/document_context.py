@@ -1,12 +1,12 @@
 """Tags the sentences of documents with a model that reads documents, not single sentences."""
 
 import collections
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from uanet_tf.data import tag_schemes
 from uanet_tf.data.documents import InDocument, passages
-from uanet_tf.tagging.sentence_stream import tag_stream
+from uanet_tf.tagging.sentence_stream import tag_document_stream, tag_stream
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 S = TypeVar("S", bound=InDocument)
@@ -19,7 +19,8 @@ def tag_in_context(
 
     Where the model was trained with ``--context=document``, it reads the sentences of a document
     together, as many as its ``max_tokens`` allow, and the answers are cut at the ends of sentences:
-    an entity across such an end becomes one on either side.
+    an entity across such an end becomes one on either side. With ``--refiner_context=document`` its
+    refiner reads what was drafted in the other sentences of such a passage.
 
     Args:
       model: a loaded model.
@@ -27,6 +28,9 @@ def tag_in_context(
       alone: read each sentence by itself nevertheless.
       **options: of ``tag_stream``; ``window`` counts passages.
     """
+    if model.refiner_context == "document" and not alone:
+        yield from _tag_documents(model, sentences, options)
+        return
     size = 0 if alone else _passage_tokens(model)
     waiting: collections.deque[list[S]] = collections.deque()  # read, and not answered yet
 
@@ -38,6 +42,21 @@ def tag_in_context(
     for answer in tag_stream(model, texts(), **options):
         passage = waiting.popleft()
         yield from zip(passage, _split(answer, passage), strict=True)
+
+
+def _tag_documents(
+    model: Any, sentences: Iterable[S], options: dict[str, Any]
+) -> Iterator[tuple[S, TaggedSentence]]:
+    """Sentences are drafted one by one; the refiner reads their documents."""
+    waiting: collections.deque[S] = collections.deque()
+
+    def documents() -> Iterator[list[Sequence[str]]]:
+        for passage in passages(sentences, model.max_tokens):
+            waiting.extend(passage)
+            yield [sentence.tokens for sentence in passage]
+
+    for answer in tag_document_stream(model, documents(), **options):
+        yield waiting.popleft(), answer
 
 
 def _passage_tokens(model: Any) -> int:

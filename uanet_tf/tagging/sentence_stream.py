@@ -6,35 +6,23 @@ everything but the calls of the model works on flat arrays over all tokens of th
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from uanet_tf.data import tag_schemes
 from uanet_tf.errors import InputError
-from uanet_tf.row_multiple import ROW_MULTIPLE, round_up, row_multiple
-from uanet_tf.tagging import windows
-from uanet_tf.tagging.parallel_batches import ordered_map, threads_for
+from uanet_tf.tagging.chunk import Sizes, tag_chunk
 from uanet_tf.tagging.tagged_sentence import TaggedSentence, TaggedSentences
+
+T = TypeVar("T")
 
 BATCH_SIZE = 256
 BATCH_TOKENS = 4096
 WINDOW_SENTENCES = 10_000
-# A batch of this many tokens keeps the processor busy; beyond, padding costs more than a new batch.
-_FULL_TOKENS = 1_500
 _WINDOW_TOKENS = 500_000
 _MAX_TOKEN_CHARS = 1_000
-_DTYPES = {
-    "labels": np.int32,
-    "draft_labels": np.int32,
-    "refined_labels": np.int32,
-    "uncertainty": np.float32,
-    "confidence": np.float32,
-    "refined": np.bool_,
-    "accepted": np.bool_,  # of a run with a target precision
-    "probabilities": np.float32,  # where the model's option asks for them; [N, C]
-}
 
 
 def tag(
@@ -104,29 +92,64 @@ def tag_stream(
     for name, value in sizes.items():
         if value < 1:
             raise InputError(f"{name} must be at least 1. Received: {value}")
-    return _stream(model, sentences, _Sizes(batch_size, batch_tokens, fill_rows), window)
+    return _stream(model, sentences, Sizes(batch_size, batch_tokens, fill_rows), window)
 
 
-class _Sizes(NamedTuple):
-    """How batches are made, see ``tag_stream``."""
+def tag_document_stream(
+    model: Any,
+    documents: Iterable[Sequence[Sequence[str]]],
+    *,
+    batch_size: int = BATCH_SIZE,
+    batch_tokens: int = BATCH_TOKENS,
+    window: int = WINDOW_SENTENCES,
+    fill_rows: bool = False,
+) -> Iterator[TaggedSentence]:
+    """Like ``tag_stream``, for a model whose refiner reads documents.
 
-    batch_size: int
-    batch_tokens: int
-    fill_rows: bool
+    Args:
+      model: a loaded model.
+      documents: the sentences of each, read as needed; a document is in one batch.
+      batch_size, batch_tokens: as in ``tag_stream``, as far as documents allow.
+      window: documents that are read ahead.
+      fill_rows: as in ``tag_stream``.
+
+    Yields:
+      One TaggedSentence for each sentence, in the order given.
+    """
+    sizes = Sizes(batch_size, batch_tokens, fill_rows)
+    return _document_stream(model, documents, sizes, window)
 
 
 def _stream(
-    model: Any, sentences: Iterable[Sequence[str]], sizes: _Sizes, window: int
+    model: Any, sentences: Iterable[Sequence[str]], sizes: Sizes, window: int
 ) -> Iterator[TaggedSentence]:
-    checked = map(_checked, sentences, itertools.count())
-    for chunk in _chunks(checked, window):
-        lengths = np.fromiter(map(len, chunk), dtype=np.int64, count=len(chunk))
-        answers = _tag_chunk(model, chunk, lengths, sizes)
-        labels = {
-            name: _label_strings(model, answers[name], lengths)
-            for name in ("labels", "draft_labels", "refined_labels")
-        }
-        yield from _sentences(chunk, labels, answers, model.label_scheme)
+    for chunk in _chunks(map(_checked, sentences, itertools.count()), window, len):
+        yield from _answers(model, chunk, sizes)
+
+
+def _document_stream(
+    model: Any, documents: Iterable[Sequence[Sequence[str]]], sizes: Sizes, window: int
+) -> Iterator[TaggedSentence]:
+    number = itertools.count()
+    checked = (
+        [_checked(sentence, next(number)) for sentence in document] for document in documents
+    )
+    for chunk in _chunks(checked, window, lambda document: sum(map(len, document))):
+        numbers = np.repeat(np.arange(len(chunk)), list(map(len, chunk)))
+        yield from _answers(model, list(itertools.chain.from_iterable(chunk)), sizes, numbers)
+
+
+def _answers(
+    model: Any, chunk: list[list[str]], sizes: Sizes, documents: np.ndarray | None = None
+) -> Iterator[TaggedSentence]:
+    """Tags the sentences of a chunk, which may be in ``documents`` [S]."""
+    lengths = np.fromiter(map(len, chunk), dtype=np.int64, count=len(chunk))
+    answers = tag_chunk(model, chunk, lengths, sizes, documents)
+    labels = {
+        name: _label_strings(model, answers[name], lengths)
+        for name in ("labels", "draft_labels", "refined_labels")
+    }
+    yield from _sentences(chunk, labels, answers, model.label_scheme)
 
 
 def _checked(sentence: Sequence[str], index: int) -> list[str]:
@@ -171,119 +194,18 @@ def _bad_token(sentence: Any, index: int) -> InputError:
     return InputError(f"sentences[{index}] must be a list of words, readable more than once.")
 
 
-def _chunks(sentences: Iterator[list[str]], window: int) -> Iterator[list[list[str]]]:
-    """Groups a stream into chunks of ``window`` sentences, or fewer if those are very long."""
-    chunk: list[list[str]] = []
+def _chunks(items: Iterable[T], window: int, tokens_of: Callable[[T], int]) -> Iterator[list[T]]:
+    """Groups a stream into chunks of ``window`` items, or fewer if those are very long."""
+    chunk: list[T] = []
     tokens = 0
-    for sentence in sentences:
-        chunk.append(sentence)
-        tokens += len(sentence)
+    for item in items:
+        chunk.append(item)
+        tokens += tokens_of(item)
         if len(chunk) >= window or tokens >= _WINDOW_TOKENS:
             yield chunk
             chunk, tokens = [], 0
     if chunk:
         yield chunk
-
-
-class _Pieces(NamedTuple):
-    """The rows of batches: each a sentence, or a window of one. All [P] int64."""
-
-    start: np.ndarray  # position of the first token in the chunk
-    length: np.ndarray  # tokens
-    keep_start: np.ndarray  # the answers kept, counted from the start of the piece
-    keep_end: np.ndarray
-
-    def take(self, rows: np.ndarray) -> "_Pieces":
-        return _Pieces(*(column[rows] for column in self))
-
-
-def _cut_pieces(lengths: np.ndarray, max_tokens: int) -> _Pieces:
-    """Cuts the sentences of a chunk, [S] lengths, into pieces of at most ``max_tokens``."""
-    starts = np.cumsum(lengths) - lengths
-    short = lengths <= max_tokens
-    columns = [starts[short], lengths[short], np.zeros_like(lengths[short]), lengths[short]]
-    rows = [
-        (start + cut.start, *(edge - cut.start for edge in (cut.end, cut.keep_start, cut.keep_end)))
-        for start, length in zip(starts[~short], lengths[~short], strict=True)
-        for cut in windows.split(int(length), max_tokens)
-    ]
-    if rows:
-        long_columns = np.array(rows, dtype=np.int64).T
-        columns = [np.concatenate(pair) for pair in zip(columns, long_columns, strict=True)]
-    return _Pieces(*columns)
-
-
-def _batches(lengths: np.ndarray, sizes: _Sizes) -> Iterator[np.ndarray]:
-    """Yields the piece numbers of each batch, longest pieces first.
-
-    A batch holds at most ``batch_size`` pieces and ``batch_tokens`` tokens with padding, but
-    at least one piece. Once it holds ``_FULL_TOKENS`` it takes no shorter piece, since that
-    would have to be padded. With ``fill_rows`` there is a multiple of pieces in it, as long as
-    there are pieces.
-    """
-    order = np.argsort(-lengths, kind="stable")
-    lengths = lengths[order]
-    start = 0
-    while start < len(order):
-        width = int(lengths[start])
-        most = max(1, min(sizes.batch_size, sizes.batch_tokens // width))
-        as_long = int(np.searchsorted(-lengths, -width, side="right")) - start
-        count = max(as_long, -(-_FULL_TOKENS // width))
-        if sizes.fill_rows:
-            multiple = row_multiple(width)
-            count, most = round_up(count, multiple), max(multiple, most - most % multiple)
-        count = min(most, count)
-        yield order[start : start + count]
-        start += count
-
-
-def _tag_chunk(
-    model: Any, chunk: list[list[str]], lengths: np.ndarray, sizes: _Sizes
-) -> dict[str, np.ndarray]:
-    """Runs the model over a chunk; returns its answers for all tokens, [N] or [N, C] each."""
-    tokens = np.array(list(itertools.chain.from_iterable(chunk)), dtype=object)
-    answers: dict[str, np.ndarray] = {}
-    pieces = _cut_pieces(lengths, model.max_tokens)
-
-    def run(rows: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Positions of the tokens of a batch, [n], and the answers for them."""
-        batch = pieces.take(rows)
-        column = np.arange(batch.length.max())  # [T]
-        position = batch.start[:, None] + column  # [B, T], in the chunk
-        real = column < batch.length[:, None]  # [B, T]
-        padded = np.full(real.shape, "", dtype=object)
-        padded[real] = tokens[position[real]]
-        row_lengths = batch.length.astype(np.int32)
-        if sizes.fill_rows:
-            answer = _tag_filled(model, padded, row_lengths)
-        else:
-            answer = model.tag_batch(padded, row_lengths)
-        kept = (column >= batch.keep_start[:, None]) & (column < batch.keep_end[:, None])
-        return position[kept], {name: answer[name][kept] for name in _DTYPES if name in answer}
-
-    threads = threads_for(model)
-    # Long sentences: batches that run at once share the memory of one, as far as each stays full.
-    share = max(_FULL_TOKENS, sizes.batch_tokens // threads)
-    batches = _batches(pieces.length, sizes._replace(batch_tokens=min(sizes.batch_tokens, share)))
-    for target, answer in ordered_map(run, batches, threads):
-        for name, values in answer.items():
-            shape = (len(tokens), *values.shape[1:])
-            flat = answers.setdefault(name, np.zeros(shape, dtype=_DTYPES[name]))
-            flat[target] = values
-    return answers
-
-
-def _tag_filled(model: Any, tokens: np.ndarray, lengths: np.ndarray) -> dict[str, np.ndarray]:
-    """Tags a batch, [B, T] tokens, that is filled up to a multiple of rows, with its rows again."""
-    rows, width = tokens.shape
-    multiple = row_multiple(width)
-    # The cells are a multiple of ROW_MULTIPLE in any case.
-    column = np.arange(round_up(width, ROW_MULTIPLE // multiple))
-    row = np.arange(round_up(rows, multiple)) % rows
-    filled = np.full((len(row), len(column)), "", dtype=object)
-    filled[:, :width] = tokens[row]
-    answer = model.tag_batch(filled, lengths[row])
-    return {name: values[:rows, :width] for name, values in answer.items()}
 
 
 def _label_strings(model: Any, positions: np.ndarray, lengths: np.ndarray) -> list[str]:

@@ -22,6 +22,7 @@ from uanet_tf.training.callbacks import ProgressBar, StepKeeper
 from uanet_tf.training.corpus_scorer import score_corpus
 from uanet_tf.training.development_reference import development_reference
 from uanet_tf.training.distillation import distill
+from uanet_tf.training.draft_memory import DraftMemory
 from uanet_tf.training.gate_choice import choose_threshold, warn_of_cost, warn_of_empty
 from uanet_tf.training.prepare import Prepared, prepare
 from uanet_tf.training.progress import Progress, StateKeeper
@@ -88,6 +89,7 @@ class _Training:
             steps_per_epoch=len(self._plan(0)),
             num_tokens=len(prepared.corpus.form_index),
             dropout_rate=config.encoder.variational_dropout,
+            memory=self._memory(),
         )
         self.trainer.compile()
         self.average = (
@@ -120,6 +122,12 @@ class _Training:
         except KeyboardInterrupt:
             logging.info("stopped; the same command continues from the last saved state")
             raise
+
+    def _memory(self) -> DraftMemory | None:
+        """The memory of drafts of a refiner that reads documents."""
+        if self.tagger.refiner_context != "document":
+            return None
+        return DraftMemory(self.prepared.corpus, len(self.tagger.class_names))
 
     def _plan(self, epoch: int) -> list[np.ndarray]:
         data = self.config.data

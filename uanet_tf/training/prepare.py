@@ -93,6 +93,8 @@ def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
         hashes["bert_preset"] = hash_json(tagger.vocabulary.bert.to_dict())
     fill_embeddings(tagger, vectors)
     corpus = _encode(splits["train"], "train", config.data, tagger)
+    if config.decoder.refiner_context == "document":
+        corpus = _with_documents(corpus, splits["train"], config.data)
     unlabelled = None
     if further:
         unlabelled = _encode(further, "--distill_path", config.data, tagger)
@@ -108,6 +110,17 @@ def _encode(
     if config.context == "document":
         corpus = corpus.joined([len(p) for p in passages(sentences, config.max_tokens)])
     return corpus
+
+
+def _with_documents(
+    corpus: EncodedCorpus, sentences: Sequence[Sentence], config: DataConfig
+) -> EncodedCorpus:
+    """The corpus with its documents; of one of over --max_tokens the passages that are read."""
+    sentences = cut_long(sentences, config.max_tokens)
+    return corpus.in_documents(
+        [len(passage) for passage in passages(sentences, config.max_tokens)],
+        [token for sentence in sentences for token in sentence.tokens],
+    )
 
 
 def read_further(config: DataConfig) -> list[Sentence]:

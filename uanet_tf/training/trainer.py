@@ -5,6 +5,7 @@ import tensorflow as tf
 from uanet_tf.config import TrainingConfig
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.dropout import make_seed
+from uanet_tf.training.draft_memory import DraftMemory
 from uanet_tf.training.lazy_adam import LazyAdamW
 from uanet_tf.training.schedules import bert_schedule, drafter_schedule, refiner_schedule
 
@@ -23,6 +24,7 @@ class Trainer(tf.keras.Model):
       steps_per_epoch: batches in an epoch, for the schedules.
       num_tokens: N, tokens of the training data, for the L2 term.
       dropout_rate: r of the L2 term.
+      memory: of drafts, for a refiner that reads documents.
     """
 
     def __init__(
@@ -33,9 +35,11 @@ class Trainer(tf.keras.Model):
         steps_per_epoch: int,
         num_tokens: int,
         dropout_rate: float,
+        memory: DraftMemory | None = None,
     ):
         super().__init__(name="trainer")
         self.tagger = tagger
+        self.memory = memory
         self.config = config
         self.groups = tagger.variable_groups()
         self.optimizers = {name: _OPTIMIZERS[name](config, steps_per_epoch) for name in self.groups}
@@ -56,7 +60,9 @@ class Trainer(tf.keras.Model):
         seed = make_seed(self.config.seed, self.global_step)
         tokens = tf.cast(tf.reduce_sum(features["lengths"]), tf.float32)
         with tf.GradientTape(persistent=self.shared) as tape:
-            losses = self.tagger.losses(features, labels, seed)
+            losses = self.tagger.losses(
+                features, labels, seed, self.memory and self.memory.exchange
+            )
             total = tf.add_n(list(losses.values()))
             objectives = self._objectives(losses, tokens)
             objective = tf.add_n(list(objectives.values()))

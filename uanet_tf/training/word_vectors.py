@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -12,6 +13,7 @@ from uanet_tf.data.pretrained_vectors import read_vectors
 from uanet_tf.data.token_lookup import normalize_words
 from uanet_tf.data.vocabulary import FIRST_ID, Vocabulary
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.representation.form_representation import FormRepresentation
 
 
 def add_pretrained(
@@ -84,6 +86,14 @@ def fill_embeddings(tagger: Tagger, vectors: dict[str, np.ndarray]) -> None:
     if not numbered:
         return
     ids, rows = zip(*numbered, strict=True)
-    for representation in tagger.word_representations():
+    for representation in word_representations(tagger):
         update = tf.IndexedSlices(tf.constant(np.stack(rows)), tf.constant(ids))
         representation.embeddings.scatter_update(update)
+
+
+def word_representations(tagger: Tagger) -> list[FormRepresentation]:
+    """Every layer of a tagger that owns a word embedding."""
+    owners: list[Any] = [tagger.drafter.representation]
+    if tagger.refiner is not None:
+        owners.append(tagger.refiner.representation)
+    return [owner for owner in owners if isinstance(owner, FormRepresentation)]

@@ -118,7 +118,7 @@ class TFLiteTagger:
         self.label_scheme: str | None = self.settings["label_scheme"]
         self.max_tokens: int = self.settings["max_tokens"]
         self.tokenizer = Tokenizer.from_dict(self.settings["tokenizer"])
-        self.context = "sentence"
+        self.context = self.refiner_context = "sentence"
         self.label_names = files.labels
         self._ids = _make_lookup(files)
         self._path = path

@@ -1,0 +1,175 @@
+"""Tags the sentences of a chunk: batches of like length, several at once, answers in place."""
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from uanet_tf.row_multiple import ROW_MULTIPLE, round_up, row_multiple
+from uanet_tf.tagging import windows
+from uanet_tf.tagging.parallel_batches import ordered_map, threads_for
+
+# A batch of this many tokens keeps the processor busy; beyond, padding costs more than a new batch.
+_FULL_TOKENS = 1_500
+_DTYPES = {
+    "labels": np.int32,
+    "draft_labels": np.int32,
+    "refined_labels": np.int32,
+    "uncertainty": np.float32,
+    "confidence": np.float32,
+    "refined": np.bool_,
+    "accepted": np.bool_,  # of a run with a target precision
+    "probabilities": np.float32,  # where the model's option asks for them; [N, C]
+}
+
+
+class Sizes(NamedTuple):
+    """How batches are made, see ``tag_stream``."""
+
+    batch_size: int
+    batch_tokens: int
+    fill_rows: bool
+
+
+class _Pieces(NamedTuple):
+    """The rows of batches: each a sentence, or a window of one. All [P] int64."""
+
+    start: np.ndarray  # position of the first token in the chunk
+    length: np.ndarray  # tokens
+    keep_start: np.ndarray  # the answers kept, counted from the start of the piece
+    keep_end: np.ndarray
+
+    def take(self, rows: np.ndarray) -> "_Pieces":
+        return _Pieces(*(column[rows] for column in self))
+
+
+def _cut_pieces(lengths: np.ndarray, max_tokens: int) -> _Pieces:
+    """Cuts the sentences of a chunk, [S] lengths, into pieces of at most ``max_tokens``."""
+    starts = np.cumsum(lengths) - lengths
+    short = lengths <= max_tokens
+    columns = [starts[short], lengths[short], np.zeros_like(lengths[short]), lengths[short]]
+    rows = [
+        (start + cut.start, *(edge - cut.start for edge in (cut.end, cut.keep_start, cut.keep_end)))
+        for start, length in zip(starts[~short], lengths[~short], strict=True)
+        for cut in windows.split(int(length), max_tokens)
+    ]
+    if rows:
+        long_columns = np.array(rows, dtype=np.int64).T
+        columns = [np.concatenate(pair) for pair in zip(columns, long_columns, strict=True)]
+    return _Pieces(*columns)
+
+
+def _batches(lengths: np.ndarray, sizes: Sizes) -> Iterator[np.ndarray]:
+    """Yields the piece numbers of each batch, longest pieces first.
+
+    A batch holds at most ``batch_size`` pieces and ``batch_tokens`` tokens with padding, but
+    at least one piece. Once it holds ``_FULL_TOKENS`` it takes no shorter piece, since that
+    would have to be padded. With ``fill_rows`` there is a multiple of pieces in it, as long as
+    there are pieces.
+    """
+    order = np.argsort(-lengths, kind="stable")
+    lengths = lengths[order]
+    start = 0
+    while start < len(order):
+        width = int(lengths[start])
+        most = max(1, min(sizes.batch_size, sizes.batch_tokens // width))
+        as_long = int(np.searchsorted(-lengths, -width, side="right")) - start
+        count = max(as_long, -(-_FULL_TOKENS // width))
+        if sizes.fill_rows:
+            multiple = row_multiple(width)
+            count, most = round_up(count, multiple), max(multiple, most - most % multiple)
+        count = min(most, count)
+        yield order[start : start + count]
+        start += count
+
+
+def _document_batches(
+    lengths: np.ndarray, documents: np.ndarray, sizes: Sizes
+) -> Iterator[np.ndarray]:
+    """As ``_batches``, of whole documents [P], in order; a larger one makes a batch by itself."""
+    order = np.argsort(documents, kind="stable")
+    ends = np.flatnonzero(np.diff(documents[order], append=-1)) + 1
+    start = stop = 0
+    for end in ends:
+        part = lengths[order[start:end]]
+        cells = len(part) * part.max()
+        if stop > start and (len(part) > sizes.batch_size or cells > sizes.batch_tokens):
+            yield order[start:stop]
+            start, part = stop, lengths[order[stop:end]]
+            cells = len(part) * part.max()
+        stop = end
+        if cells >= _FULL_TOKENS:
+            yield order[start:stop]
+            start = stop
+    if stop > start:
+        yield order[start:stop]
+
+
+def tag_chunk(
+    model: Any,
+    chunk: list[list[str]],
+    lengths: np.ndarray,
+    sizes: Sizes,
+    documents: np.ndarray | None = None,
+) -> dict[str, np.ndarray]:
+    """Runs the model over a chunk; returns its answers for all tokens, [N] or [N, C] each.
+
+    ``documents`` [S] are the numbers of the sentences' documents, in ascending order, where the
+    model reads them together.
+    """
+    tokens = np.array(list(itertools.chain.from_iterable(chunk)), dtype=object)
+    answers: dict[str, np.ndarray] = {}
+    pieces = _cut_pieces(lengths, model.max_tokens)
+    if documents is not None:
+        documents = np.repeat(documents, lengths)[pieces.start]  # [P]
+
+    def run(rows: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Positions of the tokens of a batch, [n], and the answers for them."""
+        batch = pieces.take(rows)
+        column = np.arange(batch.length.max())  # [T]
+        position = batch.start[:, None] + column  # [B, T], in the chunk
+        real = column < batch.length[:, None]  # [B, T]
+        padded = np.full(real.shape, "", dtype=object)
+        padded[real] = tokens[position[real]]
+        given = [padded, batch.length.astype(np.int32)]
+        if documents is not None:
+            given.append(documents[rows].astype(np.int32))
+        answer = _tag_filled(model, *given) if sizes.fill_rows else model.tag_batch(*given)
+        kept = (column >= batch.keep_start[:, None]) & (column < batch.keep_end[:, None])
+        return position[kept], {name: answer[name][kept] for name in _DTYPES if name in answer}
+
+    threads = threads_for(model)
+    # Long sentences: batches that run at once share the memory of one, as far as each stays full.
+    share = max(_FULL_TOKENS, sizes.batch_tokens // threads)
+    sizes = sizes._replace(batch_tokens=min(sizes.batch_tokens, share))
+    if documents is None:
+        batches = _batches(pieces.length, sizes)
+    else:
+        batches = _document_batches(pieces.length, documents, sizes)
+    for target, answer in ordered_map(run, batches, threads):
+        for name, values in answer.items():
+            shape = (len(tokens), *values.shape[1:])
+            flat = answers.setdefault(name, np.zeros(shape, dtype=_DTYPES[name]))
+            flat[target] = values
+    return answers
+
+
+def _tag_filled(
+    model: Any, tokens: np.ndarray, lengths: np.ndarray, documents: np.ndarray | None = None
+) -> dict[str, np.ndarray]:
+    """Tags a batch, [B, T] tokens, that is filled up to a multiple of rows, with its rows again."""
+    rows, width = tokens.shape
+    multiple = row_multiple(width)
+    # The cells are a multiple of ROW_MULTIPLE in any case.
+    column = np.arange(round_up(width, ROW_MULTIPLE // multiple))
+    row = np.arange(round_up(rows, multiple)) % rows
+    filled = np.full((len(row), len(column)), "", dtype=object)
+    filled[:, :width] = tokens[row]
+    given = [filled, lengths[row]]
+    if documents is not None:
+        # A copy belongs to no document, else its words would count twice there.
+        copies = np.arange(len(row) - rows) + documents.max() + 1
+        given.append(np.concatenate([documents, copies]).astype(np.int32))
+    answer = model.tag_batch(*given)
+    return {name: values[:rows, :width] for name, values in answer.items()}
