@@ -8,19 +8,31 @@ from pathlib import Path
 
 import pytest
 
-from uanet_tf.part_file import part_file
+from uanet_lite import part_file as part_file_of_lite
+from uanet_tf import part_file as part_file_of_uanet_tf
 
 ROOT = Path(__file__).resolve().parent.parent
 WRITER = """
 import sys, time
-from uanet_tf.part_file import part_file
+from {package}.part_file import part_file
 with part_file(sys.argv[1]) as part:
     print(part, flush=True)
     time.sleep(60)
 """
 
 
-def test_it_takes_its_name_or_goes_away(tmp_path):
+@pytest.fixture(params=["uanet_tf", "uanet_lite"])
+def package(request):
+    return request.param
+
+
+@pytest.fixture
+def part_file(package):
+    modules = {"uanet_tf": part_file_of_uanet_tf, "uanet_lite": part_file_of_lite}
+    return modules[package].part_file
+
+
+def test_it_takes_its_name_or_goes_away(part_file, tmp_path):
     path = tmp_path / "out.txt"
     with part_file(path) as part:
         Path(part).write_text("new")
@@ -33,12 +45,12 @@ def test_it_takes_its_name_or_goes_away(tmp_path):
     assert path.read_text() == "new"
 
 
-def test_what_a_killed_process_left_is_swept_and_nothing_else(tmp_path):
+def test_what_a_killed_process_left_is_swept_and_nothing_else(package, part_file, tmp_path):
     path = tmp_path / "out[1].txt"
     kept = [".out[1].txt.part", ".out[1].txt.0123456x.part", ".other.txt.01234567.part"]
     for name in kept:
         (tmp_path / name).touch()
-    command = [sys.executable, "-c", WRITER, str(path)]
+    command = [sys.executable, "-c", WRITER.format(package=package), str(path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         left = Path(process.stdout.readline().strip())
         with part_file(path) as part:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, TextIO
 
 from uanet_lite.errors import InputError
+from uanet_lite.part_file import part_file
 from uanet_lite.rows import FORMATS, STDIN, Row, guess_format, read_rows
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.tagger import Tagger
@@ -128,22 +129,15 @@ def _open_output(path: str) -> Iterator[TextIO]:
             sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
         yield sys.stdout
         return
-    part = f"{path}.{os.getpid()}.part"
-    stream = _create(part, path)
-    try:
-        with stream:
-            yield stream
+    with contextlib.ExitStack() as closing:
+        try:
+            part = closing.enter_context(part_file(path))
+            stream = closing.enter_context(open(part, "w", encoding="utf-8", newline="\n"))
+        except OSError as error:
+            raise InputError(f"{path} cannot be written: {error.strerror}.") from None
+        yield stream
+        stream.close()
         os.replace(part, path)
-    except BaseException:
-        os.remove(part)
-        raise
-
-
-def _create(path: str, name: str) -> TextIO:
-    try:
-        return open(path, "w", encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise InputError(f"{name} cannot be written: {error.strerror}.") from None
 
 
 class _Parser(argparse.ArgumentParser):

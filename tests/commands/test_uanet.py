@@ -3,8 +3,11 @@
 import importlib
 import os
 import re
+import runpy
 import subprocess
 import sys
+from importlib import metadata
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +40,43 @@ def test_help_shows_the_command_as_it_is_called(call, name):
     code, out, err = call(name, "--help")
     assert (code, err) == (0, "")
     assert f"uanet {name}" in out
+
+
+@pytest.mark.parametrize("name", ["uanet", "data", "tag"])
+def test_a_module_of_a_command_can_be_run(name, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["program", "--help"])
+    monkeypatch.delitem(sys.modules, f"uanet_tf.commands.{name}")
+    with pytest.raises(SystemExit) as end:
+        runpy.run_module(f"uanet_tf.commands.{name}", run_name="__main__", alter_sys=True)
+    assert end.value.code == 0
+    assert f"uanet {name}" in capsys.readouterr().out.replace("uanet COMMAND", "uanet uanet")
+
+
+def test_every_module_of_a_command_can_be_run():
+    for command in (*uanet.COMMANDS.values(), *data.COMMANDS.values()):
+        module = importlib.import_module(f"uanet_tf.commands.{command.module}")
+        text = Path(module.__file__).read_text(encoding="utf-8")
+        assert text.endswith('if __name__ == "__main__":\n    run()\n'), command.module
+
+
+def test_a_package_that_is_missing_is_one_sentence(call, monkeypatch):
+    monkeypatch.setitem(sys.modules, "absl", None)
+    monkeypatch.delitem(sys.modules, "uanet_tf.commands.rank", raising=False)
+    assert call("rank") == (2, "", "This needs the package absl, which is not installed.\n")
+
+
+def test_the_version_without_tensorflow(call, monkeypatch):
+    known = metadata.version
+
+    def version(name):
+        if name == "tensorflow":
+            raise metadata.PackageNotFoundError(name)
+        return known(name)
+
+    monkeypatch.setattr(metadata, "version", version)
+    code, out, _ = call("--version")
+    assert code == 0
+    assert "(no TensorFlow, NumPy " in out
 
 
 def test_the_list(call):

@@ -412,19 +412,30 @@ body = json.dumps({"inputs": ["Oslo won."]}).encode()
 print(handler.predict("/v1/models/lite_text:predict", body).status)
 for target in ("/", "/models.json", "/monitoring", "/v1/models/lite/metadata", "/v2/models/lite"):
     print(handler.quick_answer("GET", target).status)
+try:
+    serve._load(sys.argv[2], "saved")
+except Exception as error:
+    print(error)
 print(manager.stop(), [name for name in BEYOND if name in sys.modules])
 """
 
 
 def test_tensorflow_is_not_imported(path, tmp_path):
+    (tmp_path / "saved").mkdir()
     (tmp_path / "lite" / "1").mkdir(parents=True)
     shutil.copy(path, tmp_path / "lite" / "1")
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(tmp_path)],
+        [sys.executable, "-c", PROGRAM, str(tmp_path), str(tmp_path / "saved")],
         capture_output=True,
         text=True,
         check=False,
         cwd=ROOT,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.split("\n") == ["200"] * 7 + ["True []", ""]
+    *statuses, saved, last = done.stdout.splitlines()
+    assert statuses == ["200"] * 7
+    assert saved == (
+        f"{tmp_path}/saved: is no TensorFlow Lite file, and SavedModels need TensorFlow, which is "
+        "not installed."
+    )
+    assert last == "True []"

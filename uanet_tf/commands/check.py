@@ -121,3 +121,7 @@ def _read(role: str, path: str, label_column: int | None) -> Corpus:
 def run() -> NoReturn:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, arguments=True)
+
+
+if __name__ == "__main__":
+    run()

@@ -134,3 +134,7 @@ def _write_table(stream: TextIO, tagged: TaggedSentence) -> None:
 def run() -> NoReturn:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, arguments=True)
+
+
+if __name__ == "__main__":
+    run()

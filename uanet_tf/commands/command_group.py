@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
-from uanet_tf.commands.runner import BAD_INPUT, say
+from uanet_tf.commands.runner import BAD_INPUT, code_of, say
 
 _HELP = ("--help", "-h", "--helpfull", "help")
 
@@ -37,8 +37,8 @@ def run_group(program: str, what: str, commands: Mapping[str, Command], last: st
         print(f"{program}: there is no command {name!r}. {hint}", file=sys.stderr)
         sys.exit(BAD_INPUT)
     sys.argv = [f"{program} {name}", *arguments[1:]]
-    importlib.import_module(f"uanet_tf.commands.{commands[name].module}").run()
-    sys.exit(0)
+    module = f"uanet_tf.commands.{commands[name].module}"
+    sys.exit(code_of(lambda: importlib.import_module(module).run()))
 
 
 def _help_text(program: str, what: str, commands: Mapping[str, Command], last: str) -> str:

@@ -103,3 +103,7 @@ def _train(config: pathlib.Path, seed: int, run_dir: pathlib.Path, extra: Sequen
 def run() -> NoReturn:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, arguments=True)
+
+
+if __name__ == "__main__":
+    run()

@@ -111,3 +111,7 @@ def _warn_of_unknown(evaluation: Evaluation) -> None:
 def run() -> None:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, verbosity=logging.WARNING)
+
+
+if __name__ == "__main__":
+    run()

@@ -102,3 +102,7 @@ def _doubts(
 def run() -> NoReturn:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, verbosity=logging.WARNING, prepare=with_recipes)
+
+
+if __name__ == "__main__":
+    run()

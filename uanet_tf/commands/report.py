@@ -159,3 +159,7 @@ def _tag(model: Any, sentences: Sequence[Sentence]) -> tuple[list[TaggedSentence
 def run() -> None:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, verbosity=logging.WARNING)
+
+
+if __name__ == "__main__":
+    run()

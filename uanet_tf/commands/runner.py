@@ -2,7 +2,7 @@
 
     0    done, or help was asked for
     1    done, except for some rows of the input, which are named on stderr
-    2    bad input, a full disk or the like: one sentence on stderr says what and where
+    2    bad input, a full disk, a missing package: one sentence on stderr says what and where
     129  stopped by SIGHUP, its state saved (training)
     130  interrupted (Ctrl-C)
     141  the reader of standard output went away (``| head``)
@@ -87,7 +87,7 @@ def exit_code(
         _start_logging(verbosity)
         return main(rest) if arguments else main()
 
-    return _code(work)
+    return code_of(work)
 
 
 def say(text: str) -> NoReturn:
@@ -96,10 +96,10 @@ def say(text: str) -> NoReturn:
     Raises:
       SystemExit: always; with code 0, if the text could be written.
     """
-    sys.exit(_code(lambda: print(text)))
+    sys.exit(code_of(lambda: print(text)))
 
 
-def _code(work: Callable[[], int | None]) -> int:
+def code_of(work: Callable[[], int | None]) -> int:
     """Calls ``work``; its exit code, or that of what went wrong, which is said."""
     try:
         code = work()
@@ -116,6 +116,12 @@ def _code(work: Callable[[], int | None]) -> int:
         return BROKEN_PIPE
     except OSError as error:
         print(printable(_one_line(_system_message(error))), file=sys.stderr)
+        return BAD_INPUT
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "uanet_tf"):
+            raise
+        print(f"This needs the package {package}, which is not installed.", file=sys.stderr)
         return BAD_INPUT
     return code or 0
 

@@ -222,8 +222,13 @@ def _load(path: str, name: str) -> Any:
 
 def _load_saved_model(path: str) -> Any:
     # TensorFlow, only for those who need it.
-    from tensorflow.core.protobuf import config_pb2
-
+    try:
+        from tensorflow.core.protobuf import config_pb2
+    except ImportError:
+        raise InputError(
+            f"{path}: is no TensorFlow Lite file, and SavedModels need TensorFlow, which is not "
+            "installed."
+        ) from None
     from uanet_tf.serving.rest_api.loaded_model import LoadedModel
     from uanet_tf.serving.rest_api.warm_up import warm_up
 
@@ -251,3 +256,7 @@ def _url(listener: socket.socket) -> str:
 def run() -> None:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS)
+
+
+if __name__ == "__main__":
+    run()

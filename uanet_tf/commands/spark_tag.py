@@ -120,3 +120,7 @@ def _guess_format(path: str) -> str:
 def run() -> None:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, verbosity=logging.WARNING)
+
+
+if __name__ == "__main__":
+    run()

@@ -34,10 +34,13 @@ def version() -> str:
 
     import uanet_tf
 
-    packages = ", ".join(
-        f"{name} {metadata.version(package)}"
-        for name, package in (("TensorFlow", "tensorflow"), ("NumPy", "numpy"))
-    )
+    found = []
+    for name, package in (("TensorFlow", "tensorflow"), ("NumPy", "numpy")):
+        try:
+            found.append(f"{name} {metadata.version(package)}")
+        except metadata.PackageNotFoundError:  # `serve` and `client` need no TensorFlow
+            found.append(f"no {name}")
+    packages = ", ".join(found)
     return f"uanet_tf {uanet_tf.__version__} ({packages}, Python {platform.python_version()})"
 
 
@@ -46,3 +49,7 @@ def run() -> None:
     if sys.argv[1:] in (["--version"], ["version"]):
         say(version())
     run_group("uanet", __doc__, COMMANDS, "uanet --version shows the version.")
+
+
+if __name__ == "__main__":
+    run()

@@ -12,12 +12,12 @@ from __future__ import annotations
 import os
 import pathlib
 import random
-import tempfile
 from collections.abc import Collection, Sequence
 
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.tag_schemes import IOB2, Span, encode_spans
 from uanet_tf.errors import InputError
+from uanet_tf.part_file import part_file
 from uanet_tf.samples.sample_sentences import ENTITY_TYPES, SentenceWriter
 
 LABEL_NOISE = 0.02
@@ -172,13 +172,7 @@ def _write_all(contents: dict[pathlib.Path, bytes], overwrite: bool) -> None:
                 raise InputError(f"{path}: exists and holds something else; it was not changed.")
         pending[path] = content
     for path, content in pending.items():
-        # A temporary file beside the target, then a rename: never a half-written corpus.
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with open(descriptor, "wb") as stream:
-                stream.write(content)
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        # Never a half-written corpus.
+        with part_file(path) as part:
+            pathlib.Path(part).write_bytes(content)
+            os.replace(part, path)
