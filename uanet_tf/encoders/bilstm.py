@@ -92,7 +92,11 @@ class BiLSTM(RecurrentEncoder):
         for layer in range(self.num_layers):
             width = inputs.shape[-1] if layer == 0 else self.hidden_width
             masks[f"input_{layer}"] = keep_mask(
-                [shape[1], shape[0], width], self.input_dropout, fold_in(seed, layer), inputs.dtype
+                [shape[1], shape[0], width],
+                self.input_dropout,
+                fold_in(seed, layer),
+                inputs.dtype,
+                axis=1,
             )
         return masks
 

@@ -48,7 +48,7 @@ class Encoder(tf.keras.layers.Layer):
         """
         # A seed that is known when a graph is made gives masks that are its constants: they are
         # not drawn at each call, and an exported graph holds no random numbers.
-        known = not tf.is_symbolic_tensor(seed) and not tf.is_symbolic_tensor(count)
+        known = not any(map(tf.is_symbolic_tensor, tf.nest.flatten([seed, count])))
         with tf.init_scope() if known else contextlib.nullcontext():
             return {
                 name: keep_mask([count, width], rate, fold_in(seed, number), self.compute_dtype)

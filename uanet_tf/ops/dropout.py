@@ -6,9 +6,12 @@ choice, a resumed training run repeats the masks of the run it continues, and a
 Monte Carlo sample is the same in every batch and process.
 """
 
+from typing import Any
+
 import tensorflow as tf
 
 from uanet_tf.ops import philox
+from uanet_tf.ops.part_seed import SENTENCES, PartSeed, Seed
 
 
 def make_seed(seed: int | tf.Tensor, step: int | tf.Tensor = 0) -> tf.Tensor:
@@ -21,40 +24,65 @@ def make_seed(seed: int | tf.Tensor, step: int | tf.Tensor = 0) -> tf.Tensor:
     return tf.stack([tf.cast(seed, tf.int32), tf.cast(step, tf.int32)])
 
 
-def fold_in(seed: tf.Tensor | None, number: int) -> tf.Tensor | None:
+def fold_in(seed: Seed | None, number: int) -> Any:
     """Derives an independent seed for the ``number``-th consumer of ``seed``.
 
     ``None`` stays ``None``, so that "no dropout" passes through nested layers.
     """
     if seed is None:
         return None
+    if isinstance(seed, PartSeed):
+        return seed._replace(seed=fold_in(seed.seed, number))
     return tf.stack([philox.integer(seed), tf.constant(number, tf.int32)])
 
 
-def keep_mask(shape, rate: float, seed: tf.Tensor, dtype=tf.float32) -> tf.Tensor:
+def keep_mask(
+    shape, rate: float, seed: Seed, dtype=tf.float32, *, rows: str = SENTENCES, axis: int = 0
+) -> tf.Tensor:
     """Draws an inverted-dropout mask: 0 with probability ``rate``, else 1 / (1 - rate).
 
     Args:
       shape: shape of the mask, a list of integers or an int32 tensor.
       rate: probability of a zero, in [0, 1).
-      seed: [2] int32 tensor.
+      seed: [2] int32 tensor, or the seed of a part of a batch.
       dtype: dtype of the mask.
+      rows: what the rows stand for, see ``PartSeed``.
+      axis: of the rows.
     """
-    kept = philox.uniform(shape, seed) >= rate
+    kept = uniform(shape, seed, rows=rows, axis=axis) >= rate
     return tf.cast(kept, dtype) / tf.cast(1.0 - rate, dtype)
 
 
-def dropout(inputs: tf.Tensor, rate: float, seed: tf.Tensor | None, noise_shape=None) -> tf.Tensor:
+def uniform(shape, seed: Seed, *, rows: str = SENTENCES, axis: int = 0) -> tf.Tensor:
+    """Float32 numbers in [0, 1); arguments as of ``keep_mask``."""
+    if not isinstance(seed, PartSeed):
+        return philox.uniform(shape, seed)
+    shape = tf.cast(tf.convert_to_tensor(shape), tf.int32)
+    whole, first, count = seed.whole(shape, rows, axis)
+    return tf.gather(philox.uniform(whole, seed.seed), first + tf.range(count), axis=axis)
+
+
+def dropout(
+    inputs: tf.Tensor,
+    rate: float,
+    seed: Seed | None,
+    noise_shape=None,
+    *,
+    rows: str = SENTENCES,
+    axis: int = 0,
+) -> tf.Tensor:
     """Applies inverted dropout; returns ``inputs`` untouched without a seed or rate.
 
     Args:
       inputs: any float tensor.
       rate: probability of dropping an element, in [0, 1).
-      seed: [2] int32 tensor, or None for no dropout.
+      seed: as of ``keep_mask``, or None for no dropout.
       noise_shape: shape of the mask where it is broadcast, e.g. [B, 1, D] for one
         mask shared by all time steps. Default: the shape of ``inputs``.
+      rows: what the rows stand for, see ``PartSeed``.
+      axis: of the rows.
     """
     if seed is None or rate == 0.0:
         return inputs
     shape = tf.shape(inputs) if noise_shape is None else noise_shape
-    return inputs * keep_mask(shape, rate, seed, inputs.dtype)
+    return inputs * keep_mask(shape, rate, seed, inputs.dtype, rows=rows, axis=axis)

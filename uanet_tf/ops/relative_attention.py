@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from uanet_tf.ops.dropout import dropout
 from uanet_tf.ops.masking import key_bias
+from uanet_tf.ops.part_seed import SENTENCES, Seed
 from uanet_tf.ops.relative_shift import relative_shift
 
 
@@ -70,7 +71,8 @@ def attend(
     values: tf.Tensor,
     mask: tf.Tensor | None = None,
     dropout_rate: float = 0.0,
-    dropout_seed: tf.Tensor | None = None,
+    dropout_seed: Seed | None = None,
+    rows: str = SENTENCES,
 ) -> tf.Tensor:
     """Returns the means of ``values`` weighted by the softmax of ``scores`` over keys.
 
@@ -80,11 +82,12 @@ def attend(
       mask: [B, T] booleans, True = token; padding keys get no weight.
       dropout_rate: rate at which weights are dropped.
       dropout_seed: [2] int32 tensor, or None for no dropout.
+      rows: what the B rows stand for, see ``PartSeed``.
 
     Returns:
       [h, B, queries, d] floats.
     """
     if mask is not None:
         scores += key_bias(mask, scores.dtype)
-    weights = dropout(tf.nn.softmax(scores), dropout_rate, dropout_seed)
+    weights = dropout(tf.nn.softmax(scores), dropout_rate, dropout_seed, rows=rows, axis=1)
     return tf.matmul(weights, values)

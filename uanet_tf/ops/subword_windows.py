@@ -17,11 +17,13 @@ class SubwordRows(NamedTuple):
       mask: [R, S] boolean, True = sub-word, right-padded.
       places: [W, 2] int64, row and column of each word's first sub-word; in the order of the
         sentences and of their words.
+      sentences: [R] int32, the sentence of each row.
     """
 
     ids: tf.Tensor
     mask: tf.Tensor
     places: tf.Tensor
+    sentences: tf.Tensor
 
 
 def subword_rows(
@@ -76,4 +78,4 @@ def subword_rows(
     window = tf.clip_by_value((offset - context) // stride, 0, tf.gather(counts, of_sentence) - 1)
     row = tf.gather(first_rows, of_sentence) + window
     places = tf.stack([row, offset - tf.gather(start, row) + 1], axis=1)
-    return SubwordRows(ids, column <= length + 1, tf.cast(places, tf.int64))
+    return SubwordRows(ids, column <= length + 1, tf.cast(places, tf.int64), sentence)

@@ -9,6 +9,7 @@ from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.layer_norm import layer_norm
 from uanet_tf.representation.bert_layer import BertLayer
+from uanet_tf.representation.subword_part import SUBWORDS
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -114,7 +115,9 @@ class BertEncoder(tf.keras.layers.Layer):
         states += tf.gather(self.position_embeddings, real[:, 1])
         states += self.segment_embedding
         states = layer_norm(states, self.norm_scale, self.norm_offset, self.epsilon)
-        states = dropout(states, self.hidden_dropout, fold_in(dropout_seed, 0))  # [N, D]
+        states = dropout(
+            states, self.hidden_dropout, fold_in(dropout_seed, 0), rows=SUBWORDS
+        )  # [N, D]
 
         wanted = None if places is None else self._numbers(places, mask)
         for number, block in enumerate(self.blocks, 1):

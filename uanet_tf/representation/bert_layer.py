@@ -11,6 +11,7 @@ from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.layer_norm import layer_norm
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.relative_attention import attend, merge_heads, split_heads
+from uanet_tf.representation.subword_part import SUBWORDS, WINDOWS, WORDS
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -95,17 +96,20 @@ class BertLayer(tf.keras.layers.Layer):
 
     def call(self, states, places, mask, wanted=None, dropout_seed=None):
         attended = self._attention(states, places, mask, wanted, fold_in(dropout_seed, 0))
+        rows = SUBWORDS
         if wanted is not None:
-            states = tf.gather(states, wanted)  # [W, D]
+            states, rows = tf.gather(states, wanted), WORDS  # [W, D]
         attended = linear(attended, self.output_kernel, self.output_bias)
-        attended = dropout(attended, self.hidden_dropout, fold_in(dropout_seed, 1))
+        attended = dropout(
+            attended, self.hidden_dropout, fold_in(dropout_seed, 1), rows=rows
+        )
         states = self._norm(
             states + attended, self.attention_norm_scale, self.attention_norm_offset
         )
 
         inner = self._activate(linear(states, self.inner_kernel, self.inner_bias))
         outer = linear(inner, self.outer_kernel, self.outer_bias)
-        outer = dropout(outer, self.hidden_dropout, fold_in(dropout_seed, 2))
+        outer = dropout(outer, self.hidden_dropout, fold_in(dropout_seed, 2), rows=rows)
         return self._norm(states + outer, self.norm_scale, self.norm_offset)
 
     def _attention(self, states, places, mask, wanted, seed):
@@ -117,7 +121,7 @@ class BertLayer(tf.keras.layers.Layer):
         queries, keys, values = split_heads(rows, 3, self.num_heads)  # [h, R, S, d]
         scale = tf.cast(1 / math.sqrt(width // self.num_heads), queries.dtype)
         scores = tf.matmul(queries * scale, keys, transpose_b=True)  # [h, R, S, S]
-        means = attend(scores, values, mask, self.attention_dropout, seed)
+        means = attend(scores, values, mask, self.attention_dropout, seed, WINDOWS)
         if wanted is not None:
             places = tf.gather(places, wanted)
         return tf.gather_nd(merge_heads(means), places)

@@ -6,15 +6,18 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_rate
 from uanet_tf.config import Config
+from uanet_tf.data.batch_part import BATCH_INDEX, BATCH_LENGTHS
 from uanet_tf.data.bert_spec import FIRST, LAST
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.masking import sequence_mask
-from uanet_tf.ops.subword_windows import subword_rows
+from uanet_tf.ops.part_seed import PartSeed
+from uanet_tf.ops.subword_windows import SubwordRows, subword_rows
 from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.representation.bert_encoder import BertEncoder
 from uanet_tf.representation.representation import VECTORS, Representation
+from uanet_tf.representation.subword_part import subword_part
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -134,15 +137,16 @@ class BertRepresentation(Representation):
         """Adds token_vectors [B, T, D], BERT's vector of each token."""
         if VECTORS in features:
             return features
-        index = features["form_index"]
-        mask = sequence_mask(features["lengths"], tf.shape(index)[1])  # [B, T]
-        subwords = tf.gather(features["form_subword_ids"], index)  # [B, T, S]
-        rows = subword_rows(
-            tf.where(tf.expand_dims(mask, -1), subwords, 0),
-            size=self.bert.max_positions,
-            first_id=self.first_id + 1,
-            last_id=self.last_id + 1,
-        )
+        index, lengths = features["form_index"], features["lengths"]
+        mask = sequence_mask(lengths, tf.shape(index)[1])  # [B, T]
+        if isinstance(dropout_seed, PartSeed):
+            rows, dropout_seed = subword_part(
+                self._rows(features, features[BATCH_INDEX], features[BATCH_LENGTHS]),
+                features[BATCH_LENGTHS],
+                dropout_seed,
+            )
+        else:
+            rows = self._rows(features, index, lengths)
         states = self.bert(
             rows.ids - 1,
             rows.mask,
@@ -155,6 +159,17 @@ class BertRepresentation(Representation):
         vectors = tf.scatter_nd(tf.where(mask), states, shape)
         vectors.set_shape([*index.shape, self.output_width])
         return {**features, VECTORS: vectors}
+
+    def _rows(self, features, index, lengths) -> SubwordRows:
+        """The sub-words of sentences [B, T] of form numbers."""
+        mask = sequence_mask(lengths, tf.shape(index)[1])
+        subwords = tf.gather(features["form_subword_ids"], index)  # [B, T, S]
+        return subword_rows(
+            tf.where(tf.expand_dims(mask, -1), subwords, 0),
+            size=self.bert.max_positions,
+            first_id=self.first_id + 1,
+            last_id=self.last_id + 1,
+        )
 
     def get_config(self):
         return {

@@ -13,6 +13,7 @@ from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID, Vocabulary
 from uanet_tf.errors import ArgumentError
 from uanet_tf.ops import philox
 from uanet_tf.ops.dropout import dropout, fold_in
+from uanet_tf.ops.part_seed import seed_of_batch
 from uanet_tf.representation.representation import Representation
 
 
@@ -98,7 +99,8 @@ class FormRepresentation(Representation):
         word_ids, seed = features["form_word_ids"], fold_in(dropout_seed, 0)
         if seed is None or not self.unknown_word_rate:
             return word_ids
-        draw = philox.uniform(tf.shape(word_ids), seed)
+        # A part of a batch has the forms of all of it.
+        draw = philox.uniform(tf.shape(word_ids), seed_of_batch(seed))
         hidden = draw < tf.gather(self._unknown_probability, word_ids)
         return tf.where(hidden, UNKNOWN_ID, word_ids)
 

@@ -1,0 +1,120 @@
+"""The losses of the parts of a batch, and their gradients, add up to those of the batch."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.models.contract_setup import make_sentences, make_vocabulary, small
+from tests.models.test_contract import config_of
+from tests.tiny_bert import tiny_bert
+from uanet_tf.data.batch_part import PART, part_of_batch, part_seed
+from uanet_tf.data.batching import BatchBuilder
+from uanet_tf.data.encoded_corpus import encode_corpus
+from uanet_tf.models.build import make_tagger
+from uanet_tf.ops.dropout import make_seed
+
+# Of each kind of tensor that is dropped somewhere, a system that does.
+SYSTEMS = (
+    "uanet_shared_argmax_mutual_information",
+    "uanet_plain_lstm",  # masks [T, B, D]
+    "rel_transformer_crf",  # attention weights [h, B, T, T]
+    "char_attention_crf",  # a loss of the representation
+    "id_cnn_crf",  # several states of each token
+    "bilstm_lan",
+    "seq2seq_beam",
+    "seq2biseq_transformer",
+)
+
+
+def make(config, count=7):
+    sentences = make_sentences("IOB2", count)
+    vocabulary = make_vocabulary(sentences, "IOB2")
+    dropped = {"unknown_word_rate": 0.9, "refiner_dropout": 0.3, "embedding_dropout": 0.3}
+    if config.representation.representation == "bert":
+        del dropped["unknown_word_rate"]
+    tagger = make_tagger(config.replace(**dropped), vocabulary)
+    corpus = encode_corpus(sentences, tagger.vocabulary, tagger.lookup)
+    return tagger, BatchBuilder(corpus)(tf.range(count, dtype=tf.int64))
+
+
+def slopes(tagger, features, labels, seed):
+    with tf.GradientTape() as tape:
+        losses = tagger.losses(features, labels, part_seed(features, seed))
+        total = tf.add_n(list(losses.values()))
+    found = tape.gradient(total, tagger.trainable_variables)
+    gradients = [
+        np.zeros(v.shape) if g is None else tf.convert_to_tensor(g).numpy()
+        for g, v in zip(found, tagger.trainable_variables, strict=True)
+    ]
+    return {name: float(value) for name, value in losses.items()}, gradients
+
+
+def assert_parts_add_up(tagger, batch, parts=3):
+    features, labels = batch
+    seed = make_seed(3, 5)
+    whole, expected = slopes(tagger, features, labels, seed)
+    found = [
+        slopes(tagger, *part_of_batch(features, labels, number, parts), seed)
+        for number in range(parts)
+    ]
+    sums = {name: sum(losses[name] for losses, _ in found) for name in whole}
+    np.testing.assert_allclose(
+        [sums[name] for name in whole], list(whole.values()), rtol=1e-5, err_msg=str(list(whole))
+    )
+    for variable, whole_slope, *part in zip(
+        tagger.trainable_variables, expected, *(g for _, g in found), strict=True
+    ):
+        tolerance = 1e-5 * (1 + np.abs(whole_slope).max())
+        np.testing.assert_allclose(sum(part), whole_slope, atol=tolerance, err_msg=variable.name)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_losses_and_gradients_add_up(name):
+    assert_parts_add_up(*make(small(config_of(name))))
+
+
+def test_windows_of_bert_add_up():
+    """Some sentences have several rows of sub-words, so parts have other rows than sentences."""
+    preset = tiny_bert()
+    config = small(config_of("bert_uanet")).replace(bert_preset=preset)
+    tagger, batch = make(config)
+    bert = tagger.drafter.representation.bert
+    bert.max_positions = 8
+    bert.hidden_dropout = 0.3
+    for block in bert.blocks:
+        block.hidden_dropout = block.attention_dropout = 0.3
+    assert_parts_add_up(tagger, batch)
+
+
+def test_a_dropped_part_differs_from_a_batch_of_its_own():
+    """Else the test above would hold without masks that know their place."""
+    tagger, (features, labels) = make(small(config_of("uanet_fast")))
+    part, ids = part_of_batch(features, labels, 1, 2)
+    with_place, _ = slopes(tagger, part, ids, make_seed(3, 5))
+    alone = {name: value for name, value in part.items() if name != PART}
+    without, _ = slopes(tagger, alone, ids, make_seed(3, 5))
+    assert abs(with_place["draft"] - without["draft"]) > 1e-3
+
+
+@pytest.mark.parametrize(("count", "parts"), [(7, 3), (2, 2), (1, 3), (5, 4)])
+def test_parts_are_the_batch_in_order(count, parts):
+    features = {
+        "form_index": tf.reshape(tf.range(count * 2), [count, 2]),
+        "lengths": tf.range(count) + 1,
+        "form_word_ids": tf.range(9),
+    }
+    labels = tf.reshape(tf.range(count * 2), [count, 2])
+    rows, sizes = [], []
+    for number in range(parts):
+        part, ids = part_of_batch(features, labels, number, parts)
+        first, size, total = part[PART].numpy()
+        assert total == count
+        assert len(part["lengths"]) == len(ids) == max(size, 1)
+        np.testing.assert_array_equal(part["form_index"], ids)
+        np.testing.assert_array_equal(part["form_word_ids"], range(9))
+        sizes.append(size)
+        if size:
+            assert first == len(rows)
+            rows += part["lengths"].numpy().tolist()
+    assert rows == list(range(1, count + 1))
+    assert max(sizes) - min(sizes) <= 1
