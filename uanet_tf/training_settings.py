@@ -29,6 +29,12 @@ class TrainingConfig:
     seed: int = option(
         1, "Seed of initial weights, data order and training dropout.", low=0, high=MAX_SEED
     )
+    strategy: str = option(
+        "none",
+        "Share each batch among the GPUs of this machine, or among the processes that the "
+        "environment variable TF_CONFIG names; the run learns the same, up to rounding.",
+        choices=("none", "mirrored", "multi_worker"),
+    )
     deterministic: bool = option(
         False, "Force deterministic kernels, for bit-identical runs where an op needs it."
     )

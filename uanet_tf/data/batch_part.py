@@ -50,7 +50,7 @@ def part_seed(features: Mapping[str, tf.Tensor], seed: tf.Tensor) -> Seed:
     """
     if PART not in features:
         return seed
-    first, count, total = tf.unstack(features[PART])
+    first, count, total = tf.unstack(features[PART], num=3)
     # The one sentence of a part that has none.
     first, count = tf.minimum(first, total - 1), tf.maximum(count, 1)
     return PartSeed(seed, {SENTENCES: tf.stack([first, count, total])})

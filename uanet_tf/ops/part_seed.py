@@ -39,7 +39,7 @@ class PartSeed(NamedTuple):
           rows: what the rows along the axis stand for.
           axis: of the rows.
         """
-        first, count, total = tf.unstack(self.spans[rows])
+        first, count, total = tf.unstack(self.spans[rows], num=3)
         times = shape[axis] // tf.maximum(count, 1)
         whole = tf.tensor_scatter_nd_update(shape, [[axis]], [total * times])
         return whole, first * times, shape[axis]

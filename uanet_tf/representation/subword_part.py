@@ -23,7 +23,7 @@ def subword_part(
       The rows of the part, as wide as those of the batch; the seed, that knows the part's place
       among the windows, sub-words and words of the batch.
     """
-    first, count, _ = tf.unstack(seed.spans[SENTENCES])
+    first, count, _ = tf.unstack(seed.spans[SENTENCES], num=3)
     sizes = tf.reduce_sum(tf.cast(rows.mask, tf.int32), axis=1)  # [R]
     inside = (rows.sentences >= first) & (rows.sentences < first + count)
     before = rows.sentences < first

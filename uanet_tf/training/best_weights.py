@@ -51,3 +51,9 @@ def load_weights(model: tf.keras.Model, path: pathlib.Path) -> None:
             "train in another --run_dir."
         ) from error
     model.set_weights(arrays)
+
+
+def copy_weights(source: tf.keras.Model, target: tf.keras.Model) -> None:
+    """Sets all weights of a model to those of another one like it."""
+    for mine, other in zip(target.weights, source.weights, strict=True):
+        mine.assign(other.numpy())

@@ -48,7 +48,7 @@ class StepKeeper(tf.keras.callbacks.Callback):
         self._progress.advance(1, now - self._lap)
         self._lap = now
         # By the step of the whole run, which continues in a resumed run.
-        if self._average is not None and int(self.model.global_step) % AVERAGE_EVERY == 0:
+        if self._average is not None and int(self.model.global_step.numpy()) % AVERAGE_EVERY == 0:
             self._average.update()
         if self._stop.made or now - self._saved >= self._save_seconds:
             self._keeper.save()

@@ -16,7 +16,8 @@ from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
 from uanet_tf.errors import InputError
 from uanet_tf.metrics.nearness import compare_with_samples, nearness_text
-from uanet_tf.training.best_weights import load_weights, save_weights
+from uanet_tf.models.tagger import Tagger
+from uanet_tf.training.best_weights import copy_weights, load_weights, save_weights
 from uanet_tf.training.calibration import calibrate
 from uanet_tf.training.callbacks import ProgressBar, StepKeeper
 from uanet_tf.training.corpus_scorer import score_corpus
@@ -26,11 +27,13 @@ from uanet_tf.training.draft_memory import DraftMemory
 from uanet_tf.training.gate_choice import choose_threshold, warn_of_cost, warn_of_empty
 from uanet_tf.training.prepare import Prepared, prepare
 from uanet_tf.training.progress import Progress, StateKeeper
+from uanet_tf.training.replicas import Replicas, make_replicas
 from uanet_tf.training.run_directory import RunDirectory
 from uanet_tf.training.stop_request import StopRequest
 from uanet_tf.training.trainer import Trainer
 from uanet_tf.training.training_logs import TrainingLogs
 from uanet_tf.training.weight_average import WeightAverage
+from uanet_tf.training.workers import check_alike, check_same_state, reported_loss_of_workers
 
 Metrics = dict[str, Any]
 
@@ -52,6 +55,7 @@ def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = 
     Raises:
       InputError: a file, a setting or the run directory is not usable.
     """
+    replicas = make_replicas(config.training.strategy)  # first of all that TensorFlow does
     run = RunDirectory(run_dir)
     tf.keras.utils.set_random_seed(config.training.seed)
     if config.training.deterministic:
@@ -63,9 +67,11 @@ def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = 
         logging.info("%s is complete; its metrics are in %s", run.path, run.metrics)
         return finished
     prepared = prepare(config, given)
-    begun = run.claim(config, prepared.hashes)
+    begun = run.claim(config, prepared.hashes) if replicas.is_chief else True
     try:
-        return _Training(config, run, prepared).run(resume=begun)
+        with reported_loss_of_workers(replicas):
+            check_alike(replicas, config, prepared.hashes)
+            return _Training(config, run, prepared, replicas).run(resume=begun)
     finally:
         run.release()
 
@@ -73,40 +79,57 @@ def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = 
 class _Training:
     """The loop over epochs of one run."""
 
-    def __init__(self, config: Config, run: RunDirectory, prepared: Prepared):
+    def __init__(
+        self, config: Config, run: RunDirectory, prepared: Prepared, replicas: Replicas
+    ):
         self.config = config
         self.directory = run
         self.prepared = prepared
         self.tagger = prepared.tagger
         if self.tagger.sampling == "distilled":
             self.tagger.sampling = "exact"  # until the head is trained
-        run.write(run.vocabulary, self.tagger.vocabulary.to_json())
-        self.logs = TrainingLogs(run.logs)
+        self.replicas = replicas
+        if replicas.is_chief:
+            run.write(run.vocabulary, self.tagger.vocabulary.to_json())
+            self.logs = TrainingLogs(run.logs)
         training = config.training
-        self.trainer = Trainer(
-            self.tagger,
-            training,
-            steps_per_epoch=len(self._plan(0)),
-            num_tokens=len(prepared.corpus.form_index),
-            dropout_rate=config.encoder.variational_dropout,
-            memory=self._memory(),
-        )
-        self.trainer.compile()
-        self.average = (
-            WeightAverage(self.tagger.trainable_variables, training.average_decay)
-            if training.average_decay
-            else None
-        )
+        with replicas.scope():
+            # What is trained; the tagger itself is scored and saved.
+            self.trained = self.tagger
+            if replicas.count > 1:
+                self.trained = Tagger.from_config(self.tagger.get_config())
+                copy_weights(self.tagger, self.trained)
+            self.trainer = Trainer(
+                self.trained,
+                training,
+                steps_per_epoch=len(self._plan(0)),
+                num_tokens=len(prepared.corpus.form_index),
+                dropout_rate=config.encoder.variational_dropout,
+                memory=self._memory(),
+                num_replicas=replicas.count,
+            )
+            self.trainer.compile()
+            self.average = (
+                WeightAverage(self.trained.trainable_variables, training.average_decay)
+                if training.average_decay
+                else None
+            )
         self.stop = StopRequest()
         self.progress = Progress()
-        self.keeper = StateKeeper(run.state, self.trainer, self.progress, self.average)
-        self.dataset = batched_dataset(
-            BatchBuilder(prepared.corpus),
-            lambda: self._plan(self.progress.epoch)[self.progress.step :],
+        self.keeper = StateKeeper(
+            run.state, self.trainer, self.progress, self.average, read_only=not replicas.is_chief
+        )
+        self.dataset = replicas.share(
+            batched_dataset(
+                BatchBuilder(prepared.corpus),
+                lambda: self._plan(self.progress.epoch)[self.progress.step :],
+            )
         )
 
     def run(self, *, resume: bool) -> Metrics:
-        if resume and self.keeper.restore():
+        resumed = resume and self.keeper.restore()
+        check_same_state(self.replicas, self.progress, self.directory.path)
+        if resumed:
             logging.info(
                 "resuming %s in epoch %d at step %d",
                 self.directory.path,
@@ -118,7 +141,12 @@ class _Training:
                 while not self._finished():
                     self._train_epoch()
                     self._end_epoch()
-            return self._finish()
+            if self.replicas.is_chief:
+                metrics = self._finish()
+                self.replicas.agree()  # the others end with the chief
+                return metrics
+            self.replicas.agree()
+            return self.directory.finished_metrics() or {}
         except KeyboardInterrupt:
             logging.info("stopped; the same command continues from the last saved state")
             raise
@@ -127,6 +155,11 @@ class _Training:
         """The memory of drafts of a refiner that reads documents."""
         if self.tagger.refiner_context != "document":
             return None
+        if self.replicas.count > 1:
+            raise InputError(
+                f"--strategy={self.config.training.strategy} does not go with "
+                "--refiner_context=document, whose memory of drafts is that of one process."
+            )
         return DraftMemory(self.prepared.corpus, len(self.tagger.class_names))
 
     def _plan(self, epoch: int) -> list[np.ndarray]:
@@ -198,24 +231,27 @@ class _Training:
         sentences = sum(map(len, self._plan(self.progress.epoch)))
         if self.average is not None:
             self.average.update()  # an epoch of few steps counts too
+        entry: Metrics = {
+            "epoch": self.progress.epoch + 1,
+            "seconds": seconds,
+            "sentences_per_second": sentences / max(seconds, 1e-9),
+            "loss": loss,
+        }
+        training, is_chief = self.config.training, self.replicas.is_chief
+        eligible = entry["epoch"] >= min(training.min_epochs, training.epochs)
         with self._averaged():
-            scores = self._score("dev")
-            entry: Metrics = {
-                "epoch": self.progress.epoch + 1,
-                "seconds": seconds,
-                "sentences_per_second": sentences / max(seconds, 1e-9),
-                "loss": loss,
-                "dev": scores,
-            }
-            training = self.config.training
-            eligible = entry["epoch"] >= min(training.min_epochs, training.epochs)
-            score = self._main_score(scores)
-            if self.progress.finish_epoch(entry, score, eligible=eligible):
+            score = 0.0
+            if is_chief:
+                entry["dev"] = self._score("dev")
+                score = self._main_score(entry["dev"])
+            score = self.replicas.agree(score)
+            if self.progress.finish_epoch(entry, score, eligible=eligible) and is_chief:
                 self._save_best()
         self.trainer.start_epoch()
         self.keeper.save()
-        self._write_metrics()
-        self._report(entry)
+        if is_chief:
+            self._write_metrics()
+            self._report(entry)
         if self.stop.made:
             self.stop.interrupt()
 
@@ -232,7 +268,7 @@ class _Training:
             name: self._score(name) for name in ("dev", "test") if name in self.prepared.splits
         }
         warn_of_cost(final["dev"], self.prepared.task)
-        warn_of_empty(final["dev"], self.prepared.task, int(self.trainer.global_step))
+        warn_of_empty(final["dev"], self.prepared.task, int(self.trainer.global_step.numpy()))
         with self.directory.writing(self.directory.model) as part:
             self.tagger.save(part)
         return self._write_metrics(**distilled, **calibrated, **reference, **final)
@@ -274,15 +310,16 @@ class _Training:
 
     @contextlib.contextmanager
     def _averaged(self) -> Iterator[None]:
-        """Within this context the tagger has the averaged weights."""
-        if self.average is None:
-            yield
-            return
-        self.average.swap()
+        """Within this context the tagger has the weights trained so far, averaged."""
+        if self.average is not None:
+            self.average.swap()
         try:
+            if self.trained is not self.tagger:
+                copy_weights(self.trained, self.tagger)
             yield
         finally:
-            self.average.swap()
+            if self.average is not None:
+                self.average.swap()
 
     def _score(self, name: str) -> Metrics:
         return score_corpus(self.tagger, self.prepared.splits[name], self.prepared.task)

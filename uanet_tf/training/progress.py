@@ -95,6 +95,7 @@ class StateKeeper:
       trainer: weights, both optimizers, step, sums of the epoch.
       progress: epoch, step in the epoch, best score, history.
       average: the moving average of the weights, if there is one.
+      read_only: states are written by another process.
     """
 
     def __init__(
@@ -103,11 +104,14 @@ class StateKeeper:
         trainer: Trainer,
         progress: Progress,
         average: WeightAverage | None,
+        *,
+        read_only: bool = False,
     ):
         parts = {"trainer": trainer, "progress": progress}
         if average is not None:
             parts["average"] = average
         self._directory = directory
+        self._read_only = read_only
         self._checkpoint = tf.train.Checkpoint(**parts)
 
     def save(self) -> None:
@@ -116,6 +120,8 @@ class StateKeeper:
         Raises:
           InputError: it cannot be written, as on a full disk; the last complete one is kept.
         """
+        if self._read_only:
+            return
         numbers = self._numbers()
         number = max(numbers, default=0) + 1
         path = self._directory / f"{_PREFIX}{number}"
@@ -140,6 +146,8 @@ class StateKeeper:
 
     def _sweep(self, numbers: list[int]) -> None:
         """Deletes all but the newest states, and what saving or deleting left when killed."""
+        if self._read_only:
+            return
         kept = {f"{_PREFIX}{number}" for number in numbers[-KEPT_STATES:]}
         # An index first: without it, data are no state.
         for path in sorted(

@@ -18,7 +18,7 @@ from uanet_tf.option import has_flag
 from uanet_tf.strict_json import check_fields, read_json
 
 # Settings that do not change what is learnt, so a run may be continued with other values.
-FREE_SETTINGS = ("save_seconds",)
+FREE_SETTINGS = ("save_seconds", "strategy")
 
 
 class RunDirectory:

@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from uanet_tf.config import TrainingConfig
+from uanet_tf.data.batch_part import BATCH_LENGTHS, PART, part_seed
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.training.draft_memory import DraftMemory
@@ -25,6 +26,7 @@ class Trainer(tf.keras.Model):
       num_tokens: N, tokens of the training data, for the L2 term.
       dropout_rate: r of the L2 term.
       memory: of drafts, for a refiner that reads documents.
+      num_replicas: how many share each batch; made in their scope.
     """
 
     def __init__(
@@ -36,11 +38,13 @@ class Trainer(tf.keras.Model):
         num_tokens: int,
         dropout_rate: float,
         memory: DraftMemory | None = None,
+        num_replicas: int = 1,
     ):
         super().__init__(name="trainer")
         self.tagger = tagger
         self.memory = memory
         self.config = config
+        self.num_replicas = num_replicas
         self.groups = tagger.variable_groups()
         self.optimizers = {name: _OPTIMIZERS[name](config, steps_per_epoch) for name in self.groups}
         for name, variables in self.groups.items():
@@ -49,22 +53,30 @@ class Trainer(tf.keras.Model):
         self.shared = len(set(references)) < len(references)
         self.l2 = config.l2 * (1.0 - dropout_rate) / (2.0 * num_tokens)
         # float64: a sum over an epoch would lose small losses in float32.
-        self.loss_sum = tf.Variable(0.0, trainable=False, dtype=tf.float64, name="loss_sum")
-        self.token_sum = tf.Variable(0.0, trainable=False, dtype=tf.float64, name="token_sum")
-        self.global_step = tf.Variable(0, trainable=False, dtype=tf.int32, name="global_step")
+        self.loss_sum = _counter(tf.float64, "loss_sum")
+        self.token_sum = _counter(tf.float64, "token_sum")
+        self.global_step = _counter(tf.int32, "global_step")
 
     # As in ``graph_function``, for the graph that Keras makes.
     @tf.autograph.experimental.do_not_convert
     def train_step(self, data):
         features, labels = data
-        seed = make_seed(self.config.seed, self.global_step)
+        seed = part_seed(features, make_seed(self.config.seed, self.global_step))
         tokens = tf.cast(tf.reduce_sum(features["lengths"]), tf.float32)
+        batch_tokens = tokens
+        if PART in features:
+            # A part without a sentence has one that does not count.
+            counts = tf.cast(features[PART][1] > 0, tf.float32)
+            tokens *= counts
+            batch_tokens = tf.cast(tf.reduce_sum(features[BATCH_LENGTHS]), tf.float32)
         with tf.GradientTape(persistent=self.shared) as tape:
             losses = self.tagger.losses(
                 features, labels, seed, self.memory and self.memory.exchange
             )
+            if PART in features:
+                losses = {name: loss * counts for name, loss in losses.items()}
             total = tf.add_n(list(losses.values()))
-            objectives = self._objectives(losses, tokens)
+            objectives = self._objectives(losses, tokens, batch_tokens)
             objective = tf.add_n(list(objectives.values()))
         if self.shared:
             # A part that has an objective of its own is trained only by that.
@@ -75,21 +87,38 @@ class Trainer(tf.keras.Model):
         else:
             # A part that may not train another stops its gradient itself.
             gradients = tape.gradient(objective, self.groups)
-        for name, variables in self.groups.items():
-            self._apply(name, variables, gradients[name])
+        pairs = {
+            name: [
+                (g, v) for g, v in zip(gradients[name], variables, strict=True) if g is not None
+            ]
+            for name, variables in self.groups.items()
+        }
+        summed, total = self._sum([[_dense_if_small(g) for g, _ in p] for p in pairs.values()], total)
+        for (name, part), values in zip(pairs.items(), summed, strict=True):
+            self._apply(name, [v for _, v in part], values)
         # Sums over the epoch, kept as variables so that a resumed epoch reports the whole of it.
         self.loss_sum.assign_add(tf.cast(total, tf.float64))
-        self.token_sum.assign_add(tf.cast(tokens, tf.float64))
+        self.token_sum.assign_add(tf.cast(batch_tokens, tf.float64))
         self.global_step.assign_add(1)
         return {"loss": self.loss_sum / self.token_sum}
 
-    def _objectives(self, losses, tokens):
-        """The objectives by part; their sum is Eq. 9 and 10."""
+    def _sum(self, gradients, total):
+        """Sums over the replicas."""
+        if self.num_replicas == 1:
+            return gradients, total
+        context = tf.distribute.get_replica_context()
+        flat = [g for part in gradients for g in part]
+        *flat, total = context.all_reduce(tf.distribute.ReduceOp.SUM, [*flat, total])
+        values = iter(flat)
+        return [[next(values) for _ in part] for part in gradients], total
+
+    def _objectives(self, losses, tokens, batch_tokens):
+        """The objectives by part; their sum, over the replicas, is Eq. 9 and 10."""
         # Eq. 9 is a mean over tokens; both terms are scaled alike.
         penalty = tokens * self.l2 * self._squared_weights()
         objectives = {**losses, "draft": losses["draft"] + penalty}
         if self.config.loss_reduction == "mean":
-            objectives = {name: objective / tokens for name, objective in objectives.items()}
+            objectives = {name: value / batch_tokens for name, value in objectives.items()}
         return objectives
 
     def start_epoch(self) -> None:
@@ -98,13 +127,12 @@ class Trainer(tf.keras.Model):
         self.token_sum.assign(0.0)
 
     def _apply(self, name, variables, gradients):
-        pairs = [
-            (_combine(g), v) for g, v in zip(gradients, variables, strict=True) if g is not None
-        ]
-        gradients, variables = zip(*pairs, strict=True)
+        gradients = [_combine(g) for g in gradients]
         if self.config.clip_norm:
             gradients = _clip(gradients, self.config.clip_norm)
-        self.optimizers[name].apply_gradients(zip(gradients, variables, strict=True))
+        pairs = zip(gradients, variables, strict=True)
+        # They are sums over the replicas already, which clipping needs.
+        self.optimizers[name].apply_gradients(pairs, skip_gradients_aggregation=True)
 
     def _squared_weights(self):
         """||theta||^2 of the drafter; embedding tables are left out to keep gradients sparse."""
@@ -112,14 +140,32 @@ class Trainer(tf.keras.Model):
         return tf.add_n([tf.reduce_sum(tf.square(v)) for v in dense])
 
 
-def _combine(gradient):
-    """Sums repeated rows, so that norms are correct; small tables become dense."""
+def _counter(dtype, name):
+    """A variable that all replicas count alike."""
+    return tf.Variable(
+        0,
+        trainable=False,
+        dtype=dtype,
+        name=name,
+        aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
+    )
+
+
+def _dense_if_small(gradient):
+    """The gradient of a small table as a dense one."""
     if not isinstance(gradient, tf.IndexedSlices):
         return gradient
     if gradient.dense_shape is not None and gradient.values.shape.rank == 2:
         static = tf.get_static_value(gradient.dense_shape)
         if static is not None and static[0] * static[1] < SMALL_TABLE:
             return tf.convert_to_tensor(gradient)
+    return gradient
+
+
+def _combine(gradient):
+    """Sums repeated rows, so that norms are correct."""
+    if not isinstance(gradient, tf.IndexedSlices):
+        return gradient
     rows, index = tf.unique(gradient.indices)
     values = tf.math.unsorted_segment_sum(gradient.values, index, tf.size(rows))
     return tf.IndexedSlices(values, rows, gradient.dense_shape)

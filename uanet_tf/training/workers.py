@@ -1,0 +1,72 @@
+"""Several processes that train one model: whether they do the same, and the loss of one."""
+
+import contextlib
+import hashlib
+import json
+import pathlib
+from collections.abc import Iterator, Mapping
+
+import tensorflow as tf
+
+from uanet_tf.config import Config
+from uanet_tf.errors import InputError, one_line
+from uanet_tf.training.progress import Progress
+from uanet_tf.training.replicas import Replicas
+
+# What TensorFlow raises in a process whose partner in a collective operation is gone.
+_GONE = (
+    tf.errors.UnavailableError,
+    tf.errors.AbortedError,
+    tf.errors.CancelledError,
+    tf.errors.DeadlineExceededError,
+    tf.errors.FailedPreconditionError,
+    tf.errors.InternalError,
+)
+
+
+@contextlib.contextmanager
+def reported_loss_of_workers(replicas: Replicas) -> Iterator[None]:
+    """Within this context the loss of another process is an InputError that says what to do."""
+    try:
+        yield
+    except _GONE as error:
+        if replicas.count == 1:
+            raise
+        raise InputError(
+            "Another worker of --strategy=multi_worker has ended or cannot be reached: start all "
+            "of them again with the same command, and the run continues from its last saved state "
+            f"({one_line(error, 120)})."
+        ) from error
+
+
+def check_alike(replicas: Replicas, config: Config, hashes: Mapping[str, str]) -> None:
+    """Raises InputError unless this process has the chief's settings and data.
+
+    Args:
+      replicas: of the run.
+      config: of this process; names of files may differ.
+      hashes: {flag that names a file: hash of what was read of it}.
+    """
+    settings = {
+        group: {name: value for name, value in part.items() if not name.endswith("_path")}
+        for group, part in config.to_dict().items()
+    }
+    text = json.dumps([settings, dict(hashes)], sort_keys=True)
+    # As many bits as a float64 holds.
+    mine = float(int(hashlib.sha256(text.encode()).hexdigest()[:12], 16))
+    if replicas.agree(mine) != mine:
+        raise InputError(
+            "This worker was started with other settings or data than the chief: give all workers "
+            "the same flags and files."
+        )
+
+
+def check_same_state(replicas: Replicas, progress: Progress, run_dir: pathlib.Path) -> None:
+    """Raises InputError unless this process continues from where the chief does."""
+    for mine, name in ((progress.epoch, "epoch"), (progress.step, "step")):
+        chiefs = int(replicas.agree(float(mine)))
+        if chiefs != mine:
+            raise InputError(
+                f"--run_dir={run_dir} of this worker ends in {name} {mine}, that of the chief in "
+                f"{name} {chiefs}: all workers must see the same directory."
+            )
