@@ -5,7 +5,9 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import h5py
@@ -69,11 +71,13 @@ def train_command(corpus: Corpus, run_dir: Path, **changes: Any) -> list[str]:
     return [sys.executable, "train.py", *arguments, f"--run_dir={run_dir}"]
 
 
-def start(command: list[str], **options: Any) -> subprocess.Popen:
+def start(
+    command: list[str], environment: Mapping[str, str] = MappingProxyType({}), **options: Any
+) -> subprocess.Popen:
     return subprocess.Popen(
         command,
         cwd=ROOT,
-        env=os.environ | {"CUDA_VISIBLE_DEVICES": ""},
+        env=os.environ | {"CUDA_VISIBLE_DEVICES": ""} | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -1,6 +1,7 @@
 """The replicas of ``--strategy``: several devices, or several machines, that share each batch."""
 
 import contextlib
+import functools
 import os
 from typing import Any
 
@@ -89,17 +90,27 @@ def make_replicas(strategy: str) -> Replicas:
     """
     if strategy == "none":
         return Replicas()
+    # Of each collective operation that is made, it tells how many tensors it sums.
+    tf.get_logger().setLevel("WARNING")
     if strategy == "mirrored":
         devices = tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("CPU")
-        if len(devices) == 1:
-            return Replicas()
-        return Replicas(tf.distribute.MirroredStrategy([device.name for device in devices]))
+        return Replicas(_mirrored(tuple(device.name for device in devices)))
     cluster = read_cluster(os.environ.get("TF_CONFIG", ""))
+    return Replicas(_multi_worker(), is_chief=cluster.is_chief)
+
+
+# One of each for the process: those of a second one would mistake its sums for the first one's.
+@functools.cache
+def _mirrored(devices: tuple[str, ...]) -> tf.distribute.Strategy | None:
+    return tf.distribute.MirroredStrategy(devices) if len(devices) > 1 else None
+
+
+@functools.cache
+def _multi_worker() -> tf.distribute.Strategy:
     try:
-        made = tf.distribute.MultiWorkerMirroredStrategy()
+        return tf.distribute.MultiWorkerMirroredStrategy()
     except RuntimeError as error:
         raise InputError(
             "--strategy=multi_worker has to be chosen before TensorFlow has run anything in this "
             "process: train with uanet train, or call uanet_tf.train first."
         ) from error
-    return Replicas(made, is_chief=cluster.is_chief)

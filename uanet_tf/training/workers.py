@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import tensorflow as tf
 
 from uanet_tf.config import Config
-from uanet_tf.errors import InputError, one_line
+from uanet_tf.errors import InputError
 from uanet_tf.training.progress import Progress
 from uanet_tf.training.replicas import Replicas
 
@@ -34,8 +34,7 @@ def reported_loss_of_workers(replicas: Replicas) -> Iterator[None]:
             raise
         raise InputError(
             "Another worker of --strategy=multi_worker has ended or cannot be reached: start all "
-            "of them again with the same command, and the run continues from its last saved state "
-            f"({one_line(error, 120)})."
+            "of them again with the same command, and the run continues from its last saved state."
         ) from error
 
 

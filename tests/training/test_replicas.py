@@ -1,0 +1,112 @@
+"""Replicas that share each batch learn what one learns, and outlive the loss of a process."""
+
+import contextlib
+import json
+import signal
+import socket
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.training.tiny_run import metrics, run, start, tiny_config, train_command, weights
+from tests.training.test_resume import wait_for
+from uanet_tf.errors import InputError
+from uanet_tf.training.fit import fit
+from uanet_tf.training.replicas import Replicas, make_replicas
+
+TOLERANCE = {"rtol": 1e-4, "atol": 1e-4}
+
+
+def losses(found):
+    return [entry["loss"] for entry in found["epochs"]]
+
+
+def assert_alike(left, right):
+    """Weights as near as rounding leaves them."""
+    mine, other = weights(left), weights(right)
+    assert mine.keys() == other.keys()
+    for name, values in mine.items():
+        np.testing.assert_allclose(values, other[name], rtol=1e-2, atol=2e-3, err_msg=name)
+
+
+def test_one_replica_needs_no_strategy():
+    replicas = make_replicas("none")
+    dataset = tf.data.Dataset.range(3)
+    assert (replicas.count, replicas.is_chief) == (1, True)
+    assert replicas.share(dataset) is dataset
+    assert replicas.agree(2.5) == 2.5
+    # A machine with one device.
+    assert make_replicas("mirrored").count == 1
+    one = tf.distribute.OneDeviceStrategy("/cpu:0")
+    assert Replicas(one).share(dataset) is dataset
+
+
+def test_workers_come_before_all_else(monkeypatch):
+    tf.zeros([])
+    cluster = {"cluster": {"worker": ["localhost:1", "localhost:2"]}}
+    task = {"task": {"type": "worker", "index": 0}}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(cluster | task))
+    with pytest.raises(InputError, match="before TensorFlow has run anything"):
+        make_replicas("multi_worker")
+
+
+@pytest.mark.process
+def test_two_devices_learn_what_one_learns(tmp_path):
+    code, out, err = run([sys.executable, "-m", "tests.training.two_devices", str(tmp_path)])
+    assert code == 0, err
+    found = json.loads(out.splitlines()[-1])
+    assert len(losses(found["one"])) == 3
+    for name in ("two", "both"):
+        np.testing.assert_allclose(losses(found[name]), losses(found["one"]), **TOLERANCE)
+        assert found[name]["test"]["f1"] == pytest.approx(found["one"]["test"]["f1"], abs=0.1)
+        assert_alike(tmp_path / name, tmp_path / "one")
+
+
+@contextlib.contextmanager
+def started(corpus, run_dir, **changes):
+    """Two processes that train one model."""
+    addresses = []
+    for _ in range(2):
+        with socket.socket() as free:
+            free.bind(("localhost", 0))
+            addresses.append(f"localhost:{free.getsockname()[1]}")
+    command = train_command(corpus, run_dir, strategy="multi_worker", **changes)
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(start(command, {"TF_CONFIG": task})) for task in tasks(addresses)]
+
+
+def tasks(addresses):
+    cluster = {"worker": addresses}
+    return [
+        json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}})
+        for index in range(len(addresses))
+    ]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_lost_worker_and_the_same_commands_again(corpus, tmp_path, lost):
+    """kill -9 of the chief or of the other: the one left says so, and the run continues."""
+    settings = {"save_seconds": 0, "epochs": 20, "min_epochs": 20, "calibrated": False}
+    state = tmp_path / "broken" / "checkpoints"
+    with started(corpus, tmp_path / "broken", **settings) as processes:
+        wait_for(processes[lost], lambda: any(state.glob("ckpt-*.index")))
+        processes[lost].send_signal(signal.SIGKILL)
+        out, err = processes[1 - lost].communicate(timeout=200)
+        assert (processes[1 - lost].returncode, out) == (2, ""), err
+        assert err.splitlines()[-1].startswith("Another worker of --strategy=multi_worker has")
+    assert not (tmp_path / "broken" / "model.keras").exists()
+
+    with started(corpus, tmp_path / "broken", **settings) as processes:
+        said = [process.communicate(timeout=200) for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], said
+    assert said[0][0] == said[1][0] != ""  # both print the scores
+    assert "resuming" in said[0][1]
+    one = tiny_config(corpus, **settings)
+    fit(one, tmp_path / "one")
+    np.testing.assert_allclose(
+        losses(metrics(tmp_path / "broken")), losses(metrics(tmp_path / "one")), **TOLERANCE
+    )
+    assert_alike(tmp_path / "broken", tmp_path / "one")
