@@ -182,7 +182,7 @@ def test_a_small_file_is_read_until_an_epoch_has_enough_steps(corpus, tmp_path):
     config = tiny_config(corpus, epochs=2, min_epochs=1, min_steps=11, test_path="", **LIGHT)
     run = fit_module.RunDirectory(tmp_path)
     run.claim(config)
-    training = fit_module._Training(config, run, fit_module.prepare(config))
+    training = fit_module._Training(config, run, fit_module.prepare(config), fit_module.Replicas())
     assert len(training._plan(0)) == 20  # 40 sentences are 10 batches of 4
     training.run(resume=False)
     assert int(training.trainer.global_step) == 40

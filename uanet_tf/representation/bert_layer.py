@@ -100,9 +100,7 @@ class BertLayer(tf.keras.layers.Layer):
         if wanted is not None:
             states, rows = tf.gather(states, wanted), WORDS  # [W, D]
         attended = linear(attended, self.output_kernel, self.output_bias)
-        attended = dropout(
-            attended, self.hidden_dropout, fold_in(dropout_seed, 1), rows=rows
-        )
+        attended = dropout(attended, self.hidden_dropout, fold_in(dropout_seed, 1), rows=rows)
         states = self._norm(
             states + attended, self.attention_norm_scale, self.attention_norm_offset
         )

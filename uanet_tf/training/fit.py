@@ -79,9 +79,7 @@ def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = 
 class _Training:
     """The loop over epochs of one run."""
 
-    def __init__(
-        self, config: Config, run: RunDirectory, prepared: Prepared, replicas: Replicas
-    ):
+    def __init__(self, config: Config, run: RunDirectory, prepared: Prepared, replicas: Replicas):
         self.config = config
         self.directory = run
         self.prepared = prepared

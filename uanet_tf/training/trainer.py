@@ -45,6 +45,7 @@ class Trainer(tf.keras.Model):
         self.memory = memory
         self.config = config
         self.num_replicas = num_replicas
+        self.distribute_reduction_method = "first"  # each replica reports the loss of all
         self.groups = tagger.variable_groups()
         self.optimizers = {name: _OPTIMIZERS[name](config, steps_per_epoch) for name in self.groups}
         for name, variables in self.groups.items():
@@ -87,30 +88,28 @@ class Trainer(tf.keras.Model):
         else:
             # A part that may not train another stops its gradient itself.
             gradients = tape.gradient(objective, self.groups)
-        pairs = {
-            name: [
-                (g, v) for g, v in zip(gradients[name], variables, strict=True) if g is not None
-            ]
-            for name, variables in self.groups.items()
+        used = {
+            name: [number for number, g in enumerate(gradients[name]) if g is not None]
+            for name in self.groups
         }
-        summed, total = self._sum([[_dense_if_small(g) for g, _ in p] for p in pairs.values()], total)
-        for (name, part), values in zip(pairs.items(), summed, strict=True):
-            self._apply(name, [v for _, v in part], values)
+        flat = [_dense_if_small(gradients[name][k]) for name in used for k in used[name]]
+        *flat, total = self._sum([*flat, total])
+        summed = iter(flat)
+        for name, numbers in used.items():
+            variables = [self.groups[name][k] for k in numbers]
+            self._apply(name, variables, [next(summed) for _ in numbers])
         # Sums over the epoch, kept as variables so that a resumed epoch reports the whole of it.
         self.loss_sum.assign_add(tf.cast(total, tf.float64))
         self.token_sum.assign_add(tf.cast(batch_tokens, tf.float64))
         self.global_step.assign_add(1)
         return {"loss": self.loss_sum / self.token_sum}
 
-    def _sum(self, gradients, total):
-        """Sums over the replicas."""
+    def _sum(self, values: list) -> list:
+        """The sums over the replicas."""
         if self.num_replicas == 1:
-            return gradients, total
+            return values
         context = tf.distribute.get_replica_context()
-        flat = [g for part in gradients for g in part]
-        *flat, total = context.all_reduce(tf.distribute.ReduceOp.SUM, [*flat, total])
-        values = iter(flat)
-        return [[next(values) for _ in part] for part in gradients], total
+        return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
 
     def _objectives(self, losses, tokens, batch_tokens):
         """The objectives by part; their sum, over the replicas, is Eq. 9 and 10."""
