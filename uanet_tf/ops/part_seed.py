@@ -1,7 +1,7 @@
 """The seed of dropout for a part of a batch: its masks are a part of the whole batch's."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import tensorflow as tf
 
@@ -45,7 +45,7 @@ class PartSeed(NamedTuple):
         return whole, first * times, shape[axis]
 
 
-Seed = tf.Tensor | PartSeed
+Seed: TypeAlias = tf.Tensor | PartSeed
 
 
 def seed_of_batch(seed: Seed) -> tf.Tensor:
