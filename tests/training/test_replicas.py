@@ -15,6 +15,7 @@ from uanet_tf.config import Config
 from uanet_tf.errors import InputError
 from uanet_tf.training.fit import fit
 from uanet_tf.training.replicas import Replicas, make_replicas
+from uanet_tf.training.workers import check_possible
 
 TOLERANCE = {"rtol": 1e-4, "atol": 1e-4}
 
@@ -130,3 +131,12 @@ def test_a_lost_worker_a_lost_chief_and_the_same_commands_again(corpus, tmp_path
 def newest(state):
     """The number of the last state; 0: there is none."""
     return max((int(path.stem[5:]) for path in state.glob("ckpt-*.index")), default=0)
+
+
+def test_a_memory_of_drafts_is_of_one_process():
+    config = Config().replace(strategy="mirrored", refiner_context="document")
+    replicas = Replicas()
+    check_possible(replicas, config)
+    replicas.count = 2
+    with pytest.raises(InputError, match="--strategy=mirrored does not go with --refiner_context"):
+        check_possible(replicas, config)

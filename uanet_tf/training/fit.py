@@ -33,7 +33,12 @@ from uanet_tf.training.stop_request import StopRequest
 from uanet_tf.training.trainer import Trainer
 from uanet_tf.training.training_logs import TrainingLogs
 from uanet_tf.training.weight_average import WeightAverage
-from uanet_tf.training.workers import check_alike, check_same_state, reported_loss_of_workers
+from uanet_tf.training.workers import (
+    check_alike,
+    check_possible,
+    check_same_state,
+    reported_loss_of_workers,
+)
 
 Metrics = dict[str, Any]
 
@@ -62,6 +67,7 @@ def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = 
         tf.config.experimental.enable_op_determinism()
     # Everything that the user can get wrong is found before anything is written.
     run.check(config)
+    check_possible(replicas, config)
     finished = run.finished_metrics()
     if finished is not None:
         logging.info("%s is complete; its metrics are in %s", run.path, run.metrics)
@@ -153,11 +159,6 @@ class _Training:
         """The memory of drafts of a refiner that reads documents."""
         if self.tagger.refiner_context != "document":
             return None
-        if self.replicas.count > 1:
-            raise InputError(
-                f"--strategy={self.config.training.strategy} does not go with "
-                "--refiner_context=document, whose memory of drafts is that of one process."
-            )
         return DraftMemory(self.prepared.corpus, len(self.tagger.class_names))
 
     def _plan(self, epoch: int) -> list[np.ndarray]:

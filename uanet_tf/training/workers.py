@@ -38,6 +38,15 @@ def reported_loss_of_workers(replicas: Replicas) -> Iterator[None]:
         ) from error
 
 
+def check_possible(replicas: Replicas, config: Config) -> None:
+    """Raises InputError where a run cannot be shared among replicas."""
+    if replicas.count > 1 and config.decoder.refiner_context == "document":
+        raise InputError(
+            f"--strategy={config.training.strategy} does not go with --refiner_context=document, "
+            "whose memory of drafts is that of one process."
+        )
+
+
 def check_alike(replicas: Replicas, config: Config, hashes: Mapping[str, str]) -> None:
     """Raises InputError unless this process has the chief's settings and data.
 
