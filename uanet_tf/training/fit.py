@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import math
 import os
 import time
 from collections.abc import Collection, Iterator
@@ -14,7 +13,6 @@ from absl import logging
 
 from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
-from uanet_tf.errors import InputError
 from uanet_tf.metrics.nearness import compare_with_samples, nearness_text
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.training.best_weights import copy_weights, load_weights, save_weights
@@ -23,6 +21,7 @@ from uanet_tf.training.callbacks import ProgressBar, StepKeeper
 from uanet_tf.training.corpus_scorer import score_corpus
 from uanet_tf.training.development_reference import development_reference
 from uanet_tf.training.distillation import distill
+from uanet_tf.training.divergence import check_finite
 from uanet_tf.training.draft_memory import DraftMemory
 from uanet_tf.training.gate_choice import choose_threshold, warn_of_cost, warn_of_empty
 from uanet_tf.training.prepare import Prepared, prepare
@@ -216,17 +215,7 @@ class _Training:
         """
         seconds = self.progress.seconds
         loss = float(self.trainer.loss_sum / self.trainer.token_sum)
-        if not math.isfinite(loss):
-            names = {"draft": "drafter", "refined": "refiner", "bert": "bert"}
-            rates = [
-                f"--{name}_learning_rate={getattr(self.config.training, f'{name}_learning_rate')}"
-                for group, name in names.items()
-                if group in self.trainer.groups
-            ]
-            raise InputError(
-                f"The loss became {loss} in epoch {self.progress.epoch + 1}: lower "
-                f"{' or '.join(rates)}."
-            )
+        check_finite(loss, self.progress.epoch + 1, self.trainer.groups, self.config.training)
         sentences = sum(map(len, self._plan(self.progress.epoch)))
         if self.average is not None:
             self.average.update()  # an epoch of few steps counts too
