@@ -44,6 +44,24 @@ def sample_sentences(
     ]
 
 
+def pad_documents(documents: Sequence[Sequence[Sequence[str]]]) -> dict[str, np.ndarray]:
+    """A batch of documents, filled up as ``pad`` does; see ``document_signature``.
+
+    Returns:
+      tokens [B, N] strings, sentence_lengths [B, S] and sentences [B] int32.
+    """
+    joined = [[token for sentence in document for token in sentence] for document in documents]
+    counts = [len(document) for document in documents]
+    lengths = np.full([len(documents), max([1, *counts])], 7, np.int32)
+    for row, document in enumerate(documents):
+        lengths[row, : len(document)] = [len(sentence) for sentence in document]
+    return {
+        "tokens": pad(joined)["tokens"],
+        "sentence_lengths": lengths,
+        "sentences": np.array(counts, np.int32),
+    }
+
+
 def pad(sentences: Sequence[Sequence[str]]) -> dict[str, np.ndarray]:
     """A batch as TF Serving makes one: short sentences are filled with the first token of all.
 

@@ -13,12 +13,13 @@ from absl import logging
 
 from uanet_tf.checksums import write_checksums
 from uanet_tf.exporting import verification
+from uanet_tf.exporting.document_signature import NAME as DOCUMENT
 from uanet_tf.exporting.gate_file import write_gate
 from uanet_tf.exporting.model_card import FILE as CARD
 from uanet_tf.exporting.model_card import model_card, read_metrics
 from uanet_tf.exporting.monitoring_file import write_monitoring
 from uanet_tf.exporting.run_model import load_for_export
-from uanet_tf.exporting.sample_inputs import pad, sample_sentences
+from uanet_tf.exporting.sample_inputs import pad, pad_documents, sample_sentences
 from uanet_tf.exporting.saving import save_signatures
 from uanet_tf.exporting.signatures import DEFAULT, Signatures
 from uanet_tf.exporting.text_tokens import split_text
@@ -132,10 +133,13 @@ def _write_tokens(signatures: Signatures, path: pathlib.Path) -> tuple[Any, Requ
     """Writes and checks the model that takes tokens; returns it loaded, and warm-up requests."""
     model, names = signatures.model, save_tokens(signatures, path)
     requests: list[tuple[str, Mapping[str, np.ndarray]]] = []
-    for inputs in map(pad, _warm_up_sentences(model)):
+    for sentences in _warm_up_sentences(model):
+        inputs = pad(sentences)
         gamma = np.full(len(inputs["lengths"]), model.threshold or 0.0, np.float32)
         for name in names:
             asked = verification.ids_of(model, inputs) if name == "ids" else inputs
+            if name == DOCUMENT:
+                asked = pad_documents([sentences])
             requests.append((name, {**asked, "threshold": gamma} if "threshold" in name else asked))
     return verification.verify_tokens(model, path, requests), requests
 

@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from uanet_tf.data.lookup import check_width, look_up
 from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
+from uanet_tf.exporting import document_signature
 from uanet_tf.inference.decision import Decision
 from uanet_tf.models.answers import Tensors
 from uanet_tf.models.tagger import Tagger
@@ -61,6 +62,8 @@ class Signatures:
         ``draft``: labels and uncertainty without the refiner; only with one.
         ``ids``: ``word_ids`` [B, T], ``char_ids`` [B, T, W], ``lengths`` [B], all int32, instead
           of tokens; left out for a representation that reads more than words and characters.
+        ``document``: whole documents; only where the refiner reads them, see
+          ``document_signature``. All others read each sentence by itself.
 
         Returns:
           {name: a tf.function with an input signature}.
@@ -91,6 +94,8 @@ class Signatures:
         signatures = {DEFAULT: serving_default}
         if self.model.gate is not None:
             signatures |= {"with_threshold": with_threshold, "draft": draft}
+        if self.model.refiner_context == "document":
+            signatures[document_signature.NAME] = document_signature.document_signature(self.model)
         if set(self._features) == _ID_FEATURES:
             signatures["ids"] = self._of_ids()
         return signatures

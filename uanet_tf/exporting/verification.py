@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from uanet_tf.exporting.document_signature import NAME as DOCUMENT
 from uanet_tf.exporting.graph_operations import PYTHON_OPERATIONS, foreign_operations
-from uanet_tf.exporting.sample_inputs import pad, sample_sentences
+from uanet_tf.exporting.sample_inputs import pad, pad_documents, sample_sentences
 from uanet_tf.exporting.signatures import DEFAULT, LENGTHS, TOKENS
 from uanet_tf.models.answers import Tensors
 from uanet_tf.models.tagger import Tagger
@@ -57,12 +58,29 @@ def verify_tokens(model: Tagger, path: pathlib.Path, requests: Iterable[tuple[st
             compare(ask(loaded, "draft", inputs), draft, "draft")
         if "ids" in loaded.signatures:
             compare(ask(loaded, "ids", ids_of(model, inputs)), expected, "ids")
+    if DOCUMENT in loaded.signatures:
+        _verify_documents(model, loaded, [sentences[:5], [], sentences[5:6], sentences[6:]])
     nothing = {"tokens": np.zeros([0, 0], object), "lengths": np.zeros([0], np.int32)}
     if any(values.size for values in ask(loaded, DEFAULT, nothing).values()):
         raise ExportMismatchError(f"{DEFAULT} gives answers for no sentence.")
     for signature, request in requests:
         ask(loaded, signature, request)
     return loaded
+
+
+def _verify_documents(model: Tagger, loaded: Any, documents: list[list[list[str]]]) -> None:
+    """Compares each document, among others, with its sentences read by the run's model."""
+    together = ask(loaded, DOCUMENT, pad_documents(documents))
+    for row, document in enumerate(documents):
+        if not document:
+            continue
+        inputs = pad(document)
+        numbers = np.zeros_like(inputs["lengths"])
+        answers = model.call({**_tensors(inputs), DOCUMENT: tf.constant(numbers)})
+        kept = np.arange(inputs["tokens"].shape[1]) < inputs["lengths"][:, np.newaxis]
+        expected = as_text({name: values.numpy()[kept] for name, values in answers.items()})
+        actual = {name: values[row, : kept.sum()] for name, values in together.items()}
+        compare(actual, expected, DOCUMENT)
 
 
 def verify_text(model: Tagger, path: pathlib.Path, requests: Iterable[tuple[str, Arrays]]) -> Any:
@@ -116,11 +134,15 @@ def _reference(model: Tagger) -> Callable[[Arrays], dict[str, np.ndarray]]:
         return model(inputs)
 
     def call(inputs: Arrays) -> dict[str, np.ndarray]:
-        tokens = tf.constant(inputs["tokens"], tf.string)
-        outputs = answer({"tokens": tokens, "lengths": tf.constant(inputs["lengths"])})
+        outputs = answer(_tensors(inputs))
         return as_text({name: values.numpy() for name, values in outputs.items()})
 
     return call
+
+
+def _tensors(inputs: Arrays) -> Tensors:
+    tokens = tf.constant(inputs["tokens"], tf.string)
+    return {"tokens": tokens, "lengths": tf.constant(inputs["lengths"])}
 
 
 def ids_of(model: Tagger, inputs: Arrays) -> dict[str, np.ndarray]:

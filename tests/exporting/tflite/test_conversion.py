@@ -29,6 +29,7 @@ SYSTEMS = {
         "encoder": "id_cnn",
         "representation": "word_shape",
         "refiner_states": True,
+        "refiner_context": "document",
     },
     "relative_transformer": {
         "encoder": "relative_transformer",
