@@ -4,13 +4,15 @@
 
 ENVIRONMENT has no TensorFlow: ``uanet_lite``, absl-py, protobuf, starlette and uvicorn. Both
 servers take tokens and texts, are started in turn, and answer each sentence in turn, so that ratios
-compare calls under the same load. Linux only.
+compare calls under the same load. In the end both tag generated sentences with the Python client,
+32 in a request, and the answers are compared. Linux only.
 """
 
 import argparse
 import contextlib
 import http.client
 import json
+import operator
 import os
 import pathlib
 import re
@@ -20,9 +22,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+from uanet_tf.serving.client import Client
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NAMES = ("SavedModel", "TensorFlow Lite")
@@ -76,6 +81,13 @@ class Server:
             sys.exit(content.decode("utf-8", "replace"))
         return time.perf_counter() - start
 
+    def tag(self, sentences: Sequence[Sequence[str]]) -> tuple[list[TaggedSentence], float]:
+        """The answers of the client, and the seconds that they took."""
+        url = f"http://{self._connection.host}:{self._connection.port}"
+        with Client(url, scheme=None) as client:
+            start = time.perf_counter()
+            return client.tag(sentences), time.perf_counter() - start
+
     def memory(self) -> float:
         """Resident memory, MB."""
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
@@ -87,15 +99,24 @@ class Server:
         self.process.communicate()
 
 
-def table(run_dir: str, python: str, *, tokens: int = 20, starts: int = 5) -> str:
-    """Start, memory and latency of both servers, as Markdown.
+def table(
+    run_dir: str, python: str, *, tokens: int = 20, starts: int = 5, sentences: int = 1_000
+) -> str:
+    """Start, memory, latency and sentences a second of both servers, and how far they agree.
 
     Args:
       run_dir: a trained run.
       python: of an environment without TensorFlow.
       tokens: of the sentence.
       starts: of each server.
+      sentences: that both tag in the end.
+
+    Returns:
+      A Markdown table, and a sentence.
     """
+    from uanet_tf.samples.sample_corpus import generate_sentences
+
+    given = [list(sentence.tokens) for sentence in generate_sentences(sentences, seed=9)]
     first: dict[str, list[tuple[float, float]]] = {name: [] for name in NAMES}
     memory: dict[str, list[float]] = {name: [] for name in NAMES}
     seconds: dict[str, list[float]] = {name: [] for name in NAMES}
@@ -112,19 +133,35 @@ def table(run_dir: str, python: str, *, tokens: int = 20, starts: int = 5) -> st
                 for name, server in servers.items():
                     first[name].append((server.seconds, server.processor_seconds))
                     memory[name].append(server.memory())
+                tagged = {name: server.tag(given) for name, server in servers.items()}
             finally:
                 for server in servers.values():
                     server.stop()
     lines = [
-        "| server on | first answer after, s | processor, s | resident, MB | p50, ms |",
-        "| --- " * 5 + "|",
+        "| server on | first answer after, s | processor, s | resident, MB | p50, ms | "
+        "sentences/s, 32 a request |",
+        "| --- " * 6 + "|",
     ]
     for name in NAMES:
         clock, processor = (min(each) for each in zip(*first[name], strict=True))
         half = 1000 * statistics.median(seconds[name])
         most = max(memory[name])
-        lines.append(f"| {name} | {clock:.1f} | {processor:.1f} | {most:.0f} | {half:.1f} |")
-    return "\n".join(lines)
+        rate = sentences / tagged[name][1]
+        lines.append(
+            f"| {name} | {clock:.1f} | {processor:.1f} | {most:.0f} | {half:.1f} | {rate:.0f} |"
+        )
+    one, two = (tagged[name][0] for name in NAMES)
+    return "\n".join(lines) + f"\n\n{_agreement(one, two)}"
+
+
+def _agreement(one: Sequence[TaggedSentence], two: Sequence[TaggedSentence]) -> str:
+    labels = [[label for each in tagged for label in each.labels] for tagged in (one, two)]
+    nats = [[value for each in tagged for value in each.uncertainty] for tagged in (one, two)]
+    same = sum(map(operator.eq, *labels))
+    error = max(map(abs, map(operator.sub, *nats)))
+    return (
+        f"{same:,} of {len(labels[0]):,} labels are the same, uncertainty within {error:.1g} nats."
+    )
 
 
 @contextlib.contextmanager
