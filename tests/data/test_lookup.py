@@ -53,7 +53,10 @@ def test_each_distinct_token_is_looked_up_once(with_bert, has_bert):
     expected = lookup.form_features(tf.constant(["", "oslo", "in"]))
     assert set(features) == {*expected, "form_index", "lengths"}
     for name, values in expected.items():
-        np.testing.assert_array_equal(features[name], values)
+        np.testing.assert_array_equal(features[name][:3], values)
+        # Filled up with padding, see ``filled_size``.
+        assert len(features[name]) == 8
+        np.testing.assert_array_equal(features[name][3:], [values[0]] * 5)
 
 
 def test_nothing_to_look_up(with_bert):

@@ -9,6 +9,7 @@ from uanet_tf.data.subword_lookup import SubwordLookup
 from uanet_tf.data.token_lookup import TokenLookup
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.data.word_keys import document_features
+from uanet_tf.ops.fill_rows import filled_size
 from uanet_tf.ops.masking import sequence_mask
 
 Lookup = TokenLookup | SubwordLookup
@@ -51,7 +52,7 @@ def look_up(
       most_tokens: width of the widest batch that is accepted.
 
     Returns:
-      The ``lookup.form_features`` of the U distinct tokens; form_index [B, T] and
+      The ``lookup.form_features`` of the distinct tokens, filled up to U; form_index [B, T] and
       lengths [B], int32. T is at least 1.
 
     Raises:
@@ -70,6 +71,8 @@ def look_up(
     tokens = tf.where(sequence_mask(lengths, width), tokens, "")
     # The padding token comes first, so that an empty batch still has a form.
     forms, index = tf.unique(tf.concat([[""], tf.reshape(tokens, [-1])], axis=0))
+    count = tf.size(forms)
+    forms = tf.pad(forms, [[0, filled_size(count) - count]])
     return {
         **lookup.form_features(forms),
         "form_index": tf.reshape(index[1:], tf.shape(tokens)),

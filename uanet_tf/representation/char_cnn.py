@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive
+from uanet_tf.ops.fill_rows import filled_size
 from uanet_tf.ops.time_blocks import wants_blocks
 from uanet_tf.representation.char_layer import CharLayer
 
@@ -92,10 +93,12 @@ class CharCNN(CharLayer):
         char_ids = tf.pad(char_ids, [[0, 0], [0, gap]])
         lengths = tf.reduce_sum(tf.cast(real, tf.int32), axis=1) + gap
         in_line = tf.sequence_mask(lengths, tf.shape(char_ids)[1])
-        line = tf.expand_dims(tf.boolean_mask(char_ids, in_line), 0)  # [1, N]
+        line = tf.boolean_mask(char_ids, in_line)  # [N]
+        count = tf.size(line)
+        line = tf.expand_dims(tf.pad(line, [[0, filled_size(count) - count]]), 0)
         word = tf.repeat(tf.range(tf.size(lengths)), lengths)  # [N]
         features = self._convolved(*self.embed(line))
-        return tf.math.segment_max(features[0], word)
+        return tf.math.segment_max(features[0, :count], word)
 
     def _convolved(self, vectors: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
         """What the filters give at each character; at padding the least number there is."""
