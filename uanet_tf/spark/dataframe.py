@@ -60,7 +60,7 @@ def tag(
     if taken:
         raise InputError(f"The DataFrame has a column {taken[0]!r} already: rename it.")
     model = ship(dataframe.sparkSession, run_dir, options, shared=shared)
-    added = StructType.fromDDL(f"{TAGGED} {TAGGED_TYPE}, {ERROR} string")
+    added: Any = StructType.fromDDL(f"{TAGGED} {TAGGED_TYPE}, {ERROR} string")
     schema = StructType([*dataframe.schema.fields, *added.fields])
     batches = TagBatches(
         model, list(types).index(column), added[TAGGED].dataType, batch_size, batch_tokens
