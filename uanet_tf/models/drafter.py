@@ -179,7 +179,8 @@ class Drafter(tf.keras.layers.Layer):
           states: [B, T, H] of the pass.
           words: [B, T, D] word vectors for the refiner; None where it has its own.
         """
-        p = tf.nn.softmax(tf.cast(self.decoder.logits(states), tf.float32))
+        # No refiner trains the drafter by way of its draft (Eq. 9 and 10).
+        p = tf.stop_gradient(tf.nn.softmax(tf.cast(self.decoder.logits(states), tf.float32)))
         mask = token_mask(features)
         nothing = tf.zeros_like(mask, tf.float32)
         ids = tf.argmax(p, axis=-1, output_type=tf.int32)

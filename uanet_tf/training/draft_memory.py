@@ -50,7 +50,7 @@ class DraftMemory(tf.Module):
         """
         places = tf.where(features["corpus_tokens"] >= 0)  # [N, 2]
         tokens = tf.gather_nd(features["corpus_tokens"], places)  # [N]
-        given = tf.stop_gradient(tf.gather_nd(drafts, places))
+        given = tf.gather_nd(drafts, places)
         self.drafts.scatter_update(tf.IndexedSlices(tf.cast(given, tf.float32), tokens))
         self.seen.scatter_update(tf.IndexedSlices(tf.ones_like(tokens, tf.bool), tokens))
         documents = tf.sort(tf.unique(tf.gather(self._document, tokens)).y)
