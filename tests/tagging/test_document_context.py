@@ -5,6 +5,7 @@ import pytest
 
 from tests.tagging.fake_model import FakeModel
 from uanet_tf.data.conll import Sentence
+from uanet_tf.errors import InputError
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.sentence_stream import tag
 
@@ -160,3 +161,13 @@ def test_alone_no_document_is_read():
     model = ReadsDocuments()
     list(tag_in_context(model, SENTENCES, alone=True))
     assert model.documents == [None] * len(model.batches)
+
+
+@pytest.mark.parametrize("name", ["batch_size", "batch_tokens", "window"])
+@pytest.mark.parametrize("kind", ["context", "refiner_context"])
+def test_sizes_are_checked_however_documents_are_read(name, kind):
+    model = FakeModel()
+    model.context = model.refiner_context = "sentence"
+    setattr(model, kind, "document")
+    with pytest.raises(InputError, match=f"{name} must be at least 1. Received: 0"):
+        list(tag_in_context(model, SENTENCES, **{name: 0}))

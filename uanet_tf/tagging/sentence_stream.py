@@ -88,36 +88,48 @@ def tag_stream(
             "sentences must be a list of lists of words. "
             f"Received: one {type(sentences).__name__}, {sentences[:40]!r}"
         )
-    sizes = {"batch_size": batch_size, "batch_tokens": batch_tokens, "window": window}
-    for name, value in sizes.items():
-        if value < 1:
-            raise InputError(f"{name} must be at least 1. Received: {value}")
-    return _stream(model, sentences, Sizes(batch_size, batch_tokens, fill_rows), window)
+    return _stream(
+        model, sentences, _make_sizes(batch_size, batch_tokens, window, fill_rows), window
+    )
 
 
 def tag_document_stream(
     model: Any,
     documents: Iterable[Sequence[Sequence[str]]],
     *,
-    batch_size: int = BATCH_SIZE,
-    batch_tokens: int = BATCH_TOKENS,
     window: int = WINDOW_SENTENCES,
-    fill_rows: bool = False,
+    **sizes: Any,
 ) -> Iterator[TaggedSentence]:
     """Like ``tag_stream``, for a model whose refiner reads documents.
 
     Args:
       model: a loaded model.
       documents: the sentences of each, read as needed; a document is in one batch.
-      batch_size, batch_tokens: as in ``tag_stream``, as far as documents allow.
       window: documents that are read ahead.
-      fill_rows: as in ``tag_stream``.
+      **sizes: the other options of ``tag_stream``, as far as documents allow.
 
     Yields:
       One TaggedSentence for each sentence, in the order given.
     """
-    sizes = Sizes(batch_size, batch_tokens, fill_rows)
-    return _document_stream(model, documents, sizes, window)
+    return _document_stream(model, documents, _make_sizes(window=window, **sizes), window)
+
+
+def _make_sizes(
+    batch_size: int = BATCH_SIZE,
+    batch_tokens: int = BATCH_TOKENS,
+    window: int = WINDOW_SENTENCES,
+    fill_rows: bool = False,
+) -> Sizes:
+    """The sizes of batches, checked.
+
+    Raises:
+      InputError: a number is below 1.
+    """
+    numbers = {"batch_size": batch_size, "batch_tokens": batch_tokens, "window": window}
+    for name, value in numbers.items():
+        if value < 1:
+            raise InputError(f"{name} must be at least 1. Received: {value}")
+    return Sizes(batch_size, batch_tokens, fill_rows)
 
 
 def _stream(
