@@ -31,7 +31,36 @@ def test_sentences():
     ]
 
 
-@pytest.mark.parametrize("text", [TEXT, "", " ", "\n\n", "a\r\nb. C\u2028d.  E\n", "é 😀. Ä!"])
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ['He said: "I saw. ', 'He left." ', "Then more. ", "Done."],
+        ['A 5" pipe broke. ', "It was bad. ", "Done."],  # opens, and never closes
+        ['"Is it?" he asked. ', '"Go!", she said. ', "„Ja.“ ", "Er ging."],
+        ['The "U.S. Steel" of "Mr. X" rose. ', '"Yes." ', '"Never." ', '"'],
+        ['"A."', "\n\n", '"B."'],
+    ],
+)
+def test_sentences_within_quotation_marks(sentences):
+    text = "".join(sentences)
+    assert [text[start:end] for start, end in sentence_spans(text)] == sentences
+
+
+def test_abbreviations_of_the_corpus():
+    text = "Pripadnici tzv. Alfe, Mr. X i so. Bili su u Corp. The end."
+    known = Tokenizer("ptb", ("tzv.", "Corp.", "Mr."))
+    assert [" ".join(each.tokens) for each in text_sentences(text, known)] == [
+        "Pripadnici tzv. Alfe , Mr. X i so .",
+        "Bili su u Corp.",  # the splitter knows it, and that "The" begins a sentence
+        "The end .",
+    ]
+    assert len(text_sentences(text, Tokenizer("ptb"))) == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [TEXT, "", " ", "\n\n", "a\r\nb. C\u2028d.  E\n", "é 😀. Ä!", '"', 'A." ', '."".', '. "." .'],
+)
 def test_nothing_is_lost(text):
     spans = sentence_spans(text)
     assert "".join(text[start:end] for start, end in spans) == text

@@ -1,11 +1,19 @@
 """Raw text to sentences of tokens with their offsets."""
 
 import dataclasses
+import functools
+import re
+from collections.abc import Collection
 
 from uanet_tf.errors import InputError
 from uanet_tf.text.tokenizer import Tokenizer
 
 LANGUAGE = "en"
+
+# The splitter never cuts within quotation marks, and a single one hides the ends of all sentences
+# behind it. So it is not shown any; those that close behind a full stop stay there.
+_HIDE_QUOTES = str.maketrans(dict.fromkeys('"“”„«»', "/"))
+_CLOSING = re.compile(r'["“”»]+\s*')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -40,7 +48,10 @@ def text_sentences(
       InputError: the package that splits sentences is missing.
     """
     found: list[TextSentence] = []
-    for start, end in sentence_spans(text, language) if split else [(0, len(text))]:
+    whole = [(0, len(text))]
+    for start, end in (
+        sentence_spans(text, language, abbreviations=tokenizer.abbreviations) if split else whole
+    ):
         part = text[start:end]
         spans = [(start + first, start + last) for first, last in tokenizer.spans(part)]
         if spans:
@@ -50,14 +61,55 @@ def text_sentences(
     return found
 
 
-def sentence_spans(text: str, language: str = LANGUAGE) -> list[tuple[int, int]]:
+def sentence_spans(
+    text: str, language: str = LANGUAGE, *, abbreviations: Collection[str] = ()
+) -> list[tuple[int, int]]:
     """(first character, character after the last) of each sentence; together the whole text.
 
     A sentence does not begin in lower case: "14. marta" is not cut, whatever the language.
 
+    Args:
+      text: the text.
+      language: code of its language.
+      abbreviations: words with a full stop that end no sentence, if the splitter has none of them.
+
     Raises:
       InputError: the package sentencex is missing.
     """
+    spans: list[tuple[int, int]] = []
+    end = 0
+    for length in map(len, _segment(language, text.translate(_HIDE_QUOTES))):
+        start, end = end, end + length
+        closing = _CLOSING.match(text, start, end)
+        if spans and closing and not text[start - 1].isspace():
+            start = closing.end()
+            spans[-1] = (spans[-1][0], start)
+        if start == end:
+            continue
+        if spans and _goes_on(text[slice(*spans[-1])], text[start:end], language, abbreviations):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _goes_on(before: str, part: str, language: str, abbreviations: Collection[str]) -> bool:
+    """Whether a part belongs to the sentence before it."""
+    if "\n" in before:
+        return False
+    if part[0].islower() or part[0] in ",;":
+        return True
+    last = before.rsplit(maxsplit=1)[-1:]
+    return bool(last) and last[0] in abbreviations and not _is_known(language, last[0])
+
+
+@functools.lru_cache(maxsize=10_000)
+def _is_known(language: str, abbreviation: str) -> bool:
+    """Whether the splitter has an abbreviation: then it knows better where sentences end."""
+    return len(_segment(language, f"x {abbreviation} Xx")) == 1
+
+
+def _segment(language: str, text: str) -> list[str]:
     try:
         import sentencex
     except ImportError as error:
@@ -65,12 +117,4 @@ def sentence_spans(text: str, language: str = LANGUAGE) -> list[tuple[int, int]]
             f"Splitting text into sentences needs the package sentencex ({error}): install it, "
             "or give one sentence per line and say so (--nosplit_sentences)."
         ) from None
-    spans: list[tuple[int, int]] = []
-    end = 0
-    for part in sentencex.segment(language, text):
-        start, end = end, end + len(part)
-        if spans and part[:1].islower() and "\n" not in text[spans[-1][0] : start]:
-            spans[-1] = (spans[-1][0], end)
-        else:
-            spans.append((start, end))
-    return spans
+    return sentencex.segment(language, text)
