@@ -263,3 +263,25 @@ def test_help_and_bad_flags_do_not_wait_for_tensorflow(name):
     assert done.returncode == 0, done.stderr
     assert b"--run_dir" in done.stdout
     assert b"--batch_tokens" in done.stdout
+
+
+def test_notes_of_libraries_are_left_out():
+    program = """
+import sys
+from absl import flags, logging
+from uanet_tf.commands import runner
+
+def main():
+    for name, path in (("own", runner.__file__), ("other", "/lib/tensorflow/checkpoint.py")):
+        for call in (f"logging.info('{name} note')", f"logging.warning('{name} warning')"):
+            exec(compile(call, path, "exec"))
+
+runner.run(main, argv=["program"])
+"""
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stderr.splitlines() == [
+        "own note",
+        "warning: own warning",
+        "warning: other warning",
+    ]

@@ -13,6 +13,7 @@ Anything else that is raised is a fault of the program and shows its traceback.
 
 import logging as python_logging
 import os
+import pathlib
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -186,6 +187,16 @@ def _start_logging(verbosity: int) -> None:
         logging.set_verbosity(verbosity)
     logging.use_absl_handler()
     logging.get_absl_handler().setFormatter(_PlainFormatter())
+    logging.get_absl_handler().addFilter(_is_for_users)
+
+
+def _is_for_users(record: python_logging.LogRecord) -> bool:
+    """Whether a message is one of this package, or a warning.
+
+    Newer TensorFlow notes how long each checkpoint took.
+    """
+    own = pathlib.Path(__file__).parent.parent in pathlib.Path(record.pathname).parents
+    return own or record.levelno >= python_logging.WARNING
 
 
 class _PlainFormatter(python_logging.Formatter):

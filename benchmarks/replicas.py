@@ -1,0 +1,166 @@
+"""Two replicas that share each batch against one that has it whole: losses and scores.
+
+    python -m benchmarks.replicas --data=FOLDER [--recipe=uanet_fast] [--sentences=1600]
+        [--epochs=10] [--seeds=1,2,3]
+
+FOLDER has train.conll, dev.conll and test.conll. For each seed three runs are trained, each in a
+process of its own: on one logical CPU device, on two (--strategy=mirrored), and again on one with
+other kernels (TF_ENABLE_ONEDNN_OPTS=0), which shows what rounding alone does to the same run.
+"""
+
+import argparse
+import concurrent.futures
+import itertools
+import multiprocessing
+import os
+import pathlib
+import tempfile
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+from unittest import mock
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+from benchmarks.systems import recipe
+from uanet_tf.config import Config
+from uanet_tf.data.conll import read_corpus
+from uanet_tf.samples.sample_corpus import format_conll
+
+ONE, TWO, KERNELS = "one device", "two devices", "one, other kernels"
+STEPS = (10, 100, 1000)
+
+
+class Run(NamedTuple):
+    """What a run came to.
+
+    Attributes:
+      losses: per token, of each step.
+      dev, test: scores of the finished run, in percent.
+    """
+
+    losses: list[float]
+    dev: float
+    test: float
+
+
+def train(config: Config, run_dir: str, devices: int) -> Run:
+    """Trains in this process, which has not used TensorFlow yet.
+
+    Args:
+      config: settings.
+      run_dir: of the run.
+      devices: logical CPU devices.
+    """
+    import tensorflow as tf
+
+    from uanet_tf.training.callbacks import StepKeeper
+    from uanet_tf.training.fit import fit
+
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    tf.config.set_logical_device_configuration(
+        cpu, [tf.config.LogicalDeviceConfiguration()] * devices
+    )
+    sums = []
+    end_batch = StepKeeper.on_train_batch_end
+
+    def keep_sums(keeper, batch, logs=None):
+        trainer = keeper.model
+        sums.append((batch, float(trainer.loss_sum.numpy()), float(trainer.token_sum.numpy())))
+        end_batch(keeper, batch, logs)
+
+    with mock.patch.object(StepKeeper, "on_train_batch_end", keep_sums):
+        metrics = fit(config, run_dir)
+    score = "f1" if metrics["task"] == "ner" else "accuracy"
+    return Run(step_losses(sums), metrics["dev"][score], metrics["test"][score])
+
+
+def step_losses(sums: Sequence[tuple[int, float, float]]) -> list[float]:
+    """The loss per token of each step, from the sums since the start of its epoch.
+
+    Args:
+      sums: number of the step in its epoch, sum of the losses, number of tokens.
+    """
+    losses = []
+    for before, (batch, loss, tokens) in itertools.pairwise([(0, 0.0, 0.0), *sums]):
+        _, loss_before, tokens_before = before if batch else (0, 0.0, 0.0)
+        losses.append((loss - loss_before) / (tokens - tokens_before))
+    return losses
+
+
+def compare(config: Config, folder: pathlib.Path) -> dict[str, Run]:
+    """The three runs of one seed, by name."""
+    mirrored = config.replace(strategy="mirrored")
+    return {
+        ONE: _in_a_process(config, folder / "one", 1),
+        TWO: _in_a_process(mirrored, folder / "two", 2),
+        KERNELS: _in_a_process(config, folder / "kernels", 1, TF_ENABLE_ONEDNN_OPTS="0"),
+    }
+
+
+def _in_a_process(config: Config, run_dir: pathlib.Path, devices: int, **environment: str) -> Run:
+    """``train`` in a new process, which starts with the environment."""
+    context = multiprocessing.get_context("spawn")
+    with (
+        mock.patch.dict(os.environ, environment),
+        concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool,
+    ):
+        return pool.submit(train, config, str(run_dir), devices).result()
+
+
+def rows(seed: int, runs: dict[str, Run]) -> list[str]:
+    """Rows of Markdown, one for each run of a seed."""
+    lines = []
+    for name, run in runs.items():
+        cells = [str(seed), name]
+        for steps in STEPS:
+            pairs = zip(run.losses[:steps], runs[ONE].losses[:steps], strict=True)
+            most = max(abs(mine - other) for mine, other in pairs)
+            cells.append(f"{most:.1g}" if name != ONE and len(run.losses) >= steps else "")
+        cells += [f"{run.dev:.2f}", f"{run.test:.2f}"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def main(
+    config: Config,
+    data: pathlib.Path,
+    *,
+    sentences: int,
+    seeds: Sequence[int],
+    write: Callable[[str], object] = print,
+) -> None:
+    """Trains all and writes the table, seed by seed."""
+    counts = " | ".join(f"{steps:,}" for steps in STEPS)
+    write(f"| seed | run | a step's loss differs by at most, in steps: {counts} | dev | test |")
+    write("| --- " * (4 + len(STEPS)) + "|")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        corpus = read_corpus(str(data / "train.conll"))[:sentences]
+        (folder / "train.conll").write_text(format_conll(corpus), encoding="utf-8")
+        paths = {f"{part}_path": str(data / f"{part}.conll") for part in ("dev", "test")}
+        paths["train_path"] = str(folder / "train.conll")
+        for seed in seeds:
+            own = folder / str(seed)
+            for line in rows(seed, compare(config.replace(**paths, seed=seed), own)):
+                write(line)
+
+
+def parse() -> argparse.Namespace:
+    """The command's arguments."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=pathlib.Path, required=True)
+    parser.add_argument("--recipe", default="uanet_fast")
+    parser.add_argument("--sentences", type=int, default=1600)
+    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--seeds", default="1,2,3")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    options = parse()
+    main(
+        recipe(options.recipe).replace(epochs=options.epochs),
+        options.data,
+        sentences=options.sentences,
+        seeds=[int(seed) for seed in options.seeds.split(",")],
+    )
