@@ -11,6 +11,7 @@ from uanet_lite.errors import InputError
 
 MAX_ABBREVIATIONS = 500
 KINDS = ("unicode", "ptb", "whitespace")
+MARKS = "@#"  # of names and topics in posts
 SEPARATOR = "\x1f"  # a kind of blank, put where a word is to be cut
 
 _JOINERS = "\u200c\u200d"
@@ -50,15 +51,19 @@ class Tokenizer:
         "...", web and mail addresses. "whitespace": the parts between blanks.
       abbreviations: for "ptb": words that keep their full stop.
       ordinals: for "ptb": whether numbers keep a full stop within a sentence ("14. marta").
+      marks: for "ptb": which of "@" and "#" stay with the word behind them ("@name", "#topic").
     """
 
     kind: str = "unicode"
     abbreviations: tuple[str, ...] = ()
     ordinals: bool = False
+    marks: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise InputError(f"the tokenizer must be one of {', '.join(KINDS)}: {self.kind!r}")
+        if not set(self.marks) <= set(MARKS):
+            raise InputError(f"the tokenizer's marks must be of {MARKS}: {self.marks!r:.60}")
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Tokenizer":
@@ -72,7 +77,8 @@ class Tokenizer:
             word and isinstance(word, str) for word in words
         ):
             raise InputError("the tokenizer has abbreviations that are none.")
-        return cls(values["kind"], words, bool(values["ordinals"]))
+        # Files from before have no marks.
+        return cls(values["kind"], words, bool(values["ordinals"]), str(values.get("marks", "")))
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """(first character, character after the last) of each token, in order."""
@@ -92,6 +98,7 @@ class Tokenizer:
             r"(?:[A-Za-z]\.){2,}",
             *map(re.escape, sorted(self.abbreviations, key=lambda word: (-len(word), word))),
             *([r"\d+\."] if self.ordinals else []),
+            *([rf"[{self.marks}]\w+"] if self.marks else []),
             CURRENCY,
             _words("[,:/]", "+"),
             INITIAL,

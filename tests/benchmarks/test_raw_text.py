@@ -15,7 +15,8 @@ def test_token_scores_are_those_of_evaluation(runs):
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()[2:]]
     assert [row[0] for row in rows[2:]] == ["all", "without @ and #"]
     assert rows[2][1] == f"{scores['f1']:.2f}"
-    for _, tokens, raw, difference in rows[2:]:
+    for _, tokens, same_marks, raw, difference in rows[2:]:
+        assert same_marks == tokens  # there are none
         assert float(difference) == pytest.approx(float(raw) - float(tokens), abs=0.011)
 
 
@@ -26,6 +27,15 @@ def test_a_wrong_cut_is_an_error_where_an_entity_stands():
     places = [(0, 3), (4, 7), None]
     assert raw_text._entities(["B-PER", "I-PER", "O"], places, "IOB2") == {("PER", 0, 7)}
     assert raw_text._entities(["B-PER", "O", "B-LOC"], places, "IOB2") == {("PER", 0, 3)}
+
+
+def test_marks_as_in_the_text():
+    text = "@ann saw #b a@c.d #e.f"
+    whole = [(0, 4), (5, 8), (9, 11), (12, 17), (18, 22)]
+    cut = [(0, 1), (1, 4), (5, 8), (9, 10), (10, 11), (12, 17), (18, 19), (19, 22)]
+    # "#e" is part of a longer token, and so is "@c".
+    assert raw_text._marks_as_in(cut, [*whole, None], text) == [*cut[:6], (18, 22)]
+    assert raw_text._marks_as_in(whole, cut, text) == [*whole[:4], *cut[6:]]
 
 
 def test_what_each_tokenizer_finds(tmp_path):

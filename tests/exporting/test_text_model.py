@@ -79,6 +79,7 @@ AWKWARD = [
     "a",
     "B",
     "@",
+    "#",
     "x.y",
     "😀",
     "\u200d",
@@ -101,7 +102,10 @@ AWKWARD = [
 ]
 
 
-@pytest.mark.parametrize("tokenizer", [PTB, Tokenizer("ptb"), Tokenizer("whitespace"), UNICODE])
+@pytest.mark.parametrize(
+    "tokenizer",
+    [PTB, Tokenizer("ptb"), Tokenizer("ptb", marks="@#"), Tokenizer("whitespace"), UNICODE],
+)
 def test_tokens_and_places_are_those_of_python(tokenizer):
     rng = random.Random(1)
     texts = ["".join(rng.choices(AWKWARD, k=rng.randrange(12))) for _ in range(8_000)]

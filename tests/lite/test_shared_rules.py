@@ -25,18 +25,20 @@ from uanet_tf.text import tokenizer
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "uanet_lite").glob("*.py"))
-PIECES = "ab ZZ9$_'’.-,:;()\t\u3000東は🙂👍\U0001f3fd\u200d\u0301٣½#\U0001f1e9\U0001f1ea…"
+PIECES = "ab @#ZZ9$_'’.-,:;()\t\u3000東は🙂👍\U0001f3fd\u200d\u0301٣½#\U0001f1e9\U0001f1ea…"
 
 
 @pytest.mark.parametrize("kind", tokenizer.KINDS)
 def test_tokens_of_texts(kind):
-    expected = tokenizer.Tokenizer(kind, ("Corp.", "d.o.o."), ordinals=kind == "ptb")
+    is_ptb = kind == "ptb"
+    marks = "@#" if is_ptb else ""
+    expected = tokenizer.Tokenizer(kind, ("Corp.", "d.o.o."), is_ptb, marks)
     found = Tokenizer.from_dict(json.loads(json.dumps(expected.to_dict())))
     rng = random.Random(2)
     texts = ["".join(rng.choices(PIECES, k=rng.randint(0, 20))) for _ in range(3000)]
     texts += ["The U.S. don't e-mail", "3.5% (1,000.50) at 10:30", "http://a.b/c", "👨‍👩‍👧 🇩🇪!"]
     texts += ["Apple's can't cannot Corp. 14. marta", "a@b.de, see https://x.y/z?a=1."]
-    texts += ["J. F. Bach, X.com", "Plan B.", "US$ 5, R$5 $1"]
+    texts += ["J. F. Bach, X.com", "Plan B.", "US$ 5, R$5 $1", "@a #b_1's @@c"]
     for text in texts:
         assert found.spans(text) == expected.spans(text)
 

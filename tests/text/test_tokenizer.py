@@ -42,6 +42,18 @@ def test_ordinals_within_a_sentence_only():
     ]
 
 
+@pytest.mark.parametrize(
+    ("marks", "tokens"),
+    [
+        ("", "# A_1 's @ b . me@a-b.org @ @ c #"),
+        ("#", "#A_1 's @ b . me@a-b.org @ @ c #"),
+        ("@#", "#A_1 's @b . me@a-b.org @ @c #"),
+    ],
+)
+def test_marks(marks, tokens):
+    assert Tokenizer("ptb", marks=marks).tokenize("#A_1's @b. me@a-b.org @@c #") == tokens.split()
+
+
 def test_whitespace():
     assert Tokenizer("whitespace").tokenize(" don't\u00a0stop. \n") == ["don't", "stop."]
 
@@ -65,9 +77,11 @@ def test_every_token_says_where_it_stands():
 
 
 def test_stored_and_read():
-    for tokenizer in (PTB, ORDINALS, Tokenizer()):
+    for tokenizer in (PTB, ORDINALS, Tokenizer(), Tokenizer("ptb", marks="@#")):
         assert Tokenizer.from_dict(tokenizer.to_dict()) == tokenizer
     good = PTB.to_dict()
+    before = {key: value for key, value in good.items() if key != "marks"}
+    assert Tokenizer.from_dict(before) == PTB
     for bad in (
         {**good, "kind": "moses"},
         {**good, "abbreviations": ["a."] * 501},
@@ -75,6 +89,8 @@ def test_stored_and_read():
         {**good, "abbreviations": [1]},
         {**good, "ordinals": 1},
         {**good, "more": 1},
+        {**good, "marks": "$"},
+        {**good, "marks": ["@"]},
         {"kind": "ptb"},
     ):
         with pytest.raises(InputError):

@@ -52,3 +52,18 @@ def test_detokenize(tokens, text):
     for token, span in zip(tokens.split(), spans, strict=True):
         assert span is None or found[slice(*span)] == token
     assert spans.count(None) == tokens.count("Corp. .")
+
+
+@pytest.mark.parametrize(
+    ("labels", "marks"),
+    [(None, "@"), ([["B-X", "O", "O", "O", "O"]] * 2, "@"), ([["O", "O", "O", "B-X"]] * 2, "@#")],
+)
+def test_marks_stay_where_the_corpus_keeps_them(labels, marks):
+    """Where a corpus does both, the labelled words decide."""
+    posts = [["@ann", "@", "bob", "#one", "."], ["#", "two", "@_c", "#three", "#"]]
+    posts[0] += ["#", "so"]
+    if labels is not None:
+        labels = [
+            row + ["O"] * (len(post) - len(row)) for row, post in zip(labels, posts, strict=True)
+        ]
+    assert fitted_tokenizer("ptb", posts, labels).marks == marks

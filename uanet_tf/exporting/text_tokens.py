@@ -83,6 +83,7 @@ def _token(tokenizer: Tokenizer) -> str:
         r"(?:[A-Za-z]\.){2,}",
         *_abbreviations(tokenizer.abbreviations),
         *([r"\p{Nd}+\."] if tokenizer.ordinals else []),
+        *([rf"[{tokenizer.marks}]{_ANY_WORD}+"] if tokenizer.marks else []),
         CURRENCY,
         rf"{_DIGIT_PART}(?:['’.\-]?{_DIGIT_PART})+",
         INITIAL,

@@ -17,6 +17,7 @@ from uanet_tf.strict_json import Kinds, all_strings, check_fields, shown
 
 MAX_ABBREVIATIONS = 500
 KINDS = ("unicode", "ptb", "whitespace")
+MARKS = "@#"  # of names and topics in posts
 SEPARATOR = "\x1f"  # a kind of blank, put where a word is to be cut
 
 _JOINERS = "\u200c\u200d"
@@ -56,15 +57,19 @@ class Tokenizer:
         "...", web and mail addresses. "whitespace": the parts between blanks.
       abbreviations: for "ptb": words that keep their full stop.
       ordinals: for "ptb": whether numbers keep a full stop within a sentence ("14. marta").
+      marks: for "ptb": which of "@" and "#" stay with the word behind them ("@name", "#topic").
     """
 
     kind: str = "unicode"
     abbreviations: tuple[str, ...] = ()
     ordinals: bool = False
+    marks: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise InputError(f"--tokenizer must be one of {', '.join(KINDS)}: {self.kind!r}")
+        if not set(self.marks) <= set(MARKS):
+            raise InputError(f"the tokenizer's marks must be of {MARKS}: {shown(self.marks)}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -78,11 +83,12 @@ class Tokenizer:
           InputError: these are not a tokenizer's values.
         """
         kinds: dict[str, Kinds] = {"kind": str, "abbreviations": list, "ordinals": bool}
-        check_fields(values, kinds, where="the tokenizer")
+        # Tokenizers from before have no marks.
+        check_fields(values, kinds, {"marks": str}, where="the tokenizer")
         words = tuple(values["abbreviations"])
         if len(words) > MAX_ABBREVIATIONS or not all_strings(words) or "" in words:
             raise InputError(f"the tokenizer has abbreviations that are none: {shown(words)}")
-        return cls(values["kind"], words, values["ordinals"])
+        return cls(values["kind"], words, values["ordinals"], values.get("marks", ""))
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """(first character, character after the last) of each token, in order."""
@@ -106,6 +112,7 @@ class Tokenizer:
             r"(?:[A-Za-z]\.){2,}",
             *map(re.escape, sorted(self.abbreviations, key=lambda word: (-len(word), word))),
             *([r"\d+\."] if self.ordinals else []),
+            *([rf"[{self.marks}]\w+"] if self.marks else []),
             CURRENCY,
             _words("[,:/]", "+"),
             INITIAL,

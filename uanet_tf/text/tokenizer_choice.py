@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from uanet_tf.text.detokenize import detokenize
-from uanet_tf.text.tokenizer import KINDS, MAX_ABBREVIATIONS, Tokenizer
+from uanet_tf.text.tokenizer import KINDS, MARKS, MAX_ABBREVIATIONS, Tokenizer
 
 _MOST_SENTENCES = 2_000
 _LEAST_ORDINALS = 20  # distinct numbers with a full stop: fewer may be chance
 _ABBREVIATION = re.compile(r"[^\W\d_][\w.-]*\.")
 _ORDINAL = re.compile(r"\d+\.")
+_WORD_START = re.compile(r"\w")
+_OUTSIDE = "O"
+
+Rows = Sequence[Sequence[str]]
 
 
 class Choice(NamedTuple):
@@ -26,21 +30,22 @@ class Choice(NamedTuple):
     scores: dict[str, float]
 
 
-def choose_tokenizer(sentences: Sequence[Sequence[str]]) -> Choice:
+def choose_tokenizer(sentences: Rows, labels: Rows | None = None) -> Choice:
     """The kind that best reproduces the corpus' tokens from its text.
 
     Args:
       sentences: tokens of sentences; if there are many, some thousands spread over all are read.
+      labels: their labels.
     """
     step = max(1, len(sentences) // _MOST_SENTENCES)
     texts = [detokenize(tokens) for tokens in sentences[::step]]
-    candidates = [fitted_tokenizer(kind, sentences) for kind in KINDS]
+    candidates = [fitted_tokenizer(kind, sentences, labels) for kind in KINDS]
     scores = {each.kind: _agreement(each, texts) for each in candidates}
     return Choice(max(candidates, key=lambda each: scores[each.kind]), scores)
 
 
-def fitted_tokenizer(kind: str, sentences: Sequence[Sequence[str]]) -> Tokenizer:
-    """A tokenizer of a kind, with the abbreviations and ordinals of a corpus."""
+def fitted_tokenizer(kind: str, sentences: Rows, labels: Rows | None = None) -> Tokenizer:
+    """A tokenizer of a kind, with the abbreviations, ordinals and marks of a corpus."""
     if kind != "ptb":
         return Tokenizer(kind)
     counts = collections.Counter(token for tokens in sentences for token in tokens)
@@ -51,7 +56,28 @@ def fitted_tokenizer(kind: str, sentences: Sequence[Sequence[str]]) -> Tokenizer
     ]
     ordinals = sum(1 for token in counts if _ORDINAL.fullmatch(token))
     kept = tuple(sorted(abbreviations[:MAX_ABBREVIATIONS]))
-    return Tokenizer(kind, kept, ordinals >= _LEAST_ORDINALS)
+    marks = "".join(mark for mark in MARKS if _stays(mark, sentences, labels))
+    return Tokenizer(kind, kept, ordinals >= _LEAST_ORDINALS, marks)
+
+
+def _stays(mark: str, sentences: Rows, labels: Rows | None) -> bool:
+    """Whether a mark and the word behind it are one token, more often than two.
+
+    Where a corpus does both, what has a label decides: there a wrong cut costs an entity.
+    """
+    whole: collections.Counter[bool] = collections.Counter()
+    cut: collections.Counter[bool] = collections.Counter()
+    for number, tokens in enumerate(sentences):
+        row = labels[number] if labels is not None else [_OUTSIDE] * len(tokens)
+        for place, token in enumerate(tokens):
+            if not token.startswith(mark):
+                continue
+            if _WORD_START.match(token, 1):
+                whole[row[place] != _OUTSIDE] += 1
+            elif token == mark and tokens[place + 1 : place + 2]:
+                cut[row[place + 1] != _OUTSIDE] += 1
+    labelled = bool(whole[True] or cut[True])
+    return whole[labelled] > cut[labelled]
 
 
 def _agreement(

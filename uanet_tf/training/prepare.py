@@ -191,9 +191,10 @@ def warn_entity_like(train: Sequence[Sentence]) -> None:
 def find_tokenizer(config: DataConfig, train: Sequence[Sentence]) -> Tokenizer:
     """The tokenizer of raw text: that of the settings, or the one that fits the training tokens."""
     tokens = [sentence.tokens for sentence in train]
+    labels = [sentence.labels for sentence in train]
     if config.tokenizer != "auto":
-        return fitted_tokenizer(config.tokenizer, tokens)
-    choice = choose_tokenizer(tokens)
+        return fitted_tokenizer(config.tokenizer, tokens, labels)
+    choice = choose_tokenizer(tokens, labels)
     scores = ", ".join(f"{kind} {score:.1f}" for kind, score in choice.scores.items())
     logging.info(
         "tokenizer of raw text: %s (F1 of the training tokens: %s)", choice.tokenizer.kind, scores
