@@ -1,5 +1,7 @@
 """A tiny trained run, its export, and processes that know nothing but TensorFlow."""
 
+import shutil
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -8,6 +10,7 @@ import uanet_tf
 from tests.exporting.fresh_process import FreshProcess, text_array
 from tests.exporting.trained_run import train
 from tests.models.model_contract import make_sentences, small
+from uanet_tf.commands import serve
 from uanet_tf.config import Config
 from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.exporting.saved_model import export_run
@@ -96,6 +99,60 @@ def with_text(tmp_path_factory):
     process = FreshProcess(tmp_path_factory.mktemp("text"), text=True)
     yield process
     process.close()
+
+
+# --------------------------------------------------- TensorFlow Lite files behind a server
+
+
+@pytest.fixture(scope="session")
+def lite_file(run_dir, tmp_path_factory):
+    """The run's TensorFlow Lite file."""
+    folder = tmp_path_factory.mktemp("lite_file")
+    (written,) = export_tflite(run_dir, folder, name="tiny", refine_all=True)
+    return written.path
+
+
+@pytest.fixture(scope="session")
+def served_folder(exported, lite_file, tmp_path_factory):
+    """mine/1 and mine_text/1, SavedModels; mine/2 and lite/7, TensorFlow Lite files."""
+    folder = tmp_path_factory.mktemp("served")
+    shutil.copytree(exported.path, folder / "mine" / "1")
+    shutil.copytree(exported.text_path, folder / "mine_text" / "1")
+    for place in ("mine/2", "lite/7"):
+        (folder / place).mkdir(parents=True)
+        shutil.copy(lite_file, folder / place / "any.tflite")
+    (folder / "lite" / "7" / "assets.extra").mkdir()
+    watched = "assets.extra/monitoring.json"
+    shutil.copy(exported.path / watched, folder / "lite" / "7" / watched)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def words(sentences):
+    """Sentences without empty tokens, which a TensorFlow Lite file does not take."""
+    return [sentence for sentence in sentences if all(sentence)]
+
+
+@pytest.fixture(scope="module")
+def load():
+    """Loads a version as `uanet serve` does."""
+    serve.FLAGS(["serve"])
+    yield serve._load
+    serve.FLAGS.unparse_flags()
+
+
+@pytest.fixture(scope="session")
+def texts():
+    """With what a tokenizer can get wrong."""
+    return [
+        "Riverton's Aldbridge didn't win 2-1.",
+        "  Ωmega жук 😀 e\u0301 ",
+        "",
+        "Kelton lost, 東京.",
+    ]
+
+
+# ------------------------------------------------------------------------------- answers
 
 
 def predict(model, inputs):

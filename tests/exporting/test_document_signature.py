@@ -6,7 +6,7 @@ import tensorflow as tf
 
 import uanet_tf
 from tests.exporting.test_saved_model import ask
-from tests.models.test_tagger import make_model
+from tests.models.tagger_setup import make_model
 from uanet_tf.exporting import verification
 from uanet_tf.exporting.sample_inputs import pad_documents
 from uanet_tf.exporting.saved_model import save_tokens

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, pad, small
 from tests.models.model_contract import assert_same, text
-from tests.models.test_tagger import gradients, make_batch, size
+from tests.models.tagger_setup import gradients, make_batch, size
 from tests.tiny_bert import count_runs, write_tiny_bert
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.models.test_tagger import make_batch, make_model, pad
+from tests.models.contract_setup import pad
+from tests.models.tagger_setup import make_batch, make_model
 from uanet_tf.errors import InputError
 from uanet_tf.models.distilled_head import DistilledHead
 

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from tests.models.test_tagger import make_batch, make_model
+from tests.models.tagger_setup import make_batch, make_model
 
 
 def test_labels_token_by_token():

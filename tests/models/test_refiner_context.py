@@ -5,7 +5,13 @@ import pytest
 import tensorflow as tf
 
 import uanet_tf
-from tests.models.test_tagger import SEED, make_batch, make_model
+from tests.models.tagger_setup import (
+    SEED,
+    assert_refiner_reads,
+    assert_some_are_refined_as_all,
+    make_batch,
+    make_model,
+)
 from tests.ops.test_drafts_elsewhere import by_loops
 from uanet_tf.data.word_keys import KEYS
 from uanet_tf.models.label_refiner import _drafts_elsewhere
@@ -42,11 +48,7 @@ def test_the_refiner_reads_the_drafts_of_other_mentions(model):
     expected = by_loops(p, np.ones(len(p), bool), keys, rows)
     found = _drafts_elsewhere(features, draft)
     np.testing.assert_allclose(found.numpy()[mask], expected, atol=1e-6)
-    words = tf.concat([model.refiner.representation(features), found], axis=-1)
-    logits = model.refiner.stack(words, draft.probabilities, mask=draft.mask)
-    np.testing.assert_allclose(
-        model.refine(features, draft), tf.nn.softmax(logits), atol=1e-5, rtol=1e-4
-    )
+    assert_refiner_reads(model, features, draft, found)
 
 
 def test_the_draft_is_that_of_the_sentence(model):
@@ -82,14 +84,7 @@ def test_batch_padding_and_the_order_of_rows_change_nothing(model, order):
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_some_tokens_are_refined_as_all_are(model, share):
-    features = features_of(model)
-    drafted = model.draft(features)
-    p, mask = drafted.probabilities, drafted.mask.numpy()
-    wanted = (np.random.default_rng(1).random(mask.shape) < share) & mask
-    some = model.refine(features, drafted, tf.constant(wanted)).numpy()
-    everything = model.refine(features, drafted).numpy()
-    np.testing.assert_allclose(some[wanted], everything[wanted], atol=1e-5)
-    np.testing.assert_array_equal(some[~wanted], p.numpy()[~wanted])
+    assert_some_are_refined_as_all(model, features_of(model), share)
 
 
 def test_predict_takes_documents(model):

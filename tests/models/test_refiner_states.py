@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.models.test_tagger import make_batch, make_model
+from tests.models.tagger_setup import (
+    assert_refiner_reads,
+    assert_some_are_refined_as_all,
+    make_batch,
+    make_model,
+)
 from uanet_tf.inference.monte_carlo import sample_states, sampling_seed
 
 
@@ -28,21 +33,10 @@ def test_the_refiner_reads_the_mean_of_the_sampled_states():
     )
     mean = tf.reduce_mean(states, axis=0)
     np.testing.assert_allclose(drafted.states, mean, atol=1e-6)
-    read = tf.concat([model.refiner.representation(features), mean], axis=-1)
-    logits = model.refiner.stack(read, drafted.probabilities, mask=mask)
-    np.testing.assert_allclose(
-        model.refine(features, drafted), tf.nn.softmax(logits), atol=1e-5, rtol=1e-4
-    )
+    assert_refiner_reads(model, features, drafted, mean)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_states_are_refined_alike_for_some_tokens_and_for_all(share):
     model = make_model(refiner_states=True)
-    features, _ = make_batch(model)
-    drafted = model.draft(features)
-    p, mask = drafted.probabilities, drafted.mask.numpy()
-    wanted = (np.random.default_rng(1).random(mask.shape) < share) & mask
-    some = model.refine(features, drafted, tf.constant(wanted)).numpy()
-    everything = model.refine(features, drafted).numpy()
-    np.testing.assert_allclose(some[wanted], everything[wanted], atol=1e-5)
-    np.testing.assert_array_equal(some[~wanted], p.numpy()[~wanted])
+    assert_some_are_refined_as_all(model, make_batch(model)[0], share)

@@ -1,0 +1,137 @@
+"""The local server with TensorFlow Lite files: REST, the client, monitoring, both kinds at once."""
+
+import numpy as np
+import pytest
+import requests
+
+from tests.serving.servers import in_thread
+from uanet_tf.serving.client import Client
+from uanet_tf.serving.errors import ServingError
+from uanet_tf.serving.rest_api.model_config import ModelSettings
+
+GOOD = {"tokens": [["Riverton", "won", ""]], "lengths": [2]}
+
+
+@pytest.fixture(scope="module")
+def url(served_folder, load):
+    versions = {"mine": None, "mine_text": None, "lite": 1}
+    models = [
+        ModelSettings(name, str(served_folder / name), latest=latest)
+        for name, latest in versions.items()
+    ]
+    models.append(ModelSettings("lite_text", str(served_folder / "lite")))
+    with in_thread(models, load=load) as url:
+        yield url
+
+
+def ask(url, inputs, model="lite", **more):
+    body = {"inputs": inputs, **more}
+    answer = requests.post(f"{url}/v1/models/{model}:predict", json=body, timeout=60)
+    return answer.status_code, answer.json()
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        (
+            {"tokens": ["a"], "lengths": [1]},
+            r"tokens must be [B, T] and lengths [B]. Received: [1]",
+        ),
+        ({"tokens": [["a"]], "lengths": [1, 1]}, "Received: [1, 1] and [2]"),
+        ({"tokens": [["a"]], "lengths": [2]}, "A length is beyond the width of tokens."),
+        ({"tokens": [["a"]], "lengths": [-1]}, "A length is negative."),
+        ({"tokens": [["a", ""]], "lengths": [2]}, "sentences[0]: word 1 must be a string that is"),
+        ({"tokens": [[{"b64": "/w=="}]], "lengths": [1]}, "tokens[0] is not valid UTF-8: b'\\xff'"),
+        ({"tokens": [["x" * 1001]], "lengths": [1]}, "a word of 1,001 characters"),
+        ({"tokens": [["a"]]}, "Missing named input: lengths"),
+    ],
+)
+def test_wrong_inputs_are_refused_and_do_no_harm(url, inputs, said):
+    status, answer = ask(url, inputs)
+    assert status == 400
+    assert said in answer["error"]
+    assert ask(url, GOOD)[0] == 200
+
+
+def test_what_the_file_cannot_do_is_said(url):
+    for signature, more in (("with_threshold", {"threshold": [0.5]}), ("draft", {}), ("ids", {})):
+        assert ask(url, GOOD | more, signature_name=signature) == (
+            400,
+            {
+                "error": f'Serving signature name: "{signature}" not found: a TensorFlow Lite file '
+                "has serving_default alone, with the Gamma that it was exported with."
+            },
+        )
+    with (
+        Client(url, "lite") as client,
+        pytest.raises(ServingError, match="with the Gamma that it was exported with"),
+    ):
+        client.tag([["Oslo"]], threshold=0.5)
+    assert ask(url, [["a"]], model="lite_text")[1] == {
+        "error": "text must be [B]. Received: [1, 1]"
+    }
+
+
+def test_the_client_gets_what_the_saved_models_answer(url, words, texts):
+    with Client(url, "lite") as lite, Client(url, "mine") as mine:
+        for given in (words, texts, [*words[:3], *texts]):
+            for one, two in zip(lite.tag(given), mine.tag(given), strict=True):
+                for name in ("tokens", "labels", "refined", "starts", "ends", "spans"):
+                    assert getattr(one, name) == getattr(two, name)
+                np.testing.assert_allclose(one.uncertainty, two.uncertainty, rtol=0, atol=1e-5)
+
+
+def test_other_ways_to_ask(url):
+    outputs = ask(url, GOOD)[1]["outputs"]
+    rows = requests.post(
+        f"{url}/v1/models/lite:predict",
+        json={"instances": [{"tokens": GOOD["tokens"][0], "lengths": 2}]},
+        timeout=60,
+    ).json()["predictions"]
+    assert rows == [{name: values[0] for name, values in outputs.items()}]
+    tensors = [
+        {"name": "tokens", "shape": [1, 3], "datatype": "BYTES", "data": GOOD["tokens"][0]},
+        {"name": "lengths", "shape": [1], "datatype": "INT32", "data": [2]},
+    ]
+    answer = requests.post(
+        f"{url}/v2/models/lite/infer", json={"inputs": tensors}, timeout=60
+    ).json()
+    assert {each["name"]: each["data"] for each in answer["outputs"]} == {
+        name: values[0] for name, values in outputs.items()
+    }
+    about = requests.get(f"{url}/v2/models/lite", timeout=10).json()
+    assert about["platform"] == "tensorflow_lite"
+    assert {each["name"]: each["datatype"] for each in about["inputs"]} == {
+        "tokens": "BYTES",
+        "lengths": "INT32",
+    }
+    models = requests.get(f"{url}/models.json", timeout=10).json()["models"]
+    shown = {each["name"]: (each["signatures"], each["gamma"]) for each in models}
+    assert shown["lite"] == ({"serving_default": ["lengths", "tokens"]}, shown["mine"][1])
+    assert shown["lite_text"] == ({"serving_default": ["text"]}, shown["mine"][1])
+    assert shown["mine"][1] > 0
+    metadata = requests.get(f"{url}/v1/models/lite/metadata", timeout=10).json()["metadata"]
+    assert set(metadata["signature_def"]["signature_def"]) == {"serving_default"}
+
+
+def test_what_was_asked_is_compared_with_development_data(url, words, texts):
+    def seen():
+        reports = requests.get(f"{url}/monitoring", timeout=10).json()["models"]
+        found = {each["name"]: each["monitoring"] for each in reports}
+        return [found[name]["sentences"] for name in ("lite", "lite_text")], found["mine"]
+
+    before, none = seen()
+    with Client(url, "lite") as client:
+        client.tag([*words, *texts])
+    after, _ = seen()
+    assert none is None
+    assert after[0] == before[0] + len(words)
+    assert before[1] < after[1] <= before[1] + len(texts)
+
+
+def test_a_folder_of_both_kinds(url):
+    """Versions 1, a SavedModel, and 2, a file, answer alike; the file is the latest."""
+    one, two = (ask(url, GOOD, f"mine/versions/{number}")[1]["outputs"] for number in (1, 2))
+    assert one["labels"] == two["labels"]
+    np.testing.assert_allclose(one["uncertainty"], two["uncertainty"], rtol=0, atol=1e-5)
+    assert ask(url, GOOD, "mine")[1]["outputs"] == two

@@ -1,0 +1,90 @@
+"""The gate of a tagger, and refining only where it is asked for."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.models.contract_setup import make_sentences, pad
+from tests.models.tagger_setup import SENTENCES, make_batch, make_model
+from uanet_tf.errors import InputError
+from uanet_tf.tagging.sentence_stream import tag, tag_stream
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """A model that no test changes: its graphs are made once."""
+    return make_model()
+
+
+def test_only_a_refiner_brings_a_gate():
+    model = make_model()
+    assert model.gate.threshold == model.threshold == model.options.threshold == 0.35
+    model = make_model(decoder="softmax")
+    assert model.refiner is model.gate is model.threshold is model.refine_all is None
+    decided = model.decide(make_batch(model)[0])
+    assert decided.refined is decided.refined_label_ids is None
+    for name, value in {"threshold": 0.2, "refine_all": False}.items():
+        with pytest.raises(InputError, match=f"`{name}` is an option of the gate, and --decoder=s"):
+            setattr(model, name, value)
+    with pytest.raises(InputError, match="--decoder=softmax has no refiner"):
+        model.refine(make_batch(model)[0], decided.draft)
+
+
+@pytest.mark.parametrize("value", [-0.1, float("nan")])
+def test_bad_thresholds(value, shared):
+    with pytest.raises(InputError, match=r"`threshold` must be (at least 0|a finite number)"):
+        shared.threshold = value
+    assert shared.threshold == 0.35
+
+
+def test_a_threshold_for_each_sentence(shared):
+    features, _ = make_batch(shared)
+    gammas = tf.constant([0.0, 1e9, 0.0, 1e9, 0.0])
+    decided = shared.decide(features, gammas)
+    expected = decided.draft.mask.numpy() & (gammas.numpy() == 0)[:, None]
+    np.testing.assert_array_equal(decided.refined, expected)
+
+
+def test_refining_only_where_asked_gives_the_same_labels():
+    """Half of the sentences are left to the draft; nothing but their refined labels may change."""
+    model = make_model()
+    batch = pad([sentence.tokens for sentence in SENTENCES])
+    every = model.tag_batch(**batch)
+    peaks = every["uncertainty"].max(axis=1)
+    model.threshold = float(np.sort(peaks)[len(peaks) // 2])
+    every = model.tag_batch(**batch)
+    model.refine_all = False
+    some = model.tag_batch(**batch)
+    for name in ("labels", "draft_labels", "refined"):
+        np.testing.assert_array_equal(some[name], every[name])
+    for name in ("uncertainty", "confidence"):
+        np.testing.assert_allclose(some[name], every[name], atol=1e-6)
+    assert 0 < every["refined"].any(axis=1).sum() < len(every["refined"])
+    # Certain tokens keep their draft, so what the refiner says is then what the gate gives.
+    np.testing.assert_array_equal(some["refined_labels"], some["labels"])
+
+
+def test_filled_batches_give_the_same_bits_in_any_company():
+    """Also of refined tokens: the gate opens for about half of them."""
+    model = make_model(refiner_head_width=20)
+    sentences = [sentence.tokens for sentence in make_sentences("IOB2", 40)]
+    u = np.concatenate([answer.uncertainty for answer in tag(model, sentences)])
+    model.threshold, model.refine_all = float(np.median(u)), False
+
+    def tag_parts(size, **options):
+        parts = (sentences[k : k + size] for k in range(0, len(sentences), size))
+        return [answer for part in parts for answer in tag_stream(model, part, **options)]
+
+    whole = tag_parts(40, fill_rows=True)
+    assert any(any(answer.refined) for answer in whole)
+    for size, batch_size in ((1, 256), (7, 256), (40, 5)):
+        assert tag_parts(size, batch_size=batch_size, fill_rows=True) == whole
+
+
+def test_refining_nothing_is_possible():
+    model = make_model()
+    model.refine_all = False
+    model.threshold = 100.0
+    tagged = model.tag_batch(**pad([sentence.tokens for sentence in SENTENCES]))
+    assert not tagged["refined"].any()
+    np.testing.assert_array_equal(tagged["labels"], tagged["draft_labels"])
