@@ -5,6 +5,7 @@ Run in a copy whose requirements are empty, so that pip has nothing to fetch.
 
 import importlib.util
 import os
+import re
 import shutil
 import signal
 import stat
@@ -223,18 +224,34 @@ def test_ci_runs_every_stage():
         assert target in text
 
 
-@pytest.mark.parametrize("broken", ["", "test-all", "check", "demo", "venv", "test"])
+@pytest.mark.parametrize(
+    "broken", ["", "test-all", "check", "demo", "venv", "venv NEXT=1", "test NEXT=1"]
+)
 def test_ci_fails_if_one_stage_fails(tmp_path, broken):
+    """Each says that it failed, once; also those that run beside others."""
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci")
-    stages = ("venv", "test-all", "check", "demo", "test")
-    targets = "".join(f"{name}:\n\t@test {name} != '{broken}'\n" for name in stages)
+    rule = "\t@echo this is $@$(if $(NEXT), NEXT=1); test '$@$(if $(NEXT), NEXT=1)' != '{}'\n"
+    targets = "venv test-all check demo test:\n" + rule.format(broken)
     (tmp_path / "Makefile").write_text(targets, encoding="utf-8")
+    (tmp_path / "java").touch(0o755)  # nothing is installed
     done = subprocess.run(
-        ["bash", tmp_path / ".ci" / "run"], capture_output=True, text=True, check=False
+        ["bash", tmp_path / ".ci" / "run"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
     )
     assert (done.returncode == 0) == (broken == "")
-    assert done.stdout.count("FAILED") == (broken != "")
+    stages = ["venv", "venv NEXT=1"]
+    if "venv" not in broken:  # else the others have nothing to run in
+        stages += ["test-all", "check", "demo", "test NEXT=1"]
+    said, _, times = done.stdout.partition("=== times")
+    assert sorted(re.findall("this is (.*)", said)) == sorted(stages)
+    found = {}
+    for result, stage in re.findall(r"^ *\d+ +\d+  (\w+) +make (.*)$", times, re.MULTILINE):
+        found[stage.partition(" ARGS=")[0]] = result
+    assert found == {stage: "FAILED" if stage == broken else "ok" for stage in stages}
 
 
 @pytest.mark.parametrize("which", ["requirements", "requirements-next"])
