@@ -6,13 +6,14 @@ Reads what `uanet tag --output_format=jsonl` or `python -m uanet_lite` wrote, an
 that differ and the largest difference of uncertainty and confidence.
 """
 
-import argparse
 import json
 import pathlib
 import sys
 from typing import Any
 
 import numpy as np
+
+from benchmarks.command_line import make_parser
 
 NUMBERS = ("uncertainty", "confidence")
 
@@ -45,11 +46,7 @@ def _read(path: str) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Prints the line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.agreement",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = make_parser("agreement", __doc__)
     parser.add_argument("one", metavar="ONE.jsonl")
     parser.add_argument("other", metavar="OTHER.jsonl")
     given = parser.parse_args()

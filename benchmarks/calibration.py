@@ -8,13 +8,13 @@ sentences; alternatives to the lowest confidence of an entity; and the precision
 in 200 random splits of both files.
 """
 
-import argparse
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.command_line import make_parser
 from uanet_tf.calibration.logistic_map import apply_logistic_map
 from uanet_tf.calibration.target_precision import Acceptance, accept_from
 from uanet_tf.data.conll import read_corpus
@@ -295,6 +295,6 @@ def main(run_dirs: list[str], write: Callable[[str], Any] = sys.stdout.write) ->
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = make_parser("calibration", __doc__)
     parser.add_argument("run_dirs", nargs="+")
     main(parser.parse_args().run_dirs)

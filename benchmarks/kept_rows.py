@@ -8,7 +8,6 @@ products of a step become one batch of M, each with fewer rows. It is an experim
 uses it.
 """
 
-import argparse
 import os
 import sys
 
@@ -17,6 +16,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
 import tensorflow as tf
 
+from benchmarks.command_line import make_parser
 from benchmarks.measure import interleaved, matmul_rate
 from benchmarks.systems import recipe
 from uanet_tf.config import Config
@@ -136,11 +136,7 @@ def table(config: Config, *, sentences: int, tokens: int, repeats: int = 15) -> 
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.kept_rows",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = make_parser("kept_rows", __doc__)
     parser.add_argument("--sentences", type=int, default=64)
     parser.add_argument("--tokens", type=int, default=18)
     given = parser.parse_args()

@@ -10,7 +10,6 @@ with the FLAGS of train, in DIR/seedN; complete ones are not trained again. With
 development file of each run gets the wrong entities, and nothing is trained.
 """
 
-import argparse
 import dataclasses
 import pathlib
 import sys
@@ -21,6 +20,7 @@ import numpy as np
 from absl import flags
 
 import uanet_tf
+from benchmarks.command_line import make_parser
 from uanet_tf.annotation.label_errors import (
     LabelDoubt,
     doubts_of,
@@ -254,7 +254,7 @@ def of_run(run_dir: str, share: float, seeds: int) -> list[dict[str, float]]:
 
 def main(arguments: Sequence[str], write: Callable[[str], Any] = sys.stdout.write) -> None:
     """Runs all seeds and writes the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser = make_parser("label_errors", __doc__)
     parser.add_argument("--train_path")
     parser.add_argument("--out")
     parser.add_argument("--run_dir", action="append", default=[])

@@ -7,7 +7,6 @@ the baselines. All rows answer each sentence in turn, so that ratios compare cal
 load.
 """
 
-import argparse
 import os
 import pathlib
 import sys
@@ -18,6 +17,8 @@ from collections.abc import Callable, Sequence
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
+
+from benchmarks.command_line import make_parser
 
 Call = Callable[[Sequence[str]], None]
 
@@ -111,11 +112,7 @@ def _timed_in_turn(
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.latency",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = make_parser("latency", __doc__)
     parser.add_argument("--run_dir", required=True)
     parser.add_argument("--data", required=True, metavar="FILE")
     parser.add_argument("--baseline", action="append", default=[], metavar="RUN")

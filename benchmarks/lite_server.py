@@ -8,7 +8,6 @@ compare calls under the same load. In the end both tag generated sentences with 
 32 in a request, and the answers are compared. Linux only.
 """
 
-import argparse
 import contextlib
 import http.client
 import json
@@ -26,6 +25,7 @@ from collections.abc import Iterator, Sequence
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
+from benchmarks.command_line import make_parser
 from uanet_tf.serving.client import Client
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
@@ -187,11 +187,7 @@ def _exported(run_dir: str, tokens: int) -> Iterator[tuple[dict[str, pathlib.Pat
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.lite_server",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = make_parser("lite_server", __doc__)
     parser.add_argument("--run_dir", required=True)
     parser.add_argument("--python", required=True, metavar="FILE")
     parser.add_argument("--tokens", type=int, default=20)

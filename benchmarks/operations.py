@@ -7,7 +7,6 @@ The batch of draft and refine is that of ``benchmarks.stages``; train takes step
 the clock's.
 """
 
-import argparse
 import collections
 import os
 import pathlib
@@ -24,6 +23,7 @@ import tensorflow as tf
 from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
 from benchmarks import training
+from benchmarks.command_line import make_parser
 from benchmarks.measure import timed
 from benchmarks.stages import batch_for
 from benchmarks.systems import recipe, sentences_like, tagger_for
@@ -122,11 +122,7 @@ def _recorded(
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.operations",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = make_parser("operations", __doc__)
     parser.add_argument("--stage", choices=STAGES, default="draft")
     parser.add_argument("--recipe", default="uanet_fast", help="a name in configs/")
     given = parser.parse_args()

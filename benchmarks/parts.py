@@ -6,10 +6,11 @@ The pass is the one without dropout; the head of distilled sampling adds little 
 sorted by length, 90 to a batch. Each row is a graph that ends at that part, rows are timed in turn.
 """
 
-import argparse
 import os
 import sys
 from collections.abc import Callable
+
+from benchmarks.command_line import make_parser
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -78,11 +79,7 @@ def table(run_dir: str, data: str, *, repeats: int = 4) -> str:
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.parts",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = make_parser("parts", __doc__)
     parser.add_argument("--run_dir", required=True)
     parser.add_argument("--data", required=True, metavar="FILE")
     parser.add_argument("--repeats", type=int, default=4)

@@ -7,13 +7,13 @@ first until they hold the share of all tokens, and prints, in Markdown, the perc
 tokens that these hold: mean and standard deviation over the runs.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from benchmarks.command_line import make_parser
 from uanet_tf.annotation.ranking import SCORES
 from uanet_tf.data.conll import read_corpus
 from uanet_tf.models.loading import load_model
@@ -83,7 +83,7 @@ def main(
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser = make_parser("rank", __doc__)
     parser.add_argument("run_dirs", nargs="+")
     parser.add_argument("--share", type=float, default=0.1)
     options = parser.parse_args()

@@ -10,11 +10,12 @@ text: where a corpus cuts them now so, now so, by what they mean, its tokens tel
 second row leaves out entities in such words.
 """
 
-import argparse
 import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+
+from benchmarks.command_line import make_parser
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -148,11 +149,7 @@ def _f1(
 
 def main() -> None:
     """Prints a table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.raw_text",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = make_parser("raw_text", __doc__)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--run_dir")
     what.add_argument("--train", metavar="FILE")

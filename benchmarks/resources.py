@@ -3,7 +3,6 @@
 python -m benchmarks.resources --run_dir=RUN [--sentences=10000] [--length=500] [--repeats=5]
 """
 
-import argparse
 import os
 import pathlib
 import random
@@ -13,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from benchmarks.command_line import make_parser
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COUNT, LENGTH = 10_000, 500
@@ -103,11 +104,7 @@ def _command(run_dir: str, text: pathlib.Path) -> list[str]:
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.resources",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = make_parser("resources", __doc__)
     parser.add_argument("--run_dir", required=True)
     parser.add_argument("--sentences", type=int, default=COUNT)
     parser.add_argument("--length", type=int, default=LENGTH)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
+from benchmarks.command_line import make_parser
 from benchmarks.systems import ROOT, recipe
 
 RECIPES = ("uanet", "uanet_fast")
@@ -22,11 +23,7 @@ RECIPES = ("uanet", "uanet_fast")
 
 def main() -> None:
     """Runs every benchmark and writes the page."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.run_all",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = make_parser("run_all", __doc__)
     parser.add_argument("--quick", action="store_true", help="few sentences, few repeats")
     parser.add_argument("--out", default=str(ROOT / "docs" / "benchmarks.md"))
     parser.add_argument("--trained", action="append", default=[], metavar="NAME:RUN:FILE[:RUN]")

@@ -9,7 +9,6 @@ request when it has its answer; clients run in this process, so on one machine t
 share the cores.
 """
 
-import argparse
 import contextlib
 import dataclasses
 import json
@@ -27,6 +26,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
 import requests
+
+from benchmarks.command_line import make_parser
 
 BATCH_SIZES = (1, 8, 32)
 SAMPLES = (1, 8)
@@ -222,11 +223,7 @@ def _server(config: pathlib.Path) -> Iterator[str]:
 
 def main() -> None:
     """Measures and prints the table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.serving",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = make_parser("serving", __doc__)
     parser.add_argument("--url", help="a server that runs already")
     parser.add_argument("--model_name", default="uanet", help="with --url: its model")
     parser.add_argument("--run_dir", help="without --url: a trained run")

@@ -5,7 +5,6 @@ Intervals are of 95 %, by drawing the sentences of the file anew.
 python -m benchmarks.sweeps --run_dir=RUN --data=FILE [--plots=FOLDER]
 """
 
-import argparse
 import os
 import pathlib
 import sys
@@ -16,6 +15,7 @@ import numpy as np
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
+from benchmarks.command_line import make_parser
 from benchmarks.plots import Curve, draw
 
 GAMMAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.35, 0.4, 0.5, 0.6, 0.8, 1.0, 1.5, 2.0)
@@ -162,11 +162,7 @@ def pictures(found: Sweep, name: str) -> str:
 
 def main() -> None:
     """Prints the tables and, with --plots, draws the figure."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.sweeps",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = make_parser("sweeps", __doc__)
     parser.add_argument("--run_dir", required=True)
     parser.add_argument("--data", required=True, metavar="FILE")
     parser.add_argument("--plots", metavar="FOLDER")

@@ -8,7 +8,6 @@ clock, per sentence. Tokens are looked up beforehand for all rows but the Keras 
 themselves.
 """
 
-import argparse
 import os
 import statistics
 import sys
@@ -19,6 +18,8 @@ from collections.abc import Callable, Sequence
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
+
+from benchmarks.command_line import make_parser
 
 
 def table(run_dir: str, data: str, *, repeats: int = 5, most: int = 300, threads: int = 1) -> str:
@@ -112,7 +113,7 @@ def _timed_in_turn(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser("tflite", __doc__)
     parser.add_argument("--run_dir", required=True)
     parser.add_argument("--data", required=True, help="CoNLL file")
     parser.add_argument("--repeats", type=int, default=5)

@@ -8,7 +8,6 @@ those of `uanet_tf.tag` on sentences in memory, with the threads of `uanet tag`;
 are taken in turn, so that ratios compare runs under the same load.
 """
 
-import argparse
 import dataclasses
 import functools
 import os
@@ -19,6 +18,8 @@ from collections.abc import Callable, Sequence
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
+
+from benchmarks.command_line import make_parser
 
 BASELINE = "baseline: "
 
@@ -144,11 +145,7 @@ def _score(sentences: Sequence, tagged: Sequence) -> float:
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.trained",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = make_parser("trained", __doc__)
     parser.add_argument("--run_dir", required=True)
     parser.add_argument("--data", required=True, metavar="FILE")
     parser.add_argument("--baseline", action="append", default=[], metavar="RUN")

@@ -3,13 +3,13 @@
 python -m benchmarks.training --recipes=uanet,uanet_fast
 """
 
-import argparse
 import os
 import sys
 from collections.abc import Callable
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
+from benchmarks.command_line import make_parser
 from benchmarks.measure import matmul_rate, timed
 from benchmarks.systems import recipe, sentences_like, tagger_for
 from uanet_tf.config import Config
@@ -99,11 +99,7 @@ def epoch(tagger: Tagger, sentences: list[Sentence]) -> Callable[[], None]:
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.training",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = make_parser("training", __doc__)
     parser.add_argument(
         "--recipes", default="uanet,uanet_fast", help="names in configs/, with commas between"
     )

@@ -49,17 +49,7 @@ def write_preset(backbone, folder, *, lowercase=True):
 
 
 def encoder_of(preset):
-    spec = preset.spec
-    encoder = BertEncoder(
-        spec.vocabulary_size,
-        width=spec.width,
-        num_layers=spec.num_layers,
-        num_heads=spec.num_heads,
-        feedforward_width=spec.feedforward_width,
-        max_positions=spec.max_positions,
-        activation=spec.activation,
-        epsilon=spec.epsilon,
-    )
+    encoder = BertEncoder.from_spec(preset.spec)
     encoder.fill(preset.weights)
     return encoder
 

@@ -26,17 +26,7 @@ def make_encoder(**options):
 
 def encoder_of(folder: pathlib.Path) -> BertEncoder:
     preset = read_hugging_face(folder)
-    spec = preset.spec
-    encoder = BertEncoder(
-        spec.vocabulary_size,
-        width=spec.width,
-        num_layers=spec.num_layers,
-        num_heads=spec.num_heads,
-        feedforward_width=spec.feedforward_width,
-        max_positions=spec.max_positions,
-        activation=spec.activation,
-        epsilon=spec.epsilon,
-    )
+    encoder = BertEncoder.from_spec(preset.spec)
     encoder.fill(preset.weights)
     return encoder
 

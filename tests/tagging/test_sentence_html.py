@@ -3,22 +3,9 @@ from html.parser import HTMLParser
 
 import pytest
 
+from tests.tagging.made_sentence import make_sentence
 from uanet_tf.tagging.sentence_html import STEPS, legend_html
 from uanet_tf.tagging.tagged_sentence import TaggedSentence, TaggedSentences
-
-
-def make_sentence(**changes):
-    values = {
-        "tokens": ["<b>", "Paris", "Lyon"],
-        "labels": ["O", "B-LOC", "I-LOC"],
-        "draft_labels": ["O", "B-PER", "I-LOC"],
-        "refined_labels": ["O", "B-LOC", "I-LOC"],
-        "uncertainty": [0.05, 1.23456789, 0.2],
-        "confidence": [1.0, 0.5, 0.9],
-        "refined": [False, True, False],
-        "scheme": "IOB2",
-    }
-    return TaggedSentence(**{**values, **changes})
 
 
 class Reader(HTMLParser):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tests.tagging.fake_model import FakeModel, InstantModel
+from tests.tagging.made_sentence import make_sentence
 from uanet_tf.data.tag_schemes import Span
 from uanet_tf.errors import InputError
 from uanet_tf.row_multiple import ROW_MULTIPLE
 from uanet_tf.tagging import sentence_stream
 from uanet_tf.tagging.sentence_stream import tag, tag_stream
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 
 def random_sentences(count, longest=30):
@@ -209,20 +209,6 @@ def test_overhead_is_small():
     count = sum(1 for _ in tag_stream(InstantModel(), sentences))
     # 60,000 sentences a second are usual; the limit leaves room for a busy machine.
     assert count / (time.process_time() - start) > 20_000
-
-
-def make_sentence(**changes):
-    values = {
-        "tokens": ["<b>", "Paris", "Lyon"],
-        "labels": ["O", "B-LOC", "I-LOC"],
-        "draft_labels": ["O", "B-PER", "I-LOC"],
-        "refined_labels": ["O", "B-LOC", "I-LOC"],
-        "uncertainty": [0.0, 1.23456789, 0.2],
-        "confidence": [1.0, 0.5, 0.9],
-        "refined": [False, True, False],
-        "scheme": "IOB2",
-    }
-    return TaggedSentence(**{**values, **changes})
 
 
 def test_tagged_sentence_as_text_and_json():

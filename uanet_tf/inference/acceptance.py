@@ -1,6 +1,5 @@
 """Marks the labels that are sure enough for a target precision."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,10 +7,11 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_positive
 from uanet_tf.errors import ArgumentError
+from uanet_tf.inference.fitted_layer import FittedLayer
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class Acceptance(tf.keras.layers.Layer):
+class Acceptance(FittedLayer):
     """Accepts labels by their calibrated confidence, from the threshold of their class on.
 
     An entity is as sure as its least sure token. So it is accepted if all its tokens are, and no
@@ -30,7 +30,7 @@ class Acceptance(tf.keras.layers.Layer):
     """
 
     def __init__(self, num_classes: int, **kwargs: Any):
-        super().__init__(**{**kwargs, "dtype": tf.float32, "trainable": False})
+        super().__init__(**kwargs)
         self.num_classes = check_positive("num_classes", num_classes)
         self.thresholds = self.add_weight("thresholds", [num_classes], initializer="zeros")
         self.target = self.add_weight("target", [], initializer="zeros")
@@ -62,12 +62,5 @@ class Acceptance(tf.keras.layers.Layer):
     def call(self, confidence, label_ids):
         return confidence >= tf.gather(self.thresholds, label_ids)
 
-    def load_own_variables(self, store: Mapping[str, Any]) -> None:
-        """As Keras'; a model from before there were targets has none."""
-        if len(store):
-            super().load_own_variables(store)
-
     def get_config(self):
-        config = super().get_config()
-        del config["dtype"], config["trainable"]  # always the same
-        return {**config, "num_classes": self.num_classes}
+        return {**super().get_config(), "num_classes": self.num_classes}

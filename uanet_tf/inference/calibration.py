@@ -1,6 +1,6 @@
 """From the model's own probability of a label to the share of such labels that are right."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from uanet_tf.errors import ArgumentError
 from uanet_tf.inference.decision import Decision
+from uanet_tf.inference.fitted_layer import FittedLayer
 from uanet_tf.ops.entropy import entropy
 
 # Rows of the map: each of draft and refined labels, inside entities and outside.
@@ -20,7 +21,7 @@ OUTSIDE = "O"
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class Calibration(tf.keras.layers.Layer):
+class Calibration(FittedLayer):
     """Calibrated confidence of labels, by a map that was fitted to development data.
 
         confidence = sigmoid(a log(p / (1 - p)) + b u + c)
@@ -49,7 +50,7 @@ class Calibration(tf.keras.layers.Layer):
     num_values = ROWS * COLUMNS + 1  # of all weights
 
     def __init__(self, classes: Sequence[str], **kwargs: Any):
-        super().__init__(**{**kwargs, "dtype": tf.float32, "trainable": False})
+        super().__init__(**kwargs)
         self.classes = list(classes)
         self._outside = tf.constant([2 * int(name == OUTSIDE) for name in classes], tf.int32)
         self.map = self.add_weight("map", [ROWS, COLUMNS], initializer="zeros")
@@ -94,12 +95,5 @@ class Calibration(tf.keras.layers.Layer):
         rows = tf.gather(self.map, row)  # [B, T, 3]
         return tf.sigmoid(rows[..., 0] * logit + rows[..., 1] * uncertainty + rows[..., 2])
 
-    def load_own_variables(self, store: Mapping[str, Any]) -> None:
-        """As Keras'; a model from before there was calibration stays without it."""
-        if len(store):
-            super().load_own_variables(store)
-
     def get_config(self):
-        config = super().get_config()
-        del config["dtype"], config["trainable"]  # always the same
-        return {**config, "classes": self.classes}
+        return {**super().get_config(), "classes": self.classes}

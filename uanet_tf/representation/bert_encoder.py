@@ -1,11 +1,13 @@
 """BERT: embeddings of sub-words and positions, and a stack of Transformer layers."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.data.bert_spec import BertSpec
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.layer_norm import layer_norm
 from uanet_tf.representation.bert_layer import BertLayer
@@ -91,6 +93,21 @@ class BertEncoder(tf.keras.layers.Layer):
             )
             for number in range(num_layers)
         ]
+
+    @classmethod
+    def from_spec(cls, spec: BertSpec, **kwargs: Any) -> "BertEncoder":
+        """The encoder of a BERT's sizes, without its weights."""
+        return cls(
+            spec.vocabulary_size,
+            width=spec.width,
+            num_layers=spec.num_layers,
+            num_heads=spec.num_heads,
+            feedforward_width=spec.feedforward_width,
+            max_positions=spec.max_positions,
+            activation=spec.activation,
+            epsilon=spec.epsilon,
+            **kwargs,
+        )
 
     def build(self, ids_shape):
         del ids_shape

@@ -96,15 +96,8 @@ class BertRepresentation(Representation):
                 "--representation=bert needs a vocabulary with a BERT: `make_tagger` reads the one "
                 "that --bert_preset names."
             )
-        bert = BertEncoder(
-            spec.vocabulary_size,
-            width=spec.width,
-            num_layers=spec.num_layers,
-            num_heads=spec.num_heads,
-            feedforward_width=spec.feedforward_width,
-            max_positions=spec.max_positions,
-            activation=spec.activation,
-            epsilon=spec.epsilon,
+        bert = BertEncoder.from_spec(
+            spec,
             hidden_dropout=spec.hidden_dropout,
             attention_dropout=spec.attention_dropout,
             name="bert",

@@ -3,6 +3,7 @@
 import pytest
 
 import uanet_lite
+import uanet_tf
 from uanet_tf.commands import runner
 from uanet_tf.exporting.tflite.conversion import FLOAT32
 
@@ -11,6 +12,12 @@ from uanet_tf.exporting.tflite.conversion import FLOAT32
 def path(tflite_files):
     """The float32 file of the trained run."""
     return tflite_files[FLOAT32].path
+
+
+@pytest.fixture(scope="session")
+def model(trained_run):
+    """The model that the file was made from; no test changes it."""
+    return uanet_tf.load_model(trained_run, refine_all=False)
 
 
 @pytest.fixture(scope="session")

@@ -56,13 +56,6 @@ SYSTEMS = {
 
 
 @pytest.fixture(scope="module")
-def model(trained_run):
-    model = uanet_tf.load_model(trained_run)
-    model.refine_all = False
-    return model
-
-
-@pytest.fixture(scope="module")
 def corpus(trained_run):
     return read_corpus(trained_run.parent / "data" / "dev.conll")
 

@@ -45,9 +45,7 @@ def assert_same(actual, expected):
         np.testing.assert_allclose(one.confidence, two.confidence, rtol=0, atol=1e-5)
 
 
-def test_tags_as_the_model(lite_tagger, trained_run, sentences):
-    model = uanet_tf.load_model(trained_run)
-    model.refine_all = False
+def test_tags_as_the_model(lite_tagger, model, sentences):
     tagged = lite_tagger.tag(sentences)
     assert_same(tagged, uanet_tf.tag(model, sentences))
     assert sum(map(sum, (sentence.refined for sentence in tagged))) > 100

@@ -16,11 +16,6 @@ from uanet_tf.text.tokenizer import Tokenizer
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.fixture(scope="module")
-def model(trained_run):
-    return uanet_tf.load_model(trained_run, refine_all=False)
-
-
 def run_outside(*arguments, text=None):
     """``python -m uanet_tf.tag``: exit code, stdout and stderr."""
     done = subprocess.run(

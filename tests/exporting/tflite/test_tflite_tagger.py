@@ -44,13 +44,6 @@ ODD = [
 
 
 @pytest.fixture(scope="module")
-def model(trained_run):
-    model = uanet_tf.load_model(trained_run)
-    model.refine_all = False
-    return model
-
-
-@pytest.fixture(scope="module")
 def tagger(path):
     return TFLiteTagger(path)
 
