@@ -115,7 +115,7 @@ def test_bad_entities(tmp_path, fields, message):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"tokens": ["a"], "ner_tags": [3]}', "numbers of classes mean nothing"),
+        ('{"tokens": ["a"], "ner_tags": [3]}', "numbers of classes need their names"),
         ('{"tokens": ["a"], "labels": []}', "as many strings as there are tokens"),
         ('{"tokens": []}', '"tokens" must be a list of words'),
         ("[1]", "not a JSON object"),
@@ -132,7 +132,26 @@ def test_bad_lines(tmp_path, line, message):
         list(exchange.read_huggingface(str(path)))
 
 
+def test_labels_that_are_numbers(call, tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"tokens": ["Anna", "left"], "ner_tags": [1, 0]}\n')
+    assert call(f"--input={source}", "--label_names=O,B-PER") == "Anna\tB-PER\nleft\tO\n\n"
+    said = call(f"--input={source}", "--label_names=O", code=2)
+    assert "in.jsonl:1: the label 1 is none of 0 to 0" in said
+
+
+def test_an_entity_is_not_cut_by_the_end_of_a_sentence(tmp_path):
+    text = "We saw Oh! The Movie. It was long. So was Oh! The End."
+    entities = [[7, 20, "A"], [42, 53, "A"]]
+    first, second, third = spacy(tmp_path, text=text, entities=entities)
+    assert first.labels == ("O", "O", "B-A", "I-A", "I-A", "I-A", "O")
+    assert set(second.labels) == {"O"}
+    assert third.labels == ("O", "O", "B-A", "I-A", "I-A", "I-A", "O")
+
+
 def test_bad_arguments(call, path, tmp_path):
+    assert "x.spacy: spaCy's binary format" in call("--input=x.spacy", code=2)
+    assert "x.json: which JSON?" in call("--input=x.json", code=2)
     assert "Both are JSON lines" in call(f"--input={path}", "--output=x.jsonl", code=2)
     for output in ("-", "", "."):
         said = call(f"--input={path}", "--to=brat", f"--output={output}", code=2)

@@ -46,6 +46,18 @@ def test_sentences_within_quotation_marks(sentences):
     assert [text[start:end] for start, end in sentence_spans(text)] == sentences
 
 
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["One is. ", "1) Two is. ", "Three is. ", "2) Four is. ", "Five is. ", "Six is."],
+        ["Lists:\n", "- One is. ", "Two is.\n", "- Three is. ", "Four is."],
+    ],
+)
+def test_sentences_within_a_list(sentences):
+    text = "".join(sentences)
+    assert [text[start:end] for start, end in sentence_spans(text)] == sentences
+
+
 def test_abbreviations_of_the_corpus():
     text = "Pripadnici tzv. Alfe, Mr. X i so. Bili su u Corp. The end."
     known = Tokenizer("ptb", ("tzv.", "Corp.", "Mr."))

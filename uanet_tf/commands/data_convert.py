@@ -51,6 +51,12 @@ flags.DEFINE_integer("label_column", -1, "Column of the label in columns.", flag
 flags.DEFINE_enum(
     "tokenizer", "ptb", KINDS, "How text is cut into tokens, see uanet train.", flag_values=FLAGS
 )
+flags.DEFINE_list(
+    "label_names",
+    [],
+    "Hugging Face: names of labels that are numbers, in order: O,B-PER,I-PER,...",
+    flag_values=FLAGS,
+)
 flags.DEFINE_boolean("split_sentences", True, "Split texts into sentences.", flag_values=FLAGS)
 
 
@@ -83,7 +89,7 @@ def _read(kind: str) -> Iterable[Sentence]:
             FLAGS.input, token_column=FLAGS.token_column, label_column=FLAGS.label_column
         )
     if kind == "huggingface":
-        return exchange.read_huggingface(FLAGS.input)
+        return exchange.read_huggingface(FLAGS.input, FLAGS.label_names)
     if kind in TOOLS:
         return _read_tool(kind)
     read = exchange.read_spacy if kind == "spacy" else exchange.read_brat
@@ -144,6 +150,13 @@ def _format_of(path: str) -> str:
     """The format of an input, by its name and, for JSON, its first line."""
     if path.endswith(".ann") or pathlib.Path(path).is_dir():
         return "brat"
+    if path.endswith(".spacy"):
+        raise InputError(
+            f"{path}: spaCy's binary format is read by spaCy: write a line of JSON for each text, "
+            '{"text": doc.text, "entities": [[ent.start_char, ent.end_char, ent.label_], ...]}.'
+        )
+    if path.endswith(".json"):
+        raise InputError(f"{path}: which JSON? Say it, such as --from=label_studio.")
     if ".jsonl" not in path or path == STDIN:
         return "conll"
     if os.path.exists(path) and not os.path.isfile(path):

@@ -1,11 +1,13 @@
 """Labelled sentences in the formats of others: spaCy, Hugging Face and brat.
 
-``huggingface``: JSON lines {"tokens": [...], "labels": [...]}, the labels as strings; also read
-under the keys ``ner_tags`` and ``tags``. ``spacy``: JSON lines {"text": ..., "entities": [[start,
-end, type], ...]}, offsets in characters; also read under ``spans``, ``ents`` and ``label``, and as
-objects with start, end, label. ``brat``: FILE.ann beside FILE.txt, lines T1<TAB>PER 0 4<TAB>Anna.
+``huggingface``: JSON lines {"tokens": [...], "labels": [...]}, the labels as strings, or as numbers
+whose names are given; also read under the keys ``ner_tags`` and ``tags``. ``spacy``: JSON lines
+{"text": ..., "entities": [[start, end, type], ...]}, offsets in characters; also read under
+``spans``, ``ents`` and ``label``, and as objects with start, end, label. ``brat``: FILE.ann beside
+FILE.txt, lines T1<TAB>PER 0 4<TAB>Anna.
 """
 
+import bisect
 import itertools
 import json
 import pathlib
@@ -30,8 +32,12 @@ _BRAT_ENTITY = re.compile(rf"T\d+\t(\S+) ({_PLACE}(?:;{_PLACE})*)\t.*")
 CharSpan = tuple[int, int, str]  # first character, character after the last, type
 
 
-def read_huggingface(path: str) -> Iterator[Sentence]:
+def read_huggingface(path: str, label_names: Sequence[str] = ()) -> Iterator[Sentence]:
     """Sentences of JSON lines with tokens and labels.
+
+    Args:
+      path: the file.
+      label_names: names of labels that are given as numbers.
 
     Raises:
       InputError: a line that is not one of these; names it.
@@ -41,10 +47,12 @@ def read_huggingface(path: str) -> Iterator[Sentence]:
         labels: Any = next((fields[key] for key in _LABEL_KEYS if key in fields), None)
         if not _strings(tokens) or not tokens:
             raise InputError(f'{place}: "tokens" must be a list of words.')
+        if label_names and isinstance(labels, list):
+            labels = [_label_name(label, label_names, place) for label in labels]
         if not _strings(labels) or len(labels) != len(tokens):
             raise InputError(
                 f'{place}: "labels" must be a list of as many strings as there are tokens (numbers '
-                "of classes mean nothing without their names: write the names)."
+                "of classes need their names: --label_names=O,B-PER,I-PER,...)."
             )
         yield Sentence(tuple(tokens), tuple(labels), number, number == 1)
 
@@ -160,6 +168,15 @@ def _objects(path: str) -> Iterator[tuple[int, dict[str, Any], str]]:
         yield number, fields, place
 
 
+def _label_name(label: Any, names: Sequence[str], place: str) -> str:
+    if type(label) is not int or not 0 <= label < len(names):
+        raise InputError(
+            f"{place}: the label {label!r:.60} is none of 0 to {len(names) - 1}, for which "
+            "--label_names has names."
+        )
+    return names[label]
+
+
 def _strings(values: Any) -> bool:
     return isinstance(values, list) and all(isinstance(value, str) and value for value in values)
 
@@ -197,8 +214,31 @@ def label_text(
         if start < end:
             raise InputError(f"{place}: the entity {kind} at {start} overlaps the one before.")
     edges = {edge for start, end, _ in spans for edge in (start, end)}
-    for sentence in text_sentences(text, tokenizer, split=split):
+    for sentence in _whole_entities(text_sentences(text, tokenizer, split=split), spans):
         yield _label(_cut_at(sentence, text, edges), spans, line)
+
+
+def _whole_entities(
+    sentences: Iterable[TextSentence], spans: Sequence[CharSpan]
+) -> Iterator[TextSentence]:
+    """The sentences; those that share an entity ("Yahoo! The Company") are one."""
+    ends = [end for _, end, _ in spans]
+    before: TextSentence | None = None
+    for sentence in sentences:
+        if before is not None:
+            place = bisect.bisect_right(ends, sentence.starts[0])
+            if place < len(spans) and spans[place][0] < before.ends[-1]:
+                before = TextSentence(
+                    before.tokens + sentence.tokens,
+                    before.starts + sentence.starts,
+                    before.ends + sentence.ends,
+                    before.new_document,
+                )
+                continue
+            yield before
+        before = sentence
+    if before is not None:
+        yield before
 
 
 def _cut_at(sentence: TextSentence, text: str, edges: set[int]) -> TextSentence:

@@ -13,6 +13,7 @@ LANGUAGE = "en"
 # The splitter never cuts within quotation marks, and a single one hides the ends of all sentences
 # behind it. So it is not shown any; those that close behind a full stop stay there.
 _HIDE_QUOTES = str.maketrans(dict.fromkeys('"“”„«»', "/"))
+_ITEM = re.compile(r"\s*(?:[-*+•]|\(?\w{1,3}[.)])\s+")
 _CLOSING = re.compile(r'["“”»]+\s*')
 
 
@@ -110,6 +111,11 @@ def _is_known(language: str, abbreviation: str) -> bool:
 
 
 def _segment(language: str, text: str) -> list[str]:
+    """The splitter's parts of a text, each split again.
+
+    Where it sees a list, such as "1) ... 2) ...", an item is one part, however many sentences it
+    has, and the last item goes on to the end of the paragraph.
+    """
     try:
         import sentencex
     except ImportError as error:
@@ -117,4 +123,15 @@ def _segment(language: str, text: str) -> list[str]:
             f"Splitting text into sentences needs the package sentencex ({error}): install it, "
             "or give one sentence per line and say so (--nosplit_sentences)."
         ) from None
-    return sentencex.segment(language, text)
+    found, waiting = [], [text]
+    while waiting:
+        part = waiting.pop()
+        marker = _ITEM.match(part)
+        start = marker.end() if marker else 0
+        pieces = sentencex.segment(language, part[start:])
+        if len(pieces) < 2:
+            found.append(part)
+            continue
+        pieces[0] = part[:start] + pieces[0]
+        waiting += reversed(pieces)
+    return found
