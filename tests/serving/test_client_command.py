@@ -38,12 +38,18 @@ def test_a_sentence_for_people(call):
     )
 
 
-def test_json_from_standard_input(call):
-    lines = call("--json", stdin="Chelsea won\n\nthe Wanderers\r\n").splitlines()
-    first, second = map(json.loads, lines)
+@pytest.mark.parametrize("words", [[], ["--tokens"]])
+def test_json_of_lines(call, tmp_path, words):
+    text = "Chelsea won\n\nthe Wanderers\r\n"
+    out = call("--json", *words, stdin=text)
+    first, empty, second = map(json.loads, out.splitlines())
     assert first["tokens"] == ["Chelsea", "won"]
+    assert (empty["text"], empty["tokens"], empty["entities"]) == ("", [], [])
     assert second["text"] == "the Wanderers"
     assert second["entities"][0]["start"] == 4
+    path = tmp_path / "in.txt"
+    path.write_text(text)
+    assert call(f"--input={path}", "--output_format=jsonl", *words) == out
 
 
 def test_words_and_threshold(call):
@@ -74,7 +80,9 @@ def test_control_characters_do_not_reach_the_terminal(call):
         (["--threshold=nan", "--tokens", "x"], "threshold must be a finite number"),
         (["--nonsense"], "Unknown command line flag 'nonsense'"),
         (["--url=ftp://x", "x"], "url must start with"),
-        ([], "No text given"),
+        ([], "<stdin>: no text given"),
+        (["--input=in.txt", "x"], "not both"),
+        (["--input=in.txt"], "in.txt: no such file"),
     ],
 )
 def test_wrong_arguments(call, arguments, message):

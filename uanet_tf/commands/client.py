@@ -3,7 +3,8 @@
     uanet client --url=http://127.0.0.1:8501 "Riverton beat Marlow 2-1."
 
 Text is split by the model MODEL_text on the server; words separated by blanks (--tokens) go to
-MODEL itself. Without text, sentences are read from standard input, one per line.
+MODEL itself. Without text, sentences are read from --input, one per line; an empty line has an
+empty answer.
 """
 
 import itertools
@@ -15,7 +16,7 @@ from typing import NoReturn, TextIO
 from absl import flags
 
 from uanet_tf.commands import runner
-from uanet_tf.data.text_lines import STDIN, read_lines
+from uanet_tf.data.text_lines import STDIN, display_name, read_lines
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation import terminal
 from uanet_tf.serving import client
@@ -32,7 +33,17 @@ flags.DEFINE_boolean(
 flags.DEFINE_float(
     "threshold", None, "Gamma in nats, with --tokens. Default: the model's own.", flag_values=FLAGS
 )
-flags.DEFINE_boolean("json", False, "Write one JSON object per sentence.", flag_values=FLAGS)
+flags.DEFINE_string(
+    "input", STDIN, "File of sentences, one per line; '-': standard input.", flag_values=FLAGS
+)
+flags.DEFINE_enum(
+    "output_format",
+    "pretty",
+    ("pretty", "jsonl"),
+    "Tables, or one JSON object per sentence.",
+    flag_values=FLAGS,
+)
+flags.DEFINE_boolean("json", False, "The same as --output_format=jsonl.", flag_values=FLAGS)
 flags.DEFINE_integer(
     "batch_size",
     client.BATCH_SIZE,
@@ -49,21 +60,24 @@ _MOST_COLUMNS = 32
 
 
 def main(texts: list[str]) -> None:
-    """Tags ``texts``, or the lines of standard input, with the flags in ``FLAGS``.
+    """Tags ``texts``, or the lines of a file or standard input, with the flags in ``FLAGS``.
 
     Raises:
       InputError: wrong arguments or input; the server cannot be reached, or refuses.
     """
     if FLAGS.threshold is not None and not FLAGS.tokens:
         raise InputError("--threshold goes with --tokens: the text model has only its own.")
+    if texts and FLAGS.input != STDIN:
+        raise InputError("Give sentences, or a file of them by --input, not both.")
+    live = not texts and FLAGS.input == STDIN and sys.stdin.isatty()
     try:
-        _tag(texts or _lines(), live=not texts and sys.stdin.isatty())
+        _tag(texts or _lines(FLAGS.input), live)
     except ServingError as error:
         raise InputError(str(error)) from error
 
 
 def _tag(texts: Iterable[str], live: bool) -> None:
-    write = _write_json if FLAGS.json else _write_table
+    write = _write_json if FLAGS.json or FLAGS.output_format == "jsonl" else _write_table
     with client.Client(
         FLAGS.url,
         FLAGS.model_name,
@@ -79,19 +93,18 @@ def _tag(texts: Iterable[str], live: bool) -> None:
                 sys.stdout.flush()
 
 
-def _lines() -> Iterator[str]:
-    """Lines of standard input that are not blank.
+def _lines(path: str) -> Iterator[str]:
+    """Lines of a file.
 
     Raises:
-      InputError: not UTF-8, or no line at all.
+      InputError: it cannot be read, is not UTF-8, or has no line at all.
     """
     found = False
-    for _, line in read_lines(STDIN):
-        if line.strip():
-            found = True
-            yield line
+    for _, line in read_lines(path):
+        found = True
+        yield line
     if not found:
-        raise InputError("No text given: name it, or write it to standard input.")
+        raise InputError(f"{display_name(path)}: no text given, not even an empty line.")
 
 
 def _parts(texts: Iterable[str], size: int) -> Iterator[list[str]]:

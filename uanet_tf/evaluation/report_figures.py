@@ -19,6 +19,7 @@ from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _MOST_POINTS = 200  # of a curve
 _PERCENT = Axis("", 0, 100)
+_LEAST_POINTS = 5.0  # of a score's axis: in less, noise looks like a difference
 
 
 def answers(
@@ -95,12 +96,10 @@ def gamma_figures(points: Sequence[SweepPoint], threshold: float, measure: str) 
         f"{measure} over Gamma: the run's {threshold:g} is the line; best here {best.score:.2f} "
         f"at {best.threshold:g}"
     )
-    scores = [point.score for point in points]
-    low, high = min(scores), max(scores)
     score = line_chart(
         caption,
         x,
-        Axis(f"{measure}, %", low - 0.2, high + 0.2),
+        _score_axis(measure, [point.score for point in points]),
         [Series("", [(point.threshold, point.score) for point in points])],
         mark=threshold,
     )
@@ -114,7 +113,6 @@ def gamma_figures(points: Sequence[SweepPoint], threshold: float, measure: str) 
 
 def samples_figure(rows: Sequence[tuple[int, float, float]], measure: str, sentences: int) -> str:
     """The score over M: rows of (M, score, sentences per second)."""
-    scores = [score for _, score, _ in rows]
     told = ", ".join(
         f"M = {m}: {score:.2f} at {speed:,.0f} sentences/s" for m, score, speed in rows
     )
@@ -122,10 +120,17 @@ def samples_figure(rows: Sequence[tuple[int, float, float]], measure: str, sente
     chart = line_chart(
         caption,
         Axis("M, samples", 0, max(m for m, *_ in rows)),
-        Axis(f"{measure}, %", min(scores) - 0.2, max(scores) + 0.2),
+        _score_axis(measure, [score for _, score, _ in rows]),
         [Series("", [(m, score) for m, score, _ in rows])],
     )
     return figure(chart, caption)
+
+
+def _score_axis(measure: str, scores: Sequence[float]) -> Axis:
+    """An axis of percent round all scores."""
+    middle = (min(scores) + max(scores)) / 2
+    half = max(_LEAST_POINTS / 2, (max(scores) - min(scores)) / 2 + 0.2)
+    return Axis(f"{measure}, %", max(0.0, middle - half), min(100.0, middle + half))
 
 
 def confusion_table(found: Confusion) -> str:
