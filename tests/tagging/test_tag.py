@@ -51,6 +51,7 @@ def test_words_stay_as_they_are(model):
 @pytest.mark.parametrize(
     ("sentences", "message"),
     [
+        (3, "sentences must be a text or a list. Received: 3"),
         (["p0", ["X2"]], r"sentences\[1\] must be a text, as sentences\[0\] is"),
         ([["p0"], "X2"], r"sentences\[1\] must be a list of words"),
         ([[]], r"sentences\[0\] is empty"),

@@ -45,8 +45,8 @@ def tag(
       has no sentences.
 
     Raises:
-      InputError: a sentence is empty, texts and lists of words are mixed, or a word is not a
-        string, or empty; names the position.
+      InputError: neither a text nor a list; a sentence is empty, texts and lists of words are
+        mixed, or a word is not a string, or empty; names the position.
 
     Example:
       >>> uanet_tf.tag(model, "Chelsea beat Real Madrid. Nobody was surprised.")
@@ -57,6 +57,8 @@ def tag(
     options: dict[str, Any] = {"batch_size": batch_size, "batch_tokens": batch_tokens}
     if isinstance(sentences, str):
         return _tag_texts(model, [sentences], split, language, options)[0]
+    if not isinstance(sentences, Iterable):
+        raise InputError(f"sentences must be a text or a list. Received: {sentences!r:.60}")
     iterator = iter(sentences)
     first = next(iterator, None)
     given = itertools.chain([] if first is None else [first], iterator)
