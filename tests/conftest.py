@@ -51,7 +51,9 @@ TOGETHER = (
 LONGEST = (
     "tests/exporting/tflite/",
     "tests/exporting/",
+    "tests/spark/",
     "tests/training/test_resume.py",
+    "tests/training/test_replicas.py",
     "tests/training/test_fit.py",
     "tests/models/",
     "tests/benchmarks/",
@@ -60,7 +62,9 @@ LONGEST = (
     "tests/test_readme.py",
     "tests/chaos/",
     "tests/test_package.py",
+    "tests/test_extending.py",
     "tests/notebooks/",
+    "tests/serving/",
 )
 
 

@@ -45,7 +45,10 @@ def runs(tmp_path_factory, config) -> Runs:
         epochs=6,
         min_epochs=3,
         distill_samples=4,
+        refiner_layers=1,
     )
     fit(config, folder / "uanet")
-    fit(config.replace(encoder="bilstm", decoder="crf", epochs=1, min_epochs=1), folder / "crf")
+    # What it is compared with: graphs that are soon made.
+    light = config.replace(encoder="none", representation="words", decoder="crf")
+    fit(light.replace(epochs=1, min_epochs=1, distill_samples=0), folder / "crf")
     return Runs(str(folder / "uanet"), str(folder / "crf"), str(paths["test"]))

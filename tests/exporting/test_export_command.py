@@ -98,7 +98,7 @@ def test_the_export_dir_is_a_file(call, tmp_path):
 
 
 @pytest.mark.process
-def test_settings_of_an_export(call, model, sentences, tmp_path):
+def test_settings_of_an_export(call, model, sentences, expected, tmp_path):
     code, err = call(
         "--num_samples=1", "--mc_seed=5", "--threshold=0.9", "--norefine_all", "--notext"
     )
@@ -106,21 +106,20 @@ def test_settings_of_an_export(call, model, sentences, tmp_path):
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["uanet"]
     loaded = tf.saved_model.load(str(tmp_path / "models" / "uanet" / "1"))
     assert read_gate(tmp_path / "models" / "uanet" / "1") == 0.9
-    inputs = pad(sentences)
-    before = predict(model, inputs)
+    inputs, before = pad(sentences), expected
     settings = {"num_samples": 1, "mc_seed": 5, "threshold": 0.9, "refine_all": False}
     own = {name: getattr(model, name) for name in settings}
     try:
         for name, value in settings.items():
             setattr(model, name, value)
-        expected = predict(model, inputs)
+        changed = predict(model, inputs)
     finally:
         for name, value in own.items():
             setattr(model, name, value)
-    assert_same(ask(loaded, "serving_default", **inputs), expected)
-    assert (expected["uncertainty"] != before["uncertainty"]).any()
-    assert (expected["refined"] != before["refined"]).any()
-    assert (expected["refined_labels"] != before["refined_labels"]).any()
+    assert_same(ask(loaded, "serving_default", **inputs), changed)
+    assert (changed["uncertainty"] != before["uncertainty"]).any()
+    assert (changed["refined"] != before["refined"]).any()
+    assert (changed["refined_labels"] != before["refined_labels"]).any()
 
 
 def start(run_dir, export_dir):

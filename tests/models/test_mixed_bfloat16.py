@@ -12,21 +12,20 @@ from uanet_tf.models.build import make_tagger
 from uanet_tf.models.loading import load_model
 from uanet_tf.tagging.sentence_stream import tag
 
+# Between them: every encoder and decoder.
 SYSTEMS = {
     "uanet": {"refiner_states": True},
-    "crf": {"encoder": "bilstm", "decoder": "crf"},
+    "crf": {"representation": "char_attention", "encoder": "id_cnn", "decoder": "crf"},
     "lan": {"encoder": "bilstm", "decoder": "lan"},
-    "seq2seq": {"decoder": "seq2seq"},
+    "seq2seq": {
+        "representation": "intnet",
+        "encoder": "relative_transformer",
+        "decoder": "seq2seq",
+    },
     "seq2biseq": {
         "representation": "char_gru",
         "encoder": "bigru_transformer",
         "decoder": "seq2biseq",
-    },
-    "id_cnn": {"representation": "char_attention", "encoder": "id_cnn", "decoder": "softmax"},
-    "rel_transformer": {
-        "representation": "intnet",
-        "encoder": "relative_transformer",
-        "decoder": "softmax",
     },
     "bert": {"representation": "bert", "encoder": "none", "decoder": "softmax"},
 }

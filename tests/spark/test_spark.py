@@ -126,12 +126,28 @@ def lines_of(folder):
     return [json.loads(line) for line in text_of(folder).splitlines()]
 
 
-def tag_file(run_dir, data, output):
-    """What ``uanet tag`` writes, in this process."""
+COPIES = 40
+
+
+@pytest.fixture(scope="module")
+def many_lines(sentences):
+    """Lines of JSON, with their ends: the sentences many times."""
+    rows = enumerate(sentences * COPIES)
+    return [json.dumps({"id": n, "tokens": words, "more": "x" * 100}) + "\n" for n, words in rows]
+
+
+@pytest.fixture(scope="module")
+def many_answers(run_dir, many_lines, tmp_path_factory):
+    """What ``uanet tag`` writes for them, in this process."""
+    folder = tmp_path_factory.mktemp("whole")
+    data, output = folder / "in.jsonl", folder / "out.jsonl"
+    data.write_text("".join(many_lines), encoding="utf-8")
     tag.FLAGS.unparse_flags()
     flags = [f"--run_dir={run_dir}", f"--input={data}", f"--output={output}"]
     assert runner.exit_code(tag.main, tag.FLAGS, ["p", *flags, "--output_format=jsonl"]) == 0
-    return output.read_text(encoding="utf-8")
+    answers = output.read_text(encoding="utf-8").splitlines(keepends=True)
+    assert len(answers) == len(many_lines)
+    return answers
 
 
 @pytest.mark.process
@@ -163,17 +179,16 @@ def test_files(call, run_dir, sentences, expected, tmp_path):
 @pytest.mark.process
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("partitions", [1, 2, 4])
-def test_the_same_bytes_as_one_process(call, run_dir, sentences, tmp_path, partitions):
+def test_the_same_bytes_as_one_process(
+    call, run_dir, sentences, many_lines, many_answers, tmp_path, partitions
+):
     data, output = tmp_path / "in.jsonl", tmp_path / "out"
-    rows = sentences * 10 * partitions
-    lines = [
-        json.dumps({"id": n, "tokens": words, "more": "x" * 100}) for n, words in enumerate(rows)
-    ]
-    data.write_text("\n".join(lines), encoding="utf-8")
+    count = 10 * partitions * len(sentences)
+    data.write_text("".join(many_lines[:count]), encoding="utf-8")
     flags = [f"--run_dir={run_dir}", f"--input={data}", f"--output={output}"]
     assert call(*flags, f"--partitions={partitions}") == (0, "")
     assert len([part for part in output.glob("part-*") if part.stat().st_size]) == partitions
-    assert text_of(output) == tag_file(run_dir, data, tmp_path / "whole.jsonl")
+    assert text_of(output) == "".join(many_answers[:count])
 
 
 @pytest.mark.process
@@ -232,12 +247,10 @@ def descendants(pid):
 
 @pytest.mark.process
 @pytest.mark.usefixtures("spark_is_here")
-def test_an_executor_is_killed(run_dir, sentences, tmp_path):
+def test_an_executor_is_killed(run_dir, many_lines, many_answers, tmp_path):
     """``local-cluster``: a master and workers and executors in processes of their own."""
-    copies = 40
     data, output = tmp_path / "in.jsonl", tmp_path / "out"
-    lines = [json.dumps({"id": n, "tokens": words}) for n, words in enumerate(sentences * copies)]
-    data.write_text("\n".join(lines), encoding="utf-8")
+    data.write_text("".join(many_lines), encoding="utf-8")
     flags = [f"--run_dir={run_dir}", f"--input={data}", f"--output={output}", "--partitions=8"]
     process = subprocess.Popen(
         [
@@ -274,7 +287,7 @@ def test_an_executor_is_killed(run_dir, sentences, tmp_path):
     killer.join()
     assert process.returncode == 0, err[-2000:]
     assert killed
-    assert text_of(output) == tag_file(run_dir, data, tmp_path / "whole.jsonl")
+    assert text_of(output) == "".join(many_answers)
 
 
 # --------------------------------------------------------------------------------- Java

@@ -45,13 +45,18 @@ SYSTEMS = {
     },
     "crf": {"decoder": "crf", "encoder": "bilstm", "representation": "char_bilstm"},
     "lan": {"decoder": "lan", "encoder": "bilstm", "projection_width": 0},
-    "seq2seq": {"decoder": "seq2seq", "representation": "char_attention", "beam_width": 3},
     "seq2biseq": {
         "decoder": "seq2biseq",
         "encoder": "bigru_transformer",
         "representation": "char_gru",
     },
-    "without_encoder": {"decoder": "softmax", "encoder": "none", "output_dropout": 0.1},
+    "seq2seq_without_encoder": {
+        "decoder": "seq2seq",
+        "encoder": "none",
+        "representation": "char_attention",
+        "output_dropout": 0.1,
+        "beam_width": 3,
+    },
 }
 
 

@@ -240,13 +240,11 @@ def test_an_environment_of_its_own(path, lite_tagger, tmp_path):
     assert size <= 200e6
     outside = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     code = FIRST_LABEL.format(path=str(path))
-    best = min(
-        float(run_python(python, code, outside, tmp_path).split()[0]) for _ in range(3)
-    )  # the first one compiles the sources
-    assert best <= 1.5
-    said = run_python(python, code, outside, tmp_path)
+    # The first one compiles the sources.
+    starts = [run_python(python, code, outside, tmp_path) for _ in range(3)]
+    assert min(float(said.split()[0]) for said in starts) <= 1.5
     labels = lite_tagger.tag(["Riverton beat Marlow."])[0].labels
-    assert f"{labels} False {venv}" in said
+    assert all(f"{labels} False {venv}" in said for said in starts)
     started = time.perf_counter()
     out = subprocess.run(
         [venv / "bin" / "uanet-lite", f"--model={path}", "--threads=2"],
