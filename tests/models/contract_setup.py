@@ -127,8 +127,14 @@ def train(tagger: Tagger, sentences: list[Sentence], steps: int = STEPS) -> None
         dropout_rate=0.1,
     )
     step = graph_function()(lambda: trainer.train_step(batch))
-    for _ in range(steps):
-        step()
+    # TensorFlow's optimizer of graphs takes longer than it saves in so few steps; tests/training
+    # has it.
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+    try:
+        for _ in range(steps):
+            step()
+    finally:
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
 
 
 class FreshProcess:
