@@ -1,23 +1,28 @@
 """The arithmetic of ``benchmarks.replicas``."""
 
+import numpy as np
+
 from benchmarks import replicas
 from tests.training.tiny_run import tiny_config, write_corpus
 from uanet_tf.data.conll import read_corpus
 
 
-def test_the_loss_of_each_step():
+def test_loss_and_tokens_of_each_step():
     # Two epochs of two steps; the sums begin again with each.
     sums = [(0, 6.0, 3.0), (1, 8.0, 4.0), (0, 2.0, 4.0), (1, 5.0, 5.0)]
-    assert replicas.step_losses(sums) == [2.0, 2.0, 0.5, 3.0]
+    losses, tokens = replicas.steps_of(sums)
+    np.testing.assert_array_equal(losses, [6, 2, 2, 3])
+    np.testing.assert_array_equal(tokens, [3, 1, 4, 1])
 
 
 def test_rows():
-    one = replicas.Run([2.0] * 99 + [1.0, 1.0], 60.0, 61.234)
-    two = replicas.Run([2.0] * 99 + [1.5, 4.0], 59.5, 60.0)
+    tokens = np.full(101, 2.0)
+    one = replicas.Run(np.full(101, 4.0), tokens, 60.0, 61.234)
+    two = replicas.Run(np.array([3.0, *[4.0] * 98, 6.0, 99.0]), tokens, 59.5, 60.0)
     lines = replicas.rows(3, {replicas.ONE: one, replicas.TWO: two})
     assert lines == [
         "| 3 | one device |  |  |  | 60.00 | 61.23 |",
-        "| 3 | two devices | 0 | 0.5 |  | 59.50 | 60.00 |",
+        "| 3 | two devices | 0.005 | 1 | 5e+01 | 59.50 | 60.00 |",
     ]
 
 
@@ -27,7 +32,7 @@ def test_each_seed_is_trained_on_the_first_sentences(tmp_path, monkeypatch):
 
     def compare(config, folder):
         given.append((config.training.seed, len(read_corpus(config.data.train_path)), folder.name))
-        return {replicas.ONE: replicas.Run([1.0], 50.0, 40.0)}
+        return {replicas.ONE: replicas.Run(np.ones(1), np.ones(1), 50.0, 40.0)}
 
     monkeypatch.setattr(replicas, "compare", compare)
     lines = []
