@@ -10,7 +10,7 @@ from uanet_tf.samples.uniform_corpus import generate_uniform
 
 FOLDER = ROOT / "runs" / "bench"
 # As the recipe of configs/uanet_fast.flags; generated corpora are learned in few epochs.
-_SHORT = ("--epochs=6", "--min_epochs=3")
+_SHORT = ("--epochs=6", "--min_epochs=3", "--min_steps=0")
 _CRF = ("--encoder=bilstm", "--decoder=crf", "--output_dropout=0.33")
 
 

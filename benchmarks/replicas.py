@@ -168,7 +168,7 @@ def parse() -> argparse.Namespace:
 if __name__ == "__main__":
     options = parse()
     main(
-        recipe(options.recipe).replace(epochs=options.epochs),
+        recipe(options.recipe).replace(epochs=options.epochs, min_steps=0),
         options.data,
         sentences=options.sentences,
         seeds=[int(seed) for seed in options.seeds.split(",")],

@@ -102,6 +102,9 @@ AWKWARD = [
 ]
 
 
+CJK_EXTENSION_I = range(0x2EBF0, 0x2EE5E)
+
+
 @pytest.mark.parametrize(
     "tokenizer",
     [PTB, Tokenizer("ptb"), Tokenizer("ptb", marks="@#"), Tokenizer("whitespace"), UNICODE],
@@ -125,8 +128,9 @@ def test_tokens_are_those_of_tagging_text():
     symbols = [
         chr(code)
         for code in range(1, 0x30000)
-        # A character that is not yet assigned may be in the Unicode of one side alone.
-        if unicodedata.category(chr(code)) not in ("Cn", "Cs")
+        # A character that is not yet assigned may be in the Unicode of one side alone: Python 3.13
+        # knows those of Unicode 15.1, TensorFlow 2.21 not.
+        if unicodedata.category(chr(code)) not in ("Cn", "Cs") and code not in CJK_EXTENSION_I
     ]
     texts = [f"a{c}1{c}2 {c}{c}" for c in symbols]
     rng = random.Random(1)

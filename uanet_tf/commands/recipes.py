@@ -19,10 +19,10 @@ FLAGS = flags.FlagValues()
 
 # (recipe, when to use it); the figures are of docs/results.md, on two cores without a GPU.
 ADVICE = (
-    ("quickstart", "A few hundred to a few thousand sentences, or a first look: a minute or two."),
+    ("quickstart", "A first look, or easy texts: a minute or two."),
     (
         "fast",
-        "The usual choice: 5,000 sentences or more, any language, no vectors needed; ten epochs.",
+        "The usual choice, any language, no vectors needed: ten epochs, small files read again.",
     ),
     (
         "vectors",

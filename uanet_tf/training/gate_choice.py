@@ -81,8 +81,8 @@ def warn_of_empty(scores: dict[str, Any], task: str, steps: int) -> None:
     """Warns if no entity was found at all, mostly because of too little training."""
     if task == "ner" and not any(scores.get(name) for name in ("f1", "draft_f1", "refined_f1")):
         logging.warning(
-            "after %d steps no entity of dev is found: with a small training file train for "
-            "more --epochs or with a smaller --batch_size, without --average_decay, or with "
-            "pretrained --word_vectors",
+            "after %d steps no entity of dev is found: with a small training file take more steps "
+            "(--min_steps in an epoch, --epochs, a smaller --batch_size) or pretrained "
+            "--word_vectors, or leave out --average_decay",
             steps,
         )
