@@ -229,27 +229,31 @@ def test_ci_runs_every_stage():
         assert target in text
 
 
+def run_ci(folder: Path, makefile: str) -> subprocess.CompletedProcess[str]:
+    """``.ci/run`` in a folder with a Makefile; Java is there, so nothing is installed."""
+    (folder / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "run", folder / ".ci")
+    (folder / "Makefile").write_text(makefile, encoding="utf-8")
+    (folder / "java").touch(0o755)
+    return subprocess.run(
+        ["bash", folder / ".ci" / "run"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
+    )
+
+
 @pytest.mark.parametrize(
     "broken", ["", "test-all", "check", "demo", "venv", "venv NEXT=1", "test NEXT=1"]
 )
 def test_ci_fails_if_one_stage_fails(tmp_path, broken):
-    """Each says that it failed, once; also those that run beside others."""
-    (tmp_path / ".ci").mkdir()
-    shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci")
+    """Each says that it failed, once; also the one that runs beside another."""
     rule = "\t@echo this is $@$(if $(NEXT), NEXT=1); test '$@$(if $(NEXT), NEXT=1)' != '{}'\n"
-    targets = "venv test-all check demo test:\n" + rule.format(broken)
-    (tmp_path / "Makefile").write_text(targets, encoding="utf-8")
-    (tmp_path / "java").touch(0o755)  # nothing is installed
-    done = subprocess.run(
-        ["bash", tmp_path / ".ci" / "run"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
-    )
+    done = run_ci(tmp_path, "venv test-all check demo test:\n" + rule.format(broken))
     assert (done.returncode == 0) == (broken == "")
     stages = ["venv", "venv NEXT=1"]
-    if "venv" not in broken:  # else the others have nothing to run in
+    if broken != "venv":  # else the others have nothing to run in
         stages += ["test-all", "check", "demo", "test NEXT=1"]
     said, _, times = done.stdout.partition("=== times")
     assert sorted(re.findall("this is (.*)", said)) == sorted(stages)
@@ -257,6 +261,15 @@ def test_ci_fails_if_one_stage_fails(tmp_path, broken):
     for result, stage in re.findall(r"^ *\d+ +\d+  (\w+) +make (.*)$", times, re.MULTILINE):
         found[stage.partition(" ARGS=")[0]] = result
     assert found == {stage: "FAILED" if stage == broken else "ok" for stage in stages}
+
+
+def test_ci_fails_if_what_runs_beside_is_killed(tmp_path):
+    # The parent of this make is the part of .ci/run that runs beside the rest.
+    kill = "venv:\nifneq ($(NEXT),)\n\t@kill -9 $$(awk '{print $$4}' /proc/$$PPID/stat)\nendif\n"
+    done = run_ci(tmp_path, f"{kill}test-all check demo test:\n\t@:\n")
+    assert done.returncode == 1
+    assert done.stdout.count("FAILED") == 1
+    assert re.search(r"FAILED  join_second_environment$", done.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize("which", ["requirements", "requirements-next"])
