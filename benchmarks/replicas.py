@@ -10,8 +10,6 @@ Prints how the losses of the second and third differ from those of the first, an
 """
 
 import argparse
-import concurrent.futures
-import multiprocessing
 import os
 import pathlib
 import tempfile
@@ -24,6 +22,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
 
 from benchmarks.command_line import make_parser
+from benchmarks.new_process import in_new_process
 from benchmarks.systems import recipe
 from uanet_tf.config import Config
 from uanet_tf.data.conll import read_corpus
@@ -93,21 +92,14 @@ def steps_of(sums: Sequence[tuple[int, float, float]]) -> tuple[np.ndarray, np.n
 def compare(config: Config, folder: pathlib.Path) -> dict[str, Run]:
     """The three runs of one seed, by name."""
     mirrored = config.replace(strategy="mirrored")
+    other_kernels = {"TF_ENABLE_ONEDNN_OPTS": "0"}
     return {
-        ONE: _in_a_process(config, folder / "one", 1),
-        TWO: _in_a_process(mirrored, folder / "two", 2),
-        KERNELS: _in_a_process(config, folder / "kernels", 1, TF_ENABLE_ONEDNN_OPTS="0"),
+        ONE: in_new_process(train, config, str(folder / "one"), 1),
+        TWO: in_new_process(train, mirrored, str(folder / "two"), 2),
+        KERNELS: in_new_process(
+            train, config, str(folder / "kernels"), 1, environment=other_kernels
+        ),
     }
-
-
-def _in_a_process(config: Config, run_dir: pathlib.Path, devices: int, **environment: str) -> Run:
-    """``train`` in a new process, which starts with the environment."""
-    context = multiprocessing.get_context("spawn")
-    with (
-        mock.patch.dict(os.environ, environment),
-        concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool,
-    ):
-        return pool.submit(train, config, str(run_dir), devices).result()
 
 
 def differences(run: Run, other: Run, steps: int) -> tuple[float, float]:
@@ -123,8 +115,10 @@ def rows(seed: int, runs: dict[str, Run]) -> list[str]:
     for name, run in runs.items():
         cells = [str(seed), name, "", "", ""]
         if name != ONE:
-            mean, most = differences(run, runs[ONE], FEW)
-            cells[2:] = [f"{x:.1g}" for x in (mean, most, differences(run, runs[ONE], MANY)[1])]
+            few = differences(run, runs[ONE], FEW)
+            many = differences(run, runs[ONE], MANY)[1:] if len(run.losses) >= MANY else ()
+            numbers = [f"{x:.1g}" for x in (*few, *many)]
+            cells[2 : 2 + len(numbers)] = numbers
         cells += [f"{run.dev:.2f}", f"{run.test:.2f}"]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
@@ -168,7 +162,7 @@ def parse() -> argparse.Namespace:
 if __name__ == "__main__":
     options = parse()
     main(
-        recipe(options.recipe).replace(epochs=options.epochs, min_steps=0),
+        recipe(options.recipe).replace(epochs=options.epochs),
         options.data,
         sentences=options.sentences,
         seeds=[int(seed) for seed in options.seeds.split(",")],

@@ -7,10 +7,11 @@ Ten sentences at a time are written as one normal text (``uanet_tf.text.detokeni
 and no splitter finds their ends: what a full stop, "!" or "?" closes is counted by itself.
 """
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
+
+from benchmarks.command_line import make_parser
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -65,11 +66,7 @@ def _joined(sentences: Sequence[Sequence[str]]) -> tuple[str, set[int]]:
 
 def main() -> None:
     """Prints a table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.sentence_ends",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = make_parser("sentence_ends", __doc__)
     parser.add_argument("--train", required=True, metavar="FILE")
     parser.add_argument("--data", required=True, metavar="FILE")
     parser.add_argument("--language", default="en", help="code of its language (default: en)")

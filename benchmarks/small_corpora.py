@@ -2,16 +2,16 @@
 
     python -m benchmarks.small_corpora --data=FOLDER [--sizes=200,600,2000] [--seeds=1,2,3]
         [--recipes=fast,quickstart,bilstm_crf+ten_epochs] [--epochs=25]
+        [--min_steps=N]
 
 FOLDER has train.conll, dev.conll and test.conll, entities in IOB2. The first sentences of the
-training file are taken. Recipes train as many epochs as they say, the Keras tagger --epochs, of
-which the best on the development file counts. Each run is a process of its own.
+training file are taken. Recipes train as many epochs as they say, with as many steps (unless
+--min_steps is given); the Keras tagger --epochs, of which the best on the development file counts.
+Each run is a process of its own.
 """
 
 import argparse
-import concurrent.futures
 import json
-import multiprocessing
 import os
 import pathlib
 import tempfile
@@ -22,6 +22,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
 
 from benchmarks.command_line import make_parser
+from benchmarks.new_process import in_new_process
 from uanet_tf.data.conll import read_corpus
 from uanet_tf.samples.sample_corpus import format_conll
 
@@ -41,21 +42,14 @@ def train_keras(paths: dict[str, str], seed: int, epochs: int) -> tuple[float, f
 
 
 def train_recipe(
-    recipe: str, paths: dict[str, str], run_dir: str, seed: int
+    recipe: str, paths: dict[str, str], run_dir: str, settings: dict[str, int]
 ) -> tuple[float, float]:
     """F1 of a recipe, or of several after one another, joined by "+", on dev and test."""
     import uanet_tf
 
-    uanet_tf.train(recipe=recipe.replace("+", ","), run_dir=run_dir, seed=seed, **paths)
+    uanet_tf.train(recipe=recipe.replace("+", ","), run_dir=run_dir, **settings, **paths)
     metrics = json.loads(pathlib.Path(run_dir, "metrics.json").read_text(encoding="utf-8"))
     return metrics["dev"]["f1"], metrics["test"]["f1"]
-
-
-def in_a_process(work: Callable, *arguments: object) -> tuple[float, float]:
-    """The result of a call in a new process."""
-    context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
-        return pool.submit(work, *arguments).result()
 
 
 def row(size: int, name: str, scores: Sequence[tuple[float, float]]) -> str:
@@ -73,11 +67,13 @@ def main(
     seeds: Sequence[int],
     recipes: Sequence[str],
     epochs: int,
+    min_steps: int | None = None,
     write: Callable[[str], object] = print,
 ) -> None:
     """Trains all and writes the table, row by row."""
     write("| sentences | system | dev | test |\n| --- | --- | --- | --- |")
     corpus = read_corpus(str(data / "train.conll"))
+    settings = {} if min_steps is None else {"min_steps": min_steps}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for size in sizes:
@@ -85,14 +81,14 @@ def main(
             train.write_text(format_conll(corpus[:size]), encoding="utf-8")
             paths = {part: str(data / f"{part}.conll") for part in ("dev", "test")}
             paths["train"] = str(train)
-            scores = [in_a_process(train_keras, paths, seed, epochs) for seed in seeds]
+            scores = [in_new_process(train_keras, paths, seed, epochs) for seed in seeds]
             write(row(size, KERAS, scores))
             for recipe in recipes:
-                runs = [str(folder / f"{size}-{recipe}-{seed}") for seed in seeds]
-                pairs = zip(runs, seeds, strict=True)
-                scores = [
-                    in_a_process(train_recipe, recipe, paths, run, seed) for run, seed in pairs
-                ]
+                scores = []
+                for seed in seeds:
+                    run_dir = str(folder / f"{size}-{recipe}-{seed}")
+                    given = settings | {"seed": seed}
+                    scores.append(in_new_process(train_recipe, recipe, paths, run_dir, given))
                 write(row(size, recipe, scores))
 
 
@@ -104,6 +100,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--recipes", default="fast,quickstart,bilstm_crf+ten_epochs")
     parser.add_argument("--epochs", type=int, default=25)
+    parser.add_argument("--min_steps", type=int)
     return parser.parse_args()
 
 
@@ -115,4 +112,5 @@ if __name__ == "__main__":
         [int(seed) for seed in options.seeds.split(",")],
         options.recipes.split(","),
         options.epochs,
+        options.min_steps,
     )

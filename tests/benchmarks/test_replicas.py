@@ -22,8 +22,14 @@ def test_rows():
     lines = replicas.rows(3, {replicas.ONE: one, replicas.TWO: two})
     assert lines == [
         "| 3 | one device |  |  |  | 60.00 | 61.23 |",
-        "| 3 | two devices | 0.005 | 1 | 5e+01 | 59.50 | 60.00 |",
+        "| 3 | two devices | 0.005 | 1 |  | 59.50 | 60.00 |",
     ]
+    longer = [
+        run._replace(losses=np.tile(run.losses, 10), tokens=np.tile(tokens, 10))
+        for run in (one, two)
+    ]
+    lines = replicas.rows(3, dict(zip((replicas.ONE, replicas.TWO), longer, strict=True)))
+    assert lines[1] == "| 3 | two devices | 0.005 | 1 | 5e+01 | 59.50 | 60.00 |"
 
 
 def test_each_seed_is_trained_on_the_first_sentences(tmp_path, monkeypatch):

@@ -20,16 +20,19 @@ def test_the_keras_tagger_learns_what_it_sees():
 
 def test_rows_are_in_the_order_asked_for(tmp_path, monkeypatch):
     write_corpus(tmp_path)
-    asked = []
+    asked, settings = [], []
 
-    def in_a_process(work, *arguments):
+    def in_new_process(work, *arguments):
         asked.append(work.__name__)
+        if work is small_corpora.train_recipe:
+            settings.append(arguments[-1])
         return 10.0 + len(asked), 20.0
 
-    monkeypatch.setattr(small_corpora, "in_a_process", in_a_process)
+    monkeypatch.setattr(small_corpora, "in_new_process", in_new_process)
     lines = []
-    small_corpora.main(tmp_path, [5, 30], [1, 2], ["fast"], 7, lines.append)
+    small_corpora.main(tmp_path, [5, 30], [1, 2], ["fast"], 7, 50, lines.append)
     assert asked == 2 * (2 * ["train_keras"] + 2 * ["train_recipe"])
+    assert settings == 2 * [{"min_steps": 50, "seed": 1}, {"min_steps": 50, "seed": 2}]
     assert lines[1:] == [
         "| 5 | plain Keras tagger | 11.5 ± 0.7 | 20.0 ± 0.0 |",
         "| 5 | fast | 13.5 ± 0.7 | 20.0 ± 0.0 |",
