@@ -10,9 +10,9 @@ from tests.tiny_bert import tiny_bert
 from uanet_tf.config import Config
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.loading import load_model
+from uanet_tf.registry import DECODERS, ENCODERS
 from uanet_tf.tagging.sentence_stream import tag
 
-# Between them: every encoder and decoder.
 SYSTEMS = {
     "uanet": {"refiner_states": True},
     "crf": {"representation": "char_attention", "encoder": "id_cnn", "decoder": "crf"},
@@ -29,6 +29,13 @@ SYSTEMS = {
     },
     "bert": {"representation": "bert", "encoder": "none", "decoder": "softmax"},
 }
+
+
+def test_each_encoder_and_decoder_is_there():
+    configs = [Config().replace(**{"bert_preset": "any", **SYSTEMS[name]}) for name in SYSTEMS]
+    assert {config.decoder.decoder for config in configs} == set(DECODERS)
+    # The BiGRU is a part of bigru_transformer.
+    assert {config.encoder.encoder for config in configs} | {"bigru"} == set(ENCODERS)
 
 
 @pytest.mark.parametrize("name", quick_params(SYSTEMS, ["uanet"]))
