@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from uanet_tf.data.tag_schemes import Span
-from uanet_tf.evaluation.svg_chart import Axis, Series, bar_chart, line_chart
+from uanet_tf.evaluation.svg_chart import Axis, Bar, Series, bar_chart, line_chart
 from uanet_tf.evaluation.trust_report import token_values
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.calibration import reliability
@@ -80,11 +80,14 @@ def risk_figure(
 
 
 def group_figure(caption: str, groups: Sequence[GroupScore], unit: str) -> str:
-    """Bars of scores, with the number of entities or tokens below."""
-    told = ", ".join(f"{name}: {score:.1f} ({size:,} {unit})" for name, score, size in groups)
-    bars = [(name, score, f"{size:,}") for name, score, size in groups]
+    """Bars of scores with 95 % intervals, and the number of entities or tokens below."""
+    told = ", ".join(
+        f"{each.name}: {each.score:.1f}, {each.low:.1f} to {each.high:.1f} ({each.size:,} {unit})"
+        for each in groups
+    )
+    bars = [Bar(each.name, each.score, f"{each.size:,}", each.low, each.high) for each in groups]
     chart = bar_chart(f"{caption}. {told}.", _PERCENT._replace(title="%"), bars)
-    return figure(chart, f"{caption}; below: {unit} in the file")
+    return figure(chart, f"{caption}; lines: 95 % intervals; below: {unit} in the file")
 
 
 def gamma_figures(points: Sequence[SweepPoint], threshold: float, measure: str) -> list[str]:

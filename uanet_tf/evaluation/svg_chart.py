@@ -72,20 +72,34 @@ def line_chart(
     return _svg(about, parts) + _legend([name for name, *_ in series])
 
 
-def bar_chart(about: str, y: Axis, bars: Sequence[tuple[str, float, str]]) -> str:
-    """A chart of bars: (name below it, height, a note above it)."""
+class Bar(NamedTuple):
+    """A bar: the name and a note below it, its height, the ends of the interval on it."""
+
+    name: str
+    height: float
+    note: str
+    low: float
+    high: float
+
+
+def bar_chart(about: str, y: Axis, bars: Sequence[Bar]) -> str:
+    """A chart of bars with intervals."""
     parts = [_grid(y), _titles(Axis("", 0, 1), y)]
     step = (WIDTH - _LEFT - _RIGHT) / max(1, len(bars))
-    for index, (name, value, note) in enumerate(bars):
+    for index, (name, height, note, low, high) in enumerate(bars):
         left = _LEFT + index * step + 0.15 * step
-        top = _y(value, y)
+        top = _y(height, y)
         middle = left + 0.35 * step
+        ends = [_y(low, y), _y(high, y)]
+        line = f"M{middle:.1f} {ends[0]:.1f}V{ends[1]:.1f}"
+        line += "".join(f"M{middle - 4:.1f} {end:.1f}h8" for end in ends)
         parts += [
             f'<rect class="bar" x="{left:.1f}" y="{top:.1f}" width="{0.7 * step:.1f}" '
             f'height="{HEIGHT - _BOTTOM - top:.1f}"/>',
             _text(middle, HEIGHT - _BOTTOM + 14, name, "middle"),
             _text(middle, HEIGHT - _BOTTOM + 28, note, "middle", "soft"),
-            _text(middle, top - 3, f"{value:.1f}", "middle"),
+            f'<path class="interval" d="{line}"/>',
+            _text(middle, min(top, *ends) - 3, f"{height:.1f}", "middle"),
         ]
     return _svg(about, parts)
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from uanet_tf.data import tag_schemes
+from uanet_tf.metrics.bootstrap import f1_interval
 from uanet_tf.metrics.scoring import Labels, right_tokens
-from uanet_tf.metrics.span_scores import span_scores
 
 SENTENCE_LENGTHS = (1, 6, 11, 21, 41)
 ENTITY_LENGTHS = (1, 2, 3, 4)
@@ -21,24 +21,27 @@ class GroupScore(NamedTuple):
       name: such as "6-10".
       score: F1 of its entities, or accuracy of its tokens, percent.
       size: number of its entities in the file, or of its tokens.
+      low: lower end of the 95 % interval of ``score``, see ``f1_interval``.
+      high: upper end.
     """
 
     name: str
     score: float
     size: int
+    low: float
+    high: float
 
 
 def scores_by_sentence_length(gold: Labels, given: Labels, *, task: str) -> list[GroupScore]:
     """Scores of short and long sentences, in tokens; groups without members are left out."""
     lengths = np.array(list(map(len, gold)))
-    parts = []
-    for name, low, high in _ranges(SENTENCE_LENGTHS):
-        kept = (lengths >= low) & (lengths < high)
-        parts.append((name, kept))
+    parts = [
+        (name, (lengths >= low) & (lengths < high)) for name, low, high in _ranges(SENTENCE_LENGTHS)
+    ]
     if task == "pos":
-        right = right_tokens(gold, given, task=task)
-        sentence = np.repeat(np.arange(len(lengths)), lengths)
-        return _of_tokens([(name, kept[sentence]) for name, kept in parts], right)
+        rows = [np.full(length, number) for number, length in enumerate(lengths)]
+        flags = [(name, [kept[row] for row in rows]) for name, kept in parts]
+        return _of_tokens(gold, given, flags)
     return _of_spans(gold, given, [(name, _sentences(kept)) for name, kept in parts])
 
 
@@ -65,9 +68,9 @@ def scores_by_known_words(
     """
     names = ("known words", "an unknown word")
     if task == "pos":
-        flags = np.array([value for row in known for value in row], bool)
-        right = right_tokens(gold, given, task=task)
-        return _of_tokens(list(zip(names, (flags, ~flags), strict=True)), right)
+        flags = [np.asarray(row, bool) for row in known]
+        parts_of_tokens = [(names[0], flags), (names[1], [~row for row in flags])]
+        return _of_tokens(gold, given, parts_of_tokens)
 
     def all_known(index: int, span: tag_schemes.Span) -> bool:
         return all(known[index][span.start : span.end])
@@ -98,19 +101,34 @@ def _of_spans(gold: Labels, given: Labels, parts: list[tuple[str, _Keep]]) -> li
     ]
     found = []
     for name, keep in parts:
-        left, right = (
-            [[span for span in row if keep(index, span)] for index, row in enumerate(rows)]
-            for rows in readings
-        )
-        scores = span_scores(left, right)
-        if scores.support or any(right):
-            found.append(GroupScore(name, scores.f1, scores.support))
+        counts = np.zeros([len(gold), 3], np.int64)
+        for index, spans in enumerate(zip(*readings, strict=True)):
+            true, predicted = ({span for span in row if keep(index, span)} for row in spans)
+            counts[index] = len(true & predicted), len(predicted), len(true)
+        found.append((name, counts))
+    return _scores(found)
+
+
+def _of_tokens(
+    gold: Labels, given: Labels, parts: Sequence[tuple[str, Sequence[np.ndarray]]]
+) -> list[GroupScore]:
+    """Scores of tokens; a part is a flag for each token of each sentence."""
+    ends = np.cumsum([len(row) for row in gold])[:-1]
+    right = np.split(right_tokens(gold, given, task="pos"), ends)
+    found = []
+    for name, flags in parts:
+        sizes = [int(row.sum()) for row in flags]
+        hits = [int(row[kept].sum()) for row, kept in zip(right, flags, strict=True)]
+        found.append((name, np.stack([hits, sizes, sizes], axis=1)))
+    return _scores(found)
+
+
+def _scores(parts: Sequence[tuple[str, np.ndarray]]) -> list[GroupScore]:
+    """Scores from each part's counts of each sentence: right, predicted and gold items."""
+    found = []
+    for name, counts in parts:
+        right, predicted, gold = counts.sum(axis=0)
+        if predicted + gold:
+            score = 200.0 * float(right) / float(predicted + gold)
+            found.append(GroupScore(name, score, int(gold), *f1_interval(counts)))
     return found
-
-
-def _of_tokens(parts: list[tuple[str, np.ndarray]], right: np.ndarray) -> list[GroupScore]:
-    return [
-        GroupScore(name, 100.0 * float(right[kept].mean()), int(kept.sum()))
-        for name, kept in parts
-        if kept.any()
-    ]
