@@ -1,12 +1,14 @@
 """Two replicas that share each batch against one that has it whole: losses and scores.
 
     python -m benchmarks.replicas --data=FOLDER [--recipe=uanet_fast] [--sentences=1600]
-        [--epochs=10] [--seeds=1,2,3]
+        [--epochs=10] [--seeds=1,2,3] [--floatx=float64]
 
 FOLDER has train.conll, dev.conll and test.conll. For each seed three runs are trained, each in a
 process of its own: on one logical CPU device, on two (--strategy=mirrored), and again on one with
 other kernels (TF_ENABLE_ONEDNN_OPTS=0), which shows what rounding alone does to the same run.
 Prints how the losses of the second and third differ from those of the first, and all scores.
+With --floatx=float64 (Keras' floats: weights, states, losses) there is next to no rounding, and no
+third run.
 """
 
 import argparse
@@ -47,19 +49,21 @@ class Run(NamedTuple):
     test: float
 
 
-def train(config: Config, run_dir: str, devices: int) -> Run:
+def train(config: Config, run_dir: str, devices: int, floatx: str) -> Run:
     """Trains in this process, which has not used TensorFlow yet.
 
     Args:
       config: settings.
       run_dir: of the run.
       devices: logical CPU devices.
+      floatx: Keras' floats.
     """
     import tensorflow as tf
 
     from uanet_tf.training.callbacks import StepKeeper
     from uanet_tf.training.fit import fit
 
+    tf.keras.backend.set_floatx(floatx)
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(
         cpu, [tf.config.LogicalDeviceConfiguration()] * devices
@@ -89,17 +93,19 @@ def steps_of(sums: Sequence[tuple[int, float, float]]) -> tuple[np.ndarray, np.n
     return losses, tokens
 
 
-def compare(config: Config, folder: pathlib.Path) -> dict[str, Run]:
-    """The three runs of one seed, by name."""
+def compare(config: Config, folder: pathlib.Path, floatx: str) -> dict[str, Run]:
+    """The runs of one seed, by name."""
     mirrored = config.replace(strategy="mirrored")
-    other_kernels = {"TF_ENABLE_ONEDNN_OPTS": "0"}
-    return {
-        ONE: in_new_process(train, config, str(folder / "one"), 1),
-        TWO: in_new_process(train, mirrored, str(folder / "two"), 2),
-        KERNELS: in_new_process(
-            train, config, str(folder / "kernels"), 1, environment=other_kernels
-        ),
+    runs = {
+        ONE: in_new_process(train, config, str(folder / "one"), 1, floatx),
+        TWO: in_new_process(train, mirrored, str(folder / "two"), 2, floatx),
     }
+    if floatx == "float32":
+        other_kernels = {"TF_ENABLE_ONEDNN_OPTS": "0"}
+        runs[KERNELS] = in_new_process(
+            train, config, str(folder / "kernels"), 1, floatx, environment=other_kernels
+        )
+    return runs
 
 
 def differences(run: Run, other: Run, steps: int) -> tuple[float, float]:
@@ -130,6 +136,7 @@ def main(
     *,
     sentences: int,
     seeds: Sequence[int],
+    floatx: str = "float32",
     write: Callable[[str], object] = print,
 ) -> None:
     """Trains all and writes the table, seed by seed."""
@@ -144,7 +151,7 @@ def main(
         paths["train_path"] = str(folder / "train.conll")
         for seed in seeds:
             own = folder / str(seed)
-            for line in rows(seed, compare(config.replace(**paths, seed=seed), own)):
+            for line in rows(seed, compare(config.replace(**paths, seed=seed), own, floatx)):
                 write(line)
 
 
@@ -156,6 +163,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--sentences", type=int, default=1600)
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--seeds", default="1,2,3")
+    parser.add_argument("--floatx", choices=("float32", "float64"), default="float32")
     return parser.parse_args()
 
 
@@ -166,4 +174,5 @@ if __name__ == "__main__":
         options.data,
         sentences=options.sentences,
         seeds=[int(seed) for seed in options.seeds.split(",")],
+        floatx=options.floatx,
     )

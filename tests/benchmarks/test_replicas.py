@@ -36,12 +36,14 @@ def test_each_seed_is_trained_on_the_first_sentences(tmp_path, monkeypatch):
     config = tiny_config(write_corpus(tmp_path / "data"))
     given = []
 
-    def compare(config, folder):
+    def compare(config, folder, floatx):
+        assert floatx == "float64"
         given.append((config.training.seed, len(read_corpus(config.data.train_path)), folder.name))
         return {replicas.ONE: replicas.Run(np.ones(1), np.ones(1), 50.0, 40.0)}
 
     monkeypatch.setattr(replicas, "compare", compare)
     lines = []
-    replicas.main(config, tmp_path / "data", sentences=30, seeds=[1, 4], write=lines.append)
+    given_to_all = {"sentences": 30, "floatx": "float64", "write": lines.append}
+    replicas.main(config, tmp_path / "data", seeds=[1, 4], **given_to_all)
     assert given == [(1, 30, "1"), (4, 30, "4")]
     assert [line[:16] for line in lines[2:]] == ["| 1 | one device", "| 4 | one device"]

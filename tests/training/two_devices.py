@@ -30,6 +30,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    tf.keras.backend.set_floatx("float64")
     corpus = write_corpus(folder)
     one = tiny_config(corpus, **SETTINGS)
     two = one.replace(strategy="mirrored")

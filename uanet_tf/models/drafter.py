@@ -21,6 +21,7 @@ from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.entropy import entropy
 from uanet_tf.ops.expectation_linear import expectation_linear_penalty
 from uanet_tf.ops.masking import sequence_mask
+from uanet_tf.ops.precision import widen
 from uanet_tf.representation.representation import Features, Representation
 
 Losses = dict[str, tf.Tensor]
@@ -180,9 +181,9 @@ class Drafter(tf.keras.layers.Layer):
           words: [B, T, D] word vectors for the refiner; None where it has its own.
         """
         # No refiner trains the drafter by way of its draft (Eq. 9 and 10).
-        p = tf.stop_gradient(tf.nn.softmax(tf.cast(self.decoder.logits(states), tf.float32)))
+        p = tf.stop_gradient(tf.nn.softmax(widen(self.decoder.logits(states))))
         mask = token_mask(features)
-        nothing = tf.zeros_like(mask, tf.float32)
+        nothing = tf.zeros_like(mask, p.dtype)
         ids = tf.argmax(p, axis=-1, output_type=tf.int32)
         return Draft(ids, p, nothing, mask, words, states)
 

@@ -15,6 +15,7 @@ from uanet_tf.ops.cross_entropy import masked_cross_entropy
 from uanet_tf.ops.drafts_elsewhere import drafts_elsewhere
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.fill_rows import fill_rows, rows_multiple_of
+from uanet_tf.ops.precision import wide_dtype
 from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
 from uanet_tf.representation.representation import (
     DOCUMENT,
@@ -118,7 +119,8 @@ class LabelRefiner(tf.keras.layers.Layer):
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """The refiner's input, vectors [B, T, ..] side by side; its representation's loss."""
         if self.representation is None:
-            vectors, auxiliary = tf.stop_gradient(draft.words), tf.zeros([])
+            vectors = tf.stop_gradient(draft.words)
+            auxiliary = tf.zeros([], wide_dtype(vectors.dtype))
         else:
             vectors, auxiliary = self.representation.with_auxiliary_loss(
                 features, dropout_seed=dropout_seed

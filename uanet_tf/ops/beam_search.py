@@ -48,7 +48,7 @@ def beam_search(
     def advance(count, totals, labels, history, state):
         t = steps - 1 - count if reverse else count
         log_probs, new_state = step(t, labels, state)
-        sums = tf.expand_dims(totals, -1) + log_probs  # [B, K, C]
+        sums = tf.expand_dims(totals, -1) + tf.cast(log_probs, totals.dtype)  # [B, K, C]
         new_totals, chosen = tf.math.top_k(
             tf.reshape(sums, [batch, beam_width * num_classes]), beam_width
         )

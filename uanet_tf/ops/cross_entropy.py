@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from uanet_tf.ops.precision import widen
+
 
 def masked_cross_entropy(logits: tf.Tensor, labels: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Sum over tokens of -log softmax(logits)[label], in nats.
@@ -15,6 +17,6 @@ def masked_cross_entropy(logits: tf.Tensor, labels: tf.Tensor, mask: tf.Tensor) 
       A scalar; padding contributes neither value nor gradient.
     """
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
-        labels=labels, logits=tf.cast(logits, tf.float32)
+        labels=labels, logits=widen(logits)
     )  # [B, T]
     return tf.reduce_sum(tf.where(mask, losses, 0.0))

@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from uanet_tf.ops.precision import widen
+
 
 def expectation_linear_penalty(
     dropped: tf.Tensor, plain: tf.Tensor, mask: tf.Tensor | None = None
@@ -23,7 +25,7 @@ def expectation_linear_penalty(
       Ma et al., 2017, "Dropout with Expectation-linear Regularization"; on the scores of each
       iterate in Strubell et al., 2017.
     """
-    gap = tf.cast(dropped, tf.float32) - tf.cast(plain, tf.float32)
+    gap = widen(dropped) - widen(plain)
     distances = tf.reduce_sum(tf.square(gap), axis=-1)  # [..., B, T]
     if mask is not None:
         distances = tf.where(mask, distances, 0.0)

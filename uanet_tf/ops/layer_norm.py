@@ -2,13 +2,15 @@
 
 import tensorflow as tf
 
+from uanet_tf.ops.precision import widen
+
 
 def layer_norm(
     inputs: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor, epsilon: float = 1e-6
 ) -> tf.Tensor:
     """Returns (x - mean) / sqrt(variance + epsilon) * scale + offset.
 
-    Mean and variance are computed in float32 even where the inputs have half precision.
+    Mean and variance are computed in float32 at least, even where the inputs have half precision.
 
     Args:
       inputs: [..., D] floats.
@@ -19,7 +21,7 @@ def layer_norm(
     Reference:
       Ba et al., 2016, "Layer Normalization".
     """
-    values = tf.cast(inputs, tf.float32)
+    values = widen(inputs)
     centred = values - tf.reduce_mean(values, axis=-1, keepdims=True)
     variance = tf.reduce_mean(tf.square(centred), axis=-1, keepdims=True)
     normal = centred * tf.math.rsqrt(variance + epsilon)

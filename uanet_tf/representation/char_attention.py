@@ -6,6 +6,7 @@ from uanet_tf.data.vocabulary import UNKNOWN_ID
 from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.masking import sequence_mask
+from uanet_tf.ops.precision import widen
 from uanet_tf.representation.char_bilstm import CharBiLSTM
 from uanet_tf.representation.form_representation import FormRepresentation
 
@@ -144,10 +145,10 @@ def similarity_loss(
       features: form_index [B, T] and lengths [B].
 
     Returns:
-      A float32 scalar.
+      A scalar, in float32 at least.
     """
-    target = tf.math.l2_normalize(tf.stop_gradient(tf.cast(words, tf.float32)), axis=-1)
-    found = tf.math.l2_normalize(tf.cast(chars, tf.float32), axis=-1)
+    target = tf.math.l2_normalize(tf.stop_gradient(widen(words)), axis=-1)
+    found = tf.math.l2_normalize(widen(chars), axis=-1)
     distance = 1.0 - tf.reduce_sum(target * found, axis=-1)  # [U]
     distance = tf.where(word_ids > UNKNOWN_ID, distance, 0.0)
     index = features["form_index"]

@@ -5,6 +5,7 @@ from typing import Any
 import tensorflow as tf
 
 from uanet_tf.config import Config
+from uanet_tf.ops.precision import wide_dtype
 
 Features = dict[str, Any]
 # A token's vector in its sentence, computed beforehand; see ``Representation.read``.
@@ -53,7 +54,8 @@ class Representation(tf.keras.layers.Layer):
 
         The loss is a sum over tokens, like theirs; 0 for a representation that has none.
         """
-        return self(features, dropout_seed=dropout_seed), tf.zeros([])
+        vectors = self(features, dropout_seed=dropout_seed)
+        return vectors, tf.zeros([], wide_dtype(vectors.dtype))
 
     def compute_output_shape(self, input_shape):
         return [*input_shape["form_index"], self.output_width]

@@ -63,13 +63,14 @@ class Trainer(tf.keras.Model):
     def train_step(self, data):
         features, labels = data
         seed = part_seed(features, make_seed(self.config.seed, self.global_step))
-        tokens = tf.cast(tf.reduce_sum(features["lengths"]), tf.float32)
+        floats = tf.keras.backend.floatx()  # of weights and losses
+        tokens = tf.cast(tf.reduce_sum(features["lengths"]), floats)
         batch_tokens = tokens
         if PART in features:
             # A part without a sentence has one that does not count.
-            counts = tf.cast(features[PART][1] > 0, tf.float32)
+            counts = tf.cast(features[PART][1] > 0, floats)
             tokens *= counts
-            batch_tokens = tf.cast(tf.reduce_sum(features[BATCH_LENGTHS]), tf.float32)
+            batch_tokens = tf.cast(tf.reduce_sum(features[BATCH_LENGTHS]), floats)
         with tf.GradientTape(persistent=self.shared) as tape:
             losses = self.tagger.losses(
                 features, labels, seed, self.memory and self.memory.exchange

@@ -44,7 +44,7 @@ class WeightAverage(tf.Module):
         count = tf.cast(self.updates.assign_add(1), tf.float32)
         decay = tf.minimum(self._decay, (1.0 + count) / (10.0 + count))
         for average, source in zip(self.averages, self._sources, strict=True):
-            average.assign_sub((1.0 - decay) * (average - source))
+            average.assign_sub(tf.cast(1.0 - decay, average.dtype) * (average - source))
 
     def _swap(self) -> None:
         for average, source in zip(self.averages, self._sources, strict=True):
