@@ -65,6 +65,10 @@ def test_the_head_comes_nearer_and_all_else_stays(trained):
     for share in ("same_labels", "same_labels_not_o"):
         assert 0.8 < learnt[share] <= 1.0
     assert 0.0 <= learnt["same_gate"] <= 1.0
+    near, before = learnt["as_reference"], untrained["as_reference"]
+    assert near["exact"] == before["exact"]
+    assert near["one_pass"] == before["one_pass"]
+    assert set(near["distilled"]) == set(near["exact"])
     assert "% of labels that are not O as sampled" in nearness_text(learnt)
     weights = head.get_weights()
     distill(tagger.drafter, [corpus], num_samples=16, seed=1)

@@ -67,11 +67,14 @@ def distilled_rows(scores: dict[str, Any], task: str) -> list[list[str]]:
         ["F1" if task == "ner" else "accuracy", *map(_cell, scores["score"].values())],
         ["AUROC by nats", *map(_cell, scores["auroc"].values())],
     ]
-    shares = {"labels as by M": "same_labels", "those not O": "same_labels_not_o"}
-    shares |= {"gate as by M": "same_gate"}
+    shares = {"labels": "same_labels", "those not O": "same_labels_not_o", "gate": "same_gate"}
     for name, key in shares.items():
         if key in scores:
-            rows.append([name, _cell(100.0 * scores[key]), "", ""])
+            near = [scores["as_reference"][system][key] for system in _SYSTEMS]
+            rows.append([f"{name} as by 32", *(_cell(100.0 * value) for value in near)])
+    for name, key in shares.items():
+        if key in scores:
+            rows.append([f"{name} as by M", _cell(100.0 * scores[key]), "", ""])
     return rows
 
 
