@@ -27,11 +27,17 @@ SYSTEMS = {
 STEP = 1e-6
 
 
+def set_floats(floats):
+    """A policy that a test before this one has set does not follow Keras' floats: both are set."""
+    tf.keras.backend.set_floatx(floats)
+    tf.keras.mixed_precision.set_global_policy(floats)
+
+
 @pytest.fixture(autouse=True)
 def float64():
-    tf.keras.backend.set_floatx("float64")
+    set_floats("float64")
     yield
-    tf.keras.backend.set_floatx("float32")
+    set_floats("float32")
 
 
 @pytest.mark.parametrize("name", quick_params(SYSTEMS, ["uanet", "crf"]))

@@ -12,8 +12,11 @@ def layer_precision(mixed_bfloat16: bool) -> Iterator[None]:
 
     Without ``mixed_bfloat16`` they compute as Keras is set (its global policy).
     """
+    if not mixed_bfloat16:  # a policy that is set, be it the same, no longer follows Keras' floats
+        yield
+        return
     before = tf.keras.mixed_precision.global_policy()
-    tf.keras.mixed_precision.set_global_policy("mixed_bfloat16" if mixed_bfloat16 else before)
+    tf.keras.mixed_precision.set_global_policy("mixed_bfloat16")
     try:
         yield
     finally:
