@@ -200,9 +200,9 @@ class DecoderConfig:
     refiner_context: str = option(
         "sentence",
         "What the refiner reads of other sentences: nothing, or the drafts of the same words in "
-        "the document, up to --max_tokens (not in the paper). The drafter reads sentences. For "
-        "files that mark documents.",
-        choices=("sentence", "document"),
+        "the document, up to --max_tokens (not in the paper). The drafter reads sentences. auto: "
+        "document where the files mark documents.",
+        choices=("sentence", "document", "auto"),
     )
     crf_constraints: bool = option(
         True, "Forbid label transitions that BIOES does not allow (--decoder=crf)."

@@ -171,8 +171,8 @@ def test_each_part_and_each_choice_is_in_the_cover():
     elsewhere = {
         # The head of one pass has to be trained: tests/training/test_distillation.py.
         "sampling": {"distilled"},
-        # Documents: tests/models/test_refiner_context.py.
-        "refiner_context": {"document"},
+        # Documents: tests/models/test_refiner_context.py, tests/training/test_refiner_context.py.
+        "refiner_context": {"document", "auto"},
     }
     assert missing(NAMES) == elsewhere
     # `make test` has the refiner without labels in tests/refiner/.

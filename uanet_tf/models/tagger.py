@@ -314,7 +314,7 @@ class Tagger(tf.keras.Model):
     @property
     def refiner_context(self) -> str:
         """What its refiner reads: the "sentence", or also drafts of the "document"."""
-        return self.settings.decoder.refiner_context if self.refiner is not None else "sentence"
+        return "document" if self.refiner and self.refiner.reads_document else "sentence"
 
     @property
     def max_tokens(self) -> int:

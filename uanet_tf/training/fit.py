@@ -72,11 +72,11 @@ def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = 
         logging.info("%s is complete; its metrics are in %s", run.path, run.metrics)
         return finished
     prepared = prepare(config, given)
-    begun = run.claim(config, prepared.hashes) if replicas.is_chief else True
+    begun = run.claim(prepared.config, prepared.hashes) if replicas.is_chief else True
     try:
         with reported_loss_of_workers(replicas):
-            check_alike(replicas, config, prepared.hashes)
-            return _Training(config, run, prepared, replicas).run(resume=begun)
+            check_alike(replicas, prepared.config, prepared.hashes)
+            return _Training(prepared.config, run, prepared, replicas).run(resume=begun)
     finally:
         run.release()
 

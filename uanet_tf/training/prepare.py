@@ -23,6 +23,7 @@ from uanet_tf.tagging.windows import split
 from uanet_tf.text.tokenizer import Tokenizer
 from uanet_tf.text.tokenizer_choice import choose_tokenizer, fitted_tokenizer
 from uanet_tf.training.data_hashes import hash_json, hash_sentences, hash_vectors
+from uanet_tf.training.refiner_context import with_refiner_context
 from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings
 
 Splits = dict[str, list[Sentence]]
@@ -33,6 +34,7 @@ class Prepared:
     """The inputs of ``fit``.
 
     Attributes:
+      config: the settings, with what was found from the files in place of "auto".
       task: "ner" (scored by entity F1) or "pos" (by accuracy).
       splits: sentences of "train", "dev" and, if given, "test".
       tagger: the model, with initial weights.
@@ -41,6 +43,7 @@ class Prepared:
       hashes: {flag that names a file: hash of what was read of it}.
     """
 
+    config: Config
     task: str
     splits: Splits
     tagger: Tagger
@@ -61,6 +64,7 @@ def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
     """
     check_parts(config)
     splits = read_splits(config.data)
+    config = with_refiner_context(config, splits)
     further = read_further(config.data)
     hashes = {f"{name}_path": hash_sentences(part) for name, part in splits.items()}
     if further:
@@ -98,7 +102,7 @@ def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
     unlabelled = None
     if further:
         unlabelled = _encode(further, "--distill_path", config.data, tagger)
-    return Prepared(task, splits, tagger, corpus, unlabelled, hashes)
+    return Prepared(config, task, splits, tagger, corpus, unlabelled, hashes)
 
 
 def _encode(

@@ -19,6 +19,8 @@ from uanet_tf.strict_json import check_fields, read_json
 
 # Settings that do not change what is learnt, so a run may be continued with other values.
 FREE_SETTINGS = ("save_seconds", "strategy")
+# Of these what "auto" stood for is saved; the same files give the same again.
+FOUND_SETTINGS = ("refiner_context",)
 
 
 class RunDirectory:
@@ -226,7 +228,8 @@ def changed_settings(saved: dict[str, dict[str, Any]], config: Config) -> list[s
     changed = []
     for group, field, value in iter_options(config):
         before = saved.get(group, {}).get(field.name, field.default)
-        if before != value and field.name not in FREE_SETTINGS:
+        same = before == value or (value == "auto" and field.name in FOUND_SETTINGS)
+        if not same and field.name not in FREE_SETTINGS:
             changed.append(f"--{field.name} was {before!r}, now {value!r}")
     return changed
 

@@ -1,0 +1,49 @@
+"""``--refiner_context=auto``: documents where the files mark them."""
+
+import json
+
+import pytest
+
+from tests.training.test_document_run import mark_documents
+from tests.training.tiny_run import tiny_config, write_corpus
+from uanet_tf.config import Config
+from uanet_tf.data.conll import Sentence
+from uanet_tf.errors import InputError
+from uanet_tf.models.loading import load_model
+from uanet_tf.training.fit import fit
+from uanet_tf.training.refiner_context import with_refiner_context
+
+PLAIN = [Sentence(("a",), ("O",), k, new_document=k == 0) for k in range(3)]
+MARKED = [Sentence(("a",), ("O",), k, new_document=k != 1) for k in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("splits", "settings", "expected"),
+    [
+        ({"train": MARKED, "dev": MARKED}, {}, "document"),
+        ({"train": MARKED, "dev": PLAIN}, {}, "sentence"),
+        ({"train": PLAIN, "dev": MARKED}, {}, "sentence"),
+        ({"train": MARKED, "dev": MARKED, "test": PLAIN}, {}, "sentence"),
+        ({"train": MARKED, "dev": MARKED}, {"strategy": "mirrored"}, "sentence"),
+        ({"train": MARKED, "dev": MARKED}, {"refiner_context": "sentence"}, "sentence"),
+        ({"train": PLAIN, "dev": PLAIN}, {"refiner_context": "document"}, "document"),
+    ],
+)
+def test_documents_where_all_files_mark_them(splits, settings, expected):
+    config = Config().replace(**{"refiner_context": "auto", **settings})
+    assert with_refiner_context(config, splits).decoder.refiner_context == expected
+
+
+def test_the_run_keeps_what_auto_stood_for(tmp_path):
+    corpus = write_corpus(tmp_path)
+    for path in tmp_path.glob("*.conll"):
+        mark_documents(path)
+    parts = {"encoder": "none", "representation": "words", "max_tokens": 60}
+    config = tiny_config(corpus, **parts, epochs=1, min_epochs=1, refiner_context="auto")
+    metrics = fit(config, tmp_path / "run")
+    saved = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert saved["decoder"]["refiner_context"] == "document"
+    assert load_model(tmp_path / "run").refiner_context == "document"
+    assert fit(config, tmp_path / "run") == metrics  # the same command: complete
+    with pytest.raises(InputError, match="--refiner_context was 'document', now 'sentence'"):
+        fit(config.replace(refiner_context="sentence"), tmp_path / "run")
