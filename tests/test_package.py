@@ -21,7 +21,10 @@ from tests.commands.test_demo import SAID
 from tests.training.tiny_run import TINY
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = ("uanet_tf", "pyproject.toml", "README.md", "LICENSE", "requirements.txt")
+SOURCES = (
+    *("uanet_tf", "tests", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE"),
+    "requirements.txt",
+)
 BUILD = "import sys; from setuptools import build_meta as b; b.{}(sys.argv[1])"
 MODEL = "uanet_tf/pretrained/en_ewt_pos/model.keras"
 RECIPES = {f"uanet_tf/recipes/{path.name}" for path in ROOT.glob("configs/*.flags")}
@@ -95,6 +98,13 @@ def run(installed, *arguments: str, text: str | None = None) -> subprocess.Compl
         text=True,
         timeout=500,
     )
+
+
+def test_an_sdist_of_the_package_and_what_builds_it(sdist):
+    with tarfile.open(sdist) as archive:
+        parts = {name.partition("/")[2].partition("/")[0] for name in archive.getnames()}
+    made = {"PKG-INFO", "setup.cfg", "uanet_tf.egg-info", ""}
+    assert parts - made == {*SOURCES} - {"tests"}
 
 
 def test_one_package_with_its_recipes(wheel):

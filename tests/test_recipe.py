@@ -18,7 +18,7 @@ def test_python_reads_a_recipe_as_the_command_line_does(name):
     assert Config().replace(**recipe_settings(name)) == config_from_flags(values)
     assert recipe_settings(name)
     assert 20 < len(recipe_title(name)) < 110
-    assert not recipe_title(name).endswith(":")
+    assert recipe_title(name).endswith(".")  # a line of its own, not the first half of two
 
 
 def test_short_names():

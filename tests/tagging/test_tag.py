@@ -56,6 +56,7 @@ def test_words_stay_as_they_are(model):
         ([["p0"], "X2"], r"sentences\[1\] must be a list of words"),
         ([[]], r"sentences\[0\] is empty"),
         ([3], "must be a list of words"),
+        ([None], r"sentences\[0\] must be a list of words. Received: None"),
     ],
 )
 def test_what_is_refused(model, sentences, message):

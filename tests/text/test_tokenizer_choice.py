@@ -1,8 +1,12 @@
 """The tokenizer is chosen by what a corpus looks like."""
 
+import string
+
 import pytest
 
+from uanet_tf.text.abbreviations import COMMON
 from uanet_tf.text.detokenize import detokenize
+from uanet_tf.text.tokenizer import MAX_ABBREVIATIONS, Tokenizer
 from uanet_tf.text.tokenizer_choice import choose_tokenizer, fitted_tokenizer
 
 ENGLISH = [
@@ -27,13 +31,40 @@ def test_choice(sentences, kind):
 
 
 def test_abbreviations_and_ordinals_are_learnt():
-    tokenizer = fitted_tokenizer("ptb", ENGLISH)
-    assert tokenizer.abbreviations == ("Corp.", "Mr.")
+    tokenizer = fitted_tokenizer("ptb", [*ENGLISH, ["Rue", "Bd.", "3"], ["Bd.", "4"]])
+    assert {*tokenizer.abbreviations} - {*COMMON} == {"Bd."}
     assert not tokenizer.ordinals
     dates = [[f"{number}.", "marta", "tzv.", "so", "so", "so."] for number in range(1, 26)]
     tokenizer = fitted_tokenizer("ptb", dates)
-    assert tokenizer.abbreviations == ("tzv.",)  # "so." stands less often than "so"
+    assert "tzv." in tokenizer.abbreviations
+    assert "so." not in tokenizer.abbreviations  # it stands less often than "so"
     assert tokenizer.ordinals
+
+
+@pytest.mark.parametrize(
+    ("sentences", "missing"),
+    [
+        ([["It", "rains", "."]], set()),
+        ([["Enron", "Corp", "lost"], ["Enron", "Corp", "won"], ["Enron", "Corp.", "."]], set()),
+        ([["In", "Oct", ".", "or", "Nov.", "on"], ["Mr.", "Ray"]], {"Oct."}),
+        ([["In", "Oct", ".", "or", "Nov.", "on"], ["Mr", ".", "Ray"]], {*COMMON}),
+        (
+            [["In", "Nov.", "Nov.", "or"], ["Mr", ".", "or", "Dr", "."], ["Sen", "."]],
+            {*COMMON} - {"Nov."},
+        ),
+    ],
+)
+def test_common_abbreviations_unless_the_corpus_cuts_them(sentences, missing):
+    assert {*COMMON} - {*fitted_tokenizer("ptb", sentences).abbreviations} == missing
+
+
+def test_no_more_abbreviations_than_a_tokenizer_takes():
+    shown = [f"{first}{second}x." for first in "bcdfghjklm" for second in string.ascii_lowercase]
+    shown += [word.capitalize() for word in shown]
+    tokenizer = fitted_tokenizer("ptb", [shown, shown])
+    assert len(tokenizer.abbreviations) == MAX_ABBREVIATIONS
+    assert {*tokenizer.abbreviations} <= {*shown}  # the corpus' own come first
+    assert Tokenizer.from_dict(tokenizer.to_dict()) == tokenizer
 
 
 @pytest.mark.parametrize(

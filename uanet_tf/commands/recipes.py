@@ -6,6 +6,8 @@
 A recipe is a flagfile of the package: uanet train --recipe=NAME. In a clone they are in configs/.
 """
 
+import shutil
+import textwrap
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -16,6 +18,9 @@ from uanet_tf.errors import InputError
 from uanet_tf.recipe import recipe_names, recipe_path, recipe_title
 
 FLAGS = flags.FlagValues()
+
+_LEAST_COLUMNS = 60
+_NO_TERMINAL = (10_000, 24)
 
 # (recipe, when to use it); the figures are of docs/results.md, on two cores without a GPU.
 ADVICE = (
@@ -62,9 +67,15 @@ def main(arguments: list[str]) -> None:
 
 
 def _print_rows(rows: Sequence[tuple[str, str]]) -> None:
+    """Two columns, the second wrapped to the terminal's width; elsewhere one line each."""
     width = max(len(name) for name, _ in rows)
+    columns = max(_LEAST_COLUMNS, shutil.get_terminal_size(fallback=_NO_TERMINAL).columns)
     for name, text in rows:
-        print(f"  {name:{width}}  {text}")
+        indent = " " * (width + 4)
+        lines = textwrap.fill(
+            text, columns, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+        )
+        print(f"  {name:{width}}  {lines[len(indent) :]}")
 
 
 def run() -> NoReturn:

@@ -60,9 +60,9 @@ def tag(
     if not isinstance(sentences, Iterable):
         raise InputError(f"sentences must be a text or a list. Received: {sentences!r:.60}")
     iterator = iter(sentences)
-    first = next(iterator, None)
-    given = itertools.chain([] if first is None else [first], iterator)
-    if isinstance(first, str):
+    begin = list(itertools.islice(iterator, 1))
+    given = itertools.chain(begin, iterator)
+    if begin and isinstance(begin[0], str):
         return _tag_texts(model, given, split, language, options)
     return sentence_stream.tag(model, given, **options)
 

@@ -1,16 +1,17 @@
 """Chooses the tokenizer that cuts text like a corpus, measured on its own detokenised text."""
 
 import collections
+import itertools
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from uanet_tf.text.abbreviations import abbreviations
 from uanet_tf.text.detokenize import detokenize
 from uanet_tf.text.tokenizer import KINDS, MARKS, MAX_ABBREVIATIONS, Tokenizer
 
 _MOST_SENTENCES = 2_000
 _LEAST_ORDINALS = 20  # distinct numbers with a full stop: fewer may be chance
-_ABBREVIATION = re.compile(r"[^\W\d_][\w.-]*\.")
 _ORDINAL = re.compile(r"\d+\.")
 _WORD_START = re.compile(r"\w")
 _OUTSIDE = "O"
@@ -48,14 +49,8 @@ def fitted_tokenizer(kind: str, sentences: Rows, labels: Rows | None = None) -> 
     """A tokenizer of a kind, with the abbreviations, ordinals and marks of a corpus."""
     if kind != "ptb":
         return Tokenizer(kind)
-    counts = collections.Counter(token for tokens in sentences for token in tokens)
-    abbreviations = [
-        token
-        for token, count in counts.most_common()
-        if count > 1 and count > counts[token[:-1]] and _ABBREVIATION.fullmatch(token)
-    ]
-    ordinals = sum(1 for token in counts if _ORDINAL.fullmatch(token))
-    kept = tuple(sorted(abbreviations[:MAX_ABBREVIATIONS]))
+    kept = tuple(sorted(abbreviations(sentences)[:MAX_ABBREVIATIONS]))
+    ordinals = sum(map(bool, map(_ORDINAL.fullmatch, {*itertools.chain(*sentences)})))
     marks = "".join(mark for mark in MARKS if _stays(mark, sentences, labels))
     return Tokenizer(kind, kept, ordinals >= _LEAST_ORDINALS, marks)
 
