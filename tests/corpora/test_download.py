@@ -22,11 +22,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         server = self.server
         server.asked.append(self.headers.get("Range"))
+        server.asked_if.append(self.headers.get("If-Range"))
         if server.status != 200:
             self.send_error(server.status)
             return
         start = 0
-        if server.resumes and (wanted := self.headers.get("Range")):
+        unchanged = self.headers.get("If-Range") in (None, *server.marks.values())
+        if server.resumes and unchanged and (wanted := self.headers.get("Range")):
             start = int(wanted.removeprefix("bytes=").rstrip("-"))
         if start >= len(CONTENT):
             self.send_response(416)
@@ -36,6 +38,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = CONTENT[start:]
         self.send_response(206 if start else 200)
         self.send_header("Content-Length", str(len(body)))
+        for name, value in server.marks.items():
+            self.send_header(name, value)
         self.end_headers()
         most = server.plan.pop(0) if server.plan else len(body)
         self.wfile.write(body[:most])
@@ -48,6 +52,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def server():
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.asked, server.plan, server.status, server.resumes = [], [], 200, True
+        server.asked_if, server.marks = [], {}
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         server.url = f"http://127.0.0.1:{server.server_port}/file.conll"
@@ -81,6 +86,27 @@ def test_goes_on_in_a_later_call(server, tmp_path):
     assert (tmp_path / "file.part").read_bytes() == CONTENT[:1_000]
     assert download(server.url, tmp_path / "file") == SUM
     assert server.asked[-1] == "bytes=1000-"
+
+
+@pytest.mark.parametrize(
+    ("marks", "changed"),
+    [
+        ({"ETag": '"1"', "Last-Modified": "Mon"}, {"ETag": '"2"', "Last-Modified": "Mon"}),
+        ({"ETag": 'W/"1"', "Last-Modified": "Mon"}, {"ETag": 'W/"1"', "Last-Modified": "Tue"}),
+    ],
+)
+def test_a_file_that_changed_in_between_is_fetched_anew(server, tmp_path, marks, changed):
+    """Else its first half would be of the old file, and the second of the new one."""
+    server.plan, server.marks = [1_000, 0, 0, 0], marks
+    with pytest.raises(InputError, match="continues where it stopped"):
+        download(server.url, tmp_path / "file")
+    (tmp_path / "file.part").write_bytes(b"x" * 1_000)  # what the file began with then
+    server.marks = changed
+    assert download(server.url, tmp_path / "file") == SUM
+    mark = marks["ETag"] if marks["ETag"].startswith('"') else "Mon"
+    assert server.asked_if == [None, mark, mark, mark, mark]
+    assert server.asked[-1] == "bytes=1000-"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_server_that_cannot_go_on_begins_anew(server, tmp_path):

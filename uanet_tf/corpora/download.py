@@ -4,7 +4,7 @@ import errno
 import hashlib
 import os
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from uanet_tf.errors import InputError
 
@@ -12,6 +12,7 @@ CHUNK_BYTES = 1 << 16
 ATTEMPTS = 4
 TIMEOUT_SECONDS = 30
 PART = ".part"
+VALIDATOR = ".validator"
 
 Advance = Callable[[int, int | None], object]
 
@@ -26,7 +27,8 @@ def download(
     """Fetches ``url`` into ``path``; returns the SHA-256 of the file.
 
     What has arrived is kept in ``path`` + ".part" until all is there, and a further call continues
-    from there if the server supports it.
+    from there if the server supports it. Beside it stands the server's mark of the file's version
+    (``ETag`` or ``Last-Modified``): of a file that has changed since, no second half is fetched.
 
     Args:
       url: http or https.
@@ -45,6 +47,7 @@ def download(
             if _fetch(url, part, advance, last=attempt == ATTEMPTS):
                 break
         found = file_sha256(part)
+        _validator_of(part).unlink(missing_ok=True)
         if sha256 is not None and found != sha256:
             part.unlink()
             raise _wrong_sum(url, sha256, found)
@@ -70,7 +73,7 @@ def _fetch(url: str, part: pathlib.Path, advance: Advance, *, last: bool) -> boo
     import requests  # beside the package's other work it takes a while to import
 
     done = part.stat().st_size if part.exists() else 0
-    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
+    headers = {"Accept-Encoding": "identity"} | (_range(part, done) if done else {})
     try:
         with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS) as answer:
             if done and answer.status_code == requests.codes.requested_range_not_satisfiable:
@@ -84,6 +87,8 @@ def _fetch(url: str, part: pathlib.Path, advance: Advance, *, last: bool) -> boo
             total = _total(answer, done)
             # Else the last bytes before a cut are lost with the error that reports it.
             answer.raw.enforce_content_length = False
+            if not done:
+                _keep_validator(part, answer.headers)
             with part.open("ab" if done else "wb") as stream:
                 for block in answer.iter_content(CHUNK_BYTES):
                     stream.write(block)
@@ -107,6 +112,28 @@ def _fetch(url: str, part: pathlib.Path, advance: Advance, *, last: bool) -> boo
             f"{url}: the connection failed ({reason}); the same command continues where it stopped."
         )
     return False
+
+
+def _validator_of(part: pathlib.Path) -> pathlib.Path:
+    return part.with_name(part.name + VALIDATOR)
+
+
+def _keep_validator(part: pathlib.Path, headers: Mapping[str, str]) -> None:
+    """Notes what names the file's version to its server (RFC 9110, If-Range), if anything does."""
+    _validator_of(part).unlink(missing_ok=True)
+    tag = headers.get("ETag", "")
+    validator = tag if tag.startswith('"') else headers.get("Last-Modified", "")
+    if validator:
+        _validator_of(part).write_text(validator, encoding="latin-1")
+
+
+def _range(part: pathlib.Path, done: int) -> dict[str, str]:
+    """Headers that ask for the rest of a file, or for all of it if it has changed."""
+    headers = {"Range": f"bytes={done}-"}
+    try:
+        return headers | {"If-Range": _validator_of(part).read_text(encoding="latin-1")}
+    except FileNotFoundError:
+        return headers
 
 
 def _total(answer: object, done: int) -> int | None:
