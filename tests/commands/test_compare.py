@@ -83,7 +83,7 @@ def call(tmp_path, *names, seeds=2, extra=(), options=()):
             "--train_path=A",
             "--dev_path=B",
             f"--seeds={seeds}",
-            f"--out={tmp_path / 'out'}",
+            f"--output={tmp_path / 'out'}",
             *options,
             *(["--", *extra] if extra else []),
         ]

@@ -65,7 +65,7 @@ def find(tmp_path, call, monkeypatch):
 
 def test_the_wrong_label_is_found(find, trained, tmp_path, capsys):
     out, page = tmp_path / "doubts.jsonl", tmp_path / "doubts.html"
-    assert find("--folds=3", f"--out={out}", f"--html={page}") == 0
+    assert find("--folds=3", f"--output={out}", f"--html={page}") == 0
     (record,) = map(json.loads, out.read_text().splitlines())
     assert record["rank"] == 1
     assert record["line"] == 81

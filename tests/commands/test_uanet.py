@@ -52,6 +52,20 @@ def test_a_module_of_a_command_can_be_run(name, monkeypatch, capsys):
     assert f"uanet {name}" in capsys.readouterr().out.replace("uanet COMMAND", "uanet uanet")
 
 
+# Other names are kept for commands that people have written down.
+OTHER_NAMES = {"out": "output", "data": "input", "configs": "recipes"}
+
+
+@pytest.mark.parametrize("name", [name for name in uanet.COMMANDS if name != "data"])
+def test_flags_are_spelt_alike(name):
+    module = importlib.import_module(f"uanet_tf.commands.{uanet.COMMANDS[name].module}")
+    flags = {*module.FLAGS}
+    for other, usual in OTHER_NAMES.items():
+        assert other not in flags or usual in flags
+    assert ("format" in flags) == ("input_format" in flags)
+    assert flags.isdisjoint({"run", "model_dir", "in", "output_dir", "input_path", "output_path"})
+
+
 def test_every_module_of_a_command_can_be_run():
     for command in (*uanet.COMMANDS.values(), *data.COMMANDS.values()):
         module = importlib.import_module(f"uanet_tf.commands.{command.module}")

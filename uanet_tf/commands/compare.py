@@ -1,7 +1,7 @@
 r"""Trains and scores several systems on one corpus, with several seeds, into one table.
 
     uanet compare --recipes=fast,bilstm_crf --train_path=A --dev_path=B --test_path=C \
-        --seeds=3 --out=DIR -- --epochs=10
+        --seeds=3 --output=DIR -- --epochs=10
 
 A system is a recipe (see uanet recipes) or a flagfile, and is called by its name. Flags after "--"
 are passed to every training run, after the system's own flags: a second --recipe or --flagfile
@@ -39,7 +39,8 @@ flags.DEFINE_boolean(
     "sentences of the test file.",
     flag_values=FLAGS,
 )
-flags.DEFINE_string("out", None, "Directory of runs and tables (required).", flag_values=FLAGS)
+flags.DEFINE_string("output", None, "Directory of runs and tables (required).", flag_values=FLAGS)
+flags.DEFINE_alias("out", "output", flag_values=FLAGS)
 
 
 def main(extra: list[str]) -> None:
@@ -51,14 +52,14 @@ def main(extra: list[str]) -> None:
     Raises:
       InputError: a system is missing, or a training run failed.
     """
-    for name in ("train_path", "dev_path", "out"):
+    for name in ("train_path", "dev_path", "output"):
         if not FLAGS[name].value:
             raise InputError(f"--{name} is required.")
     if FLAGS.significance and not FLAGS.test_path:
         raise InputError("--significance needs --test_path.")
     configs = _configs(FLAGS.recipes or [], FLAGS.seeds)
     systems = [config.stem for config in configs]
-    out = pathlib.Path(FLAGS.out)
+    out = pathlib.Path(FLAGS.output)
     table = ""
     for config in configs:
         for seed in range(1, FLAGS.seeds + 1):

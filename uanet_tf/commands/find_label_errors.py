@@ -1,7 +1,7 @@
 """Finds labels of a file that are probably wrong.
 
     uanet find_label_errors --recipe=fast --train_path=A --run_dir=R --html=doubts.html
-    uanet find_label_errors --recipe=fast --epochs=5 --train_path=A --folds=4 --run_dir=R --out=F
+    uanet find_label_errors --recipe=fast --epochs=5 --train_path=A --folds=4 --run_dir=R --output=F
 
 Parts the file into folds, trains a tagger without each, and compares the fold's labels with what
 that tagger says: the places where it is surest of another label come first. Takes the flags of
@@ -45,7 +45,8 @@ flags.DEFINE_integer(
 flags.DEFINE_integer(
     "top", 20, "Most places to show in the terminal.", lower_bound=0, flag_values=FLAGS
 )
-flags.DEFINE_string("out", None, "JSON lines to write, one for each place.", flag_values=FLAGS)
+flags.DEFINE_string("output", None, "JSON lines to write, one for each place.", flag_values=FLAGS)
+flags.DEFINE_alias("out", "output", flag_values=FLAGS)
 flags.DEFINE_string("html", None, "Page to write, to be looked at.", flag_values=FLAGS)
 define_config_flags(FLAGS)
 
@@ -67,7 +68,7 @@ def main() -> None:
         # Before the work: it may not be possible.
         lines, page = (
             stack.enter_context(open_output(path)) if path else None
-            for path in (FLAGS.out, FLAGS.html)
+            for path in (FLAGS.output, FLAGS.html)
         )
         found = surest_first(_doubts(config, sentences, dev))
         if lines is not None:

@@ -32,6 +32,7 @@ flags.DEFINE_enum(
     "Format of the input. Default: by its extension (.txt, .jsonl, .conll, .parquet).",
     flag_values=FLAGS,
 )
+flags.DEFINE_alias("format", "input_format", flag_values=FLAGS)
 flags.DEFINE_string(
     "text_column",
     "text",
