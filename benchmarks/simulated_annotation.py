@@ -1,7 +1,7 @@
 """How many labels annotating by rank saves: a simulation on a corpus that is labelled already.
 
-    python -m benchmarks.simulated_annotation --data=FOLDER [--recipe=fast] [--sentences=3000]
-        [--by=mean,random] [--shares=0.1,0.2,0.3,0.45,0.6,0.8] [--seeds=1,2,3] [--less=1]
+    python -m benchmarks.simulated_annotation --data=FOLDER [--sentences=3000] [--by=mean,random]
+        [--shares=0.1,0.2,0.3,0.45,0.6,0.8] [--seeds=1,2,3] [--less=1] FLAGS
 
 FOLDER has train.conll, dev.conll and test.conll. Of the first sentences of the training file, in
 random order, the first hold the first share of all tokens: they are annotated, which is to say that
@@ -9,13 +9,14 @@ a model is trained on them. It tags the others, those that come first by a score
 (or at random) are annotated too, up to the next share, and a new model is trained on all. This ends
 when F1 of dev and of test is at most --less points below that of a model trained on all sentences.
 Prints each round, and the share at which each file got there (between two rounds, on a straight
-line). Each training is a process of its own.
+line). FLAGS are those of train, such as --recipe=fast. Each training is a process of its own.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -23,10 +24,14 @@ from typing import Any, NamedTuple
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
+from absl import flags
 
 from benchmarks.command_line import make_parser
 from benchmarks.new_process import in_new_process
 from uanet_tf.annotation.ranking import SCORES
+from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.commands.train import with_recipes
+from uanet_tf.config import Config
 from uanet_tf.data.conll import Sentence, read_corpus
 from uanet_tf.samples.sample_corpus import format_conll
 
@@ -38,7 +43,7 @@ class Simulation(NamedTuple):
     """What all rounds have in common.
 
     Attributes:
-      recipe: that of `uanet train`.
+      config: settings of training; paths and seed in it are not read.
       corpus: all sentences that may be annotated.
       data: folder of dev.conll and test.conll.
       folder: for runs and training files.
@@ -46,7 +51,7 @@ class Simulation(NamedTuple):
       less: points of F1.
     """
 
-    recipe: str
+    config: Config
     corpus: Sequence[Sentence]
     data: pathlib.Path
     folder: pathlib.Path
@@ -54,11 +59,12 @@ class Simulation(NamedTuple):
     less: float
 
 
-def train(recipe: str, paths: dict[str, str], run_dir: str, seed: int) -> tuple[float, ...]:
+def train(config: Config, paths: dict[str, str], run_dir: str, seed: int) -> tuple[float, ...]:
     """F1 on dev and test, percent, of a run on the training file."""
-    import uanet_tf
+    from uanet_tf.training.fit import fit
 
-    uanet_tf.train(run_dir, recipe=recipe, seed=seed, **paths)
+    files = {f"{part}_path": path for part, path in paths.items()}
+    fit(config.replace(seed=seed, **files), run_dir)
     metrics = json.loads(pathlib.Path(run_dir, "metrics.json").read_text(encoding="utf-8"))
     return tuple(metrics[part]["f1"] for part in PARTS)
 
@@ -134,7 +140,7 @@ def _train_on(given: Simulation, chosen: np.ndarray, run_dir: str, seed: int) ->
     sentences = [given.corpus[k] for k in np.sort(chosen)]
     pathlib.Path(train_path).write_text(format_conll(sentences), encoding="utf-8")
     paths = {part: str(given.data / f"{part}.conll") for part in PARTS}
-    return in_new_process(train, given.recipe, {**paths, "train": train_path}, run_dir, seed)
+    return in_new_process(train, given.config, {**paths, "train": train_path}, run_dir, seed)
 
 
 def main(
@@ -167,25 +173,28 @@ def main(
         write(f"| {name} | {' | '.join(cells)} |")
 
 
-def parse() -> argparse.Namespace:
-    """The command's arguments."""
+def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, Config]:
+    """The command's arguments, and the settings of training."""
     parser = make_parser("simulated_annotation", __doc__)
     parser.add_argument("--data", type=pathlib.Path, required=True)
-    parser.add_argument("--recipe", default="fast")
     parser.add_argument("--sentences", type=int, default=3000)
     parser.add_argument("--by", default="mean,random")
     parser.add_argument("--shares", default="0.1,0.2,0.3,0.45,0.6,0.8")
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--less", type=float, default=1.0)
-    return parser.parse_args()
+    options, rest = parser.parse_known_args(arguments)
+    values = flags.FlagValues()
+    define_config_flags(values)
+    values(["train", *with_recipes(rest)])
+    return options, config_from_flags(values)
 
 
 if __name__ == "__main__":
-    options = parse()
+    options, config = parse(sys.argv[1:])
     with tempfile.TemporaryDirectory() as name:
         main(
             Simulation(
-                options.recipe,
+                config,
                 read_corpus(str(options.data / "train.conll"))[: options.sentences],
                 options.data,
                 pathlib.Path(name),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks import simulated_annotation as simulated
+from uanet_tf.config import Config
 from uanet_tf.data.conll import Sentence, read_corpus
 
 CORPUS = [
@@ -40,7 +41,7 @@ def test_rounds_grow_by_the_highest_scores(tmp_path, monkeypatch):
         return (100 * len(trained[-1]) / len(CORPUS),) * 2
 
     monkeypatch.setattr(simulated, "in_new_process", in_new_process)
-    given = simulated.Simulation("fast", CORPUS, tmp_path, tmp_path, [0.2, 0.5, 0.8, 0.9], 40)
+    given = simulated.Simulation(Config(), CORPUS, tmp_path, tmp_path, [0.2, 0.5, 0.8, 0.9], 40)
     lines = []
     simulated.main(given, ["mean", "random"], [1], lines.append)
     full, first, second, *_ = trained
@@ -56,3 +57,12 @@ def test_rounds_grow_by_the_highest_scores(tmp_path, monkeypatch):
     assert [cells[2].strip() for cells in shared] == ["mean", "random"]
     assert shared[0][4:] == shared[1][4:]
     assert lines[-1].startswith("| random | 0.")
+
+
+def test_flags_of_train():
+    options, config = simulated.parse(["--data=FOLDER", "--seeds=4", "--recipe=fast", "--epochs=3"])
+    assert (options.seeds, config.training.epochs, config.training.average_decay) == (
+        "4",
+        3,
+        0.995,
+    )
