@@ -4,8 +4,7 @@
 
 Tags the development and test files of each run and prints, in Markdown, the mean and standard
 deviation over the runs: the calibration error before and after, of maps that were fitted to other
-sentences; alternatives to the lowest confidence of an entity; and the precision of what is accepted
-in 200 random splits of both files.
+sentences; and the precision of what is accepted in 200 random splits of both files.
 """
 
 import sys
@@ -21,14 +20,13 @@ from uanet_tf.data.conll import read_corpus
 from uanet_tf.data.tag_schemes import Span
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.calibration import calibration_error
-from uanet_tf.metrics.error_detection import auroc
 from uanet_tf.models.loading import load_model
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.training.calibration import fit_rows, map_features
 
 SPLITS, FOLDS = 200, 5
 TARGETS = (0.8, 0.85, 0.9, 0.95)
-SCORES: dict[str, np.ufunc] = {"lowest": np.minimum, "product": np.multiply, "mean": np.add}
+JOINS: dict[str, np.ufunc] = {"lowest": np.minimum, "product": np.multiply, "mean": np.add}
 
 
 class File(NamedTuple):
@@ -97,10 +95,11 @@ def joined(one: File, two: File) -> File:
 def calibrated(file: File, fitted: np.ndarray) -> np.ndarray:
     """Confidence [N] by the map fitted to the tokens ``fitted`` [N]."""
     rows = fit_rows(file.features[fitted], file.number[fitted], file.right[fitted])
-    return _applied(rows, file)
+    return applied(rows, file)
 
 
-def _applied(rows: np.ndarray, file: File) -> np.ndarray:
+def applied(rows: np.ndarray, file: File) -> np.ndarray:
+    """Confidence [N] by a fitted map."""
     confidence = np.empty(len(file.right))
     for number, row in enumerate(rows):
         chosen = file.number == number
@@ -114,7 +113,7 @@ def of_entities(file: File, confidence: np.ndarray, join: str = "lowest") -> np.
         return np.zeros(0)
     edges = np.column_stack([file.start, file.end]).ravel()
     padded = np.append(confidence, 1.0)
-    scores = SCORES[join].reduceat(padded, edges)[::2]
+    scores = JOINS[join].reduceat(padded, edges)[::2]
     return scores / (file.end - file.start) if join == "mean" else scores
 
 
@@ -137,19 +136,6 @@ def cross_validated(file: File) -> np.ndarray:
     for number in range(FOLDS):
         confidence[fold == number] = calibrated(file, fold != number)[fold == number]
     return confidence
-
-
-def definitions(dev: File) -> dict[str, float]:
-    """ECE and AUROC, percent, of one number per entity made of those of its tokens."""
-    found: dict[str, float] = {}
-    confidence, wrong = cross_validated(dev), ~dev.right_entity
-    for name in SCORES:
-        scores = of_entities(dev, confidence, name)
-        found[f"{name}: ECE"] = calibration_error(scores, dev.right_entity)
-        found[f"{name}: AUROC"] = auroc(-scores, wrong) or 0.0
-    nats = of_entities(dev, -dev.features[:, 1])
-    found["highest uncertainty: AUROC"] = auroc(-nats, wrong) or 0.0
-    return found
 
 
 class Promise(NamedTuple):
@@ -273,14 +259,14 @@ def measure(run_dir: str) -> dict[str, dict[str, float]]:
     dev, test = (
         tag_file(model, getattr(model.settings.data, f"{n}_path")) for n in ("dev", "test")
     )
-    of_test = _applied(fit_rows(dev.features, dev.number, dev.right), test)
-    tables = {
+    of_test = applied(fit_rows(dev.features, dev.number, dev.right), test)
+    return {
         "dev, model's own": errors(dev, dev.plain),
         "dev, calibrated": errors(dev, cross_validated(dev)),
         "test, model's own": errors(test, test.plain),
         "test, calibrated on dev": errors(test, of_test),
+        "splits": splits(joined(dev, test)),
     }
-    return {**tables, "definitions, dev": definitions(dev), "splits": splits(joined(dev, test))}
 
 
 def main(run_dirs: list[str], write: Callable[[str], Any] = sys.stdout.write) -> None:

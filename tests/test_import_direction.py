@@ -36,6 +36,7 @@ STEPS = (
         "export.py",
         "evaluate",
         "find_label_errors",
+        "rank",
         "report",
         "tag",
         "spark_tag",

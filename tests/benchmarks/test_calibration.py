@@ -7,7 +7,6 @@ from benchmarks.calibration import (
     File,
     _drawn,
     cross_validated,
-    definitions,
     errors,
     joined,
     of_entities,
@@ -45,9 +44,6 @@ def test_calibration_of_unseen_sentences():
     before, after = errors(file, file.plain), errors(file, cross_validated(file))
     assert before["tokens"] > 10
     assert after["tokens"] < 4
-    found = definitions(file)
-    assert found["lowest: AUROC"] > 60
-    assert set(found) > {"product: ECE", "mean: AUROC", "highest uncertainty: AUROC"}
 
 
 def test_files_are_joined():

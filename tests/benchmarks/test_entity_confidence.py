@@ -1,0 +1,49 @@
+"""The arithmetic of ``benchmarks.entity_confidence``, on drawn answers."""
+
+import numpy as np
+import pytest
+
+from benchmarks.entity_confidence import auroc_needed, bounds, definitions, shares
+from tests.benchmarks.test_calibration import drawn
+from uanet_tf.metrics.error_detection import auroc
+
+
+def test_definitions():
+    file = drawn(400)
+    found = definitions(file, np.ones(len(file.start)))
+    assert found["lowest: AUROC"] > 60
+    assert found["share of samples: AUROC"] == pytest.approx(50)
+    assert found["share of samples: ECE"] == pytest.approx(100 * (~file.right_entity).mean())
+    assert {"product: ECE", "length-normalised product: ECE", "highest uncertainty: AUROC"} < set(
+        found
+    )
+
+
+def test_share_of_samples_with_exactly_this_entity():
+    here = [(0, "PER", 1, 2), (3, "LOC", 0, 2)]
+    others = [[(0, "PER", 1, 2)], [(3, "LOC", 0, 1)], [(0, "PER", 1, 2), (3, "PER", 0, 2)]]
+    np.testing.assert_allclose(shares(here, others), [2 / 3, 0])
+
+
+def test_bounds_of_a_confidence_that_is_right():
+    random = np.random.default_rng(2)
+    confidence = random.beta(3, 1, 20_000)
+    found = bounds(confidence, random.random(20_000) < confidence)
+    assert found["AUROC"] == pytest.approx(found["AUROC, confidence exactly right"], abs=1.5)
+    assert found["AURC"] == pytest.approx(found["AURC, confidence exactly right"], abs=1)
+    assert found["AURC, errors known"] < found["AURC"]
+    name = "precision of the surest 40%"
+    assert found[name] == pytest.approx(found["the same 40%, confidence exactly right"], abs=1)
+    assert found["the same 40%, errors known"] == 100
+
+
+def test_auroc_that_a_target_needs():
+    """Normal scores of one spread: what is kept has the precision."""
+    random = np.random.default_rng(3)
+    right = random.random(400_000) < 0.75
+    for distance in (0.5, 1.5):
+        score = random.normal(size=len(right)) + distance * right
+        kept = score >= np.quantile(score, 0.4)
+        needed = auroc_needed(right.mean(), right[kept].mean(), kept.mean())
+        assert needed == pytest.approx(auroc(-score, ~right), abs=0.3)
+    assert auroc_needed(0.5, 0.9, 0.6) == 100  # more than all that are right
