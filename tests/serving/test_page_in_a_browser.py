@@ -109,3 +109,11 @@ def test_fits_a_phone(page, url):
     ask(page, "the Chelsea Wanderers flew from Oslo to Rio")
     page.wait_for("document.querySelectorAll('#sentences .token').length > 0")
     assert page.run("document.documentElement.scrollWidth") <= 390
+    # The widest that the table can be: with what the run itself accepts.
+    page.run(
+        "for (const s of answer.sentences) s.shown.accepted = s.shown.confidence.map(() => true)"
+    )
+    move(page, "accept", 0.6)
+    table = "document.querySelector('table')"
+    assert "the run: yes" in page.run(f"{table}.textContent")
+    assert page.run(f"{table}.getBoundingClientRect().right") <= 390

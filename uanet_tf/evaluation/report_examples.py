@@ -51,15 +51,23 @@ def find_examples(
 
 
 def surest_wrong(examples: Sequence[Example], most: int) -> list[Example]:
-    """Wrong answers, the highest confidence first."""
+    """Wrong answers, the highest confidence first, one of each sentence."""
     wrong = [each for each in examples if not each.right]
-    return sorted(wrong, key=lambda each: -each.confidence)[:most]
+    return _one_of_each_sentence(sorted(wrong, key=lambda each: -each.confidence))[:most]
 
 
 def most_doubtful_right(examples: Sequence[Example], most: int) -> list[Example]:
-    """Right answers, the highest uncertainty first."""
+    """Right answers, the highest uncertainty first, one of each sentence."""
     right = [each for each in examples if each.right]
-    return sorted(right, key=lambda each: -each.uncertainty)[:most]
+    return _one_of_each_sentence(sorted(right, key=lambda each: -each.uncertainty))[:most]
+
+
+def _one_of_each_sentence(examples: Sequence[Example]) -> list[Example]:
+    """The first of each: a list of names may hold a dozen."""
+    first: dict[int, Example] = {}
+    for example in examples:
+        first.setdefault(example.sentence, example)
+    return list(first.values())
 
 
 def example_html(example: Example, tagged: Sequence[TaggedSentence]) -> str:

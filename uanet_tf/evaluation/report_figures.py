@@ -96,8 +96,8 @@ def gamma_figures(points: Sequence[SweepPoint], threshold: float, measure: str) 
     best = max(points, key=lambda point: point.score)
     x = Axis("Gamma, nats", 0, top or 1.0)
     caption = (
-        f"{measure} over Gamma: the run's {threshold:g} is the line; best here {best.score:.2f} "
-        f"at {best.threshold:g}"
+        f"{measure} over Gamma, draft and refined labels mixed without resolving contradictions: "
+        f"the run's {threshold:g} is the line; best here {best.score:.2f} at {best.threshold:g}"
     )
     score = line_chart(
         caption,
