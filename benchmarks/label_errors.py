@@ -10,6 +10,7 @@ with the FLAGS of train, in DIR/seedN; complete ones are not trained again. With
 development file of each run gets the wrong entities, and nothing is trained.
 """
 
+import collections
 import dataclasses
 import pathlib
 import sys
@@ -48,6 +49,7 @@ SCORES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     ),
 }
 _SMALLEST = 1e-12
+_RARE = 10  # places that each kind has besides its own, so that the rarest do not come first
 _NEVER = 1e6  # nats: the gate stays shut
 # {what was changed: answers of each sentence}.
 Answers = dict[str, list[TaggedSentence]]
@@ -120,12 +122,14 @@ class Place(NamedTuple):
       given: probabilities of the labels given of its tokens.
       predicted: those of the labels predicted.
       hits: entities here that were put in wrongly.
+      kind: the type given and the type predicted, of the first entities; "" for none.
       score: the one that is used, see ``surest_first``.
     """
 
     given: np.ndarray
     predicted: np.ndarray
     hits: int
+    kind: tuple[str, str]
     score: float
 
 
@@ -148,22 +152,25 @@ def places(
         here, names = slice(doubt.start, doubt.end), classes[doubt.fold]
         given, predicted = given_and_predicted(doubt.sentence, doubt.answer, names, scheme)
         hits = sum((doubt.sentence.line, span) in wrong for span in doubt.given)
-        found.append(Place(given[here], predicted[here], hits, doubt.score))
+        first, second = (s[0].type if s else "" for s in (doubt.given, doubt.predicted))
+        found.append(Place(given[here], predicted[here], hits, (first, second), doubt.score))
     return found
 
 
 def shares(found: Sequence[Place], count: int) -> dict[str, float]:
     """Percent of ``count`` wrong entities that are among the first as many places, by score."""
     hits = np.array([place.hits for place in found])
-    results = {}
-    for name, score in {"lowest given, and kind": None, **SCORES}.items():
-        values = np.array(
-            [
-                place.score if score is None else score(place.given, place.predicted)
-                for place in found
-            ]
-        )
-        results[name] = 100 * hits[np.argsort(-values, kind="stable")[:count]].sum() / count
+    kinds = collections.Counter(place.kind for place in found)
+    values = {"correction": [place.score for place in found]}
+    values["lowest given, and kind"] = [
+        -np.log(max(place.given.min(), _SMALLEST) * (kinds[place.kind] + _RARE)) for place in found
+    ]
+    for name, score in SCORES.items():
+        values[name] = [score(place.given, place.predicted) for place in found]
+    results = {
+        name: 100 * hits[np.argsort(-np.array(column), kind="stable")[:count]].sum() / count
+        for name, column in values.items()
+    }
     tokens = np.concatenate([place.given for place in found])
     owners = np.repeat(np.arange(len(found)), [len(place.given) for place in found])
     first = np.unique(owners[np.argsort(tokens, kind="stable")[:count]])

@@ -118,21 +118,4 @@ def test_labels_of_single_tokens_and_labels_that_the_tagger_lacks():
         doubts_of(sentence, answer(["NN", "VB", "NN"], p, None), ["NN", "VB"], None)
     )
     assert [(d.start, d.given_probability) for d in doubts] == [(1, 0.0), (2, 0.3)]
-    assert [d.kind for d in doubts] == [("XX", "VB"), ("VB", "NN")]
-
-
-def test_of_a_frequent_kind_fewer_are_wrong():
-    one, other = (
-        doubts_of(Sentence(("a",), (given,), 1, True), answer([ours], p), CLASSES, "IOB2")
-        for given, ours, p in (
-            ("B-PER", "O", np.full([1, len(CLASSES)], 0.01)),
-            ("B-PER", "B-LOC", np.full([1, len(CLASSES)], 0.02)),
-        )
-    )
-    (missed,), (confused,) = one, other
-    assert [d.kind for d in surest_first([missed, confused])] == [("PER", ""), ("PER", "LOC")]
-    found = surest_first([missed] * 90 + [confused] * 10)
-    assert [d.kind for d in found[:10]] == [("PER", "LOC")] * 10
-    # As in the docstring, with 10 places more for each kind.
-    assert found[0].score == pytest.approx(-np.log(0.02) - np.log(20 / 110))
-    assert found[-1].score == pytest.approx(-np.log(0.01) - np.log(100 / 110))
+    assert [d.score for d in doubts] == pytest.approx([np.log(0.8 / 1e-12), np.log(0.7 / 0.3)])

@@ -36,12 +36,13 @@ def test_entities_are_put_in_wrongly():
 
 def test_share_found_among_the_first():
     found = [
-        Place(np.array([0.5, 0.01]), np.array([0.5, 0.9]), 1, 5.0),
-        Place(np.array([0.03, 0.02]), np.array([0.6, 0.6]), 0, 3.0),
-        Place(np.array([0.025, 0.2]), np.array([0.1, 0.1]), 1, 4.0),
+        Place(np.array([0.5, 0.01]), np.array([0.5, 0.9]), 1, ("A", "B"), 5.0),
+        Place(np.array([0.03, 0.02]), np.array([0.6, 0.6]), 0, ("A", ""), 3.0),
+        Place(np.array([0.025, 0.2]), np.array([0.1, 0.1]), 1, ("A", "B"), 4.0),
     ]
     result = shares(found, 2)
-    assert result["lowest given, and kind"] == pytest.approx(100)
+    assert result["correction"] == pytest.approx(100)
+    assert result["lowest given, and kind"] == pytest.approx(50)
     assert result["lowest given"] == pytest.approx(50)
     assert result["mean given"] == pytest.approx(50)
     assert result["product of given"] == pytest.approx(50)
@@ -66,4 +67,4 @@ def test_figures_of_a_perfect_tagger():
     assert found["entities put in wrongly"] == len(done) == len(wrong)
     assert found["places where file and taggers differ"] <= len(done)
     assert found["wrong entities at one of these places, %"] == 100
-    assert found["lowest given, and kind, %"] == 100
+    assert found["lowest given, and kind, %"] == found["correction, %"] == 100

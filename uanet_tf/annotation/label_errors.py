@@ -1,20 +1,17 @@
 """Labels that are probably wrong: where a tagger that has not seen them is sure of others."""
 
-import collections
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from uanet_tf.annotation.corrections import EntityOdds, log_odds
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.tag_schemes import BIOES, Span, convert, decode_spans
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _NEVER = 1e6  # nats: no draft is as uncertain
-_SMALLEST = 1e-12  # probabilities below count as this
-_RARE = 10  # places that each kind has besides its own, so that the rarest do not come first
 
 
 class LabelDoubt(NamedTuple):
@@ -30,7 +27,7 @@ class LabelDoubt(NamedTuple):
       sentence: of the file.
       answer: the tagger's for the sentence.
       fold: number of the tagger.
-      score: how sure it is that the labels given are wrong, in nats; see ``surest_first``.
+      score: how much more probable the likeliest correction is, in nats; see ``EntityOdds``.
     """
 
     given_probability: float
@@ -43,14 +40,6 @@ class LabelDoubt(NamedTuple):
     answer: TaggedSentence
     fold: int = 1
     score: float = 0.0
-
-    @property
-    def kind(self) -> tuple[str, str]:
-        """The type given and the type predicted, of the first entities here; "" for none."""
-        given, predicted = (
-            spans[0].type if spans else "" for spans in (self.given, self.predicted)
-        )
-        return given, predicted
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -108,6 +97,7 @@ def doubts_of(
     """
     given_p, predicted_p = given_and_predicted(sentence, answer, classes, scheme)
     spans = _spans(sentence.labels, scheme), _spans(answer.labels, answer.scheme)
+    odds = None if scheme is None else EntityOdds(answer.probabilities, classes, spans[0])
     for start, end, given, predicted in differing(*spans):
         yield LabelDoubt(
             given_probability=float(given_p[start:end].min()),
@@ -119,25 +109,15 @@ def doubts_of(
             sentence=sentence,
             answer=answer,
             fold=fold,
+            score=odds.of_place(given, predicted)
+            if odds
+            else log_odds(given_p[start:end], predicted_p[start:end]),
         )
 
 
 def surest_first(doubts: Iterable[LabelDoubt]) -> list[LabelDoubt]:
-    """The places with their scores, the highest first; equal ones in their order.
-
-    The score is -ln(probability of the label given) - ln(share of the places that are of this
-    kind). Of a kind that is frequent, such as entities that are missed, most are the tagger's own
-    errors: if wrong labels are as many in each kind, a place is one with odds that are inverse to
-    the number of its kind.
-    """
-    found = list(doubts)
-    counts = collections.Counter(doubt.kind for doubt in found)
-    scored = []
-    for doubt in found:
-        share = (counts[doubt.kind] + _RARE) / (len(found) + _RARE)
-        p = max(doubt.given_probability, _SMALLEST)
-        scored.append(doubt._replace(score=-math.log(p) - math.log(share)))
-    return sorted(scored, key=lambda doubt: -doubt.score)
+    """The places with the highest score first; equal ones in their order."""
+    return sorted(doubts, key=lambda doubt: -doubt.score)
 
 
 def given_and_predicted(
