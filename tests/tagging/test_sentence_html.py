@@ -115,11 +115,11 @@ def test_each_step_is_darker_than_the_one_before(page, ink):
 
 def test_what_is_not_accepted_is_marked():
     refused = make_sentence(accepted=[False, True, False])
-    assert ">LOC?</span>" in refused._repr_html_()
+    assert ">LOC? 50 %</span>" in refused._repr_html_()
     assert "2px dotted" in refused._repr_html_()
     accepted = make_sentence(accepted=[False, True, True])
     for sentence in (accepted, make_sentence()):
-        assert ">LOC</span>" in sentence._repr_html_()
+        assert ">LOC 50 %</span>" in sentence._repr_html_()
     assert "not accepted" in TaggedSentences([accepted])._repr_html_()
     assert "not accepted" not in TaggedSentences([make_sentence()])._repr_html_()
     tokens = make_sentence(scheme=None, accepted=[True, False, True])._repr_html_()

@@ -8,7 +8,8 @@ number.
 """
 
 import html
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 # (least uncertainty in nats, style of a token).
@@ -26,7 +27,8 @@ _REFINED = "box-shadow:inset 0 0 0 1.5px currentColor"
 _SMALL = "font-size:0.7em;margin-left:0.3em;white-space:nowrap"
 _CHIP = (
     "font-size:0.7em;font-weight:600;letter-spacing:0.04em;border:1px solid currentColor;"
-    "border-radius:0.4em;padding:0 0.35em;margin-left:0.35em;vertical-align:0.1em"
+    "border-radius:0.4em;padding:0 0.35em;margin-left:0.35em;vertical-align:0.1em;"
+    "white-space:nowrap"
 )
 _ENTITY = "border-bottom:2px solid currentColor;padding-bottom:0.22em"
 _REFUSED = "border-bottom:2px dotted currentColor;padding-bottom:0.22em"
@@ -36,21 +38,28 @@ def sentence_html(sentence: Any) -> str:
     """One sentence, without a legend; ``sentence`` is a TaggedSentence."""
     tokens = [_token(sentence, index) for index in range(len(sentence))]
     if sentence.scheme is not None:
-        spans = sentence.spans
-        refused = {span.start for span in spans if _is_refused(sentence, span.start, span.end)}
-        return marked_html(tokens, spans, refused)
+        entities = sentence.entities
+        refused = {each.token_start for each in entities if each.accepted is False}
+        told = {each.token_start: f"{100 * each.confidence:.0f} %" for each in entities}
+        return marked_html(tokens, sentence.spans, refused, told)
     marks = ["?" if _is_refused(sentence, at, at + 1) else "" for at in range(len(sentence))]
     rows = zip(tokens, sentence.labels, marks, strict=True)
     return _line([token + _chip(label + mark) for token, label, mark in rows])
 
 
-def marked_html(tokens: Sequence[str], spans: Iterable[Any], refused: Collection[int] = ()) -> str:
+def marked_html(
+    tokens: Sequence[str],
+    spans: Iterable[Any],
+    refused: Collection[int] = (),
+    told: Mapping[int, str] = MappingProxyType({}),
+) -> str:
     """A line of tokens, which are HTML already, with entities marked.
 
     Args:
       tokens: HTML of each.
       spans: with ``type``, ``start`` and ``end``, in order.
       refused: first tokens of those that are not accepted.
+      told: what stands behind the type, by the first token.
     """
     pieces: list[str] = []
     position = 0
@@ -58,7 +67,8 @@ def marked_html(tokens: Sequence[str], spans: Iterable[Any], refused: Collection
         pieces += tokens[position : span.start]
         inside = " ".join(tokens[span.start : span.end])
         style, mark = (_REFUSED, "?") if span.start in refused else (_ENTITY, "")
-        pieces.append(f'<span style="{style}">{inside}{_chip(span.type + mark)}</span>')
+        said = f"{span.type}{mark} {told.get(span.start, '')}".strip()
+        pieces.append(f'<span style="{style}">{inside}{_chip(said)}</span>')
         position = span.end
     return _line([*pieces, *tokens[position:]])
 
@@ -83,10 +93,10 @@ def legend_html(*, accepts: bool = False) -> str:
         pieces.append(f'<span style="{_TOKEN};{style}">&ge; {least:g}</span>')
     pieces += [
         f'<span style="{_TOKEN};{_REFINED};margin-left:1em">token{_small("0.72")}</span> refined',
-        f'<span style="{_ENTITY};margin-left:1em">entity{_chip("TYPE")}</span>',
+        f'<span style="{_ENTITY};margin-left:1em">entity{_chip("TYPE 90 %")}</span>',
     ]
     if accepts:
-        pieces.append(f'<span style="{_REFUSED}">entity{_chip("TYPE?")}</span> not accepted')
+        pieces.append(f'<span style="{_REFUSED}">entity{_chip("TYPE? 60 %")}</span> not accepted')
     return f'<div style="{_LEGEND}">{" ".join(pieces)}</div>'
 
 
