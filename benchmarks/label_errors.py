@@ -1,13 +1,13 @@
 """How many wrong labels are found, of those that were put into a file.
 
     python -m benchmarks.label_errors --train_path=FILE --out=DIR [--seeds=3] [--folds=4] FLAGS
-    python -m benchmarks.label_errors --run_dir=RUN [--run_dir=RUN]... [--seeds=10]
+    python -m benchmarks.label_errors --run_dir=RUN [--run_dir=RUN]... [--part=test] [--seeds=10]
 
 Gives a share of the entities another type or another boundary, and prints, in Markdown, the share
 of these entities that stand among the first as many places (mean and standard deviation over
 seeds), for several scores. With --train_path the folds of `uanet find_label_errors` are trained
 with the FLAGS of train, in DIR/seedN; complete ones are not trained again. With --run_dir the
-development file of each run gets the wrong entities, and nothing is trained.
+development (or test) file of each run gets the wrong entities, and nothing is trained.
 """
 
 import collections
@@ -247,10 +247,10 @@ def of_folds(
     return figures(judged, wrong, scheme)
 
 
-def of_run(run_dir: str, share: float, seeds: int) -> list[dict[str, float]]:
-    """Figures of each seed, of a trained run's development file."""
+def of_run(run_dir: str, part: str, share: float, seeds: int) -> list[dict[str, float]]:
+    """Figures of each seed, of a trained run's development or test file."""
     model = uanet_tf.load_model(run_dir, return_probabilities=True)
-    path, found = model.settings.data.dev_path, []
+    path, found = getattr(model.settings.data, f"{part}_path"), []
     answers: Answers = {}
     for seed in range(1, seeds + 1):
         sentences, wrong, scheme = drawn(path, model.settings, share, seed)
@@ -265,13 +265,14 @@ def main(arguments: Sequence[str], write: Callable[[str], Any] = sys.stdout.writ
     parser.add_argument("--train_path")
     parser.add_argument("--out")
     parser.add_argument("--run_dir", action="append", default=[])
+    parser.add_argument("--part", choices=["dev", "test"], default="dev")
     parser.add_argument("--share", type=float, default=0.05)
     for name, default in (("seeds", 3), ("folds", 4)):
         parser.add_argument(f"--{name}", type=int, default=default)
     options, rest = parser.parse_known_args(arguments)
     found: list[dict[str, float]] = []
     for run_dir in options.run_dir:
-        found += of_run(run_dir, options.share, options.seeds)
+        found += of_run(run_dir, options.part, options.share, options.seeds)
     if options.train_path and options.out:
         values = flags.FlagValues()
         define_config_flags(values)

@@ -44,9 +44,9 @@ def test_the_best_correction_of_an_entity(seed):
     spans = [Span("PER", 0, 1), Span("LOC", 2, 4), Span(str(random.choice(TYPES)), 4, 6)]
     odds = EntityOdds(p, CLASSES, spans)
     for span in spans:
-        assert odds.of_place([span], []) == pytest.approx(by_hand(p, spans, span))
+        assert odds.of_place([span], []).score == pytest.approx(by_hand(p, spans, span))
     two = max(by_hand(p, spans, span) for span in spans[:2])
-    assert odds.of_place(spans[:2], [Span("LOC", 0, 3)]) == pytest.approx(two)
+    assert odds.of_place(spans[:2], [Span("LOC", 0, 3)]).score == pytest.approx(two)
 
 
 def test_another_type_comes_before_an_entity_that_is_missed_or_none():
@@ -54,19 +54,20 @@ def test_another_type_comes_before_an_entity_that_is_missed_or_none():
     p = np.full([1, len(CLASSES)], 0.01)
     p[0, CLASSES.index("S-LOC")] = 0.9
     odds = EntityOdds(p, CLASSES, [Span("PER", 0, 1)])
-    assert odds.of_place([Span("PER", 0, 1)], [Span("LOC", 0, 1)]) == pytest.approx(np.log(90))
+    confused = odds.of_place([Span("PER", 0, 1)], [Span("LOC", 0, 1)])
     missed = EntityOdds(p, CLASSES, []).of_place([], [Span("LOC", 0, 1)])
-    assert missed == pytest.approx(np.log(90) - 5)
     p[0] = 0.01
     p[0, CLASSES.index("O")] = 0.9
     none = EntityOdds(p, CLASSES, [Span("PER", 0, 1)]).of_place([Span("PER", 0, 1)], [])
-    assert none == pytest.approx(max(np.log(90) - 5, 0))
+    assert [each.kind for each in (confused, missed, none)] == ["mislabelled", "missed", "spurious"]
+    scores = [each.score for each in (confused, missed, none)]
+    assert scores == pytest.approx([np.log(90), np.log(90) - 5, 0])  # 0: of S-LOC
 
 
 def test_types_that_the_tagger_lacks():
     p = np.full([2, len(CLASSES)], 0.1)
     odds = EntityOdds(p, CLASSES, [Span("ORG", 0, 2)])
-    assert odds.of_place([Span("ORG", 0, 2)], []) == pytest.approx(np.log(0.1 / 1e-12))
+    assert odds.of_place([Span("ORG", 0, 2)], []).score == pytest.approx(np.log(0.1 / 1e-12))
 
 
 def test_single_tokens():

@@ -39,7 +39,7 @@ def test_both_labels_are_shown_and_everything_is_escaped():
     assert text.count("<script>") == 2
     assert text.count("&amp;") == 2
     assert "Labels in doubt: <a>.conll" in text
-    assert "1. line 12: probability of the label in the file 0.2" in text
+    assert "1. mislabelled, line 12: probability of the label in the file 0.2" in text
     assert page.count("<mark>") == 3  # one explains it
     assert '<html lang="en">' in page
 

@@ -16,6 +16,7 @@ from uanet_tf.data.conll import read_corpus
 # The fake tagger: "p" is B-PER, "q" is I-PER, "l" is B-LOC, all else O.
 BLOCKS = [f"p{k} B-PER\nx{k} O\nl{k} B-LOC\n" for k in range(40)]
 WRONG = "p77 B-LOC\nq77 I-LOC\nx O\n"
+MISSED = "x O\nx O\np78 O\n"
 
 
 class Sure(FakeModel):
@@ -73,10 +74,27 @@ def test_the_wrong_label_is_found(find, trained, tmp_path, capsys):
     assert record["predicted"] == [{"type": "PER", "start": 0, "end": 2}]
     assert record["given_probability"] == 0.001
     shown = capsys.readouterr().out.splitlines()
+    assert record["kind"] == "mislabelled"
     assert shown[0].startswith("1 places of ")
+    assert shown[0].endswith("differ (likeliest: 1 mislabelled).")
     assert shown[2].split() == ["1", "0.001", "81:", "[LOC", "p77", "q77]", "x"]
     assert shown[3].split() == ["0.4", "[PER", "p77", "q77]", "x"]
     assert "p77" in page.read_text()
+
+
+def test_missed_entities_have_a_list_of_their_own(find, trained, tmp_path, capsys):
+    path, out = tmp_path / "more.conll", tmp_path / "doubts.jsonl"
+    path.write_text("\n".join([*BLOCKS, WRONG, MISSED]))
+    for arguments, kinds in (
+        ([], ["mislabelled", "missed"]),
+        (["--kinds=missed"], ["missed"]),
+        (["--kinds=spurious,mislabelled"], ["mislabelled"]),
+    ):
+        assert find("--folds=3", f"--train_path={path}", f"--out={out}", *arguments) == 0
+        assert [json.loads(line)["kind"] for line in out.read_text().splitlines()] == kinds
+    capsys.readouterr()
+    assert find("--kinds=other") != 0
+    assert "must be of mislabelled, missed, spurious" in capsys.readouterr().err
 
 
 def test_no_tagger_sees_what_it_judges(find, trained, tmp_path):

@@ -1,7 +1,7 @@
 """How much more probable than a label given is what would stand there if one thing were wrong."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,22 @@ from uanet_tf.data.tag_schemes import BIOES, OUTSIDE, Span, encode_spans, split_
 # before another type or boundary: of the places where a tagger says so most are its own errors.
 _NONE_OR_MISSED = 5.0
 _SMALLEST = 1e-12  # probabilities below count as this
+
+MISLABELLED, MISSED, SPURIOUS = KINDS = ("mislabelled", "missed", "spurious")
+
+
+class Correction(NamedTuple):
+    """What is likeliest wrong at a place.
+
+    Attributes:
+      score: the log odds of the likeliest correction, in nats, less what missed and spurious
+        entities are put back by.
+      kind: "mislabelled": type or boundary; "missed": the file has no entity; "spurious": that it
+        has one is less probable than any correction.
+    """
+
+    score: float
+    kind: str
 
 
 def log_odds(given: np.ndarray, other: np.ndarray) -> float:
@@ -37,18 +53,21 @@ class EntityOdds:
         self._types = sorted({split_label(name)[1] for name in classes if name != OUTSIDE})
         self._given = given
 
-    def of_place(self, given: Sequence[Span], predicted: Sequence[Span]) -> float:
-        """The highest log odds of a correction where entities differ.
+    def of_place(self, given: Sequence[Span], predicted: Sequence[Span]) -> Correction:
+        """The likeliest correction where entities differ.
 
         Args:
           given: the entities of the file that the tagger does not have.
           predicted: those of the tagger that the file does not have.
         """
         if not given:
-            return max(-self._of_none(span) for span in predicted) - _NONE_OR_MISSED
-        odds = [self._of_none(span) - _NONE_OR_MISSED for span in given]
-        odds += [self._odds(span, other) for span in given for other in self._corrections(span)]
-        return max(odds)
+            missed = max(-self._of_none(span) for span in predicted)
+            return Correction(missed - _NONE_OR_MISSED, MISSED)
+        none = max(self._of_none(span) for span in given)
+        others = [self._odds(span, other) for span in given for other in self._corrections(span)]
+        other = max(others, default=-np.inf)
+        kind = SPURIOUS if none > other else MISLABELLED
+        return Correction(max(none - _NONE_OR_MISSED, other), kind)
 
     def _of_none(self, span: Span) -> float:
         """The log odds that there is no entity."""

@@ -66,10 +66,10 @@ def _item(rank: int, doubt: LabelDoubt) -> str:
     rows = "".join(
         f"<dt>{said}</dt><dd>{before}{line}{after}</dd>\n" for said, line in lines.items()
     )
+    given, predicted = doubt.given_probability, doubt.predicted_probability
     return (
-        f"<li>\n<h2>{rank}. line {doubt.sentence.line}: probability of the label in the file "
-        f"{doubt.given_probability:.2g}, of the predicted one {doubt.predicted_probability:.2g}"
-        f"</h2>\n<dl>\n{rows}</dl>\n</li>"
+        f"<li>\n<h2>{rank}. {doubt.kind}, line {doubt.sentence.line}: probability of the label in "
+        f"the file {given:.2g}, of the predicted one {predicted:.2g}</h2>\n<dl>\n{rows}</dl>\n</li>"
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from uanet_tf.annotation.corrections import EntityOdds, log_odds
+from uanet_tf.annotation.corrections import MISLABELLED, Correction, EntityOdds, log_odds
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.tag_schemes import BIOES, Span, convert, decode_spans
 from uanet_tf.tagging.document_context import tag_in_context
@@ -27,7 +27,8 @@ class LabelDoubt(NamedTuple):
       sentence: of the file.
       answer: the tagger's for the sentence.
       fold: number of the tagger.
-      score: how much more probable the likeliest correction is, in nats; see ``EntityOdds``.
+      score: how much more probable the likeliest correction is, in nats; see ``Correction``.
+      kind: what is likeliest wrong: one of ``corrections.KINDS``.
     """
 
     given_probability: float
@@ -40,11 +41,13 @@ class LabelDoubt(NamedTuple):
     answer: TaggedSentence
     fold: int = 1
     score: float = 0.0
+    kind: str = MISLABELLED
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
             "score": round(self.score, 4),
+            "kind": self.kind,
             "given_probability": float(f"{self.given_probability:.3g}"),
             "predicted_probability": float(f"{self.predicted_probability:.3g}"),
             "line": self.sentence.line,
@@ -99,9 +102,13 @@ def doubts_of(
     spans = _spans(sentence.labels, scheme), _spans(answer.labels, answer.scheme)
     odds = None if scheme is None else EntityOdds(answer.probabilities, classes, spans[0])
     for start, end, given, predicted in differing(*spans):
+        here = given_p[start:end], predicted_p[start:end]
+        wrong = (
+            odds.of_place(given, predicted) if odds else Correction(log_odds(*here), MISLABELLED)
+        )
         yield LabelDoubt(
-            given_probability=float(given_p[start:end].min()),
-            predicted_probability=float(predicted_p[start:end].min()),
+            given_probability=float(here[0].min()),
+            predicted_probability=float(here[1].min()),
             start=start,
             end=end,
             given=given,
@@ -109,9 +116,8 @@ def doubts_of(
             sentence=sentence,
             answer=answer,
             fold=fold,
-            score=odds.of_place(given, predicted)
-            if odds
-            else log_odds(given_p[start:end], predicted_p[start:end]),
+            score=wrong.score,
+            kind=wrong.kind,
         )
 
 

@@ -1,7 +1,9 @@
 """Labels in doubt for the terminal."""
 
+import collections
 from collections.abc import Sequence
 
+from uanet_tf.annotation.corrections import KINDS
 from uanet_tf.annotation.label_errors import LabelDoubt
 from uanet_tf.data.tag_schemes import Span
 from uanet_tf.evaluation.terminal import shorten
@@ -19,7 +21,12 @@ def doubts_table(doubts: Sequence[LabelDoubt], name: str, top: int) -> str:
       name: of the file.
       top: most places to show.
     """
-    lines = [f"{len(doubts):,} places of {name} where file and tagger differ."]
+    counts = collections.Counter(doubt.kind for doubt in doubts)
+    told = ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS if counts[kind])
+    lines = [
+        f"{len(doubts):,} places of {name} where file and tagger differ"
+        + (f" (likeliest: {told})." if told else ".")
+    ]
     if doubts and top:
         lines.append("rank  probability  line: in the file, then predicted")
     for rank, doubt in enumerate(doubts[:top], 1):

@@ -17,6 +17,7 @@ from typing import NoReturn
 
 from absl import flags, logging
 
+from uanet_tf.annotation.corrections import KINDS
 from uanet_tf.annotation.doubts_html import doubts_page
 from uanet_tf.annotation.label_errors import LabelDoubt, find_doubts, surest_first
 from uanet_tf.commands import runner
@@ -45,6 +46,20 @@ flags.DEFINE_integer(
 flags.DEFINE_integer(
     "top", 20, "Most places to show in the terminal.", lower_bound=0, flag_values=FLAGS
 )
+flags.DEFINE_list(
+    "kinds",
+    list(KINDS),
+    f"Kinds of errors to show and write, of {', '.join(KINDS)}. Missed and spurious entities stand "
+    "behind others of the same odds, since most are the tagger's own errors: name one to have it "
+    "by itself.",
+    flag_values=FLAGS,
+)
+flags.register_validator(
+    "kinds",
+    lambda kinds: bool(kinds) and set(kinds) <= set(KINDS),
+    f"must be of {', '.join(KINDS)}",
+    flag_values=FLAGS,
+)
 flags.DEFINE_string("output", None, "JSON lines to write, one for each place.", flag_values=FLAGS)
 flags.DEFINE_alias("out", "output", flag_values=FLAGS)
 flags.DEFINE_string("html", None, "Page to write, to be looked at.", flag_values=FLAGS)
@@ -70,7 +85,8 @@ def main() -> None:
             stack.enter_context(open_output(path)) if path else None
             for path in (FLAGS.output, FLAGS.html)
         )
-        found = surest_first(_doubts(config, sentences, dev))
+        doubts = _doubts(config, sentences, dev)
+        found = surest_first(doubt for doubt in doubts if doubt.kind in FLAGS.kinds)
         if lines is not None:
             for rank, doubt in enumerate(found, 1):
                 record = {"rank": rank, **doubt.to_dict()}
