@@ -4,7 +4,8 @@
 
 Tags the development and test files of each run and prints, in Markdown, the mean and standard
 deviation over the runs: the calibration error before and after, of maps that were fitted to other
-sentences; and the precision of what is accepted in 200 random splits of both files.
+sentences, and of a confidence that is exactly right; and the precision of what is accepted in 200
+random splits of both files.
 """
 
 import sys
@@ -117,16 +118,32 @@ def of_entities(file: File, confidence: np.ndarray, join: str = "lowest") -> np.
     return scores / (file.end - file.start) if join == "mean" else scores
 
 
+def groups(file: File, confidence: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Confidence and whether it is right, of groups of answers that are not empty."""
+    inside, above = file.number < 2, file.number % 2 == 1
+    found = {
+        "tokens": (confidence, file.right),
+        "tokens not O": (confidence[inside], file.right[inside]),
+        "tokens above Gamma": (confidence[above], file.right[above]),
+        "entities": (of_entities(file, confidence), file.right_entity),
+    }
+    return {name: group for name, group in found.items() if len(group[0])}
+
+
 def errors(file: File, confidence: np.ndarray) -> dict[str, float]:
     """Calibration errors, percent, of groups of answers."""
-    entities = of_entities(file, confidence)
-    groups: dict[str, tuple[np.ndarray, np.ndarray]] = {
-        "tokens": (confidence, file.right),
-        "tokens not O": (confidence[file.number < 2], file.right[file.number < 2]),
-        "tokens above Gamma": (confidence[file.number % 2 == 1], file.right[file.number % 2 == 1]),
-        "entities": (entities, file.right_entity),
+    return {name: calibration_error(*group) for name, group in groups(file, confidence).items()}
+
+
+def least_errors(file: File, confidence: np.ndarray) -> dict[str, float]:
+    """What ``errors`` would show of a confidence that is exactly right: the mean of draws of it."""
+    random = np.random.default_rng(1)
+    return {
+        name: float(
+            np.mean([calibration_error(c, random.random(len(c)) < c) for _ in range(SPLITS)])
+        )
+        for name, (c, _) in groups(file, confidence).items()
     }
-    return {name: calibration_error(*group) for name, group in groups.items() if len(group[0])}
 
 
 def cross_validated(file: File) -> np.ndarray:
@@ -260,11 +277,14 @@ def measure(run_dir: str) -> dict[str, dict[str, float]]:
         tag_file(model, getattr(model.settings.data, f"{n}_path")) for n in ("dev", "test")
     )
     of_test = applied(fit_rows(dev.features, dev.number, dev.right), test)
+    of_dev = cross_validated(dev)
     return {
         "dev, model's own": errors(dev, dev.plain),
-        "dev, calibrated": errors(dev, cross_validated(dev)),
+        "dev, calibrated": errors(dev, of_dev),
+        "dev, if the confidence were exactly right": least_errors(dev, of_dev),
         "test, model's own": errors(test, test.plain),
         "test, calibrated on dev": errors(test, of_test),
+        "test, if the confidence were exactly right": least_errors(test, of_test),
         "splits": splits(joined(dev, test)),
     }
 

@@ -9,6 +9,7 @@ from benchmarks.calibration import (
     cross_validated,
     errors,
     joined,
+    least_errors,
     of_entities,
     splits,
 )
@@ -44,6 +45,16 @@ def test_calibration_of_unseen_sentences():
     before, after = errors(file, file.plain), errors(file, cross_validated(file))
     assert before["tokens"] > 10
     assert after["tokens"] < 4
+
+
+def test_errors_that_a_right_confidence_has_too():
+    file = drawn(400)
+    confidence = cross_validated(file)
+    found, least = errors(file, confidence), least_errors(file, confidence)
+    assert found.keys() == least.keys()
+    assert 0 < least["tokens"] < least["tokens above Gamma"] < 6  # fewer answers, more noise
+    right = file._replace(right=np.random.default_rng(5).random(len(confidence)) < confidence)
+    assert errors(right, confidence)["tokens"] == pytest.approx(least["tokens"], abs=1)
 
 
 def test_files_are_joined():
