@@ -35,7 +35,7 @@ def test_text_of_the_same_kind(run_dir, tmp_path, model, metrics, call, capsys):
 def test_text_of_another_kind_is_told_once(run_dir, tmp_path, model, metrics, call, capsys):
     assert call_tag(call, run_dir, tmp_path, ["Zagreb Zadar"] * 300) == 0
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("shift after 100 sentences: 100.0 % sentences with")
+    assert line.startswith("shift after 100 sentences: 100.0 % of sentences with")
     assert "mean uncertainty above" in line
 
 

@@ -34,7 +34,7 @@ class Shift(NamedTuple):
     seen: int
 
     def __str__(self) -> str:
-        return f"{100 * self.share:.1f} % {self.trait} ({100 * self.usual:.1f} % in development)"
+        return f"{100 * self.share:.1f} % of {self.trait} ({100 * self.usual:.1f} % in development)"
 
 
 class StreamMonitor:
