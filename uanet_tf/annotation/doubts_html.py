@@ -89,7 +89,10 @@ def _predicted(doubt: LabelDoubt, start: int, end: int) -> str:
         for field in dataclasses.fields(answer)
         if isinstance(getattr(answer, field.name), list)
     }
-    return sentence_html(dataclasses.replace(answer, **cut, probabilities=None))
+    # Whether an entity is accepted says nothing here, and the legend does not explain it.
+    return sentence_html(
+        dataclasses.replace(answer, **cut | {"accepted": None}, probabilities=None)
+    )
 
 
 def _moved(spans: Sequence[Span], start: int, end: int) -> list[Span]:
