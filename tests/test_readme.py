@@ -17,7 +17,7 @@ from tests.training.tiny_run import TINY, write_corpus
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 SMALL = [f"--{name}={value}" for name, value in (TINY | {"epochs": 1, "min_epochs": 1}).items()]
-TRAINING = ("uanet demo", "uanet train")
+TRAINING = ("uanet demo", "uanet train", "uanet find_label_errors")
 
 
 def blocks(title: str, language: str) -> list[str]:
@@ -86,7 +86,21 @@ def test_from_the_demo_to_a_served_model(folder):
     assert "IOB2" in run(check, folder)
     run(train, folder)
     assert "uncertainty" in run(evaluate, folder)
+    use(folder)
     serve(folder)
+
+
+def use(folder: Path) -> None:
+    """What follows from the uncertainty: what to annotate, what is wrong, what to accept."""
+    rank, find_label_errors, calibrate = commands("Use the uncertainty")
+    text = "Riverton beat Marlow 2-1.\nNobody was surprised.\n"
+    (folder / "raw.txt").write_text(text, encoding="utf-8")
+    run(rank, folder)
+    tasks = json.loads((folder / "todo.json").read_text(encoding="utf-8"))
+    assert {task["data"]["text"] for task in tasks} == {*text.splitlines()}
+    run(f"{find_label_errors} --folds=2", folder)
+    assert "<html" in (folder / "doubts.html").read_text(encoding="utf-8")
+    assert run(calibrate, folder).startswith("tokens: ECE")
 
 
 def serve(folder: Path) -> None:
