@@ -1,9 +1,10 @@
-"""Stops in place of ``kill -9``, inside this process."""
+"""Stops in place of ``kill -9``, inside this process; copies of a run as a kill would leave it."""
 
 import functools
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -15,20 +16,49 @@ class Killed(BaseException):
     """Nothing is written after it."""
 
 
-def kill_at(patch: pytest.MonkeyPatch, owner: Any, name: str, call: int, *, after: bool = False):
-    """The ``call``-th call of a function kills, before or ``after`` the function does its work."""
-    original: Callable = getattr(owner, name)
+class Moment(NamedTuple):
+    """The ``call``-th call of a function, before or ``after`` the function does its work."""
+
+    owner: Any
+    name: str
+    call: int
+    after: bool = False
+
+
+def act_at(patch: pytest.MonkeyPatch, moment: Moment, act: Callable[[], None]) -> None:
+    """Does something at a moment."""
+    original: Callable = getattr(moment.owner, moment.name)
     count = iter(range(1, 1_000_000))
 
     @functools.wraps(original)
-    def killing(*args, **kwargs):
-        last = next(count) == call
-        result = None if last and not after else original(*args, **kwargs)
-        if last:
-            raise Killed
+    def acting(*args, **kwargs):
+        now = next(count) == moment.call
+        if now and not moment.after:
+            act()
+        result = original(*args, **kwargs)
+        if now and moment.after:
+            act()
         return result
 
-    patch.setattr(owner, name, killing)
+    patch.setattr(moment.owner, moment.name, acting)
+
+
+def kill_at(patch: pytest.MonkeyPatch, owner: Any, name: str, call: int, *, after: bool = False):
+    """The ``call``-th call of a function kills."""
+
+    def kill():
+        raise Killed
+
+    act_at(patch, Moment(owner, name, call, after), kill)
+
+
+def fit_with_copies(config: Config, run_dir: Path, copies: Mapping[Path, Moment]) -> None:
+    """Trains, and at each moment copies the run: what a kill would leave of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for copy, moment in copies.items():
+            act_at(patch, moment, functools.partial(shutil.copytree, run_dir, copy))
+        fit.fit(config, run_dir)
+    assert all(copy.exists() for copy in copies)
 
 
 def fit_and_be_killed(

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
 from tests.tiny_bert import tiny_bert
-from tests.training.killing import fit_and_be_killed
+from tests.training.killing import Moment, fit_with_copies
 from tests.training.tiny_run import (
     assert_same_weights,
     metrics,
@@ -116,8 +116,7 @@ def settings():
 def test_a_killed_run_ends_as_one_that_was_not(corpus, tmp_path, settings):
     config = tiny_config(corpus, **settings, save_seconds=0)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    fit.fit(config, whole)
-    fit_and_be_killed(config, broken, progress.Progress, "advance", 7)
+    fit_with_copies(config, whole, {broken: Moment(progress.Progress, "advance", 7)})
     fit.fit(config, broken)
     assert_same_weights(whole, broken)
     assert timeless(metrics(whole)) == timeless(metrics(broken))

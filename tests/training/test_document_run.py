@@ -5,7 +5,7 @@ import json
 import pytest
 
 import uanet_tf
-from tests.training.killing import fit_and_be_killed
+from tests.training.killing import Moment, fit_with_copies
 from tests.training.tiny_run import assert_same_weights, tiny_config, write_corpus
 from uanet_tf.commands import evaluate, runner
 from uanet_tf.data.conll import read_corpus
@@ -59,8 +59,11 @@ def test_neighbours_are_read(trained):
 def refined(trained, tmp_path_factory):
     """Runs of two epochs whose refiner reads the document, and the sentence."""
     folder = tmp_path_factory.mktemp("refined")
-    for context in ("document", "sentence"):
-        fit(reading(trained[0], context), folder / context)
+    # A kill in the second epoch, when the drafts of the first are read.
+    moment = Moment(StepKeeper, "on_train_batch_end", 14)
+    config = reading(trained[0], "document")
+    fit_with_copies(config, folder / "document", {folder / "killed": moment})
+    fit(reading(trained[0], "sentence"), folder / "sentence")
     return trained[0], folder
 
 
@@ -102,10 +105,7 @@ def test_evaluation_reads_the_documents_too(refined, capsys):
     assert any(abs(left - right).max() > 1e-4 for left, right in zip(*pairs, strict=True))
 
 
-def test_a_resumed_run_remembers_the_drafts(refined, tmp_path):
-    """Killed in the second epoch, when the drafts of the first are read."""
+def test_a_resumed_run_remembers_the_drafts(refined):
     corpus, folder = refined
-    config = reading(corpus, "document")
-    fit_and_be_killed(config, tmp_path, StepKeeper, "on_train_batch_end", 14)
-    fit(config, tmp_path)
-    assert_same_weights(folder / "document", tmp_path)
+    fit(reading(corpus, "document"), folder / "killed")
+    assert_same_weights(folder / "document", folder / "killed")

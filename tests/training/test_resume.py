@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.training.killing import Killed, fit_and_be_killed, kill_at
+from tests.training.killing import (
+    Killed,
+    Moment,
+    fit_and_be_killed,
+    fit_with_copies,
+    kill_at,
+)
 from tests.training.tiny_run import (
     LIGHT,
     assert_same_weights,
@@ -101,28 +107,47 @@ def config(corpus):
 
 @pytest.fixture(scope="module")
 def whole(config, tmp_path_factory) -> Path:
-    """A run that nobody disturbed."""
-    path = tmp_path_factory.mktemp("whole")
-    fit.fit(config, path)
-    return path
+    """A run that nobody disturbed; beside it, what kills would have left of it."""
+    folder = tmp_path_factory.mktemp("runs")
+    copies = {
+        # In the first epoch and in the second: the state is saved after each, not within one.
+        "step_7": Moment(progress.Progress, "advance", 7),
+        "step_17": Moment(progress.Progress, "advance", 17),
+        "third_scores": Moment(corpus_scorer, "tag_in_context", 3),
+        # The best weights are written, the state that knows of them is not.
+        "last_state": Moment(progress.StateKeeper, "save", config.training.epochs),
+        "best": Moment(fit, "load_weights", 1),
+        # All epochs are done and the model is written, but has no name yet.
+        "model": Moment(Tagger, "save", 1, after=True),
+    }
+    copies = {folder / name: moment for name, moment in copies.items()}
+    fit_with_copies(config, folder / "whole", copies)
+    return folder / "whole"
 
 
-def test_killed_between_two_files(config, whole, tmp_path):
-    # The best weights are written, the state that knows of them is not.
-    fit_and_be_killed(config, tmp_path, progress.StateKeeper, "save", config.training.epochs)
-    assert (tmp_path / "checkpoints" / "best.weights.npz").exists()
-    # All epochs are done and the model is written, but has no name yet.
-    fit_and_be_killed(config, tmp_path, Tagger, "save", 1, after=True)
-    assert (tmp_path / ".model.part.keras").exists()
-    assert not (tmp_path / "model.keras").exists()
-    fit.fit(config, tmp_path)
-    assert_same_run(whole, tmp_path)
-    assert not list(tmp_path.glob(".*part*"))
+@pytest.fixture
+def left_at(whole, tmp_path):
+    """Of a moment's name: what a kill left then, in a folder of this test's own."""
+    return lambda name: shutil.copytree(whole.parent / name, tmp_path / name)
+
+
+def test_killed_between_two_files(config, whole, left_at):
+    run_dir = left_at("last_state")
+    assert (run_dir / "checkpoints" / "best.weights.npz").exists()
+    fit.fit(config, run_dir)
+    assert_same_run(whole, run_dir)
+
+    run_dir = left_at("model")
+    assert (run_dir / ".model.part.keras").exists()
+    assert not (run_dir / "model.keras").exists()
+    fit.fit(config, run_dir)
+    assert_same_run(whole, run_dir)
+    assert not list(run_dir.glob(".*part*"))
 
     # A complete run is not trained again.
-    before = (tmp_path / "model.keras").stat().st_mtime_ns
-    assert fit.fit(config, tmp_path) == metrics(tmp_path)
-    assert (tmp_path / "model.keras").stat().st_mtime_ns == before
+    before = (run_dir / "model.keras").stat().st_mtime_ns
+    assert fit.fit(config, run_dir) == metrics(run_dir)
+    assert (run_dir / "model.keras").stat().st_mtime_ns == before
 
 
 @pytest.mark.parametrize("name", ["model.keras", "metrics.json"])
@@ -135,12 +160,12 @@ def test_a_damaged_complete_run_is_mended(config, whole, tmp_path, name):
     assert_same_run(whole, run_dir)
 
 
-def test_steps_after_the_last_save_are_done_again(config, whole, tmp_path):
-    # The state is saved after each epoch, not within one.
-    fit_and_be_killed(config, tmp_path, progress.Progress, "advance", 7)
-    fit_and_be_killed(config, tmp_path, progress.Progress, "advance", 17)
-    fit.fit(config, tmp_path)
-    assert_same_run(whole, tmp_path)
+@pytest.mark.parametrize(("moment", "states"), [("step_7", 0), ("step_17", 1)])
+def test_steps_after_the_last_save_are_done_again(config, whole, left_at, moment, states):
+    run_dir = left_at(moment)
+    assert len(list((run_dir / "checkpoints").glob("ckpt-*.index"))) == states
+    fit.fit(config, run_dir)
+    assert_same_run(whole, run_dir)
 
 
 def test_ctrl_c_saves_at_once_and_between_two_steps(config, whole, tmp_path, monkeypatch):
@@ -174,10 +199,10 @@ def test_a_second_ctrl_c_does_not_wait(config, tmp_path):
             fit.fit(config, tmp_path)
 
 
-def test_broken_checkpoints(config, whole, tmp_path, caplog):
+def test_broken_checkpoints(config, whole, left_at, caplog):
     config = config.replace(save_seconds=0)
-    fit_and_be_killed(config, tmp_path, corpus_scorer, "tag_in_context", 2)
-    state = tmp_path / "checkpoints"
+    run_dir = left_at("third_scores")
+    state = run_dir / "checkpoints"
     data = sorted(state.glob("ckpt-*.data*"))
     assert len(data) == progress.KEPT_STATES
     pieces = {path: path.read_bytes() for path in state.glob("ckpt-*")}
@@ -186,7 +211,7 @@ def test_broken_checkpoints(config, whole, tmp_path, caplog):
     (state / "checkpoint").write_bytes(b"\0rubbish")
     newest = max(data, key=lambda path: int(path.name.split(".")[0][5:]))
     newest.write_bytes(pieces[newest][:1000])
-    fit_and_be_killed(config, tmp_path, progress.Progress, "finish_epoch", 1)
+    fit_and_be_killed(config, run_dir, progress.Progress, "finish_epoch", 1)
     assert f"{newest.name.split('.')[0]} cannot be restored" in caplog.text
 
     # All are broken, each in another way.
@@ -194,22 +219,22 @@ def test_broken_checkpoints(config, whole, tmp_path, caplog):
     for path in kept:
         path.write_bytes(b"" if path.suffix == ".index" else kept[path][:100])
     with pytest.raises(InputError, match=r"None of the checkpoints in .* can be read: delete"):
-        fit.fit(config, tmp_path)
+        fit.fit(config, run_dir)
     for path, content in kept.items():
         path.write_bytes(content)
-    fit.fit(config, tmp_path)
-    assert_same_weights(whole, tmp_path)
+    fit.fit(config, run_dir)
+    assert_same_weights(whole, run_dir)
 
 
-def test_damaged_best_weights_are_a_message(config, tmp_path):
-    fit_and_be_killed(config, tmp_path, fit, "load_weights", 1)
-    best = tmp_path / "checkpoints" / "best.weights.npz"
-    whole = best.read_bytes()
-    for damaged in (whole[: len(whole) // 2], b""):
+def test_damaged_best_weights_are_a_message(config, left_at):
+    run_dir = left_at("best")
+    best = run_dir / "checkpoints" / "best.weights.npz"
+    content = best.read_bytes()
+    for damaged in (content[: len(content) // 2], b""):
         best.write_bytes(damaged)
         with pytest.raises(InputError, match=r"best\.weights\.npz cannot be read: "):
-            fit.fit(config, tmp_path)
-    assert not (tmp_path / "model.keras").exists()
+            fit.fit(config, run_dir)
+    assert not (run_dir / "model.keras").exists()
 
 
 def test_killed_while_the_directory_was_made(config, tmp_path):

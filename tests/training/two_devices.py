@@ -11,7 +11,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from tests.training.killing import fit_and_be_killed
+from tests.training.killing import Moment, fit_with_copies
 from tests.training.tiny_run import metrics, tiny_config, write_corpus
 from uanet_tf.training import progress
 from uanet_tf.training.fit import fit
@@ -34,9 +34,9 @@ def main() -> None:
     corpus = write_corpus(folder)
     one = tiny_config(corpus, **SETTINGS)
     two = one.replace(strategy="mirrored")
-    fit(one, folder / "one")
+    moment = Moment(progress.StateKeeper, "save", 9)
+    fit_with_copies(one, folder / "one", {folder / "both": moment})
     fit(two, folder / "two")
-    fit_and_be_killed(one, folder / "both", progress.StateKeeper, "save", 9)
     fit(two, folder / "both")
     print(json.dumps({name: metrics(folder / name) for name in ("one", "two", "both")}))
 
