@@ -1,10 +1,14 @@
 """What ``pip install`` gives: the wheel in an environment of its own, used from another folder.
 
-The environment has no packages but the wheel; TensorFlow and the rest are those of this Python, by
-a .pth file behind its own site-packages.
+There README's commands and its Python are run one after another. The environment has no packages
+but the wheel; TensorFlow and the rest are those of this Python, by a .pth file behind its own
+site-packages.
 """
 
+import json
 import os
+import re
+import shlex
 import shutil
 import site
 import subprocess
@@ -18,7 +22,9 @@ from pathlib import Path
 import pytest
 
 from tests.commands.test_demo import SAID
-from tests.training.tiny_run import TINY
+from tests.serving.servers import ServerProcess
+from tests.test_readme import TEXT, blocks, commands
+from tests.training.tiny_run import TINY, write_corpus
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = (
@@ -27,6 +33,17 @@ SOURCES = (
 )
 BUILD = "import sys; from setuptools import build_meta as b; b.{}(sys.argv[1])"
 MODEL = "uanet_tf/pretrained/en_ewt_pos/model.keras"
+SMALL = TINY | {"epochs": 1, "min_epochs": 1, "batch_size": 64, "min_steps": 1}
+# The second run is a softmax on words with a refiner: its graphs are soon made.
+NOT_READ = ("char_width", "char_filters", "hidden_width")
+LIGHT = {name: value for name, value in SMALL.items() if name not in NOT_READ}
+LIGHT |= {"encoder": "none", "representation": "words"}
+# Added to the commands: sizes.
+SIZES = {
+    "uanet demo": SMALL | {"distill_samples": 4},
+    "uanet train": LIGHT,
+    "uanet find_label_errors": LIGHT | {"folds": 2},
+}
 RECIPES = {f"uanet_tf/recipes/{path.name}" for path in ROOT.glob("configs/*.flags")}
 
 pytestmark = pytest.mark.process
@@ -85,19 +102,26 @@ def installed(wheel, tmp_path_factory):
     return folder / "bin", elsewhere
 
 
-def run(installed, *arguments: str, text: str | None = None) -> subprocess.CompletedProcess:
+def run(installed, *arguments: str) -> subprocess.CompletedProcess:
+    """Runs a command, or a line of a shell, in the folder with the environment's programs."""
     programs, elsewhere = installed
     ours = ("PYTHONPATH", "FORCE_COLOR")
     environment = {key: value for key, value in os.environ.items() if key not in ours}
-    return subprocess.run(
-        [str(programs / arguments[0]), *arguments[1:]],
+    path = {"PATH": f"{programs}:{os.environ['PATH']}", "CUDA_VISIBLE_DEVICES": ""}
+    (line, *more) = arguments
+    for start, sizes in SIZES.items():
+        if line.startswith(start):
+            line = shlex.join([*shlex.split(line), *(f"--{k}={v}" for k, v in sizes.items())])
+    done = subprocess.run(
+        [str(programs / line), *more] if more else ["sh", "-c", line],
         cwd=elsewhere,
-        env=environment | {"CUDA_VISIBLE_DEVICES": ""},
-        input=text,
+        env=environment | path,
         capture_output=True,
         text=True,
         timeout=500,
     )
+    assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+    return done
 
 
 def test_an_sdist_of_the_package_and_what_builds_it(sdist):
@@ -122,17 +146,38 @@ def test_one_package_with_its_recipes(wheel):
 def test_the_package_is_the_installed_one(installed):
     done = run(installed, "python", "-c", "import uanet_tf; print(uanet_tf.__file__)")
     assert Path(done.stdout.strip()).is_relative_to(installed[0].parent)
-    assert run(installed, "uanet", "--version").stdout.startswith("uanet_tf ")
-    done = run(installed, "uanet", "recipes", "fast")
-    assert "--refiner_heads=4" in done.stdout
+    assert run(installed, "uanet --version").stdout.startswith("uanet_tf ")
+    assert "--refiner_heads=4" in run(installed, "uanet recipes fast").stdout
 
 
-def test_the_demo_from_another_folder(installed):
-    """Train, score, tag; then a text through the run, by the commands that the demo prints."""
-    quick = TINY | {"epochs": 1, "batch_size": 64, "distill_samples": 4}
-    settings = [f"--{name}={value}" for name, value in quick.items()]
-    done = run(installed, "uanet", "demo", *settings)
-    assert done.returncode == 0, done.stderr
+def test_the_commands_of_readme_one_after_another(installed):
+    if shutil.which("curl") is None:
+        pytest.skip("needs curl")
+    folder = installed[1]
+    for path in write_corpus(folder):
+        os.rename(path, folder / Path(path).name)
+    first, demo, tag = commands("Tag")
+    assert "VBD" in run(installed, first).stdout
+    check_demo(installed, run(installed, demo))
+    assert "Riverton" in run(installed, tag).stdout
+    (loaded,), (uncertain,) = blocks("Tag", "python"), blocks("Use the uncertainty", "python")
+    # A limit that a model of one epoch is above.
+    uncertain = uncertain.replace("nats > 0.35", "nats > 0.0")
+    printed = run(installed, "python", "-c", loaded + uncertain).stdout.splitlines()
+    assert "Riverton" in printed[0]
+    assert sorted(line.split()[0] for line in printed if line.endswith(" nats")) == sorted(
+        ["Riverton", "beat", "Marlow", "Nobody", "was", "surprised"]
+    )
+    check, train, evaluate = commands("Train")
+    assert "IOB2" in run(installed, check).stdout
+    run(installed, train)
+    assert "uncertainty" in run(installed, evaluate).stdout
+    use(installed)
+    serve(installed)
+
+
+def check_demo(installed, done: subprocess.CompletedProcess) -> None:
+    """Train, score, tag; the commands that the demo prints are the installed ones."""
     assert [line.partition(": ")[0] for line in done.stderr.splitlines()] == [
         "tokenizer of raw text",
         "epoch 1",
@@ -147,15 +192,39 @@ def test_the_demo_from_another_folder(installed):
     assert str(installed[0] / "uanet") in done.stdout or "uanet tag" in done.stdout
     assert str(ROOT) not in done.stdout
     assert (installed[1] / "runs" / "demo" / "model.keras").exists()
-    tagged = run(
-        installed,
-        "uanet",
-        "tag",
-        "--run_dir=runs/demo",
-        "--format=text",
-        text="Critics of Holmfield were silent .\n",
-    )
-    assert tagged.returncode == 0, tagged.stderr
-    assert tagged.stdout.splitlines()[2].startswith("Holmfield\t")
-    checked = run(installed, "uanet", "check", "runs/demo/data/train.conll")
-    assert "IOB2" in checked.stdout
+
+
+def use(installed) -> None:
+    """What follows from the uncertainty: what to annotate, what is wrong, what to accept."""
+    folder = installed[1]
+    rank, find_label_errors, calibrate = commands("Use the uncertainty")
+    text = "Riverton beat Marlow 2-1.\nNobody was surprised.\n"
+    (folder / "raw.txt").write_text(text, encoding="utf-8")
+    run(installed, rank)
+    tasks = json.loads((folder / "todo.json").read_text(encoding="utf-8"))
+    assert {task["data"]["text"] for task in tasks} == {*text.splitlines()}
+    run(installed, find_label_errors)
+    assert "<html" in (folder / "doubts.html").read_text(encoding="utf-8")
+    assert run(installed, calibrate).stdout.startswith("tokens: ECE")
+
+
+def serve(installed) -> None:
+    folder = installed[1]
+    export, docker, by_row, by_column, client = commands("Serve")
+    assert "uanet/1" in run(installed, export).stdout
+    assert docker.startswith("EXPORT_DIR=$PWD/exports docker compose -f serving/docker-compose.yml")
+    # What README says to do without Docker.
+    (local,) = re.findall(r"`uanet serve (.*?)`", TEXT)
+    with ServerProcess(local.replace("exports", str(folder / "exports"))) as server:
+        url = server.wait_until_ready()
+        row = run(installed, by_row.replace("http://127.0.0.1:8501", url)).stdout
+        (prediction,) = json.loads(row)["predictions"]
+        assert len(prediction["labels"]) == len(prediction["uncertainty"]) == 3
+        column = run(installed, by_column.replace("http://127.0.0.1:8501", url)).stdout
+        outputs = json.loads(column)["outputs"]
+        assert outputs["tokens"] == [["Riverton", "beat", "Marlow", "2-1", "."]]
+        assert outputs["ends"] == [[8, 13, 20, 24, 25]]
+        answer = run(installed, f"{client} --url={url}").stdout
+        assert "Riverton" in answer
+        assert answer.splitlines()[1].split() == ["token", "label", "nats", "confidence"]
+        assert server.stop() == 0
