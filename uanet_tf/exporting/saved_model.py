@@ -85,14 +85,14 @@ def export_run(
     choose_version(folders, version)  # before anything slow is done
     model = load_for_export(run_dir, **options)
     metrics = read_metrics(find_run(run_dir))
-    signatures = Signatures(model)
+    signatures, answer = Signatures(model), verification.reference(model)
     writers = (_write_tokens, _write_text) if text else (_write_tokens,)
     # Both models share their versions, even where only one of them is wanted.
     with new_versions(folders[: len(writers)], version, shared=folders) as (number, parts):
         for folder, part, write in zip(folders, parts, writers, strict=False):
             title = f"{folder.name}, version {number}"
             logging.info("writing %s", title)
-            loaded, requests = write(signatures, part)
+            loaded, requests = write(signatures, part, answer)
             card = model_card(
                 model,
                 metrics,
@@ -129,7 +129,9 @@ def save_tokens(
     return list(wanted)
 
 
-def _write_tokens(signatures: Signatures, path: pathlib.Path) -> tuple[Any, Requests]:
+def _write_tokens(
+    signatures: Signatures, path: pathlib.Path, answer: verification.Answer
+) -> tuple[Any, Requests]:
     """Writes and checks the model that takes tokens; returns it loaded, and warm-up requests."""
     model, names = signatures.model, save_tokens(signatures, path)
     requests: list[tuple[str, Mapping[str, np.ndarray]]] = []
@@ -141,10 +143,12 @@ def _write_tokens(signatures: Signatures, path: pathlib.Path) -> tuple[Any, Requ
             if name == DOCUMENT:
                 asked = pad_documents([sentences])
             requests.append((name, {**asked, "threshold": gamma} if "threshold" in name else asked))
-    return verification.verify_tokens(model, path, requests), requests
+    return verification.verify_tokens(model, path, requests, answer), requests
 
 
-def _write_text(signatures: Signatures, path: pathlib.Path) -> tuple[Any, Requests]:
+def _write_text(
+    signatures: Signatures, path: pathlib.Path, answer: verification.Answer
+) -> tuple[Any, Requests]:
     """The same for the model that takes raw text."""
     model = signatures.model
     with _vocabulary(model) as files:
@@ -154,7 +158,7 @@ def _write_text(signatures: Signatures, path: pathlib.Path) -> tuple[Any, Reques
         (DEFAULT, {"text": np.array([" ".join(words) for words in sentences], object)})
         for sentences in _warm_up_sentences(model)
     ]
-    return verification.verify_text(model, path, requests), requests
+    return verification.verify_text(model, path, requests, answer), requests
 
 
 @contextlib.contextmanager

@@ -18,13 +18,19 @@ from uanet_tf.ops.graph_function import graph_function
 TOLERANCE = 1e-5  # nats and probability
 _TEXT_OUTPUTS = {"tokens", "starts", "ends", "lengths"}
 Arrays = Mapping[str, np.ndarray]
+Answer = Callable[[Arrays], dict[str, np.ndarray]]
 
 
 class ExportMismatchError(RuntimeError):
     """An exported model's answers differ from those of the model that it was made from."""
 
 
-def verify_tokens(model: Tagger, path: pathlib.Path, requests: Iterable[tuple[str, Arrays]]) -> Any:
+def verify_tokens(
+    model: Tagger,
+    path: pathlib.Path,
+    requests: Iterable[tuple[str, Arrays]],
+    answer: Answer | None = None,
+) -> Any:
     """Loads an exported model and compares its signatures with the run's model.
 
     Sample sentences are tagged all together, in another order under more padding, one by itself,
@@ -35,6 +41,7 @@ def verify_tokens(model: Tagger, path: pathlib.Path, requests: Iterable[tuple[st
       model: the run's model, with its own tables.
       path: the SavedModel.
       requests: (signature, inputs) that it must answer.
+      answer: ``reference(model)``, where it is made already.
 
     Returns:
       The loaded model.
@@ -42,7 +49,7 @@ def verify_tokens(model: Tagger, path: pathlib.Path, requests: Iterable[tuple[st
     Raises:
       ExportMismatchError: an answer differs; names signature and output.
     """
-    loaded, answer = _load(path), _reference(model)
+    loaded, answer = _load(path), answer or reference(model)
     sentences = sample_sentences(model.vocabulary)
     moved = pad([*sentences[::-1], sentences[3]])
     moved["tokens"] = np.pad(moved["tokens"], [(0, 0), (0, 3)], constant_values="zzz")
@@ -83,7 +90,12 @@ def _verify_documents(model: Tagger, loaded: Any, documents: list[list[list[str]
         compare(actual, expected, DOCUMENT)
 
 
-def verify_text(model: Tagger, path: pathlib.Path, requests: Iterable[tuple[str, Arrays]]) -> Any:
+def verify_text(
+    model: Tagger,
+    path: pathlib.Path,
+    requests: Iterable[tuple[str, Arrays]],
+    answer: Answer | None = None,
+) -> Any:
     """The same for the model that reads raw text: ``model`` tags the tokens that it found.
 
     Raises:
@@ -101,7 +113,7 @@ def verify_text(model: Tagger, path: pathlib.Path, requests: Iterable[tuple[str,
             if encoded[start:end].decode() != found["tokens"][row, column]:
                 raise ExportMismatchError(f"An offset is wrong: {text!r}, token {column}.")
     inputs = {name: found[name] for name in ("tokens", "lengths")}
-    compare(outputs, _reference(model)(inputs), "text")
+    compare(outputs, (answer or reference(model))(inputs), "text")
     for signature, request in requests:
         ask(loaded, signature, request)
     return loaded
@@ -126,8 +138,8 @@ def _load(path: pathlib.Path) -> Any:
         raise ExportMismatchError(f"{path} cannot be loaded: {error.message}") from error
 
 
-def _reference(model: Tagger) -> Callable[[Arrays], dict[str, np.ndarray]]:
-    """The answers of the run's model, from a graph of its own."""
+def reference(model: Tagger) -> Answer:
+    """The answers of the run's model, from a graph of its own, made at the first call."""
 
     @graph_function([{"tokens": TOKENS, "lengths": LENGTHS}])
     def answer(inputs: Tensors) -> Tensors:
