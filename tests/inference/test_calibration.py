@@ -10,6 +10,7 @@ from uanet_tf.inference.calibration import Calibration
 from uanet_tf.inference.decision import Decision
 from uanet_tf.inference.draft import Draft
 from uanet_tf.ops.entropy import entropy
+from uanet_tf.ops.graph_function import graph_function
 
 CLASSES = ["O", "S-PER", "S-LOC"]
 MAP = np.array([[0.5, -1.0, 0.25], [0.75, -0.5, 0.0], [1.5, 0.0, 1.0], [1.0, -2.0, -0.5]])
@@ -90,6 +91,15 @@ def test_it_is_fitted_once_a_map_is_set():
     layer.set_map(MAP)
     assert layer.is_fitted
     assert sum(w.shape.num_elements() for w in layer.weights) == Calibration.num_values
+
+
+def test_a_graph_that_awaits_a_map_follows_it():
+    layer = Calibration(CLASSES)
+    layer.await_map()
+    confidence = graph_function()(lambda: layer.confidence(decision()))
+    np.testing.assert_array_equal(confidence(), decision().confidence)
+    layer.set_map(MAP)
+    np.testing.assert_allclose(confidence(), fitted().confidence(decision()), rtol=1e-6)
 
 
 @pytest.mark.parametrize("rows", [np.zeros([3, 3]), np.full([4, 3], np.nan), np.zeros(12)])

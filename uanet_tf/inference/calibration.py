@@ -55,6 +55,7 @@ class Calibration(FittedLayer):
         self._outside = tf.constant([2 * int(name == OUTSIDE) for name in classes], tf.int32)
         self.map = self.add_weight("map", [ROWS, COLUMNS], initializer="zeros")
         self.was_fitted = self.add_weight("was_fitted", [], initializer="zeros")
+        self.is_awaited = False
 
     @property
     def is_fitted(self) -> bool:
@@ -62,8 +63,20 @@ class Calibration(FittedLayer):
         with tf.init_scope():
             return bool(self.was_fitted.numpy())
 
+    @property
+    def applies(self) -> bool:
+        """Whether a graph that is made now has a use for a map."""
+        return self.is_awaited or self.is_fitted
+
+    def await_map(self) -> None:
+        """Graphs that are made from now on follow a map that is set later.
+
+        Training makes one graph less by it: until there is a map, the confidence is p.
+        """
+        self.is_awaited = True
+
     def set_map(self, rows: np.ndarray) -> None:
-        """Sets the map, [4, 3]. Graphs that were made before there was one do without it.
+        """Sets the map, [4, 3]. Other graphs that were made before there was one do without it.
 
         Raises:
           ArgumentError: it is not [4, 3] finite numbers.
@@ -93,7 +106,8 @@ class Calibration(FittedLayer):
         logit = tf.math.log(tf.maximum(p, SMALLEST)) - tf.math.log(tf.maximum(others, SMALLEST))
         row = tf.cast(refined, tf.int32) + tf.gather(self._outside, label_ids)
         rows = tf.gather(self.map, row)  # [B, T, 3]
-        return tf.sigmoid(rows[..., 0] * logit + rows[..., 1] * uncertainty + rows[..., 2])
+        sure = tf.sigmoid(rows[..., 0] * logit + rows[..., 1] * uncertainty + rows[..., 2])
+        return tf.where(self.was_fitted > 0.0, sure, p) if self.is_awaited else sure
 
     def get_config(self):
         return {**super().get_config(), "classes": self.classes}

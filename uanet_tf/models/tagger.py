@@ -179,7 +179,7 @@ class Tagger(tf.keras.Model):
 
     def _calibrated(self, decision: Decision) -> Decision:
         """With calibrated confidence, and what it is enough for, if the run is calibrated."""
-        if not (self._options.calibrated and self.calibration.is_fitted):
+        if not (self._options.calibrated and self.calibration.applies):
             return decision
         confidence = self.calibration.confidence(decision)
         accepted = None

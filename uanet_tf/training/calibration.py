@@ -67,7 +67,8 @@ def calibrate(
     truths, answers, entropies = ([part[k] for k in order[:half]] for part in (gold, plain, totals))
     tagger.calibration.set_map(fit_map(truths, answers, entropies, task))
     tagger.acceptance.set_target(0.0, np.zeros(len(tagger.class_names)))
-    tagger.calibrated = True
+    if not (tagger.calibrated and tagger.calibration.is_awaited):
+        tagger.calibrated = True  # in new graphs
     calibrated = _tag(tagger, sentences)
     before, after = (answer_groups(gold, tagged, task) for tagged in (plain, calibrated))
     report: dict[str, Any] = {}

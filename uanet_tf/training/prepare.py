@@ -96,6 +96,7 @@ def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
     if tagger.vocabulary.bert is not None:
         hashes["bert_preset"] = hash_json(tagger.vocabulary.bert.to_dict())
     fill_embeddings(tagger, vectors)
+    tagger.calibration.await_map()
     corpus = _encode(splits["train"], "train", config.data, tagger)
     if config.decoder.refiner_context == "document":
         corpus = _with_documents(corpus, splits["train"], config.data)

@@ -45,6 +45,7 @@ def _recalibrate(
     target_by_type: bool,
 ) -> dict[str, Any]:
     model = load_model(run.path)
+    model.calibration.await_map()
     metrics = run.finished_metrics()
     if metrics is None:
         raise InputError(f"--run_dir={run.path} holds no complete run: finish its training.")
