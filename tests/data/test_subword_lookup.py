@@ -1,5 +1,4 @@
 import json
-import subprocess
 import sys
 import unicodedata
 from itertools import product
@@ -159,14 +158,3 @@ def test_tensorflow_text_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorflow_text", None)
     with pytest.raises(InputError, match="BERT needs the package tensorflow-text, which cannot be"):
         SubwordLookup(VOCABULARY)
-
-
-def test_other_taggers_do_without_tensorflow_text():
-    program = (
-        "import sys, uanet_tf.models.tagger, uanet_tf.models.build; "
-        "print({'tensorflow_text', 'keras_nlp', 'safetensors'} & set(sys.modules))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "set()"

@@ -23,8 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def call(run_dir, tmp_path, capsys):
-    """Runs export.py in this process; returns (exit code, stderr)."""
+def call_all(run_dir, tmp_path, capsys):
+    """Runs export.py in this process; returns (exit code, stdout, stderr)."""
 
     def call(*arguments, run_dir=run_dir):
         export.FLAGS.unparse_flags()
@@ -32,7 +32,18 @@ def call(run_dir, tmp_path, capsys):
         flags = [f"--run_dir={run_dir}", f"--export_dir={tmp_path / 'models'}"]
         argv = ["export.py", *flags, *arguments]
         code = runner.exit_code(export.main, export.FLAGS, argv, logging.WARNING)
-        return code, capsys.readouterr().err
+        return code, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def call(call_all):
+    """The same; returns (exit code, stderr)."""
+
+    def call(*arguments, **options):
+        code, _, err = call_all(*arguments, **options)
+        return code, err
 
     return call
 
@@ -137,28 +148,26 @@ def versions(export_dir):
 
 
 @pytest.mark.process
-def test_killed_and_done_again(run_dir, tmp_path):
+def test_killed_and_done_again(call_all, run_dir, tmp_path):
     """kill -9 while a model is being checked; the next export clears up and writes version 1."""
-    part = tmp_path / "uanet" / ".part-1"
-    with start(run_dir, tmp_path) as process:
+    models = tmp_path / "models"
+    part = models / "uanet" / ".part-1"
+    with start(run_dir, models) as process:
         while not (part / "saved_model.pb").exists():
             assert process.poll() is None
             time.sleep(0.02)
-        assert versions(tmp_path) == []
+        assert versions(models) == []
         os.kill(process.pid, signal.SIGKILL)
     assert part.exists()
-    assert versions(tmp_path) == []
-    with start(run_dir, tmp_path) as process:
-        out, err = process.communicate(timeout=900)
-    assert (process.returncode, err) == (0, "")
-    assert versions(tmp_path) == ["uanet/1", "uanet_text/1"]
+    assert versions(models) == []
+    code, out, err = call_all()
+    assert (code, err) == (0, "")
+    assert versions(models) == ["uanet/1", "uanet_text/1"]
     assert [line.split(":")[0] for line in out.splitlines()] == [
-        str(tmp_path / name) for name in versions(tmp_path)
+        str(models / name) for name in versions(models)
     ]
-    assert not list(tmp_path.glob("*/.*"))
-    model, text = (
-        tf.saved_model.load(str(tmp_path / name)) for name in ("uanet/1", "uanet_text/1")
-    )
+    assert not list(models.glob("*/.*"))
+    model, text = (tf.saved_model.load(str(models / name)) for name in versions(models))
     answers = ask(text, "serving_default", text=["Oslo met Ann"])
     of_tokens = ask(model, "serving_default", tokens=[["Oslo", "met", "Ann"]], lengths=[3])
     assert_same({name: answers[name] for name in of_tokens}, of_tokens)
