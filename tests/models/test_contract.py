@@ -31,7 +31,6 @@ SYSTEMS: dict[str, tuple[dict[str, Any], str | None]] = {
         },
         "IOB1",
     ),
-    "uanet_of_single_labels": ({}, None),
     "crf_of_single_labels": (
         {"decoder": "crf", "crf_constraints": False, "encoder_layers": 2},
         None,
@@ -48,8 +47,7 @@ SYSTEMS: dict[str, tuple[dict[str, Any], str | None]] = {
     ),
 }
 
-# What can differ with the parts of a system. The other checks are of what all models share, and are
-# made of one of each kind.
+# What can differ with the parts of a system. The other checks are of what all models share.
 OF_PARTS = (
     "check_overfits",
     "check_outputs",
@@ -60,7 +58,13 @@ OF_PARTS = (
     "check_unknown_words",
     "check_export",
 )
-ALL_CHECKS_OF = ("uanet_shared_argmax_mutual_information", "bilstm_crf", "bert_softmax")
+# The system of which all checks are made, and of which `make test` makes all but the dearest.
+FIRST = "uanet_shared_argmax_mutual_information"
+# Others without a gate and without samples, and on a BERT, which reads the sentence itself.
+MORE_CHECKS_OF = {
+    "bilstm_crf": ("check_ways_of_calling", "check_probabilities", "check_gate"),
+    "bert_softmax": ("check_ways_of_calling", "check_fresh_process"),
+}
 # Flagfiles whose model, made small, is that of another one, or differs from it only in how much is
 # dropped, or in a softmax in place of a CRF on the same states.
 LIKE = {
@@ -79,7 +83,8 @@ LIKE = {
 IN_PAIRS = ("uanet", "uanet_fast", "variational_crf")
 # Systems in which each part stands once. What others combine otherwise, `make test-all` checks.
 COVER = (
-    *ALL_CHECKS_OF,
+    FIRST,
+    *MORE_CHECKS_OF,
     "crf_of_single_labels",
     "softmax_of_words_alone",
     "seq2seq_beam",
@@ -92,8 +97,12 @@ COVER = (
     "uanet_states",
 )
 NAMES = [*SYSTEMS, *sorted(set(FLAGFILES) - set(LIKE) - set(IN_PAIRS))]
-# Of these, the one of which `make test` makes all checks but the dearest.
-FIRST = ALL_CHECKS_OF[0]
+
+
+def _checks_of(name: str) -> list[str]:
+    """In the order of ``CHECKS``."""
+    wanted = {*OF_PARTS, *MORE_CHECKS_OF.get(name, ())}
+    return [check for check in CHECKS if name == FIRST or check in wanted]
 
 
 def _is_quick(name: str, check: str) -> bool:
@@ -105,7 +114,7 @@ def _is_quick(name: str, check: str) -> bool:
 CASES = [
     pytest.param(name, check, marks=() if _is_quick(name, check) else pytest.mark.process)
     for name in NAMES
-    for check in (CHECKS if name in ALL_CHECKS_OF else OF_PARTS)
+    for check in _checks_of(name)
 ]
 
 
@@ -151,7 +160,7 @@ def make_contract(name: str, folder: Path) -> ModelContract:
 def test_names():
     assert len(FLAGFILES) > 20
     assert not set(SYSTEMS) & set(FLAGFILES)
-    assert set(OF_PARTS) < set(CHECKS)
+    assert set(OF_PARTS).union(*MORE_CHECKS_OF.values()) < set(CHECKS)
     assert set(COVER) <= set(NAMES)
 
 
