@@ -9,6 +9,9 @@ from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.layer_norm import layer_norm
 from uanet_tf.ops.linear import linear
 
+# Consumers of the dropout seed.
+_WEIGHTS, _ATTENDED, _FEEDFORWARD = range(3)
+
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class AttentionStream(tf.keras.layers.Layer):
@@ -137,7 +140,7 @@ class AttentionStream(tf.keras.layers.Layer):
             context=context,
             context_table=context_table,
             mask=mask,
-            dropout_seed=fold_in(dropout_seed, 0),
+            dropout_seed=fold_in(dropout_seed, _WEIGHTS),
             query_tokens=query_tokens,
         )
 
@@ -152,13 +155,13 @@ class AttentionStream(tf.keras.layers.Layer):
         if query_tokens is not None:
             rows = query_tokens.unblock(attended)  # [K, W]
         outputs = linear(rows, self.output_kernel, self.output_bias)
-        outputs = drop(outputs, "attention", fold_in(dropout_seed, 1))
+        outputs = drop(outputs, "attention", fold_in(dropout_seed, _ATTENDED))
         outputs += tf.reshape(residual, [-1, self.width])
         outputs = layer_norm(outputs, *self.attention_norm)
 
         hidden = tf.nn.relu(linear(outputs, self.hidden_kernel, self.hidden_bias))  # [B * T, F]
         forward = linear(hidden, self.feedforward_kernel, self.feedforward_bias)  # [B * T, W]
-        outputs += drop(forward, "feedforward", fold_in(dropout_seed, 2))
+        outputs += drop(forward, "feedforward", fold_in(dropout_seed, _FEEDFORWARD))
         outputs = layer_norm(outputs, *self.feedforward_norm)
         return outputs if query_tokens is not None else tf.reshape(outputs, tf.shape(attended))
 

@@ -10,6 +10,9 @@ from uanet_tf.ops.cross_entropy import masked_cross_entropy
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.linear import linear
 
+# Consumers of the dropout seed.
+_ATTENDED, _STATES = range(2)  # of a layer
+
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class LabelAttentionDecoder(Decoder):
@@ -119,9 +122,9 @@ class LabelAttentionDecoder(Decoder):
         """The last layer's attention scores, [N, T, C]."""
         for index, layer in enumerate(self.bilstms):
             seed = fold_in(dropout_seed, index)
-            attended = self._attend(states, index, fold_in(seed, 0))  # [N, T, H]
+            attended = self._attend(states, index, fold_in(seed, _ATTENDED))  # [N, T, H]
             inputs = tf.concat([states, attended], axis=-1)  # [N, T, 2H]
-            states = dropout(layer(inputs, mask=mask), self.dropout, fold_in(seed, 1))
+            states = dropout(layer(inputs, mask=mask), self.dropout, fold_in(seed, _STATES))
         scores = self._scores(states, self.num_layers, 1)  # [N, T, 1, C]
         return tf.squeeze(scores, axis=2)
 

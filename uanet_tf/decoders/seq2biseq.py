@@ -15,6 +15,9 @@ from uanet_tf.ops.linear import linear
 WAYS = ("backward", "forward")
 OPTIMIZERS = {"backward": "draft", "forward": "forward"}  # where there are two
 
+# Consumers of the dropout seed.
+_LABELS, _CONTEXTS = range(2)
+
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class Seq2BiseqDecoder(LabelHistoryDecoder):
@@ -101,8 +104,10 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
         return {OPTIMIZERS[way]: shared + [table[way] for table in tables] for way in WAYS}
 
     def sequence_losses(self, states, labels, mask, dropout_seed):
-        right = self._contexts("backward", labels, mask, fold_in(dropout_seed, 0))
-        left = self._contexts("forward", labels, mask, fold_in(dropout_seed, 1))
+        right = self._contexts(
+            "backward", labels, mask, fold_in(dropout_seed, WAYS.index("backward"))
+        )
+        left = self._contexts("forward", labels, mask, fold_in(dropout_seed, WAYS.index("forward")))
         contexts = {"backward": right, "forward": tf.concat([left, right], axis=-1)}
         losses = {}
         for way in WAYS:
@@ -138,14 +143,14 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
             read = tf.concat([edge, labels[:, :-1]], axis=1)
         embedded = tf.gather(self.label_embedding, read)  # [B, T, E]
         tied = tf.stack([tf.shape(mask)[0], 1, self.label_width])
-        embedded = dropout(embedded, self.dropout, fold_in(dropout_seed, 0), tied)
+        embedded = dropout(embedded, self.dropout, fold_in(dropout_seed, _LABELS), tied)
         projected = linear(embedded, self.kernels[way], self.biases[way])  # [B, T, 3U]
         projected = close_padding(tf.transpose(projected, [1, 0, 2]), tf.transpose(mask))
         kernel = tf.convert_to_tensor(self.recurrent_kernels[way])
         contexts = gru_scan(projected, kernel, reverse=way == "backward")  # [T, B, U]
         contexts = tf.transpose(contexts, [1, 0, 2])
         tied = tf.stack([tf.shape(mask)[0], 1, kernel.shape[0]])
-        return dropout(contexts, self.dropout, fold_in(dropout_seed, 1), tied)
+        return dropout(contexts, self.dropout, fold_in(dropout_seed, _CONTEXTS), tied)
 
     def _search(self, way, state_logits, mask):
         """Labels [B, T] decided one after another, from the states' part of the logits."""

@@ -12,6 +12,9 @@ from uanet_tf.ops.initializers import forget_one
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.lstm import lstm_scan
 
+# Consumers of the dropout seed.
+_LABELS, _OUTPUTS = range(2)
+
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class Seq2SeqDecoder(LabelHistoryDecoder):
@@ -77,7 +80,7 @@ class Seq2SeqDecoder(LabelHistoryDecoder):
         before = tf.pad(labels[:, :-1], [[0, 0], [1, 0]], constant_values=self.num_classes)
         embedded = tf.gather(self.label_embedding, before)  # [B, T, E]
         tied = tf.stack([batch, 1, self.label_width])
-        embedded = dropout(embedded, self.dropout, fold_in(dropout_seed, 0), tied)
+        embedded = dropout(embedded, self.dropout, fold_in(dropout_seed, _LABELS), tied)
         projected = linear(states, self.state_kernel, self.bias)  # [M, B, T, 4U]
         projected += linear(embedded, self.label_kernel)
 
@@ -87,7 +90,7 @@ class Seq2SeqDecoder(LabelHistoryDecoder):
         outputs = lstm_scan(tf.transpose(rows, [1, 0, 2]), kernel)  # d, [T, M * B, U]
         outputs = tf.transpose(outputs, [1, 0, 2])
         tied = tf.stack([samples * batch, 1, width])
-        outputs = dropout(outputs, self.dropout, fold_in(dropout_seed, 1), tied)
+        outputs = dropout(outputs, self.dropout, fold_in(dropout_seed, _OUTPUTS), tied)
         logits = linear(outputs, self.output_kernel, self.output_bias)
         return tf.reshape(logits, [samples, batch, steps, self.num_classes])
 

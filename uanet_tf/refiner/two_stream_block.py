@@ -6,6 +6,9 @@ from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.attention.attention_stream import AttentionStream
 from uanet_tf.ops.dropout import fold_in
 
+# Consumers of the dropout seed.
+_WORDS, _LABELS = range(2)
+
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class TwoStreamBlock(tf.keras.layers.Layer):
@@ -136,7 +139,7 @@ class TwoStreamBlock(tf.keras.layers.Layer):
             words,
             positions,
             mask=mask,
-            dropout_seed=fold_in(dropout_seed, 0),
+            dropout_seed=fold_in(dropout_seed, _WORDS),
             query_tokens=word_queries,
         )
         if self.label_attention is not None:
@@ -147,7 +150,7 @@ class TwoStreamBlock(tf.keras.layers.Layer):
                 context=labels,
                 context_table=label_table,
                 mask=mask,
-                dropout_seed=fold_in(dropout_seed, 1),
+                dropout_seed=fold_in(dropout_seed, _LABELS),
                 query_tokens=label_queries,
             )
         return word_state, label_state

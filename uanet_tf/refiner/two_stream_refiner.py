@@ -12,6 +12,9 @@ from uanet_tf.ops.linear import linear
 from uanet_tf.ops.sinusoid import relative_sinusoid
 from uanet_tf.refiner.two_stream_block import TwoStreamBlock
 
+# Consumers of the dropout seed.
+_WORDS, _LABELS, _STATES, _BLOCKS = range(4)  # and from the last on, one for each block
+
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class TwoStreamRefiner(tf.keras.layers.Layer):
@@ -185,8 +188,8 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         query_tokens=None,
     ):
         states = linear(words, self.word_kernel, self.word_bias)  # [B, T, W]
-        states = dropout(states, self.dropout, fold_in(dropout_seed, 0))
-        labels, label_table = self._embed(draft_probabilities, fold_in(dropout_seed, 1))
+        states = dropout(states, self.dropout, fold_in(dropout_seed, _WORDS))
+        labels, label_table = self._embed(draft_probabilities, fold_in(dropout_seed, _LABELS))
 
         sinusoids = relative_sinusoid(tf.shape(words)[1], self.width, states.dtype)  # [2T, W]
         label_states = self._first_label_states(states, labels, label_table, query_tokens)
@@ -198,14 +201,14 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
                 label_table=label_table,
                 label_state=label_states,
                 mask=mask,
-                dropout_seed=fold_in(dropout_seed, 3 + index),
+                dropout_seed=fold_in(dropout_seed, _BLOCKS + index),
                 word_queries=query_tokens if block is self.blocks[-1] else None,
                 label_queries=query_tokens,
             )
 
         if label_states is not None:
             states = tf.concat([states, label_states], axis=-1)  # [B, T, 2W] or [K, 2W]
-        states = dropout(states, self.dropout, fold_in(dropout_seed, 2))
+        states = dropout(states, self.dropout, fold_in(dropout_seed, _STATES))
         return linear(states, self.logit_kernel, self.logit_bias)
 
     def _embed(self, draft_probabilities, dropout_seed) -> tuple[tf.Tensor | None, ...]:

@@ -13,6 +13,9 @@ from uanet_tf.ops.layer_norm import layer_norm
 from uanet_tf.representation.bert_layer import BertLayer
 from uanet_tf.representation.subword_part import SUBWORDS
 
+# Consumers of the dropout seed.
+_EMBEDDED, _BLOCKS = range(2)  # and from the last on, one for each block
+
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class BertEncoder(tf.keras.layers.Layer):
@@ -133,16 +136,16 @@ class BertEncoder(tf.keras.layers.Layer):
         states += self.segment_embedding
         states = layer_norm(states, self.norm_scale, self.norm_offset, self.epsilon)
         states = dropout(
-            states, self.hidden_dropout, fold_in(dropout_seed, 0), rows=SUBWORDS
+            states, self.hidden_dropout, fold_in(dropout_seed, _EMBEDDED), rows=SUBWORDS
         )  # [N, D]
 
         wanted = None if places is None else self._numbers(places, mask)
-        for number, block in enumerate(self.blocks, 1):
+        for number, block in enumerate(self.blocks, _BLOCKS):
             states = block(
                 states,
                 real,
                 mask,
-                wanted=wanted if number == self.num_layers else None,
+                wanted=wanted if block is self.blocks[-1] else None,
                 dropout_seed=fold_in(dropout_seed, number),
             )
         return states

@@ -95,19 +95,20 @@ class BertLayer(tf.keras.layers.Layer):
         return scale, self.add_weight(f"{name}_offset", [width], initializer="zeros")
 
     def call(self, states, places, mask, wanted=None, dropout_seed=None):
-        attended = self._attention(states, places, mask, wanted, fold_in(dropout_seed, 0))
+        weights_seed, attended_seed, outer_seed = (fold_in(dropout_seed, k) for k in range(3))
+        attended = self._attention(states, places, mask, wanted, weights_seed)
         rows = SUBWORDS
         if wanted is not None:
             states, rows = tf.gather(states, wanted), WORDS  # [W, D]
         attended = linear(attended, self.output_kernel, self.output_bias)
-        attended = dropout(attended, self.hidden_dropout, fold_in(dropout_seed, 1), rows=rows)
+        attended = dropout(attended, self.hidden_dropout, attended_seed, rows=rows)
         states = self._norm(
             states + attended, self.attention_norm_scale, self.attention_norm_offset
         )
 
         inner = self._activate(linear(states, self.inner_kernel, self.inner_bias))
         outer = linear(inner, self.outer_kernel, self.outer_bias)
-        outer = dropout(outer, self.hidden_dropout, fold_in(dropout_seed, 2), rows=rows)
+        outer = dropout(outer, self.hidden_dropout, outer_seed, rows=rows)
         return self._norm(states + outer, self.norm_scale, self.norm_offset)
 
     def _attention(self, states, places, mask, wanted, seed):

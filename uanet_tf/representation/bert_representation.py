@@ -19,6 +19,9 @@ from uanet_tf.representation.bert_encoder import BertEncoder
 from uanet_tf.representation.representation import VECTORS, Representation
 from uanet_tf.representation.subword_part import subword_part
 
+# Consumers of the dropout seed.
+_READING, _VECTORS = range(2)
+
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class BertRepresentation(Representation):
@@ -123,8 +126,8 @@ class BertRepresentation(Representation):
         super().build(input_shape)
 
     def call(self, features, dropout_seed=None):
-        vectors = self.read(features, fold_in(dropout_seed, 0))[VECTORS]
-        return dropout(vectors, self.embedding_dropout, fold_in(dropout_seed, 1))
+        vectors = self.read(features, fold_in(dropout_seed, _READING))[VECTORS]
+        return dropout(vectors, self.embedding_dropout, fold_in(dropout_seed, _VECTORS))
 
     def read(self, features, dropout_seed=None):
         """Adds token_vectors [B, T, D], BERT's vector of each token."""

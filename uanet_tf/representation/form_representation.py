@@ -16,6 +16,9 @@ from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.part_seed import seed_of_batch
 from uanet_tf.representation.representation import Representation
 
+# Consumers of the dropout seed.
+_UNKNOWN, _VECTORS = range(2)
+
 
 class FormRepresentation(Representation):
     """Base of representations that are computed once per distinct token, then spread.
@@ -96,7 +99,7 @@ class FormRepresentation(Representation):
 
     def word_ids(self, features, dropout_seed=None) -> tf.Tensor:
         """Returns the ids [U] under which the words are read, some as unknown."""
-        word_ids, seed = features["form_word_ids"], fold_in(dropout_seed, 0)
+        word_ids, seed = features["form_word_ids"], fold_in(dropout_seed, _UNKNOWN)
         if seed is None or not self.unknown_word_rate:
             return word_ids
         # A part of a batch has the forms of all of it.
@@ -107,7 +110,7 @@ class FormRepresentation(Representation):
     def spread(self, vectors, features, dropout_seed=None) -> tf.Tensor:
         """Returns [B, T, D] from the vectors [U, D], with dropout of its own for each token."""
         vectors = tf.gather(vectors, features["form_index"])
-        return dropout(vectors, self.embedding_dropout, fold_in(dropout_seed, 1))
+        return dropout(vectors, self.embedding_dropout, fold_in(dropout_seed, _VECTORS))
 
     def get_config(self):
         config = super().get_config()
