@@ -1,12 +1,13 @@
 """Packs the model of a run into a few megabytes, as models that come with the package are.
 
-    python tools/pack_model.py RUN_DIR OUT_DIR DATA
+    python tools/pack_model.py RUN_DIR OUT_DIR DATA [TRAIN]
 
 Weights are rounded to 9 significant bits (float16 has 11, bfloat16 8) and stored compressed in a
 model.keras that loads as any other. The packed model tags DATA, a labelled file, beside the run's:
 the share of equal labels and both scores are printed. What `uanet tag --monitor` compares a stream
 with is taken from the packed model's answers for it: DATA is the development file. Settings that
-name files keep only the file's name.
+name files keep only the file's name. With TRAIN, the training file, the tokenizer of raw text is
+fitted to it anew: for a run of before the tokenizer learnt something.
 """
 
 import dataclasses
@@ -27,24 +28,30 @@ BITS = 9
 
 def main() -> None:
     """Packs and compares."""
-    if len(sys.argv) != 4:
+    if len(sys.argv) not in (4, 5):
         sys.exit(__doc__)
-    run_dir, out_dir, data = map(pathlib.Path, sys.argv[1:])
-    pack(run_dir, out_dir)
+    run_dir, out_dir, data, *train = map(pathlib.Path, sys.argv[1:])
+    pack(run_dir, out_dir, *train)
     watch(out_dir, data)
     compare(run_dir, out_dir, data)
 
 
-def pack(run_dir: pathlib.Path, out_dir: pathlib.Path) -> None:
+def pack(run_dir: pathlib.Path, out_dir: pathlib.Path, train: pathlib.Path | None = None) -> None:
     """Writes model.keras, config.json and metrics.json to ``out_dir``.
 
     Args:
       run_dir: a trained run.
       out_dir: where to write; made if it is missing.
+      train: the training file, for the tokenizer; None: it stays as it is.
     """
     import uanet_tf
+    from uanet_tf.data.conll import read_corpus
+    from uanet_tf.training.prepare import find_tokenizer
 
     model = uanet_tf.load_model(run_dir)
+    if train is not None:
+        tokenizer = find_tokenizer(model.settings.data, read_corpus(str(train)))
+        model.vocabulary = dataclasses.replace(model.vocabulary, tokenizer=tokenizer)
     for weight in model.trainable_weights:
         weight.assign(rounded(weight.numpy()))
     names = {
@@ -67,7 +74,8 @@ def pack(run_dir: pathlib.Path, out_dir: pathlib.Path) -> None:
                 target.writestr(member.filename, source.read(member))
     settings = json.dumps(model.settings.to_dict(), indent=2)
     (out_dir / "config.json").write_text(settings + "\n", encoding="utf-8")
-    shutil.copy(run_dir / "metrics.json", out_dir)
+    if out_dir.resolve() != run_dir.resolve():
+        shutil.copy(run_dir / "metrics.json", out_dir)
 
 
 def rounded(values: np.ndarray) -> np.ndarray:
