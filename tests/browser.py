@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -106,10 +107,10 @@ def open_browser() -> Iterator[Browser]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
 
         def pipes() -> None:
-            # Through higher numbers: 3 or 4 may be one of the four themselves.
-            high_in, high_out = os.dup2(read_commands, 60), os.dup2(write_answers, 61)
-            os.dup2(high_in, 3)
-            os.dup2(high_out, 4)
+            # By way of numbers that are free: 3 or 4 may be one of the four themselves.
+            free = [fcntl.fcntl(end, fcntl.F_DUPFD, 5) for end in (read_commands, write_answers)]
+            for number, end in enumerate(free, 3):
+                os.dup2(end, number)
 
         process = subprocess.Popen(
             [

@@ -14,6 +14,7 @@ from uanet_tf.commands.config_flags import config_from_flags, define_config_flag
 from uanet_tf.config import Config, iter_options
 from uanet_tf.data.tag_schemes import SCHEMES
 from uanet_tf.models.build import make_tagger
+from uanet_tf.training.refiner_context import with_refiner_context
 
 FLAGFILES = {path.stem: path for path in (Path(__file__).parents[2] / "configs").glob("*.flags")}
 
@@ -147,8 +148,9 @@ def contract_of(tmp_path_factory):
 
 
 def config_of(name):
+    """The settings; the contract's sentences are of no documents."""
     if name in FLAGFILES:
-        return flagfile_config(FLAGFILES[name])
+        return with_refiner_context(flagfile_config(FLAGFILES[name]), {"train": []})
     return Config().replace(**SYSTEMS[name][0])
 
 
