@@ -14,7 +14,8 @@ from tests.models.tagger_setup import (
 )
 from tests.ops.test_drafts_elsewhere import by_loops
 from uanet_tf.data.word_keys import KEYS
-from uanet_tf.models.label_refiner import _drafts_elsewhere
+from uanet_tf.models.label_refiner import ALONE, _drafts_elsewhere, _sometimes_alone
+from uanet_tf.ops.drafts_elsewhere import elsewhere_width
 
 TEXTS = [["Oslo", "is", "in", "Norway"], ["in", "Oslo"], ["Oslos", "Norway", "x"], ["Oslo"]]
 DOCUMENTS = [7, 7, 7, 9]
@@ -45,7 +46,8 @@ def test_the_refiner_reads_the_drafts_of_other_mentions(model):
     rows = np.repeat(np.arange(len(TEXTS)), mask.sum(1))
     keys = [np.array(DOCUMENTS)[rows] * 2**40 + features[name].numpy()[mask] for name in KEYS]
     p = draft.probabilities.numpy()[mask]
-    expected = by_loops(p, np.ones(len(p), bool), keys, rows)
+    documents = np.array(DOCUMENTS)[rows]
+    expected = by_loops(p, np.ones(len(p), bool), keys, rows, documents)
     found = _drafts_elsewhere(features, draft)
     np.testing.assert_allclose(found.numpy()[mask], expected, atol=1e-6)
     assert_refiner_reads(model, features, draft, found)
@@ -97,7 +99,7 @@ def test_predict_takes_documents(model):
 def test_in_training_it_reads_what_the_memory_gives(model):
     """Only the refiner, and without gradient to the drafter."""
     features, labels = make_batch(model)
-    width = len(KEYS) * (len(model.class_names) + 1)
+    width = elsewhere_width(len(model.class_names), len(KEYS))
     shape = [*features["form_index"].shape, width]
     losses = [
         model.losses(features, labels, SEED, lambda *_, value=value: tf.fill(shape, value))
@@ -108,6 +110,15 @@ def test_in_training_it_reads_what_the_memory_gives(model):
     with tf.GradientTape() as tape:
         loss = model.losses(features, labels, SEED, lambda _, p: _spread(p, shape))["refined"]
     assert all(g is None for g in tape.gradient(loss, model.drafter.trainable_variables))
+
+
+def test_a_share_of_the_training_sentences_is_read_alone():
+    given = tf.ones([2_000, 3, 4])
+    found = _sometimes_alone(given, SEED).numpy()
+    kept = found.any(axis=(1, 2))
+    assert kept.mean() == pytest.approx(1 - ALONE, abs=0.05)
+    np.testing.assert_array_equal(found, np.where(kept[:, None, None], given, 0))
+    np.testing.assert_array_equal(found, _sometimes_alone(given, SEED))
 
 
 def _spread(p, shape):

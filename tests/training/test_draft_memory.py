@@ -50,7 +50,7 @@ def test_the_last_drafts_of_the_other_sentences_are_read(corpus, in_graph):
     for seed, rows in enumerate([[2], [4, 0], [1, 3], [0, 2]]):
         tokens, drafts, found = exchange(memory, corpus, rows, seed)
         known[tokens], seen[tokens] = drafts, True
-        expected = by_loops(known, seen, keys, sentence)[tokens]
+        expected = by_loops(known, seen, keys, sentence, document)[tokens]
         np.testing.assert_allclose(found, expected, atol=1e-6)
     assert expected[0][C] > 0, "the last batch has mentions elsewhere"
 

@@ -18,3 +18,4 @@ class RefinerSeed(enum.IntEnum):
 
     WORDS = 0
     BLOCKS = 1
+    DOCUMENT = 2

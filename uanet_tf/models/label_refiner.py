@@ -12,8 +12,8 @@ from uanet_tf.inference.draft import Draft
 from uanet_tf.models.dropout_seeds import RefinerSeed
 from uanet_tf.models.parts import make_representation
 from uanet_tf.ops.cross_entropy import masked_cross_entropy
-from uanet_tf.ops.drafts_elsewhere import drafts_elsewhere
-from uanet_tf.ops.dropout import fold_in
+from uanet_tf.ops.drafts_elsewhere import drafts_elsewhere, elsewhere_width
+from uanet_tf.ops.dropout import fold_in, uniform
 from uanet_tf.ops.fill_rows import fill_rows, rows_multiple_of
 from uanet_tf.ops.precision import wide_dtype
 from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
@@ -25,6 +25,9 @@ from uanet_tf.representation.representation import (
     Representation,
 )
 from uanet_tf.row_multiple import ROW_MULTIPLE
+
+# Share of training sentences whose refiner reads no document, so that it can do without one.
+ALONE = 0.5
 
 
 class LabelRefiner(tf.keras.layers.Layer):
@@ -105,6 +108,11 @@ class LabelRefiner(tf.keras.layers.Layer):
           labels: [B, T] class ids.
           dropout_seed: [2] int32 seed of the refiner's dropout.
         """
+        if self.reads_document:
+            elsewhere = _sometimes_alone(
+                features[DRAFTS_ELSEWHERE], fold_in(dropout_seed, RefinerSeed.DOCUMENT)
+            )
+            features = {**features, DRAFTS_ELSEWHERE: elsewhere}
         words, auxiliary = self._words(features, draft, fold_in(dropout_seed, RefinerSeed.WORDS))
         logits = self.stack(
             words,
@@ -161,17 +169,27 @@ class LabelRefiner(tf.keras.layers.Layer):
         )
 
 
+def _sometimes_alone(elsewhere: tf.Tensor, dropout_seed: tf.Tensor) -> tf.Tensor:
+    """Drafts elsewhere [B, T, D], 0 in the share ``ALONE`` of the sentences."""
+    shape = tf.concat([tf.shape(elsewhere)[:1], [1, 1]], axis=0)
+    return tf.where(uniform(shape, dropout_seed) < ALONE, tf.zeros_like(elsewhere), elsewhere)
+
+
 def _drafts_elsewhere(features: Features, draft: Draft) -> tf.Tensor:
-    """[B, T, 2 (C + 1)]; 0 where no row has a document: each is then one by itself."""
+    """[B, T, D]; 0 where no row has a document: each is then one by itself."""
     p = tf.cast(draft.probabilities, tf.float32)
     shape = tf.shape(p)
-    width = len(KEYS) * (p.shape[-1] + 1)
+    width = elsewhere_width(p.shape[-1], len(KEYS))
     if DOCUMENT not in features:
         return tf.zeros([shape[0], shape[1], width])
     documents = tf.expand_dims(features[DOCUMENT], 1)  # [B, 1]
     sentences = tf.repeat(tf.range(shape[0]), shape[1])
     keys = [tf.reshape(in_document(features[name], documents), [-1]) for name in KEYS]
     found = drafts_elsewhere(
-        tf.reshape(p, [-1, p.shape[-1]]), tf.reshape(draft.mask, [-1]), keys, sentences
+        tf.reshape(p, [-1, p.shape[-1]]),
+        tf.reshape(draft.mask, [-1]),
+        keys,
+        sentences,
+        tf.repeat(features[DOCUMENT], shape[1]),
     )
     return tf.reshape(found, [shape[0], shape[1], width])

@@ -6,7 +6,11 @@ import tensorflow as tf
 
 
 def drafts_elsewhere(
-    drafts: tf.Tensor, seen: tf.Tensor, keys: Sequence[tf.Tensor], sentences: tf.Tensor
+    drafts: tf.Tensor,
+    seen: tf.Tensor,
+    keys: Sequence[tf.Tensor],
+    sentences: tf.Tensor,
+    documents: tf.Tensor,
 ) -> tf.Tensor:
     """Means of the draft distributions of tokens that share a key, and how many these are.
 
@@ -18,23 +22,37 @@ def drafts_elsewhere(
       seen: [N] booleans: whether a token has a draft; one without counts nowhere.
       keys: K times [N] int64: tokens with equal numbers are mentions of one another.
       sentences: [N] int32, the sentence of each token.
+      documents: [N] int32, the document of each.
 
     Returns:
-      [N, K (C + 1)]: for each key the mean, 0 where there is no other mention, and
-      log(1 + mentions).
+      [N, D], D of ``elsewhere_width``: for each key the mean, 0 where there is no other mention,
+      and log(1 + mentions); last 1 where the document has other sentences, else 0, so that a word
+      that is only here differs from a sentence by itself.
     """
     weights = tf.cast(tf.expand_dims(seen, 1), drafts.dtype)
     # By selection: a value without a draft, even NaN, does not reach the sums.
     drafts = tf.where(tf.expand_dims(seen, 1), drafts, tf.zeros([], drafts.dtype))
     values = tf.concat([drafts, weights], axis=1)  # [N, C + 1]
-    return tf.concat([_elsewhere(values, key, sentences) for key in keys], axis=1)
+    found = [_of_mentions(_elsewhere(values, key, sentences)) for key in keys]
+    others = _elsewhere(weights, documents, sentences) > 0.0
+    return tf.concat([*found, tf.cast(others, drafts.dtype)], axis=1)
+
+
+def elsewhere_width(num_classes: int, num_keys: int) -> int:
+    """D, the numbers that ``drafts_elsewhere`` gives a token."""
+    return num_keys * (num_classes + 1) + 1
 
 
 def _elsewhere(values: tf.Tensor, key: tf.Tensor, sentences: tf.Tensor) -> tf.Tensor:
+    """Sums of values [N, D] over the tokens of other sentences with the same key, [N, D]."""
     _, mention = tf.unique(key)
     rows = tf.cast(tf.reduce_max(tf.concat([sentences, [0]], axis=0)), tf.int64) + 1
     _, own = tf.unique(tf.cast(mention, tf.int64) * rows + tf.cast(sentences, tf.int64))
-    sums = _sum(values, mention) - _sum(values, own)
+    return _sum(values, mention) - _sum(values, own)
+
+
+def _of_mentions(sums: tf.Tensor) -> tf.Tensor:
+    """Sums [N, C + 1] to means and log(1 + mentions)."""
     # Whole numbers, so that the differences are exact.
     counts = sums[:, -1:]
     means = tf.where(counts > 0.0, sums[:, :-1] / tf.maximum(counts, 1.0), 0.0)

@@ -62,6 +62,7 @@ class DraftMemory(tf.Module):
             tf.gather(self.seen, read),
             [tf.gather(key, read) for key in self._keys],
             tf.gather(self._sentence, read),
+            tf.gather(self._document, read),
         )
         found = tf.gather(elsewhere, tf.searchsorted(read, tokens))
         shape = tf.concat([tf.shape(drafts)[:2], [tf.shape(found)[1]]], axis=0)
