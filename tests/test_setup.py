@@ -27,10 +27,15 @@ REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "requirements.lock")
 NEXT_REQUIREMENTS = ("requirements-next.txt", "requirements-next.lock")
 
 
+def outside_environment() -> dict[str, str]:
+    """Without what a ``make`` that runs the tests hands down, such as its NEXT=1."""
+    dropped = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PYTHON", "VENV", "NEXT")
+    return {key: value for key, value in os.environ.items() if key not in dropped}
+
+
 def run_make(folder: Path, *arguments: str, path: str | None = None):
     # What an outer make hands down (its flags, PYTHON, VENV) is not what is tested here.
-    dropped = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PYTHON", "VENV", "NEXT")
-    environment = {key: value for key, value in os.environ.items() if key not in dropped}
+    environment = outside_environment()
     if path is not None:
         environment["PATH"] = path
     elif not arguments:
@@ -240,7 +245,7 @@ def run_ci(folder: Path, makefile: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
+        env=outside_environment() | {"PATH": f"{folder}:{os.environ['PATH']}"},
     )
 
 
