@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from uanet_tf.metrics.bootstrap import f1_interval
+from uanet_tf.metrics.bootstrap import f1_difference_error, f1_interval
 
 
 def test_an_interval_of_accuracy_is_that_of_a_share():
@@ -40,3 +40,18 @@ def test_sentences_without_items_change_nothing():
     assert f1_interval(padded) == f1_interval(counts)
     with pytest.raises(ValueError, match="no items"):
         f1_interval(padded[3:])
+
+
+def test_the_error_of_a_difference_is_that_of_its_formula():
+    """Accuracy: the difference of a sentence is 1, 0 or -1, so its variance is known."""
+    left, right = np.repeat([[1, 0], [0, 1], [1, 1], [0, 0]], [60, 40, 200, 100], axis=0).T
+    ones = np.ones_like(left)
+    counts = [np.stack([side, ones, ones], axis=1) for side in (left, right)]
+    expected = 100 * np.sqrt(((60 + 40) / 400 - (20 / 400) ** 2) / 400)
+    assert f1_difference_error(*counts, samples=4000) == pytest.approx(expected, rel=0.05)
+
+
+def test_equal_labels_differ_by_nothing():
+    counts = np.array([[1, 2, 1], [0, 1, 1], [2, 2, 2]])
+    assert f1_difference_error(counts, counts) == 0.0
+    assert f1_difference_error(0 * counts, 0 * counts) == 0.0

@@ -5,8 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from uanet_tf.metrics.randomization import approximate_randomization, sentence_counts
+from uanet_tf.metrics.randomization import approximate_randomization
 from uanet_tf.metrics.scoring import score_systems
+from uanet_tf.metrics.sentence_counts import sentence_counts
 
 GOLD = [["B-PER", "I-PER", "O"], ["O"], ["B-LOC", "O", "B-ORG"]]
 GIVEN = [["B-PER", "O", "O"], ["B-LOC"], ["S-LOC", "O", "B-ORG"]]

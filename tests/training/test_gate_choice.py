@@ -8,8 +8,12 @@ import pytest
 from uanet_tf.training import gate_choice
 from uanet_tf.training.gate_choice import choose_threshold, warn_of_cost, warn_of_empty
 
-GOLD = ["B-PER", "O", "B-LOC", "O"]
-NATS = [0.9, 0.4, 0.6, 0.1]
+# Of each token: gold, draft and refined label, nats.
+RIGHT = ("B-PER", "B-PER", "B-PER", 0.1)
+MENDED = ("B-PER", "O", "B-PER", 0.9)
+SPOILT = ("B-PER", "B-PER", "O", 0.6)
+MENDED_BELOW = ("B-PER", "O", "B-PER", 0.3)
+SHUT = math.ceil(1000 * math.log(3)) / 1000
 
 
 @pytest.fixture
@@ -21,65 +25,71 @@ def warnings(monkeypatch):
     return said
 
 
-def choose(monkeypatch, draft, refined, *, costs=(), threshold=0.35) -> float:
-    """What is chosen for one sentence; ``costs``: what the model loses from some Gamma on."""
+def choose(monkeypatch, *tokens, threshold=0.35, spoils_from=math.inf) -> float:
+    """What is chosen for sentences of one token: pairs of a token and how many of it.
+
+    spoils_from: from this Gamma on the model itself, whose gate decides before contradictions are
+    resolved, labels everything as nothing.
+    """
+    rows = [token for token, times in tokens for _ in range(times)]
     tagger = SimpleNamespace(threshold=threshold, class_names=["O", "S-PER", "S-LOC"])
-    answer = SimpleNamespace(draft_labels=draft, refined_labels=refined, uncertainty=NATS)
-    sentence = SimpleNamespace(labels=GOLD)
-    monkeypatch.setattr(gate_choice, "tag_in_context", lambda *_: [(sentence, answer)])
 
-    def score_corpus(tagger, *_):
-        def right(labels):
-            return 25.0 * sum(a == b for a, b in zip(labels, GOLD, strict=True))
+    def tag_in_context(tagger, sentences):
+        for sentence, (_, draft, refined, nats) in zip(sentences, rows, strict=True):
+            label = refined if nats > tagger.threshold else draft
+            yield (
+                sentence,
+                SimpleNamespace(
+                    labels=["O"] if tagger.threshold >= spoils_from else [label],
+                    draft_labels=[draft],
+                    refined_labels=[refined],
+                    uncertainty=[nats],
+                ),
+            )
 
-        gated = [
-            r if u > tagger.threshold else d for d, r, u in zip(draft, refined, NATS, strict=True)
-        ]
-        lost = sum(points for least, points in costs if tagger.threshold >= least)
-        return {"f1": right(gated) - lost, "draft_f1": right(draft)}
-
-    monkeypatch.setattr(gate_choice, "score_corpus", score_corpus)
-    assert choose_threshold(tagger, [sentence], "ner") == tagger.threshold
+    monkeypatch.setattr(gate_choice, "tag_in_context", tag_in_context)
+    sentences = [SimpleNamespace(labels=[gold]) for gold, *_ in rows]
+    assert choose_threshold(tagger, sentences, "ner") == tagger.threshold
     return tagger.threshold
 
 
-# The refiner is right at 0.9 nats and wrong at 0.6 and 0.4.
-DRAFT, REFINED = ["O", "O", "B-LOC", "O"], ["B-PER", "B-PER", "O", "O"]
-SHUT = math.ceil(1000 * math.log(3)) / 1000
-
-
-def test_the_best_threshold_is_taken(monkeypatch, warnings):
-    assert 0.6 <= choose(monkeypatch, DRAFT, REFINED) < 0.9
+def test_a_better_gamma_is_taken_where_the_difference_is_clear(monkeypatch, warnings):
+    """Wrong at 0.6 nats, right at 0.9: thirty times each of a hundred tokens is no chance."""
+    chosen = choose(monkeypatch, (RIGHT, 40), (MENDED, 30), (SPOILT, 30))
+    assert 0.6 <= chosen < 0.9
     assert not warnings
 
 
-@pytest.mark.parametrize(("lost", "chosen"), [(0.04, 0.7), (0.06, 0.35)])
-def test_the_larger_of_two_that_are_as_good(monkeypatch, lost, chosen):
-    """0.35 and 0.7 refine the same; the model loses a little at 0.7 and much at the swept one."""
-    monkeypatch.setattr(gate_choice, "tune_threshold", lambda *_, **__: 0.8)
-    costs = [(0.7, lost), (0.8, 5.0)]
-    refined = ["B-PER", "O", "B-LOC", "O"]
-    assert choose(monkeypatch, DRAFT, refined, costs=costs) == chosen
+def test_gamma_stays_where_the_difference_may_be_chance(monkeypatch, warnings):
+    """1 of 100 tokens spoilt at 0.6 nats has a standard error as large as itself."""
+    assert choose(monkeypatch, (RIGHT, 69), (MENDED, 30), (SPOILT, 1)) == 0.35
+    assert not warnings
 
 
-def test_a_refiner_that_only_spoils_shuts_the_gate(monkeypatch, warnings):
-    assert choose(monkeypatch, GOLD, ["O"] * 4) == SHUT
+def test_a_smaller_gamma_is_taken_where_it_is_clearly_better(monkeypatch):
+    assert choose(monkeypatch, (RIGHT, 50), (MENDED_BELOW, 30), (MENDED, 20)) < 0.3
+
+
+def test_a_gamma_that_costs_is_not_kept_however_little_is_known(monkeypatch, warnings):
+    """One token of 100 spoilt is within chance, but more than 0.05 points."""
+    assert choose(monkeypatch, (RIGHT, 99), (SPOILT, 1)) == SHUT
     assert len(warnings) == 1
     assert "the gate stays shut (--threshold=1.099, ln C)" in warnings[0]
 
 
-def test_the_gate_is_shut_if_the_model_loses_by_it_after_all(monkeypatch, warnings):
-    assert choose(monkeypatch, DRAFT, REFINED, costs=[(0.0, 25.1)]) == SHUT
-    assert len(warnings) == 1
+def test_the_model_itself_is_scored(monkeypatch):
+    """A sweep of single tokens cannot see what the model loses at 0.6 nats and above."""
+    tokens = (RIGHT, 40), (MENDED, 30), (SPOILT, 30)
+    assert choose(monkeypatch, *tokens, spoils_from=0.6) == 0.35
 
 
-def test_a_gamma_that_no_token_reaches_is_not_scored(monkeypatch, warnings):
-    assert 0.6 <= choose(monkeypatch, DRAFT, REFINED, threshold=2.0) < 0.9
+def test_a_gamma_that_no_token_reaches_is_not_kept(monkeypatch, warnings):
+    assert choose(monkeypatch, (RIGHT, 50), (MENDED, 50), threshold=2.0) < 0.9
     assert not warnings
 
 
 def test_without_disagreement_nothing_changes(monkeypatch, warnings):
-    assert choose(monkeypatch, GOLD, GOLD) == 0.35
+    assert choose(monkeypatch, (RIGHT, 3)) == 0.35
     assert not warnings
 
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from uanet_tf.config import load_config
 from uanet_tf.data.conll import read_corpus
-from uanet_tf.metrics.randomization import approximate_randomization, sentence_counts
+from uanet_tf.metrics.randomization import approximate_randomization
+from uanet_tf.metrics.sentence_counts import sentence_counts
 
 
 def differences_from_first(
