@@ -294,10 +294,12 @@ def main(run_dirs: list[str], write: Callable[[str], Any] = sys.stdout.write) ->
     found = [measure(run_dir) for run_dir in run_dirs]
     for name in found[0]:
         write(f"\n| {name} | mean | sd |\n| --- | --- | --- |\n")
-        for figure in found[0][name]:
-            values = [run[name][figure] for run in found]
+        for figure in dict.fromkeys(figure for run in found for figure in run[name]):
+            # No token is above Gamma where the gate is shut.
+            values = [run[name][figure] for run in found if figure in run[name]]
+            runs = "" if len(values) == len(found) else f", {len(values)} of the runs"
             sd = f"{np.std(values, ddof=1):.2f}" if len(values) > 1 else "-"
-            write(f"| {figure} | {np.mean(values):.2f} | {sd} |\n")
+            write(f"| {figure}{runs} | {np.mean(values):.2f} | {sd} |\n")
 
 
 if __name__ == "__main__":

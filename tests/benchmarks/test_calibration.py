@@ -10,6 +10,7 @@ from benchmarks.calibration import (
     errors,
     joined,
     least_errors,
+    main,
     of_entities,
     splits,
 )
@@ -82,3 +83,12 @@ def test_drawn_sentences_bring_all_their_entities():
     for number in range(50):
         assert places[group == number].tolist() in ([0, 1], [], [3, 4, 5])
     assert set(places) == {0, 1, 3, 4, 5}
+
+
+def test_a_run_with_a_shut_gate_has_no_token_above_gamma(monkeypatch):
+    found = {"a": {"tokens": 1.0}, "b": {"tokens": 2.0, "tokens above Gamma": 5.0}}
+    monkeypatch.setattr("benchmarks.calibration.measure", lambda run: {"dev": found[run]})
+    lines = []
+    main(["a", "b"], lines.append)
+    assert "| tokens | 1.50 | 0.71 |\n" in lines
+    assert "| tokens above Gamma, 1 of the runs | 5.00 | - |\n" in lines

@@ -12,6 +12,9 @@ from uanet_tf.ops.linear import linear
 
 # Consumers of the dropout seed.
 _ATTENDED, _STATES = range(2)  # of a layer
+# Labels start nearly alike (released code): what is attended to is added to the states,
+# and would drown them.
+_LABEL_SCALE = 0.0025
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -87,7 +90,7 @@ class LabelAttentionDecoder(Decoder):
         self.label_embedding = self.add_weight(
             name="label_embedding",
             shape=[self.num_classes, width],
-            initializer=tf.keras.initializers.RandomNormal(stddev=1.0),
+            initializer=tf.keras.initializers.RandomUniform(-_LABEL_SCALE, _LABEL_SCALE),
         )
         self.query_kernels, self.key_kernels, self.value_kernels, self.bilstms = [], [], [], []
         for index in range(self.num_layers):
