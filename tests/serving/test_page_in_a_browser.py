@@ -94,6 +94,26 @@ def test_the_acceptance_slider_and_the_keyboard(page):
     )
 
 
+def test_the_acceptance_slider_starts_where_the_run_accepts(page):
+    ask(page, "the Chelsea Wanderers")
+    page.wait_for("document.querySelectorAll('#sentences .token').length > 0")
+
+    def begin(confidence, accepted):
+        page.run(
+            f"Object.assign(answer.sentences[0].own, {{labels: ['S-ORG', 'S-PER', 'O'], "
+            f"confidence: {confidence}, accepted: {accepted}}}); useOwnGamma()"
+        )
+        return page.run("document.getElementById('accept').value")
+
+    before = page.run("document.getElementById('accept').value")
+    assert begin([0.957, 0.9, 1], "undefined") == before
+    assert begin([0.957, 0.9, 1], "[true, false, false]") == "0.95"
+    # With a threshold per type the less sure one may be the accepted one.
+    assert begin([0.7, 0.9, 1], "[true, false, false]") == "0.95"
+    move(page, "accept", 0.6)
+    assert begin([0.99, 0.9, 1], "[true, false, false]") == "0.6"
+
+
 def test_errors_are_one_sentence(page):
     ask(page, "a " * 5000)
     page.wait_for("!document.getElementById('message').hidden")

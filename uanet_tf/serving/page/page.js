@@ -14,6 +14,7 @@ let models = [];
 let answer = null; // {name, version, sentences, gate, gamma, chunks}
 let asked = 0; // number of the latest question: answers to older ones are dropped
 let timer = 0;
+let acceptMoved = false; // by hand: it then stays
 
 // ---------------------------------------------------------------- the server
 
@@ -128,7 +129,16 @@ function useOwnGamma() {
   $("gamma-value").textContent = known ? `${answer.gamma.toFixed(2)} nats, its own` : "its own";
   $("gamma-row").hidden = !answer.gate;
   $("no-gamma").hidden = answer.gate;
+  if (!acceptMoved) startAtPromise();
   show();
+}
+
+function startAtPromise() {
+  // Where the run itself accepts, as far as these entities tell. With a threshold per type there may be no such place.
+  const spans = answer.sentences.flatMap(({ own }) => entities(own)).filter(({ promised }) => promised !== undefined);
+  const part = (is) => spans.filter(({ promised }) => promised === is).map(({ confidence }) => confidence);
+  const least = Math.floor(100 * Math.min(...part(true))) / 100;
+  if (least <= 1 && least > Math.max(0, ...part(false))) $("accept").value = least;
 }
 
 function ownGamma() {
@@ -385,7 +395,7 @@ $("text").addEventListener("keydown", (event) => {
 $("model").addEventListener("change", chooseModel);
 $("gamma").addEventListener("input", moveGamma);
 $("own-gamma").addEventListener("click", useOwnGamma);
-$("accept").addEventListener("input", show);
+$("accept").addEventListener("input", () => { acceptMoved = true; show(); });
 $("sentences").addEventListener("focusin", detail);
 $("sentences").addEventListener("click", (event) => { if (event.target.focus) event.target.focus(); detail(event); });
 $("sentences").addEventListener("keydown", walk);
