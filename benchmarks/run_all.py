@@ -25,6 +25,9 @@ def main() -> None:
     """Runs every benchmark and writes the page."""
     parser = make_parser("run_all", __doc__)
     parser.add_argument("--quick", action="store_true", help="few sentences, few repeats")
+    parser.add_argument(
+        "--memory", action="store_true", help="memory of 10,000 long sentences, not of 100: 16 min"
+    )
     parser.add_argument("--out", default=str(ROOT / "docs" / "benchmarks.md"))
     parser.add_argument("--trained", action="append", default=[], metavar="NAME:RUN:FILE[:RUN]")
     arguments = parser.parse_args()
@@ -34,7 +37,7 @@ def main() -> None:
     out = pathlib.Path(arguments.out)
     before = measure.matmul_rate()
     parts = []
-    for part in _sections(arguments.quick, own, out.parent / "figures"):
+    for part in _sections(arguments.quick, own, out.parent / "figures", arguments.memory):
         parts.append(part)
         sys.stderr.write(f"{datetime.datetime.now():%H:%M:%S} {part.splitlines()[0]}\n")
     after = measure.matmul_rate()
@@ -50,7 +53,7 @@ def main() -> None:
 
 
 def _sections(
-    quick: bool, own: list[tuple[str, list[str]]], figures: pathlib.Path
+    quick: bool, own: list[tuple[str, list[str]]], figures: pathlib.Path, memory: bool
 ) -> Iterator[str]:
     from benchmarks import (
         decoding,
@@ -131,7 +134,7 @@ def _sections(
 
     yield "## Memory and start-up"
     run_dir = own[-1][1][0] if own else corpora[1].run_dir
-    yield resources.table(run_dir, count=100 if quick else resources.COUNT)
+    yield resources.table(run_dir, count=resources.COUNT if memory else 100)
 
 
 def _own(parser: argparse.ArgumentParser, text: str) -> tuple[str, list[str]]:

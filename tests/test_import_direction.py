@@ -42,6 +42,7 @@ STEPS = (
         "spark_tag",
         "data.check",
         "data.sample_corpus",
+        "evaluation.calibrate",
         "evaluation.compare",
         "__main__",
     },

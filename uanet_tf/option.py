@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from uanet_tf.errors import InputError
@@ -25,6 +26,7 @@ def option(
     below: float | None = None,
     commands: tuple[str, ...] | None = None,
     optimizer: str | None = None,
+    needs: Mapping[str, tuple[Any, ...]] | None = None,
 ) -> Any:
     """A documented field: ``low <= value <= high`` and ``value < below`` where given.
 
@@ -37,6 +39,8 @@ def option(
       below: what the value must be smaller than.
       commands: names of the commands that have it as a flag; None: all.
       optimizer: it is a setting of the optimizer of this name only, see ``Tagger.variable_groups``.
+      needs: other settings, and the values with which this one is read; (): any that is not empty,
+        0 or False.
     """
     return dataclasses.field(
         default=default,
@@ -48,13 +52,14 @@ def option(
             "below": below,
             "commands": commands,
             "optimizer": optimizer,
+            "needs": needs or {},
         },
     )
 
 
-def rate(default: float, help: str) -> Any:
+def rate(default: float, help: str, **more: Any) -> Any:
     """A rate of dropout or decay, at least 0 and below 1."""
-    return option(default, help, low=0.0, below=1.0)
+    return option(default, help, low=0.0, below=1.0, **more)
 
 
 def count(default: int, help: str, low: int = 1, high: int = MAX_COUNT) -> Any:

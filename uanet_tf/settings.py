@@ -60,12 +60,17 @@ class DataConfig:
     word_vectors: str = option(
         "", "Pretrained vectors: GloVe or fastText text (.txt .vec .gz) or word2vec (.bin)."
     )
-    scale_vectors: bool = option(False, "Divide vectors by their standard deviation (their code).")
+    scale_vectors: bool = option(
+        False,
+        "Divide vectors by their standard deviation (their code).",
+        needs={"word_vectors": ()},
+    )
     vector_words: str = option(
         "data",
         "Which words keep a pretrained vector: those of the training data (data) or all of the "
         "file, so that words unseen in training are known when tagging (all).",
         choices=("data", "all"),
+        needs={"word_vectors": ()},
     )
     min_word_count: int = _count(1, "Training words rarer than this share the unknown word.")
     batch_size: int = _count(10, "Sentences in a training batch (released code: 10).")
@@ -178,16 +183,19 @@ class DecoderConfig:
         "all",
         "Layers in which the label stream attends: all (Eq. 8), or the last (released code).",
         choices=("all", "last"),
+        needs={"label_input": ("expected", "argmax")},
     )
     label_residual: str = option(
         "labels",
         "What the first label stream is added to: draft labels (Eq. 8), words, none (their code).",
         choices=("labels", "words", "none"),
+        needs={"label_input": ("expected", "argmax")},
     )
     label_attention: str = option(
         "all",
         "Whose draft labels a token attends to: all (Eq. 7), or the others' only (ours).",
         choices=("all", "others"),
+        needs={"label_input": ("expected", "argmax")},
     )
     refiner_embeddings: str = option(
         "own",

@@ -49,11 +49,14 @@ class TrainingConfig:
     drafter_learning_rate: float = option(
         0.015, "Initial learning rate of the drafter (paper: 0.015; WSJ: 0.2).", low=0.0
     )
-    drafter_momentum: float = _rate(0.9, "Momentum of SGD (released code: 0.9).")
+    drafter_momentum: float = _rate(
+        0.9, "Momentum of SGD (released code: 0.9).", needs={"drafter_optimizer": ("sgd",)}
+    )
     drafter_decay: float = option(
         0.05,
         "Inverse-time decay of the drafter's rate: lr / (1 + decay * epoch) (released code: 0.05).",
         low=0.0,
+        needs={"drafter_schedule": ("inverse_time",)},
     )
     drafter_schedule: str = option(
         "inverse_time",
@@ -149,4 +152,5 @@ class TrainingConfig:
     target_by_type: bool = option(
         False,
         "Promise --target_precision for each type by itself, each with a threshold of its own.",
+        needs={"target_precision": ()},
     )

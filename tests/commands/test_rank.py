@@ -1,9 +1,12 @@
 """``uanet rank``, with a model of a few lines."""
 
+import copy
 import json
 
+import numpy as np
 import pytest
 
+import uanet_tf
 from uanet_tf.annotation.formats import FORMATS, read_annotations
 from uanet_tf.commands import rank
 
@@ -36,9 +39,21 @@ def test_text_without_duplicates(ranked):
     assert ranked("--to=text", "--diverse", "--by=sum") == "P3 Q4\np0 X2 x\np0 q1 x\nx x x\n"
 
 
-def test_mutual_information_is_asked_of_the_model(ranked, model):
-    ranked("--by=mutual_information")
-    assert model.uncertainty == "mutual_information"
+def test_mutual_information_is_scored_by_a_model_of_its_own(ranked, model, monkeypatch):
+    """The gate compares Gamma with the uncertainty: labels would be other ones."""
+    scoring = copy.copy(model)
+    scoring.tag_batch = lambda tokens, lengths, documents=None: {
+        **model.tag_batch(tokens, lengths),
+        "uncertainty": np.where(tokens == "x", 0.9, 0.0),
+    }
+    models = [model, scoring]
+    monkeypatch.setattr(uanet_tf, "load_model", lambda *_, **__: models.pop(0))
+    answers = [
+        json.loads(line) for line in ranked("--by=mutual_information", "--top=1").splitlines()
+    ]
+    assert scoring.uncertainty == "mutual_information" != vars(model).get("uncertainty")
+    assert [(answer["text"], answer["score"]) for answer in answers] == [("x x x", 0.9)]
+    assert max(answers[0]["uncertainty"]) < 0.9
 
 
 @pytest.mark.parametrize("tool", FORMATS)

@@ -49,6 +49,11 @@ def test_bert_has_an_optimizer_of_its_own():
     assert set(make_model(decoder="softmax").variable_groups()) == {"draft", "bert"}
 
 
+def test_a_rate_of_0_is_read():
+    config = small(Config().replace(**BERT)).replace(bert_learning_rate=0.0)
+    make_tagger(config, make_vocabulary(SENTENCES, "IOB2"), ["bert_learning_rate"])
+
+
 def test_the_draft_trains_bert_and_the_refiner_does_not():
     model = make_model()
     of_draft = gradients(model, "draft")

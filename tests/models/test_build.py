@@ -3,7 +3,7 @@
 import pytest
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
-from uanet_tf.config import Config
+from uanet_tf.config import Config, iter_options
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import check_parts, make_tagger
 
@@ -27,6 +27,7 @@ UNREAD = [
     ("refiner_learning_rate", {"decoder": "softmax"}),
     ("threshold", {"decoder": "crf"}),
     ("tune_threshold", {"decoder": "crf", "tune_threshold": True}),
+    ("distill_samples", {"decoder": "crf", "distill_samples": 16}),
 ]
 
 
@@ -36,11 +37,46 @@ def test_a_setting_that_nothing_reads_is_refused(name, settings):
         build([name], **settings)
 
 
+NEEDS = [
+    ("drafter_momentum", {"drafter_optimizer": "adam"}, "--drafter_optimizer=adam"),
+    ("drafter_decay", {"drafter_schedule": "linear"}, "--drafter_schedule=linear"),
+    ("label_layers", {"label_input": "none"}, "--label_input=none"),
+    ("label_residual", {"label_input": "none"}, "--label_input=none"),
+    ("label_attention", {"label_input": "none"}, "--label_input=none"),
+    ("scale_vectors", {"scale_vectors": True}, "--word_vectors="),
+    ("vector_words", {"vector_words": "all"}, "--word_vectors="),
+    ("target_by_type", {"target_by_type": True}, "--target_precision=0.0"),
+]
+
+
+@pytest.mark.parametrize(("name", "settings", "other"), NEEDS, ids=[case[0] for case in NEEDS])
+def test_a_setting_that_another_makes_superfluous_is_refused(name, settings, other):
+    with pytest.raises(InputError, match=f"--{name} is not read with {other}: leave it out"):
+        build([name], **settings)
+    build([], **settings)
+
+
+def test_every_condition_names_settings_and_their_values():
+    settings = {field.name: field for _, field, _ in iter_options(Config())}
+    conditions = [field.metadata["needs"] for field in settings.values()]
+    assert sum(map(bool, conditions)) == len(NEEDS)
+    for name, values in (pair for needs in conditions for pair in needs.items()):
+        assert set(values) <= set(settings[name].metadata["choices"] or ())
+
+
+def test_one_pass_by_a_head_that_is_not_trained_is_refused():
+    with pytest.raises(InputError, match="--sampling=distilled needs a trained head"):
+        build(sampling="distilled", distill_samples=0)
+
+
 def test_what_is_read_is_taken_and_what_was_not_typed_is_not_asked_about():
     read = ["word_width", "refiner_layers", "recurrent_dropout", "decoder", "threshold", "epochs"]
     read += ["num_samples", "refiner_learning_rate", "drafter_learning_rate", "l2", "train_path"]
     build(read)
     build(["crf_constraints", "decoder"], decoder="crf", refiner_layers=3)
+    build(["distill_samples"], decoder="crf", distill_samples=0)
+    read = {"drafter_optimizer": "sgd", "drafter_schedule": "inverse_time"}
+    build(["drafter_momentum", "drafter_decay", "label_layers"], **read)
 
 
 BERT = {"representation": "bert", "bert_preset": "a_folder"}

@@ -37,9 +37,10 @@ def softmax(logits):
 def reference(states, logits, values):
     plain = entropy(softmax(logits))
     weight = np.clip((plain - CERTAIN) / (UNCERTAIN - CERTAIN), 0, 1)[..., np.newaxis]
-    outputs = weight * (np.tanh(states @ values[0] + values[1]) @ values[2] + values[3])
-    p = softmax(logits + outputs[..., :-1])
-    return p, entropy(p) / (1 + np.exp(-outputs[..., -1])), weight[..., 0]
+    outputs = np.tanh(states @ values[0] + values[1]) @ values[2] + values[3]
+    p = softmax(logits + weight * outputs[..., :-1])
+    share = weight[..., 0] / (1 + np.exp(-outputs[..., -1]))
+    return p, entropy(p) * share, weight[..., 0]
 
 
 def test_against_numpy():

@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.masking import is_right_padded, key_bias, masked_mean, sequence_mask
+from uanet_tf.ops.masking import is_right_padded, key_bias, sequence_mask
 
 
 def test_sequence_mask():
@@ -40,30 +40,6 @@ def test_is_right_padded(row, expected):
 def test_is_right_padded_of_one_or_no_position():
     assert bool(is_right_padded(tf.constant([[False], [True]])))
     assert bool(is_right_padded(tf.zeros([2, 0], tf.bool)))
-
-
-def test_masked_mean():
-    values = tf.constant([[1.0, 2.0, np.nan], [4.0, np.inf, np.nan], [np.nan] * 3])
-    mask = sequence_mask([2, 1, 0], 3)
-    assert float(masked_mean(values, mask)) == pytest.approx(7 / 3)
-    np.testing.assert_allclose(masked_mean(values, mask, axis=1), [1.5, 4.0, 0.0])
-    assert float(masked_mean(values[2:], mask[2:])) == 0.0
-    assert float(masked_mean(values[:1, :2], None)) == 1.5
-
-
-def test_masked_mean_of_features():
-    values = tf.reshape(tf.range(12.0), [2, 3, 2])
-    mask = sequence_mask([3, 1], 3)
-    np.testing.assert_allclose(masked_mean(values, mask, axis=1), [[2, 3], [6, 7]])
-    np.testing.assert_allclose(masked_mean(values, mask, axis=[0, 1]), [3, 4])
-
-
-def test_gradient_of_masked_mean_at_padding():
-    values = tf.constant([[1.0, np.nan]])
-    with tf.GradientTape() as tape:
-        tape.watch(values)
-        mean = masked_mean(values, sequence_mask([1], 2))
-    np.testing.assert_array_equal(tape.gradient(mean, values), [[1.0, 0.0]])
 
 
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float16, tf.bfloat16])

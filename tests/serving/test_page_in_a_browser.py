@@ -110,8 +110,11 @@ def test_the_acceptance_slider_starts_where_the_run_accepts(page):
     assert begin([0.957, 0.9, 1], "[true, false, false]") == "0.95"
     # With a threshold per type the less sure one may be the accepted one.
     assert begin([0.7, 0.9, 1], "[true, false, false]") == "0.95"
+    assert begin([0.92, 0.9, 1], "[false, false, false]") == "0.93"
     move(page, "accept", 0.6)
     assert begin([0.99, 0.9, 1], "[true, false, false]") == "0.6"
+    page.run("document.getElementById('model').dispatchEvent(new Event('change'))")
+    assert begin([0.99, 0.9, 1], "[true, false, false]") == "0.99"
 
 
 def test_errors_are_one_sentence(page):

@@ -10,6 +10,7 @@ from uanet_tf.config import Config
 from uanet_tf.data.encoded_corpus import encode_corpus
 from uanet_tf.metrics.nearness import compare_with_samples, nearness_text
 from uanet_tf.models.build import make_tagger
+from uanet_tf.tagging.sentence_stream import tag
 from uanet_tf.training import distillation
 from uanet_tf.training.distillation import distill, teach
 
@@ -97,3 +98,25 @@ def test_of_two_corpora_each_is_half(trained, monkeypatch):
         for number in (0, 1)
     ]
     assert np.abs(masks[0] - masks[1]).max() > 1e-4
+
+
+def test_gates_are_compared_by_the_uncertainty_that_they_read(trained):
+    """Gamma is compared with the mutual information, where the run's gate does so."""
+    tagger, sentences, corpus = trained
+    distill(tagger.drafter, [corpus], num_samples=4, seed=1)
+    before = tagger.options
+    try:
+        tagger.set_options(uncertainty="mutual_information", sampling="exact")
+        answers = tag(tagger, [sentence.tokens for sentence in sentences])
+        tagger.threshold = float(np.median(np.concatenate([a.uncertainty for a in answers])))
+        found = compare_with_samples(tagger, sentences, most=500)
+        opens = []
+        for sampling in ("exact", "distilled"):
+            tagger.sampling = sampling
+            answers = tag(tagger, [sentence.tokens for sentence in sentences])
+            opens.append(np.concatenate([answer.refined for answer in answers]))
+    finally:
+        tagger.set_options(**dataclasses.asdict(before))
+    either, both = opens[0] | opens[1], opens[0] & opens[1]
+    assert 0 < both.sum() < either.sum()
+    assert found["same_gate"] == pytest.approx(both.sum() / either.sum())

@@ -2,12 +2,13 @@
 
 import collections
 import heapq
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
-# {name: score of a sentence}; the highest come first. Mutual information is the mean, of a model
+# {name: score of a sentence}; the highest come first. Mutual information is the mean, of answers
 # whose uncertainty is the mutual information.
 SCORES: dict[str, Callable[[TaggedSentence], float]] = {
     "mean": lambda sentence: sum(sentence.uncertainty) / len(sentence),
@@ -30,7 +31,12 @@ class Ranked(NamedTuple):
 
 
 def rank(
-    sentences: Iterable[TaggedSentence], by: str, top: int, *, diverse: bool = False
+    sentences: Iterable[TaggedSentence],
+    by: str,
+    top: int,
+    *,
+    diverse: bool = False,
+    scored: Iterable[TaggedSentence] | None = None,
 ) -> list[Ranked]:
     """The sentences most worth annotating, the best first; equal ones in their order.
 
@@ -41,11 +47,16 @@ def rank(
       top: the most sentences to return.
       diverse: pass over a sentence that shares ``NEAR`` of its words with a better one. Of ten
         times ``top`` candidates.
+      scored: the same sentences with the uncertainty that is to be scored, where that is not the
+        one that the gate reads.
     """
     score = SCORES[by]
-    scored = (Ranked(score(sentence), sentence) for sentence in sentences if sentence.tokens)
+    if scored is None:
+        sentences, scored = itertools.tee(sentences)
+    pairs = zip(sentences, scored, strict=True)
+    candidates = (Ranked(score(other), sentence) for sentence, other in pairs if sentence.tokens)
     count = _SPARE * top if diverse else top
-    best = heapq.nlargest(count, scored, key=lambda ranked: ranked.score)
+    best = heapq.nlargest(count, candidates, key=lambda ranked: ranked.score)
     return list(_without_near_duplicates(best))[:top] if diverse else best
 
 

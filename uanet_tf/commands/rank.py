@@ -8,6 +8,7 @@ lines with tokens, labels and scores, as plain text, or as a file that an annota
 with the entities as suggestions. `uanet data convert` reads what the tool exports.
 """
 
+import itertools
 import json
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
@@ -65,21 +66,30 @@ def main() -> int:
         )
     if model.gate is not None:
         model.refine_all = False
-    if FLAGS.by == "mutual_information":
-        model.uncertainty = "mutual_information"
     cut = row_source.cutter(
         FLAGS.input, kind, model.tokenizer, FLAGS.split_sentences, FLAGS.language
     )
     errors = 0
+    sizes = {"batch_size": FLAGS.batch_size, "batch_tokens": FLAGS.batch_tokens}
+    cut_rows, again = itertools.tee(map(cut, rows))
 
     def sentences():
         nonlocal errors
-        sizes = {"batch_size": FLAGS.batch_size, "batch_tokens": FLAGS.batch_tokens}
-        for row, answers in tag_rows(model, map(cut, rows), **sizes):
+        for row, answers in tag_rows(model, cut_rows, **sizes):
             errors += row_source.tell_error(FLAGS.input, row)
             yield from answers
 
-    ranked = rank(sentences(), FLAGS.by, FLAGS.top, diverse=FLAGS.diverse)
+    scored = None
+    if FLAGS.by == "mutual_information":
+        # By another model, since the gate compares Gamma with the uncertainty.
+        other = run_settings.load_run_model(FLAGS, "tag")
+        other.uncertainty = "mutual_information"
+        if other.gate is not None:
+            other.refine_all = False
+        scored = itertools.chain.from_iterable(
+            answers for _, answers in tag_rows(other, again, **sizes)
+        )
+    ranked = rank(sentences(), FLAGS.by, FLAGS.top, diverse=FLAGS.diverse, scored=scored)
     with open_output(FLAGS.output) as stream:
         _writer(FLAGS.to)(stream, ranked)
     return runner.PARTLY if errors else 0

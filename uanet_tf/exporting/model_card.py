@@ -115,7 +115,7 @@ def _gate(model: Tagger, config: Config, metrics: Metrics) -> str:
     kind = options.uncertainty.replace("_", " ")
     samples = (
         f"M = {options.num_samples} Monte Carlo samples, masks of seed {options.mc_seed}"
-        if options.num_samples
+        if options.num_samples and model.drafter.samples_differ
         else "one pass without dropout"
     )
     if options.sampling == "distilled":

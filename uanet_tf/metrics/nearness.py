@@ -36,7 +36,7 @@ def compare_with_samples(
       ``one_pass``.
     """
     options = tagger.options
-    plain = options.replace(sampling="exact", uncertainty="entropy")
+    plain = options.replace(sampling="exact")
     ways = {
         "reference": plain.replace(num_samples=REFERENCE_SAMPLES, mc_seed=abs(options.mc_seed) + 1),
         "samples": plain.replace(mc_seed=max(options.mc_seed, 0)),

@@ -34,6 +34,11 @@ def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] =
             "--target_precision is of the calibrated confidence: leave --nocalibrated out. "
             f"Received: --target_precision={config.training.target_precision}"
         )
+    if config.inference.sampling == "distilled" and not config.training.distill_samples:
+        raise InputError(
+            "--sampling=distilled needs a trained head: leave --distill_samples out. "
+            "Received: --distill_samples=0"
+        )
     record = SettingsRecord(config)
     preset = None
     if config.representation.representation == "bert":
@@ -58,16 +63,24 @@ def check_parts(config: Config) -> None:
 def _check_given(config: Config, given: Collection[str], read: set[str], tagger: Tagger) -> None:
     """Refuses settings that were given, and that nothing reads."""
     optimizers = {*tagger.variable_groups(), None}
+    if config.representation.representation == "bert":
+        optimizers.add("bert")  # also where a rate of 0 freezes it
+    settings = {field.name: value for _, field, value in iter_options(config)}
     for group, field, value in iter_options(config):
         if field.name not in given:
             continue
         unread = group in _OF_PARTS and field.name not in read
         unread |= field.metadata["optimizer"] not in optimizers
         unread |= tagger.gate is None and field.name in (*OF_THE_GATE, "tune_threshold")
+        unread |= tagger.drafter.distilled is None and field.name == "distill_samples" and value > 0
         if unread:
-            parts = ", ".join(
-                f"--{name}={getattr(getattr(config, name), name)}" for name in _OF_PARTS
-            )
+            parts = ", ".join(f"--{name}={settings[name]}" for name in _OF_PARTS)
             raise InputError(
                 f"--{field.name} is not read by {parts}: leave it out. Received: {value}"
             )
+        for name, values in field.metadata["needs"].items():
+            if not (settings[name] in values if values else settings[name]):
+                raise InputError(
+                    f"--{field.name} is not read with --{name}={settings[name]}: leave it out. "
+                    f"Received: {value}"
+                )

@@ -6,12 +6,12 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_positive
 from uanet_tf.ops.entropy import entropy
-from uanet_tf.ops.fill_rows import fill_rows
+from uanet_tf.ops.fill_rows import fill_rows, filled_size
 from uanet_tf.ops.linear import linear
 from uanet_tf.row_multiple import ROW_MULTIPLE
 
 # Nats. Up to the first the head is not used, from the second on its output counts in full. Below,
-# samples and the pass without dropout agree. A step would make answers jump where rounding differs.
+# samples change next to nothing. A step would make answers jump where rounding differs.
 CERTAIN, UNCERTAIN = 0.002, 0.004
 # Of fewer tokens all are computed: to choose some would take longer.
 _FEW = 256
@@ -33,8 +33,8 @@ class Distilled(NamedTuple):
 class DistilledHead(tf.keras.layers.Layer):
     """Predicts the mean of M Monte Carlo samples and their mutual information in one pass.
 
-        h = tanh(W_1 s + b_1),    [d; r] = w (W_2 h + b_2)
-        p = softmax(logits + d),    mutual information = H(p) sigmoid(r)
+        h = tanh(W_1 s + b_1),    [d; r] = W_2 h + b_2
+        p = softmax(logits + w d),    mutual information = w H(p) sigmoid(r)
 
     s and logits are the drafter's of the pass without dropout; w rises from 0 to 1 with the entropy
     of that pass, between ``CERTAIN`` and ``UNCERTAIN``: most tokens of most texts are certain, and
@@ -83,9 +83,9 @@ class DistilledHead(tf.keras.layers.Layer):
         weight = tf.clip_by_value(weight, 0.0, 1.0)
         if mask is not None:
             weight = tf.where(mask, weight, 0.0)
-        outputs = tf.expand_dims(weight, -1) * self._where(weight > 0.0, states)
-        p = tf.nn.softmax(logits + outputs[..., :-1])
-        return Distilled(p, entropy(p) * tf.sigmoid(outputs[..., -1]))
+        outputs = self._where(weight > 0.0, states)
+        p = tf.nn.softmax(logits + tf.expand_dims(weight, -1) * outputs[..., :-1])
+        return Distilled(p, weight * entropy(p) * tf.sigmoid(outputs[..., -1]))
 
     def _where(self, wanted: tf.Tensor, states: tf.Tensor) -> tf.Tensor:
         """Outputs [B, T, C + 1] of the tokens ``wanted`` [B, T]; of the others anything finite."""
@@ -101,7 +101,10 @@ class DistilledHead(tf.keras.layers.Layer):
         """Outputs [B, T, C + 1] of the numbers of tokens [K], 0 of the others."""
         shape = tf.shape(states)
         rows = tf.reshape(states, [-1, states.shape[-1]])
-        outputs = self.outputs(tf.gather(rows, fill_rows(tokens, ROW_MULTIPLE)))
+        # In few sizes, for the memory's sake, and in multiples, for the last bit's.
+        size = filled_size(tf.size(tokens) + 1)
+        filled = fill_rows(tokens, size + -size % ROW_MULTIPLE)
+        outputs = self.outputs(tf.gather(rows, filled))
         outputs = tf.scatter_nd(
             tf.expand_dims(tokens, -1),
             outputs[: tf.size(tokens)],

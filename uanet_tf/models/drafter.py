@@ -63,7 +63,7 @@ class Drafter(tf.keras.layers.Layer):
         self.keep_states = keep_states
         self.expectation_linear = expectation_linear
         self.distilled: DistilledHead | None = None
-        if isinstance(decoder, SoftmaxDecoder) and self._samples_differ():
+        if isinstance(decoder, SoftmaxDecoder) and self.samples_differ:
             self.distilled = DistilledHead(decoder.num_classes, name="distilled")
 
     @classmethod
@@ -128,7 +128,8 @@ class Drafter(tf.keras.layers.Layer):
             return list(label_ids)
         return self.valid_labels(label_ids, probabilities, mask)
 
-    def _samples_differ(self) -> bool:
+    @property
+    def samples_differ(self) -> bool:
         """Whether the encoder has dropout masks to sample."""
         return any(rate for _, rate in self.encoder.mask_widths(1).values())
 

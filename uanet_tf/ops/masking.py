@@ -30,29 +30,6 @@ def is_right_padded(mask: tf.Tensor) -> tf.Tensor:
     return tf.logical_not(tf.reduce_any(token_after_padding))
 
 
-def masked_mean(
-    values: tf.Tensor, mask: tf.Tensor | None, axis: int | list[int] | None = None
-) -> tf.Tensor:
-    """Returns the mean of ``values`` over tokens only; 0 where there are none.
-
-    Padding is left out by selection, not by multiplication, so that a NaN or an infinity
-    at a padding position cannot reach the result.
-
-    Args:
-      values: [B, T, ...] floats.
-      mask: [B, T] booleans, True = token. None: every position is a token.
-      axis: the axes to average over. Default: all.
-    """
-    if mask is None:
-        return tf.reduce_mean(values, axis)
-    mask = tf.cast(mask, tf.bool)
-    for _ in range(values.shape.rank - mask.shape.rank):
-        mask = tf.expand_dims(mask, -1)
-    mask = tf.broadcast_to(mask, tf.shape(values))
-    total = tf.reduce_sum(tf.where(mask, values, tf.zeros_like(values)), axis)
-    return tf.math.divide_no_nan(total, tf.reduce_sum(tf.cast(mask, values.dtype), axis))
-
-
 def key_bias(mask: tf.Tensor, dtype=tf.float32) -> tf.Tensor:
     """Returns what to add to attention scores [.., B, queries, T] to exclude padding keys.
 

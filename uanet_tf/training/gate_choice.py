@@ -67,9 +67,8 @@ def choose_threshold(tagger: Tagger, sentences: Sequence[Sentence], task: str) -
         logging.info("threshold chosen on dev: %.3f nats (%+.2f points)", tagger.threshold, gain)
     else:
         logging.warning(
-            "refined labels cost more than %g points on dev at any threshold: the gate stays shut "
-            "(--threshold=%.3f, ln C), and the draft's labels are given",
-            NOISE,
+            "at no threshold tried are refined labels better on dev than the draft's: the gate "
+            "stays shut (--threshold=%.3f, ln C), and the draft's labels are given",
             tagger.threshold,
         )
     return tagger.threshold
@@ -98,7 +97,7 @@ def gate_gain(scores: dict[str, Any], task: str) -> float:
 
 
 def warn_of_cost(scores: dict[str, Any], task: str) -> None:
-    """Warns if the gate lowers the development score; a tuned one never does."""
+    """Warns if the gate lowers the development score by more than ``NOISE``; no tuned one does."""
     gain = gate_gain(scores, task)
     if gain < -NOISE:
         logging.warning(

@@ -134,11 +134,13 @@ function useOwnGamma() {
 }
 
 function startAtPromise() {
-  // Where the run itself accepts, as far as these entities tell. With a threshold per type there may be no such place.
+  // Where the run itself accepts, as far as these entities tell: from the least sure accepted one on, or else above all of
+  // them. With a threshold per type there may be no such place.
   const spans = answer.sentences.flatMap(({ own }) => entities(own)).filter(({ promised }) => promised !== undefined);
   const part = (is) => spans.filter(({ promised }) => promised === is).map(({ confidence }) => confidence);
-  const least = Math.floor(100 * Math.min(...part(true))) / 100;
-  if (least <= 1 && least > Math.max(0, ...part(false))) $("accept").value = least;
+  const refused = Math.max(0, ...part(false));
+  const least = part(true).length ? Math.floor(100 * Math.min(...part(true))) / 100 : Math.floor(100 * refused + 1) / 100;
+  if (spans.length && least > refused) $("accept").value = least;
 }
 
 function ownGamma() {
@@ -358,6 +360,8 @@ async function loadModels() {
 function chooseModel() {
   const model = models.find(({ name }) => name === $("model").value);
   if (!model) return;
+  acceptMoved = false;
+  $("accept").value = $("accept").defaultValue;
   const latest = element("option", "", "latest");
   latest.value = "";
   $("version").replaceChildren(latest, ...available(model).map((version) => element("option", "", String(version))));
