@@ -71,7 +71,7 @@ def test_vocabulary_is_of_train_alone(configure):
 
 
 def test_the_tokenizer_is_that_of_the_training_tokens(configure, caplog):
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.INFO, logger="absl")
     train = "Bob B-PER\n's O\nhat O\n\nI O\ndo O\nn't O\n\n"
     assert prepare(configure(train)).tagger.vocabulary.tokenizer.kind == "ptb"
     assert "tokenizer of raw text: ptb (F1 of the training tokens: unicode" in caplog.text
