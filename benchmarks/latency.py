@@ -1,9 +1,10 @@
-"""Latency of one sentence, as a server sees it: the exported ``serving_default``, batch of 1.
+"""Latency of a request, as a server sees it: the exported ``serving_default``, batch of 1.
 
     python -m benchmarks.latency --run_dir=RUN --data=FILE [--baseline=RUN]... [--tokens=20]
+        [--batch=1]
 
 Each row is a SavedModel of a run: exact and, where a head was trained, distilled sampling; then
-the baselines. All rows answer each sentence in turn, so that ratios compare calls under the same
+the baselines. All rows answer each request in turn, so that ratios compare calls under the same
 load.
 """
 
@@ -20,20 +21,28 @@ import numpy as np
 
 from benchmarks.command_line import make_parser
 
-Call = Callable[[Sequence[str]], None]
+Batch = Sequence[Sequence[str]]
+Call = Callable[[Batch], None]
 
 
 def table(
-    run_dir: str, data: str, *, baselines: Sequence[str] = (), tokens: int = 20, repeats: int = 5
+    run_dir: str,
+    data: str,
+    *,
+    baselines: Sequence[str] = (),
+    tokens: int = 20,
+    batch: int = 1,
+    repeats: int = 5,
 ) -> str:
-    """Milliseconds per sentence (p50, p95) and their ratio to the last row's, as Markdown.
+    """Milliseconds per request (p50, p95) and their ratio to the last row's, as Markdown.
 
     Args:
       run_dir: a trained run.
       data: CoNLL file; its sentences of at least ``tokens`` tokens are cut to that length.
       baselines: other runs to compare with.
       tokens: length of the sentences.
-      repeats: rounds over all sentences and rows.
+      batch: sentences in a request.
+      repeats: rounds over all requests and rows.
     """
     from benchmarks.measure import matmul_rate
     from uanet_tf.data.conll import read_corpus
@@ -43,20 +52,24 @@ def table(
         for sentence in read_corpus(data)
         if len(sentence.tokens) >= tokens
     ]
+    batches = [sentences[k : k + batch] for k in range(0, len(sentences) - batch + 1, batch)]
     with tempfile.TemporaryDirectory() as folder:
         calls = _calls(run_dir, baselines, pathlib.Path(folder))
         peak = matmul_rate()
-        seconds = _timed_in_turn(calls, sentences, repeats)
+        seconds = _timed_in_turn(calls, batches, repeats)
     header = (
-        f"{len(sentences):,} sentences of {tokens} tokens, {repeats} rounds; large matrix product "
-        f"{peak / 1e9:.0f} GFLOP/s before, {matmul_rate() / 1e9:.0f} after.\n\n"
+        f"{len(batches):,} requests of {batch} sentences of {tokens} tokens, {repeats} rounds, the "
+        f"range of their medians in brackets; large matrix product {peak / 1e9:.0f} GFLOP/s "
+        f"before, {matmul_rate() / 1e9:.0f} after.\n\n"
     )
     last = list(calls)[-1]
     lines = [f"| serving_default | p50, ms | p95, ms | p50 over {last} |", "| --- " * 4 + "|"]
     for name, times in seconds.items():
         half, most = 1000 * np.percentile(times, (50, 95))
+        rounds = 1000 * np.median(np.reshape(times, [repeats, -1]), axis=1)
         ratio = np.median(times) / np.median(seconds[last])
-        lines.append(f"| {name} | {half:.2f} | {most:.2f} | {ratio:.2f} |")
+        spread = f"({rounds.min():.2f} to {rounds.max():.2f})"
+        lines.append(f"| {name} | {half:.2f} {spread} | {most:.2f} | {ratio:.2f} |")
     return header + "\n".join(lines)
 
 
@@ -85,9 +98,9 @@ def _exported(run_dir: str, sampling: str, folder: pathlib.Path) -> Call:
     save_tokens(Signatures(model), folder, only=[DEFAULT])
     loaded = tf.saved_model.load(str(folder))
 
-    def call(words: Sequence[str]) -> None:
+    def call(batch: Batch) -> None:
         answer = loaded.signatures[DEFAULT](
-            tokens=tf.constant([words]), lengths=tf.constant([len(words)])
+            tokens=tf.constant(batch), lengths=tf.constant([len(words) for words in batch])
         )
         answer["labels"].numpy()
 
@@ -95,17 +108,17 @@ def _exported(run_dir: str, sampling: str, folder: pathlib.Path) -> Call:
 
 
 def _timed_in_turn(
-    calls: dict[str, Call], sentences: Sequence[Sequence[str]], repeats: int
+    calls: dict[str, Call], batches: Sequence[Batch], repeats: int
 ) -> dict[str, list[float]]:
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     for call in calls.values():
-        for words in sentences[:20]:
-            call(words)
+        for batch in batches[:20]:
+            call(batch)
     for _ in range(repeats):
-        for words in sentences:
+        for batch in batches:
             for name, call in calls.items():
                 start = time.perf_counter()
-                call(words)
+                call(batch)
                 seconds[name].append(time.perf_counter() - start)
     return seconds
 
@@ -117,6 +130,7 @@ def main() -> None:
     parser.add_argument("--data", required=True, metavar="FILE")
     parser.add_argument("--baseline", action="append", default=[], metavar="RUN")
     parser.add_argument("--tokens", type=int, default=20)
+    parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=5)
     given = parser.parse_args()
     sys.stdout.write(
@@ -125,6 +139,7 @@ def main() -> None:
             given.data,
             baselines=given.baseline,
             tokens=given.tokens,
+            batch=given.batch,
             repeats=given.repeats,
         )
         + "\n"

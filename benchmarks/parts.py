@@ -29,7 +29,7 @@ def table(run_dir: str, data: str, *, repeats: int = 4) -> str:
     import tensorflow as tf
 
     import uanet_tf
-    from benchmarks.measure import interleaved
+    from benchmarks.measure import interleaved, matmul_rate
     from uanet_tf.data.conll import read_corpus
     from uanet_tf.exporting.sample_inputs import pad
     from uanet_tf.ops.graph_function import graph_function
@@ -64,6 +64,7 @@ def table(run_dir: str, data: str, *, repeats: int = 4) -> str:
 
         return run
 
+    peak = matmul_rate()
     times = interleaved({name: runner(part) for name, part in parts.items()}, repeats=repeats)
     wanted = padded = 0
     for batch in inputs:
@@ -72,8 +73,15 @@ def table(run_dir: str, data: str, *, repeats: int = 4) -> str:
         wanted += int(counts.sum())
         padded += int((counts > 0).sum() * counts.max())
     lines = [f"| up to, {len(words):,} sentences | ms |", "| --- | --- |"]
-    lines += [f"| {name} | {1000 * timing.median:.0f} |" for name, timing in times.items()]
-    tail = f"{wanted:,} tokens are above Gamma; with padding {padded:,} queries are computed."
+    lines += [
+        f"| {name} | {1000 * timing.median:.0f} ({1000 * timing.fastest:.0f} to "
+        f"{1000 * timing.slowest:.0f}) |"
+        for name, timing in times.items()
+    ]
+    tail = (
+        f"{wanted:,} tokens are above Gamma; with padding {padded:,} queries are computed. Large "
+        f"matrix product {peak / 1e9:.0f} GFLOP/s before, {matmul_rate() / 1e9:.0f} after."
+    )
     return "\n".join([*lines, "", tail])
 
 

@@ -33,6 +33,7 @@ def table(run_dir: str, data: str, *, repeats: int = 5, most: int = 300, threads
       threads: of the TensorFlow Lite interpreter.
     """
     import uanet_tf
+    from benchmarks.measure import matmul_rate
     from uanet_tf.data.conll import read_corpus
     from uanet_tf.evaluation.distilled_report import has_trained_head
     from uanet_tf.exporting.tflite.files import compare, export_tflite
@@ -63,16 +64,25 @@ def table(run_dir: str, data: str, *, repeats: int = 5, most: int = 300, threads
                     f"{100 * agreement.same_where_refined:.2f}",
                     f"{agreement.uncertainty_error:.1g}",
                 ]
+        peak = matmul_rate()
         seconds = _timed_in_turn(rows, repeats)
     lines = [
+        f"Large matrix product {peak / 1e9:.0f} GFLOP/s before, {matmul_rate() / 1e9:.0f} after.",
+        "",
         "| model | ms of processor | ms | MB | labels as Keras, % | of refined tokens, % "
         "| uncertainty within, nats |",
         "| --- " * 7 + "|",
     ]
     for name, times in seconds.items():
-        cells = [f"{1000 * statistics.median(each) / len(sentences):.2f}" for each in times]
+        cells = [_milliseconds(each, len(sentences)) for each in times]
         lines.append("| " + " | ".join([name, *cells, *others[name]]) + " |")
     return "\n".join(lines)
+
+
+def _milliseconds(seconds: Sequence[float], sentences: int) -> str:
+    """Median and range of the rounds, per sentence."""
+    low, half, high = (1000 * each(seconds) / sentences for each in (min, statistics.median, max))
+    return f"{half:.2f} ({low:.2f} to {high:.2f})"
 
 
 def _keras(model, sentences: Sequence[list[str]]) -> Callable[[], None]:
