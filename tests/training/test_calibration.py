@@ -8,12 +8,13 @@ import pytest
 from tests.tagging.fake_model import LABELS
 from uanet_tf.calibration.logistic_map import apply_logistic_map
 from uanet_tf.data.conll import Sentence
+from uanet_tf.data.documents import independent_units
 from uanet_tf.inference.acceptance import Acceptance
 from uanet_tf.inference.calibration import Calibration
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 from uanet_tf.training import calibration
 from uanet_tf.training.answer_group import answer_groups
-from uanet_tf.training.calibration import _halves, _units, calibrate, fit_map
+from uanet_tf.training.calibration import _halves, calibrate, fit_map
 
 TRUTH = np.array([[0.5, -0.5, 0.0], [0.3, -1.0, 0.5], [0.8, -0.2, 1.0], [1.0, 0.0, 0.0]])
 TOKENS = 40
@@ -149,7 +150,7 @@ def test_the_threshold_is_found_on_sentences_that_the_map_was_not_fitted_to(tagg
 def test_a_document_is_in_one_half():
     starts = [True, False, False, True, False, True, False, False, False, True]
     sentences = [Sentence(("a",), ("O",), 1, start) for start in starts]
-    unit = _units(sentences)
+    unit = independent_units(sentences)
     assert unit.tolist() == [0, 0, 0, 1, 1, 2, 2, 2, 2, 3]
     order, half = _halves(unit, 1)
     assert sorted(order) == list(range(10))
@@ -158,5 +159,5 @@ def test_a_document_is_in_one_half():
     assert not first & second
     # Nothing marked: each sentence by itself.
     alone = [Sentence(("a",), ("O",), 1, False) for _ in range(5)]
-    assert _units(alone).tolist() == [0, 1, 2, 3, 4]
-    assert _halves(_units(alone), 1)[1] == 3
+    assert independent_units(alone).tolist() == [0, 1, 2, 3, 4]
+    assert _halves(independent_units(alone), 1)[1] == 3

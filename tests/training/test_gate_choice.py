@@ -25,9 +25,10 @@ def warnings(monkeypatch):
     return said
 
 
-def choose(monkeypatch, *tokens, threshold=0.35, spoils_from=math.inf) -> float:
+def choose(monkeypatch, *tokens, threshold=0.35, spoils_from=math.inf, document=0) -> float:
     """What is chosen for sentences of one token: pairs of a token and how many of it.
 
+    document: sentences of a document; 0: none are marked.
     spoils_from: from this Gamma on the model itself, whose gate decides before contradictions are
     resolved, labels everything as nothing.
     """
@@ -48,7 +49,10 @@ def choose(monkeypatch, *tokens, threshold=0.35, spoils_from=math.inf) -> float:
             )
 
     monkeypatch.setattr(gate_choice, "tag_in_context", tag_in_context)
-    sentences = [SimpleNamespace(labels=[gold]) for gold, *_ in rows]
+    sentences = [
+        SimpleNamespace(labels=[gold], new_document=document and index % document == 0)
+        for index, (gold, *_) in enumerate(rows)
+    ]
     assert choose_threshold(tagger, sentences, "ner") == tagger.threshold
     return tagger.threshold
 
@@ -58,6 +62,13 @@ def test_a_better_gamma_is_taken_where_the_difference_is_clear(monkeypatch, warn
     chosen = choose(monkeypatch, (RIGHT, 40), (MENDED, 30), (SPOILT, 30))
     assert 0.6 <= chosen < 0.9
     assert not warnings
+
+
+def test_a_document_may_be_chance_where_its_sentences_are_not(monkeypatch):
+    """All spoilt tokens are of one document in ten, and none of the others."""
+    tokens = (MENDED, 90), (SPOILT, 10)
+    assert choose(monkeypatch, *tokens) > 0.35
+    assert choose(monkeypatch, *tokens, document=10) == 0.35
 
 
 def test_gamma_stays_where_the_difference_may_be_chance(monkeypatch, warnings):

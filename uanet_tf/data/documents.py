@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
+import numpy as np
+
 
 class InDocument(Protocol):
     """A sentence with a mark whether a document starts with it."""
@@ -47,3 +49,10 @@ def passages(sentences: Iterable[S], max_tokens: int) -> Iterator[list[S]]:
 def marks_documents(sentences: Sequence[InDocument]) -> bool:
     """Whether a file marks its documents: a second one starts in it."""
     return any(sentence.new_document for sentence in sentences[1:])
+
+
+def independent_units(sentences: Sequence[InDocument]) -> np.ndarray:
+    """The number of the document of each sentence; of the sentence where none are marked: [S]."""
+    if not marks_documents(sentences):
+        return np.arange(len(sentences))
+    return np.cumsum([index > 0 and s.new_document for index, s in enumerate(sentences)])

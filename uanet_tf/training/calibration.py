@@ -8,7 +8,7 @@ from absl import logging
 
 from uanet_tf.calibration.logistic_map import fit_logistic_map
 from uanet_tf.data.conll import Sentence
-from uanet_tf.data.documents import marks_documents
+from uanet_tf.data.documents import independent_units
 from uanet_tf.inference.calibration import COLUMNS, OUTSIDE, ROWS, SMALLEST
 from uanet_tf.metrics import scoring
 from uanet_tf.models.tagger import Tagger
@@ -60,7 +60,7 @@ def calibrate(
         kind, tagger.uncertainty = tagger.uncertainty, "entropy"
         totals = _tag(tagger, sentences)
         tagger.uncertainty = kind
-    unit = _units(sentences)
+    unit = independent_units(sentences)
     order, half = np.arange(len(sentences)), len(sentences)
     if target_precision:
         order, half = _halves(unit, seed)
@@ -131,13 +131,6 @@ def map_features(
     outside = np.array([label == OUTSIDE for answer in tagged for label in answer.labels])
     p = np.clip(p, SMALLEST, 1.0 - SMALLEST)
     return np.column_stack([np.log(p) - np.log1p(-p), nats]), refined + 2 * outside
-
-
-def _units(sentences: Sequence[Sentence]) -> np.ndarray:
-    """The number of the document of each sentence; of the sentence where none are marked: [S]."""
-    if not marks_documents(sentences):
-        return np.arange(len(sentences))
-    return np.cumsum([index > 0 and s.new_document for index, s in enumerate(sentences)])
 
 
 def _halves(unit: np.ndarray, seed: int) -> tuple[np.ndarray, int]:

@@ -8,6 +8,7 @@ import numpy as np
 from absl import logging
 
 from uanet_tf.data.conll import Sentence
+from uanet_tf.data.documents import independent_units
 from uanet_tf.metrics.bootstrap import f1_difference_error
 from uanet_tf.metrics.sentence_counts import f1_of_counts, sentence_counts
 from uanet_tf.metrics.threshold_sweep import tune_threshold
@@ -27,7 +28,8 @@ def choose_threshold(tagger: Tagger, sentences: Sequence[Sentence], task: str) -
 
     The gate changes a few dozen labels of a development set, so which candidate is the best is
     mostly chance. The tagger's own Gamma stays, if it costs nothing against the draft and the best
-    is not ahead of it by more than one standard error of their difference; else the smallest other
+    is not ahead of it by more than one standard error of their difference (over documents, where
+    the file marks them, else over sentences); else the smallest other
     of which this is true is taken, or a shut gate where none of them changes anything. Where draft
     and refiner agree everywhere, Gamma stays as it is.
 
@@ -40,6 +42,13 @@ def choose_threshold(tagger: Tagger, sentences: Sequence[Sentence], task: str) -
         logging.info("draft and refiner agree on all of dev: any threshold gives the same labels")
         return tagger.threshold
     gold = [sentence.labels for sentence in sentences]
+    unit = independent_units(sentences)
+
+    def counted(labels: Sequence[Sequence[str]]) -> np.ndarray:
+        counts = np.zeros([int(unit.max()) + 1, 3], np.int64)
+        np.add.at(counts, unit, sentence_counts(gold, labels, task=task))
+        return counts
+
     draft = [answer.draft_labels for answer in tagged]
     swept = tune_threshold(
         gold,
@@ -51,14 +60,14 @@ def choose_threshold(tagger: Tagger, sentences: Sequence[Sentence], task: str) -
     # No distribution over C labels has more entropy than ln C.
     shut = math.ceil(1000 * math.log(len(tagger.class_names))) / 1000
     own = tagger.threshold
-    counts = {shut: sentence_counts(gold, draft, task=task)}
+    counts = {shut: counted(draft)}
     if own < shut:
-        counts[own] = sentence_counts(gold, [answer.labels for answer in tagged], task=task)
+        counts[own] = counted([answer.labels for answer in tagged])
     for threshold in {2 * own, swept} - {own}:
         if threshold < shut:
             tagger.threshold = threshold
             labels = [answer.labels for _, answer in tag_in_context(tagger, sentences)]
-            found = sentence_counts(gold, labels, task=task)
+            found = counted(labels)
             if (found != counts[shut]).any():
                 counts[threshold] = found
     tagger.threshold = _first_as_good([own, *sorted(counts)], counts, counts[shut])
