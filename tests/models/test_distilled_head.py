@@ -7,8 +7,7 @@ import tensorflow as tf
 from tests.models.contract_setup import pad
 from tests.models.tagger_setup import make_batch, make_model
 from uanet_tf.errors import InputError
-from uanet_tf.models import distilled_head
-from uanet_tf.models.distilled_head import CERTAIN, UNCERTAIN, DistilledHead
+from uanet_tf.models.distilled_head import DistilledHead
 
 STATES = np.random.default_rng(1).normal(size=[2, 3, 5]).astype(np.float32)
 LOGITS = np.random.default_rng(2).normal(size=[2, 3, 4]).astype(np.float32)
@@ -18,71 +17,22 @@ def entropy(p):
     return -(p * np.log(p)).sum(-1)
 
 
-def spoken(random, classes=4):
-    """A head with weights at random, and the weights."""
-    head = DistilledHead(classes, hidden_width=6)
-    head(STATES, LOGITS[..., :classes])
+def test_against_numpy():
+    head = DistilledHead(4, hidden_width=6)
+    head(STATES, LOGITS)
+    random = np.random.default_rng(3)
     weights = [head.hidden_kernel, head.hidden_bias, head.output_kernel, head.output_bias]
     values = [random.normal(size=w.shape).astype(np.float32) for w in weights]
     for weight, value in zip(weights, values, strict=True):
         weight.assign(value)
-    return head, values
-
-
-def softmax(logits):
-    scores = np.exp(logits - logits.max(-1, keepdims=True))
-    return scores / scores.sum(-1, keepdims=True)
-
-
-def reference(states, logits, values):
-    plain = entropy(softmax(logits))
-    weight = np.clip((plain - CERTAIN) / (UNCERTAIN - CERTAIN), 0, 1)[..., np.newaxis]
-    outputs = np.tanh(states @ values[0] + values[1]) @ values[2] + values[3]
-    p = softmax(logits + weight * outputs[..., :-1])
-    share = weight[..., 0] / (1 + np.exp(-outputs[..., -1]))
-    return p, entropy(p) * share, weight[..., 0]
-
-
-def test_against_numpy():
-    head, values = spoken(np.random.default_rng(3))
-    p, disagreement, weight = reference(STATES, LOGITS, values)
-    assert (weight == 1).all()
+    outputs = np.tanh(STATES @ values[0] + values[1]) @ values[2] + values[3]
+    scores = np.exp(LOGITS + outputs[..., :4])
+    p = scores / scores.sum(-1, keepdims=True)
     found = head(STATES, LOGITS)
     np.testing.assert_allclose(found.probabilities, p, atol=1e-5)
-    np.testing.assert_allclose(found.mutual_information, disagreement, atol=1e-5)
+    share = 1 / (1 + np.exp(-outputs[..., 4]))
+    np.testing.assert_allclose(found.mutual_information, entropy(p) * share, atol=1e-5)
     assert (found.mutual_information.numpy() <= entropy(p) + 1e-6).all()
-
-
-@pytest.mark.parametrize("few", [0, 10**6])
-def test_certain_tokens_keep_the_pass_without_dropout(monkeypatch, few):
-    """A few tokens, of which all are computed, get what many do."""
-    monkeypatch.setattr(distilled_head, "_FEW", few)
-    random = np.random.default_rng(4)
-    head, values = spoken(random)
-    states = random.normal(size=[7, 30, 5]).astype(np.float32)
-    # From the first to the last token less and less certain.
-    logits = np.zeros([7, 30, 4], np.float32)
-    logits[..., 2] = np.linspace(14, 4, 210).reshape([7, 30])
-    p, disagreement, weight = reference(states, logits, values)
-    assert 3 <= ((weight > 0) & (weight < 1)).sum() <= 40
-    assert (weight == 0).sum() > 40 < (weight == 1).sum()
-    found = head(states, logits)
-    np.testing.assert_allclose(found.probabilities, p, atol=1e-5)
-    np.testing.assert_allclose(found.mutual_information, disagreement, atol=1e-5)
-    certain = weight == 0
-    np.testing.assert_allclose(found.probabilities[certain], softmax(logits)[certain], atol=1e-6)
-    mask = np.arange(30) < np.arange(2, 9)[:, np.newaxis]
-    masked = head(states, logits, mask=tf.constant(mask))
-    np.testing.assert_allclose(masked.probabilities[mask], p[mask], atol=1e-5)
-    np.testing.assert_allclose(masked.probabilities[~mask], softmax(logits)[~mask], atol=1e-6)
-
-
-def test_no_token_need_be_uncertain(monkeypatch):
-    monkeypatch.setattr(distilled_head, "_FEW", 0)
-    head, _ = spoken(np.random.default_rng(5))
-    logits = np.tile(np.float32([20, 0, 0, 0]), [2, 3, 1])
-    found = head(STATES, logits)
-    np.testing.assert_allclose(found.probabilities, softmax(logits), atol=1e-6)
 
 
 def test_untrained_it_is_the_pass_without_dropout():

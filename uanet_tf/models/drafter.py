@@ -110,7 +110,7 @@ class Drafter(tf.keras.layers.Layer):
         """The draft of one pass without dropout, with the samples' predicted distribution."""
         states = self.encoder(words, mask=mask)  # [B, T, H]
         head: Any = self.distilled
-        p, disagreement = head(states, self.decoder.logits(states), mask=mask)
+        p, disagreement = head(states, self.decoder.logits(states))
         ids = tf.where(mask, tf.argmax(p, axis=-1, output_type=tf.int32), 0)
         (ids,) = self.sequences([ids], [p], mask, options)
         u = entropy(p) if options.uncertainty == "entropy" else disagreement

@@ -75,8 +75,7 @@ def distill(
     def step(states, logits, p, disagreement):
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(weights)
-            outputs = head.outputs(states)
-            shift, share = outputs[..., :-1], outputs[..., -1]
+            shift, share = head.outputs(states)
             learnt = tf.nn.log_softmax(logits + shift)
             loss = -tf.reduce_sum(p * learnt, axis=-1)  # KL, up to the entropy of p
             total = entropy(p)
