@@ -71,7 +71,17 @@ def main() -> int:
     )
     errors = 0
     sizes = {"batch_size": FLAGS.batch_size, "batch_tokens": FLAGS.batch_tokens}
-    cut_rows, again = itertools.tee(map(cut, rows))
+    cut_rows, scored = map(cut, rows), None
+    if FLAGS.by == "mutual_information":
+        # By another model, since the gate compares Gamma with the uncertainty.
+        other = run_settings.load_run_model(FLAGS, "tag")
+        other.uncertainty = "mutual_information"
+        if other.gate is not None:
+            other.refine_all = False
+        cut_rows, again = itertools.tee(cut_rows)
+        scored = itertools.chain.from_iterable(
+            answers for _, answers in tag_rows(other, again, **sizes)
+        )
 
     def sentences():
         nonlocal errors
@@ -79,16 +89,6 @@ def main() -> int:
             errors += row_source.tell_error(FLAGS.input, row)
             yield from answers
 
-    scored = None
-    if FLAGS.by == "mutual_information":
-        # By another model, since the gate compares Gamma with the uncertainty.
-        other = run_settings.load_run_model(FLAGS, "tag")
-        other.uncertainty = "mutual_information"
-        if other.gate is not None:
-            other.refine_all = False
-        scored = itertools.chain.from_iterable(
-            answers for _, answers in tag_rows(other, again, **sizes)
-        )
     ranked = rank(sentences(), FLAGS.by, FLAGS.top, diverse=FLAGS.diverse, scored=scored)
     with open_output(FLAGS.output) as stream:
         _writer(FLAGS.to)(stream, ranked)

@@ -29,9 +29,9 @@ def choose_threshold(tagger: Tagger, sentences: Sequence[Sentence], task: str) -
     The gate changes a few dozen labels of a development set, so which candidate is the best is
     mostly chance. The tagger's own Gamma stays, if it costs nothing against the draft and the best
     is not ahead of it by more than one standard error of their difference (over documents, where
-    the file marks them, else over sentences); else the smallest other
-    of which this is true is taken, or a shut gate where none of them changes anything. Where draft
-    and refiner agree everywhere, Gamma stays as it is.
+    the file marks them, else over sentences); else the smallest other of which this is true is
+    taken. One that changes nothing counts as a shut gate. Where draft and refiner agree everywhere,
+    Gamma stays as it is.
 
     Reference:
       Breiman et al., 1984, "Classification and Regression Trees", section 3.4.3: the rule of one
