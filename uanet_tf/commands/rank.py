@@ -10,7 +10,7 @@ with the entities as suggestions. `uanet data convert` reads what the tool expor
 
 import itertools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TextIO
 
 from absl import flags, logging
@@ -71,7 +71,8 @@ def main() -> int:
     )
     errors = 0
     sizes = {"batch_size": FLAGS.batch_size, "batch_tokens": FLAGS.batch_tokens}
-    cut_rows, scored = map(cut, rows), None
+    cut_rows: Iterator[Any] = map(cut, rows)
+    scored = None
     if FLAGS.by == "mutual_information":
         # By another model, since the gate compares Gamma with the uncertainty.
         other = run_settings.load_run_model(FLAGS, "tag")
