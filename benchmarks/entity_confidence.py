@@ -6,7 +6,8 @@ Tags the development and test files of each run and prints, in Markdown, the mea
 deviation over the runs: calibration error and AUROC of several definitions of an entity's
 confidence (development file, each fifth of its sentences by maps fitted to the others); and, beside
 the figures found, those of confidences that are exactly right, of a ranking that knows the errors,
-and of taggers trained with other seeds (the other RUNs, of the same files).
+and of taggers trained with other seeds (the other RUNs, of the same files); and how many of the
+file's entities are found, at any precision and at one that is asked for.
 """
 
 import statistics
@@ -26,8 +27,9 @@ from benchmarks.calibration import (
 )
 from benchmarks.command_line import make_parser
 from uanet_tf.data.conll import read_corpus
+from uanet_tf.data.tag_schemes import decode_spans
 from uanet_tf.metrics.calibration import calibration_error
-from uanet_tf.metrics.error_detection import auroc
+from uanet_tf.metrics.error_detection import auroc, average_precision
 from uanet_tf.metrics.risk_coverage import risk_coverage
 from uanet_tf.models.loading import load_model
 from uanet_tf.tagging.document_context import tag_in_context
@@ -40,6 +42,13 @@ WANTED = ((0.9, 0.6), (0.95, 0.4))
 _NEVER = 1e6  # nats: the gate stays shut
 # (sentence, type, start, end) of an entity.
 Place = tuple[int, str, int, int]
+
+
+def entities_of(model: Any, path: str) -> int:
+    """The number of entities that a labelled file has."""
+    data = model.settings.data
+    sentences = read_corpus(path, token_column=data.token_column, label_column=data.label_column)
+    return sum(len(decode_spans(sentence.labels, model.label_scheme)) for sentence in sentences)
 
 
 def tagged_places(model: Any, path: str) -> list[Place]:
@@ -112,6 +121,32 @@ def bounds(confidence: np.ndarray, right: np.ndarray) -> dict[str, float]:
     return results
 
 
+def found_at(confidence: np.ndarray, right: np.ndarray, entities: int) -> dict[str, float]:
+    """How many of a file's entities are found, percent: the answers of taggers side by side.
+
+    AUROC and AURC are of a tagger's own answers, of which a tagger that finds less has fewer that
+    are hard.
+
+    Args:
+      confidence: [S], of the answers.
+      right: [S] booleans.
+      entities: number of the file's entities.
+    """
+    order = np.argsort(-confidence, kind="stable")
+    count = np.cumsum(right[order])
+    precision = count / np.arange(1, len(order) + 1)
+    results = {
+        "entities found": 100 * right.sum() / entities,
+        # The area over recall of the file's entities; those that are not found count as 0.
+        "average precision": (average_precision(confidence, right) or 0.0) * right.sum() / entities,
+    }
+    for target, _ in WANTED:
+        kept = count[precision >= target]
+        most = int(kept.max()) if len(kept) else 0
+        results[f"entities found at a precision of {target}"] = 100 * most / entities
+    return results
+
+
 def auroc_needed(accuracy: float, target: float, share: float) -> float:
     """AUROC, percent, with which the surest share of the answers has the target precision.
 
@@ -151,7 +186,11 @@ def measure(run_dirs: Sequence[str], samples: int) -> list[dict[str, dict[str, f
         results.append(
             {"definitions, dev": definitions(files["dev"], shares(found["dev"][-1], drawn))}
         )
-        results[-1] |= {part: bounds(*confidences[part][-1]) for part in PARTS}
+        results[-1] |= {
+            part: bounds(*confidences[part][-1])
+            | found_at(*confidences[part][-1], entities_of(model, paths[part]))
+            for part in PARTS
+        }
     for number, result in enumerate(results if len(run_dirs) > 1 else []):
         for part in PARTS:
             others = [places for k, places in enumerate(found[part]) if k != number]

@@ -35,6 +35,15 @@ def test_block_has_each_token_in_its_sentence_and_back(mask):
     assert (queries.positions.numpy() < wanted.shape[1]).all()
 
 
+@pytest.mark.parametrize("row", [[0, 1, 0, 1, 1], [1], [0, 0]])
+def test_of_one_sentence_they_are_the_same(row):
+    wanted = tf.constant(np.array([row], bool))
+    for found, expected in zip(
+        QueryTokens.of_sentence(wanted), QueryTokens.of_mask(wanted), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
 def test_rows_are_filled_up_to_a_multiple(mask):
     wanted = np.array(mask, bool)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.entity_confidence import auroc_needed, bounds, definitions, shares
+from benchmarks.entity_confidence import auroc_needed, bounds, definitions, found_at, shares
 from tests.benchmarks.test_calibration import drawn
 from uanet_tf.metrics.error_detection import auroc
 
@@ -35,6 +35,18 @@ def test_bounds_of_a_confidence_that_is_right():
     name = "precision of the surest 40%"
     assert found[name] == pytest.approx(found["the same 40%, confidence exactly right"], abs=1)
     assert found["the same 40%, errors known"] == 100
+
+
+def test_entities_found_at_a_precision():
+    """Ten in the file; the answers, surest first: right, right, wrong, right, wrong."""
+    confidence = np.array([0.2, 0.9, 0.8, 0.7, 0.1])
+    right = np.array([True, True, True, False, False])
+    found = found_at(confidence, right, entities=10)
+    assert found["entities found"] == pytest.approx(30)
+    assert found["average precision"] == pytest.approx(10 * (1 + 1 + 3 / 4))
+    assert found["entities found at a precision of 0.9"] == pytest.approx(20)
+    none = found_at(confidence[3:], right[3:], entities=10)
+    assert set(none.values()) == {0.0}
 
 
 def test_auroc_that_a_target_needs():

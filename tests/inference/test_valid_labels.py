@@ -47,6 +47,20 @@ def test_is_the_most_probable_valid_sequence(seed):
         assert not row[length:].any()
 
 
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10_000), length=st.integers(1, STEPS))
+def test_one_sentence_has_the_labels_that_it_has_among_others(seed, length):
+    """A graph may know that there is one; equal probabilities do not move a valid sequence."""
+    p = np.random.default_rng(seed).integers(1, 4, [2, length, CLASSES]).astype(np.float32)
+    mask = tf.ones([1, length], tf.bool)
+    given = [p[:1], p[1:]]
+    alone = ValidLabels(NAMES, "BIOES")([argmax(each, mask) for each in given], given, mask)
+    for found, each in zip(alone, given, strict=True):
+        np.testing.assert_array_equal(found, RUN(each, mask))
+        if is_valid(argmax(each, mask).numpy()[0]):
+            np.testing.assert_array_equal(found, argmax(each, mask))
+
+
 def test_valid_sequences_stay_and_labellings_stay_apart():
     o, b, e = (NAMES.index(name) for name in ("O", "B-PER", "E-PER"))
     first = tf.one_hot([[o, b, e]], CLASSES) * 0.9 + 0.01

@@ -64,6 +64,22 @@ def test_refining_only_where_asked_gives_the_same_labels():
     np.testing.assert_array_equal(some["refined_labels"], some["labels"])
 
 
+@pytest.mark.parametrize("embeddings", ["own", "shared"])
+def test_a_sentence_by_itself_is_refined_as_in_a_batch(embeddings):
+    """TensorFlow Lite knows that there is one; the batch has the distinct words of all."""
+    model = make_model(refiner_embeddings=embeddings)
+    features = model.features(pad([sentence.tokens for sentence in SENTENCES]))
+    draft = model.draft(features)
+    wanted = draft.uncertainty > float(np.median(draft.uncertainty.numpy()[draft.mask]))
+    refined = model.refine(features, draft, wanted).numpy()
+    assert not np.allclose(refined[wanted], draft.probabilities.numpy()[wanted], atol=1e-3)
+    for row, sentence in enumerate(SENTENCES):
+        one = model.features(pad([sentence.tokens]))
+        length = len(sentence.tokens)
+        alone = model.refine(one, model.draft(one), wanted[row : row + 1, :length])
+        np.testing.assert_allclose(alone[0], refined[row, :length], atol=1e-5)
+
+
 def test_filled_batches_give_the_same_bits_in_any_company():
     """Also of refined tokens: the gate opens for about half of them."""
     model = make_model(refiner_head_width=20)

@@ -19,12 +19,14 @@ class QueryTokens(NamedTuple):
       places: [B, Q] int32, which of the K rows each is; fillers are any row.
       slots: [K] int32, where the rows stand among the B * Q.
       tokens: [K] int32, where they stand among the B * T tokens: by sentence, then by position.
+      own_positions: [K] int32, their positions in the sentence.
     """
 
     positions: tf.Tensor
     places: tf.Tensor
     slots: tf.Tensor
     tokens: tf.Tensor
+    own_positions: tf.Tensor
 
     @classmethod
     def of_mask(cls, wanted: tf.Tensor, multiple: int | tf.Tensor = 1) -> "QueryTokens":
@@ -37,7 +39,16 @@ class QueryTokens(NamedTuple):
         tokens = _indices(wanted)
         first = tf.cumsum(counts, exclusive=True)[:, tf.newaxis]  # [B, 1]
         places = tf.minimum(first + tf.range(most), tf.size(tokens) - 1)
-        return cls(positions, places, fill_rows(slots, multiple), fill_rows(tokens, multiple))
+        tokens = fill_rows(tokens, multiple)
+        own = tokens % tf.shape(wanted)[1]
+        return cls(positions, places, fill_rows(slots, multiple), tokens, own)
+
+    @classmethod
+    def of_sentence(cls, wanted: tf.Tensor) -> "QueryTokens":
+        """The tokens that are True in ``wanted`` [1, T], of one sentence: K is Q."""
+        tokens = _indices(wanted)
+        places = tf.range(tf.size(tokens))
+        return cls(tokens[tf.newaxis], places[tf.newaxis], places, tokens, tokens)
 
     def rows(self, inputs: tf.Tensor) -> tf.Tensor:
         """Their rows [K, D] of ``inputs`` [B, T, D]."""

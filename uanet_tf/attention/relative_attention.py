@@ -7,7 +7,13 @@ from uanet_tf.attention.query_tokens import QueryTokens
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.masking import has_others, self_bias
 from uanet_tf.ops.query_blocks import in_query_blocks
-from uanet_tf.ops.relative_attention import attend, merge_heads, position_scores, split_heads
+from uanet_tf.ops.relative_attention import (
+    attend,
+    merge_heads,
+    position_scores,
+    position_scores_of,
+    split_heads,
+)
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -106,15 +112,27 @@ class RelativeAttention(tf.keras.layers.Layer):
         dropout_seed=None,
         query_tokens=None,
     ):
-        queries, keys, values = self._project(
+        queries, keys, values, rows = self._project(
             words, context, context_table, query_tokens
-        )  # [h, B, T, d]
+        )  # [h, B, T, d]; [h, K, d]
         positions *= self.head_width**-0.5
         if self.exclude_self:
             values *= has_others(mask, tf.shape(keys)[2], values.dtype)
 
-        def attend(queries, chosen, first):
-            return self._attend(queries, keys, values, positions, mask, dropout_seed, chosen, first)
+        def of_positions(queries, query_positions, first):
+            """The scores by position, [h, B, Q, T]."""
+            _, bias = self._biases()
+            if rows is None or tf.is_tensor(first):
+                return position_scores(queries + bias, positions, query_positions, first)
+            # Of all query tokens at once, without the fillers of the block.
+            scores = position_scores_of(rows + bias[:, 0], positions, query_tokens.own_positions)
+            return tf.gather(scores, query_tokens.places, axis=1)
+
+        def attend(queries, query_positions, first):
+            scores = of_positions(queries, query_positions, first)
+            return self._attend(
+                queries, keys, values, scores, mask, dropout_seed, query_positions, first
+            )
 
         return in_query_blocks(
             attend,
@@ -124,17 +142,18 @@ class RelativeAttention(tf.keras.layers.Layer):
             whole=dropout_seed is not None,
         )  # [B, T, h * d]
 
+    def _biases(self) -> tuple[tf.Tensor, tf.Tensor]:
+        """U and v, [h, 1, 1, d]."""
+        shape = [self.num_heads, 1, 1, self.head_width]
+        return tf.reshape(self.content_bias, shape), tf.reshape(self.position_bias, shape)
+
     def _attend(
-        self, queries, keys, values, positions, mask, dropout_seed, query_positions, first
+        self, queries, keys, values, scores, mask, dropout_seed, query_positions, first
     ) -> tf.Tensor:
-        """What the queries [h, B, Q, d] get, [B, Q, h * d]."""
-        content_bias, position_bias = (
-            tf.reshape(bias, [self.num_heads, 1, 1, self.head_width])
-            for bias in (self.content_bias, self.position_bias)
-        )
+        """What the queries [h, B, Q, d] get, [B, Q, h * d], given their scores by position."""
+        content_bias, _ = self._biases()
         scale = self.head_width**-0.5
-        scores = tf.matmul((queries + content_bias) * scale, keys, transpose_b=True)
-        scores += position_scores(queries + position_bias, positions, query_positions, first)
+        scores += tf.matmul((queries + content_bias) * scale, keys, transpose_b=True)
         # scores: [h, B, Q, T]
         if self.exclude_self:
             length, count = tf.shape(keys)[2], tf.shape(queries)[2]
@@ -146,22 +165,24 @@ class RelativeAttention(tf.keras.layers.Layer):
 
     def _project(
         self, words, context, context_table, query_tokens: QueryTokens | None
-    ) -> list[tf.Tensor]:
-        """Queries [h, B, Q, d], keys and values [h, B, T, d]."""
+    ) -> tuple[tf.Tensor, ...]:
+        """Queries [h, B, Q, d], keys and values [h, B, T, d]; of query tokens also [h, K, d]."""
         if self.context_width is None and query_tokens is None:
-            return split_heads(linear(words, self.kernel), 3, self.num_heads)
+            return *split_heads(linear(words, self.kernel), 3, self.num_heads), None
         if self.context_width is None:
             kernels, context = (self.kernel[:, : self.width], self.kernel[:, self.width :]), words
         else:
             kernels = (self.query_kernel, self.context_kernel)
             if context_table is not None:
                 kernels = (self.query_kernel, linear(context_table, self.context_kernel))
+        keys, values = split_heads(linear(context, kernels[1]), 2, self.num_heads)
         if query_tokens is None:
-            queries = linear(words, kernels[0])
-        else:
-            queries = query_tokens.block(linear(query_tokens.rows(words), kernels[0]))
-        queries = split_heads(queries, 1, self.num_heads)
-        return queries + split_heads(linear(context, kernels[1]), 2, self.num_heads)
+            (queries,) = split_heads(linear(words, kernels[0]), 1, self.num_heads)
+            return queries, keys, values, None
+        rows = linear(query_tokens.rows(words), kernels[0])  # [K, h * d]
+        (queries,) = split_heads(query_tokens.block(rows), 1, self.num_heads)
+        (rows,) = split_heads(tf.expand_dims(rows, 0), 1, self.num_heads)  # [h, 1, K, d]
+        return queries, keys, values, rows[:, 0]
 
     def compute_output_shape(self, words_shape):
         return tf.TensorShape([*words_shape[:-1], self.width])

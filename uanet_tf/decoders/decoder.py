@@ -119,11 +119,10 @@ class Decoder(tf.keras.layers.Layer):
         mean = tf.reduce_mean(samples, axis=0)  # p, [B, T, C]
         if label_ids is None:
             label_ids = tf.argmax(mean, axis=-1, output_type=tf.int32)
-        return Decoded(
-            label_ids=tf.where(mask, label_ids, 0)[:, :steps],
-            probabilities=mean[:, :steps],
-            samples=samples[:, :, :steps],
-        )
+        label_ids = tf.where(mask, label_ids, 0)
+        if self.reads_sequence:  # there may be one position more
+            label_ids, mean, samples = label_ids[:, :steps], mean[:, :steps], samples[:, :, :steps]
+        return Decoded(label_ids, mean, samples)
 
     def sequence_loss(
         self,
@@ -156,7 +155,8 @@ class Decoder(tf.keras.layers.Layer):
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Builds the weights, casts the states to their dtype and checks the mask.
 
-        An empty batch, T = 0, gets one position of padding, so that recurrences have a step.
+        An empty batch, T = 0, gets one position of padding where the sequence is read, so that
+        recurrences have a step.
         """
         if states.shape.rank != rank:
             axes = "[N, T, H]" if rank == 3 else "[M, B, T, H]"
@@ -174,7 +174,7 @@ class Decoder(tf.keras.layers.Layer):
                 [f"`mask` of {self.name} must be right-padded: a token follows padding."],
             )
         states = tf.cast(states, self.variable_dtype)
-        if mask.shape[1]:
+        if mask.shape[1] or not self.reads_sequence:
             return states, mask
         more = [0, tf.cast(tf.equal(tf.shape(mask)[1], 0), tf.int32)]
         padded = tf.pad(states, [[0, 0]] * (rank - 2) + [more, [0, 0]])

@@ -100,7 +100,7 @@ class Calibration(FittedLayer):
 
     def call(self, probabilities, label_ids, uncertainty, refined):
         chosen = tf.one_hot(label_ids, len(self.classes), on_value=True, off_value=False)
-        p = tf.reduce_sum(tf.where(chosen, probabilities, 0.0), axis=-1)  # [B, T]
+        p = tf.gather(probabilities, label_ids, batch_dims=2)  # [B, T]
         # Summed, and not 1 - p: near 1 that has no more than a digit or two.
         others = tf.reduce_sum(tf.where(chosen, 0.0, probabilities), axis=-1)
         logit = tf.math.log(tf.maximum(p, SMALLEST)) - tf.math.log(tf.maximum(others, SMALLEST))

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from uanet_tf.encoders.encoder import Encoder, Masks
 from uanet_tf.ops.entropy import entropy, mutual_information
+from uanet_tf.ops.shapes import reshape, sizes
 
 
 def sampling_seed(mc_seed: int) -> tf.Tensor:
@@ -63,8 +64,7 @@ def encode_samples(
     masks = {name: tf.repeat(rows, batch, axis=0) for name, rows in masks.items()}
     tiled = tf.tile(inputs, [count, 1, 1])  # [J * B, T, D]
     states = encoder(tiled, mask=tf.tile(mask, [count, 1]), dropout_masks=masks)
-    shape = tf.concat([[count], tf.shape(inputs)[:2], [states.shape[-1]]], axis=0)
-    return tf.reshape(states, shape)  # [J, B, T, H]
+    return reshape(states, [count, *sizes(inputs)[:2], states.shape[-1]])  # [J, B, T, H]
 
 
 def draft_uncertainty(samples: tf.Tensor, kind: str = "entropy") -> tf.Tensor:

@@ -46,27 +46,37 @@ class ValidLabels:
             return list(label_ids)
         ids = tf.concat(label_ids, axis=0)  # [K * B, T]
         masks = tf.tile(mask, [len(label_ids), 1])
-        rows = tf.where(tf.logical_not(self._valid(ids, masks)))  # [R, 1]
+        valid = self._valid(ids, masks)  # [K * B]
 
         def search() -> tf.Tensor:
-            p = tf.gather_nd(tf.concat(probabilities, axis=0), rows)
+            p = tf.concat(probabilities, axis=0)
+            if mask.shape[0] == 1:  # one sentence: there is no other to leave out
+                wrong = masks & tf.logical_not(tf.expand_dims(valid, 1))
+                return tf.where(wrong, self._best(p, masks), ids)
+            rows = tf.where(tf.logical_not(valid))  # [R, 1]
             kept = tf.gather(masks, rows[:, 0])
-            scores = tf.math.log(tf.maximum(p, _SMALLEST))
-            path = best_path(scores, kept, self._start, self._steps, self._end)
-            return tf.tensor_scatter_nd_update(ids, rows, tf.where(kept, path, 0))
+            path = tf.where(kept, self._best(tf.gather_nd(p, rows), kept), 0)
+            return tf.tensor_scatter_nd_update(ids, rows, path)
 
-        return tf.split(tf.cond(tf.size(rows) > 0, search, lambda: ids), len(label_ids), axis=0)
+        found = tf.cond(tf.reduce_all(valid), lambda: ids, search)
+        return tf.split(found, len(label_ids), axis=0)
+
+    def _best(self, probabilities: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+        """The most probable valid label ids of each row, [N, T]; any at padding."""
+        scores = tf.math.log(tf.maximum(probabilities, _SMALLEST))
+        return best_path(scores, mask, self._start, self._steps, self._end)
 
     def _valid(self, ids: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         """Whether each row of [N, T] ids is a sequence that the scheme allows: [N]."""
-        following = mask[:, 1:]
+        following, first = mask[:, 1:], mask[:, :1]
+        starts = tf.gather(self._start, ids[:, :1])
         pairs = ids[:, :-1] * len(self._end) + ids[:, 1:]
         steps = tf.gather(self._steps.ravel(), pairs)
         ends = tf.gather(self._end, ids)
-        none = tf.zeros_like(mask[:, :1])
+        none = ids[:, :1] < 0
         last = mask & tf.logical_not(tf.concat([following, none], axis=1))
         return (
             tf.reduce_all(steps | tf.logical_not(following), axis=1)
             & tf.reduce_all(ends | tf.logical_not(last), axis=1)
-            & (tf.gather(self._start, ids[:, 0]) | tf.logical_not(mask[:, 0]))
+            & tf.reduce_all(starts | tf.logical_not(first), axis=1)
         )

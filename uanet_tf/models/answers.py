@@ -41,12 +41,11 @@ class Answers:
         """
         draft, mask = decision.draft, decision.draft.mask
         refined_ids, refined = decision.refined_label_ids, decision.refined
+        labels, draft_labels = decision.label_ids, draft.label_ids
+        refined_labels = draft_labels if refined_ids is None else refined_ids
+        found = self._positions([labels, draft_labels, refined_labels], mask)
         answers = {
-            "labels": self._outputs(decision.label_ids, mask),
-            "draft_labels": self._outputs(draft.label_ids, mask),
-            "refined_labels": self._outputs(
-                draft.label_ids if refined_ids is None else refined_ids, mask
-            ),
+            **dict(zip(LABELS, found, strict=True)),
             "uncertainty": draft.uncertainty,
             "confidence": decision.confidence,
             "refined": tf.zeros_like(mask) if refined is None else refined,
@@ -58,6 +57,12 @@ class Answers:
             answers["probabilities"] = tf.where(kept, decision.probabilities, 0.0)
         return answers
 
+    def _positions(self, label_ids: Sequence[tf.Tensor], mask: tf.Tensor) -> list[tf.Tensor]:
+        """Positions of K label sequences of the same sentences, found at once: K times [B, T]."""
+        count = len(label_ids)
+        found = self._outputs(tf.concat(label_ids, axis=0), tf.tile(mask, [count, 1]))
+        return tf.split(found, count, axis=0)
+
     def strings(self, decision: Decision, return_probabilities: bool = False) -> Tensors:
         """As ``positions``, with labels as strings, "" at padding."""
         mask = decision.draft.mask
@@ -68,7 +73,7 @@ class Answers:
 
     def draft_positions(self, draft: Draft) -> Tensors:
         """The draft only: labels as positions in ``label_names``, uncertainty."""
-        labels = self._outputs(draft.label_ids, draft.mask)
+        (labels,) = self._positions([draft.label_ids], draft.mask)
         return {"labels": labels, "uncertainty": draft.uncertainty}
 
     def draft_strings(self, draft: Draft) -> Tensors:

@@ -75,8 +75,10 @@ class DistilledHead(tf.keras.layers.Layer):
     def outputs(self, states: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """What is added to the logits [..., C], and the logit of the epistemic share [...]."""
         hidden = tf.tanh(linear(tf.cast(states, tf.float32), self.hidden_kernel, self.hidden_bias))
-        outputs = linear(hidden, self.output_kernel, self.output_bias)
-        return outputs[..., :-1], outputs[..., -1]
+        # Two products: a slice of the result would be a copy.
+        shift = linear(hidden, self.output_kernel[:, :-1], self.output_bias[:-1])
+        share = linear(hidden, self.output_kernel[:, -1:], self.output_bias[-1:])
+        return shift, share[..., 0]
 
     def compute_output_shape(self, states_shape):
         return Distilled(

@@ -20,9 +20,9 @@ from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
 from uanet_tf.representation.representation import (
     DOCUMENT,
     DRAFTS_ELSEWHERE,
-    OF_SENTENCES,
     Features,
     Representation,
+    features_of_rows,
 )
 from uanet_tf.row_multiple import ROW_MULTIPLE
 
@@ -88,12 +88,11 @@ class LabelRefiner(tf.keras.layers.Layer):
             features = {**features, DRAFTS_ELSEWHERE: _drafts_elsewhere(features, draft)}
         if wanted is None:
             return self._refined(features, draft)
-        # Sentences are independent of one another, so leaving some out changes no other.
         wanted &= draft.mask
-        rows = tf.where(tf.reduce_any(wanted, axis=1))[:, 0]  # [R]
+        refine = self._of_sentence if wanted.shape[0] == 1 else self._of_sentences
         return tf.cond(
-            tf.size(rows) > 0,
-            lambda: self._refined_tokens(features, draft, wanted, rows),
+            tf.reduce_any(wanted),
+            lambda: refine(features, draft, wanted),
             lambda: draft.probabilities,
         )
 
@@ -148,20 +147,25 @@ class LabelRefiner(tf.keras.layers.Layer):
         logits = self.stack(words, draft.probabilities, mask=draft.mask, query_tokens=query_tokens)
         return tf.nn.softmax(tf.cast(logits, tf.float32))
 
-    def _refined_tokens(
-        self, features: Features, draft: Draft, wanted: tf.Tensor, rows: tf.Tensor
-    ) -> tf.Tensor:
-        """Refines the tokens ``wanted`` of the sentences ``rows`` [R]."""
+    def _of_sentence(self, features: Features, draft: Draft, wanted: tf.Tensor) -> tf.Tensor:
+        """All distributions, those ``wanted`` [1, T] refined; TensorFlow Lite has one sentence."""
+        refined = self._refined(features, draft, QueryTokens.of_sentence(wanted))  # [K, C]
+        place = tf.maximum(tf.cumsum(tf.cast(wanted, tf.int32), axis=1) - 1, 0)  # [1, T]
+        return tf.where(tf.expand_dims(wanted, -1), tf.gather(refined, place), draft.probabilities)
+
+    def _of_sentences(self, features: Features, draft: Draft, wanted: tf.Tensor) -> tf.Tensor:
+        """All distributions, those ``wanted`` [B, T] refined."""
+        # Sentences are independent of one another, so leaving some out changes no other.
+        rows = tf.where(tf.reduce_any(wanted, axis=1))[:, 0]  # [R]
         multiple = rows_multiple_of(tf.shape(wanted)[0])
         filled = fill_rows(rows, multiple)
-        of_sentences = {name: features[name] for name in OF_SENTENCES if name in features}
-        part = {**features, **{k: tf.gather(v, filled) for k, v in of_sentences.items()}}
         # A row that only fills up wants nothing.
         is_row = tf.sequence_mask(tf.size(rows), tf.size(filled))
         queries = QueryTokens.of_mask(
             tf.gather(wanted, filled) & is_row[:, tf.newaxis],
             tf.where(multiple > 1, ROW_MULTIPLE, 1),
         )
+        part = features_of_rows(features, filled)
         refined = self._refined(part, draft.rows(filled), queries)  # [K, C]
         places = tf.where(wanted)
         return tf.tensor_scatter_nd_update(

@@ -23,13 +23,13 @@ def chunk_boundaries(
     """
     types = tf.where(mask, types, 0)
     inside = types > 0
-    outside = tf.zeros_like(types[:, :1])
-    before = tf.concat([outside, types[:, :-1]], axis=1)
-    no = tf.zeros_like(inside[:, :1])
+    before = tf.pad(types[:, :-1], [[0, 0], [1, 0]])  # outside before the first
+    following = tf.pad(types[:, 1:], [[0, 0], [0, 1]])
+    # No zeros_like: TensorFlow Lite cannot plan the memory of one of booleans.
+    no = types[:, :1] < 0
     ended = tf.concat([no, ends[:, :-1]], axis=1)
     touches = inside & (before == types)
     begins = inside & (starts | ended | tf.logical_not(touches))
-    following = tf.concat([types[:, 1:], outside], axis=1)
     begins_next = tf.concat([begins[:, 1:], no], axis=1)
     finishes = inside & ((following != types) | begins_next)
     return begins, finishes, touches

@@ -17,7 +17,7 @@ def entropy(probabilities: tf.Tensor) -> tf.Tensor:
     Reference:
       Gui et al., 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling", Eq. 5.
     """
-    positive = tf.where(probabilities > 0, probabilities, tf.ones_like(probabilities))
+    positive = tf.where(probabilities > 0, probabilities, tf.ones([], probabilities.dtype))
     return -tf.reduce_sum(probabilities * tf.math.log(positive), axis=-1)
 
 

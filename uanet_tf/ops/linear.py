@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from uanet_tf.ops.shapes import reshape, sizes
+
 
 def linear(inputs: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor | None = None) -> tf.Tensor:
     """Returns inputs . kernel + bias.
@@ -25,8 +27,4 @@ def linear(inputs: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor | None = None) 
         outputs = tf.nn.bias_add(outputs, bias)
     if is_matrix:
         return outputs
-    leading = [
-        tf.shape(inputs)[axis] if size is None else size
-        for axis, size in enumerate(inputs.shape[:-1])
-    ]
-    return tf.reshape(outputs, [*leading, kernel.shape[1]])
+    return reshape(outputs, [*sizes(inputs)[:-1], kernel.shape[1]])

@@ -71,15 +71,15 @@ def _scan_loop(projected, kernel, mask, reverse) -> tf.Tensor:
     return with_gradient(tf.cast(states, inputs[0].dtype), inputs, gradient, [states, cells])
 
 
-def _gates(preactivation: tf.Tensor, width: int) -> tuple[tf.Tensor, ...]:
-    sigmoids = tf.sigmoid(preactivation[..., : 3 * width])
-    i, f, o = tf.split(sigmoids, 3, axis=-1)
-    return i, f, o, tf.tanh(preactivation[..., 3 * width :])
+def _gates(preactivation: tf.Tensor) -> tuple[tf.Tensor, ...]:
+    # Split beforehand: fewer copies than slices for either function.
+    i, f, o, g = tf.split(preactivation, 4, axis=-1)
+    return tf.sigmoid(i), tf.sigmoid(f), tf.sigmoid(o), tf.tanh(g)
 
 
 def _step(projected, h, c, kernel, mask) -> tuple[tf.Tensor, tf.Tensor]:
     """h_t and c_t, [N, H], from x_t W + b, [N, 4H], and those before."""
-    i, f, o, g = _gates(product(masked(h, mask), kernel) + widen(projected), kernel.shape[0])
+    i, f, o, g = _gates(product(masked(h, mask), kernel) + widen(projected))
     c = f * c + i * g
     return o * tf.tanh(c), c
 
@@ -121,7 +121,7 @@ def _backward(reverse, upstream, states, cells, projected, kernel, mask=None):
     upstream = widen(upstream)
     before_h, before_c = _shift(states, reverse), _shift(cells, reverse)
     seen = masked(before_h, mask)
-    i, f, o, g = _gates(product(seen, kernel) + widen(projected), width)  # [T, N, H] each
+    i, f, o, g = _gates(product(seen, kernel) + widen(projected))  # [T, N, H] each
     tanh_c = tf.tanh(cells)
     # Factors that do not depend on the recursion, for all steps at once.
     to_cell = o * (1.0 - tanh_c * tanh_c)

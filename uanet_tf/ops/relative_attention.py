@@ -10,24 +10,24 @@ from uanet_tf.ops.dropout import dropout
 from uanet_tf.ops.masking import key_bias
 from uanet_tf.ops.part_seed import SENTENCES, Seed
 from uanet_tf.ops.relative_shift import relative_shift
+from uanet_tf.ops.shapes import reshape, sizes
 
 
 def split_heads(inputs: tf.Tensor, parts: int, num_heads: int) -> list[tf.Tensor]:
     """Splits [B, T, parts * h * d] into ``parts`` tensors [h, B, T, d] by one transposition."""
-    shape = tf.shape(inputs)
-    head_width = inputs.shape[-1] // (parts * num_heads)
-    split = tf.reshape(inputs, [shape[0], shape[1], parts * num_heads, head_width])
+    batch, length, width = sizes(inputs)
+    head_width = width // (parts * num_heads)
+    split = reshape(inputs, [batch, length, parts * num_heads, head_width])
     split = tf.transpose(split, [2, 0, 1, 3])  # [parts * h, B, T, d]
-    split = tf.reshape(split, [parts, num_heads, shape[0], shape[1], head_width])
+    split = reshape(split, [parts, num_heads, batch, length, head_width])
     return tf.unstack(split)
 
 
 def merge_heads(inputs: tf.Tensor) -> tf.Tensor:
     """Concatenates the heads of [h, B, T, d] to [B, T, h * d]."""
-    num_heads, head_width = inputs.shape[0], inputs.shape[3]
-    shape = tf.shape(inputs)
+    num_heads, batch, length, head_width = sizes(inputs)
     merged = tf.transpose(inputs, [1, 2, 0, 3])  # [B, T, h, d]
-    return tf.reshape(merged, [shape[1], shape[2], num_heads * head_width])
+    return reshape(merged, [batch, length, num_heads * head_width])
 
 
 def position_scores(
@@ -47,23 +47,47 @@ def position_scores(
     Returns:
       [h, B, Q, T] floats.
     """
-    num_heads, head_width = queries.shape[0], queries.shape[3]
-    shape = tf.shape(queries)
-    batch, count = shape[1], shape[2]
+    num_heads, batch, count, head_width = sizes(queries)
     length = tf.shape(positions)[1] // 2
     if query_positions is None and tf.is_tensor(first):  # not all T
         start = length - first - count
         positions = positions[:, start : start + count + length]  # distances that occur
     columns = tf.shape(positions)[1]
-    keys = tf.reshape(positions, [num_heads, head_width, columns])
-    folded = tf.reshape(queries, [num_heads, batch * count, head_width])
+    keys = reshape(positions, [num_heads, head_width, columns])
+    folded = reshape(queries, [num_heads, batch * count, head_width])
     scores = tf.matmul(folded, keys)  # [h, B * Q, 2T], or [h, B * Q, Q + T]
-    scores = tf.reshape(scores, [num_heads, batch, count, columns])
+    if queries.shape[1] == 1:
+        scores = tf.expand_dims(scores, 1)
+    else:
+        scores = tf.reshape(scores, [num_heads, batch, count, columns])
     if query_positions is None:
         return relative_shift(scores)
-    distance = tf.range(length) - tf.expand_dims(query_positions, -1) + length - 1  # [B, Q, T]
-    distance = tf.broadcast_to(distance, tf.concat([[num_heads], tf.shape(distance)], axis=0))
-    return tf.gather(scores, distance, batch_dims=3)
+    columns = tf.expand_dims(_columns(query_positions, length), 0)
+    return tf.gather(scores, tf.tile(columns, [num_heads, 1, 1, 1]), batch_dims=3)
+
+
+def position_scores_of(
+    queries: tf.Tensor, positions: tf.Tensor, query_positions: tf.Tensor
+) -> tf.Tensor:
+    """The same for K queries of any sentences of T tokens.
+
+    Args:
+      queries: [h, K, d] floats.
+      positions: [h * d, 2T] floats, a column p for each distance from T - 1 down to -T.
+      query_positions: [K] int32, the position i of each query.
+
+    Returns:
+      [h, K, T] floats.
+    """
+    num_heads, _, head_width = sizes(queries)
+    keys = reshape(positions, [num_heads, head_width, tf.shape(positions)[1]])
+    columns = tf.expand_dims(_columns(query_positions, tf.shape(positions)[1] // 2), 0)
+    return tf.gather(tf.matmul(queries, keys), tf.tile(columns, [num_heads, 1, 1]), batch_dims=2)
+
+
+def _columns(query_positions: tf.Tensor, length: tf.Tensor) -> tf.Tensor:
+    """The columns of the distances i - j, for each query position i and all T keys: [..., T]."""
+    return tf.range(length) - tf.expand_dims(query_positions, -1) + length - 1
 
 
 def attend(

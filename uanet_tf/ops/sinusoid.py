@@ -42,4 +42,5 @@ def relative_sinusoid(length: int | tf.Tensor, width: int, dtype=tf.float32) -> 
     Returns:
       [2 * length, width] floats.
     """
-    return sinusoid(tf.range(length - 1, -length - 1, -1), width, dtype)
+    ascending = tf.range(length)
+    return sinusoid(tf.concat([ascending[::-1], -1 - ascending], axis=0), width, dtype)

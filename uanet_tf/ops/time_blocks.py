@@ -3,7 +3,8 @@
 TensorFlow Lite copies all that a loop reads or carries, the whole sequence included, at every
 step, and has no array that is written in place: a plain loop costs the square of the length.
 Here an outer loop cuts the sequence into blocks and an inner one runs over a block, so that
-only a block is copied at each step. Within TensorFlow plain loops are faster.
+only a block is copied at each step. A step gives tensors of the sizes that it gets, so that the
+runtime plans its memory once for a block. Within TensorFlow plain loops are faster.
 """
 
 import contextlib
@@ -61,10 +62,13 @@ def scan_blocks(
 
         def run_step(count, state, outputs):
             t = size - 1 - count if reverse else count
-            output, state = step(tuple(part[t] for part in block), state)
-            return count + 1, state, _join(outputs, tf.expand_dims(output, 0), reverse)
+            output, state = step(tuple(tf.gather(part, t) for part in block), state)
+            # Outputs move up, so that their number stays the same.
+            kept = outputs[:-1] if reverse else outputs[1:]
+            return count + 1, state, _join(kept, tf.expand_dims(output, 0), reverse)
 
-        _, state, made = _loop(size, run_step, (0, state, none))
+        empty = tf.repeat(tf.expand_dims(tf.zeros_like(like), 0), size, axis=0)
+        _, state, made = _loop(size, run_step, (0, state, empty))
         return done + size, state, _join(outputs, made, reverse)
 
     _, state, outputs = _loop(length, run_block, (0, state, none))

@@ -69,22 +69,26 @@ class Bidirectional:
           Two tensors [T, N, H], forward and backward, in the order of time; exactly 0 at padding.
         """
         # A quantised kernel cannot hold the large numbers of a ``padding_row`` beside its weights.
-        is_marked = mask is not None and not wants_blocks()
+        is_marked, padding = mask is not None and not wants_blocks(), None
         if is_marked:
-            inputs, mask = mark_padding(inputs, mask), None
+            inputs = mark_padding(inputs, mask)
+        elif mask is not None:
+            mask = tf.expand_dims(mask, -1)
+            inputs = tf.where(mask, inputs, tf.zeros([], inputs.dtype))
+            padding = tf.cast(~mask, inputs.dtype)  # [T, N, 1]
         return [
-            self._scan(inputs, is_marked, mask, (recurrent_masks or {}).get(way), way)
+            self._scan(inputs, is_marked, padding, (recurrent_masks or {}).get(way), way)
             for way in DIRECTIONS
         ]
 
-    def _scan(self, inputs, is_marked, mask, recurrent_mask, way):
+    def _scan(self, inputs, is_marked, padding, recurrent_mask, way):
         kernel, bias = (tf.cast(part[way], inputs.dtype) for part in (self.kernels, self.biases))
-        padding = self.cell.padding_row(bias)
+        row = self.cell.padding_row(bias)
         if is_marked:
-            kernel = tf.concat([kernel, tf.expand_dims(padding, axis=0)], axis=0)
+            kernel = tf.concat([kernel, tf.expand_dims(row, axis=0)], axis=0)
         projected = linear(inputs, kernel, bias)  # [T, N, G H]
-        if mask is not None:
-            projected = tf.where(tf.expand_dims(mask, -1), projected, padding + bias)
+        if padding is not None:
+            projected += padding * row
         kernel = tf.convert_to_tensor(self.recurrent_kernels[way])
         return self.cell.scan(projected, kernel, recurrent_mask, reverse=way == "backward")
 

@@ -227,7 +227,7 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         drops = dropout_seed is not None and self.dropout > 0.0
         if not drops and self.num_classes < self.width:
             bias = tf.expand_dims(tf.cast(self.label_bias, table.dtype), axis=0)
-            shares = tf.concat([draft, tf.ones_like(draft[..., :1])], axis=-1)  # [B, T, C + 1]
+            shares = tf.pad(draft, [[0, 0], [0, 0], [0, 1]], constant_values=1)  # [B, T, C + 1]
             return shares, tf.concat([table, bias], axis=0)
         labels = linear(draft, table, self.label_bias)  # [B, T, W]
         return dropout(labels, self.dropout, dropout_seed), None

@@ -82,7 +82,10 @@ class CharCNN(CharLayer):
     def _padded(self, char_ids: tf.Tensor) -> tf.Tensor:
         """The maximum over each word's characters [U, filters], words padded to the longest."""
         vectors, real = self.embed(char_ids)  # [U, W, char_width], [U, W]
-        return tf.reduce_max(self._convolved(vectors, real), axis=1)
+        features = self._convolved(vectors)
+        # Added and not selected, which the runtime does one element after another.
+        padding = tf.cast(tf.logical_not(real), features.dtype) * (features.dtype.min / 2)
+        return tf.reduce_max(features + tf.expand_dims(padding, -1), axis=1)
 
     def _in_a_line(self, char_ids: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
         """The same of all words in one line, which has no padding but between two words.
@@ -91,19 +94,20 @@ class CharCNN(CharLayer):
         """
         gap = max(1, self.kernel_size // 2)  # no filter sees characters of two words
         char_ids = tf.pad(char_ids, [[0, 0], [0, gap]])
-        lengths = tf.reduce_sum(tf.cast(real, tf.int32), axis=1) + gap
-        in_line = tf.sequence_mask(lengths, tf.shape(char_ids)[1])
+        # A word without characters has one, of padding, so that each word is in the line.
+        lengths = tf.maximum(tf.reduce_sum(tf.cast(real, tf.int32), axis=1), 1)  # [U]
+        in_line = tf.sequence_mask(lengths + gap, tf.shape(char_ids)[1])
         line = tf.boolean_mask(char_ids, in_line)  # [N]
         count = tf.size(line)
         line = tf.expand_dims(tf.pad(line, [[0, filled_size(count) - count]]), 0)
-        word = tf.repeat(tf.range(tf.size(lengths)), lengths)  # [N]
-        features = self._convolved(*self.embed(line))
-        return tf.math.segment_max(features[0, :count], word)
+        features = self._convolved(self.embed(line)[0])[0]
+        word = tf.repeat(tf.range(tf.size(lengths)), lengths)  # [R]
+        places = tf.range(tf.size(word)) + gap * word  # all but the gaps
+        return tf.math.segment_max(tf.gather(features, places), word)
 
-    def _convolved(self, vectors: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
-        """What the filters give at each character; at padding the least number there is."""
-        features = tf.nn.conv1d(vectors, self.kernel, stride=1, padding="SAME")
-        return tf.where(tf.expand_dims(real, -1), features, features.dtype.min)
+    def _convolved(self, vectors: tf.Tensor) -> tf.Tensor:
+        """What the filters give at each character."""
+        return tf.nn.conv1d(vectors, self.kernel, stride=1, padding="SAME")
 
     def get_config(self):
         config = super().get_config()

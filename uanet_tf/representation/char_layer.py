@@ -41,7 +41,7 @@ class CharLayer(SpellingLayer):
         real = char_ids > 0
         vectors = tf.gather(self.embeddings, char_ids)
         # Beyond the ends of a word there are zeros, however far it is padded.
-        return tf.where(tf.expand_dims(real, -1), vectors, tf.zeros([], vectors.dtype)), real
+        return vectors * tf.expand_dims(tf.cast(real, vectors.dtype), -1), real
 
     def get_config(self):
         config = super().get_config()

@@ -2,6 +2,7 @@
 
 import collections
 
+import tensorflow as tf
 from tensorflow.lite.python import schema_py_generated as schema
 
 _NAMES = {
@@ -25,6 +26,37 @@ def operations(content: bytes) -> collections.Counter[str]:
 def custom_operations(content: bytes) -> set[str]:
     """Those that not every TensorFlow Lite runtime has."""
     return {name for name in operations(content) if name.endswith("*")}
+
+
+def first_planned_late(content: bytes) -> str | None:
+    """Kind of the first operation of the first signature whose size the inputs' do not tell.
+
+    The runtime plans its memory up to there before it runs; behind it once more, and so on.
+    """
+    interpreter = tf.lite.Interpreter(
+        model_content=content,
+        experimental_op_resolver_type=(
+            tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+        ),
+    )
+
+    def sizes(length: int) -> dict[int, tuple[int, ...]]:
+        for item in interpreter.get_input_details():
+            interpreter.resize_tensor_input(item["index"], [1, length, 7][: len(item["shape"])])
+        interpreter.allocate_tensors()
+        return {item["index"]: tuple(item["shape"]) for item in interpreter.get_tensor_details()}
+
+    some, others = sizes(0), sizes(11)
+    changing = {
+        item["index"] for item in interpreter.get_tensor_details() if -1 in item["shape_signature"]
+    }
+    unknown = {index for index in changing if some.get(index) == others.get(index)}
+    names = (
+        operation["op_name"]
+        for operation in interpreter._get_ops_details()
+        if unknown.intersection(operation["outputs"])
+    )
+    return next(names, None)
 
 
 def _name(code: schema.OperatorCode) -> str:

@@ -5,7 +5,11 @@ import pytest
 import tensorflow as tf
 
 import uanet_tf
-from tests.exporting.tflite.operations import custom_operations, operations
+from tests.exporting.tflite.operations import (
+    custom_operations,
+    first_planned_late,
+    operations,
+)
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
 from tests.quick_params import quick_params
 from uanet_tf.config import Config
@@ -129,6 +133,23 @@ def test_built_in_operations_only(tflite_files, precision):
     content = tflite_files[precision].path.read_bytes()
     assert operations(content)["WHILE"] >= 2
     assert not custom_operations(content)
+
+
+@pytest.mark.parametrize("sampling", ["exact", "distilled"])
+def test_memory_is_planned_beforehand_up_to_the_recurrences(sampling):
+    model = make_model()
+    model.drafter.distilled.was_trained.assign(1.0)
+    model.sampling = sampling
+    assert first_planned_late(convert(model)[FLOAT32]) == "WHILE"
+
+
+def test_what_is_planned_late_would_be_seen():
+    @graph_function([tf.TensorSpec([1, None])])
+    def cut(inputs):
+        return tf.reshape(inputs[:, 1:], [tf.shape(inputs)[1] - 1, 1]) * 2.0
+
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([cut.get_concrete_function()])
+    assert first_planned_late(converter.convert()) == "RESHAPE"
 
 
 def test_select_tf_operations_would_be_seen():

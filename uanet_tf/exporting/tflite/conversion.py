@@ -92,43 +92,31 @@ def _signatures(model: Tagger) -> dict[str, Any]:
     def serving_default(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
         features = model.features(_features(word_ids, char_ids))
         tagged = model.answers.positions(model.decide(features))
-        outputs = {
+        return {
             "label_ids": tagged["labels"],
             "draft_label_ids": tagged["draft_labels"],
             "refined_label_ids": tagged["refined_labels"],
             **{name: tagged[name] for name in tagged if name not in LABELS},
         }
-        return _as_long(outputs, word_ids)
 
     @graph_function(_SPECS)
     def draft(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
         features = model.features(_features(word_ids, char_ids))
         tagged = model.answers.draft_positions(model.draft(features))
-        outputs = {"label_ids": tagged["labels"], "uncertainty": tagged["uncertainty"]}
-        return _as_long(outputs, word_ids)
+        return {"label_ids": tagged["labels"], "uncertainty": tagged["uncertainty"]}
 
     return {DEFAULT: serving_default, DRAFT: draft}
 
 
 def _features(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
-    """Every token is a form of its own, and there is no padding.
-
-    Except for a sentence without tokens, which becomes one of padding, since the runtime crashes on
-    empty tensors.
-    """
+    """Every token is a form of its own, and there is no padding."""
     length = tf.shape(word_ids)[1]
-    more = tf.maximum(0, 1 - length)
-    wider = tf.maximum(0, 1 - tf.shape(char_ids)[2])
     return {
-        "form_word_ids": tf.pad(word_ids[0], [[0, more]]),
-        "form_char_ids": tf.pad(char_ids[0], [[0, more], [0, wider]]),
-        "form_index": tf.expand_dims(tf.range(length + more), 0),
+        "form_word_ids": word_ids[0],
+        "form_char_ids": char_ids[0],
+        "form_index": tf.expand_dims(tf.range(length), 0),
         "lengths": tf.expand_dims(length, 0),
     }
-
-
-def _as_long(outputs: Tensors, word_ids: tf.Tensor) -> Tensors:
-    return {name: values[:, : tf.shape(word_ids)[1]] for name, values in outputs.items()}
 
 
 def _convert(converter: Any, precision: str) -> bytes:

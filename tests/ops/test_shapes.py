@@ -1,0 +1,29 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.shapes import reshape, sizes
+
+
+def kinds(graph):
+    return {operation.type for operation in graph.get_operations()}
+
+
+@pytest.mark.parametrize("spec", [[2, None, 6], [None, None, 6], [2, 5, 6]])
+def test_reshaped_as_tensorflow_does_it(spec):
+    @graph_function([tf.TensorSpec(spec)])
+    def split(inputs):
+        rows, length, width = sizes(inputs)
+        return reshape(inputs, [rows, length, 2, width // 2])
+
+    inputs = np.arange(60, dtype=np.float32).reshape(2, 5, 6)
+    np.testing.assert_array_equal(split(inputs), inputs.reshape(2, 5, 2, 3))
+    known = split.get_concrete_function().graph
+    computed = spec.count(None) > 1
+    assert ("Pack" in kinds(known)) == computed  # a shape put together when the graph runs
+
+
+def test_no_rows():
+    inputs = tf.zeros([0, 6])
+    assert reshape(inputs, [*sizes(inputs)[:-1], 2, 3]).shape == (0, 2, 3)
