@@ -92,6 +92,21 @@ def test_text_is_tagged_like_its_words(client):
         assert [text[start:end] for start, end in spans] == answer.tokens
 
 
+def test_entities_of_texts_are_the_clients(url, client):
+    texts = ["Holmfield, the former goalkeeper, beat Ωmega жук 😀 2-1 in Riverton.", "  ", "don't"]
+    request = {"signature_name": "entities", "instances": texts}
+    answer = requests.post(f"{url}/v1/models/tiny_text:predict", json=request, timeout=60)
+    rows = answer.json()["predictions"]
+    for row, expected in zip(rows, client.tag(texts), strict=True):
+        count = row.pop("count")
+        found = [dict(zip(row, values, strict=True)) for values in zip(*row.values(), strict=True)]
+        assert found[:count] == [
+            pytest.approx(entity.to_dict(), abs=1e-5) for entity in expected.entities
+        ]
+        assert not any(entity["text"] for entity in found[count:])
+    assert rows[0]["text"][0]
+
+
 def test_both_forms_give_the_same(url, words):
     tokens, address = words[0], f"{url}/v1/models/tiny:predict"
     length = len(tokens)

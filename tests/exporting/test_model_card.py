@@ -49,6 +49,7 @@ def test_the_table_of_signatures(card, exported):
     assert "| `serving_default` | `text` string [B] |" in text
     assert "Needs the operations of tensorflow-text (RegexSplitWithOffsets)" in text
     assert "byte offsets" in text
+    assert "| `entities` | `text` string [B] | `confidence` float32 [B, E]<br>" in text
 
 
 def test_a_run_without_metrics_has_a_card(model, tmp_path):

@@ -13,6 +13,8 @@ from uanet_tf.exporting.graph_operations import foreign_operations
 from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.exporting.text_tokens import UNICODE, split_text
 from uanet_tf.serving.answers import character_offsets
+from uanet_tf.tagging.entity import Entity
+from uanet_tf.tagging.sentence_stream import tag
 from uanet_tf.text.tokenizer import Tokenizer
 
 TEXTS = [
@@ -180,6 +182,40 @@ def test_no_tokens(with_text, exported, texts):
     assert len(outputs) == 9
     for values in outputs.values():
         assert values.shape == (len(texts), 0)
+
+
+def test_entities_are_those_of_python(with_text, exported, model):
+    outputs = with_text.ask(exported.text_path, "entities", text=np.array(TEXTS, object))
+    assert set(outputs) == {*Entity._fields, "count"} - {"accepted"}
+    words, starts, ends = words_of(TEXTS)
+    model.refine_all = True
+    found = 0
+    for row, (text, tokens) in enumerate(zip(TEXTS, words, strict=True)):
+        places = [character_offsets(text, values[row]) for values in (starts, ends)]
+        expected = tag(model, [tokens])[0].entities if tokens else []
+        assert outputs["count"][row] == len(expected)
+        for column, entity in enumerate(expected):
+            values = {name: outputs[name][row, column] for name in outputs if name != "count"}
+            assert (values["token_start"], values["token_end"]) == entity[4:6]
+            assert values["start"] == places[0][entity.token_start]
+            assert values["end"] == places[1][entity.token_end - 1]
+            assert values["text"] == text[values["start"] : values["end"]]
+            assert values["type"] == entity.type
+            assert values["confidence"] == pytest.approx(entity.confidence, abs=1e-5)
+            assert values["uncertainty"] == pytest.approx(entity.uncertainty, abs=1e-5)
+        for name in ("text", "type", "end", "confidence"):
+            assert not outputs[name][row, len(expected) :].any()
+        found += len(expected)
+    assert found > len(TEXTS)
+
+
+@pytest.mark.parametrize("texts", [[], ["", " "]], ids=["no text", "empty texts"])
+def test_no_entities(with_text, exported, texts):
+    outputs = with_text.ask(
+        exported.text_path, "entities", text=np.array([*texts, None], object)[:-1]
+    )
+    assert outputs.pop("count").tolist() == [0] * len(texts)
+    assert {values.shape for values in outputs.values()} == {(len(texts), 0)}
 
 
 def test_only_one_operation_is_not_of_the_core(exported):

@@ -94,6 +94,7 @@ def test_the_text_model_is_warmed_too(exported):
     path = exported.text_path / "assets.extra" / FILE
     requests = [read(record.numpy()) for record in tf.data.TFRecordDataset(str(path))]
     assert {(model, signature) for model, signature, _ in requests} == {
-        ("tiny_text", "serving_default")
+        ("tiny_text", "serving_default"),
+        ("tiny_text", "entities"),
     }
     assert max(len(text) for _, _, arrays in requests for text in arrays["text"]) > 100

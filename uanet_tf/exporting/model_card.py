@@ -2,7 +2,7 @@
 
 import dataclasses
 import pathlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -10,6 +10,7 @@ from absl import logging
 
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
+from uanet_tf.exporting.entity_signature import NAME as ENTITIES
 from uanet_tf.inference_options import OF_THE_GATE
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.models.tagger import Tagger
@@ -226,7 +227,8 @@ def _signatures(signatures: Mapping[str, Any]) -> str:
     for name in sorted(signatures, key=lambda name: (name != "serving_default", name)):
         call = signatures[name]
         inputs, outputs = call.structured_input_signature[1], call.structured_outputs
-        rows.append([f"`{name}`", _specs(inputs), _specs(outputs)])
+        axes = ("B", "E") if name == ENTITIES else ("B", "T", "W")
+        rows.append([f"`{name}`", _specs(inputs, axes), _specs(outputs, axes)])
     note = (
         "Sentences are padded on the right to any width; only `lengths` tells where they end. "
         'Outputs beyond it are "", 0 and false. A server that batches requests answers as wide '
@@ -237,14 +239,19 @@ def _signatures(signatures: Mapping[str, Any]) -> str:
             " `starts` and `ends` are byte offsets into the UTF-8 text, not character offsets. A "
             "text is one sentence, whatever it holds."
         )
+    if ENTITIES in signatures:
+        note += (
+            f" `{ENTITIES}` gives the entities of each text, `count` of them: `start` and `end` "
+            "are characters of the text, `token_start` and `token_end` positions among its tokens."
+        )
     return f"{_table(rows)}\n\n{note}"
 
 
-def _specs(specs: Mapping[str, tf.TensorSpec]) -> str:
+def _specs(specs: Mapping[str, tf.TensorSpec], all_axes: Sequence[str]) -> str:
     parts = []
     for name, spec in sorted(specs.items()):
         rank = spec.shape.rank
-        axes = ", ".join(("B", "T", "W")[: rank or 0]) if rank is not None else "..."
+        axes = ", ".join(all_axes[: rank or 0]) if rank is not None else "..."
         parts.append(f"`{name}` {spec.dtype.name} [{axes}]")
     return "<br>".join(parts)
 

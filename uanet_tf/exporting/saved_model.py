@@ -21,7 +21,7 @@ from uanet_tf.exporting.monitoring_file import write_monitoring
 from uanet_tf.exporting.run_model import load_for_export
 from uanet_tf.exporting.sample_inputs import pad, pad_documents, sample_sentences
 from uanet_tf.exporting.saving import save_signatures
-from uanet_tf.exporting.signatures import DEFAULT, Signatures
+from uanet_tf.exporting.signatures import Signatures
 from uanet_tf.exporting.text_tokens import split_text
 from uanet_tf.exporting.version_folders import check_name, choose_version, new_versions
 from uanet_tf.exporting.vocabulary_files import tables_from_files, write_vocabulary_files
@@ -153,9 +153,11 @@ def _write_text(
     model = signatures.model
     with _vocabulary(model) as files:
         split = functools.partial(split_text, tokenizer=model.tokenizer)
-        save_signatures(signatures.of_text(split), path, owner=model, assets=files)
+        made = signatures.of_text(split)
+        save_signatures(made, path, owner=model, assets=files)
     requests = [
-        (DEFAULT, {"text": np.array([" ".join(words) for words in sentences], object)})
+        (name, {"text": np.array([" ".join(words) for words in sentences], object)})
+        for name in made
         for sentences in _warm_up_sentences(model)
     ]
     return verification.verify_text(model, path, requests, answer), requests

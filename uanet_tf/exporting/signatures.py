@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from uanet_tf.data.lookup import check_width, look_up
 from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
-from uanet_tf.exporting import document_signature
+from uanet_tf.exporting import document_signature, entity_signature
 from uanet_tf.inference.decision import Decision
 from uanet_tf.models.answers import Tensors
 from uanet_tf.models.tagger import Tagger
@@ -101,31 +101,46 @@ class Signatures:
         return signatures
 
     def of_text(self, split: Callable[[tf.Tensor], tuple[tf.RaggedTensor, ...]]) -> dict[str, Any]:
-        """The signature of raw text: ``text`` [B] strings -> answers, padded to the longest.
+        """The signatures of raw text, ``text`` [B] strings.
 
-        Beside the outputs of ``serving_default``: ``tokens`` [B, T] strings, ``starts`` and
-        ``ends`` [B, T] int32, BYTE offsets into the UTF-8 text, and ``lengths`` [B] int32.
+        ``serving_default``: answers, padded to the longest text. Beside the outputs of
+          ``serving_default`` of tokens: ``tokens`` [B, T] strings, ``starts`` and ``ends`` [B, T]
+          int32, BYTE offsets into the UTF-8 text, and ``lengths`` [B] int32.
+        ``entities``: the entities of each text; only where labels are chunks, see
+          ``entity_signature``.
 
         Args:
           split: texts [B] to ragged tokens, starts and ends.
         """
 
-        @graph_function([tf.TensorSpec([None], tf.string, name="text")])
-        def serving_default(text: tf.Tensor) -> Tensors:
+        def answer(text: tf.Tensor) -> Tensors:
             tokens, starts, ends = split(text)
             lengths = tf.cast(tokens.row_lengths(), tf.int32)
             padded = tokens.to_tensor("")  # [B, T]
             return {
-                **self._answer(padded, lengths),
+                **self._all_answers(padded, lengths),
                 "tokens": padded,
                 "starts": tf.cast(starts.to_tensor(0), tf.int32),
                 "ends": tf.cast(ends.to_tensor(0), tf.int32),
                 "lengths": lengths,
             }
 
-        return {DEFAULT: serving_default}
+        @graph_function([tf.TensorSpec([None], tf.string, name="text")])
+        def serving_default(text: tf.Tensor) -> Tensors:
+            return _public(answer(text))
+
+        signatures = {DEFAULT: serving_default}
+        if self.model.label_scheme is not None:
+            names = self.model.label_names
+            signatures[entity_signature.NAME] = entity_signature.entity_signature(names, answer)
+        return signatures
 
     def _answer(
+        self, tokens: tf.Tensor, lengths: tf.Tensor, threshold: tf.Tensor | None = None
+    ) -> Tensors:
+        return _public(self._all_answers(tokens, lengths, threshold))
+
+    def _all_answers(
         self, tokens: tf.Tensor, lengths: tf.Tensor, threshold: tf.Tensor | None = None
     ) -> Tensors:
         with tf.control_dependencies(_check_rows(tokens, lengths=lengths)):
@@ -144,9 +159,12 @@ class Signatures:
         return _as_wide(self._answer_features(features, threshold), batch)
 
     def _named(self, decision: Decision) -> Tensors:
-        return self.model.answers.strings(
-            decision, return_probabilities=self.model.return_probabilities
-        )
+        answers = self.model.answers
+        positions = answers.positions(decision, self.model.return_probabilities)
+        return {
+            **answers.named(positions, decision.draft.mask),
+            entity_signature.POSITIONS: positions["labels"],
+        }
 
     def _of_ids(self) -> Any:
         known_words = len(self.model.vocabulary.words) + FIRST_ID
@@ -168,9 +186,14 @@ class Signatures:
             ]
             with tf.control_dependencies(checks):
                 features = {name: tf.identity(values) for name, values in features.items()}
-            return self._answer_as_wide(features, word_ids)
+            return _public(self._answer_as_wide(features, word_ids))
 
         return ids
+
+
+def _public(answers: Tensors) -> Tensors:
+    """The outputs of signatures with an answer for each token."""
+    return {name: each for name, each in answers.items() if name != entity_signature.POSITIONS}
 
 
 def _as_wide(answers: Tensors, batch: tf.Tensor) -> Tensors:

@@ -1,13 +1,14 @@
 """Checks, before anyone is served, that an exported model's answers equal the run's model's."""
 
 import pathlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from uanet_tf.exporting.document_signature import NAME as DOCUMENT
+from uanet_tf.exporting.entity_signature import NAME as ENTITIES
 from uanet_tf.exporting.graph_operations import PYTHON_OPERATIONS, foreign_operations
 from uanet_tf.exporting.sample_inputs import pad, pad_documents, sample_sentences
 from uanet_tf.exporting.signatures import DEFAULT, LENGTHS, TOKENS
@@ -114,9 +115,19 @@ def verify_text(
                 raise ExportMismatchError(f"An offset is wrong: {text!r}, token {column}.")
     inputs = {name: found[name] for name in ("tokens", "lengths")}
     compare(outputs, (answer or reference(model))(inputs), "text")
+    if ENTITIES in loaded.signatures:
+        _check_places(texts, ask(loaded, ENTITIES, {"text": np.array(texts, object)}))
     for signature, request in requests:
         ask(loaded, signature, request)
     return loaded
+
+
+def _check_places(texts: Sequence[str], entities: Arrays) -> None:
+    for row, text in enumerate(texts):
+        for column in range(entities["count"][row]):
+            start, end = entities["start"][row, column], entities["end"][row, column]
+            if text[start:end] != entities["text"][row, column]:
+                raise ExportMismatchError(f"A place is wrong: {text!r}, entity {column}.")
 
 
 def verify_operations(path: pathlib.Path) -> set[str]:

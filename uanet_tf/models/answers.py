@@ -65,11 +65,11 @@ class Answers:
 
     def strings(self, decision: Decision, return_probabilities: bool = False) -> Tensors:
         """As ``positions``, with labels as strings, "" at padding."""
-        mask = decision.draft.mask
-        answers = self.positions(decision, return_probabilities)
-        for name in LABELS:
-            answers[name] = self._names(answers[name], mask)
-        return answers
+        return self.named(self.positions(decision, return_probabilities), decision.draft.mask)
+
+    def named(self, answers: Tensors, mask: tf.Tensor) -> Tensors:
+        """What ``positions`` gives, with labels as strings; "" at padding."""
+        return answers | {name: self._names(answers[name], mask) for name in LABELS}
 
     def draft_positions(self, draft: Draft) -> Tensors:
         """The draft only: labels as positions in ``label_names``, uncertainty."""
