@@ -45,6 +45,8 @@ def test_entities_found_at_a_precision():
     assert found["entities found"] == pytest.approx(30)
     assert found["average precision"] == pytest.approx(10 * (1 + 1 + 3 / 4))
     assert found["entities found at a precision of 0.9"] == pytest.approx(20)
+    tied = found_at(np.full(5, 0.5), right, entities=10)
+    assert tied["entities found at a precision of 0.9"] == 0
     none = found_at(confidence[3:], right[3:], entities=10)
     assert set(none.values()) == {0.0}
 

@@ -3,6 +3,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.linear import linear
 from uanet_tf.ops.shapes import reshape, sizes
 
 
@@ -22,6 +23,18 @@ def test_reshaped_as_tensorflow_does_it(spec):
     known = split.get_concrete_function().graph
     computed = spec.count(None) > 1
     assert ("Pack" in kinds(known)) == computed  # a shape put together when the graph runs
+
+
+@pytest.mark.parametrize("spec", [[None, 0, 6], [0, None, 6]])
+def test_of_no_elements(spec):
+    """-1 could be anything beside a known size of 0."""
+
+    @graph_function([tf.TensorSpec(spec)])
+    def answer(inputs):
+        return linear(inputs, tf.ones([6, 4]))
+
+    shape = [2 if size is None else size for size in spec]
+    assert answer(np.zeros(shape, np.float32)).shape == (*shape[:-1], 4)
 
 
 def test_no_rows():

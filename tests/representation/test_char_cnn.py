@@ -51,6 +51,15 @@ def test_more_padding_changes_nothing():
         np.testing.assert_allclose(layer(padded), outputs, atol=1e-6)
 
 
+@pytest.mark.parametrize("width", [0, 1])
+def test_words_without_characters_get_the_bias(width):
+    layer = make_layer(kernel_size=5)
+    layer(IDS)
+    layer.bias.assign(np.arange(5.0))
+    found = layer(tf.zeros([7, width], tf.int32))
+    np.testing.assert_array_equal(found, np.tile(np.arange(5.0), [7, 1]))
+
+
 def test_negative_features_are_not_hidden_by_padding():
     """The maximum is over the word's characters, not over the zeros of its padding."""
     layer = make_layer()

@@ -52,7 +52,7 @@ class RelativeAttention(tf.keras.layers.Layer):
       query_tokens: `QueryTokens`, at most Q of a sentence; all tokens are keys. None: all.
 
     Output shape:
-      [B, T, num_heads * head_width], or [B, Q, num_heads * head_width].
+      [B, T, num_heads * head_width], or [B, Q, num_heads * head_width], any numbers at fillers.
 
     Example:
 
@@ -122,7 +122,7 @@ class RelativeAttention(tf.keras.layers.Layer):
         def of_positions(queries, query_positions, first):
             """The scores by position, [h, B, Q, T]."""
             _, bias = self._biases()
-            if rows is None or tf.is_tensor(first):
+            if rows is None or tf.is_tensor(first):  # a block of several: of its own queries
                 return position_scores(queries + bias, positions, query_positions, first)
             # Of all query tokens at once, without the fillers of the block.
             scores = position_scores_of(rows + bias[:, 0], positions, query_tokens.own_positions)

@@ -99,8 +99,9 @@ class Calibration(FittedLayer):
         return self(decision.probabilities, decision.label_ids, uncertainty=total, refined=refined)
 
     def call(self, probabilities, label_ids, uncertainty, refined):
+        label_ids = tf.convert_to_tensor(label_ids)
         chosen = tf.one_hot(label_ids, len(self.classes), on_value=True, off_value=False)
-        p = tf.gather(probabilities, label_ids, batch_dims=2)  # [B, T]
+        p = tf.gather(probabilities, label_ids, batch_dims=label_ids.shape.rank)
         # Summed, and not 1 - p: near 1 that has no more than a digit or two.
         others = tf.reduce_sum(tf.where(chosen, 0.0, probabilities), axis=-1)
         logit = tf.math.log(tf.maximum(p, SMALLEST)) - tf.math.log(tf.maximum(others, SMALLEST))

@@ -148,7 +148,7 @@ class LabelRefiner(tf.keras.layers.Layer):
         return tf.nn.softmax(tf.cast(logits, tf.float32))
 
     def _of_sentence(self, features: Features, draft: Draft, wanted: tf.Tensor) -> tf.Tensor:
-        """All distributions, those ``wanted`` [1, T] refined; TensorFlow Lite has one sentence."""
+        """All distributions, those ``wanted`` [1, T] refined, of a batch known to be of one."""
         refined = self._refined(features, draft, QueryTokens.of_sentence(wanted))  # [K, C]
         place = tf.maximum(tf.cumsum(tf.cast(wanted, tf.int32), axis=1) - 1, 0)  # [1, T]
         return tf.where(tf.expand_dims(wanted, -1), tf.gather(refined, place), draft.probabilities)

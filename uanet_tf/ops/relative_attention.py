@@ -20,7 +20,7 @@ def split_heads(inputs: tf.Tensor, parts: int, num_heads: int) -> list[tf.Tensor
     split = reshape(inputs, [batch, length, parts * num_heads, head_width])
     split = tf.transpose(split, [2, 0, 1, 3])  # [parts * h, B, T, d]
     split = reshape(split, [parts, num_heads, batch, length, head_width])
-    return tf.unstack(split)
+    return [split[part] for part in range(parts)]
 
 
 def merge_heads(inputs: tf.Tensor) -> tf.Tensor:

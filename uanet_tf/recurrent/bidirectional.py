@@ -69,13 +69,13 @@ class Bidirectional:
           Two tensors [T, N, H], forward and backward, in the order of time; exactly 0 at padding.
         """
         # A quantised kernel cannot hold the large numbers of a ``padding_row`` beside its weights.
-        is_marked, padding = mask is not None and not wants_blocks(), None
+        is_marked = mask is not None and not wants_blocks()
+        padding = None  # [T, N, 1], 1 at padding that is not marked
         if is_marked:
             inputs = mark_padding(inputs, mask)
         elif mask is not None:
-            mask = tf.expand_dims(mask, -1)
-            inputs = tf.where(mask, inputs, tf.zeros([], inputs.dtype))
-            padding = tf.cast(~mask, inputs.dtype)  # [T, N, 1]
+            inputs = tf.where(tf.expand_dims(mask, -1), inputs, tf.zeros([], inputs.dtype))
+            padding = tf.expand_dims(tf.cast(~mask, inputs.dtype), -1)
         return [
             self._scan(inputs, is_marked, padding, (recurrent_masks or {}).get(way), way)
             for way in DIRECTIONS

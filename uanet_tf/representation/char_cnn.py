@@ -93,7 +93,7 @@ class CharCNN(CharLayer):
         Words are padded to the longest of a batch: most of [U, W] is padding.
         """
         gap = max(1, self.kernel_size // 2)  # no filter sees characters of two words
-        char_ids = tf.pad(char_ids, [[0, 0], [0, gap]])
+        char_ids = tf.pad(char_ids, [[0, 0], [0, gap + 1]])
         # A word without characters has one, of padding, so that each word is in the line.
         lengths = tf.maximum(tf.reduce_sum(tf.cast(real, tf.int32), axis=1), 1)  # [U]
         in_line = tf.sequence_mask(lengths + gap, tf.shape(char_ids)[1])

@@ -40,7 +40,8 @@ class CharLayer(SpellingLayer):
         """Returns the vectors [U, W, char_width], zeros at padding, and their mask [U, W]."""
         real = char_ids > 0
         vectors = tf.gather(self.embeddings, char_ids)
-        # Beyond the ends of a word there are zeros, however far it is padded.
+        # Beyond the ends of a word there are zeros, however far it is padded. By a product:
+        # TensorFlow Lite selects element by element.
         return vectors * tf.expand_dims(tf.cast(real, vectors.dtype), -1), real
 
     def get_config(self):

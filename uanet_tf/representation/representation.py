@@ -5,6 +5,7 @@ from typing import Any
 import tensorflow as tf
 
 from uanet_tf.config import Config
+from uanet_tf.data.word_keys import KEYS
 from uanet_tf.ops.fill_rows import filled_size
 from uanet_tf.ops.precision import wide_dtype
 
@@ -16,9 +17,7 @@ DOCUMENT = "document"
 # What was drafted for a token's word elsewhere in the document; see ``ops.drafts_elsewhere``.
 DRAFTS_ELSEWHERE = "drafts_elsewhere"
 # The features with a row for each sentence; the others have one for each distinct token.
-OF_SENTENCES = ("form_index", "lengths", VECTORS, DRAFTS_ELSEWHERE)
-# Names of the features with a row for each distinct token begin so.
-_OF_FORMS = "form_"
+OF_SENTENCES = ("form_index", "lengths", DOCUMENT, *KEYS, VECTORS, DRAFTS_ELSEWHERE)
 
 
 def features_of_rows(features: Features, rows: tf.Tensor) -> Features:
@@ -28,17 +27,16 @@ def features_of_rows(features: Features, rows: tf.Tensor) -> Features:
       features: of the batch.
       rows: [R], numbers of the sentences.
     """
-    part = {k: tf.gather(v, rows) if k in OF_SENTENCES else v for k, v in features.items()}
-    index = part["form_index"]
+    index = tf.gather(features["form_index"], rows)
     forms, places = tf.unique(tf.reshape(index, [-1]))
     # Filled up with the first, so that products come in few shapes.
     count = tf.size(forms)
     forms = tf.concat([forms, tf.repeat(forms[:1], filled_size(count) - count)], axis=0)
-    for name in features:
-        if name.startswith(_OF_FORMS) and name not in OF_SENTENCES:
-            part[name] = tf.gather(features[name], forms)
-    part["form_index"] = tf.reshape(places, tf.shape(index))
-    return part
+    part = {
+        name: tf.gather(values, rows if name in OF_SENTENCES else forms)
+        for name, values in features.items()
+    }
+    return {**part, "form_index": tf.reshape(places, tf.shape(index))}
 
 
 class Representation(tf.keras.layers.Layer):

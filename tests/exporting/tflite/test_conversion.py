@@ -176,16 +176,32 @@ def test_agrees_on_all_lengths_in_one_interpreter(model, tflite_files):
     assert refined < 1500  # of 1,898
 
 
-def test_a_sentence_without_tokens_does_no_harm(model, tflite_files):
+@pytest.mark.parametrize("size", [(0, 3), (0, 0), (2, 0)])
+@pytest.mark.parametrize("encoder", ["trained", "relative_transformer", "bilstm"])
+def test_nothing_to_read_does_no_harm(model, tflite_files, encoder, size):
     """Python neither sets nor gets a tensor of no elements, other languages do."""
+    tokens, characters = size
     content = tflite_files[FLOAT32].path.read_bytes()
-    interpreter = tf.lite.Interpreter(model_content=content)
+    if encoder != "trained":
+        content = convert(make_model(encoder=encoder, decoder="crf"))[FLOAT32]
+    interpreter = tf.lite.Interpreter(
+        model_content=content,
+        experimental_op_resolver_type=(
+            tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+        ),
+    )
     for item in interpreter.get_input_details():
-        interpreter.resize_tensor_input(item["index"], [1, 0, 3][: len(item["shape"])])
+        shape = [1, tokens, characters][: len(item["shape"])]
+        interpreter.resize_tensor_input(item["index"], shape)
     interpreter.allocate_tensors()
+    for item in interpreter.get_input_details():
+        if item["shape"].all():
+            interpreter.set_tensor(item["index"], np.ones(item["shape"], np.int32))
     interpreter.invoke()
     shapes = [item["shape"].tolist() for item in interpreter.get_output_details()]
-    assert shapes == [[1, 0]] * 6
+    assert shapes == [[1, tokens]] * (6 if encoder == "trained" else 2)
+    if encoder != "trained":
+        return
     run, run_draft = (
         interpreter.get_signature_runner(name) for name in ("serving_default", "draft")
     )

@@ -109,11 +109,15 @@ def _signatures(model: Tagger) -> dict[str, Any]:
 
 
 def _features(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
-    """Every token is a form of its own, and there is no padding."""
+    """Every token is a form of its own, and there is no padding.
+
+    But for one character, so that a word without characters has one: some of the runtime's
+    operations end the process where a tensor has no elements.
+    """
     length = tf.shape(word_ids)[1]
     return {
         "form_word_ids": word_ids[0],
-        "form_char_ids": char_ids[0],
+        "form_char_ids": tf.pad(char_ids[0], [[0, 0], [0, 1]]),
         "form_index": tf.expand_dims(tf.range(length), 0),
         "lengths": tf.expand_dims(length, 0),
     }
