@@ -210,7 +210,7 @@ def use(installed) -> None:
 
 def serve(installed) -> None:
     folder = installed[1]
-    export, docker, by_row, by_column, client = commands("Serve")
+    export, docker, by_row, of_text, client = commands("Serve")
     assert "uanet/1" in run(installed, export).stdout
     assert docker.startswith("EXPORT_DIR=$PWD/exports docker compose -f serving/docker-compose.yml")
     # What README says to do without Docker.
@@ -220,10 +220,12 @@ def serve(installed) -> None:
         row = run(installed, by_row.replace("http://127.0.0.1:8501", url)).stdout
         (prediction,) = json.loads(row)["predictions"]
         assert len(prediction["labels"]) == len(prediction["uncertainty"]) == 3
-        column = run(installed, by_column.replace("http://127.0.0.1:8501", url)).stdout
-        outputs = json.loads(column)["outputs"]
-        assert outputs["tokens"] == [["Riverton", "beat", "Marlow", "2-1", "."]]
-        assert outputs["ends"] == [[8, 13, 20, 24, 25]]
+        found = run(installed, of_text.replace("http://127.0.0.1:8501", url)).stdout
+        (entities,) = json.loads(found)["predictions"]
+        places = zip(entities["start"], entities["end"], strict=True)
+        text = "Riverton beat Marlow 2-1."
+        assert entities["text"] == [text[start:end] for start, end in places]
+        assert len(entities["type"]) == len(entities["confidence"]) == entities["count"]
         answer = run(installed, f"{client} --url={url}").stdout
         assert "Riverton" in answer
         assert answer.splitlines()[1].split() == ["token", "label", "nats", "confidence"]
