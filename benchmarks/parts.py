@@ -66,11 +66,12 @@ def table(run_dir: str, data: str, *, repeats: int = 4) -> str:
 
     peak = matmul_rate()
     times = interleaved({name: runner(part) for name, part in parts.items()}, repeats=repeats)
-    wanted = padded = 0
+    wanted = padded = refined = 0
     for batch in inputs:
         draft = model.draft(model.features(batch))
         counts = (model.gate.passes(draft.uncertainty) & draft.mask).numpy().sum(axis=1)
         wanted += int(counts.sum())
+        refined += int((counts > 0).sum())
         padded += int((counts > 0).sum() * counts.max())
     lines = [f"| up to, {len(words):,} sentences | ms |", "| --- | --- |"]
     lines += [
@@ -79,7 +80,8 @@ def table(run_dir: str, data: str, *, repeats: int = 4) -> str:
         for name, timing in times.items()
     ]
     tail = (
-        f"{wanted:,} tokens are above Gamma; with padding {padded:,} queries are computed. Large "
+        f"{wanted:,} tokens of {refined:,} sentences are above Gamma; with padding {padded:,} "
+        "queries are computed. Large "
         f"matrix product {peak / 1e9:.0f} GFLOP/s before, {matmul_rate() / 1e9:.0f} after."
     )
     return "\n".join([*lines, "", tail])

@@ -14,11 +14,12 @@ def test_rows_and_queries(runs, tmp_path):
     times = [float(line.split("|")[2].split()[0]) for line in text.splitlines()[2:7]]
     assert len(times) == 5
     assert times[0] < times[2] < times[4]
-    wanted, padded = (
+    wanted, refined, padded = (
         int(n.replace(",", ""))
-        for n in re.findall(r"([\d,]+) (?:tokens|queries)", text.splitlines()[-1])
+        for n in re.findall(r"([\d,]+) (?:tokens|sentences|queries)", text.splitlines()[-1])
     )
     model = uanet_tf.load_model(runs.uanet, num_samples=0)
     tagged = uanet_tf.tag(model, [sentence.tokens for sentence in read_corpus(data)])
     assert 0 < wanted == sum(sum(answer.refined) for answer in tagged)
+    assert refined == sum(any(answer.refined) for answer in tagged)
     assert wanted <= padded <= len(tagged) * max(map(len, tagged))

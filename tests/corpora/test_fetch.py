@@ -18,7 +18,7 @@ IOB2 = "# sent_id = 1\n1\tEm\tO\t-\n2\tLisboa\tB-LOC\t-\n\n#begin document (b)\n
 
 
 @pytest.fixture
-def serve(server, monkeypatch):  # noqa: F811
+def serve(server, monkeypatch):  # noqa: F811 - asks for the fixture
     """Gives the address of a file with this content."""
     from tests.corpora import test_download
 
@@ -47,7 +47,7 @@ def test_a_corpus_in_our_columns(serve, tmp_path):
     assert sorted(each.name for each in tmp_path.iterdir()) == ["SOURCES.json", "train.conll"]
 
 
-def test_it_is_fetched_once_and_watched(serve, server, tmp_path):  # noqa: F811
+def test_it_is_fetched_once_and_watched(serve, server, tmp_path):  # noqa: F811 - asks for the fixture
     data = corpus(serve(IOB2.encode()))
     fetch(data, tmp_path)
     fetch(data, tmp_path)

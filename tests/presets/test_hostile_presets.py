@@ -23,7 +23,7 @@ from uanet_tf.presets.bert_preset import read_bert_preset
 
 
 @pytest.fixture(scope="module")
-def preset(backbone, tmp_path_factory):  # noqa: F811
+def preset(backbone, tmp_path_factory):  # noqa: F811 - asks for the fixture
     return write_preset(backbone, tmp_path_factory.mktemp("keras_nlp") / "preset")
 
 
