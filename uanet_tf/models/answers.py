@@ -41,9 +41,10 @@ class Answers:
         """
         draft, mask = decision.draft, decision.draft.mask
         refined_ids, refined = decision.refined_label_ids, decision.refined
-        labels, draft_labels = decision.label_ids, draft.label_ids
-        refined_labels = draft_labels if refined_ids is None else refined_ids
-        found = self._positions([labels, draft_labels, refined_labels], mask)
+        if refined_ids is None:
+            found = [self._outputs(draft.label_ids, mask)] * len(LABELS)
+        else:
+            found = self._positions([decision.label_ids, draft.label_ids, refined_ids], mask)
         answers = {
             **dict(zip(LABELS, found, strict=True)),
             "uncertainty": draft.uncertainty,
@@ -73,7 +74,7 @@ class Answers:
 
     def draft_positions(self, draft: Draft) -> Tensors:
         """The draft only: labels as positions in ``label_names``, uncertainty."""
-        (labels,) = self._positions([draft.label_ids], draft.mask)
+        labels = self._outputs(draft.label_ids, draft.mask)
         return {"labels": labels, "uncertainty": draft.uncertainty}
 
     def draft_strings(self, draft: Draft) -> Tensors:
