@@ -75,7 +75,7 @@ def scores(run_dir: str, sentences: Sequence[Sequence[str]], by: str) -> np.ndar
 
     model: Any = uanet_tf.load_model(run_dir)
     if by == "mutual_information":
-        model.uncertainty = by
+        model.return_mutual_information = True
     return np.array([SCORES[by](answer) for answer in uanet_tf.tag(model, sentences)])
 
 

@@ -21,7 +21,8 @@ OUTPUTS = {
     "confidence",
     "refined",
 }
-OPTIONAL_OUTPUTS = {"accepted"}  # of a run with a target precision
+# Of a run with a target precision; of an export with that option.
+OPTIONAL_OUTPUTS = {"accepted", "mutual_information"}
 
 
 def make_runner(path: str | os.PathLike[str], content: bytes | None = None) -> Run:

@@ -19,6 +19,7 @@ class Entity(NamedTuple):
       confidence: the lowest confidence of its tokens.
       uncertainty: the highest uncertainty of its tokens, nats.
       accepted: whether it is sure enough for the run's target precision; None: it has none.
+      mutual_information: the highest of its tokens, nats; None: the file does not give it.
     """
 
     text: str
@@ -30,6 +31,7 @@ class Entity(NamedTuple):
     confidence: float
     uncertainty: float
     accepted: bool | None = None
+    mutual_information: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -49,6 +51,8 @@ class TaggedSentence:
       refined: whether the gate opened, that is, the uncertainty exceeded the threshold.
       scheme: tag scheme of the labels ("IOB2", ...), None for labels of single tokens.
       accepted: whether the label is sure enough for the run's target precision; None: it has none.
+      mutual_information: the part of the uncertainty that comes from disagreement of the samples,
+        nats; None: the file does not give it.
     """
 
     text: str
@@ -63,6 +67,7 @@ class TaggedSentence:
     refined: list[bool]
     scheme: str | None
     accepted: list[bool] | None = None
+    mutual_information: list[float] | None = None
 
     @property
     def spans(self) -> list[Span]:
@@ -86,6 +91,9 @@ class TaggedSentence:
                     min(self.confidence[first:end_token]),
                     max(self.uncertainty[first:end_token]),
                     None if self.accepted is None else all(self.accepted[first:end_token]),
+                    None
+                    if self.mutual_information is None
+                    else max(self.mutual_information[first:end_token]),
                 )
             )
         return found
@@ -122,15 +130,19 @@ class TaggedSentence:
             "ends": list(self.ends),
             "entities": [_entity_dict(entity) for entity in self.entities],
         }
-        return answer if self.accepted is None else answer | {"accepted": list(self.accepted)}
+        if self.accepted is not None:
+            answer["accepted"] = list(self.accepted)
+        if self.mutual_information is not None:
+            answer["mutual_information"] = _rounded(self.mutual_information)
+        return answer
 
 
 def _entity_dict(entity: Entity) -> dict[str, Any]:
-    values = entity._asdict()
-    values |= {name: round(values[name], 6) for name in ("confidence", "uncertainty")}
-    if entity.accepted is None:
-        del values["accepted"]
-    return values
+    return {
+        name: round(value, 6) if isinstance(value, float) else value
+        for name, value in entity._asdict().items()
+        if value is not None
+    }
 
 
 def _rounded(values: list[float]) -> list[float]:

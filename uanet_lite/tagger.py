@@ -10,7 +10,7 @@ import numpy as np
 
 from uanet_lite import windows
 from uanet_lite.errors import InputError
-from uanet_lite.interpreter import Run, make_runner
+from uanet_lite.interpreter import OPTIONAL_OUTPUTS, Run, make_runner
 from uanet_lite.model_file import read_model_file
 from uanet_lite.sentences import Sentence, Tokens, read_sentence
 from uanet_lite.spans import decode_spans, encode_spans
@@ -26,7 +26,8 @@ _OUTPUTS = {
     "uncertainty": np.float32,
     "confidence": np.float32,
     "refined": np.bool_,
-    "accepted": np.bool_,  # of a run with a target precision
+    "accepted": np.bool_,
+    "mutual_information": np.float32,
 }
 
 
@@ -133,12 +134,12 @@ class Tagger:
     def _tag(self, sentence: Tokens) -> TaggedSentence:
         tokens = sentence.tokens
         answers = {name: np.zeros(len(tokens), dtype) for name, dtype in _OUTPUTS.items()}
-        accepts = False
+        optional: set[str] = set()
         for window in windows.split(len(tokens), self.max_tokens) if tokens else []:
             kept = slice(window.keep_start, window.keep_end)
             inside = slice(window.keep_start - window.start, window.keep_end - window.start)
             outputs = self._run(tokens[window.start : window.end])
-            accepts = "accepted" in outputs
+            optional = OPTIONAL_OUTPUTS & set(outputs)
             for name in outputs:
                 answers[name][kept] = outputs[name][0, inside]
         return TaggedSentence(
@@ -150,7 +151,7 @@ class Tagger:
             confidence=answers["confidence"].tolist(),
             refined=answers["refined"].tolist(),
             scheme=self.label_scheme,
-            accepted=answers["accepted"].tolist() if accepts else None,
+            **{name: answers[name].tolist() for name in optional},
         )
 
     def _run(self, tokens: list[str]) -> dict[str, np.ndarray]:

@@ -61,6 +61,12 @@ class InferenceOptions:
         "Take the most probable label sequence that the tag scheme allows; without it, labels are "
         "decided token by token and read as conlleval does.",
     )
+    return_mutual_information: bool = option(
+        False,
+        "Also return the mutual information of each label: the part of the uncertainty that comes "
+        "from disagreement of the samples, whatever the gate reads.",
+        commands=("tag", "export"),
+    )
     return_probabilities: bool = option(
         False, "Also return the distribution that each label comes from.", commands=()
     )

@@ -18,9 +18,9 @@ def tagged(words, uncertainty, confidence=None, labels=None, **options):
     )
 
 
-SHORT = tagged("a b", [0.4, 0.4], [0.6, 0.6])
-LONG = tagged("c d e f", [0.3, 0.3, 0.3, 0.3], [0.9, 0.9, 0.9, 0.9])
-PEAK = tagged("g h i", [0.0, 0.9, 0.0], [0.99, 0.3, 0.99])
+SHORT = tagged("a b", [0.4, 0.4], [0.6, 0.6], mutual_information=[0.0, 0.2])
+LONG = tagged("c d e f", [0.3] * 4, [0.9] * 4, mutual_information=[0.0] * 4)
+PEAK = tagged("g h i", [0.0, 0.9, 0.0], [0.99, 0.3, 0.99], mutual_information=[0.0, 0.6, 0.0])
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ PEAK = tagged("g h i", [0.0, 0.9, 0.0], [0.99, 0.3, 0.99])
         ("sum", [(1.2, LONG), (0.9, PEAK), (0.8, SHORT)]),
         ("max", [(0.9, PEAK), (0.4, SHORT), (0.3, LONG)]),
         ("least_confidence", [(0.7, PEAK), (0.4, SHORT), (0.1, LONG)]),
-        ("mutual_information", [(0.4, SHORT), (0.3, LONG), (0.3, PEAK)]),
+        ("mutual_information", [(0.2, PEAK), (0.1, SHORT), (0.0, LONG)]),
     ],
 )
 def test_scores(by, scores):

@@ -1,12 +1,10 @@
 """``uanet rank``, with a model of a few lines."""
 
-import copy
 import json
 
 import numpy as np
 import pytest
 
-import uanet_tf
 from uanet_tf.annotation.formats import FORMATS, read_annotations
 from uanet_tf.commands import rank
 
@@ -39,20 +37,20 @@ def test_text_without_duplicates(ranked):
     assert ranked("--to=text", "--diverse", "--by=sum") == "P3 Q4\np0 X2 x\np0 q1 x\nx x x\n"
 
 
-def test_mutual_information_is_scored_by_a_model_of_its_own(ranked, model, monkeypatch):
-    """The gate compares Gamma with the uncertainty: labels would be other ones."""
-    scoring = copy.copy(model)
-    scoring.tag_batch = lambda tokens, lengths, documents=None: {
-        **model.tag_batch(tokens, lengths),
-        "uncertainty": np.where(tokens == "x", 0.9, 0.0),
+def test_by_mutual_information(ranked, model):
+    """Gate and labels stay those of the run's own uncertainty."""
+    tag_batch = model.tag_batch
+    model.tag_batch = lambda tokens, lengths, documents=None: {
+        **tag_batch(tokens, lengths),
+        "mutual_information": np.where(tokens == "x", 0.9, 0.0),
     }
-    models = [model, scoring]
-    monkeypatch.setattr(uanet_tf, "load_model", lambda *_, **__: models.pop(0))
     answers = [
         json.loads(line) for line in ranked("--by=mutual_information", "--top=1").splitlines()
     ]
-    assert scoring.uncertainty == "mutual_information" != vars(model).get("uncertainty")
+    assert model.return_mutual_information
+    assert "uncertainty" not in vars(model)
     assert [(answer["text"], answer["score"]) for answer in answers] == [("x x x", 0.9)]
+    assert answers[0]["mutual_information"] == [0.9] * 3
     assert max(answers[0]["uncertainty"]) < 0.9
 
 

@@ -186,7 +186,7 @@ def test_no_tokens(with_text, exported, texts):
 
 def test_entities_are_those_of_python(with_text, exported, model):
     outputs = with_text.ask(exported.text_path, "entities", text=np.array(TEXTS, object))
-    assert set(outputs) == {*Entity._fields, "count"} - {"accepted"}
+    assert set(outputs) == {*Entity._fields, "count"} - {"accepted", "mutual_information"}
     words, starts, ends = words_of(TEXTS)
     model.refine_all = True
     found = 0

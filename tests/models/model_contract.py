@@ -221,6 +221,21 @@ class ModelContract:
         np.testing.assert_allclose(probabilities.max(-1), outputs["confidence"], atol=1e-6)
         assert set(self.predict()) == set(expected)
 
+    def check_mutual_information(self) -> None:
+        """On request, beside the entropy: what the gate would read of that kind."""
+        model, expected = self.model, self.predict()
+        try:
+            model.return_mutual_information = True
+            outputs = self.predict()
+            model.set_options(return_mutual_information=False, uncertainty="mutual_information")
+            other = self.predict()["uncertainty"]
+        finally:
+            model.set_options(return_mutual_information=False, uncertainty="entropy")
+        found = outputs.pop("mutual_information")
+        assert_same(outputs, expected)
+        np.testing.assert_allclose(found, other, atol=1e-6)
+        assert (found > 1e-6).any() == self.samples_differ
+
     def check_gate(self) -> None:
         """Gamma of 0 takes refined labels, a huge one the draft's; one between, both."""
         model = make_tagger(self.config, self.vocabulary)  # untrained: uncertain of every token

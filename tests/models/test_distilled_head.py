@@ -77,6 +77,20 @@ def test_one_pass_whatever_the_number_of_samples(trained):
     expected = entropy(one.probabilities.numpy()[mask])
     np.testing.assert_allclose(one.uncertainty[mask], expected, atol=1e-5)
     assert not one.uncertainty.numpy()[~mask].any()
+    assert one.mutual_information is None
+
+
+def test_both_kinds_of_uncertainty(trained):
+    features, _ = make_batch(trained)
+    trained.set_options(sampling="distilled", return_mutual_information=True)
+    both = trained.draft(features)
+    trained.set_options(uncertainty="mutual_information", return_mutual_information=False)
+    other = trained.draft(features)
+    trained.set_options(sampling="exact", uncertainty="entropy")
+    np.testing.assert_array_equal(both.mutual_information, other.uncertainty)
+    mask = both.mask.numpy()
+    assert not both.mutual_information.numpy()[~mask].any()
+    assert (both.uncertainty > both.mutual_information).numpy()[mask].all()
 
 
 def test_the_gate_may_read_the_disagreement(trained):

@@ -45,8 +45,8 @@ def sentence(labels, scheme="IOB2"):
 
 def test_entities():
     first, second = sentence(["B-ORG", "I-ORG", "O", "B-LOC"]).entities
-    assert tuple(first) == ("Real Madrid", "ORG", 0, 11, 0, 2, 0.25, 0.5, None)
-    assert tuple(second) == ("Ävle", "LOC", 17, 21, 3, 4, 0.25, 0.5, None)
+    assert tuple(first) == ("Real Madrid", "ORG", 0, 11, 0, 2, 0.25, 0.5, None, None)
+    assert tuple(second) == ("Ävle", "LOC", 17, 21, 3, 4, 0.25, 0.5, None, None)
     assert sentence(["NN", "NN"], None).entities == []
 
 

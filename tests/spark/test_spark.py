@@ -88,7 +88,7 @@ def test_texts_and_rows_that_cannot_be_tagged(spark, run_dir, expected):
     bad, worse, none = uanet_tf.spark.tag(words, run_dir, num_samples=0).collect()
     assert bad.error == worse.error == missing.error
     assert none.tagged.labels == []
-    assert none.tagged.accepted is None
+    assert none.tagged.accepted is none.tagged.mutual_information is None
 
 
 @pytest.mark.process

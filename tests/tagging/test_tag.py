@@ -66,11 +66,11 @@ def test_what_is_refused(model, sentences, message):
 
 def test_an_entity_is_the_same_everywhere():
     fields = ("text", "type", "start", "end", "token_start", "token_end", "confidence")
-    assert Entity._fields == (*fields, "uncertainty", "accepted")
+    assert Entity._fields == (*fields, "uncertainty", "accepted", "mutual_information")
     assert uanet_lite.tagged_sentence.Entity._fields == Entity._fields
     assert entity_confidence([0.9, 0.4, 0.7]) == 0.4
     entity = Entity("a", "PER", 0, 1, 0, 1, 0.12345678, 1.23456789)
     assert list(entity.to_dict()) == [*fields, "uncertainty"]  # of a run without a target
-    values = entity._replace(accepted=True).to_dict()
+    values = entity._replace(accepted=True, mutual_information=0.5).to_dict()
     assert list(values) == list(Entity._fields)
     assert (values["confidence"], values["uncertainty"]) == (0.123457, 1.234568)

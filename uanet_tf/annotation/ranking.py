@@ -2,20 +2,26 @@
 
 import collections
 import heapq
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from uanet_tf.errors import InputError
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
-# {name: score of a sentence}; the highest come first. Mutual information is the mean, of answers
-# whose uncertainty is the mutual information.
+
+def _mean_information(sentence: TaggedSentence) -> float:
+    if sentence.mutual_information is None:
+        raise InputError("The model does not give it: set its `return_mutual_information`.")
+    return sum(sentence.mutual_information) / len(sentence)
+
+
+# {name: score of a sentence}; the highest come first.
 SCORES: dict[str, Callable[[TaggedSentence], float]] = {
     "mean": lambda sentence: sum(sentence.uncertainty) / len(sentence),
     "sum": lambda sentence: sum(sentence.uncertainty),
     "max": lambda sentence: max(sentence.uncertainty),
     "least_confidence": lambda sentence: 1.0 - min(sentence.confidence),
-    "mutual_information": lambda sentence: sum(sentence.uncertainty) / len(sentence),
+    "mutual_information": _mean_information,
 }
 # Words that two sentences share, over all words of either, from which they say the same.
 NEAR = 0.6
@@ -36,7 +42,6 @@ def rank(
     top: int,
     *,
     diverse: bool = False,
-    scored: Iterable[TaggedSentence] | None = None,
 ) -> list[Ranked]:
     """The sentences most worth annotating, the best first; equal ones in their order.
 
@@ -47,14 +52,9 @@ def rank(
       top: the most sentences to return.
       diverse: pass over a sentence that shares ``NEAR`` of its words with a better one. Of ten
         times ``top`` candidates.
-      scored: the same sentences with the uncertainty that is to be scored, where that is not the
-        one that the gate reads.
     """
     score = SCORES[by]
-    if scored is None:
-        sentences, scored = itertools.tee(sentences)
-    pairs = zip(sentences, scored, strict=True)
-    candidates = (Ranked(score(other), sentence) for sentence, other in pairs if sentence.tokens)
+    candidates = (Ranked(score(sentence), sentence) for sentence in sentences if sentence.tokens)
     count = _SPARE * top if diverse else top
     best = heapq.nlargest(count, candidates, key=lambda ranked: ranked.score)
     return list(_without_near_duplicates(best))[:top] if diverse else best

@@ -8,9 +8,8 @@ lines with tokens, labels and scores, as plain text, or as a file that an annota
 with the entities as suggestions. `uanet data convert` reads what the tool exports.
 """
 
-import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from absl import flags, logging
@@ -66,31 +65,21 @@ def main() -> int:
         )
     if model.gate is not None:
         model.refine_all = False
+    if FLAGS.by == "mutual_information":
+        model.return_mutual_information = True
     cut = row_source.cutter(
         FLAGS.input, kind, model.tokenizer, FLAGS.split_sentences, FLAGS.language
     )
     errors = 0
     sizes = {"batch_size": FLAGS.batch_size, "batch_tokens": FLAGS.batch_tokens}
-    cut_rows: Iterator[Any] = map(cut, rows)
-    scored = None
-    if FLAGS.by == "mutual_information":
-        # By another model, since the gate compares Gamma with the uncertainty.
-        other = run_settings.load_run_model(FLAGS, "tag")
-        other.uncertainty = "mutual_information"
-        if other.gate is not None:
-            other.refine_all = False
-        cut_rows, again = itertools.tee(cut_rows)
-        scored = itertools.chain.from_iterable(
-            answers for _, answers in tag_rows(other, again, **sizes)
-        )
 
     def sentences():
         nonlocal errors
-        for row, answers in tag_rows(model, cut_rows, **sizes):
+        for row, answers in tag_rows(model, map(cut, rows), **sizes):
             errors += row_source.tell_error(FLAGS.input, row)
             yield from answers
 
-    ranked = rank(sentences(), FLAGS.by, FLAGS.top, diverse=FLAGS.diverse, scored=scored)
+    ranked = rank(sentences(), FLAGS.by, FLAGS.top, diverse=FLAGS.diverse)
     with open_output(FLAGS.output) as stream:
         _writer(FLAGS.to)(stream, ranked)
     return runner.PARTLY if errors else 0

@@ -13,7 +13,8 @@ Output formats:
   jsonl   the input's keys and text, tokens, starts, ends (characters), labels, draft_labels,
           refined, uncertainty (nats), confidence, entities (text, type, start, end in
           characters, token_start, token_end, confidence, uncertainty); of a run with a target
-          precision also accepted, of tokens and entities
+          precision also accepted, with --return_mutual_information that too (nats), of tokens and
+          entities
   pretty  for the terminal: draft label, uncertainty and final label of each token
 """
 

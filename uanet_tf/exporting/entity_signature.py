@@ -21,7 +21,8 @@ def entity_signature(label_names: list[str], answer: Callable[[tf.Tensor], Tenso
     ``text`` [B] strings -> for the entities of each text from left to right, padded to the most, E,
     with "" and 0: ``text``, ``type`` [B, E] strings; ``start``, ``end`` [B, E] int32, CHARACTERS
     of the text, and ``token_start``, ``token_end``; ``confidence``, ``uncertainty`` (nats) [B, E];
-    of a run with a target precision ``accepted`` [B, E] boolean; ``count`` [B] int32.
+    of a run with a target precision ``accepted`` [B, E] boolean; with the model's
+    ``return_mutual_information`` that, in nats, [B, E]; ``count`` [B] int32.
 
     Args:
       label_names: output labels, in order.
@@ -66,15 +67,15 @@ def _places(text: tf.Tensor, answers: Tensors, chunks: Chunks) -> Tensors:
 
 
 def _scores(answers: Tensors, chunks: Chunks) -> Tensors:
-    """Scores of S entities, [S]: the lowest confidence and highest uncertainty of their tokens."""
+    """Scores of S entities, [S]: the lowest confidence and highest nats of their tokens."""
 
     def inside(name: str) -> tf.Tensor:
         return tf.boolean_mask(answers[name], chunks.inside)
 
-    scores = {
-        "confidence": tf.math.segment_min(inside("confidence"), chunks.of_token),
-        "uncertainty": tf.math.segment_max(inside("uncertainty"), chunks.of_token),
-    }
+    scores = {"confidence": tf.math.segment_min(inside("confidence"), chunks.of_token)}
+    for name in ("uncertainty", "mutual_information"):
+        if name in answers:
+            scores[name] = tf.math.segment_max(inside(name), chunks.of_token)
     if "accepted" in answers:
         accepted = tf.cast(inside("accepted"), tf.int32)
         scores["accepted"] = tf.math.segment_min(accepted, chunks.of_token) > 0

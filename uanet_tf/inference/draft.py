@@ -15,6 +15,7 @@ class Draft(NamedTuple):
       mask: [B, T] boolean, True at tokens.
       words: [B, T, D], the drafter's word vectors; None where nothing reads them.
       states: [B, T, H], its states, the mean of the samples; None where nothing reads them.
+      mutual_information: [B, T], nats, 0 at padding; None where it is not asked for.
     """
 
     label_ids: tf.Tensor
@@ -23,6 +24,7 @@ class Draft(NamedTuple):
     mask: tf.Tensor
     words: tf.Tensor | None = None
     states: tf.Tensor | None = None
+    mutual_information: tf.Tensor | None = None
 
     def rows(self, numbers: tf.Tensor) -> "Draft":
         """The draft of the sentences ``numbers`` [R]."""

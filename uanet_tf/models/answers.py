@@ -36,8 +36,9 @@ class Answers:
 
         Returns:
           labels, draft_labels, refined_labels [B, T] int32; uncertainty (nats), confidence [B, T];
-          refined [B, T] boolean; with a target precision also accepted [B, T] boolean; with
-          ``return_probabilities`` also probabilities [B, T, C].
+          refined [B, T] boolean; with a target precision also accepted [B, T] boolean; of a draft
+          that has it also mutual_information (nats) [B, T]; with ``return_probabilities`` also
+          probabilities [B, T, C].
         """
         draft, mask = decision.draft, decision.draft.mask
         refined_ids, refined = decision.refined_label_ids, decision.refined
@@ -47,7 +48,7 @@ class Answers:
             found = self._positions([decision.label_ids, draft.label_ids, refined_ids], mask)
         answers = {
             **dict(zip(LABELS, found, strict=True)),
-            "uncertainty": draft.uncertainty,
+            **_nats(draft),
             "confidence": decision.confidence,
             "refined": tf.zeros_like(mask) if refined is None else refined,
         }
@@ -75,7 +76,7 @@ class Answers:
     def draft_positions(self, draft: Draft) -> Tensors:
         """The draft only: labels as positions in ``label_names``, uncertainty."""
         labels = self._outputs(draft.label_ids, draft.mask)
-        return {"labels": labels, "uncertainty": draft.uncertainty}
+        return {"labels": labels, **_nats(draft)}
 
     def draft_strings(self, draft: Draft) -> Tensors:
         """The draft only: labels as strings, uncertainty."""
@@ -84,3 +85,9 @@ class Answers:
 
     def _names(self, positions: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         return tf.where(mask, tf.gather(tf.constant(self.label_names), positions), "")
+
+
+def _nats(draft: Draft) -> Tensors:
+    if draft.mutual_information is None:
+        return {"uncertainty": draft.uncertainty}
+    return {"uncertainty": draft.uncertainty, "mutual_information": draft.mutual_information}

@@ -18,7 +18,7 @@ from uanet_tf.models.distilled_head import DistilledHead
 from uanet_tf.models.dropout_seeds import DropoutSeed
 from uanet_tf.models.parts import make_decoder, make_encoder, make_representation
 from uanet_tf.ops.dropout import fold_in
-from uanet_tf.ops.entropy import entropy
+from uanet_tf.ops.entropy import entropy, mutual_information
 from uanet_tf.ops.expectation_linear import expectation_linear_penalty
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.ops.precision import widen
@@ -102,7 +102,10 @@ class Drafter(tf.keras.layers.Layer):
         p, u = decoded.probabilities, draft_uncertainty(decoded.samples, options.uncertainty)
         (ids,) = self.sequences([decoded.label_ids], [p], mask, options)
         states = tf.reduce_mean(samples, axis=0) if self.keep_states else None
-        return Draft(ids, p, tf.where(mask, u, 0.0), mask, words, states)
+        disagreement = None
+        if options.return_mutual_information:
+            disagreement = tf.where(mask, mutual_information(decoded.samples), 0.0)
+        return Draft(ids, p, tf.where(mask, u, 0.0), mask, words, states, disagreement)
 
     def _distilled_draft(
         self, words: tf.Tensor, mask: tf.Tensor, options: InferenceOptions
@@ -113,8 +116,10 @@ class Drafter(tf.keras.layers.Layer):
         p, disagreement = head(states, self.decoder.logits(states))
         ids = tf.where(mask, tf.argmax(p, axis=-1, output_type=tf.int32), 0)
         (ids,) = self.sequences([ids], [p], mask, options)
-        u = entropy(p) if options.uncertainty == "entropy" else disagreement
-        return Draft(ids, p, tf.where(mask, u, 0.0), mask, words, states)
+        disagreement = tf.where(mask, disagreement, 0.0)
+        u = tf.where(mask, entropy(p), 0.0) if options.uncertainty == "entropy" else disagreement
+        asked = disagreement if options.return_mutual_information else None
+        return Draft(ids, p, u, mask, words, states, asked)
 
     def sequences(
         self,

@@ -57,10 +57,10 @@ class Tagger(tf.keras.Model):
       A dictionary: labels, draft_labels, refined_labels [B, T] strings in the scheme of
       the training file; uncertainty [B, T] in nats; confidence [B, T], probability of the
       given label (calibrated, if the run is); refined [B, T] boolean: the refined label was used.
-      "" and 0 at padding. With a target precision also accepted [B, T] boolean.
-      Strings are bytes, as Keras gives them. A sentence is read in one piece, however long:
-      ``uanet_tf.tag`` reads one of more than ``max_tokens`` in overlapping windows. With
-      ``return_probabilities`` also probabilities [B, T, C] over ``class_names``.
+      With a target precision also accepted [B, T] boolean; with ``return_mutual_information``
+      that, in nats, [B, T]; with ``return_probabilities`` also probabilities [B, T, C] over
+      ``class_names``. "" and 0 at padding. Strings are bytes, as Keras gives them. A sentence
+      is read in one piece: ``uanet_tf.tag`` reads a longer one than ``max_tokens`` in windows.
 
     Reference:
       Gui et al., EMNLP 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling".

@@ -21,7 +21,8 @@ _CHARACTERS_A_TOKEN = 4  # of a text; most have more
 _SIGNATURE, _THRESHOLD_SIGNATURE = "serving_default", "with_threshold"
 _LABELS = ("labels", "draft_labels", "refined_labels")
 _VALUES = ("uncertainty", "confidence", "refined")
-_OPTIONAL = ("accepted",)  # of a run with a target precision
+# Of a run with a target precision; of an export with that option.
+_OPTIONAL = ("accepted", "mutual_information")
 
 Sentence = str | Sequence[str]
 

@@ -17,7 +17,8 @@ TAGGED_TYPE = (
     "uncertainty: array<double>, confidence: array<double>, "
     "entities: array<struct<text: string, type: string, start: int, end: int, "
     "token_start: int, token_end: int, confidence: double, uncertainty: double, "
-    "accepted: boolean>>, accepted: array<boolean>>"
+    "accepted: boolean, mutual_information: double>>, accepted: array<boolean>, "
+    "mutual_information: array<double>>"
 )
 
 
@@ -30,6 +31,7 @@ _LISTS = (
     "uncertainty",
     "confidence",
 )
+_OPTIONAL = ("accepted", "mutual_information")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +112,11 @@ def _answer(row: _Row, tagged: Iterator[TaggedSentence]) -> dict[str, Any] | Non
         return None
     places: dict[str, Any] = {"text": row.text, "starts": row.starts, "ends": row.ends}
     if not row.tokens:
-        return {name: [] for name in (*_LISTS, "entities")} | {"accepted": None} | places
+        return {
+            **{name: [] for name in (*_LISTS, "entities")},
+            **dict.fromkeys(_OPTIONAL),
+            **places,
+        }
     sentence = dataclasses.replace(next(tagged), **places)
-    answer = {name: getattr(sentence, name) for name in (*_LISTS, "accepted")}
+    answer = {name: getattr(sentence, name) for name in (*_LISTS, *_OPTIONAL)}
     return answer | places | {"entities": [entity._asdict() for entity in sentence.entities]}

@@ -20,6 +20,7 @@ _DTYPES = {
     "confidence": np.float32,
     "refined": np.bool_,
     "accepted": np.bool_,  # of a run with a target precision
+    "mutual_information": np.float32,  # where the model's option asks for it
     "probabilities": np.float32,  # where the model's option asks for them; [N, C]
 }
 

@@ -71,19 +71,20 @@ def _split(answer: TaggedSentence, passage: list[S]) -> Iterator[TaggedSentence]
     end = 0
     for sentence in passage:
         start, end = end, end + len(sentence.tokens)
-        labels: dict[str, Any] = {}
+        part: dict[str, Any] = {
+            name: None if (values := getattr(answer, name)) is None else values[start:end]
+            for name in ("accepted", "mutual_information", "probabilities")
+        }
         for name in ("labels", "draft_labels", "refined_labels"):
-            part = getattr(answer, name)[start:end]
+            labels = getattr(answer, name)[start:end]
             if answer.scheme is not None:
-                part, _ = tag_schemes.repair(part, answer.scheme)
-            labels[name] = list(part)
+                labels, _ = tag_schemes.repair(labels, answer.scheme)
+            part[name] = list(labels)
         yield TaggedSentence(
             tokens=answer.tokens[start:end],
             uncertainty=answer.uncertainty[start:end],
             confidence=answer.confidence[start:end],
             refined=answer.refined[start:end],
             scheme=answer.scheme,
-            accepted=None if answer.accepted is None else answer.accepted[start:end],
-            probabilities=None if answer.probabilities is None else answer.probabilities[start:end],
-            **labels,
+            **part,
         )

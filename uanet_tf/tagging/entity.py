@@ -17,6 +17,7 @@ class Entity(NamedTuple):
       confidence: probability that it is right, in [0, 1]: see ``entity_confidence``.
       uncertainty: the highest of its tokens, nats.
       accepted: whether it is sure enough for the run's target precision; None: it has none.
+      mutual_information: the highest of its tokens, nats; None: it was not asked for.
     """
 
     text: str
@@ -28,14 +29,15 @@ class Entity(NamedTuple):
     confidence: float
     uncertainty: float
     accepted: bool | None = None
+    mutual_information: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: scores rounded to six decimals; no ``accepted`` if None."""
-        scores = {"confidence": self.confidence, "uncertainty": self.uncertainty}
-        values = self._asdict() | {name: round(value, 6) for name, value in scores.items()}
-        if self.accepted is None:
-            del values["accepted"]
-        return values
+        """Plain values for JSON: scores rounded to six decimals; nothing that is None."""
+        return {
+            name: round(value, 6) if isinstance(value, float) else value
+            for name, value in self._asdict().items()
+            if value is not None
+        }
 
 
 def entity_confidence(confidences: Sequence[float]) -> float:

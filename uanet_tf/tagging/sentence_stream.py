@@ -246,7 +246,11 @@ def _sentences(
     uncertainty, confidence, refined = (
         answers[name].tolist() for name in ("uncertainty", "confidence", "refined")
     )
-    accepted = answers["accepted"].tolist() if "accepted" in answers else None
+    optional = {
+        name: answers[name].tolist()
+        for name in ("accepted", "mutual_information")
+        if name in answers
+    }
     probabilities = answers.get("probabilities")
     end = 0
     for tokens in chunk:
@@ -260,6 +264,6 @@ def _sentences(
             confidence[start:end],
             refined[start:end],
             scheme,
-            accepted=None if accepted is None else accepted[start:end],
             probabilities=None if probabilities is None else probabilities[start:end],
+            **{name: values[start:end] for name, values in optional.items()},
         )

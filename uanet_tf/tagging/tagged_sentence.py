@@ -32,6 +32,8 @@ class TaggedSentence:
       starts: first character of each token in ``text``.
       ends: the character after the last of each.
       accepted: whether the label is sure enough for the run's target precision; None: it has none.
+      mutual_information: the part of the uncertainty that comes from disagreement of the samples,
+        nats; None, unless the model's ``return_mutual_information`` is on.
       probabilities: [T, C] over the model's ``class_names``, of the distribution that decided each
         label, not calibrated; None, unless the model's ``return_probabilities`` is on.
     """
@@ -48,6 +50,7 @@ class TaggedSentence:
     starts: list[int] = dataclasses.field(default_factory=list)
     ends: list[int] = dataclasses.field(default_factory=list)
     accepted: list[bool] | None = None
+    mutual_information: list[float] | None = None
     probabilities: np.ndarray | None = dataclasses.field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -100,7 +103,11 @@ class TaggedSentence:
             "ends": list(self.ends),
             "entities": [entity.to_dict() for entity in self.entities],
         }
-        return answer if self.accepted is None else answer | {"accepted": list(self.accepted)}
+        if self.accepted is not None:
+            answer["accepted"] = list(self.accepted)
+        if self.mutual_information is not None:
+            answer["mutual_information"] = [round(value, 6) for value in self.mutual_information]
+        return answer
 
     def _entity(self, span: tag_schemes.Span) -> Entity:
         tokens = slice(span.start, span.end)
@@ -115,6 +122,9 @@ class TaggedSentence:
             confidence=entity_confidence(self.confidence[tokens]),
             uncertainty=max(self.uncertainty[tokens]),
             accepted=None if self.accepted is None else all(self.accepted[tokens]),
+            mutual_information=(
+                None if self.mutual_information is None else max(self.mutual_information[tokens])
+            ),
         )
 
     def _repr_html_(self) -> str:

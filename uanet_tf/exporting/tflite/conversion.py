@@ -46,6 +46,7 @@ def convert(model: Tagger, precisions: Sequence[str] = (FLOAT32,)) -> dict[str, 
       positions in ``model.label_names``; uncertainty (nats), confidence [1, T]; refined [1, T]
       boolean; of a run with a target precision also accepted [1, T] boolean.
     ``draft``: the same inputs -> label_ids and uncertainty of the draft, without the refiner.
+    Both: with ``model.return_mutual_information`` also mutual_information (nats) [1, T].
 
     Args:
       model: with its M, ``mc_seed`` and Gamma, which the result keeps.
@@ -103,7 +104,7 @@ def _signatures(model: Tagger) -> dict[str, Any]:
     def draft(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
         features = model.features(_features(word_ids, char_ids))
         tagged = model.answers.draft_positions(model.draft(features))
-        return {"label_ids": tagged["labels"], "uncertainty": tagged["uncertainty"]}
+        return {"label_ids": tagged.pop("labels"), **tagged}
 
     return {DEFAULT: serving_default, DRAFT: draft}
 

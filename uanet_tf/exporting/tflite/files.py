@@ -212,4 +212,5 @@ _TENSORS = {
     "confidence": TensorInfo("Probability of the label.", ("batch", "token")),
     "refined": TensorInfo("Whether the refined label was used.", ("batch", "token")),
     "accepted": TensorInfo("Whether it is sure enough for the target.", ("batch", "token")),
+    "mutual_information": TensorInfo("Disagreement of the samples, nats.", ("batch", "token")),
 }

@@ -37,7 +37,9 @@ _OUTPUTS = {
     "confidence": ("confidence", np.float32),
     "refined": ("refined", np.bool_),
     "accepted": ("accepted", np.bool_),  # of a run with a target precision
+    "mutual_information": ("mutual_information", np.float32),  # of an export with that option
 }
+_OPTIONAL = ("accepted", "mutual_information")
 
 
 def tagger_files(model: Tagger, precision: str) -> dict[str, bytes]:
@@ -150,7 +152,7 @@ class TFLiteTagger:
         answers = {
             name: np.zeros(mask.shape, dtype)
             for name, (_, dtype) in _OUTPUTS.items()
-            if name != "accepted"
+            if name not in _OPTIONAL
         }
         end = 0
         for row, length in enumerate(lengths):

@@ -33,7 +33,8 @@ _OUTPUTS = {
     "confidence": (_FLOAT, 2),
     "refined": (_BOOL, 2),
 }
-_ACCEPTED = {"accepted": (_BOOL, 2)}  # of a run with a target precision
+# Of a run with a target precision; of an export with that option.
+_OPTIONAL = {"accepted": (_BOOL, 2), "mutual_information": (_FLOAT, 2)}
 _TEXT_OUTPUTS = {
     "tokens": (_STRING, 2),
     "starts": (_INT, 2),
@@ -86,7 +87,7 @@ class LiteModel:
         self._inputs = _TEXT_INPUTS if text else _TOKEN_INPUTS
         self._outputs = {
             **_OUTPUTS,
-            **({} if tagged.accepted is None else _ACCEPTED),
+            **{name: _OPTIONAL[name] for name in _OPTIONAL if getattr(tagged, name) is not None},
             **(_TEXT_OUTPUTS if text else {}),
         }
         definition = {
