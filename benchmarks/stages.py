@@ -7,7 +7,7 @@ import tensorflow as tf
 from benchmarks.measure import MATMUL_SIZE, interleaved
 from benchmarks.systems import padded, sentences_like, tagger_for
 from uanet_tf.config import Config
-from uanet_tf.inference.monte_carlo import sample_states, sampling_seed
+from uanet_tf.inference.monte_carlo import sampling_seed
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.masking import sequence_mask
@@ -82,15 +82,13 @@ def _stages(
 ) -> dict[str, Callable[[], object]]:
     features = tagger.features(batch)
     mask = sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])
-    words = tagger.drafter.representation(features)
+    words = tagger.drafter.word_vectors(features)
     seed = sampling_seed(tagger.mc_seed)
     drafted = tagger.draft(features)
 
     @graph_function()
     def encode():
-        return tf.reduce_sum(
-            sample_states(tagger.drafter.encoder, words, mask, num_samples=samples, seed=seed)
-        )
+        return tf.reduce_sum(tagger.drafter.sample_states(words, mask, samples, seed))
 
     matrix = tf.random.stateless_normal([MATMUL_SIZE, MATMUL_SIZE], [1, 2])
     multiply = graph_function()(lambda: tf.reduce_sum(tf.matmul(matrix, matrix)))

@@ -39,6 +39,7 @@ def check_sampling(encoder, tolerance=1e-5):
     for check in (samples_are_networks, one_row_a_sentence, each_mask_matters):
         check(encoder, states, tolerance)
     a_sentence_is_the_same_anywhere(encoder, states, tolerance)
+    words_of_a_table(encoder, tolerance)
     plain = encoder.training_states(tf.constant(INPUTS), tf.constant(MASK), None)
     np.testing.assert_array_equal(plain[-1], encoder(INPUTS, mask=MASK))
     assert (states[:, ~MASK] == 0).all()
@@ -69,6 +70,26 @@ def a_sentence_is_the_same_anywhere(encoder, states, tolerance):
     garbage = np.pad(garbage, [(0, 0), (0, 4), (0, 0)], constant_values=-9.0)
     padded = sample(encoder, garbage, np.pad(MASK, [(0, 0), (0, 4)]))
     np.testing.assert_allclose(padded[:, :, :STEPS], states, atol=tolerance)
+
+
+def words_of_a_table(encoder, tolerance=1e-5):
+    """Words that are rows of a table have the states of the same words in place.
+
+    Nothing is read at padding: not the row that stands there, and not what is in it.
+    """
+    random = np.random.default_rng(5)
+    table = np.concatenate([random.normal(size=[4, WIDTH]), np.full([1, WIDTH], np.nan)])
+    table = tf.constant(table, tf.float32)
+    index = np.where(MASK, random.integers(0, 4, MASK.shape), 4).astype(np.int32)
+    for count in (SAMPLES, 0):
+        for mask in (MASK, np.ones_like(MASK)):
+            places = np.where(mask, index % 4, index)
+            found = sample_states(
+                encoder, table, tf.constant(mask), num_samples=count, seed=SEED, index=places
+            )
+            dense = sample(encoder, table.numpy()[places], mask, num_samples=count)
+            np.testing.assert_allclose(found, dense, atol=tolerance)
+            assert np.isfinite(found).all()
 
 
 def one_row_a_sentence(encoder, states, tolerance):

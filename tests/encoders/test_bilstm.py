@@ -2,7 +2,16 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.encoders.sampling import INPUTS, LENGTHS, MASK, WIDTH, call, randomise, sample
+from tests.encoders.sampling import (
+    INPUTS,
+    LENGTHS,
+    MASK,
+    WIDTH,
+    call,
+    randomise,
+    sample,
+    words_of_a_table,
+)
 from tests.layer_contract import check_layer
 from uanet_tf.encoders.bilstm import BiLSTM
 from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
@@ -26,6 +35,10 @@ def test_has_the_recurrence_of_the_variational_bilstm():
     other(INPUTS)
     other.set_weights(layer.get_weights())
     np.testing.assert_array_equal(layer(INPUTS, mask=MASK), other(INPUTS, mask=MASK))
+
+
+def test_words_of_a_table():
+    words_of_a_table(make_layer())
 
 
 def test_dropout_is_not_tied_over_time():

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.encoders.sampling import words_of_a_table
 from uanet_tf.encoders.no_encoder import NoEncoder
 from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
 from uanet_tf.inference.monte_carlo import draft_uncertainty, sample_states, sampling_seed
@@ -49,6 +50,14 @@ def test_tiled_samples_equal_separate_passes(encoder):
         np.testing.assert_allclose(states[j], alone, atol=1e-6)
     for j in range(1, SAMPLES):
         assert (states[j] != states[0]).any()
+
+
+@pytest.mark.parametrize("dropped", ["input_dropout", "recurrent_dropout", "output_dropout"])
+def test_words_of_a_table_whatever_is_dropped(dropped):
+    rates = dict.fromkeys(["input_dropout", "recurrent_dropout", "output_dropout"], 0.0)
+    encoder = VariationalBiLSTM(8, num_layers=2, projection_width=3, **rates | {dropped: 0.4})
+    encoder(INPUTS)
+    words_of_a_table(encoder)
 
 
 def test_the_seed_alone_decides():

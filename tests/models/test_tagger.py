@@ -20,7 +20,7 @@ def shared():
 
 
 def test_words_are_represented_once_for_all_samples(monkeypatch):
-    model = make_model(decoder="softmax", num_samples=5)
+    model = make_model(decoder="softmax", num_samples=3)
     features, _ = make_batch(model)
     seen = {"words": [], "states": []}
 
@@ -29,7 +29,7 @@ def test_words_are_represented_once_for_all_samples(monkeypatch):
 
         def spied(inputs, *args, **kwargs):
             outputs = call(inputs, *args, **kwargs)
-            seen[key].append(outputs.shape[0])
+            seen[key].append(tuple(outputs.shape[:-1]))
             return outputs
 
         monkeypatch.setattr(layer, "call", spied)
@@ -37,7 +37,8 @@ def test_words_are_represented_once_for_all_samples(monkeypatch):
     spy(model.drafter.representation, "words")
     spy(model.drafter.encoder, "states")
     model.decide(features)
-    assert seen == {"words": [5], "states": [25]}  # 5 sentences, 5 samples
+    forms, index = features["form_word_ids"], features["form_index"]
+    assert seen == {"words": [tuple(forms.shape)], "states": [(3, *index.shape)]}
 
 
 def test_settings_and_vocabulary_may_be_plain_dictionaries(shared):

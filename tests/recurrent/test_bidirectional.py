@@ -39,6 +39,21 @@ def test_equals_loops_over_each_sentence(cell, masked):
 
 
 @cells
+@pytest.mark.parametrize("mask", [MASK, None])
+def test_inputs_that_are_rows_of_a_table(cell, mask):
+    """Each row is multiplied once; at padding no row is read, not even one that is not there."""
+    _, weights = make(cell)
+    table = np.random.default_rng(4).normal(size=[6, WIDTH]).astype(np.float32)
+    places = np.random.default_rng(5).integers(0, 6, [STEPS, 3]).astype(np.int32)
+    real = MASK if mask is not None else np.ones_like(MASK)
+    given = None if mask is None else tf.constant(mask)
+    expected = weights(tf.constant(table[places]), given)
+    found = weights(tf.constant(table), given, places=tf.constant(np.where(real, places, 99)))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+@cells
 def test_what_stands_at_padding_is_never_looked_at(cell):
     _, weights = make(cell)
     garbage = np.where(MASK[..., None], INPUTS, np.nan).astype(np.float32)

@@ -28,6 +28,7 @@ class BiLSTM(RecurrentEncoder):
       mask: [N, T] boolean, True at tokens, right-padded; None: all are tokens.
       dropout_masks: ignored, there are none.
       dropout_seed: [2] int32 tensor, or None for no dropout.
+      index: see ``Encoder``; nothing is dropped then.
 
     Output shape:
       [N, T, hidden_width] (or projection_width), zeros at padding.
@@ -74,7 +75,10 @@ class BiLSTM(RecurrentEncoder):
     def mask_widths(self, input_width):
         return {}
 
-    def call(self, inputs, mask=None, dropout_masks=None, dropout_seed=None):
+    def call(self, inputs, mask=None, dropout_masks=None, dropout_seed=None, index=None):
+        if index is not None:
+            states, _ = self.recur_forms(inputs, index, mask, {})
+            return tf.expand_dims(self.project(states, mask), 0)
         masks = {} if dropout_seed is None else self._input_masks(inputs, dropout_seed)
         states = self.recur(inputs, mask, masks)
         states = dropout(states, self.output_dropout, fold_in(dropout_seed, self.num_layers))

@@ -22,7 +22,16 @@ class Encoder(tf.keras.layers.Layer):
     in Monte Carlo sampling row j belongs to sample j and is shared by every sentence, so
     that a sentence's samples do not depend on its place in a batch (see
     ``inference.monte_carlo``). States are zeros at padding.
+
+    An encoder that ``reads_forms`` also takes ``index`` [B, T] int32: the inputs [U, D] are then
+    the vectors of distinct words, the masks have a row for each of J samples, and the states are
+    [J, B, T, H]. What it computes of a word by itself it then computes once.
     """
+
+    @property
+    def reads_forms(self) -> bool:
+        """Whether a call takes ``index``."""
+        return False
 
     @classmethod
     def check_settings(cls, config: Config) -> None:

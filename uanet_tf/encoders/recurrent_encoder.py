@@ -6,7 +6,9 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_even, check_even_setting, check_positive
 from uanet_tf.encoders.encoder import Encoder, Masks, zero_padding
+from uanet_tf.encoders.form_inputs import FormInputs, sampled_forms
 from uanet_tf.ops.linear import linear
+from uanet_tf.ops.time_blocks import wants_blocks
 from uanet_tf.recurrent.bidirectional import DIRECTIONS, Bidirectional
 
 
@@ -62,24 +64,58 @@ class RecurrentEncoder(Encoder):
             )
         super().build(input_shape)
 
-    def recur(self, inputs: tf.Tensor, mask: tf.Tensor | None, masks: Masks) -> tf.Tensor:
+    def recur(
+        self,
+        inputs: tf.Tensor,
+        mask: tf.Tensor | None,
+        masks: Masks,
+        places: tf.Tensor | None = None,
+    ) -> tf.Tensor:
         """Returns the states [N, T, hidden_width] of the last layer.
 
         Args:
-          inputs: [N, T, D].
+          inputs: [N, T, D]; with ``places`` a table [R, D].
           mask: [N, T] boolean; None: all are tokens.
           masks: "input_k" for the input of layer k, [N, width], or [T, N, width] if it changes
             over time; "recurrent_k_forward" and "recurrent_k_backward" [N, hidden_width / 2] for
             its previous states. A missing mask drops nothing.
+          places: [N, T] int32, the row of the table for each token.
         """
-        states = tf.transpose(inputs, [1, 0, 2])  # [T, N, D]
+        states = inputs
+        if places is None:
+            states = tf.transpose(inputs, [1, 0, 2])  # [T, N, D]
+        else:
+            places = tf.transpose(places)  # [T, N]
         times = None if mask is None else tf.transpose(mask)  # [T, N]
         for layer, recurrence in enumerate(self.recurrences):
             if f"input_{layer}" in masks:
                 states = states * masks[f"input_{layer}"]  # z_x, at every t
             tied = {way: masks.get(f"recurrent_{layer}_{way}") for way in DIRECTIONS}  # z_h
-            states = tf.concat(recurrence(states, times, tied), axis=-1)  # [T, N, hidden_width]
+            ways = recurrence(states, times, tied, places)
+            states, places = tf.concat(ways, axis=-1), None  # [T, N, hidden_width]
         return tf.transpose(states, [1, 0, 2])
+
+    def recur_forms(
+        self, forms: tf.Tensor, index: tf.Tensor, mask: tf.Tensor | None, masks: Masks
+    ) -> tuple[tf.Tensor, FormInputs]:
+        """As ``recur``, for words that are rows of a table, in J samples.
+
+        Args:
+          forms: [U, D].
+          index: [B, T] int32.
+          mask: [B, T] boolean, or None.
+          masks: with J rows each; none of them changes over time.
+
+        Returns:
+          The states [J * B, T, hidden_width], and what they were computed from.
+        """
+        given = sampled_forms(forms, index, mask, masks, "input_0")
+        return self.recur(given.table, given.mask, given.masks, given.places), given
+
+    @property
+    def reads_forms(self) -> bool:
+        """Whether a call takes ``index``: not within ``loops_in_blocks``, of one sentence."""
+        return not wants_blocks()
 
     def project(self, states: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
         """Returns the narrow layer's output for the states; without one, the states."""

@@ -5,6 +5,7 @@ import tensorflow as tf
 from uanet_tf.arguments import check_rate
 from uanet_tf.encoders.encoder import apply_mask
 from uanet_tf.encoders.recurrent_encoder import RecurrentEncoder
+from uanet_tf.ops.shapes import reshape, sizes
 from uanet_tf.recurrent.bidirectional import DIRECTIONS
 
 
@@ -26,6 +27,7 @@ class VariationalEncoder(RecurrentEncoder):
       inputs: [N, T, D].
       mask: [N, T] boolean, True at tokens, right-padded; None: all are tokens.
       dropout_masks: what ``draw_masks`` gives, with N rows; None: nothing is dropped.
+      index: see ``Encoder``.
 
     Output shape:
       [N, T, hidden_width] (or projection_width), zeros at padding.
@@ -77,9 +79,14 @@ class VariationalEncoder(RecurrentEncoder):
         widths["output"] = (self.hidden_width, self.output_dropout)
         return widths
 
-    def call(self, inputs, mask=None, dropout_masks=None):
-        states = self.recur(inputs, mask, dropout_masks or {})
-        return self.project(apply_mask(states, dropout_masks, "output"), mask)
+    def call(self, inputs, mask=None, dropout_masks=None, index=None):
+        masks = dropout_masks or {}
+        if index is None:
+            states = self.recur(inputs, mask, masks)
+            return self.project(apply_mask(states, masks, "output"), mask)
+        states, given = self.recur_forms(inputs, index, mask, masks)  # [J * B, T, hidden_width]
+        states = self.project(apply_mask(states, given.masks, "output"), given.mask)
+        return reshape(states, [given.samples, *sizes(index), states.shape[-1]])
 
     def get_config(self):
         config = super().get_config()

@@ -24,7 +24,8 @@ def sample_states(
     mask: tf.Tensor,
     *,
     num_samples: int,
-    seed: tf.Tensor,
+    seed: tf.Tensor | None,
+    index: tf.Tensor | None = None,
 ) -> tf.Tensor:
     """Encodes the same sentences under M samples of the encoder's weights.
 
@@ -34,15 +35,23 @@ def sample_states(
 
     Args:
       encoder: any Encoder.
-      inputs: [B, T, D] word vectors, computed once for all samples.
+      inputs: [B, T, D] word vectors, computed once for all samples; with ``index`` [U, D], those
+        of distinct words.
       mask: [B, T] boolean.
       num_samples: M; 0 gives one pass without dropout.
-      seed: [2] int32 seed of the masks.
+      seed: [2] int32 seed of the masks; None where M is 0.
+      index: [B, T] int32, the row of each token's word.
 
     Returns:
       [M, B, T, H] states (M = 1 for a pass without dropout).
     """
-    masks = encoder.draw_masks(seed, num_samples, inputs.shape[-1]) if num_samples else {}
+    masks: Masks = {}
+    if num_samples and seed is not None:
+        masks = encoder.draw_masks(seed, num_samples, inputs.shape[-1])
+    if index is not None:
+        if encoder.reads_forms:
+            return encoder(inputs, mask=mask, dropout_masks=masks, index=index)
+        inputs = tf.gather(inputs, index)
     if not masks:
         return tf.expand_dims(encoder(inputs, mask=mask), 0)
     return encode_samples(encoder, inputs, mask, masks, num_samples)

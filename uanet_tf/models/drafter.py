@@ -23,6 +23,7 @@ from uanet_tf.ops.expectation_linear import expectation_linear_penalty
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.ops.precision import widen
 from uanet_tf.representation.representation import Features, Representation
+from uanet_tf.representation.word_vectors import WordVectors
 
 Losses = dict[str, tf.Tensor]
 
@@ -91,13 +92,11 @@ class Drafter(tf.keras.layers.Layer):
           options: M, the seed of the masks, how samples are spent, the kind of uncertainty.
         """
         mask = token_mask(features)
-        words = self.representation(features)  # [B, T, D]
+        words = self.word_vectors(features)
         if options.sampling == "distilled" and self.distilled is not None:
             return self._distilled_draft(words, mask, options)
         seed = sampling_seed(options.mc_seed)
-        samples = sample_states(
-            self.encoder, words, mask, num_samples=options.num_samples, seed=seed
-        )  # [M, B, T, H]
+        samples = self.sample_states(words, mask, options.num_samples, seed)  # [M, B, T, H]
         decoded = self.decoder.decide(samples, mask)
         p, u = decoded.probabilities, draft_uncertainty(decoded.samples, options.uncertainty)
         (ids,) = self.sequences([decoded.label_ids], [p], mask, options)
@@ -105,13 +104,34 @@ class Drafter(tf.keras.layers.Layer):
         disagreement = None
         if options.return_mutual_information:
             disagreement = tf.where(mask, mutual_information(decoded.samples), 0.0)
-        return Draft(ids, p, tf.where(mask, u, 0.0), mask, words, states, disagreement)
+        u = tf.where(mask, u, 0.0)
+        return Draft(ids, p, u, mask, words.of_tokens(), states, disagreement)
+
+    def word_vectors(self, features: Features) -> WordVectors:
+        """The word vectors of a batch, without dropout."""
+        if not self.representation.of_forms:
+            return WordVectors(self.representation(features))
+        forms = self.representation(features, spread=False)  # [U, D]
+        return WordVectors(forms, features["form_index"])
+
+    def sample_states(
+        self, words: WordVectors, mask: tf.Tensor, num_samples: int, seed: tf.Tensor | None
+    ) -> tf.Tensor:
+        """States [M, B, T, H]; see ``inference.monte_carlo.sample_states``."""
+        return sample_states(
+            self.encoder,
+            words.vectors,
+            mask,
+            num_samples=num_samples,
+            seed=seed,
+            index=words.form_index,
+        )
 
     def _distilled_draft(
-        self, words: tf.Tensor, mask: tf.Tensor, options: InferenceOptions
+        self, words: WordVectors, mask: tf.Tensor, options: InferenceOptions
     ) -> Draft:
         """The draft of one pass without dropout, with the samples' predicted distribution."""
-        states = self.encoder(words, mask=mask)  # [B, T, H]
+        states = self.sample_states(words, mask, 0, None)[0]  # [B, T, H]
         head: Any = self.distilled
         p, disagreement = head(states, self.decoder.logits(states))
         ids = tf.where(mask, tf.argmax(p, axis=-1, output_type=tf.int32), 0)
@@ -119,7 +139,7 @@ class Drafter(tf.keras.layers.Layer):
         disagreement = tf.where(mask, disagreement, 0.0)
         u = tf.where(mask, entropy(p), 0.0) if options.uncertainty == "entropy" else disagreement
         asked = disagreement if options.return_mutual_information else None
-        return Draft(ids, p, u, mask, words, states, asked)
+        return Draft(ids, p, u, mask, words.of_tokens(), states, asked)
 
     def sequences(
         self,

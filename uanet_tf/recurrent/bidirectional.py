@@ -10,6 +10,8 @@ from uanet_tf.ops.linear import linear
 from uanet_tf.ops.time_blocks import wants_blocks
 
 DIRECTIONS = ("forward", "backward")
+# Rows of padding in a table: as many as keep its number of rows a multiple, see ``filled_size``.
+_PADDING_ROWS = 8
 
 
 class Bidirectional:
@@ -57,13 +59,17 @@ class Bidirectional:
         inputs: tf.Tensor,
         mask: tf.Tensor | None = None,
         recurrent_masks: Mapping[str, tf.Tensor] | None = None,
+        places: tf.Tensor | None = None,
     ) -> list[tf.Tensor]:
         """States of both directions.
 
         Args:
-          inputs: [T, N, D].
+          inputs: [T, N, D]; with ``places`` a table [R, D] of inputs, each of which is multiplied
+            by the kernels once, however often it occurs.
           mask: [T, N] booleans, True at tokens, right-padded; None: all are tokens.
           recurrent_masks: {direction: [N, H]}, on the previous state, the same at each step.
+          places: [T, N] int32, the row of the table that each step reads. Not within
+            ``loops_in_blocks``.
 
         Returns:
           Two tensors [T, N, H], forward and backward, in the order of time; exactly 0 at padding.
@@ -71,22 +77,29 @@ class Bidirectional:
         # A quantised kernel cannot hold the large numbers of a ``padding_row`` beside its weights.
         is_marked = mask is not None and not wants_blocks()
         padding = None  # [T, N, 1], 1 at padding that is not marked
+        if places is not None and is_marked:
+            end = tf.shape(inputs)[0]
+            places = tf.where(mask, places, end)
+            inputs = tf.pad(inputs, [[0, _PADDING_ROWS], [0, 0]])
+            mask = tf.range(end + _PADDING_ROWS) < end  # [R], of the table
         if is_marked:
             inputs = mark_padding(inputs, mask)
         elif mask is not None:
             inputs = tf.where(tf.expand_dims(mask, -1), inputs, tf.zeros([], inputs.dtype))
             padding = tf.expand_dims(tf.cast(~mask, inputs.dtype), -1)
         return [
-            self._scan(inputs, is_marked, padding, (recurrent_masks or {}).get(way), way)
+            self._scan(inputs, is_marked, padding, (recurrent_masks or {}).get(way), way, places)
             for way in DIRECTIONS
         ]
 
-    def _scan(self, inputs, is_marked, padding, recurrent_mask, way):
+    def _scan(self, inputs, is_marked, padding, recurrent_mask, way, places):
         kernel, bias = (tf.cast(part[way], inputs.dtype) for part in (self.kernels, self.biases))
         row = self.cell.padding_row(bias)
         if is_marked:
             kernel = tf.concat([kernel, tf.expand_dims(row, axis=0)], axis=0)
-        projected = linear(inputs, kernel, bias)  # [T, N, G H]
+        projected = linear(inputs, kernel, bias)  # [T, N, G H], or [R, G H]
+        if places is not None:
+            projected = tf.gather(projected, places)  # [T, N, G H]
         if padding is not None:
             projected += padding * row
         kernel = tf.convert_to_tensor(self.recurrent_kernels[way])
@@ -94,7 +107,7 @@ class Bidirectional:
 
 
 def mark_padding(inputs: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """Inputs [T, N, D + 1]: 0 at padding, and 0 everywhere else a column that is 1 there.
+    """Inputs [..., D + 1]: 0 at padding, and 0 everywhere else a column that is 1 there.
 
     So the product with a kernel whose last row is a cell's ``padding_row`` closes the gates at
     padding, without another pass over the wider product. By selection: values at

@@ -106,14 +106,17 @@ class CharAttention(FormRepresentation):
             name=f"{name}_kernel", shape=[width, self.word_width], initializer="glorot_uniform"
         )
 
-    def call(self, features, dropout_seed=None, return_loss=False):
+    def call(self, features, dropout_seed=None, spread=True, return_loss=False):
         word_ids = self.word_ids(features, dropout_seed)
         words = tf.gather(self.embeddings, word_ids)  # x [U, word_width]
         h = self.char_layer(features["form_char_ids"])  # [U, F]
         chars = tf.tanh(linear(h, self.char_kernel, self.char_bias))  # m [U, word_width]
 
         z = self.gate(words, chars)
-        vectors = self.spread(z * words + (1.0 - z) * chars, features, dropout_seed)
+        vectors = z * words + (1.0 - z) * chars
+        if not spread:
+            return vectors
+        vectors = self.spread(vectors, features, dropout_seed)
         if not return_loss:
             return vectors
         return vectors, self.similarity_weight * similarity_loss(words, chars, word_ids, features)

@@ -25,7 +25,8 @@ class FormRepresentation(Representation):
 
     It owns the word embedding ``embeddings`` [num_words, word_width] and the character layer,
     reads rare words as unknown, and applies dropout to the result. A subclass defines ``call`` with
-    ``word_ids`` and ``spread``, and ``output_width``.
+    ``word_ids`` and ``spread``, and ``output_width``; a call with ``spread=False`` gives the
+    vectors [U, D] of distinct tokens.
 
     Args:
       num_words: number of word ids, padding (0) and unknown (1) included.
@@ -36,6 +37,8 @@ class FormRepresentation(Representation):
         unknown with probability rate / (rate + n), which trains the unknown word's vector.
       word_counts: [num_words - 2] training counts; needed for ``unknown_word_rate`` only.
     """
+
+    of_forms = True
 
     def __init__(
         self,

@@ -46,9 +46,12 @@ class Representation(tf.keras.layers.Layer):
 
     Attributes:
       optimizer: which optimizer updates its weights, see ``Tagger.variable_groups``.
+      of_forms: whether a token's vector is that of its form, whatever the sentence. A call with
+        ``spread=False`` then gives the vectors [U, D] that ``form_index`` counts.
     """
 
     optimizer = "draft"
+    of_forms = False
 
     @classmethod
     def check_settings(cls, config: Config) -> None:

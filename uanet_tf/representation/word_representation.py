@@ -37,9 +37,11 @@ class WordRepresentation(FormRepresentation):
         chars = self.char_layer
         return self.word_width + (0 if chars is None else chars.output_width)
 
-    def call(self, features, dropout_seed=None):
+    def call(self, features, dropout_seed=None, spread=True):
         vectors = tf.gather(self.embeddings, self.word_ids(features, dropout_seed))
         if self.char_layer is not None:
             spelled = self.char_layer(features["form_char_ids"])  # [U, F]
             vectors = tf.concat([vectors, spelled], axis=-1)  # [U, word_width + F]
+        if not spread:
+            return vectors
         return self.spread(vectors, features, dropout_seed)  # [B, T, word_width + F]

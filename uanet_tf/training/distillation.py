@@ -16,7 +16,6 @@ import tensorflow as tf
 from uanet_tf.data.batching import BatchBuilder, plan_batches
 from uanet_tf.data.encoded_corpus import EncodedCorpus
 from uanet_tf.errors import ArgumentError
-from uanet_tf.inference.monte_carlo import sample_states
 from uanet_tf.models.drafter import Drafter, token_mask
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.ops.entropy import entropy, mutual_information
@@ -120,11 +119,9 @@ def teach(
         features, _ = builder(numbers)
         features = drafter.read(features)
         mask = token_mask(features)
-        words = drafter.representation(features)
-        plain = drafter.encoder(words, mask=mask)
-        states = sample_states(
-            drafter.encoder, words, mask, num_samples=num_samples, seed=masks_seed
-        )
+        words = drafter.word_vectors(features)
+        plain = drafter.sample_states(words, mask, 0, None)[0]  # [B, T, H]
+        states = drafter.sample_states(words, mask, num_samples, masks_seed)  # [M, B, T, H]
         samples = drafter.decoder.decide(states, mask).samples  # [M, B, T, C]
         parts = (
             tf.cast(plain, tf.float32),
