@@ -4,11 +4,14 @@
 
 The pass is the one without dropout; the head of distilled sampling adds little to it. Sentences are
 sorted by length, 90 to a batch. Each row is a graph that ends at that part, rows are timed in turn.
+The last two are of the sentences with a token above Gamma only, in batches of their own: what the
+refiner would take if those of several batches were refined together.
 """
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from benchmarks.command_line import make_parser
 
@@ -16,6 +19,21 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
 BATCH = 90
+DRAFT, REFINED = "draft", "draft and refiner, queries of tokens above Gamma"
+
+
+class Queries(NamedTuple):
+    """What the refiner has to do.
+
+    Attributes:
+      tokens: those above Gamma.
+      padded: queries that are computed, with padding.
+      sentences: those with a token above Gamma.
+    """
+
+    tokens: int
+    padded: int
+    sentences: list[list[str]]
 
 
 def table(run_dir: str, data: str, *, repeats: int = 4) -> str:
@@ -31,60 +49,83 @@ def table(run_dir: str, data: str, *, repeats: int = 4) -> str:
     import uanet_tf
     from benchmarks.measure import interleaved, matmul_rate
     from uanet_tf.data.conll import read_corpus
-    from uanet_tf.exporting.sample_inputs import pad
-    from uanet_tf.ops.graph_function import graph_function
 
     model = uanet_tf.load_model(run_dir, num_samples=0, refine_all=False)
     words = sorted((list(sentence.tokens) for sentence in read_corpus(data)), key=len)
-    batches = [pad(words[k : k + BATCH]) for k in range(0, len(words), BATCH)]
-    inputs = [{name: tf.constant(values) for name, values in each.items()} for each in batches]
-
-    def refined_all(features):
-        return model.refine(features, model.draft(features))
-
     parts: dict[str, Callable] = {
         "looking words up": lambda features: features["form_index"],
         "word representation": model.drafter.representation,
-        "draft": lambda features: model.draft(features).uncertainty,
-        "draft and refiner, queries of tokens above Gamma": lambda f: model.decide(f).label_ids,
-        "draft and refiner, queries of all tokens": refined_all,
+        DRAFT: lambda features: model.draft(features).uncertainty,
+        REFINED: lambda features: model.decide(features).label_ids,
+        "draft and refiner, queries of all tokens": lambda features: model.refine(
+            features, model.draft(features)
+        ),
     }
 
-    def runner(part: Callable) -> Callable[[], None]:
-        def sums(tokens, lengths):
-            features = model.features({"tokens": tokens, "lengths": lengths})
-            return tf.reduce_sum(tf.cast(part(features), tf.float32))
+    def batches(sentences):
+        return [
+            {name: tf.constant(values) for name, values in batch.items()}
+            for batch in batched(sentences)
+        ]
 
-        specs = [tf.TensorSpec([None, None], tf.string), tf.TensorSpec([None], tf.int32)]
-        function = graph_function(specs)(sums).get_concrete_function()
-
-        def run() -> None:
-            for batch in inputs:
-                function(**batch).numpy()
-
-        return run
-
+    inputs, queries = batches(words), count_queries(model, words)
+    alone = batches(queries.sentences)
     peak = matmul_rate()
-    times = interleaved({name: runner(part) for name, part in parts.items()}, repeats=repeats)
-    wanted = padded = refined = 0
-    for batch in inputs:
-        draft = model.draft(model.features(batch))
-        counts = (model.gate.passes(draft.uncertainty) & draft.mask).numpy().sum(axis=1)
-        wanted += int(counts.sum())
-        refined += int((counts > 0).sum())
-        padded += int((counts > 0).sum() * counts.max())
+    runners = {name: runner(model, part, inputs) for name, part in parts.items()}
+    for name in (DRAFT, REFINED):
+        runners[f"{name}, sentences to refine"] = runner(model, parts[name], alone)
     lines = [f"| up to, {len(words):,} sentences | ms |", "| --- | --- |"]
     lines += [
         f"| {name} | {1000 * timing.median:.0f} ({1000 * timing.fastest:.0f} to "
         f"{1000 * timing.slowest:.0f}) |"
-        for name, timing in times.items()
+        for name, timing in interleaved(runners, repeats=repeats).items()
     ]
     tail = (
-        f"{wanted:,} tokens of {refined:,} sentences are above Gamma; with padding {padded:,} "
-        "queries are computed. Large "
+        f"{queries.tokens:,} tokens of {len(queries.sentences):,} sentences are above Gamma; with "
+        f"padding {queries.padded:,} queries are computed. Large "
         f"matrix product {peak / 1e9:.0f} GFLOP/s before, {matmul_rate() / 1e9:.0f} after."
     )
     return "\n".join([*lines, "", tail])
+
+
+def batched(sentences: Sequence[list[str]]) -> list[dict[str, Any]]:
+    """Padded batches of ``BATCH`` sentences."""
+    from uanet_tf.exporting.sample_inputs import pad
+
+    return [pad(sentences[k : k + BATCH]) for k in range(0, len(sentences), BATCH)]
+
+
+def count_queries(model: Any, sentences: Sequence[list[str]]) -> Queries:
+    """What the refiner has to do for sentences, in batches."""
+    tokens = padded = 0
+    chosen: list[list[str]] = []
+    for number, batch in enumerate(batched(sentences)):
+        draft = model.draft(model.features(batch))
+        counts = (model.gate.passes(draft.uncertainty) & draft.mask).numpy().sum(axis=1)
+        tokens += int(counts.sum())
+        padded += int((counts > 0).sum() * counts.max())
+        chosen += [sentences[BATCH * number + row] for row in counts.nonzero()[0]]
+    return Queries(tokens, padded, chosen)
+
+
+def runner(model: Any, part: Callable, batches: Sequence[dict[str, Any]]) -> Callable[[], None]:
+    """Calls a graph that ends at a part, for each batch."""
+    import tensorflow as tf
+
+    from uanet_tf.ops.graph_function import graph_function
+
+    def sums(tokens, lengths):
+        features = model.features({"tokens": tokens, "lengths": lengths})
+        return tf.reduce_sum(tf.cast(part(features), tf.float32))
+
+    specs = [tf.TensorSpec([None, None], tf.string), tf.TensorSpec([None], tf.int32)]
+    function = graph_function(specs)(sums).get_concrete_function()
+
+    def run() -> None:
+        for batch in batches:
+            function(**batch).numpy()
+
+    return run
 
 
 def main() -> None:
