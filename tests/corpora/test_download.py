@@ -1,64 +1,14 @@
 """Downloads against a server on this machine: cut off, resumed, wrong, refused, no space."""
 
 import errno
-import hashlib
-import http.server
-import threading
 from pathlib import Path
 
 import pytest
 
+from tests.corpora.served_file import CONTENT, SUM
 from uanet_tf.corpora import download as module
 from uanet_tf.corpora.download import download
 from uanet_tf.errors import InputError
-
-CONTENT = bytes(range(256)) * 1_000
-SUM = hashlib.sha256(CONTENT).hexdigest()
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    """Serves CONTENT; the server's plan says how many bytes each answer may have."""
-
-    def do_GET(self):
-        server = self.server
-        server.asked.append(self.headers.get("Range"))
-        server.asked_if.append(self.headers.get("If-Range"))
-        if server.status != 200:
-            self.send_error(server.status)
-            return
-        start = 0
-        unchanged = self.headers.get("If-Range") in (None, *server.marks.values())
-        if server.resumes and unchanged and (wanted := self.headers.get("Range")):
-            start = int(wanted.removeprefix("bytes=").rstrip("-"))
-        if start >= len(CONTENT):
-            self.send_response(416)
-            self.send_header("Content-Range", f"bytes */{len(CONTENT)}")
-            self.end_headers()
-            return
-        body = CONTENT[start:]
-        self.send_response(206 if start else 200)
-        self.send_header("Content-Length", str(len(body)))
-        for name, value in server.marks.items():
-            self.send_header(name, value)
-        self.end_headers()
-        most = server.plan.pop(0) if server.plan else len(body)
-        self.wfile.write(body[:most])
-
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture
-def server():
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.asked, server.plan, server.status, server.resumes = [], [], 200, True
-        server.asked_if, server.marks = [], {}
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        server.url = f"http://127.0.0.1:{server.server_port}/file.conll"
-        yield server
-        server.shutdown()
-        thread.join()
 
 
 def test_whole_and_not_again(server, tmp_path):

@@ -6,7 +6,6 @@ import zipfile
 
 import pytest
 
-from tests.corpora.test_download import server  # noqa: F401 - a fixture
 from uanet_tf.commands import data_get, runner
 from uanet_tf.corpora import public_data
 from uanet_tf.corpora.fetch import fetch
@@ -18,12 +17,11 @@ IOB2 = "# sent_id = 1\n1\tEm\tO\t-\n2\tLisboa\tB-LOC\t-\n\n#begin document (b)\n
 
 
 @pytest.fixture
-def serve(server, monkeypatch):  # noqa: F811 - asks for the fixture
+def serve(server):
     """Gives the address of a file with this content."""
-    from tests.corpora import test_download
 
     def serve(content):
-        monkeypatch.setattr(test_download, "CONTENT", content)
+        server.content = content
         return server.url
 
     return serve
@@ -47,7 +45,7 @@ def test_a_corpus_in_our_columns(serve, tmp_path):
     assert sorted(each.name for each in tmp_path.iterdir()) == ["SOURCES.json", "train.conll"]
 
 
-def test_it_is_fetched_once_and_watched(serve, server, tmp_path):  # noqa: F811 - asks for the fixture
+def test_it_is_fetched_once_and_watched(serve, server, tmp_path):
     data = corpus(serve(IOB2.encode()))
     fetch(data, tmp_path)
     fetch(data, tmp_path)

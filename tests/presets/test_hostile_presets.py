@@ -16,14 +16,14 @@ from tests.models.hostile_archives import (
     python_call,
     write_module,
 )
-from tests.presets.test_keras_nlp_preset import backbone, write_preset  # noqa: F401 - a fixture
+from tests.presets.written_preset import write_preset
 from tests.tiny_bert import write_tiny_bert
 from uanet_tf.errors import InputError
 from uanet_tf.presets.bert_preset import read_bert_preset
 
 
 @pytest.fixture(scope="module")
-def preset(backbone, tmp_path_factory):  # noqa: F811 - asks for the fixture
+def preset(backbone, tmp_path_factory):
     return write_preset(backbone, tmp_path_factory.mktemp("keras_nlp") / "preset")
 
 

@@ -1,51 +1,13 @@
-import json
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.presets.written_preset import write_preset
 from tests.tiny_bert import SUBWORDS
 from uanet_tf.errors import InputError
 from uanet_tf.presets.bert_preset import read_bert_preset
 from uanet_tf.presets.keras_nlp_preset import read_keras_nlp
 from uanet_tf.representation.bert_encoder import BertEncoder
-
-
-@pytest.fixture(scope="module")
-def backbone():
-    import keras_nlp
-
-    backbone = keras_nlp.models.BertBackbone(
-        vocabulary_size=len(SUBWORDS),
-        num_layers=2,
-        num_heads=2,
-        hidden_dim=16,
-        intermediate_dim=24,
-        dropout=0.2,
-        max_sequence_length=64,
-    )
-    rng = np.random.default_rng(1)
-    backbone.set_weights([w + 0.3 * rng.standard_normal(w.shape) for w in backbone.get_weights()])
-    return backbone
-
-
-def write_preset(backbone, folder, *, lowercase=True):
-    """What keras_nlp's ``save_to_preset`` writes; it refuses to under Keras 2."""
-    import keras_nlp
-
-    tokenizer = keras_nlp.models.BertTokenizer(vocabulary=list(SUBWORDS), lowercase=lowercase)
-    assets = folder / "assets" / "tokenizer"
-    assets.mkdir(parents=True)
-    tokenizer.save_assets(str(assets))
-    for layer, name in ((backbone, "config.json"), (tokenizer, "tokenizer.json")):
-        config = tf.keras.saving.serialize_keras_object(layer)
-        config.pop("build_config", None)
-        if name == "tokenizer.json":
-            config["config"]["vocabulary"] = None
-        (folder / name).write_text(json.dumps(config))
-    (folder / "metadata.json").write_text(json.dumps({"keras_version": "2.15.0"}))
-    backbone.save_weights(str(folder / "model.weights.h5"))
-    return folder
 
 
 def encoder_of(preset):
