@@ -40,7 +40,7 @@ def test_what_it_prints(run_dir, data, call, capsys, monkeypatch):
 
     def recalibrate(folder, sentences, **options):
         asked.append((folder, len(sentences), options))
-        return FOUND
+        return {**FOUND, "unknown_labels": {"B-X": 1}, "target_before": 0.9}
 
     monkeypatch.setattr(recalibration, "recalibrate", recalibrate)
     arguments = ["--target_precision=0.95", "--target_by_type"]
@@ -52,7 +52,18 @@ def test_what_it_prints(run_dir, data, call, capsys, monkeypatch):
     assert '"LOC": cannot be promised from 7 answers' in lines[1]
     assert lines[1].endswith("0.625")
     assert '"PER": from confidence 0.875 on, 50.0 % of 1,000 answers, 96.2 %' in lines[2]
-    assert err == ""
+    assert err == f"{data}: labels unknown to the model, counted as errors: B-X (1)\n"
+
+
+def test_a_target_that_is_removed(run_dir, data, call, capsys, monkeypatch):
+    none = {"reached": False, "answers": 1, "best": 0.0, "target": 0.95}
+    found = {"acceptance": {"by_type": False, "all": none}}
+    found |= {"unknown_labels": {}, "target_before": 0.9}
+    monkeypatch.setattr(recalibration, "recalibrate", lambda *_, **__: dict(found))
+    assert call(calibrate, f"--run_dir={run_dir}", f"--input={data}") == 0
+    out, err = capsys.readouterr()
+    assert out.endswith('"all": cannot be promised from 1 answer, nothing is accepted\n')
+    assert err.startswith("The run's target precision of 0.9 is removed")
 
 
 def test_an_error_names_the_file(run_dir, data, call, capsys, monkeypatch):
@@ -72,6 +83,7 @@ def test_an_error_names_the_file(run_dir, data, call, capsys, monkeypatch):
         (["--run_dir={run_dir}", "--data={data}", "--target_precision=1"], "must be in [0, 1)"),
         (["--run_dir={run_dir}", "--data={data}", "--target_precision=-0.5"], "must be in [0, 1)"),
         (["--run_dir={run_dir}", "--data=no such file"], "no such file"),
+        (["--run_dir={run_dir}", "--data={data}", "--target_by_type"], "give --target_precision"),
         (["--run_dir={run_dir}", "--data={data}"], "holds no model.keras"),
     ],
 )

@@ -54,6 +54,19 @@ def test_by_mutual_information(ranked, model):
     assert max(answers[0]["uncertainty"]) < 0.9
 
 
+@pytest.mark.parametrize(
+    "changes", [{"num_samples": 1}, {"num_samples": 0}, {"drafter.samples_differ": False}]
+)
+def test_samples_that_cannot_disagree(tmp_path, run_dir, model, call, capsys, changes):
+    for name, value in changes.items():
+        *owner, name = name.split(".")
+        setattr(getattr(model, owner[0]) if owner else model, name, value)
+    path = tmp_path / "in.txt"
+    path.write_text(TEXT)
+    assert call(rank, f"--run_dir={run_dir}", f"--input={path}", "--by=mutual_information") == 2
+    assert "--by=mutual_information needs samples that differ" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("tool", FORMATS)
 def test_a_file_for_a_tool(ranked, tool):
     items = list(read_annotations(ranked(f"--to={tool}", "--top=2").splitlines(), tool, "x"))

@@ -32,6 +32,12 @@ def test_text_of_the_same_kind(run_dir, tmp_path, model, metrics, call, capsys):
     assert capsys.readouterr().err == "no shift seen in 300 sentences\n"
 
 
+def test_too_little_text_for_a_look(run_dir, tmp_path, model, metrics, call, capsys):
+    assert call_tag(call, run_dir, tmp_path, ["Zagreb Zadar"] * 99) == 0
+    said = "no look for a shift: the first is after 100 sentences, and there are 99\n"
+    assert capsys.readouterr().err == said
+
+
 def test_text_of_another_kind_is_told_once(run_dir, tmp_path, model, metrics, call, capsys):
     assert call_tag(call, run_dir, tmp_path, ["Zagreb Zadar"] * 300) == 0
     (line,) = capsys.readouterr().err.splitlines()

@@ -300,6 +300,16 @@ def test_bad_arguments_are_told_before_loading(run_dir, call, capsys, arguments,
     assert capsys.readouterr().err.startswith(message)
 
 
+def test_mutual_information_is_for_json(tmp_path, run_dir, call, capsys):
+    path = tmp_path / "in.conll"
+    path.write_text("p0\n")
+    arguments = [f"--run_dir={run_dir}", f"--input={path}", "--return_mutual_information"]
+    assert call(tag, *arguments) == 2
+    assert capsys.readouterr().err == (
+        "--return_mutual_information goes with --output_format=jsonl. Received: conll\n"
+    )
+
+
 def test_input_that_pauses_is_answered_at_once(tmp_path, run_dir):
     """Each line is answered before the next is written."""
     command = (

@@ -203,3 +203,25 @@ def test_of_an_annotation_tool_what_a_person_accepted(tmp_path, capsys):
     out, err = capsys.readouterr()
     assert out == "-DOCSTART-\tO\n\nAnna\tB-PER\n's\tO\ndog\tO\n\n" * 2
     assert err == "left out, as no person accepted them: 1 rejected, 1 skipped\n"
+
+
+def test_suggestions_that_nobody_changed(tmp_path, capsys):
+    row = {"text": "Anna's dog", "label": [[0, 4, "PER"]], "suggested": [[0, 4, "PER", 0.5]]}
+    source = tmp_path / "export.jsonl"
+    source.write_text(json.dumps(row) + "\n" + json.dumps({**row, "label": []}) + "\n")
+    arguments = ["convert", f"--input={source}", "--from=doccano"]
+    for more, texts in (([], 1), (["--accept_suggested"], 2)):
+        data_convert.FLAGS.unparse_flags()
+        assert runner.exit_code(data_convert.main, data_convert.FLAGS, arguments + more) == 0
+        out, err = capsys.readouterr()
+        assert out.count("dog") == texts
+        assert ("1 suggested (--accept_suggested takes" in err) == (texts == 1)
+
+
+def test_lines_of_an_annotation_tool_must_be_named(tmp_path, capsys):
+    source = tmp_path / "export.jsonl"
+    source.write_text('{"text": "a", "tokens": [{"text": "a", "start": 0, "end": 1}]}\n')
+    data_convert.FLAGS.unparse_flags()
+    arguments = ["convert", f"--input={source}"]
+    assert runner.exit_code(data_convert.main, data_convert.FLAGS, arguments) == 2
+    assert "such as --from=prodigy" in capsys.readouterr().err

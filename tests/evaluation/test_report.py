@@ -3,7 +3,8 @@ import re
 import pytest
 
 from tests.tagging.fake_model import FakeModel
-from uanet_tf.evaluation.report import evaluate_tagged, evaluation_table, unknown_labels
+from uanet_tf.evaluation.report import evaluate_tagged, evaluation_table
+from uanet_tf.metrics.unknown_labels import unknown_labels
 from uanet_tf.tagging.sentence_stream import tag
 
 GOLD = [["B-PER", "I-PER"], ["B-LOC", "O", "B-PER"]]

@@ -4,6 +4,7 @@ import types
 
 import numpy as np
 
+from uanet_tf.config import Config
 from uanet_tf.text.tokenizer import Tokenizer
 
 LABELS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
@@ -48,7 +49,9 @@ class FakeModel:
         self.calibrated = True
         self.vocabulary = types.SimpleNamespace(words=("p0", "x"), bert=None)
         self.lookup = types.SimpleNamespace(normalize_digits=True, lowercase_words=True)
-        self.drafter = types.SimpleNamespace(distilled=None)
+        self.drafter = types.SimpleNamespace(distilled=None, samples_differ=True)
+        self.acceptance = types.SimpleNamespace(target_precision=0.0)
+        self.settings = Config()
         self.mc_seed = 1
         self.batches = []
 

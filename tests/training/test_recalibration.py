@@ -1,5 +1,6 @@
 """A finished run is calibrated on another file."""
 
+import dataclasses
 import json
 import shutil
 
@@ -10,6 +11,7 @@ import uanet_tf
 from tests.training.tiny_run import LIGHT, metrics, tiny_config
 from uanet_tf.data.conll import read_corpus
 from uanet_tf.errors import InputError
+from uanet_tf.models.option_checks import broken_promise
 from uanet_tf.training.fit import fit
 from uanet_tf.training.recalibration import recalibrate
 from uanet_tf.training.run_directory import RunDirectory
@@ -40,6 +42,8 @@ def test_the_run_keeps_all_but_its_calibration(run_dir, corpus, tmp_path):
     shutil.copytree(run_dir, copy)
     sentences = read_corpus(corpus.test)
     report = recalibrate(copy, sentences)
+    assert report.pop("target_before") == 0.5
+    assert report.pop("unknown_labels") == {}
     before, after = metrics(run_dir), metrics(copy)
     assert report == after.pop("calibration") != before.pop("calibration")
     assert "acceptance" not in report
@@ -62,6 +66,37 @@ def test_a_run_that_is_not_complete_is_refused(run_dir, corpus, tmp_path):
     (copy / "metrics.json").write_text(json.dumps({k: v for k, v in found.items() if k != "dev"}))
     with pytest.raises(InputError, match="holds no complete run"):
         recalibrate(copy, read_corpus(corpus.test))
+
+
+def test_labels_that_the_model_does_not_give(run_dir, corpus, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(run_dir, copy)
+    sentences = read_corpus(corpus.test)
+    other = [dataclasses.replace(s, labels=("X",) * len(s.labels)) for s in sentences]
+    with pytest.raises(InputError, match=r"there is no label that the model gives \(.*\): there"):
+        recalibrate(copy, other)
+    assert (copy / "model.keras").read_bytes() == (run_dir / "model.keras").read_bytes()
+    report = recalibrate(copy, [*sentences, other[0]])
+    assert report["unknown_labels"] == {"X": len(other[0].labels)}
+
+
+def test_one_sentence_is_too_little_for_a_target(run_dir, corpus, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(run_dir, copy)
+    with pytest.raises(InputError, match="a target precision needs two sentences"):
+        recalibrate(copy, read_corpus(corpus.test)[:1], target_precision=0.5)
+    assert (copy / "model.keras").read_bytes() == (run_dir / "model.keras").read_bytes()
+
+
+def test_a_promise_that_other_options_break(run_dir):
+    model = uanet_tf.load_model(run_dir)
+    own = model.settings.inference
+    assert broken_promise(model, {"num_samples": own.num_samples, "refine_all": False}) is None
+    said = broken_promise(model, {"num_samples": 1, "sampling": own.sampling})
+    assert said.startswith("The run's target precision of 0.5 was found with its own options, not")
+    assert "--num_samples=1:" in said
+    model.calibrated = False
+    assert broken_promise(model, {"num_samples": 1}) is None
 
 
 def test_a_target_needs_calibration(corpus, tmp_path):

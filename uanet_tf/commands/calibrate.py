@@ -11,6 +11,7 @@ metrics.json of the run; exports have to be made again.
 """
 
 import json
+import sys
 from typing import Any
 
 from absl import flags, logging
@@ -20,6 +21,7 @@ from uanet_tf.commands.labelled_file import (
     check_labelled_file,
     define_labelled_file_flags,
     read_labelled_file,
+    warn_of_unknown,
 )
 from uanet_tf.config import load_config
 from uanet_tf.data.text_lines import display_name
@@ -56,6 +58,8 @@ def main() -> None:
         raise InputError(
             f"--target_precision must be in [0, 1). Received: {FLAGS.target_precision}"
         )
+    if FLAGS.target_by_type and not FLAGS.target_precision:
+        raise InputError("--target_by_type is for a target: give --target_precision.")
     sentences = read_labelled_file(FLAGS, load_config(FLAGS.run_dir))
     from uanet_tf.training.recalibration import recalibrate  # TensorFlow, not for --help
 
@@ -68,7 +72,14 @@ def main() -> None:
         )
     except InputError as error:
         raise InputError(f"{display_name(FLAGS.input)}: {error}") from None
+    warn_of_unknown(report.pop("unknown_labels"), FLAGS.input, "counted as errors")
+    before = report.pop("target_before")
     print("\n".join(_lines(report)))
+    if before and not FLAGS.target_precision:
+        print(
+            f"The run's target precision of {before:g} is removed: answers have no `accepted`.",
+            file=sys.stderr,
+        )
 
 
 def _lines(report: dict[str, Any]) -> list[str]:
@@ -89,10 +100,9 @@ def _lines(report: dict[str, Any]) -> list[str]:
 def _acceptance_line(name: str, part: dict[str, Any]) -> str:
     said = f"precision {part['target']:g}, {json.dumps(name, ensure_ascii=False)}: "
     if not part["reached"]:
-        return said + (
-            f"cannot be promised from {part['answers']:,} answers, nothing is accepted; "
-            f"the best that can: {part['best']:.3f}"
-        )
+        best = f"; the best that can: {part['best']:.3f}" if part["best"] else ""
+        answers = f"{part['answers']:,} answer" + "s" * (part["answers"] != 1)
+        return said + f"cannot be promised from {answers}, nothing is accepted{best}"
     return said + (
         f"from confidence {part['threshold']:.3f} on, {100 * part['accepted']:.1f} % of "
         f"{part['answers']:,} answers, {100 * part['precision']:.1f} % of these are right"

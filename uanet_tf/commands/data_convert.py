@@ -22,7 +22,7 @@ from typing import NoReturn
 
 from absl import flags
 
-from uanet_tf.annotation.annotated_text import ACCEPTED, AnnotatedText, Mark, join_tokens
+from uanet_tf.annotation.annotated_text import ACCEPTED, SUGGESTED, AnnotatedText, Mark, join_tokens
 from uanet_tf.annotation.formats import FORMATS as TOOLS
 from uanet_tf.annotation.formats import read_annotations, write_annotations
 from uanet_tf.commands import runner
@@ -55,6 +55,13 @@ flags.DEFINE_list(
     "label_names",
     [],
     "Hugging Face: names of labels that are numbers, in order: O,B-PER,I-PER,...",
+    flag_values=FLAGS,
+)
+flags.DEFINE_boolean(
+    "accept_suggested",
+    False,
+    "Files of annotation tools: take texts whose suggested marks nobody changed. doccano does not "
+    "say whether a person has looked at them: export the approved ones only, and give this flag.",
     flag_values=FLAGS,
 )
 flags.DEFINE_boolean("split_sentences", True, "Split texts into sentences.", flag_values=FLAGS)
@@ -102,7 +109,8 @@ def _read_tool(tool: str) -> Iterator[Sentence]:
     lines = (line for _, line in read_lines(FLAGS.input))
     items = read_annotations(lines, tool, display_name(FLAGS.input))
     for number, item in enumerate(items, 1):
-        if item.status != ACCEPTED:
+        unchanged = item.status == SUGGESTED and FLAGS.accept_suggested
+        if item.status != ACCEPTED and not unchanged:
             left_out[item.status] += 1
             continue
         place = f"{display_name(FLAGS.input)}: record {number}"
@@ -120,7 +128,10 @@ def _read_tool(tool: str) -> Iterator[Sentence]:
         yield Sentence(tuple(tokens), tuple(labels), number, number == 1)
     if left_out:
         counts = ", ".join(f"{count:,} {status}" for status, count in left_out.items())
-        print(f"left out, as no person accepted them: {counts}", file=sys.stderr)
+        hint = ""
+        if SUGGESTED in left_out:
+            hint = " (--accept_suggested takes those whose suggestions nobody changed)"
+        print(f"left out, as no person accepted them: {counts}{hint}", file=sys.stderr)
 
 
 def _accepted(sentences: Sequence[Sentence]) -> Iterator[AnnotatedText]:
@@ -166,7 +177,13 @@ def _format_of(path: str) -> str:
         fields = parse_record(line)
     except ValueError:
         fields = {}
-    return "huggingface" if isinstance(fields, dict) and "tokens" in fields else "spacy"
+    tokens = fields.get("tokens") if isinstance(fields, dict) else None
+    if isinstance(tokens, list) and not all(isinstance(token, str) for token in tokens):
+        raise InputError(
+            f"{path}: an annotation tool's JSON lines? Say it, such as --from=prodigy or "
+            "--from=doccano."
+        )
+    return "spacy" if tokens is None else "huggingface"
 
 
 def _format_of_output(path: str) -> str:

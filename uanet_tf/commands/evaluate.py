@@ -24,6 +24,7 @@ from uanet_tf.commands.labelled_file import (
     check_labelled_file,
     define_labelled_file_flags,
     read_labelled_file,
+    warn_of_unknown,
 )
 from uanet_tf.commands.output_file import open_output
 from uanet_tf.data.conll import Sentence
@@ -32,7 +33,6 @@ from uanet_tf.errors import InputError
 from uanet_tf.evaluation.distilled_report import distilled_scores, has_trained_head
 from uanet_tf.evaluation.one_pass import one_pass, other_sampling
 from uanet_tf.evaluation.report import Evaluation, evaluate_tagged, evaluation_table
-from uanet_tf.printable import printable
 from uanet_tf.tagging.document_context import tag_in_context
 
 FLAGS = flags.FlagValues()
@@ -54,7 +54,7 @@ def main() -> None:
     sentences = read_labelled_file(FLAGS, config)
     model = run_settings.load_run_model(FLAGS, "evaluate")
     evaluation = _evaluate(model, sentences)
-    _warn_of_unknown(evaluation)
+    warn_of_unknown(evaluation.unknown_labels, FLAGS.input, "scored as errors")
     text = json.dumps(evaluation.to_dict(), ensure_ascii=False, indent=2) + "\n"
     if FLAGS.output:
         with open_output(FLAGS.output) as stream:
@@ -95,17 +95,6 @@ def _evaluate(model: Any, sentences: Sequence[Sentence]) -> Evaluation:
         )
     except InputError as error:
         raise InputError(f"{display_name(FLAGS.input)}: {error}") from None
-
-
-def _warn_of_unknown(evaluation: Evaluation) -> None:
-    if evaluation.unknown_labels:
-        counts = ", ".join(
-            f"{printable(name)} ({count:,})" for name, count in evaluation.unknown_labels.items()
-        )
-        print(
-            f"{display_name(FLAGS.input)}: labels unknown to the model, scored as errors: {counts}",
-            file=sys.stderr,
-        )
 
 
 def run() -> None:

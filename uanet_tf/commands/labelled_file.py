@@ -1,10 +1,15 @@
 """The labelled file that a trained run is scored on, reported on or calibrated on."""
 
+import sys
+from collections.abc import Mapping
+
 from absl import flags
 
 from uanet_tf.config import Config
 from uanet_tf.data.conll import Sentence, read_corpus
+from uanet_tf.data.text_lines import display_name
 from uanet_tf.errors import InputError
+from uanet_tf.printable import printable
 
 
 def define_labelled_file_flags(flag_values: flags.FlagValues) -> None:
@@ -36,3 +41,12 @@ def read_labelled_file(flag_values: flags.FlagValues, config: Config) -> list[Se
         given = flag_values[name].value
         columns[name] = getattr(config.data, name) if given is None else given
     return read_corpus(flag_values.input, **columns)
+
+
+def warn_of_unknown(labels: Mapping[str, int], path: str, what: str) -> None:
+    """Says on stderr which labels of the file the model does not know, and ``what`` they are."""
+    if labels:
+        counts = ", ".join(f"{printable(name)} ({count:,})" for name, count in labels.items())
+        print(
+            f"{display_name(path)}: labels unknown to the model, {what}: {counts}", file=sys.stderr
+        )

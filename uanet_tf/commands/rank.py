@@ -66,6 +66,12 @@ def main() -> int:
     if model.gate is not None:
         model.refine_all = False
     if FLAGS.by == "mutual_information":
+        one = model.sampling == "exact" and model.num_samples <= 1
+        if one or not model.drafter.samples_differ:
+            raise InputError(
+                "--by=mutual_information needs samples that differ: several (--num_samples), of a "
+                "tagger that has dropout to sample."
+            )
         model.return_mutual_information = True
     cut = row_source.cutter(
         FLAGS.input, kind, model.tokenizer, FLAGS.split_sentences, FLAGS.language

@@ -1,5 +1,6 @@
 """What the commands on a trained run share: its settings, and loading its model."""
 
+import sys
 from typing import Any
 
 from absl import flags
@@ -76,11 +77,12 @@ def load_run_model(values: flags.FlagValues, command: str) -> Any:
       InputError: there is no model, or it cannot follow an option.
     """
     import uanet_tf
+    from uanet_tf.models.option_checks import broken_promise
     from uanet_tf.tagging.parallel_batches import run_each_on_one_thread
 
     run_each_on_one_thread()
-    return uanet_tf.load_model(
-        values.run_dir,
-        mixed_bfloat16=values.mixed_bfloat16,
-        **options_from_flags(values, command),
-    )
+    options = options_from_flags(values, command)
+    model = uanet_tf.load_model(values.run_dir, mixed_bfloat16=values.mixed_bfloat16, **options)
+    if said := broken_promise(model, options):
+        print(said, file=sys.stderr)
+    return model

@@ -73,6 +73,12 @@ class ShiftWatch:
                 print(f"shift after {found[0].seen:,} sentences: {told}", file=sys.stderr)
 
     def tell_end(self) -> None:
-        """Says that there was no alarm, if there was none."""
-        if not self._monitor.shifts:
-            print(f"no shift seen in {self._monitor.seen:,} sentences", file=sys.stderr)
+        """Says that there was no alarm, if there was none, or too little to look at."""
+        seen = self._monitor.seen
+        if seen < BLOCK:
+            print(
+                f"no look for a shift: the first is after {BLOCK} sentences, and there are {seen}",
+                file=sys.stderr,
+            )
+        elif not self._monitor.shifts:
+            print(f"no shift seen in {seen:,} sentences", file=sys.stderr)

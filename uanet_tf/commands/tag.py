@@ -128,9 +128,14 @@ def _open_rows(column: int) -> tuple[str, str, Iterator[InputRow]]:
     """Formats of input and output, and the rows; ``column`` is the token's, unless a flag says."""
     if FLAGS.token_column is not None:
         column = FLAGS.token_column
-    return row_source.open_rows(
+    kind, output_kind, rows = row_source.open_rows(
         FLAGS.input, FLAGS.format, column, FLAGS.output_format, FLAGS.uncertainty_columns
     )
+    if FLAGS.return_mutual_information and output_kind != "jsonl":
+        raise InputError(
+            f"--return_mutual_information goes with --output_format=jsonl. Received: {output_kind}"
+        )
+    return kind, output_kind, rows
 
 
 def _parts(rows: Iterator[InputRow], model: Any) -> Iterator[Iterable[InputRow]]:

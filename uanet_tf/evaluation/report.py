@@ -1,7 +1,6 @@
 """Evaluation of a tagger on a labelled corpus: the numbers, and the table that shows them."""
 
 import dataclasses
-from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from uanet_tf.evaluation.distilled_report import distilled_rows
 from uanet_tf.evaluation.trust_report import TrustGroups, token_values, trust_groups, trust_rows
 from uanet_tf.metrics import scoring
+from uanet_tf.metrics.unknown_labels import unknown_labels
 from uanet_tf.printable import printable
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
@@ -125,18 +125,6 @@ def evaluate_tagged(
         unknown_labels=unknown_labels(gold, known_labels, task),
         distilled=distilled,
     )
-
-
-def unknown_labels(gold: scoring.Labels, known: Collection[str], task: str) -> dict[str, int]:
-    """Counts the gold labels that a model cannot give: its types, or for "pos" its labels."""
-    if task == "ner":
-        known_types = {label[2:] for label in known if label != "O"}
-        counts = Counter(
-            label for row in gold for label in row if label != "O" and label[2:] not in known_types
-        )
-    else:
-        counts = Counter(label for row in gold for label in row if label not in known)
-    return dict(counts.most_common())
 
 
 def evaluation_table(evaluation: Evaluation, title: str = "") -> str:

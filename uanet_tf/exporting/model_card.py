@@ -147,18 +147,24 @@ def _gate(model: Tagger, config: Config, metrics: Metrics) -> str:
 
 
 def _confidence(model: Tagger) -> list[str]:
-    if not (model.calibrated and model.calibration.is_fitted):
-        return ["- Confidence: the model's own probability of the label, not calibrated."]
-    lines = [
-        "- Confidence: calibrated on labelled sentences that the weights were not fitted to; an "
-        "entity has the lowest of its tokens."
-    ]
+    is_calibrated = model.calibrated and model.calibration.is_fitted
+    lines = ["- Confidence: the model's own probability of the label, not calibrated."]
+    if is_calibrated:
+        lines = [
+            "- Confidence: calibrated on labelled sentences that the weights were not fitted to; "
+            "an entity has the lowest of its tokens."
+        ]
     target = model.acceptance.target_precision
-    if target:
+    if is_calibrated and target:
         lines.append(
             f"- `accepted`: those answers were found to have a precision of at least {target:g}, "
             "with a probability of 0.9, on text like the calibration's. An entity is accepted if "
             "all its tokens are."
+        )
+    if model.return_mutual_information:
+        lines.append(
+            "- `mutual_information`, nats: the part of the predictive entropy that comes from "
+            "disagreement of the samples; an entity has the highest of its tokens."
         )
     return lines
 

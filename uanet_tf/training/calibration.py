@@ -9,6 +9,7 @@ from absl import logging
 from uanet_tf.calibration.logistic_map import fit_logistic_map
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.documents import independent_units
+from uanet_tf.errors import InputError
 from uanet_tf.inference.calibration import COLUMNS, OUTSIDE, ROWS, SMALLEST
 from uanet_tf.metrics import scoring
 from uanet_tf.models.tagger import Tagger
@@ -50,6 +51,9 @@ def calibrate(
       For "tokens" and, for "ner", "entities": ``size``, and ``ece_before`` and ``ece_after``,
       expected calibration errors on all these sentences in percent. With a target also
       "acceptance", see ``accept``.
+
+    Raises:
+      InputError: there is a target, and nothing to find its threshold on.
     """
     gold = [sentence.labels for sentence in sentences]
     if tagger.calibration.is_fitted:
@@ -64,6 +68,11 @@ def calibrate(
     order, half = np.arange(len(sentences)), len(sentences)
     if target_precision:
         order, half = _halves(unit, seed)
+        if half == len(sentences):
+            raise InputError(
+                "a target precision needs two sentences (or documents, where the file marks them) "
+                "at least: the map is fitted to one half, and the threshold found on the other."
+            )
     truths, answers, entropies = ([part[k] for k in order[:half]] for part in (gold, plain, totals))
     tagger.calibration.set_map(fit_map(truths, answers, entropies, task))
     tagger.acceptance.set_target(0.0, np.zeros(len(tagger.class_names)))

@@ -8,7 +8,9 @@ from typing import Any
 from uanet_tf.config import load_config
 from uanet_tf.data.conll import Sentence
 from uanet_tf.errors import InputError
+from uanet_tf.metrics.unknown_labels import unknown_labels
 from uanet_tf.models.loading import load_model
+from uanet_tf.models.tagger import Tagger
 from uanet_tf.training.calibration import calibrate
 from uanet_tf.training.development_reference import development_reference
 from uanet_tf.training.run_directory import RunDirectory
@@ -28,9 +30,13 @@ def recalibrate(
       sentences: with labels; the run was not trained on them.
       target_precision, target_by_type: see ``calibrate``.
 
+    Returns:
+      What ``calibrate`` gives; also "unknown_labels", those that the model does not know with their
+      counts, and "target_before", the run's target precision until now.
+
     Raises:
       InputError: the run is not complete, is being changed by another process, cannot be read or
-        written, or labels of the sentences are of another kind.
+        written, or no label of the sentences is one that the model gives.
     """
     run = RunDirectory(run_dir)
     load_config(str(run.path))  # a folder that is no run is not written to
@@ -49,10 +55,13 @@ def _recalibrate(
     metrics = run.finished_metrics()
     if metrics is None:
         raise InputError(f"--run_dir={run.path} holds no complete run: finish its training.")
+    task = "pos" if model.label_scheme is None else "ner"
+    unknown = _unknown_labels(model, sentences, task)
+    target_before = model.acceptance.target_precision
     metrics["calibration"] = calibrate(
         model,
         sentences,
-        "pos" if model.label_scheme is None else "ner",
+        task,
         target_precision=target_precision,
         target_by_type=target_by_type,
     )
@@ -60,4 +69,29 @@ def _recalibrate(
     with run.writing(run.model) as part:
         model.save(part)
     run.write(run.metrics, json.dumps(metrics, indent=2) + "\n")
-    return metrics["calibration"]
+    return {
+        **metrics["calibration"],
+        "unknown_labels": unknown,
+        "target_before": target_before,
+    }
+
+
+def _unknown_labels(model: Tagger, sentences: Sequence[Sentence], task: str) -> dict[str, int]:
+    """Labels that the model does not know.
+
+    Raises:
+      InputError: it knows none of an answer: the confidence would be fitted to errors only.
+    """
+    labels = [sentence.labels for sentence in sentences]
+    unknown = unknown_labels(labels, model.label_names, task)
+    of_answers = sum(label != "O" or task == "pos" for row in labels for label in row)
+    if of_answers == sum(unknown.values()):
+        kind = "label" if task == "pos" else "entity"
+        known = sorted(
+            {label if task == "pos" else label[2:] for label in model.label_names if label != "O"}
+        )
+        raise InputError(
+            f"there is no {kind} that the model gives ({', '.join(known)}): there is nothing to "
+            "calibrate to."
+        )
+    return unknown

@@ -138,7 +138,14 @@ def compare(
     pairs = list(zip(expected, actual, strict=True))
     same = np.concatenate([np.equal(one.labels, two.labels) for one, two in pairs])
     refined = np.concatenate([one.refined for one, _ in pairs])
-    errors = [np.abs(np.subtract(one.uncertainty, two.uncertainty)).max() for one, two in pairs]
+    nats = ["uncertainty"]
+    if expected and expected[0].mutual_information is not None:
+        nats.append("mutual_information")
+    errors = [
+        np.abs(np.subtract(getattr(one, name), getattr(two, name))).max()
+        for one, two in pairs
+        for name in nats
+    ]
     return Agreement(
         tokens=len(same),
         source=source,
