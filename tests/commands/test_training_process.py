@@ -12,8 +12,8 @@ CHILD = "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); t
 PARENT = (
     "import sys\n"
     "from uanet_tf.commands import runner, training_process\n"
-    "work = lambda: training_process.exit_code_of([sys.executable, '-c', sys.argv[1], sys.argv[2]])\n"
-    "sys.exit(runner.code_of(work))\n"
+    "command = [sys.executable, '-c', sys.argv[1], sys.argv[2]]\n"
+    "sys.exit(runner.code_of(lambda: training_process.exit_code_of(command)))\n"
 )
 
 
