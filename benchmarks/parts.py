@@ -4,8 +4,8 @@
 
 The pass is the one without dropout; the head of distilled sampling adds little to it. Sentences are
 sorted by length, 90 to a batch. Each row is a graph that ends at that part, rows are timed in turn.
-The last two are of the sentences with a token above Gamma only, in batches of their own: what the
-refiner would take if those of several batches were refined together.
+The last two are of the sentences with a token above Gamma only, in batches of their own: their
+difference is what the refiner would take if those of several batches were refined together.
 """
 
 import os
@@ -19,7 +19,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
 BATCH = 90
-DRAFT, REFINED = "draft", "draft and refiner, queries of tokens above Gamma"
+SHUT = "draft and final labels, gate shut"
+REFINED = "draft and refiner, queries of tokens above Gamma"
 
 
 class Queries(NamedTuple):
@@ -55,7 +56,8 @@ def table(run_dir: str, data: str, *, repeats: int = 4) -> str:
     parts: dict[str, Callable] = {
         "looking words up": lambda features: features["form_index"],
         "word representation": model.drafter.representation,
-        DRAFT: lambda features: model.draft(features).uncertainty,
+        "draft": lambda features: model.draft(features).uncertainty,
+        SHUT: lambda features: model.decide(features, tf.constant(1e9)).label_ids,
         REFINED: lambda features: model.decide(features).label_ids,
         "draft and refiner, queries of all tokens": lambda features: model.refine(
             features, model.draft(features)
@@ -72,7 +74,7 @@ def table(run_dir: str, data: str, *, repeats: int = 4) -> str:
     alone = batches(queries.sentences)
     peak = matmul_rate()
     runners = {name: runner(model, part, inputs) for name, part in parts.items()}
-    for name in (DRAFT, REFINED):
+    for name in (SHUT, REFINED):
         runners[f"{name}, sentences to refine"] = runner(model, parts[name], alone)
     lines = [f"| up to, {len(words):,} sentences | ms |", "| --- | --- |"]
     lines += [
