@@ -31,7 +31,7 @@ class FakeModel:
     """Labels a token by its first character and last digit; remembers the batches it saw.
 
     "p3" is draft B-PER, "q3" draft I-PER, "l3" draft B-LOC, all else O; upper case has the
-    uncertainty 1.0 (else 0.1) and B-LOC as refined label.
+    uncertainty 1.0 (else 0.1), half of it mutual information, and B-LOC as refined label.
     """
 
     thread_safe = False
@@ -46,6 +46,7 @@ class FakeModel:
         self.tokenizer = Tokenizer()
         self.num_samples = 8
         self.sampling = "exact"
+        self.return_mutual_information = False
         self.calibrated = True
         self.vocabulary = types.SimpleNamespace(words=("p0", "x"), bert=None)
         self.lookup = types.SimpleNamespace(normalize_digits=True, lowercase_words=True)
@@ -79,7 +80,9 @@ class FakeModel:
             refined[place] = 3 if token[0].isupper() else draft[place]
             uncertainty[place] = 1.0 if token[0].isupper() else 0.1
         gate = uncertainty > self.threshold
+        asked = {"mutual_information": uncertainty / 2} if self.return_mutual_information else {}
         return {
+            **asked,
             "labels": np.where(gate, refined, draft),
             "draft_labels": draft,
             "refined_labels": refined,
