@@ -8,13 +8,12 @@ import tensorflow as tf
 
 import uanet_lite
 import uanet_tf
-from tests.models.contract_setup import make_sentences, make_vocabulary, pad, small
-from uanet_tf.config import Config
+from tests.exporting.decided_tagger import decided_tagger
+from tests.models.contract_setup import make_sentences, pad
 from uanet_tf.exporting.saved_model import save_tokens
 from uanet_tf.exporting.signatures import Signatures
 from uanet_tf.exporting.tflite.files import export_tflite
 from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
-from uanet_tf.models.build import make_tagger
 
 MAP = [[0.5, -0.5, 0.5], [1.5, 0.25, 0.0], [0.75, 0.5, 1.0], [1.0, -1.0, -0.5]]
 INPUTS = pad([list(sentence.tokens) for sentence in make_sentences("IOB2", 12)], 3, "York")
@@ -29,12 +28,8 @@ def call(model):
 @pytest.fixture(scope="module")
 def run_dir(tmp_path_factory):
     """Untrained: half of the tokens are refined, and many labels are accepted."""
-    tf.keras.utils.set_random_seed(5)
     folder = tmp_path_factory.mktemp("run")
-    config = small(Config().replace(encoder="none", refiner_layers=1))
-    model = make_tagger(config, make_vocabulary(make_sentences("IOB2"), "IOB2"))
-    kernel = model.drafter.decoder.kernel
-    kernel.assign(20.0 * kernel)  # no two labels are equally probable
+    model = decided_tagger(encoder="none")
     model.threshold = float(np.median(call(model)["uncertainty"][MASK]))
     model.calibration.set_map(MAP)
     sure = np.sort(call(model)["confidence"][MASK])

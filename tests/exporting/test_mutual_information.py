@@ -8,14 +8,13 @@ import tensorflow as tf
 
 import uanet_lite
 import uanet_tf
-from tests.models.contract_setup import make_sentences, make_vocabulary, pad, small
-from uanet_tf.config import Config
+from tests.exporting.decided_tagger import decided_tagger
+from tests.models.contract_setup import make_sentences, pad
 from uanet_tf.exporting.entity_signature import POSITIONS, entity_signature
 from uanet_tf.exporting.saved_model import save_tokens
 from uanet_tf.exporting.signatures import Signatures
 from uanet_tf.exporting.tflite.files import export_tflite
 from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
-from uanet_tf.models.build import make_tagger
 
 SENTENCES = [list(sentence.tokens) for sentence in make_sentences("IOB2", 6)]
 INPUTS = pad(SENTENCES, 2, "York")
@@ -25,13 +24,8 @@ NAME = "mutual_information"
 
 @pytest.fixture(scope="module")
 def run_dir(tmp_path_factory):
-    tf.keras.utils.set_random_seed(5)
     folder = tmp_path_factory.mktemp("run")
-    config = small(Config().replace(refiner_layers=1, return_mutual_information=True))
-    model = make_tagger(config, make_vocabulary(make_sentences("IOB2"), "IOB2"))
-    kernel = model.drafter.decoder.kernel
-    kernel.assign(20.0 * kernel)  # samples disagree
-    model.save(folder / "model.keras")
+    decided_tagger(return_mutual_information=True).save(folder / "model.keras")
     return folder
 
 
