@@ -4,14 +4,17 @@ import pytest
 import tensorflow as tf
 
 from tests.tagging.fake_model import FakeModel
+from uanet_tf.errors import InputError
 from uanet_tf.tagging import parallel_batches
+from uanet_tf.tagging.batch_sizes import Sizes, sizes_for
 from uanet_tf.tagging.parallel_batches import (
     MOST_THREADS,
-    ordered_map,
+    BatchThreads,
+    one_ahead,
     run_each_on_one_thread,
     threads_for,
 )
-from uanet_tf.tagging.sentence_stream import tag
+from uanet_tf.tagging.sentence_stream import tag, tag_stream
 
 
 class Shared(FakeModel):
@@ -27,7 +30,8 @@ def test_as_many_calls_at_once_as_threads():
         together.wait()
         return number * number
 
-    assert list(ordered_map(square, range(6), 3)) == [0, 1, 4, 9, 16, 25]
+    with BatchThreads(3) as threads:
+        assert list(threads.map(square, range(6))) == [0, 1, 4, 9, 16, 25]
 
 
 def test_one_thread_is_the_caller():
@@ -35,9 +39,11 @@ def test_one_thread_is_the_caller():
         return threading.current_thread().name
 
     here = threading.current_thread().name
-    assert list(ordered_map(name, range(3), 1)) == [here] * 3
-    assert list(ordered_map(name, range(1), 4)) == [here]
-    assert here not in list(ordered_map(name, range(3), 2))
+    with BatchThreads(1) as threads:
+        assert list(threads.map(name, range(3))) == [here] * 3
+    with BatchThreads(2) as threads:
+        assert list(threads.map(name, range(1))) == [here]
+        assert here not in list(threads.map(name, range(3)))
 
 
 def test_after_an_error_nothing_begins():
@@ -49,9 +55,64 @@ def test_after_an_error_nothing_begins():
             raise ZeroDivisionError
         return number
 
-    with pytest.raises(ZeroDivisionError):
-        list(ordered_map(work, range(100_000), 2))
+    with pytest.raises(ZeroDivisionError), BatchThreads(2) as threads:
+        list(threads.map(work, range(100_000)))
     assert len(begun) < 100_000
+
+
+def test_calls_that_nobody_waits_for_are_given_up():
+    begun, go_on = [], threading.Event()
+
+    def work(number):
+        begun.append(number)
+        go_on.wait(20)
+
+    with BatchThreads(2) as threads:
+        threads.map(work, range(100))
+        threading.Timer(0.1, go_on.set).start()
+    assert len(begun) < 100
+
+
+def test_one_is_read_ahead():
+    read = []
+
+    def numbers():
+        for number in range(4):
+            read.append(number)
+            yield number
+        raise ZeroDivisionError
+
+    ahead = one_ahead(numbers())
+    for number in range(4):
+        assert next(ahead) == number
+        assert read == list(range(min(4, number + 2)))
+    with pytest.raises(ZeroDivisionError):  # after what was read before it
+        next(ahead)
+    assert list(one_ahead([])) == []
+
+
+def test_the_next_chunk_is_tagged_while_answers_are_used(monkeypatch):
+    monkeypatch.setenv("TF_NUM_INTEROP_THREADS", "2")
+    last = threading.Event()
+
+    class Watched(Shared):
+        def tag_batch(self, tokens, lengths):
+            if "last" in tokens:
+                last.set()
+            return super().tag_batch(tokens, lengths)
+
+    sentences = [["p1"]] * 9 + [["last"]]
+    answers = tag_stream(Watched(), sentences, window=10, batch_size=2)
+    next(answers)
+    assert last.wait(20)
+    assert len(list(answers)) == 9
+
+
+def test_a_bad_sentence_comes_after_the_answers_before_it():
+    answers = tag_stream(FakeModel(), [["p1"]] * 10 + [[]], window=10)
+    assert [len(next(answers)) for _ in range(10)] == [1] * 10
+    with pytest.raises(InputError, match=r"sentences\[10\] is empty"):
+        next(answers)
 
 
 @pytest.mark.parametrize(("given", "threads"), [("1", 1), ("3", 3), ("100", MOST_THREADS)])
@@ -97,6 +158,27 @@ def test_batches_at_once_share_the_memory_of_one(monkeypatch):
     assert largest("2") == 2_000
     assert largest("8") == 1_500  # smaller ones would cost time
     assert largest("8", batch_tokens=1_000) == 1_000
+
+
+@pytest.mark.parametrize(
+    ("passes", "tokens", "threads", "full"),
+    [
+        (8, 10_000, 2, 1_500),
+        (32, 10_000, 2, 1_500),
+        (4, 100_000, 2, 2_942),  # 34 batches; 3,000 at most
+        (1, 100_000, 2, 3_847),  # 26 batches; 4,000 at most
+        (1, 9_000, 2, 2_250),  # 4 batches, not 3: no thread waits
+        (1, 5_000, 1, 2_500),
+        (1, 2_000, 2, 1_500),  # smaller ones would cost time
+        (1, 1, 4, 1_500),
+    ],
+)
+def test_fewer_passes_make_larger_batches(passes, tokens, threads, full):
+    model = FakeModel()
+    model.passes = passes
+    sizes = sizes_for(model, Sizes(256, 4_096, False), tokens, threads)
+    assert sizes.full_tokens == full
+    assert sizes.batch_tokens == max(full, 4_096 // threads)
 
 
 def test_a_process_that_only_tags(monkeypatch):

@@ -191,8 +191,10 @@ def _check_tokens(tokens: list[Any], place: str = "") -> None:
 
 
 def _check_unicode(text: str, name: str) -> None:
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise InputError(f"{name} is not valid Unicode: {text!r:.60}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair
+        raise InputError(f"{name} is not valid Unicode: {text!r:.60}") from None
 
 
 def _reason(error: Exception) -> str:

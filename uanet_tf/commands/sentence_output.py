@@ -1,6 +1,7 @@
 """Tagged sentences as CoNLL, JSON lines, or a table for the terminal."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
@@ -10,6 +11,7 @@ from uanet_tf.evaluation import terminal
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 FORMATS = ("conll", "jsonl", "pretty")
+_SEPARATORS = re.compile(r"[ \t\n\r]")
 _DOCUMENT_MARK = "-DOCSTART-"
 
 Write = Callable[[InputRow, Sequence[TaggedSentence]], None]
@@ -71,6 +73,8 @@ def _write_columns(
 
 def _one_column(tokens: Sequence[str], line: int) -> Sequence[str]:
     """The tokens, if each of them can be written as one column."""
+    if not _SEPARATORS.search("".join(tokens)):
+        return tokens
     for token in tokens:
         if token != token.strip(" ") or any(char in token for char in "\t\n\r"):
             raise InputError(

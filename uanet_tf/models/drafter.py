@@ -107,6 +107,12 @@ class Drafter(tf.keras.layers.Layer):
         u = tf.where(mask, u, 0.0)
         return Draft(ids, p, u, mask, words.of_tokens(), states, disagreement)
 
+    def passes(self, options: InferenceOptions) -> int:
+        """How often the encoder runs, see ``draft``: M times, or once."""
+        if options.sampling == "distilled" or not self.samples_differ:
+            return 1
+        return max(1, options.num_samples)
+
     def word_vectors(self, features: Features) -> WordVectors:
         """The word vectors of a batch, without dropout."""
         if not self.representation.of_forms:

@@ -107,20 +107,15 @@ class Tagger(tf.keras.Model):
         """The tagger that a run's settings describe, with initial weights.
 
         Args:
-          config: the settings.
-          vocabulary: of the run.
+          config, vocabulary: of the run.
           view: what the parts read instead of ``config``; see ``config.SettingsRecord``.
           **kwargs: of the constructor.
         """
         view = config if view is None else view
         with layer_precision(config.training.mixed_bfloat16):
             is_refined = view.decoder.decoder in REFINED_DECODERS
-            drafter = Drafter.from_settings(
-                view,
-                vocabulary,
-                keep_states=is_refined and view.decoder.refiner_states,
-                name="drafter",
-            )
+            keep = is_refined and view.decoder.refiner_states
+            drafter = Drafter.from_settings(view, vocabulary, keep_states=keep, name="drafter")
             refiner = None
             if is_refined:
                 refiner = LabelRefiner.from_settings(view, vocabulary, name="refiner")
@@ -315,6 +310,11 @@ class Tagger(tf.keras.Model):
     def refiner_context(self) -> str:
         """What its refiner reads: the "sentence", or also drafts of the "document"."""
         return "document" if self.refiner and self.refiner.reads_document else "sentence"
+
+    @property
+    def passes(self) -> int:
+        """How often a sentence is encoded: once for each sample."""
+        return self.drafter.passes(self._options)
 
     @property
     def max_tokens(self) -> int:

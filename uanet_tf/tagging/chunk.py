@@ -1,17 +1,17 @@
 """Tags the sentences of a chunk: batches of like length, several at once, answers in place."""
 
+import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from uanet_tf.row_multiple import ROW_MULTIPLE, round_up, row_multiple
 from uanet_tf.tagging import windows
-from uanet_tf.tagging.parallel_batches import ordered_map, threads_for
+from uanet_tf.tagging.batch_sizes import Sizes, sizes_for
+from uanet_tf.tagging.parallel_batches import BatchThreads
 
-# A batch of this many tokens keeps the processor busy; beyond, padding costs more than a new batch.
-_FULL_TOKENS = 1_500
 _DTYPES = {
     "labels": np.int32,
     "draft_labels": np.int32,
@@ -24,13 +24,7 @@ _DTYPES = {
     "probabilities": np.float32,  # where the model's option asks for them; [N, C]
 }
 
-
-class Sizes(NamedTuple):
-    """How batches are made, see ``tag_stream``."""
-
-    batch_size: int
-    batch_tokens: int
-    fill_rows: bool
+Answers = dict[str, np.ndarray]  # for all tokens of a chunk or batch, [N] or [N, C] each
 
 
 class _Pieces(NamedTuple):
@@ -65,7 +59,7 @@ def _batches(lengths: np.ndarray, sizes: Sizes) -> Iterator[np.ndarray]:
     """Yields the piece numbers of each batch, longest pieces first.
 
     A batch holds at most ``batch_size`` pieces and ``batch_tokens`` tokens with padding, but
-    at least one piece. Once it holds ``_FULL_TOKENS`` it takes no shorter piece, since that
+    at least one piece. Once it holds ``full_tokens`` it takes no shorter piece, since that
     would have to be padded. With ``fill_rows`` there is a multiple of pieces in it, as long as
     there are pieces.
     """
@@ -76,7 +70,7 @@ def _batches(lengths: np.ndarray, sizes: Sizes) -> Iterator[np.ndarray]:
         width = int(lengths[start])
         most = max(1, min(sizes.batch_size, sizes.batch_tokens // width))
         as_long = int(np.searchsorted(-lengths, -width, side="right")) - start
-        count = max(as_long, -(-_FULL_TOKENS // width))
+        count = max(as_long, -(-sizes.full_tokens // width))
         if sizes.fill_rows:
             multiple = row_multiple(width)
             count, most = round_up(count, multiple), max(multiple, most - most % multiple)
@@ -100,32 +94,32 @@ def _document_batches(
             start, part = stop, lengths[order[stop:end]]
             cells = len(part) * part.max()
         stop = end
-        if cells >= _FULL_TOKENS:
+        if cells >= sizes.full_tokens:
             yield order[start:stop]
             start = stop
     if stop > start:
         yield order[start:stop]
 
 
-def tag_chunk(
+def begin_chunk(
     model: Any,
     chunk: list[list[str]],
     lengths: np.ndarray,
     sizes: Sizes,
+    threads: BatchThreads,
     documents: np.ndarray | None = None,
-) -> dict[str, np.ndarray]:
-    """Runs the model over a chunk; returns its answers for all tokens, [N] or [N, C] each.
+) -> Callable[[], Answers]:
+    """Begins to run the model over a chunk; what it returns waits for the answers.
 
     ``documents`` [S] are the numbers of the sentences' documents, in ascending order, where the
     model reads them together.
     """
     tokens = np.array(list(itertools.chain.from_iterable(chunk)), dtype=object)
-    answers: dict[str, np.ndarray] = {}
     pieces = _cut_pieces(lengths, model.max_tokens)
     if documents is not None:
         documents = np.repeat(documents, lengths)[pieces.start]  # [P]
 
-    def run(rows: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    def run(rows: np.ndarray) -> tuple[np.ndarray, Answers]:
         """Positions of the tokens of a batch, [n], and the answers for them."""
         batch = pieces.take(rows)
         column = np.arange(batch.length.max())  # [T]
@@ -140,17 +134,20 @@ def tag_chunk(
         kept = (column >= batch.keep_start[:, None]) & (column < batch.keep_end[:, None])
         return position[kept], {name: answer[name][kept] for name in _DTYPES if name in answer}
 
-    threads = threads_for(model)
-    # Long sentences: batches that run at once share the memory of one, as far as each stays full.
-    share = max(_FULL_TOKENS, sizes.batch_tokens // threads)
-    sizes = sizes._replace(batch_tokens=min(sizes.batch_tokens, share))
+    sizes = sizes_for(model, sizes, len(tokens), threads.count)
     if documents is None:
         batches = _batches(pieces.length, sizes)
     else:
         batches = _document_batches(pieces.length, documents, sizes)
-    for target, answer in ordered_map(run, batches, threads):
+    return functools.partial(_collected, threads.map(run, batches), len(tokens))
+
+
+def _collected(batches: Iterable[tuple[np.ndarray, Answers]], count: int) -> Answers:
+    """The answers of all batches, each at the positions of its tokens."""
+    answers: Answers = {}
+    for target, answer in batches:
         for name, values in answer.items():
-            shape = (len(tokens), *values.shape[1:])
+            shape = (count, *values.shape[1:])
             flat = answers.setdefault(name, np.zeros(shape, dtype=_DTYPES[name]))
             flat[target] = values
     return answers
@@ -158,7 +155,7 @@ def tag_chunk(
 
 def _tag_filled(
     model: Any, tokens: np.ndarray, lengths: np.ndarray, documents: np.ndarray | None = None
-) -> dict[str, np.ndarray]:
+) -> Answers:
     """Tags a batch, [B, T] tokens, that is filled up to a multiple of rows, with its rows again."""
     rows, width = tokens.shape
     multiple = row_multiple(width)

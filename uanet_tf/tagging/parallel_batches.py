@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 MOST_THREADS = 8
 _INTRA_OP, _INTER_OP = "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"
 
+_END: Any = object()
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -50,14 +52,46 @@ def run_each_on_one_thread() -> None:
         return
 
 
-def ordered_map(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
-    """As ``map``, with ``threads`` calls at once. After an error no further call begins."""
-    items = list(items)
-    if min(threads, len(items)) <= 1:
-        yield from map(function, items)
-        return
-    with concurrent.futures.ThreadPoolExecutor(threads, "batch") as pool:
-        yield from pool.map(function, items)
+class BatchThreads:
+    """Calls on several threads, begun before their results are asked for.
+
+    A context manager: calls that have not begun when it is left are given up.
+
+    Args:
+      count: calls at once. 1: each is made when its result is asked for, on the thread that asks.
+    """
+
+    def __init__(self, count: int):
+        self.count = count
+        self._pool = concurrent.futures.ThreadPoolExecutor(count, "batch")
+
+    def __enter__(self) -> "BatchThreads":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """As ``map``; the calls are queued at once."""
+        items = list(items)
+        if min(self.count, len(items)) <= 1:
+            return map(function, items)
+        calls = [self._pool.submit(function, item) for item in items]
+        return (call.result() for call in calls)
+
+
+def one_ahead(items: Iterable[T]) -> Iterator[T]:
+    """The items, each given when the next has been read; an error when its turn comes."""
+    rest = iter(items)
+    held = next(rest, _END)
+    while held is not _END:
+        try:
+            following = next(rest, _END)
+        except Exception:
+            yield held
+            raise
+        yield held
+        held = following
 
 
 def _cores() -> int:

@@ -13,7 +13,9 @@ import numpy as np
 
 from uanet_tf.data import tag_schemes
 from uanet_tf.errors import InputError
-from uanet_tf.tagging.chunk import Sizes, tag_chunk
+from uanet_tf.tagging.batch_sizes import Sizes
+from uanet_tf.tagging.chunk import Answers, begin_chunk
+from uanet_tf.tagging.parallel_batches import BatchThreads, one_ahead, threads_for
 from uanet_tf.tagging.tagged_sentence import TaggedSentence, TaggedSentences
 
 T = TypeVar("T")
@@ -135,8 +137,8 @@ def _make_sizes(
 def _stream(
     model: Any, sentences: Iterable[Sequence[str]], sizes: Sizes, window: int
 ) -> Iterator[TaggedSentence]:
-    for chunk in _chunks(map(_checked, sentences, itertools.count()), window, len):
-        yield from _answers(model, chunk, sizes)
+    chunks = _chunks(map(_checked, sentences, itertools.count()), window, len)
+    yield from _answers(model, ((chunk, None) for chunk in chunks), sizes, window)
 
 
 def _document_stream(
@@ -146,17 +148,44 @@ def _document_stream(
     checked = (
         [_checked(sentence, next(number)) for sentence in document] for document in documents
     )
-    for chunk in _chunks(checked, window, lambda document: sum(map(len, document))):
-        numbers = np.repeat(np.arange(len(chunk)), list(map(len, chunk)))
-        yield from _answers(model, list(itertools.chain.from_iterable(chunk)), sizes, numbers)
+    chunks = (
+        (
+            list(itertools.chain.from_iterable(chunk)),
+            np.repeat(np.arange(len(chunk)), list(map(len, chunk))),
+        )
+        for chunk in _chunks(checked, window, lambda document: sum(map(len, document)))
+    )
+    yield from _answers(model, chunks, sizes, window)
 
 
 def _answers(
-    model: Any, chunk: list[list[str]], sizes: Sizes, documents: np.ndarray | None = None
+    model: Any,
+    chunks: Iterable[tuple[list[list[str]], np.ndarray | None]],
+    sizes: Sizes,
+    window: int,
 ) -> Iterator[TaggedSentence]:
-    """Tags the sentences of a chunk, which may be in ``documents`` [S]."""
-    lengths = np.fromiter(map(len, chunk), dtype=np.int64, count=len(chunk))
-    answers = tag_chunk(model, chunk, lengths, sizes, documents)
+    """Tags chunks of sentences, which may be in documents [S].
+
+    Where the window has two chunks, the next one is read and queued before the answers of this
+    one are given: they are used, and the one after is read, while the threads work.
+    """
+    with BatchThreads(threads_for(model)) as threads:
+
+        def begin(part: tuple[list[list[str]], np.ndarray | None]) -> Iterator[TaggedSentence]:
+            chunk, documents = part
+            lengths = np.fromiter(map(len, chunk), dtype=np.int64, count=len(chunk))
+            wait = begin_chunk(model, chunk, lengths, sizes, threads, documents)
+            return _finish(model, chunk, lengths, wait)
+
+        begun = map(begin, chunks)
+        for sentences in one_ahead(begun) if window > 1 else begun:
+            yield from sentences
+
+
+def _finish(
+    model: Any, chunk: list[list[str]], lengths: np.ndarray, wait: Callable[[], Answers]
+) -> Iterator[TaggedSentence]:
+    answers = wait()
     labels = {
         name: _label_strings(model, answers[name], lengths)
         for name in ("labels", "draft_labels", "refined_labels")
@@ -207,13 +236,14 @@ def _bad_token(sentence: Any, index: int) -> InputError:
 
 
 def _chunks(items: Iterable[T], window: int, tokens_of: Callable[[T], int]) -> Iterator[list[T]]:
-    """Groups a stream into chunks of ``window`` items, or fewer if those are very long."""
+    """Groups a stream into chunks of half a window, or fewer items if those are very long."""
+    most, most_tokens = max(1, window // 2), _WINDOW_TOKENS // 2
     chunk: list[T] = []
     tokens = 0
     for item in items:
         chunk.append(item)
         tokens += tokens_of(item)
-        if len(chunk) >= window or tokens >= _WINDOW_TOKENS:
+        if len(chunk) >= most or tokens >= most_tokens:
             yield chunk
             chunk, tokens = [], 0
     if chunk:

@@ -132,13 +132,23 @@ def _shadow(text: str) -> str:
     """The text with letters instead of combining marks and joiners; of the same length."""
     if text.isascii():
         return text
-    return "".join(map(_shadow_character, text))
+    return text.translate(_SHADOWS)
 
 
-def _shadow_character(character: str) -> str:
-    if character in _JOINERS:
-        return _JOINER
-    return _MARK if unicodedata.category(character)[0] == "M" else character
+class _Shadows(dict[int, str]):
+    """What stands for each character, by its code; found when it is first read."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if character in _JOINERS:
+            shadow = _JOINER
+        else:
+            shadow = _MARK if unicodedata.category(character)[0] == "M" else character
+        self[code] = shadow
+        return shadow
+
+
+_SHADOWS = _Shadows()
 
 
 @functools.cache
