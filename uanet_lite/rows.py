@@ -51,7 +51,7 @@ def read_rows(path: str, kind: str, token_column: int, tokenizer: Tokenizer) -> 
     """Streams the sentences of a file in constant memory.
 
     text: each line is a sentence, an empty one too. jsonl: each line is an object with a text
-    under "text" or words under "tokens"; empty lines are passed over. conll: one word per line, in
+    under "text" or words under "tokens"; an empty one is a sentence without words. conll: one word per line, in
     a column; an empty line after each sentence; columns are separated by tabs, else by blanks;
     ``-DOCSTART-`` lines, and what is no word in CoNLL-U, are passed over.
 
@@ -74,8 +74,7 @@ def read_rows(path: str, kind: str, token_column: int, tokenizer: Tokenizer) -> 
             yield from _conll_rows(lines, name, token_column)
             return
         for number, line in lines:
-            if kind == "text" or line.strip():
-                yield _row(line, number, kind, tokenizer)
+            yield _row(line, number, kind, tokenizer)
 
 
 def _open(path: str) -> BinaryIO:
@@ -105,7 +104,7 @@ def _row(line: str, number: int, kind: str, tokenizer: Tokenizer) -> Row:
     fields: dict[str, Any] = {}
     sentence: Any = line
     try:
-        if kind == "jsonl":
+        if kind == "jsonl" and line.strip():
             fields = _json_object(line)
             sentence = _json_sentence(fields)
         read_sentence(sentence, f"line {number}", tokenizer)

@@ -1,3 +1,4 @@
+import dataclasses
 import io
 import re
 
@@ -37,6 +38,20 @@ def test_plain_rendering():
         "    e\u0301t       O      0.02 ▏         1.00  O",
         "    2 of 4 tokens above 0.35 nats · 1 label changed",
     ]
+
+
+def test_what_is_not_accepted():
+    refused = dataclasses.replace(SENTENCE, accepted=[True, False, False, False])
+    lines = SentencePrinter(0.35).render(refused).splitlines()
+    assert lines[0] == "  [ORG Chelsea] beat [LOC? 東京] e\u0301t"
+    assert [line.split()[-1] for line in lines[3:7]] == ["B-ORG", "O", "B-LOC?", "O"]
+    assert lines[-1].endswith(" · 1 label changed · 1 of 2 entities accepted")
+    nothing = dataclasses.replace(refused, labels=["O"] * 4, draft_labels=["O"] * 4)
+    assert SentencePrinter(0.35).render(nothing).endswith(" · 0 labels changed")
+    parts = {"labels": ["NN", "VB", "NN", "NN"], "scheme": None}
+    lines = SentencePrinter(None).render(dataclasses.replace(refused, **parts)).splitlines()
+    assert [line.split()[-1] for line in lines[3:7]] == ["NN", "VB?", "NN?", "NN?"]
+    assert lines[-1] == "    4 tokens"
 
 
 def test_ascii_rendering():

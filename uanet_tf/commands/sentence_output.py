@@ -30,7 +30,8 @@ def make_writer(
       kind: one of FORMATS.
       stream: where to write.
       threshold: Gamma, nats, for "pretty"; None: the model has no gate.
-      uncertainty_columns: "conll": write draft label and uncertainty before the label.
+      uncertainty_columns: "conll": write draft label and uncertainty before the label; of a run
+        with a target precision also 1 where the label is accepted, else 0.
     """
     if kind == "conll":
         return _conll_writer(stream, uncertainty_columns)
@@ -64,9 +65,11 @@ def _write_columns(
     columns: list[list[str]] = [list(rows)]
     if uncertainty_columns:
         columns += [tagged.draft_labels, [f"{value:.4f}" for value in tagged.uncertainty]]
+        if tagged.accepted is not None:
+            columns.append([str(int(value)) for value in tagged.accepted])
     columns.append(tagged.labels)
     if row.docstart:
-        added = ["-X-", "0.0000"] if uncertainty_columns else []
+        added = ["-X-", "0.0000", "0"][: len(columns) - 2]
         stream.write(separator.join([_document_row(rows[0]), *added, "O"]) + "\n\n")
     stream.write("\n".join(map(separator.join, zip(*columns, strict=True))) + "\n\n")
 

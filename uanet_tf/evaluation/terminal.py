@@ -9,6 +9,7 @@ from typing import TextIO
 
 import wcwidth
 
+from uanet_tf.data.tag_schemes import OUTSIDE
 from uanet_tf.printable import printable
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
@@ -71,7 +72,8 @@ class SentencePrinter:
 
     A line has the draft label, its uncertainty, the confidence ("sure") and the final label.
     Tokens above the threshold carry a dot, and a colour from yellow to red as their
-    uncertainty grows; labels that the refiner changed read ``B-LOC -> B-ORG``.
+    uncertainty grows; labels that the refiner changed read ``B-LOC -> B-ORG``. What is not accepted,
+    of a run with a target precision, has a question mark: ``[ORG? Chelsea]``.
 
     Args:
       threshold: Gamma, nats. The bar is full at four times this, and at no less than 1 nat. None:
@@ -118,6 +120,8 @@ class SentencePrinter:
         before = f"{mark} {token}  {pad(draft, draft_width)}  {nats:4.2f} {self._bar(nats)}"
         before += f"  {sentence.confidence[index]:4.2f}"
         after = f"{draft} -> {label}" if draft != label else label
+        if label != OUTSIDE and _is_refused(sentence, index, index + 1):
+            after += "?"
         if refined:
             before = self._style(before, self._heat(nats))
             after = self._style(after, f"1;{self._heat(nats)}" if draft != label else "1")
@@ -145,7 +149,8 @@ class SentencePrinter:
         for span in sentence.spans:
             pieces += tokens[position : span.start]
             inside = " ".join(tokens[span.start : span.end])
-            name = self._style(f"[{printable(span.type)}", "36")
+            mark = "?" if _is_refused(sentence, span.start, span.end) else ""
+            name = self._style(f"[{printable(span.type)}{mark}", "36")
             pieces.append(f"{name} {self._style(inside, '1')}{self._style(']', '36')}")
             position = span.end
         return " ".join(pieces + tokens[position:])
@@ -153,15 +158,25 @@ class SentencePrinter:
     def _summary(self, sentence: TaggedSentence) -> str:
         words = "token" if len(sentence) == 1 else "tokens"
         if self.threshold is None:
-            return f"{len(sentence)} {words}"
-        refined = sum(sentence.refined)
-        pairs = zip(sentence.draft_labels, sentence.labels, strict=True)
-        changed = sum(draft != label for draft, label in pairs)
-        dot = "·" if self.draw else "-"
-        return (
-            f"{refined} of {len(sentence)} {words} above {self.threshold:g} nats "
-            f"{dot} {changed} {'label' if changed == 1 else 'labels'} changed"
-        )
+            parts = [f"{len(sentence)} {words}"]
+        else:
+            refined = sum(sentence.refined)
+            pairs = zip(sentence.draft_labels, sentence.labels, strict=True)
+            changed = sum(draft != label for draft, label in pairs)
+            parts = [
+                f"{refined} of {len(sentence)} {words} above {self.threshold:g} nats",
+                f"{changed} {'label' if changed == 1 else 'labels'} changed",
+            ]
+        spans = sentence.spans
+        if spans and sentence.accepted is not None:
+            accepted = sum(not _is_refused(sentence, span.start, span.end) for span in spans)
+            words = "entity" if len(spans) == 1 else "entities"
+            parts.append(f"{accepted} of {len(spans)} {words} accepted")
+        return (" · " if self.draw else " - ").join(parts)
 
     def _style(self, text: str, code: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self.color and text else text
+
+
+def _is_refused(sentence: TaggedSentence, start: int, end: int) -> bool:
+    return sentence.accepted is not None and not all(sentence.accepted[start:end])

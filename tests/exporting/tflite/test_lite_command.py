@@ -58,11 +58,12 @@ def test_lines_that_cannot_be_tagged_have_their_reason(call, threads):
     answers = [json.loads(line) for line in out.splitlines()]
     assert code == 1
     assert err == "4 lines have an error instead of an answer.\n"
-    assert [answer.get("line") for answer in answers] == [1, None, 4, 5, None, None, 8]
-    assert [answer.get("id") for answer in answers] == [None, 1, 2, 3, 4, 5, None]
-    assert [len(answer.get("tokens", ())) for answer in answers if "labels" in answer] == [2, 0, 2]
+    assert [answer.get("line") for answer in answers] == [1, None, None, 4, 5, None, None, 8]
+    assert [answer.get("id") for answer in answers] == [None, 1, None, 2, 3, 4, 5, None]
+    # A line without an object is one without words, as for `uanet tag`.
+    assert [len(each["tokens"]) for each in answers if "labels" in each] == [2, 0, 0, 2]
     assert "not JSON" in answers[0]["error"]
-    assert 'no "text" and no "tokens"' in answers[2]["error"]
+    assert 'no "text" and no "tokens"' in answers[3]["error"]
     code, out, err = call("--format=jsonl", "--output_format=conll", text="\n".join(lines))
     assert (code, out) == (2, "")
     assert err.startswith("Line 1 of the input: not JSON")
