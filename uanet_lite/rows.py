@@ -51,9 +51,9 @@ def read_rows(path: str, kind: str, token_column: int, tokenizer: Tokenizer) -> 
     """Streams the sentences of a file in constant memory.
 
     text: each line is a sentence, an empty one too. jsonl: each line is an object with a text
-    under "text" or words under "tokens"; an empty one is a sentence without words. conll: one word per line, in
-    a column; an empty line after each sentence; columns are separated by tabs, else by blanks;
-    ``-DOCSTART-`` lines, and what is no word in CoNLL-U, are passed over.
+    under "text" or words under "tokens"; an empty one is a sentence without words.
+    conll: one word per line, in a column; an empty line after each sentence; columns are separated
+    by tabs, else by blanks; ``-DOCSTART-`` lines, and what is no word in CoNLL-U, are passed over.
 
     Args:
       path: a file; "-" is standard input.

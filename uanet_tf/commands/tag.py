@@ -65,8 +65,8 @@ flags.DEFINE_enum(
 flags.DEFINE_boolean(
     "uncertainty_columns",
     False,
-    "CoNLL output: also write draft label and uncertainty (nats), before the label; of a run with a "
-    "target precision also 1 where the label is accepted, else 0.",
+    "CoNLL output: also write draft label and uncertainty (nats), before the label; of a run with "
+    "a target precision also 1 where the label is accepted, else 0.",
     flag_values=FLAGS,
 )
 flags.DEFINE_boolean(

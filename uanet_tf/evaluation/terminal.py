@@ -72,8 +72,8 @@ class SentencePrinter:
 
     A line has the draft label, its uncertainty, the confidence ("sure") and the final label.
     Tokens above the threshold carry a dot, and a colour from yellow to red as their
-    uncertainty grows; labels that the refiner changed read ``B-LOC -> B-ORG``. What is not accepted,
-    of a run with a target precision, has a question mark: ``[ORG? Chelsea]``.
+    uncertainty grows; labels that the refiner changed read ``B-LOC -> B-ORG``. What a run with a
+    target precision does not accept has a question mark: ``[ORG? Chelsea]``.
 
     Args:
       threshold: Gamma, nats. The bar is full at four times this, and at no less than 1 nat. None:
