@@ -3,7 +3,7 @@
     python -m benchmarks.parts --run_dir=RUN --data=FILE [--repeats=4]
 
 The pass is the one without dropout; the head of distilled sampling adds little to it. Sentences are
-sorted by length, 180 to a batch. Each row is a graph that ends at that part; they are timed in turn.
+sorted by length, 180 to a batch. Each row is a graph that ends at that part, all timed in turn.
 The last two are of the sentences with a token above Gamma only, in batches of their own: their
 difference is what the refiner would take if those of several batches were refined together.
 """
