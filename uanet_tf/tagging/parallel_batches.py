@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -63,13 +64,18 @@ class BatchThreads:
 
     def __init__(self, count: int):
         self.count = count
-        self._pool = concurrent.futures.ThreadPoolExecutor(count, "batch")
+        self._own = own = set[int]()
+        self._pool = concurrent.futures.ThreadPoolExecutor(
+            count, "batch", initializer=lambda: own.add(threading.get_ident())
+        )
 
     def __enter__(self) -> "BatchThreads":
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._pool.shutdown(cancel_futures=True)
+        # The garbage collector leaves a stream that nobody reads to its end on any thread, also on
+        # one of the stream's own, which cannot wait for itself.
+        self._pool.shutdown(threading.get_ident() not in self._own, cancel_futures=True)
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """As ``map``; the calls are queued at once."""
