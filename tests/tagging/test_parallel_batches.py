@@ -1,4 +1,3 @@
-import concurrent.futures
 import threading
 
 import pytest
@@ -70,23 +69,10 @@ def test_calls_that_nobody_waits_for_are_given_up():
 
     with BatchThreads(2) as threads:
         threads.map(work, range(100))
-        threading.Timer(0.1, go_on.set).start()
-    assert len(begun) < 100
-
-
-def test_it_can_be_left_on_one_of_its_own_threads():
-    """As the garbage collector does."""
-    threads, go_on = BatchThreads(2), threading.Event()
-
-    def leave(_):
-        go_on.wait(20)
-        threads.__exit__()
-        return "left"
-
-    results = threads.map(leave, range(2))
+    # It was left while calls were running, as the garbage collector leaves a stream.
+    assert not go_on.is_set()
     go_on.set()
-    with concurrent.futures.ThreadPoolExecutor(1) as outside:
-        assert outside.submit(next, results).result(timeout=20) == "left"
+    assert len(begun) <= 2
 
 
 def test_one_is_read_ahead():

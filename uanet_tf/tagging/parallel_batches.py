@@ -2,7 +2,6 @@
 
 import concurrent.futures
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -64,18 +63,15 @@ class BatchThreads:
 
     def __init__(self, count: int):
         self.count = count
-        self._own = own = set[int]()
-        self._pool = concurrent.futures.ThreadPoolExecutor(
-            count, "batch", initializer=lambda: own.add(threading.get_ident())
-        )
+        self._pool = concurrent.futures.ThreadPoolExecutor(count, "batch")
 
     def __enter__(self) -> "BatchThreads":
         return self
 
     def __exit__(self, *error: object) -> None:
-        # The garbage collector leaves a stream that nobody reads to its end on any thread, also on
-        # one of the stream's own, which cannot wait for itself.
-        self._pool.shutdown(threading.get_ident() not in self._own, cancel_futures=True)
+        # Without waiting for those that run: the garbage collector, which ends a stream that nobody
+        # reads on, may do so on one of these threads, or where a lock is held that they need.
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """As ``map``; the calls are queued at once."""
