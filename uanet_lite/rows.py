@@ -104,8 +104,8 @@ def _row(line: str, number: int, kind: str, tokenizer: Tokenizer) -> Row:
     fields: dict[str, Any] = {}
     sentence: Any = line
     try:
-        if kind == "jsonl" and line.strip():
-            fields = _json_object(line)
+        if kind == "jsonl":
+            fields = _json_object(line) if line.strip() else {"text": ""}
             sentence = _json_sentence(fields)
         read_sentence(sentence, f"line {number}", tokenizer)
     except InputError as error:

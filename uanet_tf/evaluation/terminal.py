@@ -170,8 +170,8 @@ class SentencePrinter:
         spans = sentence.spans
         if spans and sentence.accepted is not None:
             accepted = sum(not _is_refused(sentence, span.start, span.end) for span in spans)
-            words = "entity" if len(spans) == 1 else "entities"
-            parts.append(f"{accepted} of {len(spans)} {words} accepted")
+            name = "entity" if len(spans) == 1 else "entities"
+            parts.append(f"{accepted} of {len(spans)} {name} accepted")
         return (" · " if self.draw else " - ").join(parts)
 
     def _style(self, text: str, code: str) -> str:

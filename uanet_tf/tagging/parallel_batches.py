@@ -74,7 +74,7 @@ class BatchThreads:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """As ``map``; the calls are queued at once."""
+        """As ``map``; several calls are queued at once, a single one waits to be asked for."""
         items = list(items)
         if min(self.count, len(items)) <= 1:
             return map(function, items)

@@ -73,8 +73,10 @@ def tag_stream(
       sentences: lists of words, read as needed.
       batch_size: most sentences in a batch.
       batch_tokens: most tokens in a batch, padding included.
-      window: sentences that are read ahead and sorted by length; 1 answers each sentence
-        before the next is read.
+      window: sentences that are read ahead; each half of them is sorted by length, and the second
+        is tagged while the answers for the first are used. An option of the model that is changed
+        meanwhile holds for batches that have not begun. 1 answers each sentence before the next
+        is read.
       fill_rows: fill small batches up with copies, so that the scores of a sentence are the same
         to the last bit whatever else is tagged, where each batch runs on one thread. A batch then
         has at least 16 rows, fewer only of long sentences: it costs time where few are tagged.
@@ -185,6 +187,7 @@ def _answers(
 def _finish(
     model: Any, chunk: list[list[str]], lengths: np.ndarray, wait: Callable[[], Answers]
 ) -> Iterator[TaggedSentence]:
+    """The tagged sentences of a chunk, once its answers are there."""
     answers = wait()
     labels = {
         name: _label_strings(model, answers[name], lengths)

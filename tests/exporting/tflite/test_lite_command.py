@@ -47,7 +47,7 @@ def test_lines_that_cannot_be_tagged_have_their_reason(call, threads):
     lines = [
         "{",
         '{"id": 1, "tokens": ["Kelton", "won"]}',
-        "",
+        " \t",
         '{"id": 2}',
         '{"id": 3, "tokens": [""]}',
         '{"id": 4, "tokens": []}',
@@ -60,6 +60,7 @@ def test_lines_that_cannot_be_tagged_have_their_reason(call, threads):
     assert err == "4 lines have an error instead of an answer.\n"
     assert [answer.get("line") for answer in answers] == [1, None, None, 4, 5, None, None, 8]
     assert [answer.get("id") for answer in answers] == [None, 1, None, 2, 3, 4, 5, None]
+    assert answers[2]["text"] == ""
     # A line without an object is one without words, as for `uanet tag`.
     assert [len(each["tokens"]) for each in answers if "labels" in each] == [2, 0, 0, 2]
     assert "not JSON" in answers[0]["error"]
