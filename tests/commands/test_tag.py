@@ -31,26 +31,6 @@ def test_conll_with_uncertainty(tag_text):
     assert "X2\tNN\tO\tO\t1.0000\tB-LOC\n" in tag_text(CONLL, "--uncertainty_columns")
 
 
-def test_conll_with_what_is_accepted(tag_text, model, monkeypatch):
-    """Of a run with a target precision."""
-    plain = model.tag_batch
-
-    def with_acceptance(tokens, lengths):
-        answer = plain(tokens, lengths)
-        return answer | {"accepted": answer["labels"] == 3}
-
-    monkeypatch.setattr(model, "tag_batch", with_acceptance)
-    text = "-DOCSTART- -X- O\n\nX2 NN O\np0 NN O\n\n"
-    assert tag_text(text, "--uncertainty_columns").splitlines() == [
-        "-DOCSTART- -X- O -X- 0.0000 0 O",
-        "",
-        "X2 NN O O 1.0000 1 B-LOC",
-        "p0 NN O B-PER 0.1000 0 B-PER",
-        "",
-    ]
-    assert "[PER? p0]" in tag_text("p0 NN O\n\n", "--output_format=pretty")
-
-
 def test_document_marks_are_kept(tag_text):
     text = "-DOCSTART- -X- O\n\np0 NN O\n\nq1 NN O\n\n-DOCSTART- -X- O\n\nx NN O\n"
     assert tag_text(text).splitlines() == [

@@ -64,9 +64,9 @@ def trained():
 
 def test_one_pass_whatever_the_number_of_samples(trained):
     features, _ = make_batch(trained)
-    assert trained.passes == trained.num_samples == 3
+    assert trained.num_passes == trained.num_samples == 3
     trained.sampling = "distilled"
-    assert trained.passes == 1
+    assert trained.num_passes == 1
     one = trained.draft(features)
     trained.num_samples = 7
     other = trained.draft(features)

@@ -84,9 +84,9 @@ def test_what_a_model_says_of_itself():
     model = make_model(threshold=0.125, max_tokens=99)
     assert model.threshold == 0.125
     assert model.max_tokens == 99
-    assert [make_model(num_samples=samples).passes for samples in (0, 1, 5)] == [1, 1, 5]
+    assert [make_model(num_samples=samples).num_passes for samples in (0, 1, 5)] == [1, 1, 5]
     # Nothing to sample: no mask differs.
-    assert make_model(decoder="crf", encoder="bilstm", num_samples=5).passes == 1
+    assert make_model(decoder="crf", encoder="bilstm", num_samples=5).num_passes == 1
     assert (model.label_scheme, model.vocabulary.internal_scheme) == ("IOB2", "BIOES")
     assert model.class_names[:2] == ["O", "B-LOC"]
     assert set(model.label_names) == {"O", "B-PER", "I-PER", "B-LOC", "I-LOC"}

@@ -44,7 +44,7 @@ class FakeModel:
         self.context = self.refiner_context = "sentence"
         self.gate = FakeWeight(threshold)
         self.tokenizer = Tokenizer()
-        self.num_samples = self.passes = 8
+        self.num_samples = self.num_passes = 8
         self.sampling = "exact"
         self.return_mutual_information = False
         self.calibrated = True

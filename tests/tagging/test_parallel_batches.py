@@ -1,4 +1,5 @@
 import threading
+import time
 
 import pytest
 import tensorflow as tf
@@ -67,11 +68,15 @@ def test_calls_that_nobody_waits_for_are_given_up():
         begun.append(number)
         go_on.wait(20)
 
+    start = time.monotonic()
     with BatchThreads(2) as threads:
         threads.map(work, range(100))
-    # It was left while calls were running, as the garbage collector leaves a stream.
-    assert not go_on.is_set()
+    # Those that run are not waited for: the garbage collector may leave it where they need a lock.
+    assert time.monotonic() - start < 10
     go_on.set()
+    for thread in threading.enumerate():
+        if thread.name.startswith("batch"):
+            thread.join(20)
     assert len(begun) <= 2
 
 
@@ -177,7 +182,7 @@ def test_batches_at_once_share_the_memory_of_one(monkeypatch):
 )
 def test_fewer_passes_make_larger_batches(passes, tokens, threads, full):
     model = FakeModel()
-    model.passes = passes
+    model.num_passes = passes
     sizes = sizes_for(model, Sizes(256, 4_096, False), tokens, threads)
     assert sizes.full_tokens == full
     assert sizes.batch_tokens == max(full, 4_096 // threads)

@@ -11,6 +11,7 @@ import wcwidth
 
 from uanet_tf.data.tag_schemes import OUTSIDE
 from uanet_tf.printable import printable
+from uanet_tf.tagging.entity import is_refused
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _RAMP = (178, 172, 208, 202, 196, 160)  # xterm colours, gold to red, legible on black and white
@@ -120,7 +121,7 @@ class SentencePrinter:
         before = f"{mark} {token}  {pad(draft, draft_width)}  {nats:4.2f} {self._bar(nats)}"
         before += f"  {sentence.confidence[index]:4.2f}"
         after = f"{draft} -> {label}" if draft != label else label
-        if label != OUTSIDE and _is_refused(sentence, index, index + 1):
+        if label != OUTSIDE and is_refused(sentence, index, index + 1):
             after += "?"
         if refined:
             before = self._style(before, self._heat(nats))
@@ -149,7 +150,7 @@ class SentencePrinter:
         for span in sentence.spans:
             pieces += tokens[position : span.start]
             inside = " ".join(tokens[span.start : span.end])
-            mark = "?" if _is_refused(sentence, span.start, span.end) else ""
+            mark = "?" if is_refused(sentence, span.start, span.end) else ""
             name = self._style(f"[{printable(span.type)}{mark}", "36")
             pieces.append(f"{name} {self._style(inside, '1')}{self._style(']', '36')}")
             position = span.end
@@ -169,14 +170,10 @@ class SentencePrinter:
             ]
         spans = sentence.spans
         if spans and sentence.accepted is not None:
-            accepted = sum(not _is_refused(sentence, span.start, span.end) for span in spans)
+            accepted = sum(not is_refused(sentence, span.start, span.end) for span in spans)
             name = "entity" if len(spans) == 1 else "entities"
             parts.append(f"{accepted} of {len(spans)} {name} accepted")
         return (" · " if self.draw else " - ").join(parts)
 
     def _style(self, text: str, code: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self.color and text else text
-
-
-def _is_refused(sentence: TaggedSentence, start: int, end: int) -> bool:
-    return sentence.accepted is not None and not all(sentence.accepted[start:end])

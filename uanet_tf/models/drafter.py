@@ -107,7 +107,7 @@ class Drafter(tf.keras.layers.Layer):
         u = tf.where(mask, u, 0.0)
         return Draft(ids, p, u, mask, words.of_tokens(), states, disagreement)
 
-    def passes(self, options: InferenceOptions) -> int:
+    def num_passes(self, options: InferenceOptions) -> int:
         """How often the encoder runs, see ``draft``: M times, or once."""
         if options.sampling == "distilled" or not self.samples_differ:
             return 1

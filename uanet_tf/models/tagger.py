@@ -312,9 +312,9 @@ class Tagger(tf.keras.Model):
         return "document" if self.refiner and self.refiner.reads_document else "sentence"
 
     @property
-    def passes(self) -> int:
+    def num_passes(self) -> int:
         """How often a sentence is encoded: once for each sample."""
-        return self.drafter.passes(self._options)
+        return self.drafter.num_passes(self._options)
 
     @property
     def max_tokens(self) -> int:

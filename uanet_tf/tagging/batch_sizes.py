@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 # padding costs more than a new batch.
 FULL_TOKENS = 1_500
 # One pass has an eighth of that work for each token: larger batches spend less of the time on
-# starting operations, up to where their states leave the processor's caches.
+# starting operations; beyond these, nothing more is gained.
 _FULL_SAMPLED_TOKENS, _MOST_FULL_TOKENS = 8 * FULL_TOKENS, 4_000
 
 
@@ -30,12 +30,12 @@ def sizes_for(model: Any, sizes: Sizes, tokens: int, threads: int) -> Sizes:
     """The sizes with which a model tags a chunk.
 
     Args:
-      model: has ``passes``, how often it encodes a sentence.
+      model: has ``num_passes``, how often it encodes a sentence.
       sizes: as asked for.
       tokens: of the chunk.
       threads: batches that run at once.
     """
-    full = min(_MOST_FULL_TOKENS, max(FULL_TOKENS, _FULL_SAMPLED_TOKENS // model.passes))
+    full = min(_MOST_FULL_TOKENS, max(FULL_TOKENS, _FULL_SAMPLED_TOKENS // model.num_passes))
     # As many batches as keep all threads busy to the end.
     batches = threads * -(-tokens // (threads * full))
     full = max(FULL_TOKENS, min(full, -(-tokens // batches)))

@@ -43,3 +43,8 @@ class Entity(NamedTuple):
 def entity_confidence(confidences: Sequence[float]) -> float:
     """The confidence of an entity from those of its tokens: the lowest."""
     return min(confidences)
+
+
+def is_refused(sentence: Any, start: int, end: int) -> bool:
+    """Whether tokens of a TaggedSentence are too unsure for its run's target precision."""
+    return sentence.accepted is not None and not all(sentence.accepted[start:end])

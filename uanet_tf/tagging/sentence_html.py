@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from uanet_tf.tagging.entity import is_refused
+
 # (least uncertainty in nats, style of a token).
 STEPS = (
     (0.1, "background:rgba(236,112,20,0.15)"),
@@ -42,7 +44,7 @@ def sentence_html(sentence: Any) -> str:
         refused = {each.token_start for each in entities if each.accepted is False}
         told = {each.token_start: f"{100 * each.confidence:.0f} %" for each in entities}
         return marked_html(tokens, sentence.spans, refused, told)
-    marks = ["?" if _is_refused(sentence, at, at + 1) else "" for at in range(len(sentence))]
+    marks = ["?" if is_refused(sentence, at, at + 1) else "" for at in range(len(sentence))]
     rows = zip(tokens, sentence.labels, marks, strict=True)
     return _line([token + _chip(label + mark) for token, label, mark in rows])
 
@@ -112,10 +114,6 @@ def _token(sentence: Any, index: int) -> str:
         styles.append(_REFINED)
         text += _small(f"{nats:.2f}" if draft == label else f"{nats:.2f}, draft {draft}")
     return f'<span style="{";".join(styles)}" title="{html.escape(about)}">{text}</span>'
-
-
-def _is_refused(sentence: Any, start: int, end: int) -> bool:
-    return sentence.accepted is not None and not all(sentence.accepted[start:end])
 
 
 def _small(text: str) -> str:

@@ -111,7 +111,7 @@ class TFLiteTagger:
     """
 
     thread_safe = False  # there is one interpreter
-    passes = 1  # it reads sentence by sentence: batches change nothing
+    num_passes = 1  # it reads sentence by sentence: batches change nothing
 
     def __init__(self, path: str | os.PathLike, *, num_threads: int = 1):
         path = pathlib.Path(path)
