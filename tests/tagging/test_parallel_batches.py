@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import threading
 import time
 
@@ -78,6 +80,57 @@ def test_calls_that_nobody_waits_for_are_given_up():
         if thread.name.startswith("batch"):
             thread.join(20)
     assert len(begun) <= 2
+
+
+def test_chunks_that_are_queued_take_turns():
+    with BatchThreads(2) as threads:
+        parts = [threads.map(lambda number: number, range(10 * k, 10 * k + 10)) for k in range(4)]
+        assert [list(part) for part in parts] == [list(range(k, k + 10)) for k in (0, 10, 20, 30)]
+
+
+def test_a_program_that_ends_waits_for_no_queue():
+    # A thousand calls of a tenth of a second; the stream is neither read to its end nor closed.
+    program = """
+import time
+from uanet_tf.tagging.parallel_batches import BatchThreads
+
+threads = BatchThreads(2).__enter__()
+results = threads.map(lambda number: time.sleep(0.1) or number, range(1_000))
+print(next(results), next(results))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=20, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0 1\n", "")
+
+
+def test_a_thread_that_tags_when_the_program_ends_is_told():
+    program = """
+import threading
+import time
+from uanet_tf.tagging.parallel_batches import BatchThreads
+
+begun = threading.Event()
+
+def work(number):
+    begun.set()
+    time.sleep(0.1)
+
+def read():
+    with BatchThreads(2) as threads:
+        try:
+            list(threads.map(work, range(1_000)))
+        except RuntimeError as error:
+            print(error)
+
+threading.Thread(target=read).start()
+begun.wait()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=20, check=False
+    )
+    assert done.returncode == 0
+    assert "after interpreter shutdown" in done.stdout
 
 
 def test_one_is_read_ahead():

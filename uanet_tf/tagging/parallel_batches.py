@@ -1,8 +1,11 @@
 """Batches of one model on several threads."""
 
+import collections
 import concurrent.futures
+import functools
 import os
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 # Each holds a batch in memory.
@@ -13,6 +16,7 @@ _END: Any = object()
 
 T = TypeVar("T")
 R = TypeVar("R")
+_Call = tuple[Future, Callable[[], Any]]  # and where its result goes
 
 
 def threads_for(model: Any) -> int:
@@ -64,22 +68,59 @@ class BatchThreads:
     def __init__(self, count: int):
         self.count = count
         self._pool = concurrent.futures.ThreadPoolExecutor(count, "batch")
+        self._waiting: collections.deque[_Call] = collections.deque()
+        self._is_left = False
 
     def __enter__(self) -> "BatchThreads":
         return self
 
     def __exit__(self, *error: object) -> None:
-        # Without waiting for those that run: the garbage collector, which ends a stream that nobody
-        # reads on, may do so on one of these threads, or where a lock is held that they need.
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        # Without waiting for calls that run, and without a lock, so not by the pool's `shutdown`:
+        # the garbage collector, which ends a stream that nobody reads on, may do so on one of
+        # these threads, or where a lock is held that they need. The pool ends with this object.
+        self._is_left = True
+        self._waiting.clear()
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """As ``map``; several calls are queued at once, a single one waits to be asked for."""
+        """As ``map``; several calls are queued at once, a single one waits to be asked for.
+
+        Raises:
+          RuntimeError: the program ends.
+        """
         items = list(items)
         if min(self.count, len(items)) <= 1:
             return map(function, items)
-        calls = [self._pool.submit(function, item) for item in items]
-        return (call.result() for call in calls)
+        calls: list[_Call] = [(Future(), functools.partial(function, item)) for item in items]
+        self._waiting.extend(calls)
+        for _ in range(self.count):
+            self._begin_next()
+        return (future.result() for future, _ in calls)
+
+    def _begin_next(self) -> None:
+        """Gives the pool a call that waits.
+
+        It is given one at the end of another, not all at once: a program that ends waits for
+        those that the pool has, and takes no new ones.
+        """
+        try:
+            future, call = self._waiting.popleft()
+        except IndexError:
+            return
+        try:
+            self._pool.submit(self._run, future, call)
+        except RuntimeError as error:
+            future.set_exception(error)
+
+    def _run(self, future: Future, call: Callable[[], Any]) -> None:
+        if self._is_left:
+            return
+        try:
+            future.set_result(call())
+        except BaseException as error:
+            future.set_exception(error)
+            raise
+        finally:
+            self._begin_next()
 
 
 def one_ahead(items: Iterable[T]) -> Iterator[T]:
