@@ -94,7 +94,7 @@ class BatchThreads:
         self._waiting.extend(calls)
         for _ in range(self.count):
             self._begin_next()
-        return (future.result() for future, _ in calls)
+        return _results(collections.deque(future for future, _ in calls))
 
     def _begin_next(self) -> None:
         """Gives the pool a call that waits.
@@ -107,20 +107,33 @@ class BatchThreads:
         except IndexError:
             return
         try:
-            self._pool.submit(self._run, future, call)
+            begun = self._pool.submit(self._call, call)
         except RuntimeError as error:
             future.set_exception(error)
-
-    def _run(self, future: Future, call: Callable[[], Any]) -> None:
-        if self._is_left:
             return
+        begun.add_done_callback(functools.partial(_hand_over, future))
+
+    def _call(self, call: Callable[[], Any]) -> Any:
+        if self._is_left:
+            return None
         try:
-            future.set_result(call())
-        except BaseException as error:
-            future.set_exception(error)
-            raise
+            return call()
         finally:
             self._begin_next()
+
+
+def _hand_over(future: Future, ended: Future) -> None:
+    """Gives to one what another has."""
+    if error := ended.exception():
+        future.set_exception(error)
+    else:
+        future.set_result(ended.result())
+
+
+def _results(futures: collections.deque[Future]) -> Iterator[Any]:
+    """The results; none is held here, else an error would hold the frame that holds it."""
+    while futures:
+        yield futures.popleft().result()
 
 
 def one_ahead(items: Iterable[T]) -> Iterator[T]:

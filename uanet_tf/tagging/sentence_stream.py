@@ -78,8 +78,9 @@ def tag_stream(
         meanwhile holds for batches that have not begun. 1 answers each sentence before the next
         is read.
       fill_rows: fill small batches up with copies, so that the scores of a sentence are the same
-        to the last bit whatever else is tagged, where each batch runs on one thread. A batch then
-        has at least 16 rows, fewer only of long sentences: it costs time where few are tagged.
+        to the last bit whatever else is tagged, where each batch runs on one thread, on processors
+        with AVX-512 VNNI; on others a sixth digit may differ. A batch then has at least 16 rows,
+        fewer only of long sentences: it costs time where few are tagged.
 
     Yields:
       One TaggedSentence for each sentence, in the order given.

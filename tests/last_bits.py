@@ -1,0 +1,45 @@
+"""Scores to the last bit, where the processor gives them; elsewhere to five digits.
+
+Filled batches give them where TensorFlow multiplies by oneDNN, in registers of 512 bits. By Eigen,
+which it takes on other processors, the last bits of attention depend on the number of queries.
+"""
+
+import json
+import math
+from pathlib import Path
+
+_TOLERANCE = 1e-5
+
+
+def are_given() -> bool:
+    """Whether TensorFlow uses oneDNN by default on this processor."""
+    try:
+        return "avx512_vnni" in Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return False
+
+
+def assert_same_lines(found: str, expected: str) -> None:
+    """Compares texts of JSON lines."""
+    if are_given():
+        assert found == expected
+    else:
+        assert_same([json.loads(line) for line in found.splitlines()], expected.splitlines())
+
+
+def assert_same(found: list[dict], expected: list[str | dict]) -> None:
+    """Compares answers: numbers that are no integers to five digits, all else exactly."""
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        other = json.loads(other) if isinstance(other, str) else other
+        assert _is_same(one, other), (one, other)
+
+
+def _is_same(one: object, other: object) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=0.0, abs_tol=_TOLERANCE)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return list(one) == list(other) and all(map(_is_same, one.values(), other.values()))
+    return one == other
