@@ -9,6 +9,7 @@ the draft and when refined, and the score (F1 of entities, or accuracy) of
 - the draft and the gated labels;
 - the better of the two: above Gamma the refined label where it is right, else the draft's;
 - all right above Gamma: what a perfect refiner would reach;
+- the mean of both: above Gamma the mean of draft and refined distribution;
 - two drafters: the mean distribution of a run's draft and the next run's, which costs as much as
   drafting twice.
 """
@@ -40,6 +41,7 @@ ROWS = (
     "gated",
     "better of the two",
     "all right above Gamma",
+    "mean of both",
     "two drafters",
 )
 Labels = list[list[str]]
@@ -52,6 +54,7 @@ class Tagged(NamedTuple):
       draft, refined, gated: labels.
       uncertainty: nats.
       probabilities: [T, C] of the draft.
+      open_probabilities: [T, C], refined where the draft is above Gamma.
     """
 
     draft: Labels
@@ -59,25 +62,26 @@ class Tagged(NamedTuple):
     gated: Labels
     uncertainty: list[np.ndarray]
     probabilities: list[np.ndarray]
+    open_probabilities: list[np.ndarray]
 
 
 def tag(model: Any, sentences: Sequence[Sentence], threshold: float) -> Tagged:
     """Tags with the gate shut, which gives drafts and refined labels, and with it at Gamma."""
     model.set_options(threshold=SHUT, refine_all=True, return_probabilities=True)
     shut = [answer for _, answer in tag_in_context(model, sentences)]
-    model.set_options(threshold=threshold, return_probabilities=False)
-    gated = [answer.labels for _, answer in tag_in_context(model, sentences)]
+    model.threshold = threshold
+    gated = [answer for _, answer in tag_in_context(model, sentences)]
     return Tagged(
         [answer.draft_labels for answer in shut],
         [answer.refined_labels for answer in shut],
-        gated,
+        [answer.labels for answer in gated],
         [np.asarray(answer.uncertainty, np.float32) for answer in shut],
-        [np.asarray(answer.probabilities) for answer in shut],
+        *([np.asarray(answer.probabilities) for answer in answers] for answers in (shut, gated)),
     )
 
 
 def bounds(gold: Labels, tagged: Tagged, threshold: float, *, task: str) -> dict[str, float]:
-    """The rows of one run, but that of two drafters.
+    """The rows of one run, but those of mean distributions.
 
     Args:
       gold: labels of the file, in the scheme of the answers.
@@ -102,11 +106,16 @@ def bounds(gold: Labels, tagged: Tagged, threshold: float, *, task: str) -> dict
     return dict(zip(ROWS, values, strict=False))
 
 
-def mean_labels(one: Tagged, other: Tagged, names: Sequence[str], scheme: str | None) -> Labels:
-    """The valid labels of the mean distribution of two drafts.
+def mean_labels(
+    one: Sequence[np.ndarray],
+    other: Sequence[np.ndarray],
+    names: Sequence[str],
+    scheme: str | None,
+) -> Labels:
+    """The valid labels of the mean of two distributions.
 
     Args:
-      one, other: of the same sentences and classes.
+      one, other: [T, C] for each sentence.
       names: the classes.
       scheme: their tag scheme; None: no chunks.
     """
@@ -117,7 +126,7 @@ def mean_labels(one: Tagged, other: Tagged, names: Sequence[str], scheme: str | 
         ids = tf.argmax(p, axis=-1, output_type=tf.int32)
         return valid_labels([ids], [p], tf.ones_like(ids, tf.bool))[0][0]
 
-    means = map(np.add, one.probabilities, other.probabilities)
+    means = map(np.add, one, other)
     return [
         [names[k] for k in search(tf.constant(p[np.newaxis] / 2, tf.float32)).numpy()]
         for p in means
@@ -141,12 +150,17 @@ def measure(run_dirs: Sequence[str], path: str, threshold: float) -> list[dict[s
     answers = [tag(model, sentences, threshold) for model in models]
     found = [bounds(gold, each, threshold, task=task) for each in answers]
     scheme = first.vocabulary.internal_scheme if first.label_scheme else None
-    for k in range(len(found) if len(found) > 1 else 0):
+    name = "f1" if task == "ner" else "accuracy"
+
+    def score(k: int, other: Sequence[np.ndarray]) -> float:
+        labels = mean_labels(answers[k].probabilities, other, models[k].class_names, scheme)
+        return score_systems(gold, task=task, both=labels)["both"][name]
+
+    for k, row in enumerate(found):
+        row["mean of both"] = score(k, answers[k].open_probabilities)
         other = (k + 1) % len(found)
-        if models[k].class_names == models[other].class_names:
-            labels = mean_labels(answers[k], answers[other], models[k].class_names, scheme)
-            scores = score_systems(gold, task=task, both=labels)["both"]
-            found[k]["two drafters"] = scores["f1" if task == "ner" else "accuracy"]
+        if other != k and models[k].class_names == models[other].class_names:
+            row["two drafters"] = score(k, answers[other].probabilities)
     return found
 
 

@@ -14,7 +14,7 @@ GATED = [["O", "O", "B-LOC"], ["B-LOC", "O"]]
 
 
 def test_oracles_and_shares():
-    tagged = Tagged(DRAFT, REFINED, GATED, NATS, [])
+    tagged = Tagged(DRAFT, REFINED, GATED, NATS, [], [])
     found = bounds.bounds(GOLD, tagged, 0.35, task="ner")
     assert found["tokens above Gamma, %"] == pytest.approx(60)
     assert found["draft right above Gamma, %"] == pytest.approx(100 / 3)
@@ -28,10 +28,10 @@ def test_oracles_and_shares():
     assert found["all right above Gamma"] == pytest.approx(100 * 2 * 3 / 7)
 
 
-def test_the_mean_of_two_drafts_is_a_valid_sequence():
+def test_the_mean_of_two_distributions_is_a_valid_sequence():
     names = ["O", "B-PER", "E-PER", "S-PER"]
-    one = Tagged([], [], [], [], [np.array([[0.1, 0.8, 0.1, 0.0], [0.6, 0.0, 0.4, 0.0]])])
-    other = Tagged([], [], [], [], [np.array([[0.4, 0.6, 0.0, 0.0], [0.5, 0.0, 0.5, 0.0]])])
+    one = [np.array([[0.1, 0.8, 0.1, 0.0], [0.6, 0.0, 0.4, 0.0]])]
+    other = [np.array([[0.4, 0.6, 0.0, 0.0], [0.5, 0.0, 0.5, 0.0]])]
     assert bounds.mean_labels(one, other, names, None) == [["B-PER", "O"]]
     assert bounds.mean_labels(one, other, names, "BIOES") == [["B-PER", "E-PER"]]
 
