@@ -8,10 +8,7 @@ products of a step become one batch of M, each with fewer rows. It is an experim
 uses it.
 """
 
-import os
 import sys
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
 import tensorflow as tf

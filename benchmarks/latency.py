@@ -8,14 +8,11 @@ the baselines. All rows answer each request in turn, so that ratios compare call
 load.
 """
 
-import os
 import pathlib
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
 

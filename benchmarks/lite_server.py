@@ -23,8 +23,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-
 from benchmarks.command_line import make_parser
 from uanet_tf.serving.client import Client
 from uanet_tf.tagging.tagged_sentence import TaggedSentence

@@ -8,14 +8,11 @@ the clock's.
 """
 
 import collections
-import os
 import pathlib
 import sys
 import tempfile
 from collections.abc import Callable
 from typing import Any
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import tensorflow as tf
 

@@ -8,15 +8,11 @@ The last two are of the sentences with a token above Gamma only, in batches of t
 difference is what the refiner would take if those of several batches were refined together.
 """
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from benchmarks.command_line import make_parser
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-
 
 BATCH = 180
 SHUT = "draft and final labels, gate shut"

@@ -10,14 +10,11 @@ text: where a corpus cuts them now so, now so, by what they mean, its tokens tel
 second row leaves out entities in such words.
 """
 
-import os
 import re
 import sys
 from collections.abc import Callable, Sequence
 
 from benchmarks.command_line import make_parser
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 Place = tuple[int, int]
 Entity = tuple[str, int, int]

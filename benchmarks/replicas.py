@@ -12,14 +12,11 @@ third run.
 """
 
 import argparse
-import os
 import pathlib
 import tempfile
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from unittest import mock
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
 

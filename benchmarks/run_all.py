@@ -8,12 +8,9 @@ yours on a labelled file.
 
 import argparse
 import datetime
-import os
 import pathlib
 import sys
 from collections.abc import Iterator
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 from benchmarks.command_line import make_parser
 from benchmarks.systems import ROOT, recipe

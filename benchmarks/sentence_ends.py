@@ -7,13 +7,10 @@ Ten sentences at a time are written as one normal text (``uanet_tf.text.detokeni
 and no splitter finds their ends: what a full stop, "!" or "?" closes is counted by itself.
 """
 
-import os
 import sys
 from collections.abc import Sequence
 
 from benchmarks.command_line import make_parser
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 _SENTENCES = 10
 

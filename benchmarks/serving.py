@@ -22,8 +22,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-
 import numpy as np
 import requests
 

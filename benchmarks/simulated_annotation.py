@@ -14,14 +14,11 @@ line). FLAGS are those of train, such as --recipe=fast. Each training is a proce
 
 import argparse
 import json
-import os
 import pathlib
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
 from absl import flags

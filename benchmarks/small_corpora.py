@@ -12,12 +12,9 @@ Each run is a process of its own.
 
 import argparse
 import json
-import os
 import pathlib
 import tempfile
 from collections.abc import Callable, Sequence
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
 

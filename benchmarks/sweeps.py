@@ -5,15 +5,12 @@ Intervals are of 95 %, by drawing the sentences of the file anew.
 python -m benchmarks.sweeps --run_dir=RUN --data=FILE [--plots=FOLDER]
 """
 
-import os
 import pathlib
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 from benchmarks.command_line import make_parser
 from benchmarks.plots import Curve, draw

@@ -8,14 +8,11 @@ clock, per sentence. Tokens are looked up beforehand for all rows but the Keras 
 themselves.
 """
 
-import os
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
 

@@ -10,12 +10,9 @@ are taken in turn, so that ratios compare runs under the same load.
 
 import dataclasses
 import functools
-import os
 import statistics
 import sys
 from collections.abc import Callable, Sequence
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
 

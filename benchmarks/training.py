@@ -3,11 +3,8 @@
 python -m benchmarks.training --recipes=uanet,uanet_fast
 """
 
-import os
 import sys
 from collections.abc import Callable
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 from benchmarks.command_line import make_parser
 from benchmarks.measure import matmul_rate, timed

@@ -1,7 +1,7 @@
 """Scores to the last bit, where the processor gives them; elsewhere to five digits.
 
-Filled batches give them where TensorFlow multiplies by oneDNN, in registers of 512 bits. By Eigen,
-which it takes on other processors, the last bits of attention depend on the number of queries.
+Filled batches give them in registers of 512 bits. In narrower ones the rows of a product come in
+sixes, and the last bits of attention depend on the number of queries.
 """
 
 import json
@@ -12,7 +12,7 @@ _TOLERANCE = 1e-5
 
 
 def are_given() -> bool:
-    """Whether TensorFlow uses oneDNN by default on this processor."""
+    """Whether it is a processor of which that is known."""
     try:
         return "avx512_vnni" in Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:

@@ -53,6 +53,21 @@ def test_import_is_silent_and_quick():
     assert not [line for line in said if "tensorflow" in line.lower()], done.stderr
 
 
+@pytest.mark.parametrize(("given", "taken"), [(None, "1"), ("0", "0")])
+def test_products_are_those_of_onednn_unless_the_user_says(given, taken):
+    name = "TF_ENABLE_ONEDNN_OPTS"
+    environment = {key: value for key, value in os.environ.items() if key != name}
+    program = f"import os, uanet_tf; print(os.environ['{name}'])"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment | ({} if given is None else {name: given}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == taken
+
+
 def test_pad():
     padded = pad([["a", "b"], [], ("ç",)])
     assert padded["tokens"].tolist() == [["a", "b"], ["", ""], ["ç", ""]]

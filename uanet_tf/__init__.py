@@ -47,6 +47,9 @@ __all__ = [
 
 # At its import TensorFlow logs nine lines about missing GPUs; set the level to see them.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+# TensorFlow takes oneDNN's products by itself only on processors with AVX-512 VNNI; on others they
+# are faster too (docs/speed.md). It is read when TensorFlow is imported.
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 
 def _choose_keras_2() -> None:

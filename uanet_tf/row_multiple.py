@@ -2,9 +2,9 @@
 
 The last elements of an array, and the last rows of a product, are computed by other instructions
 than the rest: with 3 or with 5 rows the last bit of a row's score may differ. It does not where
-rows come in multiples of the floats that the widest registers (512 bits) hold, and TensorFlow
-takes its products from oneDNN, as it does on processors with AVX-512 VNNI. On others it takes
-Eigen's, whose rows come in sixes and, in attention, in twenty-fours: a last bit may differ.
+rows come in multiples of the floats that the widest registers (512 bits) hold, on processors with
+AVX-512 VNNI. On others rows of a product come in sixes and, in attention, in twenty-fours: a last
+bit may differ there.
 """
 
 ROW_MULTIPLE = 16
