@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+import uanet_tf
 from benchmarks import bounds
 from benchmarks.bounds import Tagged
+from uanet_tf.data.conll import read_corpus
 
 GOLD = [["B-PER", "O", "B-LOC"], ["O", "B-PER"]]
 DRAFT = [["B-PER", "O", "O"], ["B-LOC", "B-LOC"]]
@@ -40,3 +42,17 @@ def test_the_table():
     lines = []
     bounds.write_table([{"draft": 1.0, "two drafters": 3.0}, {"draft": 2.0}], lines.append)
     assert lines[1:] == ["| draft | 1.50 ± 0.71 |\n", "| two drafters | 3.00 |\n"]
+
+
+@pytest.mark.process
+def test_a_run_with_the_gate_shut_and_open(runs):
+    (shut,) = bounds.measure([runs.uanet], str(runs.data), bounds.SHUT)
+    assert shut["mean of both"] == shut["gated"] == shut["draft"]
+    assert "two drafters" not in shut
+    opened = bounds.tag(uanet_tf.load_model(runs.uanet), read_corpus(runs.data), 0.0)
+    for draft, refined, labels in zip(
+        opened.probabilities, opened.open_probabilities, opened.refined, strict=True
+    ):
+        assert not np.allclose(draft, refined, atol=1e-4)
+        assert len(refined) == len(labels)
+    assert opened.gated == opened.refined != opened.draft

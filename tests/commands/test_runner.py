@@ -217,15 +217,6 @@ def test_help(values, capsys, argument):
     assert err == ""
 
 
-def test_tensorflow_log_level_is_the_users_if_set(values, monkeypatch):
-    monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "0")
-    run(values)
-    assert os.environ["TF_CPP_MIN_LOG_LEVEL"] == "0"
-    monkeypatch.delenv("TF_CPP_MIN_LOG_LEVEL")
-    run(values)
-    assert os.environ["TF_CPP_MIN_LOG_LEVEL"] == "3"
-
-
 def test_run_exits(values):
     with pytest.raises(SystemExit) as exit_info:
         runner.run(lambda: None, flag_values=values, argv=["program"])

@@ -1,7 +1,10 @@
+import contextlib
+import gc
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import tensorflow as tf
@@ -77,10 +80,46 @@ def test_calls_that_nobody_waits_for_are_given_up():
     assert time.monotonic() - start < 10
     go_on.set()
     del threads  # its idle threads end with it
-    for thread in threading.enumerate():
-        if thread.name.startswith("batch"):
-            thread.join(20)
+    for thread in batch_threads():
+        thread.join(20)
     assert len(begun) <= 2
+
+
+def batch_threads():
+    return {thread for thread in threading.enumerate() if thread.name.startswith("batch")}
+
+
+def test_an_error_keeps_no_thread():
+    """Without the garbage collector: nothing refers to itself in a circle."""
+    before = batch_threads()
+
+    def fail(number):
+        raise ZeroDivisionError
+
+    def read():
+        with BatchThreads(2) as threads:
+            list(threads.map(fail, range(10)))
+
+    gc.disable()
+    try:
+        with contextlib.suppress(ZeroDivisionError):
+            read()
+        for thread in batch_threads() - before:
+            thread.join(5)
+        assert batch_threads() <= before
+    finally:
+        gc.enable()
+
+
+def test_leaving_takes_no_lock_of_the_pool(monkeypatch):
+    """The garbage collector may leave it where a thread holds that lock."""
+    threads, go_on = BatchThreads(2), threading.Event()
+    threads.map(lambda number: go_on.wait(20), range(10))
+    asked = []
+    monkeypatch.setattr(ThreadPoolExecutor, "shutdown", lambda *_, **options: asked.append(options))
+    threads.__exit__()
+    go_on.set()
+    assert asked == []
 
 
 def test_chunks_that_are_queued_take_turns():

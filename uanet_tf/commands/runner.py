@@ -72,9 +72,6 @@ def exit_code(
     arguments: bool = False,
 ) -> int:
     """As ``run``, but returns the exit code."""
-    # Before main imports TensorFlow. At level 2 the pinned version still logs three "errors" at
-    # each import (cuDNN, cuFFT, cuBLAS already registered), with or without a GPU.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
     def work() -> int | None:
         given = [argv[0], *prepare(list(argv[1:]))] if prepare is not None else argv

@@ -82,10 +82,10 @@ class BatchThreads:
         self._waiting.clear()
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """As ``map``; several calls are queued at once, a single one waits to be asked for.
+        """As ``map``; of several calls the first begin at once, a single one when it is asked for.
 
         Raises:
-          RuntimeError: the program ends.
+          RuntimeError: when a result is asked for and the program ends.
         """
         items = list(items)
         if min(self.count, len(items)) <= 1:
