@@ -26,6 +26,30 @@ def run(values, *arguments, main=lambda: None):
     return runner.exit_code(main, values, ["program", *arguments])
 
 
+def test_the_garbage_collector_is_left_alone():
+    """A cycle of objects that live to the end is not looked for."""
+    code = """
+import gc, sys
+from uanet_tf.commands import runner
+
+class InACycle:
+    def __init__(self):
+        self.itself = self
+        self.write = sys.stdout.write
+
+    def __del__(self):
+        self.write("collected")
+
+def main():
+    InACycle.kept = InACycle()
+    print("threshold", gc.get_threshold()[0] >= 10_000)
+
+runner.run(main, argv=["program"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "threshold True\n"
+
+
 def test_done(values):
     seen = []
     assert run(values, "--count=3", main=lambda: seen.append(values.count)) == 0

@@ -11,6 +11,8 @@
 Anything else that is raised is a fault of the program and shows its traceback.
 """
 
+import atexit
+import gc
 import logging as python_logging
 import os
 import pathlib
@@ -59,8 +61,19 @@ def run(
     Raises:
       SystemExit: always, with the exit codes listed at the top of this module.
     """
+    _collect_seldom()
     given = sys.argv if argv is None else argv
     sys.exit(exit_code(main, flag_values, given, verbosity, prepare, arguments))
+
+
+def _collect_seldom() -> None:
+    """Python's garbage collector looks at new objects less often, and at none before the end.
+
+    Imports and graphs make a million objects that stay: looking through them again and again, and
+    once more at the end, takes a quarter of the time of a command that tags one sentence.
+    """
+    gc.set_threshold(50_000, 20, 20)
+    atexit.register(gc.freeze)
 
 
 def exit_code(

@@ -93,10 +93,13 @@ class Tagger(tf.keras.Model):
         self._options = config.inference
         self._graphs = TagGraphs(self._tag)
         # All weights exist from here on, so that a saved model can be filled at once.
-        word = {"tokens": tf.constant([["a"]]), "lengths": tf.constant([1])}
-        self.decide(self.features(word))
+        features = self.features({"tokens": tf.constant([["a"]]), "lengths": tf.constant([1])})
+        one_pass = InferenceOptions(num_samples=0, valid_labels=False)
+        draft = drafter.draft(features, one_pass)
         if drafter.distilled is not None:
-            drafter.draft(self.features(word), InferenceOptions(sampling="distilled"))
+            drafter.draft(features, one_pass.replace(sampling="distilled"))
+        if refiner is not None:
+            refiner.refine(features, draft)
         self.built = True
         check_sampling(config.inference, drafter, config)
 
