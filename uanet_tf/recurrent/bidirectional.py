@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import tensorflow as tf
 
-from uanet_tf.ops.cells import Cell
+from uanet_tf.ops.cells import LSTM, Cell
+from uanet_tf.ops.fused_lstm import fused_lstm, wants_fused
 from uanet_tf.ops.initializers import block_orthogonal
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.time_blocks import wants_blocks
@@ -66,7 +67,8 @@ class Bidirectional:
         Args:
           inputs: [T, N, D]; with ``places`` a table [R, D] of inputs, each of which is multiplied
             by the kernels once, however often it occurs.
-          mask: [T, N] booleans, True at tokens, right-padded; None: all are tokens.
+          mask: [T, N] booleans, True at tokens, right-padded; None: all are tokens. Not read within
+            ``fused_lstms`` where N is 1: a sentence by itself has no padding.
           recurrent_masks: {direction: [N, H]}, on the previous state, the same at each step.
           places: [T, N] int32, the row of the table that each step reads. Not within
             ``loops_in_blocks``.
@@ -74,6 +76,8 @@ class Bidirectional:
         Returns:
           Two tensors [T, N, H], forward and backward, in the order of time; exactly 0 at padding.
         """
+        if wants_fused() and self._is_lstm_of_a_sentence(inputs, recurrent_masks):
+            return [self._fused(inputs, way) for way in DIRECTIONS]
         # A quantised kernel cannot hold the large numbers of a ``padding_row`` beside its weights.
         is_marked = mask is not None and not wants_blocks()
         padding = None  # [T, N, 1], 1 at padding that is not marked
@@ -91,6 +95,15 @@ class Bidirectional:
             self._scan(inputs, is_marked, padding, (recurrent_masks or {}).get(way), way, places)
             for way in DIRECTIONS
         ]
+
+    def _is_lstm_of_a_sentence(self, inputs, recurrent_masks) -> bool:
+        masks = (recurrent_masks or {}).values()
+        return self.cell is LSTM and inputs.shape[1] == 1 and all(mask is None for mask in masks)
+
+    def _fused(self, inputs, way):
+        weights = (self.kernels, self.recurrent_kernels, self.biases)
+        kernels = (tf.convert_to_tensor(part[way]) for part in weights)
+        return fused_lstm(inputs, *kernels, reverse=way == "backward")
 
     def _scan(self, inputs, is_marked, padding, recurrent_mask, way, places):
         kernel, bias = (tf.cast(part[way], inputs.dtype) for part in (self.kernels, self.biases))

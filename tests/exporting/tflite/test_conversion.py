@@ -16,7 +16,7 @@ from uanet_tf.config import Config
 from uanet_tf.data.conll import read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.tflite import conversion
-from uanet_tf.exporting.tflite.conversion import FLOAT32, PRECISIONS, convert
+from uanet_tf.exporting.tflite.conversion import DYNAMIC, FLOAT32, PRECISIONS, convert
 from uanet_tf.exporting.tflite.files import compare
 from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
 from uanet_tf.models.build import make_tagger
@@ -257,14 +257,45 @@ def test_every_system_converts(name):
         assert 0 < refined < total
 
 
-def test_the_head_of_one_pass_is_converted():
+def distilled_model():
+    """One pass and an untrained head that changes the answer."""
     model = make_model(representation="words")
-    tokens = random_words(model, 12)
-    exact = model.tag_batch(np.array([tokens], object), np.array([12]))["uncertainty"]
     head = model.drafter.distilled
     head.output_kernel.assign(tf.random.stateless_normal(head.output_kernel.shape, [1, 2]))
     head.was_trained.assign(1.0)
     model.sampling = "distilled"
+    return model
+
+
+def test_the_runtime_s_own_lstm_reads_sentences_one_after_another():
+    """In the 8-bit file of one pass only; it keeps a state, which no answer may show."""
+    model = distilled_model()
+    files = convert(model, [FLOAT32, DYNAMIC])
+    counts = [operations(content)["UNIDIRECTIONAL_SEQUENCE_LSTM"] for content in files.values()]
+    assert counts == [0, 4]  # two directions in each of two signatures
+    one_after_another, _ = runners(files[DYNAMIC])
+    for length in (12, 1, 40, 3):
+        tokens = random_words(model, length)
+        ids = {
+            name: values.numpy()[np.newaxis]
+            for name, values in zip(
+                ("word_ids", "char_ids"), model.lookup(tf.constant(tokens)), strict=True
+            )
+        }
+        found, alone = one_after_another(**ids), runners(files[DYNAMIC])[0](**ids)
+        for name, values in alone.items():
+            np.testing.assert_array_equal(found[name], values, name)
+        expected = model.tag_batch(np.array([tokens], object), np.array([length]))
+        np.testing.assert_allclose(found["uncertainty"], expected["uncertainty"], atol=0.05)
+    model.sampling = "exact"
+    assert not operations(convert(model, [DYNAMIC])[DYNAMIC])["UNIDIRECTIONAL_SEQUENCE_LSTM"]
+
+
+def test_the_head_of_one_pass_is_converted():
+    model = make_model(representation="words")
+    tokens = random_words(model, 12)
+    exact = model.tag_batch(np.array([tokens], object), np.array([12]))["uncertainty"]
+    model = distilled_model()
     content = convert(model)[FLOAT32]
     assert not custom_operations(content)
     expected = assert_agree(model, *runners(content), tokens)

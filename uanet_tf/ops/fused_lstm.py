@@ -1,0 +1,88 @@
+"""An LSTM of one sentence as one operation of TensorFlow Lite."""
+
+import contextlib
+import contextvars
+from collections.abc import Iterator
+
+import tensorflow as tf
+
+from uanet_tf.ops.graph_function import graph_function
+
+# By these the converter knows an LSTM of Keras, which it replaces by UNIDIRECTIONAL_SEQUENCE_LSTM.
+_MARKS = {
+    "api_implements": "lstm_of_a_sentence",
+    "api_preferred_device": "CPU",
+    "time_major": True,
+    "go_backwards": False,
+}
+# Times a weight it closes a gate.
+_RESET = 1e4
+
+_fused = contextvars.ContextVar("fused", default=False)
+
+
+@contextlib.contextmanager
+def fused_lstms(wanted: bool = True) -> Iterator[None]:
+    """Functions traced within this context run an LSTM of one sentence by ``fused_lstm``."""
+    token = _fused.set(wanted)
+    try:
+        yield
+    finally:
+        _fused.reset(token)
+
+
+def wants_fused() -> bool:
+    """Whether this is within ``fused_lstms``."""
+    return _fused.get()
+
+
+def fused_lstm(
+    inputs: tf.Tensor,
+    kernel: tf.Tensor,
+    recurrent_kernel: tf.Tensor,
+    bias: tf.Tensor,
+    *,
+    reverse: bool = False,
+) -> tf.Tensor:
+    """As ``lstm_scan``, but that cells end at -10 and 10; for a graph that is only converted.
+
+    The operation keeps its state from one call to the next. So a step comes first that closes the
+    input and the forget gates, by an input that is 0 at all other steps. Its weights are as
+    large as the largest of the kernel: a quantised one loses no digit by them.
+
+    Args:
+      inputs: [T, 1, D].
+      kernel: [D, 4H], gates in the order i, f, o, g.
+      recurrent_kernel: [H, 4H].
+      bias: [4H].
+      reverse: run from the last step to the first.
+
+    Returns:
+      [T, 1, H] hidden states, in the order of time.
+    """
+    units = recurrent_kernel.shape[0]
+    closing = -tf.reduce_max(tf.abs(kernel)) * tf.constant([[1.0] * 2 * units + [0.0] * 2 * units])
+    kernel = tf.concat([kernel, closing], axis=0)
+    steps = tf.reverse(inputs, [0]) if reverse else inputs
+    reset = tf.constant([[[0.0] * inputs.shape[-1] + [_RESET]]])
+    steps = tf.concat([reset, tf.pad(steps, [[0, 0], [0, 0], [0, 1]])], axis=0)
+    weights = [_in_order_of_keras(part) for part in (kernel, recurrent_kernel, bias)]
+    zeros = tf.zeros([1, units])
+    marked = graph_function(attributes=_MARKS)(_arguments_and_results)
+    states = marked(steps, zeros, zeros, *weights)[1][1:]
+    return tf.reverse(states, [0]) if reverse else states
+
+
+def _in_order_of_keras(weights: tf.Tensor) -> tf.Tensor:
+    i, f, o, g = tf.split(weights, 4, axis=-1)
+    return tf.concat([i, f, g, o], axis=-1)
+
+
+def _arguments_and_results(inputs, state, cell, kernel, recurrent_kernel, bias):
+    """What goes in and what comes out, as the converter expects it; it puts in what is between.
+
+    Returns:
+      The last output, all outputs [T, 1, H], the last state and cell, and a number without meaning.
+    """
+    outputs = tf.zeros([tf.shape(inputs)[0], *state.shape])
+    return outputs[-1], outputs, state, cell, tf.zeros([])
