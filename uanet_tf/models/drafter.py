@@ -107,6 +107,14 @@ class Drafter(tf.keras.layers.Layer):
         u = tf.where(mask, u, 0.0)
         return Draft(ids, p, u, mask, words.of_tokens(), states, disagreement)
 
+    def first_draft(self, features: Features) -> Draft:
+        """A draft of one pass, after which all weights exist."""
+        options = InferenceOptions(num_samples=0, valid_labels=False)
+        draft = self.draft(features, options)
+        if self.distilled is not None:
+            self.draft(features, options.replace(sampling="distilled"))
+        return draft
+
     def num_passes(self, options: InferenceOptions) -> int:
         """How often the encoder runs, see ``draft``: M times, or once."""
         if options.sampling == "distilled" or not self.samples_differ:

@@ -94,10 +94,7 @@ class Tagger(tf.keras.Model):
         self._graphs = TagGraphs(self._tag)
         # All weights exist from here on, so that a saved model can be filled at once.
         features = self.features({"tokens": tf.constant([["a"]]), "lengths": tf.constant([1])})
-        one_pass = InferenceOptions(num_samples=0, valid_labels=False)
-        draft = drafter.draft(features, one_pass)
-        if drafter.distilled is not None:
-            drafter.draft(features, one_pass.replace(sampling="distilled"))
+        draft = drafter.first_draft(features)
         if refiner is not None:
             refiner.refine(features, draft)
         self.built = True
