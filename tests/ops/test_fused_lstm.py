@@ -65,6 +65,14 @@ def test_only_inside():
     assert not wants_fused()
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_right_without_a_converter(reverse):
+    """What the converter is to replace: a file of one that does not is right too."""
+    inputs = normal([9, 1, INPUTS], 2)
+    found = fused_lstm(tf.constant(inputs), *SMALL, reverse=reverse)
+    np.testing.assert_allclose(found, plain(inputs, reverse), rtol=0, atol=1e-5)
+
+
 def test_no_loop_is_left(exact):
     found = operations(exact.content)
     assert (found["UNIDIRECTIONAL_SEQUENCE_LSTM"], found["WHILE"]) == (2, 0)

@@ -97,8 +97,9 @@ class Bidirectional:
         ]
 
     def _is_lstm_of_a_sentence(self, inputs, recurrent_masks) -> bool:
-        masks = (recurrent_masks or {}).values()
-        return self.cell is LSTM and inputs.shape[1] == 1 and all(mask is None for mask in masks)
+        if self.cell is not LSTM or inputs.shape[1] != 1 or inputs.dtype != tf.float32:
+            return False
+        return all(mask is None for mask in (recurrent_masks or {}).values())
 
     def _fused(self, inputs, way):
         weights = (self.kernels, self.recurrent_kernels, self.biases)
