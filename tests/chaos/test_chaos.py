@@ -19,7 +19,7 @@ from uanet_tf.exporting.saved_model import export_run
 
 pytestmark = pytest.mark.process
 
-SECONDS = float(os.environ.get("CHAOS_SECONDS", "10"))
+SECONDS = float(os.environ.get("CHAOS_SECONDS", "30"))
 SENTENCE = '{"inputs": {"tokens": [["Ann", "saw", "Oslo"]], "lengths": [3]}}'
 
 

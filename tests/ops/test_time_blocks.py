@@ -7,7 +7,7 @@ import tensorflow as tf
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.gru import gru_scan
 from uanet_tf.ops.lstm import lstm_scan
-from uanet_tf.ops.time_blocks import BLOCK, loops_in_blocks, scan_blocks, wants_blocks
+from uanet_tf.ops.time_blocks import BLOCK, loops_in_blocks, scan_blocks
 from uanet_tf.ops.viterbi import best_path
 
 LENGTHS = (0, 1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 1, 3 * BLOCK - 1)
@@ -17,13 +17,6 @@ WIDTH = 5
 
 def normal(*shape, seed=1):
     return tf.constant(np.random.default_rng(seed).normal(size=shape), tf.float32)
-
-
-def test_only_inside():
-    assert not wants_blocks()
-    with loops_in_blocks():
-        assert wants_blocks()
-    assert not wants_blocks()
 
 
 @pytest.mark.parametrize("length", LENGTHS)

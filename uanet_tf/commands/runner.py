@@ -70,7 +70,7 @@ def _collect_seldom() -> None:
     """Python's garbage collector looks at new objects less often, and at none before the end.
 
     Imports and graphs make a million objects that stay: looking through them again and again, and
-    once more at the end, takes a quarter of the time of a command that tags one sentence.
+    once more at the end, takes nearly a fifth of the time of a command that tags one sentence.
     """
     gc.set_threshold(50_000, 20, 20)
     atexit.register(gc.freeze)

@@ -1,14 +1,11 @@
 """An LSTM of one sentence as one operation of TensorFlow Lite."""
 
-import contextlib
-import contextvars
-from collections.abc import Iterator
-
 import tensorflow as tf
 
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.lstm import lstm_scan
+from uanet_tf.ops.tracing_choice import TracingChoice
 
 # By these the converter knows an LSTM of Keras, which it replaces by UNIDIRECTIONAL_SEQUENCE_LSTM.
 _MARKS = {
@@ -20,22 +17,9 @@ _MARKS = {
 # Times a weight it closes a gate.
 _RESET = 1e4
 
-_fused = contextvars.ContextVar("fused", default=False)
-
-
-@contextlib.contextmanager
-def fused_lstms(wanted: bool = True) -> Iterator[None]:
-    """Functions traced within this context run an LSTM of one sentence by ``fused_lstm``."""
-    token = _fused.set(wanted)
-    try:
-        yield
-    finally:
-        _fused.reset(token)
-
-
-def wants_fused() -> bool:
-    """Whether this is within ``fused_lstms``."""
-    return _fused.get()
+# Functions traced within ``fused_lstms()`` run an LSTM of one sentence by ``fused_lstm``.
+fused_lstms = TracingChoice("fused LSTMs")
+wants_fused = fused_lstms.holds
 
 
 def fused_lstm(

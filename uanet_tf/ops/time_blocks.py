@@ -7,34 +7,21 @@ only a block is copied at each step. A step gives tensors of the sizes that it g
 runtime plans its memory once for a block. Within TensorFlow plain loops are faster.
 """
 
-import contextlib
-import contextvars
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import tensorflow as tf
 
+from uanet_tf.ops.tracing_choice import TracingChoice
+
 BLOCK = 16
 
-_blocks = contextvars.ContextVar("blocks", default=False)
+# Functions traced within ``loops_in_blocks()`` run their recurrences with ``scan_blocks``.
+loops_in_blocks = TracingChoice("loops in blocks")
+wants_blocks = loops_in_blocks.holds
 
 Tensors = tuple[tf.Tensor, ...]
 # (inputs at t, state) -> (output, new state)
 Step = Callable[[Tensors, Tensors], tuple[tf.Tensor, Tensors]]
-
-
-@contextlib.contextmanager
-def loops_in_blocks() -> Iterator[None]:
-    """Functions traced within this context run their recurrences with ``scan_blocks``."""
-    token = _blocks.set(True)
-    try:
-        yield
-    finally:
-        _blocks.reset(token)
-
-
-def wants_blocks() -> bool:
-    """Whether this is within ``loops_in_blocks``."""
-    return _blocks.get()
 
 
 def scan_blocks(

@@ -1,0 +1,43 @@
+"""A choice holds within its context, and nowhere else."""
+
+import threading
+
+import pytest
+
+from uanet_tf.ops.fused_lstm import fused_lstms, wants_fused
+from uanet_tf.ops.time_blocks import loops_in_blocks, wants_blocks
+from uanet_tf.ops.tracing_choice import TracingChoice
+
+
+def test_only_inside():
+    choice = TracingChoice("choice")
+    assert not choice.holds()
+    with choice():
+        assert choice.holds()
+        with choice(False):
+            assert not choice.holds()
+        assert choice.holds()
+    assert not choice.holds()
+
+
+def test_not_after_an_error():
+    choice = TracingChoice("choice")
+    with pytest.raises(ValueError, match="wrong"), choice():
+        raise ValueError("wrong")
+    assert not choice.holds()
+
+
+def test_not_on_another_thread():
+    choice, seen = TracingChoice("choice"), []
+    with choice():
+        thread = threading.Thread(target=lambda: seen.append(choice.holds()))
+        thread.start()
+        thread.join()
+    assert seen == [False]
+
+
+def test_one_says_nothing_of_another():
+    with loops_in_blocks():
+        assert (wants_blocks(), wants_fused()) == (True, False)
+    with fused_lstms():
+        assert (wants_blocks(), wants_fused()) == (False, True)
