@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from tests.recurrent.transcription import loop_both_ways
 from uanet_tf.ops.cells import GRU, LSTM
+from uanet_tf.ops.fused_lstm import fused_lstms
 from uanet_tf.ops.time_blocks import loops_in_blocks
 from uanet_tf.recurrent.bidirectional import DIRECTIONS, Bidirectional
 
@@ -36,6 +37,22 @@ def test_equals_loops_over_each_sentence(cell, masked):
         for way, found in zip(DIRECTIONS, states, strict=True):
             np.testing.assert_allclose(found[:length, row], expected[way], atol=1e-5)
             np.testing.assert_array_equal(found[length:, row], 0.0)
+
+
+@cells
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_where_lstms_are_fused_the_states_are_the_same(cell, masked, rows):
+    """Masks of samples, padding and other cells are not left out there."""
+    _, weights = make(cell)
+    masks = np.random.default_rng(3).integers(0, 2, [2, rows, UNITS]).astype(np.float32)
+    tied = dict(zip(DIRECTIONS, 2.0 * masks, strict=True)) if masked else dict.fromkeys(DIRECTIONS)
+    given = tf.constant(INPUTS[:, :rows]), tf.constant(MASK[:, :rows]), tied
+    expected = weights(*given)
+    with fused_lstms():
+        found = weights(*given)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
 
 
 @cells
