@@ -84,12 +84,17 @@ def tagger(monkeypatch):
         label_scheme=None,
         calibrated=True,
         uncertainty="entropy",
+        gate=None,
+        threshold=0.0,
         asked=[],
     )
 
     def tag(model, sentences):
         model.asked.append((model.calibrated, model.uncertainty))
         for sentence, answer in zip(sentences, tagged, strict=True):
+            above = np.array(answer.uncertainty) > model.threshold
+            refined = (np.array(answer.refined) & above).tolist()
+            answer = TaggedSentence(**{**vars(answer), "refined": refined})
             if model.calibrated and model.calibration.is_fitted:
                 p = np.array(answer.confidence)
                 row = np.array(answer.refined) + 2 * (np.array(answer.labels) == "O")
@@ -128,6 +133,36 @@ def test_the_entropy_is_read_whatever_the_gate_reads(tagger):
     calibrate(tagger, tagger.sentences, "pos")
     assert tagger.asked[1] == (True, "entropy")
     assert tagger.uncertainty == "mutual_information"
+
+
+def test_refined_labels_of_a_shut_gate_are_calibrated_with_the_gate_open(tagger):
+    """At the Gamma that a twentieth of the tokens is above; the draft's as the run gives them."""
+    tagger.gate, tagger.threshold = SimpleNamespace(), 9.0
+    gold = [sentence.labels for sentence in tagger.sentences]
+    shut = answers_above(tagger, 9.0)
+    gamma = np.quantile([answer.uncertainty for answer in shut], 0.95)
+    opened = answers_above(tagger, gamma)
+    calibrate(tagger, tagger.sentences, "pos")
+    rows = tagger.calibration.map.numpy()
+    assert tagger.threshold == 9.0
+    np.testing.assert_allclose(rows[::2], fit_map(gold, shut, shut, "pos")[::2], rtol=1e-5)
+    expected = fit_map(gold, opened, opened, "pos")[1::2]
+    np.testing.assert_allclose(rows[1::2], expected, rtol=1e-3)
+    assert not np.allclose(rows[1::2], [1.0, 0.0, 0.0], atol=0.1)
+
+
+def test_an_open_gate_is_left_as_it_is(tagger):
+    tagger.gate, tagger.threshold = SimpleNamespace(), 1.0
+    calibrate(tagger, tagger.sentences, "pos")
+    assert len(tagger.asked) == 2  # without a map, and with it
+
+
+def answers_above(tagger, threshold):
+    kept, tagger.threshold = tagger.threshold, threshold
+    answers = [answer for _, answer in calibration.tag_in_context(tagger, tagger.sentences)]
+    tagger.threshold = kept
+    tagger.asked.clear()
+    return answers
 
 
 def test_the_threshold_is_found_on_sentences_that_the_map_was_not_fitted_to(tagger):

@@ -13,6 +13,7 @@ from uanet_tf.ops.entropy import entropy
 
 # Rows of the map: each of draft and refined labels, inside entities and outside.
 ROWS = 4
+REFINED = [1, 3]  # rows
 # Of a row: of the logit of the label's probability, of u, and the bias.
 COLUMNS = 3
 # Probabilities of a label, and of all others together, count as at least this.

@@ -10,7 +10,7 @@ from uanet_tf.calibration.logistic_map import fit_logistic_map
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.documents import independent_units
 from uanet_tf.errors import InputError
-from uanet_tf.inference.calibration import COLUMNS, OUTSIDE, ROWS, SMALLEST
+from uanet_tf.inference.calibration import COLUMNS, OUTSIDE, REFINED, ROWS, SMALLEST
 from uanet_tf.metrics import scoring
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.document_context import tag_in_context
@@ -21,6 +21,9 @@ from uanet_tf.training.answer_group import answer_groups
 # More of the probability, less of the uncertainty: nothing else means more confidence.
 _SIGNS = (1, -1)
 _PROBABILITY = (1.0, 0.0, 0.0)  # a row that leaves the probability as it is
+# Where the run's gate is shut, refined labels are calibrated on this share of the tokens, those of
+# the highest uncertainty.
+_PASSED = 0.05
 
 
 def calibrate(
@@ -33,6 +36,9 @@ def calibrate(
     seed: int = 1,
 ) -> dict[str, Any]:
     """Fits the map of ``tagger.calibration`` to labelled sentences, and sets it.
+
+    A run whose gate is shut gives no refined label; theirs is then fitted with the gate open, for
+    users who give another Gamma.
 
     With a target precision the map is fitted to a random half of the sentences, and the confidence
     from which answers are accepted is found on the other: the promise holds for answers to which
@@ -74,7 +80,12 @@ def calibrate(
                 "at least: the map is fitted to one half, and the threshold found on the other."
             )
     truths, answers, entropies = ([part[k] for k in order[:half]] for part in (gold, plain, totals))
-    tagger.calibration.set_map(fit_map(truths, answers, entropies, task))
+    rows = fit_map(truths, answers, entropies, task)
+    if tagger.gate is not None and not any(any(answer.refined) for answer in answers):
+        opened = _tag_with_open_gate(tagger, [sentences[k] for k in order[:half]], answers)
+        refined = fit_map(truths, opened, entropies, task)
+        rows[REFINED] = refined[REFINED]
+    tagger.calibration.set_map(rows)
     tagger.acceptance.set_target(0.0, np.zeros(len(tagger.class_names)))
     if not (tagger.calibrated and tagger.calibration.is_awaited):
         tagger.calibrated = True  # in new graphs
@@ -147,6 +158,20 @@ def _halves(unit: np.ndarray, seed: int) -> tuple[np.ndarray, int]:
     count = int(unit.max(initial=-1)) + 1
     place = np.argsort(np.random.default_rng([seed, 2]).permutation(count))[unit]
     return np.argsort(place, kind="stable"), int(np.sum(place < (count + 1) // 2))
+
+
+def _tag_with_open_gate(
+    tagger: Tagger, sentences: Sequence[Sentence], answers: Sequence[TaggedSentence]
+) -> list[TaggedSentence]:
+    """The answers where the share ``_PASSED`` of the tokens is above Gamma."""
+    gamma = tagger.threshold
+    nats = np.concatenate([answer.uncertainty for answer in answers] or [[]])
+    if len(nats):
+        tagger.threshold = float(np.quantile(nats, 1.0 - _PASSED))
+    try:
+        return _tag(tagger, sentences)
+    finally:
+        tagger.threshold = gamma
 
 
 def _tag(tagger: Tagger, sentences: Sequence[Sentence]) -> list[TaggedSentence]:
