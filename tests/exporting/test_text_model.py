@@ -13,6 +13,8 @@ from uanet_tf.exporting.graph_operations import foreign_operations
 from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.exporting.text_tokens import UNICODE, split_text
 from uanet_tf.serving.answers import character_offsets
+from uanet_tf.serving.rest_api.loaded_model import LoadedModel
+from uanet_tf.serving.rest_api.rest_error import RestError
 from uanet_tf.tagging.entity import Entity
 from uanet_tf.tagging.sentence_stream import tag
 from uanet_tf.text.tokenizer import Tokenizer
@@ -171,6 +173,16 @@ def test_the_same_as_tokens_in_a_fresh_process(with_text, exported, model):
             assert (dense[row, len(values) :] == ("" if name == "tokens" else 0)).all()
     assert_same(outputs, predict(model, pad(words)))
     assert outputs["refined"].any()
+
+
+def test_texts_are_a_list(exported):
+    """A server feeds any shape: rows of texts would be as many texts."""
+    served = LoadedModel(exported.text_path)
+    for signature in ("serving_default", "entities"):
+        for texts in ([[b"a b", b"c"], [b"d", b"e"]], b"a b"):
+            with pytest.raises(RestError, match=r"is not compatible with expected shape \[\?\]"):
+                served.predict(signature, {"text": np.array(texts, object)})
+    served.close()
 
 
 @pytest.mark.parametrize("texts", [[], ["", " "]], ids=["no text", "empty texts"])

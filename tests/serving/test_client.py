@@ -173,6 +173,23 @@ class TestRequests:
             tag([["a"] * 1500] * 3, server.url)
         assert [len(body["inputs"]["lengths"]) for _, body in server.requests] == [2, 1]
 
+    @pytest.mark.parametrize("text", ["1 " * 1500, "." * 1500, "न" * 500 + "," * 1000])
+    def test_so_do_texts_whatever_their_characters(self, address, text):
+        """The local server refuses 4,096 tokens, padding included."""
+        with Client(address, retries=ONCE) as client:
+            answers = client.tag([text.strip(), "a", *[text.strip()] * 4])
+        assert [len(answer.tokens) for answer in answers][1] == 1
+        assert len(answers) == 6
+
+    def test_a_sentence_that_is_refused_is_named(self, address):
+        said = r"sentences\[1\]: .*5,000 tokens"
+        with (
+            Client(address, retries=ONCE) as client,
+            pytest.raises(ServingError, match=said) as caught,
+        ):
+            client.tag([["a"], ["b"] * 5_000, ["c"]])
+        assert (caught.value.sentence, caught.value.status) == (1, 400)
+
     def test_names_of_models(self):
         with scripted((404, {"error": "no"})) as server:
             for sentence in (["a"], "a"):

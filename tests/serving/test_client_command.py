@@ -133,3 +133,11 @@ def test_help_and_tensorflow_stays_out(url):
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False)
     assert done.returncode == 0
     del url
+
+
+def test_a_line_that_the_server_refuses_is_named(call, tmp_path):
+    """Also behind the first request's lines."""
+    path = tmp_path / "in.txt"
+    path.write_text("Chelsea won\n" * 20 + "a " * 5_000 + "\n")
+    with pytest.raises(InputError, match=r"^line 21: .*5,000 tokens"):
+        call(f"--input={path}", "--batch_size=2", "--json")

@@ -8,12 +8,15 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import requests
 
 from tests.serving.servers import ROOT, ServerProcess, wait_for_version
+from uanet_tf.commands import serve
+from uanet_tf.errors import InputError
 from uanet_tf.exporting.warm_up import FILE as WARM_UP
 from uanet_tf.exporting.warm_up import write_warm_up
 
@@ -181,6 +184,28 @@ def test_a_model_that_cannot_be_loaded(tmp_path):
     assert code == 2
     assert "is not a SavedModel" in error.splitlines()[-1]
     assert "Traceback" not in error
+
+
+def test_a_start_that_never_looks_again_needs_a_version(tmp_path):
+    """Such as with a version's folder for the model's."""
+    once = "--file_system_poll_wait_seconds=0"
+    code, error = run(f"--model_base_path={tmp_path}", "--rest_api_port=0", once)
+    assert code == 2
+    assert f"{tmp_path}: holds no version to serve" in error.splitlines()[-1]
+
+
+def test_a_port_that_another_server_takes_while_models_load(monkeypatch):
+    """Both were bound to it; the one that listens first has it."""
+    with socket.socket() as first, socket.socket() as second:
+        first.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        second.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        first.bind(("127.0.0.1", 0))
+        second.bind(first.getsockname())
+        port = first.getsockname()[1]
+        monkeypatch.setattr(serve, "FLAGS", SimpleNamespace(host="h", rest_api_port=port))
+        serve._listen(first)
+        with pytest.raises(InputError, match=f"--host=h --rest_api_port={port}: cannot listen"):
+            serve._listen(second)
 
 
 def test_a_start_without_a_version_that_can_be_loaded(toy_folder, tmp_path):

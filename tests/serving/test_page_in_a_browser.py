@@ -117,6 +117,16 @@ def test_the_acceptance_slider_starts_where_the_run_accepts(page):
     assert begin([0.99, 0.9, 1], "[true, false, false]") == "0.99"
 
 
+def test_many_lines_and_long_ones_go_in_several_requests(page):
+    """The server takes 4,096 tokens a request, padding included."""
+    lines = ["the Chelsea Wanderers " + "won " * (600 if k == 7 else k) for k in range(90)]
+    ask(page, "\n".join(lines))
+    page.wait_for("document.querySelectorAll('#sentences .token').length > 0")
+    assert len(chips(page)) == 90
+    tokens = page.run("[...document.querySelectorAll('#sentences .token')].length")
+    assert tokens == sum(len(line.split()) for line in lines)
+
+
 def test_errors_are_one_sentence(page):
     ask(page, "a " * 5000)
     page.wait_for("!document.getElementById('message').hidden")

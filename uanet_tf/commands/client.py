@@ -85,9 +85,17 @@ def _tag(texts: Iterable[str], live: bool) -> None:
         timeout=FLAGS.timeout,
         retries=RetryPolicy(attempts=FLAGS.retries + 1),
     ) as server:
+        done = 0
         for part in _parts(texts, 1 if live else 8 * FLAGS.batch_size):
             sentences = [text.split() for text in part] if FLAGS.tokens else part
-            for tagged in server.tag(sentences, threshold=FLAGS.threshold):
+            try:
+                answers = server.tag(sentences, threshold=FLAGS.threshold)
+            except ServingError as error:
+                if error.sentence is None:
+                    raise
+                raise InputError(f"line {done + error.sentence + 1}: {error.__cause__}") from error
+            done += len(part)
+            for tagged in answers:
                 write(sys.stdout, tagged)
             if live:
                 sys.stdout.flush()

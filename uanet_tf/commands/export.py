@@ -19,7 +19,12 @@ from uanet_tf.errors import InputError
 
 FLAGS = flags.FlagValues()
 
-flags.DEFINE_string("run_dir", None, "Directory of a trained run (required).", flag_values=FLAGS)
+flags.DEFINE_string(
+    "run_dir",
+    None,
+    "Directory of a trained run, or the name of a model that comes with the package (required).",
+    flag_values=FLAGS,
+)
 flags.DEFINE_string(
     "export_dir", None, "Directory of the models' folders (required).", flag_values=FLAGS
 )

@@ -39,7 +39,8 @@ flags.DEFINE_string(
 flags.DEFINE_string(
     "export_dir",
     None,
-    "What export.py wrote to: every model in it is served, instead of the three flags above.",
+    "What export.py wrote to: every model in it is served, instead of --model_name, "
+    "--model_base_path and --model_config_file.",
     flag_values=FLAGS,
 )
 flags.DEFINE_string(
@@ -130,7 +131,7 @@ _BACKLOG = 2048
 def main() -> None:
     """Serves until SIGTERM or SIGINT, then finishes running requests and ends with code 0."""
     models = _models()
-    with contextlib.closing(_bind(FLAGS.host, FLAGS.rest_api_port)) as listener:
+    with contextlib.closing(_bind()) as listener:
         if not _serve(models, listener):
             # A load that does not end holds a thread in TensorFlow, which must not be shut down
             # under it.
@@ -156,20 +157,33 @@ def _models() -> list[ModelSettings]:
     return models
 
 
-def _bind(host: str, port: int) -> socket.socket:
+def _bind() -> socket.socket:
     """A socket at the address, closed to connections until the models are loaded."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            FLAGS.host, FLAGS.rest_api_port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
     except OSError as error:
-        raise InputError(
-            f"--host={host} --rest_api_port={port}: cannot listen there ({error.strerror})."
-        ) from None
+        raise _cannot_listen(error) from None
     return listener
+
+
+def _listen(listener: socket.socket) -> None:
+    """Opens it to connections; another process that was bound there may have done so first."""
+    try:
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        raise _cannot_listen(error) from None
+
+
+def _cannot_listen(error: OSError) -> InputError:
+    return InputError(
+        f"--host={FLAGS.host} --rest_api_port={FLAGS.rest_api_port}: cannot listen there "
+        f"({error.strerror})."
+    )
 
 
 def _serve(models: list[ModelSettings], listener: socket.socket) -> bool:
@@ -188,7 +202,7 @@ def _serve(models: list[ModelSettings], listener: socket.socket) -> bool:
     handler = Handler(manager, limits)
     with ThreadPoolExecutor(FLAGS.rest_api_num_threads, "predict") as executor:
         app = make_app(handler, executor, limits)
-        listener.listen(_BACKLOG)
+        _listen(listener)
         logging.info("Serving at %s/v1/models/%s", _url(listener), models[0].name)
         logging.info("Try it in a browser: %s/", _url(listener))
         serve(app, listener, limits)

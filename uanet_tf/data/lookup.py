@@ -62,11 +62,12 @@ def look_up(
     lengths = tf.cast(lengths, tf.int32)
     with tf.control_dependencies([check_width(tokens, most_tokens)]):
         tokens = tf.identity(tokens)
-    # A batch of only empty sentences still has one (padding) column.
-    tokens = tf.pad(tokens, [[0, 0], [0, tf.maximum(0, 1 - tf.shape(tokens)[1])]])
     width = tf.shape(tokens)[1]
     tf.debugging.assert_less_equal(lengths, width, "A length is beyond the width of tokens.")
     tf.debugging.assert_non_negative(lengths, "A length is negative.")
+    # A batch of only empty sentences still has one (padding) column.
+    tokens = tf.pad(tokens, [[0, 0], [0, tf.maximum(0, 1 - width)]])
+    width = tf.shape(tokens)[1]
     # Whatever a client or server put into the padding becomes the same token.
     tokens = tf.where(sequence_mask(lengths, width), tokens, "")
     # The padding token comes first, so that an empty batch still has a form.

@@ -4,6 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from uanet_tf.exporting.input_shapes import with_declared_shapes
 from uanet_tf.models.answers import Tensors
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graph_function import graph_function
@@ -28,6 +29,10 @@ def document_signature(model: Tagger) -> Any:
 
     @graph_function([_TOKENS, _SENTENCE_LENGTHS, _SENTENCES])
     def document(tokens: tf.Tensor, sentence_lengths: tf.Tensor, sentences: tf.Tensor) -> Tensors:
+        specs = [_TOKENS, _SENTENCE_LENGTHS, _SENTENCES]
+        tokens, sentence_lengths, sentences = with_declared_shapes(
+            specs, tokens, sentence_lengths, sentences
+        )
         with tf.control_dependencies(_checks(tokens, sentence_lengths, sentences)):
             is_sentence = sequence_mask(sentences, tf.shape(sentence_lengths)[1])  # [B, S]
         lengths = tf.where(is_sentence, sentence_lengths, 0)

@@ -13,6 +13,7 @@ import tensorflow as tf
 from uanet_tf.data.lookup import check_width, look_up
 from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.exporting import document_signature, entity_signature
+from uanet_tf.exporting.input_shapes import with_declared_shapes
 from uanet_tf.inference.decision import Decision
 from uanet_tf.models.answers import Tensors
 from uanet_tf.models.tagger import Tagger
@@ -25,6 +26,7 @@ _ID_FEATURES = {"form_word_ids", "form_char_ids", "form_index", "lengths"}
 TOKENS = tf.TensorSpec([None, None], tf.string, name="tokens")
 _THRESHOLD = tf.TensorSpec([None], tf.float32, name="threshold")
 LENGTHS = tf.TensorSpec([None], tf.int32, name="lengths")
+TEXT = tf.TensorSpec([None], tf.string, name="text")
 
 
 class Signatures:
@@ -73,10 +75,12 @@ class Signatures:
 
         @graph_function([TOKENS, LENGTHS])
         def serving_default(tokens: tf.Tensor, lengths: tf.Tensor) -> Tensors:
-            return self._answer(tokens, lengths)
+            return self._answer(*with_declared_shapes([TOKENS, LENGTHS], tokens, lengths))
 
         @graph_function([TOKENS, LENGTHS, _THRESHOLD])
         def with_threshold(tokens: tf.Tensor, lengths: tf.Tensor, threshold: tf.Tensor) -> Tensors:
+            specs = [TOKENS, LENGTHS, _THRESHOLD]
+            tokens, lengths, threshold = with_declared_shapes(specs, tokens, lengths, threshold)
             finite = tf.debugging.Assert(
                 tf.reduce_all(tf.math.is_finite(threshold) & (threshold >= 0.0)),
                 ["threshold must be a finite number of at least 0 nats. Received:", threshold],
@@ -86,6 +90,7 @@ class Signatures:
 
         @graph_function([TOKENS, LENGTHS])
         def draft(tokens: tf.Tensor, lengths: tf.Tensor) -> Tensors:
+            tokens, lengths = with_declared_shapes([TOKENS, LENGTHS], tokens, lengths)
             with tf.control_dependencies(_check_rows(tokens, lengths=lengths)):
                 inputs = {"tokens": tf.identity(tokens), "lengths": tf.identity(lengths)}
             answers = self.model.answers.draft_strings(
@@ -116,6 +121,7 @@ class Signatures:
         """
 
         def answer(text: tf.Tensor) -> Tensors:
+            (text,) = with_declared_shapes([TEXT], text)
             tokens, starts, ends = split(text)
             lengths = tf.cast(tokens.row_lengths(), tf.int32)
             padded = tokens.to_tensor("")  # [B, T]
@@ -127,7 +133,7 @@ class Signatures:
                 "lengths": lengths,
             }
 
-        @graph_function([tf.TensorSpec([None], tf.string, name="text")])
+        @graph_function([TEXT])
         def serving_default(text: tf.Tensor) -> Tensors:
             return _public(answer(text))
 
@@ -176,6 +182,8 @@ class Signatures:
 
         @graph_function([words, chars, LENGTHS])
         def ids(word_ids: tf.Tensor, char_ids: tf.Tensor, lengths: tf.Tensor) -> Tensors:
+            specs = [words, chars, LENGTHS]
+            word_ids, char_ids, lengths = with_declared_shapes(specs, word_ids, char_ids, lengths)
             shapes = tf.debugging.assert_equal(
                 tf.shape(char_ids)[:2], tf.shape(word_ids), "char_ids must be [B, T, W]."
             )

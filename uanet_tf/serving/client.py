@@ -1,7 +1,8 @@
 """A client of a server of taggers: TF Serving, or the local one."""
 
+import contextlib
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any, Protocol
 
@@ -10,14 +11,14 @@ from uanet_tf.errors import InputError
 from uanet_tf.serving.answers import character_offsets
 from uanet_tf.serving.errors import ServingError
 from uanet_tf.serving.retrying import RetryPolicy
+from uanet_tf.serving.text_pieces import count_pieces
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 URL = "http://127.0.0.1:8501"
 MODEL = "uanet"
 BATCH_SIZE = 32
-# The local server takes 4,096 tokens per request unless told otherwise.
+# The local server takes 4,096 tokens per request, padding included, unless told otherwise.
 _BATCH_TOKENS = 4_000
-_CHARACTERS_A_TOKEN = 4  # of a text; most have more
 _SIGNATURE, _THRESHOLD_SIGNATURE = "serving_default", "with_threshold"
 _LABELS = ("labels", "draft_labels", "refined_labels")
 _VALUES = ("uncertainty", "confidence", "refined")
@@ -111,13 +112,15 @@ class Client:
         raw: dict[int, dict[str, Any]] = {}
         texts = {index: each for index, each in enumerate(given) if isinstance(each, str)}
         words = {index: each for index, each in enumerate(given) if isinstance(each, list)}
-        for batch in self._batches(texts, _BATCH_TOKENS * _CHARACTERS_A_TOKEN):
-            answers = self._ask_text([texts[index] for index in batch])
-            raw.update(zip(batch, answers, strict=True))
-        for batch in self._batches(words, _BATCH_TOKENS):
+        for batch in self._batches({index: count_pieces(texts[index]) for index in texts}):
+            with _named(batch):
+                answers = self._ask_text([texts[index] for index in batch])
+                raw.update(zip(batch, answers, strict=True))
+        for batch in self._batches({index: len(words[index]) for index in words}):
             chosen = gammas and [gammas[index] for index in batch]
-            answers = self._ask_words([words[index] for index in batch], chosen)
-            raw.update(zip(batch, answers, strict=True))
+            with _named(batch):
+                answers = self._ask_words([words[index] for index in batch], chosen)
+                raw.update(zip(batch, answers, strict=True))
         scheme = self._scheme
         if scheme == "auto":
             scheme = tag_schemes.detect_scheme(answer["labels"] for answer in raw.values())
@@ -133,17 +136,16 @@ class Client:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _batches(self, sentences: Mapping[int, Sized], most: int) -> Iterator[list[int]]:
+    def _batches(self, sizes: Mapping[int, int]) -> Iterator[list[int]]:
         """Positions of sentences of like length, which need little padding.
 
         Args:
-          sentences: by position.
-          most: largest product of their number and the length of the longest.
+          sizes: tokens of each sentence, by position.
         """
-        order = sorted(sentences, key=lambda index: -len(sentences[index]))
+        order = sorted(sizes, key=lambda index: -sizes[index])
         while order:
-            longest = max(1, len(sentences[order[0]]))
-            count = min(self._batch_size, max(1, most // longest))
+            longest = max(1, sizes[order[0]])
+            count = min(self._batch_size, max(1, _BATCH_TOKENS // longest))
             yield order[:count]
             order = order[count:]
 
@@ -181,6 +183,19 @@ class Client:
                 raise ServingError(f"The answer of {model} lacks {name}: it is no tagger of ours.")
         wanted = [*names, *(name for name in _OPTIONAL if len(outputs.get(name, ())) == size)]
         return {name: outputs[name] for name in wanted}
+
+
+@contextlib.contextmanager
+def _named(batch: list[int]) -> Iterator[None]:
+    """Says which sentence it is that the server refuses, where it was alone in its request."""
+    try:
+        yield
+    except ServingError as error:
+        if len(batch) > 1 or error.retryable or error.status is None:
+            raise
+        raise ServingError(
+            f"sentences[{batch[0]}]: {error}", status=error.status, sentence=batch[0]
+        ) from error
 
 
 def tag(

@@ -23,7 +23,7 @@ class TaggedSentence:
       labels: the answer: the refined label where the gate opened, else the draft's.
       draft_labels: the labels of the draft.
       refined_labels: the labels of the refiner; where the model's ``refine_all`` is off, the
-        draft's in sentences without an uncertain token.
+        draft's for tokens up to Gamma, but for repairs of an invalid sequence.
       uncertainty: uncertainty of the draft, nats.
       confidence: probability of the label given, in [0, 1].
       refined: whether the gate opened, that is, the uncertainty exceeded the threshold.

@@ -30,7 +30,8 @@ def train(
       dev: labelled file by which the best epoch is chosen.
       test: labelled file that is scored once, if given; scores are in ``run_dir/metrics.json``.
       recipe: settings by name, see ``uanet recipes``; several are separated by commas, and a
-        later one wins; None: the paper's.
+        later one wins; None: the defaults, which differ from the paper's (recipe "uanet") in
+        ``label_input`` only.
       **settings: by name, such as ``epochs=3``; they win over the recipe. ``uanet train
         --helpfull`` explains each.
 

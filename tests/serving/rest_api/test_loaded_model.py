@@ -185,6 +185,12 @@ def test_damaged_variables(toy_folder, tmp_path, damage):
     assert "Graph execution error" not in str(error.value)
 
 
+def test_weights_that_have_not_been_copied_yet(toy_folder, tmp_path):
+    (copy(toy_folder, tmp_path) / "variables" / "variables.index").unlink()
+    with pytest.raises(InputError, match=r"variables\.index: is missing"):
+        LoadedModel(tmp_path / "1")
+
+
 PROGRAM = """
 import sys
 import numpy as np

@@ -147,6 +147,10 @@ def test_signatures_by_name_and_types(url, kind, datatype, values):
         ({"inputs": [{**TOKENS, "shape": [1, 4]}]}, "input tokens: data has 3 values"),
         ({"inputs": [{**TOKENS, "shape": [-1, 3]}]}, "shape must be a list of sizes"),
         ({"inputs": [{**TOKENS, "shape": [1] * 40}]}, "more than 32 sizes"),
+        (
+            {"inputs": [{**TOKENS, "shape": [0, *[2**31 - 1] * 3], "data": []}]},
+            "shape is too large. Received: [0, 2147483647",
+        ),
         ({"inputs": [{**TOKENS, "shape": [0, 10**30], "data": []}]}, "a size over 2,147,483,647"),
         (
             {

@@ -6,6 +6,7 @@
 
 const STEPS = [0.1, 0.3, 0.6, 1.0, 1.5]; // nats, as in the notebook
 const DRAFT_ONLY = 1e9; // a Gamma above every entropy
+const REQUEST_TOKENS = 2000; // a server takes 4,096 unless told otherwise
 const PAUSE = 250; // milliseconds without a move of the slider
 const LEAST_SURE = 10; // rows of the table where labels are no chunks
 const $ = (id) => document.getElementById(id);
@@ -83,6 +84,33 @@ function rows(outputs, sentences) {
 
 // ---------------------------------------------------------------- asking
 
+function* requests(lines) {
+  // A server limits the tokens of a request, padding included: few long lines, or many short ones.
+  let part = [], longest = 0;
+  for (const line of lines) {
+    const size = (line.match(/[\p{L}\p{N}\p{M}_]+|[^\s\p{L}\p{N}\p{M}_]/gu) || []).length;
+    if (part.length && (part.length + 1) * Math.max(longest, size) > REQUEST_TOKENS) {
+      yield part;
+      part = [];
+      longest = 0;
+    }
+    part.push(line);
+    longest = Math.max(longest, size);
+  }
+  yield part;
+}
+
+async function tagLines(lines, model, version, gate) {
+  const { sentences, outputs } = await split(lines, model, version);
+  const questions = model.text
+    ? [Promise.resolve(rows(outputs, sentences))]
+    : (gate ? [undefined, 0, DRAFT_ONLY] : [undefined]).map((gamma) => tagTokens(model.name, version, sentences, gamma));
+  const [own, refined, draft] = await Promise.all(questions);
+  return sentences.map((sentence, row) => {
+    return { ...sentence, own: own[row], refined: refined && refined[row], draft: draft && draft[row], shown: own[row] };
+  });
+}
+
 async function tag() {
   const lines = $("text").value.split("\n").filter((line) => line.trim());
   const model = models.find((each) => each.name === $("model").value);
@@ -92,19 +120,13 @@ async function tag() {
   const number = ++asked;
   $("tag").disabled = true;
   try {
-    const found = await split(lines, model, version);
-    const { sentences } = found;
     const gate = Boolean(model.signatures.with_threshold);
-    const questions = model.text
-      ? [Promise.resolve(rows(found.outputs, sentences))]
-      : (gate ? [undefined, 0, DRAFT_ONLY] : [undefined]).map((gamma) => tagTokens(model.name, version, sentences, gamma));
-    const [own, refined, draft] = await Promise.all(questions);
-    if (number !== asked) return;
-    sentences.forEach((sentence, row) => {
-      const kept = { own: own[row], refined: refined && refined[row], draft: draft && draft[row], shown: own[row] };
-      Object.assign(sentence, kept);
-    });
-    const labels = own.flatMap((row) => row.labels);
+    const sentences = [];
+    for (const part of requests(lines)) {
+      sentences.push(...(await tagLines(part, model, version, gate)));
+      if (number !== asked) return;
+    }
+    const labels = sentences.flatMap(({ own }) => own.labels);
     answer = { name: model.name, version, sentences, gate, gamma: version ? null : model.gamma, chunks: labels.every((label) => label === "O" || parse(label)) };
     say("");
     $("result").hidden = false;

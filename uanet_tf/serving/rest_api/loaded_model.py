@@ -213,7 +213,10 @@ def _restore(session: Any, meta_graph: meta_graph_pb2.MetaGraphDef, path: str) -
     variables = os.path.join(path, "variables", "variables")
     saver = meta_graph.saver_def
     try:
-        if os.path.exists(f"{variables}.index") and saver.restore_op_name:
+        if saver.restore_op_name:
+            if not os.path.exists(f"{variables}.index"):
+                # It may be being copied; without its weights a model cannot answer.
+                raise InputError(f"{variables}.index: is missing.")
             session.run(saver.restore_op_name, {**feeds, saver.filename_tensor_name: variables})
         if (init_op := _init_op(meta_graph)) is not None:
             session.run(init_op, feeds)

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from absl import logging
 
 from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api.memory import give_memory_back
 from uanet_tf.serving.rest_api.model_config import ModelSettings
 from uanet_tf.serving.rest_api.model_folder import (
     Fingerprint,
@@ -199,11 +200,13 @@ class ModelManager:
         self._close_idle()
 
     def first_error(self) -> str:
-        """Why nothing is served; "" if something is, or there is nothing that could be."""
+        """Why nothing is served; "" if something is."""
         with self._changed:
             if any(self._served.values()):
                 return ""
             errors = [state.error for states in self._states.values() for state in states.values()]
+            faults = {name: fault for name, fault in self._faults.items() if fault}
+            errors += [f"{self._settings[name].base_path}: {faults[name]}" for name in faults]
         return next(filter(None, errors), "")
 
     def _wanted(self, settings: ModelSettings) -> dict[int, str] | None:
@@ -237,6 +240,9 @@ class ModelManager:
         if (error := task.exception()) is not None:
             tries = failure.tries + 1 if failure and failure.files == files else 1
             self._note_failure(name, version, path, error, files, tries)
+            # What was read of it is held by the error.
+            del task, error
+            self._worker.submit(give_memory_back).result()
             return
         self._failed.pop((name, version), None)
         with self._changed:

@@ -118,7 +118,10 @@ def _tensor(entry: Mapping[str, Any], dtype: str) -> np.ndarray:
     values = to_array(entry["data"], dtype)
     if values.size != math.prod(shape):
         raise bad_request(f"data has {values.size:,} values, which is not shape {shown(shape)}")
-    return values.reshape(shape)
+    try:
+        return values.reshape(shape)
+    except ValueError:  # no values, and sizes whose product is beyond any array
+        raise bad_request(f"shape is too large. Received: {shown(shape)}") from None
 
 
 def write_response(

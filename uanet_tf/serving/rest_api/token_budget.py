@@ -5,7 +5,6 @@ import contextlib
 import functools
 import http
 import math
-import re
 import sys
 import threading
 import time
@@ -15,9 +14,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from uanet_tf.serving.rest_api.rest_error import RestError, bad_request
+from uanet_tf.serving.text_pieces import count_pieces
 
-# A text model joins some of these pieces to one token, and splits none.
-_PIECE = re.compile(r"\w+|[^\w\s]")
 _CHARACTERS_A_TOKEN = 64
 
 
@@ -100,7 +98,7 @@ def _pieces(text: bytes) -> int:
     characters = text.decode("utf-8", "replace")
     if not characters.isascii():
         characters = characters.translate(_marks())
-    return max(1, sum(1 for _ in _PIECE.finditer(characters)))
+    return count_pieces(characters)
 
 
 @functools.cache
