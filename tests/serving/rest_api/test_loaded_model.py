@@ -191,6 +191,16 @@ def test_weights_that_have_not_been_copied_yet(toy_folder, tmp_path):
         LoadedModel(tmp_path / "1")
 
 
+def test_a_model_of_another_writer_without_weights(tmp_path):
+    """It has an operation to restore nothing, and no file of variables."""
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.compat.v1.placeholder(tf.float32, [None])
+        tf.compat.v1.saved_model.simple_save(session, str(tmp_path / "1"), {"x": x}, {"y": x + 1.0})
+    assert not list((tmp_path / "1" / "variables").glob("*"))
+    model = LoadedModel(tmp_path / "1")
+    assert model.predict("", {"x": np.float32([1, 2])})["y"].tolist() == [2.0, 3.0]
+
+
 PROGRAM = """
 import sys
 import numpy as np
