@@ -151,6 +151,19 @@ def test_refined_labels_of_a_shut_gate_are_calibrated_with_the_gate_open(tagger)
     assert not np.allclose(rows[1::2], [1.0, 0.0, 0.0], atol=0.1)
 
 
+def test_a_shut_gate_and_a_target(tagger):
+    """All are tagged, in their order, since a refiner may read documents; half are fitted to."""
+    tagger.gate, tagger.threshold = SimpleNamespace(), 9.0
+    shut = answers_above(tagger, 9.0)
+    opened = answers_above(tagger, np.quantile([answer.uncertainty for answer in shut], 0.95))
+    calibrate(tagger, tagger.sentences, "pos", target_precision=0.75, seed=3)
+    rows = tagger.calibration.map.numpy()
+    half = np.random.default_rng([3, 2]).permutation(100)[:50]
+    gold = [tagger.sentences[k].labels for k in half]
+    expected = fit_map(gold, *[[opened[k] for k in half]] * 2, "pos")[1::2]
+    np.testing.assert_allclose(rows[1::2], expected, rtol=1e-3)
+
+
 def test_an_open_gate_is_left_as_it_is(tagger):
     tagger.gate, tagger.threshold = SimpleNamespace(), 1.0
     calibrate(tagger, tagger.sentences, "pos")

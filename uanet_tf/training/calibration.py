@@ -82,9 +82,8 @@ def calibrate(
     truths, answers, entropies = ([part[k] for k in order[:half]] for part in (gold, plain, totals))
     rows = fit_map(truths, answers, entropies, task)
     if tagger.gate is not None and not any(any(answer.refined) for answer in answers):
-        opened = _tag_with_open_gate(tagger, [sentences[k] for k in order[:half]], answers)
-        refined = fit_map(truths, opened, entropies, task)
-        rows[REFINED] = refined[REFINED]
+        opened = _tag_with_open_gate(tagger, sentences, plain)
+        rows[REFINED] = fit_map(truths, [opened[k] for k in order[:half]], entropies, task)[REFINED]
     tagger.calibration.set_map(rows)
     tagger.acceptance.set_target(0.0, np.zeros(len(tagger.class_names)))
     if not (tagger.calibrated and tagger.calibration.is_awaited):
@@ -163,7 +162,7 @@ def _halves(unit: np.ndarray, seed: int) -> tuple[np.ndarray, int]:
 def _tag_with_open_gate(
     tagger: Tagger, sentences: Sequence[Sentence], answers: Sequence[TaggedSentence]
 ) -> list[TaggedSentence]:
-    """The answers where the share ``_PASSED`` of the tokens is above Gamma."""
+    """Answers for the same sentences, with the share ``_PASSED`` of the tokens above Gamma."""
     gamma = tagger.threshold
     nats = np.concatenate([answer.uncertainty for answer in answers] or [[]])
     if len(nats):

@@ -192,7 +192,7 @@ def test_weights_that_have_not_been_copied_yet(toy_folder, tmp_path):
 
 
 def test_a_model_of_another_writer_without_weights(tmp_path):
-    """It has an operation to restore nothing, and no file of variables."""
+    """It has no file of variables, and misses none."""
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         x = tf.compat.v1.placeholder(tf.float32, [None])
         tf.compat.v1.saved_model.simple_save(session, str(tmp_path / "1"), {"x": x}, {"y": x + 1.0})

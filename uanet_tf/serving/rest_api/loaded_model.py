@@ -29,7 +29,6 @@ from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE
 _SERVE_TAG = "serve"
 _INIT_OP = "__saved_model_init_op"
 _METHODS = {f"tensorflow/serving/{name}" for name in ("predict", "classify", "regress")}
-_VARIABLES = ("VarHandleOp", "VariableV2", "Variable")
 _UNKNOWN_OP = "Op type not registered"
 # protobuf 5 gave it another name.
 _WITH_DEFAULTS = (
@@ -214,11 +213,11 @@ def _restore(session: Any, meta_graph: meta_graph_pb2.MetaGraphDef, path: str) -
     variables = os.path.join(path, "variables", "variables")
     saver = meta_graph.saver_def
     try:
-        if os.path.exists(f"{variables}.index") and saver.restore_op_name:
+        if saver.restore_op_name:  # there is none where there are no variables
+            if not os.path.exists(f"{variables}.index"):
+                # It may be being copied; without its weights a model cannot answer.
+                raise InputError(f"{variables}.index: is missing.")
             session.run(saver.restore_op_name, {**feeds, saver.filename_tensor_name: variables})
-        elif any(node.op in _VARIABLES for node in meta_graph.graph_def.node):
-            # It may be being copied; without its weights a model cannot answer.
-            raise InputError(f"{variables}.index: is missing.")
         if (init_op := _init_op(meta_graph)) is not None:
             session.run(init_op, feeds)
     except (tf.errors.OpError, ValueError) as error:
