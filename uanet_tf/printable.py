@@ -1,9 +1,11 @@
-"""Untrusted text on a terminal: control characters are shown and not obeyed."""
+"""Untrusted text on a terminal or page: control characters are shown and not obeyed."""
 
 import unicodedata
 
 # Marks that change the direction of writing, which can make a text look like another one.
 _TURNING = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# Of them, those that have no end, and so turn nothing but themselves.
+LETTER_MARKS = "\u200e\u200f\u061c"
 _ACTING = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of pairs, line and paragraph ends
 
 

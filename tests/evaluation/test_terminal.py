@@ -95,7 +95,8 @@ def test_shorten():
     assert shorten("東東東", 6) == "東東東"
     family = "👩\u200d👩\u200d👧"
     assert shorten(3 * family, 5) == 2 * family + "…"  # no emoji is cut in two
-    assert shorten("\x1b[31mred\n", 32) == "\ufffd[31mred\ufffd"
+    assert shorten("\x1b[31mred\n", 32) == "\\x1b[31mred\\n"
+    assert shorten("\u202eevil", 32) == "\\u202eevil"
 
 
 def test_threshold_zero_and_huge():

@@ -89,9 +89,8 @@ def test_the_acceptance_slider_and_the_keyboard(page):
     right = "new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true})"
     page.run(f"document.activeElement.dispatchEvent({right})")
     assert page.run("document.activeElement.textContent") == "won"
-    assert page.run("document.getElementById('detail').textContent").startswith(
-        "won: O, confidence"
-    )
+    detail = page.run("document.getElementById('detail').textContent")
+    assert detail.startswith("\u2068won\u2069: O, confidence")
 
 
 def test_the_acceptance_slider_starts_where_the_run_accepts(page):
@@ -125,6 +124,40 @@ def test_many_lines_and_long_ones_go_in_several_requests(page):
     assert len(chips(page)) == 90
     tokens = page.run("[...document.querySelectorAll('#sentences .token')].length")
     assert tokens == sum(len(line.split()) for line in lines)
+
+
+def test_marks_that_turn_a_line_are_shown_and_not_obeyed(page):
+    ask(page, "the \u202eChelsea won")
+    page.wait_for("document.querySelectorAll('#sentences .token').length > 0")
+    assert "\\u202eChelsea" in page.run("document.getElementById('sentences').textContent")
+    assert "\u202e" not in page.run("document.getElementById('result').textContent")
+
+
+def test_an_answer_does_not_stand_below_another_model(page):
+    hidden = "document.getElementById('result').hidden"
+    for chosen in ("model", "version"):
+        ask(page, "the Chelsea Wanderers")
+        page.wait_for(f"!{hidden}")
+        page.run(f"document.getElementById('{chosen}').dispatchEvent(new Event('change'))")
+        assert page.run(hidden)
+
+
+def test_what_is_served_is_asked_for_again(page):
+    """A new version may have another Gamma; an old one may be gone."""
+    ask(page, "the Chelsea Wanderers")
+    page.wait_for("document.querySelectorAll('#sentences .token').length > 0")
+    page.run("models.find(({ name }) => name === 'uanet').gamma = 0.6")  # as it was once
+    ask(page, "the Chelsea Wanderers")
+    assert page.run("document.getElementById('gamma-value').textContent") == "0.35 nats, its own"
+    gone = "document.getElementById('version')"
+    page.run(f"{gone}.append(new Option('7', '7')); {gone}.value = '7'")
+    ask(page, "the Chelsea Wanderers")
+    said = page.run("document.getElementById('message').textContent")
+    assert said == "uanet, version 7, is no longer served."
+    assert page.run("document.getElementById('result').hidden")
+    assert page.run(f"{gone}.value") == ""  # the latest
+    ask(page, "the Chelsea Wanderers")
+    assert not page.run("document.getElementById('result').hidden")
 
 
 def test_errors_are_one_sentence(page):

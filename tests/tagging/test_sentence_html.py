@@ -64,7 +64,7 @@ def test_everything_is_escaped():
 
 def test_labels_of_single_tokens_stand_behind_them():
     sentence = make_sentence(labels=["SYM", "NNP", "NNP"], scheme=None)
-    assert re.search(r">NNP</span>", sentence._repr_html_())
+    assert re.search(r">NNP</bdi></span>", sentence._repr_html_())
 
 
 def test_lists_have_a_legend_and_an_end():
@@ -115,12 +115,12 @@ def test_each_step_is_darker_than_the_one_before(page, ink):
 
 def test_what_is_not_accepted_is_marked():
     refused = make_sentence(accepted=[False, True, False])
-    assert ">LOC? 50 %</span>" in refused._repr_html_()
+    assert ">LOC</bdi>? 50 %</span>" in refused._repr_html_()
     assert "2px dotted" in refused._repr_html_()
     accepted = make_sentence(accepted=[False, True, True])
     for sentence in (accepted, make_sentence()):
-        assert ">LOC 50 %</span>" in sentence._repr_html_()
+        assert ">LOC</bdi> 50 %</span>" in sentence._repr_html_()
     assert "not accepted" in TaggedSentences([accepted])._repr_html_()
     assert "not accepted" not in TaggedSentences([make_sentence()])._repr_html_()
     tokens = make_sentence(scheme=None, accepted=[True, False, True])._repr_html_()
-    assert (tokens.count("?</span>"), ">B-LOC?</span>" in tokens) == (1, True)
+    assert (tokens.count("?</span>"), ">B-LOC</bdi>?</span>" in tokens) == (1, True)

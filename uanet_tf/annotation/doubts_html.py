@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from uanet_tf.annotation.label_errors import LabelDoubt
 from uanet_tf.data.tag_schemes import Span, decode_spans
-from uanet_tf.tagging.sentence_html import legend_html, marked_html, sentence_html
+from uanet_tf.tagging.sentence_html import legend_html, marked_html, sentence_html, text_html
 
 MOST = 500  # places on a page
 _AROUND = 25  # tokens shown on either side of a place
@@ -74,7 +74,7 @@ def _item(rank: int, doubt: LabelDoubt) -> str:
 
 
 def _given(doubt: LabelDoubt, start: int, end: int) -> str:
-    tokens = [html.escape(token) for token in doubt.sentence.tokens[start:end]]
+    tokens = [text_html(token) for token in doubt.sentence.tokens[start:end]]
     first, last = doubt.start - start, doubt.end - start
     tokens[first:last] = [f"<mark>{token}</mark>" for token in tokens[first:last]]
     scheme = doubt.answer.scheme

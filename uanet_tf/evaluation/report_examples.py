@@ -1,13 +1,12 @@
 """Answers worth looking at, in context: the surest wrong ones, the most doubtful right ones."""
 
 import dataclasses
-import html
 from collections.abc import Sequence
 
 from uanet_tf.data import tag_schemes
 from uanet_tf.data.tag_schemes import Span
 from uanet_tf.metrics import scoring
-from uanet_tf.tagging.sentence_html import sentence_html
+from uanet_tf.tagging.sentence_html import sentence_html, text_html
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _CONTEXT = 15  # tokens on each side
@@ -75,13 +74,13 @@ def example_html(example: Example, tagged: Sequence[TaggedSentence]) -> str:
     sentence, span = tagged[example.sentence], example.span
     given = _told(span, sentence.tokens)
     said = (
-        f"Sentence {example.sentence + 1:,}: {given}, confidence {example.confidence:.2f}, "
-        f"{example.uncertainty:.2f} nats"
+        f"Sentence {example.sentence + 1:,}: <bdi>{text_html(given)}</bdi>, "
+        f"confidence {example.confidence:.2f}, {example.uncertainty:.2f} nats"
     )
     if not example.right:
-        said += f". The file has: {example.gold}"
+        said += f". The file has: <bdi>{text_html(example.gold)}</bdi>"
     shown = sentence_html(_around(sentence, span))
-    return f'<li><div class="said">{html.escape(said)}</div>{shown}</li>'
+    return f'<li><div class="said">{said}</div>{shown}</li>'
 
 
 def _answers(sentence: TaggedSentence) -> list[tuple[Span, float, float]]:

@@ -3,7 +3,6 @@
 import functools
 import math
 import os
-import unicodedata
 from collections.abc import Mapping
 from typing import TextIO
 
@@ -18,7 +17,6 @@ _RAMP = (178, 172, 208, 202, 196, 160)  # xterm colours, gold to red, legible on
 _BAR_CELLS = 8
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _MAX_TOKEN_COLUMNS = 32
-_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 def wants_color(stream: TextIO, environ: Mapping[str, str] | None = None) -> bool:
@@ -46,7 +44,7 @@ def display_width(text: str) -> int:
     if text.isascii():
         return len(text)
     width = wcwidth.wcswidth(text)
-    # Control characters have no width; ``shorten`` takes them out of what is shown.
+    # Control characters have no width; ``shorten`` writes them out in what is shown.
     return width if width >= 0 else sum(max(wcwidth.wcwidth(c), 0) for c in text)
 
 
@@ -56,8 +54,8 @@ def pad(text: str, width: int) -> str:
 
 
 def shorten(text: str, width: int) -> str:
-    """``text`` cut to ``width`` columns, without control characters (they would act)."""
-    text = "".join(_REPLACEMENT if unicodedata.category(c) == "Cc" else c for c in text)
+    """``text`` cut to ``width`` columns; what a terminal would obey is shown, see `printable`."""
+    text = printable(text)
     if display_width(text) <= width:
         return text
     kept = ""

@@ -5,6 +5,9 @@ who see no red or green can tell them apart; text on them has a contrast of at l
 and dark pages (faint steps keep the page's own text colour, strong ones set their own). Important
 facts are also shown without colour: refined tokens have a frame and their uncertainty as a
 number.
+
+Lines run as their text does, from right to left too. Numbers and entities keep their own order
+within them.
 """
 
 import html
@@ -12,6 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from uanet_tf.printable import LETTER_MARKS, printable
 from uanet_tf.tagging.entity import is_refused
 
 # (least uncertainty in nats, style of a token).
@@ -26,14 +30,15 @@ _PAGE = "font-family:system-ui,sans-serif;line-height:2.2;margin:0.2em 0;text-al
 _LEGEND = "font-family:system-ui,sans-serif;font-size:0.85em;line-height:2;margin:0.3em 0"
 _TOKEN = "border-radius:0.25em;padding:0.1em 0.22em;box-decoration-break:clone"
 _REFINED = "box-shadow:inset 0 0 0 1.5px currentColor"
-_SMALL = "font-size:0.7em;margin-left:0.3em;white-space:nowrap"
+_SMALL = "font-size:0.7em;margin:0 0.2em;white-space:nowrap"
 _CHIP = (
     "font-size:0.7em;font-weight:600;letter-spacing:0.04em;border:1px solid currentColor;"
-    "border-radius:0.4em;padding:0 0.35em;margin-left:0.35em;vertical-align:0.1em;"
+    "border-radius:0.4em;padding:0 0.35em;margin:0 0.3em;vertical-align:0.1em;"
     "white-space:nowrap"
 )
-_ENTITY = "border-bottom:2px solid currentColor;padding-bottom:0.22em"
-_REFUSED = "border-bottom:2px dotted currentColor;padding-bottom:0.22em"
+_MARKED = "padding-bottom:0.22em;unicode-bidi:isolate"
+_ENTITY = f"border-bottom:2px solid currentColor;{_MARKED}"
+_REFUSED = f"border-bottom:2px dotted currentColor;{_MARKED}"
 
 
 def sentence_html(sentence: Any) -> str:
@@ -46,7 +51,12 @@ def sentence_html(sentence: Any) -> str:
         return marked_html(tokens, sentence.spans, refused, told)
     marks = ["?" if is_refused(sentence, at, at + 1) else "" for at in range(len(sentence))]
     rows = zip(tokens, sentence.labels, marks, strict=True)
-    return _line([token + _chip(label + mark) for token, label, mark in rows])
+    return _line([token + _chip(label, mark) for token, label, mark in rows])
+
+
+def text_html(text: str) -> str:
+    """Text of a file as HTML; what would turn the rest of the line is shown and not obeyed."""
+    return html.escape(printable(text, keep=LETTER_MARKS))
 
 
 def marked_html(
@@ -69,8 +79,8 @@ def marked_html(
         pieces += tokens[position : span.start]
         inside = " ".join(tokens[span.start : span.end])
         style, mark = (_REFUSED, "?") if span.start in refused else (_ENTITY, "")
-        said = f"{span.type}{mark} {told.get(span.start, '')}".strip()
-        pieces.append(f'<span style="{style}">{inside}{_chip(said)}</span>')
+        chip = _chip(span.type, f"{mark} {told.get(span.start, '')}".rstrip())
+        pieces.append(f'<span style="{style}">{inside}{chip}</span>')
         position = span.end
     return _line([*pieces, *tokens[position:]])
 
@@ -95,10 +105,12 @@ def legend_html(*, accepts: bool = False) -> str:
         pieces.append(f'<span style="{_TOKEN};{style}">&ge; {least:g}</span>')
     pieces += [
         f'<span style="{_TOKEN};{_REFINED};margin-left:1em">token{_small("0.72")}</span> refined',
-        f'<span style="{_ENTITY};margin-left:1em">entity{_chip("TYPE 90 %")}</span>',
+        f'<span style="{_ENTITY};margin-left:1em">entity{_chip("TYPE", " 90 %")}</span>',
     ]
     if accepts:
-        pieces.append(f'<span style="{_REFUSED}">entity{_chip("TYPE? 60 %")}</span> not accepted')
+        pieces.append(
+            f'<span style="{_REFUSED}">entity{_chip("TYPE", "? 60 %")}</span> not accepted'
+        )
     return f'<div style="{_LEGEND}">{" ".join(pieces)}</div>'
 
 
@@ -109,16 +121,22 @@ def _token(sentence: Any, index: int) -> str:
         f"{label} | draft {draft} | {nats:.2f} nats | confidence {sentence.confidence[index]:.2f}"
     )
     styles = [_TOKEN, *[style for least, style in STEPS if nats >= least][-1:]]
-    text = html.escape(sentence.tokens[index])
+    text = text_html(sentence.tokens[index])
     if sentence.refined[index]:
         styles.append(_REFINED)
-        text += _small(f"{nats:.2f}" if draft == label else f"{nats:.2f}, draft {draft}")
+        text += _small(f"{nats:.2f}", "" if draft == label else draft)
     return f'<span style="{";".join(styles)}" title="{html.escape(about)}">{text}</span>'
 
 
-def _small(text: str) -> str:
-    return f'<span style="{_SMALL}">{html.escape(text)}</span>'
+def _small(nats: str, draft: str = "") -> str:
+    said = f", draft {_name(draft)}" if draft else ""
+    return f'<span dir="ltr" style="{_SMALL}">{nats}{said}</span>'
 
 
-def _chip(text: str) -> str:
-    return f'<span style="{_CHIP}">{html.escape(text)}</span>'
+def _chip(name: str, said: str) -> str:
+    return f'<span dir="ltr" style="{_CHIP}">{_name(name)}{said}</span>'
+
+
+def _name(text: str) -> str:
+    """A type or label, which may be of any script."""
+    return f"<bdi>{text_html(text)}</bdi>"

@@ -9,6 +9,7 @@ const DRAFT_ONLY = 1e9; // a Gamma above every entropy
 const REQUEST_TOKENS = 2000; // a server takes 4,096 unless told otherwise
 const PAUSE = 250; // milliseconds without a move of the slider
 const LEAST_SURE = 10; // rows of the table where labels are no chunks
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/g; // would turn the rest of the line, numbers too
 const $ = (id) => document.getElementById(id);
 
 let models = [];
@@ -113,13 +114,17 @@ async function tagLines(lines, model, version, gate) {
 
 async function tag() {
   const lines = $("text").value.split("\n").filter((line) => line.trim());
-  const model = models.find((each) => each.name === $("model").value);
-  if (!model) return;
+  const [name, version] = [$("model").value, $("version").value];
+  if (!name) return;
   if (!lines.length) return say("Write a sentence first.");
-  const version = $("version").value;
   const number = ++asked;
   $("tag").disabled = true;
   try {
+    await fetchModels(); // another version may be served by now
+    const model = models.find((each) => each.name === name);
+    if (!model || (version && !available(model).includes(Number(version)))) {
+      throw new Error(`${name}${version && `, version ${version},`} is no longer served.`);
+    }
     const gate = Boolean(model.signatures.with_threshold);
     const sentences = [];
     for (const part of requests(lines)) {
@@ -132,6 +137,7 @@ async function tag() {
     $("result").hidden = false;
     useOwnGamma();
   } catch (error) {
+    $("result").hidden = true; // of another text, or of what is no longer there
     if (number === asked) say(error.message);
   } finally {
     $("tag").disabled = false;
@@ -243,6 +249,8 @@ function element(name, className, text) {
   return made;
 }
 
+const written = (text) => text.replace(TURNING, (mark) => `\\u${mark.charCodeAt(0).toString(16)}`);
+
 const percent = (value) => `${(100 * value).toFixed(0)} %`;
 
 function show() {
@@ -266,7 +274,7 @@ function paragraph(sentence, row, spans, least) {
   let place = made, until = -1;
   sentence.tokens.forEach((text, index) => {
     if (index === until) place = made;
-    place.append(sentence.gaps[index]);
+    place.append(written(sentence.gaps[index]));
     const span = starts.get(index);
     if (span) {
       place = element("span", answer.chunks ? "entity" : "");
@@ -285,19 +293,22 @@ function paragraph(sentence, row, spans, least) {
 
 function chip(span, least) {
   const doubt = span.confidence < least ? "?" : "";
-  return element("span", "chip", answer.chunks ? `${span.type}${doubt} ${percent(span.confidence)}` : `${span.type}${doubt}`);
+  const made = element("span", "chip");
+  made.dir = "ltr"; // numbers keep their order in lines that run from right to left
+  made.append(element("bdi", "", written(span.type)), answer.chunks ? `${doubt} ${percent(span.confidence)}` : doubt);
+  return made;
 }
 
 function token({ shown }, row, index, text) {
   const nats = shown.uncertainty[index];
   const step = STEPS.filter((from) => nats >= from).length;
-  const made = element("span", `token u${step}${shown.refined[index] ? " refined" : ""}`, text);
+  const made = element("span", `token u${step}${shown.refined[index] ? " refined" : ""}`, written(text));
   made.dataset.place = `${row} ${index}`;
   made.tabIndex = -1;
   made.setAttribute("role", "button");
   const draft = shown.draft_labels[index], label = shown.labels[index];
   const change = shown.refined[index] ? (draft === label ? "; refined, the same as the draft" : `; refined, the draft said ${draft}`) : "";
-  const about = `${text}: ${label}, confidence ${percent(shown.confidence[index])}, uncertainty ${nats.toFixed(2)} nats${change}`;
+  const about = `\u2068${written(text)}\u2069: ${label}, confidence ${percent(shown.confidence[index])}, uncertainty ${nats.toFixed(2)} nats${change}`;
   made.title = about;
   made.setAttribute("aria-label", about);
   return made;
@@ -328,7 +339,7 @@ function table(spans, least) {
     const text = tokens.slice(span.start, span.end).map((word, index) => (index ? gaps[span.start + index] : "") + word).join("");
     const promised = span.promised === undefined ? "" : span.promised ? " (the run: yes)" : " (the run: no)";
     const accepted = (span.confidence >= least ? "yes" : "no") + promised;
-    const cells = [text, span.type, percent(span.confidence), span.uncertainty.toFixed(2), accepted];
+    const cells = [written(text), written(span.type), percent(span.confidence), span.uncertainty.toFixed(2), accepted];
     const made = element("tr");
     made.append(...cells.map((cell) => element("td", "", cell)));
     return made;
@@ -359,12 +370,16 @@ function say(message) {
 const available = (model) => model.versions.filter(({ state }) => state === "AVAILABLE").map(({ version }) => version);
 
 async function loadModels() {
-  let found;
   try {
-    found = (await ask("models.json")).models;
+    await fetchModels();
+    sayIfNotReady();
   } catch (error) {
-    return say(error.message);
+    say(error.message);
   }
+}
+
+async function fetchModels() {
+  const found = (await ask("models.json")).models;
   models = found.map((model) => ({ ...model, text: String((model.signatures.serving_default || [])) === "text" }));
   const names = new Set(models.map(({ name }) => name));
   const offered = models.filter((model) => {
@@ -374,19 +389,38 @@ async function loadModels() {
   });
   const chosen = $("model").value;
   $("model").replaceChildren(...offered.map(({ name }) => element("option", "", name)));
-  if (offered.some(({ name }) => name === chosen)) $("model").value = chosen;
-  chooseModel();
-  if (!offered.length) say("This server has no tagger: no model takes tokens or text.");
+  const kept = offered.some(({ name }) => name === chosen);
+  if (kept) $("model").value = chosen;
+  offerVersions(kept ? $("version").value : "");
+}
+
+function offerVersions(chosen) {
+  const model = models.find(({ name }) => name === $("model").value);
+  const versions = model ? available(model).map(String) : [];
+  const latest = element("option", "", "latest");
+  latest.value = "";
+  $("version").replaceChildren(latest, ...versions.map((version) => element("option", "", version)));
+  if (versions.includes(chosen)) $("version").value = chosen;
 }
 
 function chooseModel() {
-  const model = models.find(({ name }) => name === $("model").value);
-  if (!model) return;
   acceptMoved = false;
   $("accept").value = $("accept").defaultValue;
-  const latest = element("option", "", "latest");
-  latest.value = "";
-  $("version").replaceChildren(latest, ...available(model).map((version) => element("option", "", String(version))));
+  offerVersions("");
+  forget();
+  sayIfNotReady();
+}
+
+function forget() {
+  // An answer never stands below the name of another model or version.
+  asked++;
+  clearTimeout(timer);
+  $("result").hidden = true;
+}
+
+function sayIfNotReady() {
+  const model = models.find(({ name }) => name === $("model").value);
+  if (!model) return say("This server has no tagger: no model takes tokens or text.");
   const ready = available(model).length > 0;
   $("tag").disabled = !ready;
   if (ready) return say("");
@@ -419,6 +453,7 @@ $("text").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); tag(); }
 });
 $("model").addEventListener("change", chooseModel);
+$("version").addEventListener("change", forget);
 $("gamma").addEventListener("input", moveGamma);
 $("own-gamma").addEventListener("click", useOwnGamma);
 $("accept").addEventListener("input", () => { acceptMoved = true; show(); });
