@@ -123,8 +123,24 @@ def test_a_target_out_of_reach_is_refused_and_the_best_is_named():
     for answer in refused:
         assert (answer.threshold, answer.accepted, answer.precision) == (NEVER, 0.0, None)
     assert 0.7 < np.mean([answer.best for answer in refused]) < 0.97
-    # What is named can be had: accepting from the first threshold tested gives it.
     assert all(answer.best < 0.97 for answer in refused)
+
+
+@pytest.mark.parametrize("calibrated", [False, True])
+def test_what_is_named_can_be_had_and_nothing_higher(calibrated):
+    """Whatever was asked for."""
+    confidence, right = Population(40, 10).draw(np.random.default_rng(7), 600)
+    group = np.arange(600) // 3
+    promised = [
+        target / 100
+        for target in range(1, 100)
+        if accept_from(confidence, right, group, target=target / 100, calibrated=calibrated).reached
+    ]
+    assert 0.5 < promised[-1] < 0.95
+    for target in (promised[-1] + 0.01, 0.95, 0.99, 0.999):
+        found = accept_from(confidence, right, group, target=target, calibrated=calibrated)
+        assert not found.reached
+        assert found.best == promised[-1]
 
 
 def test_by_hand():
@@ -147,7 +163,7 @@ def test_few_answers_can_show_little():
     ones = np.ones(10)
     found = accept_from(ones, ones.astype(bool), target=0.95)
     assert not found.reached
-    assert found.best == pytest.approx(0.1**0.1)
+    assert found.best == 0.79  # 0.79^10 < 0.1 < 0.8^10
     assert accept_from(ones, ones.astype(bool), target=0.7).threshold == 0.0
     none = accept_from(np.zeros(0), np.zeros(0, bool), target=0.9)
     assert (none.reached, none.best, none.answers) == (False, 0.0, 0)

@@ -14,7 +14,7 @@ FOUND = {
         "by_type": True,
         "all": {},
         "types": {
-            "LOC": {"reached": False, "answers": 7, "best": 0.625, "target": 0.95},
+            "LOC": {"reached": False, "answers": 7, "best": 0.62, "target": 0.95},
             "PER": {
                 "reached": True,
                 "answers": 1000,
@@ -48,9 +48,9 @@ def test_what_it_prints(run_dir, data, call, capsys, monkeypatch):
     assert asked == [(str(run_dir), 2, {"target_precision": 0.95, "target_by_type": True})]
     out, err = capsys.readouterr()
     lines = out.splitlines()
-    assert lines[0].startswith("tokens: ECE 12.35 % -> 1.00 % (5 of ")
+    assert lines[0].startswith("tokens: ECE 12.35 % uncalibrated, 1.00 % now (5 of ")
     assert '"LOC": cannot be promised from 7 answers' in lines[1]
-    assert lines[1].endswith("0.625")
+    assert lines[1].endswith("; the highest that can: 0.62")
     assert '"PER": from confidence 0.875 on, 50.0 % of 1,000 answers, 96.2 %' in lines[2]
     assert err == f"{data}: labels unknown to the model, counted as errors: B-X (1)\n"
 

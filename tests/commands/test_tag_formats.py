@@ -115,3 +115,25 @@ def test_json_of_text(tag_text):
 )
 def test_tokenize(text, tokens):
     assert tokenize(text) == tokens
+
+
+def test_a_text_with_a_token_that_is_too_long_gets_an_error_and_the_others_an_answer(
+    tmp_path, run_dir, model, call, capsys
+):
+    texts = ["p0 met X2 .", f"see {'a' * 1_200}", "p1"]
+    path, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    path.write_text("".join(json.dumps({"id": k, "text": t}) + "\n" for k, t in enumerate(texts)))
+    assert call(tag, f"--run_dir={run_dir}", f"--input={path}", f"--output={output}") == 1
+    answers = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [answer.get("labels") for answer in answers] == [
+        ["B-PER", "O", "B-LOC", "O"],
+        None,
+        ["B-PER"],
+    ]
+    said = f"a token of 1,200 characters ({'a' * 30!r}...); the limit is 1,000."
+    assert (answers[1]["id"], answers[1]["line"], answers[1]["error"]) == (1, 2, said)
+    assert f"{path}:2: {said}" in capsys.readouterr().err
+    path = tmp_path / "in.txt"  # no place for an error
+    path.write_text("\n".join(texts))
+    assert call(tag, f"--run_dir={run_dir}", f"--input={path}", f"--output={output}.conll") == 2
+    assert f"{path}:2: {said}" in capsys.readouterr().err

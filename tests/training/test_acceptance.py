@@ -77,7 +77,7 @@ def test_a_threshold_for_each_type(said):
     expected = [NEVER, threshold, threshold, threshold, NEVER, NEVER]
     np.testing.assert_allclose(model.acceptance.thresholds, expected, rtol=1e-6)
     assert "precision 0.8, LOC: cannot be promised with a probability of 0.9" in said[0]
-    assert f"{report['types']['LOC']['best']:.3f}" in said[0]
+    assert f"{report['types']['LOC']['best']:.2f}" in said[0]
 
 
 def test_where_labels_are_no_chunks_o_is_a_label_too(said):

@@ -14,7 +14,7 @@ from uanet_tf.inference.calibration import Calibration
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 from uanet_tf.training import calibration
 from uanet_tf.training.answer_group import answer_groups
-from uanet_tf.training.calibration import _halves, calibrate, fit_map
+from uanet_tf.training.calibration import _halves, calibrate, fit_map, fit_rows
 
 TRUTH = np.array([[0.5, -0.5, 0.0], [0.3, -1.0, 0.5], [0.8, -0.2, 1.0], [1.0, 0.0, 0.0]])
 TOKENS = 40
@@ -124,7 +124,9 @@ def test_the_error_falls(tagger):
 def test_again_it_is_fitted_to_the_uncalibrated_answers(tagger):
     first = calibrate(tagger, tagger.sentences, "pos")
     rows = tagger.calibration.map.numpy()
-    assert calibrate(tagger, tagger.sentences, "pos") == first
+    again = calibrate(tagger, tagger.sentences, "pos")
+    assert again["tokens"].pop("ece_until_now") == first["tokens"]["ece_after"]
+    assert again == first
     np.testing.assert_array_equal(tagger.calibration.map.numpy(), rows)
 
 
@@ -149,6 +151,48 @@ def test_refined_labels_of_a_shut_gate_are_calibrated_with_the_gate_open(tagger)
     expected = fit_map(gold, opened, opened, "pos")[1::2]
     np.testing.assert_allclose(rows[1::2], expected, rtol=1e-3)
     assert not np.allclose(rows[1::2], [1.0, 0.0, 0.0], atol=0.1)
+
+
+def test_a_gate_that_lets_a_few_labels_through_is_as_one_that_is_shut(tagger):
+    tagger.gate = SimpleNamespace()
+    shut = answers_above(tagger, 9.0)
+    nats = np.sort(np.concatenate([answer.uncertainty for answer in shut]))
+    tagger.threshold = float(nats[-40])  # about ten labels in each row of refined ones
+    gold = [sentence.labels for sentence in tagger.sentences]
+    opened = answers_above(tagger, np.quantile(nats, 0.95))
+    calibrate(tagger, tagger.sentences, "pos")
+    assert tagger.threshold == float(nats[-40])
+    expected = fit_map(gold, opened, opened, "pos")[1::2]
+    np.testing.assert_allclose(tagger.calibration.map.numpy()[1::2], expected, rtol=1e-3)
+
+
+def test_a_small_file_whose_gate_is_open_is_tagged_no_more_often(tagger, monkeypatch):
+    monkeypatch.setattr(calibration, "_FEWEST", 10**6)
+    tagger.gate, tagger.threshold = SimpleNamespace(), 0.5
+    calibrate(tagger, tagger.sentences, "pos")
+    assert len(tagger.asked) == 2
+
+
+def test_a_few_answers_of_a_narrow_range_give_no_steep_map():
+    """Penalized by the spread of all answers, not by their own."""
+    rng = np.random.default_rng(1)
+    nats = np.append(rng.random(1_000) * 2.5, 2.46 + 0.02 * rng.random(9))
+    features = np.column_stack([rng.normal(0, 2, len(nats)), nats])
+    number = np.append(np.zeros(1_000, int), np.ones(9, int))
+    right = np.append(rng.random(1_000) < 0.5, nats[-9:] < np.median(nats[-9:]))
+    weights = fit_rows(features, number, right)[1]
+    assert abs(weights[1]) < 2.0
+
+
+def test_again_the_error_until_now_is_told_too(tagger):
+    first = calibrate(tagger, tagger.sentences, "pos")["tokens"]
+    assert "ece_until_now" not in first
+    rows = tagger.calibration.map.numpy()
+    tagger.calibration.set_map(rows * [1.0, 1.0, 0.5])  # fitted to something else
+    again = calibrate(tagger, tagger.sentences, "pos")["tokens"]
+    assert again["ece_before"] == first["ece_before"]
+    assert again["ece_after"] == first["ece_after"]
+    assert again["ece_until_now"] > first["ece_after"]
 
 
 def test_a_shut_gate_and_a_target(tagger):

@@ -1,14 +1,13 @@
-"""Exact tails of the binomial distribution, and the bound of a share that follows from them.
+"""Exact tails of the binomial distribution.
 
-Both take fractions for the numbers of trials and successes too: dependent trials tell as much as a
-smaller number of independent ones. Then the tail is the beta distribution's, which it equals for
-whole numbers (Korn and Graubard, 1998, "Confidence Intervals for Proportions with Small Expected
-Number of Positive Counts Estimated from Survey Data").
+Numbers of trials and successes may be fractions too: dependent trials tell as much as a smaller
+number of independent ones. Then the tail is the beta distribution's, which it equals for whole
+numbers (Korn and Graubard, 1998, "Confidence Intervals for Proportions with Small Expected Number
+of Positive Counts Estimated from Survey Data").
 """
 
 import math
 
-_BISECTIONS = 60  # more than a float64 between 0 and 1 can tell apart
 _MOST_TERMS = 100_000  # of the continued fraction; it needs about the square root of the trials
 _PRECISION = 1e-15
 _TINY = 1e-300
@@ -27,24 +26,6 @@ def upper_tail(successes: float, trials: float, probability: float) -> float:
     if probability in (0.0, 1.0):
         return float(probability)
     return _beta_share(successes, trials - successes + 1.0, probability)
-
-
-def lower_bound(successes: float, trials: float, error: float) -> float:
-    """A lower bound of a share, given that ``successes`` of ``trials`` were seen.
-
-    The bound is above the true share with a probability of at most ``error``, whatever the share.
-
-    Reference:
-      Clopper and Pearson, 1934; one-sided.
-    """
-    low, high = 0.0, successes / trials if trials else 0.0
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2.0
-        if upper_tail(successes, trials, middle) <= error:
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 def _beta_share(a: float, b: float, x: float) -> float:

@@ -14,6 +14,7 @@ def fit_logistic_map(
     *,
     signs: Sequence[int],
     penalty: float = 1.0,
+    scale: np.ndarray | None = None,
 ) -> np.ndarray:
     """Fits weights and a bias by penalized maximum likelihood.
 
@@ -22,8 +23,10 @@ def fit_logistic_map(
       right: [N] booleans.
       signs: for each feature 1 if more of it may only mean more confidence, -1 if only less, 0
         for either. A weight that would go the other way is left at 0.
-      penalty: half of it times the squared weights, of features scaled to unit variance, is
-        added to the summed loss: little data gives small weights.
+      penalty: half of it times the squared weights, of scaled features, is added to the summed
+        loss: little data gives small weights.
+      scale: [K], standard deviations that features are scaled by; None: their own. Answers of a
+        narrow range, with their own, would give a steep map to those outside of it.
 
     Returns:
       [K + 1]: a weight for each feature, then the bias; ``apply_logistic_map`` takes them.
@@ -31,7 +34,7 @@ def fit_logistic_map(
     features = np.asarray(features, np.float64)
     if not len(features):
         return np.zeros(features.shape[1] + 1)
-    scale = features.std(axis=0)
+    scale = np.asarray(features.std(axis=0) if scale is None else scale, np.float64)
     center = features.mean(axis=0)
     inputs = (features - center) / np.where(scale > 0, scale, 1.0)
     free = scale > 0

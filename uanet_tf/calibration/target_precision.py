@@ -24,12 +24,13 @@ What is promised is the precision over all text of the kind. That of a few furth
 spread of its own.
 """
 
+import functools
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-from uanet_tf.calibration.binomial import lower_bound, upper_tail
+from uanet_tf.calibration.binomial import upper_tail
 from uanet_tf.calibration.design_effect import (
     design_effect,
     intraclass_correlation,
@@ -51,8 +52,9 @@ class Acceptance(NamedTuple):
       error: probability with which it may be missed.
       threshold: answers of at least this confidence are accepted; ``NEVER``: none.
       reached: whether there is such a threshold.
-      best: where the target cannot be reached, one that can, with the same ``error``; else
-        ``target``. 0 where nothing is known.
+      best: where the target cannot be reached, the highest of 0.01, 0.02, ... that these answers
+        would promise, found by the same tests; else ``target``. 0: there is none. It is chosen
+        after looking: whoever then asks for it has tried more than one.
       accepted: share of the calibration answers that is accepted.
       precision: share of these that is right; None where nothing is accepted.
       answers: number of calibration answers.
@@ -100,24 +102,29 @@ def accept_from(
     effects = _Effects(right, None if group is None else np.asarray(group)[order])
     hits = np.append(0, np.cumsum(right))
     worth = taken / np.array([effects.implied(int(count)) for count in taken])
-    start = _first(confidence, taken, worth, target, error, calibrated)
-    chosen = None
-    for number in range(start, len(THRESHOLDS)):
+    effect_of = functools.cache(effects.of)
+
+    def rejects(number: int, target: float) -> bool:
         count = int(taken[number])
-        effect = effects.of(count)
-        if upper_tail(hits[count] / effect, count / effect, target) > error:
-            break
-        chosen = number
-    if chosen is None:
-        count = int(taken[start])
-        effect = effects.of(count)
-        # One threshold, fixed beforehand: its bound holds for all targets at once.
-        best = lower_bound(hits[count] / effect, count / effect, error)
+        effect = effect_of(count)
+        return upper_tail(hits[count] / effect, count / effect, target) <= error
+
+    def first(target: float) -> int:
+        return _first(confidence, taken, worth, target, error, calibrated)
+
+    start = first(target)
+    if not rejects(start, target):
+        lower = (percent / 100 for percent in range(math.ceil(100 * target) - 1, 0, -1))
+        best = next((other for other in lower if rejects(first(other), other)), 0.0)
+        effect = effect_of(int(taken[start]))
         return Acceptance(target, error, NEVER, False, best, 0.0, None, len(right), effect)
+    chosen = start
+    while chosen + 1 < len(THRESHOLDS) and rejects(chosen + 1, target):
+        chosen += 1
     count = int(taken[chosen])
     precision = float(hits[count] / count)
     threshold, share = float(THRESHOLDS[chosen]), count / len(right)
-    effect = effects.of(count)
+    effect = effect_of(count)
     return Acceptance(target, error, threshold, True, target, share, precision, len(right), effect)
 
 

@@ -87,8 +87,8 @@ def _lines(report: dict[str, Any]) -> list[str]:
     found = dict(report)
     acceptance = found.pop("acceptance", None)
     lines = [
-        f"{name}: ECE {scores['ece_before']:.2f} % -> {scores['ece_after']:.2f} % "
-        f"({scores['size']:,} of {display_name(FLAGS.input)})"
+        f"{name}: ECE {scores['ece_before']:.2f} % uncalibrated{_until_now(scores)}, "
+        f"{scores['ece_after']:.2f} % now ({scores['size']:,} of {display_name(FLAGS.input)})"
         for name, scores in found.items()
     ]
     if acceptance is not None:
@@ -97,10 +97,15 @@ def _lines(report: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _until_now(scores: dict[str, Any]) -> str:
+    error = scores.get("ece_until_now")
+    return "" if error is None else f", {error:.2f} % until now"
+
+
 def _acceptance_line(name: str, part: dict[str, Any]) -> str:
     said = f"precision {part['target']:g}, {json.dumps(name, ensure_ascii=False)}: "
     if not part["reached"]:
-        best = f"; the best that can: {part['best']:.3f}" if part["best"] else ""
+        best = f"; the highest that can: {part['best']:.2f}" if part["best"] else ""
         answers = f"{part['answers']:,} answer" + "s" * (part["answers"] != 1)
         return said + f"cannot be promised from {answers}, nothing is accepted{best}"
     return said + (

@@ -61,14 +61,22 @@ class InputRow:
     ) -> "InputRow":
         """The row with the sentences of its text, if it has one that is not cut yet.
 
+        Of JSON, a row of a token that cannot be tagged has an error.
+
         Raises:
-          InputError: a token is too long, or no Unicode; names ``file`` and line.
+          InputError: of lines of text, such a token: it is too long, or no Unicode; names
+            ``file`` and line.
         """
         if self.text is None or self.sentences or self.error is not None:
             return self
         found = text_sentences(self.text, tokenizer, split=split, language=language)
-        for sentence in found:
-            _check_tokens(sentence.tokens, f"{display_name(file)}:{self.line}")
+        try:
+            for sentence in found:
+                _check_tokens(sentence.tokens)
+        except InputError as error:
+            if self.fields:
+                return dataclasses.replace(self, error=str(error))
+            raise InputError(f"{display_name(file)}:{self.line}: {error}") from None
         sentences = tuple(
             InputSentence(each.tokens, each.new_document, each.starts, each.ends) for each in found
         )
@@ -173,21 +181,19 @@ def _starts_in(text: str, tokens: list[str]) -> list[int] | None:
     return starts
 
 
-def _check_tokens(tokens: list[Any], place: str = "") -> None:
-    before = f"{place}: " if place else ""
+def _check_tokens(tokens: list[Any]) -> None:
     for position, token in enumerate(tokens):
         if not isinstance(token, str) or not token:
             raise InputError(
-                f"{before}token {position} must be a string that is not empty. "
-                f"Received: {token!r:.60}"
+                f"token {position} must be a string that is not empty. Received: {token!r:.60}"
             )
         if len(token) > MAX_TOKEN_CHARS:
             raise InputError(
-                f"{before}a token of {len(token):,} characters ({token[:30]!r}...); "
+                f"a token of {len(token):,} characters ({token[:30]!r}...); "
                 f"the limit is {MAX_TOKEN_CHARS:,}."
             )
         if not token.isascii():
-            _check_unicode(token, f"{before}token {position}")
+            _check_unicode(token, f"token {position}")
 
 
 def _check_unicode(text: str, name: str) -> None:

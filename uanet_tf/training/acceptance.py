@@ -75,6 +75,7 @@ def _tell(name: str, found: Acceptance) -> None:
         return
     logging.warning(
         "precision %g, %s: cannot be promised with a probability of %g from %d answers of dev: "
-        "nothing is accepted. The best that can: %.3f",
-        *(found.target, name, 1 - found.error, found.answers, found.best),
+        "nothing is accepted%s",
+        *(found.target, name, 1 - found.error, found.answers),
+        f". The highest that can: {found.best:.2f}" if found.best else "",
     )

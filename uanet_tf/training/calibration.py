@@ -21,9 +21,9 @@ from uanet_tf.training.answer_group import answer_groups
 # More of the probability, less of the uncertainty: nothing else means more confidence.
 _SIGNS = (1, -1)
 _PROBABILITY = (1.0, 0.0, 0.0)  # a row that leaves the probability as it is
-# Where the run's gate is shut, refined labels are calibrated on this share of the tokens, those of
-# the highest uncertainty.
-_PASSED = 0.05
+# Where the run's gate lets fewer refined labels through than these, they are calibrated on this
+# share of the tokens, those of the highest uncertainty.
+_FEWEST, _PASSED = 50, 0.05
 
 
 def calibrate(
@@ -37,8 +37,8 @@ def calibrate(
 ) -> dict[str, Any]:
     """Fits the map of ``tagger.calibration`` to labelled sentences, and sets it.
 
-    A run whose gate is shut gives no refined label; theirs is then fitted with the gate open, for
-    users who give another Gamma.
+    A run whose gate is shut, or nearly, gives no refined label, or too few to fit a map to; theirs
+    is then fitted with the gate open, for users who give another Gamma.
 
     With a target precision the map is fitted to a random half of the sentences, and the confidence
     from which answers are accepted is found on the other: the promise holds for answers to which
@@ -55,14 +55,18 @@ def calibrate(
 
     Returns:
       For "tokens" and, for "ner", "entities": ``size``, and ``ece_before`` and ``ece_after``,
-      expected calibration errors on all these sentences in percent. With a target also
-      "acceptance", see ``accept``.
+      expected calibration errors of the uncalibrated and of the calibrated confidence on all
+      these sentences in percent; of a tagger that was calibrated before also ``ece_until_now``.
+      With a target also "acceptance", see ``accept``.
 
     Raises:
       InputError: there is a target, and nothing to find its threshold on.
     """
     gold = [sentence.labels for sentence in sentences]
+    until_now = {}
     if tagger.calibration.is_fitted:
+        tagger.calibrated = True
+        until_now = answer_groups(gold, _tag(tagger, sentences), task)
         tagger.calibrated = False
     plain = _tag(tagger, sentences)
     totals = plain
@@ -81,9 +85,9 @@ def calibrate(
             )
     truths, answers, entropies = ([part[k] for k in order[:half]] for part in (gold, plain, totals))
     rows = fit_map(truths, answers, entropies, task)
-    if tagger.gate is not None and not any(any(answer.refined) for answer in answers):
-        opened = _tag_with_open_gate(tagger, sentences, plain)
-        rows[REFINED] = fit_map(truths, [opened[k] for k in order[:half]], entropies, task)[REFINED]
+    rare = [] if tagger.gate is None else _rare_rows(answers, entropies)
+    if rare and (opened := _tag_with_open_gate(tagger, sentences, plain)):
+        rows[rare] = fit_map(truths, [opened[k] for k in order[:half]], entropies, task)[rare]
     tagger.calibration.set_map(rows)
     tagger.acceptance.set_target(0.0, np.zeros(len(tagger.class_names)))
     if not (tagger.calibrated and tagger.calibration.is_awaited):
@@ -94,6 +98,8 @@ def calibrate(
     for name, group in before.items():
         errors = {"ece_before": group.error, "ece_after": after[name].error}
         report[name] = {"size": len(group.right), **errors}
+        if name in until_now:
+            report[name]["ece_until_now"] = until_now[name].error
         logging.info("calibrated %s: ECE on dev %.2f %% -> %.2f %%", name, *errors.values())
     if target_precision:
         truths, answers = ([part[k] for k in order[half:]] for part in (gold, calibrated))
@@ -130,10 +136,11 @@ def fit_map(
 def fit_rows(features: np.ndarray, number: np.ndarray, right: np.ndarray) -> np.ndarray:
     """The map [4, 3] from what ``map_features`` gives, and which labels are right, [N]."""
     rows = np.empty([ROWS, COLUMNS])
+    scale = features.std(axis=0) if len(features) else None
     for row in range(ROWS):
         chosen = number == row
         rows[row] = (
-            fit_logistic_map(features[chosen], right[chosen], signs=_SIGNS)
+            fit_logistic_map(features[chosen], right[chosen], signs=_SIGNS, scale=scale)
             if chosen.any()
             else _PROBABILITY
         )
@@ -159,14 +166,25 @@ def _halves(unit: np.ndarray, seed: int) -> tuple[np.ndarray, int]:
     return np.argsort(place, kind="stable"), int(np.sum(place < (count + 1) // 2))
 
 
+def _rare_rows(tagged: Sequence[TaggedSentence], totals: Sequence[TaggedSentence]) -> list[int]:
+    """The rows of refined labels of which there are too few."""
+    _, number = map_features(tagged, totals)
+    return [row for row in REFINED if np.sum(number == row) < _FEWEST]
+
+
 def _tag_with_open_gate(
     tagger: Tagger, sentences: Sequence[Sentence], answers: Sequence[TaggedSentence]
 ) -> list[TaggedSentence]:
-    """Answers for the same sentences, with the share ``_PASSED`` of the tokens above Gamma."""
+    """Answers for the same sentences, with the share ``_PASSED`` of the tokens above Gamma.
+
+    None at all where the run's own Gamma lets as many through.
+    """
     gamma = tagger.threshold
     nats = np.concatenate([answer.uncertainty for answer in answers] or [[]])
-    if len(nats):
-        tagger.threshold = float(np.quantile(nats, 1.0 - _PASSED))
+    opened = float(np.quantile(nats, 1.0 - _PASSED)) if len(nats) else gamma
+    if opened >= gamma:
+        return []
+    tagger.threshold = opened
     try:
         return _tag(tagger, sentences)
     finally:

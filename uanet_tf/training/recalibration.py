@@ -66,9 +66,10 @@ def _recalibrate(
         target_by_type=target_by_type,
     )
     metrics |= development_reference(model, sentences)
+    # Both are whole before either takes its name: a process that ends leaves no mixture.
     with run.writing(run.model) as part:
         model.save(part)
-    run.write(run.metrics, json.dumps(metrics, indent=2) + "\n")
+        run.write(run.metrics, json.dumps(metrics, indent=2) + "\n")
     return {
         **metrics["calibration"],
         "unknown_labels": unknown,
