@@ -43,6 +43,14 @@ def write_run(folder, f1, *, complete=True, test=True):
     (folder / "metrics.json").write_text(json.dumps(metrics))
 
 
+def write_settings(folder, command):
+    values = flags.FlagValues()
+    define_config_flags(values)
+    flags.DEFINE_string("run_dir", None, "", flag_values=values)
+    values(command[3:])
+    (folder / "config.json").write_text(json.dumps(config_from_flags(values).to_dict()))
+
+
 def table(out):
     with (out / "results.csv").open(encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
@@ -61,6 +69,7 @@ def trained(monkeypatch, tmp_path):
         (folder,) = [a.removeprefix("--run_dir=") for a in command if a.startswith("--run_dir=")]
         if Done.returncode == 0:
             write_run(tmp_path.__class__(folder), 70.0 + len(commands))
+            write_settings(tmp_path.__class__(folder), command)
         return Done.returncode
 
     monkeypatch.setattr(training_process, "exit_code_of", exit_code_of)
@@ -108,6 +117,36 @@ def test_every_system_and_seed_is_trained_once(tmp_path, trained, capsys):
     )
     assert call(tmp_path, "one", "two", seeds=1) == 0
     assert len(commands) == 4
+
+
+def test_a_complete_run_of_something_else_is_refused(tmp_path, trained, capsys):
+    commands, _ = trained
+    assert call(tmp_path, "one") == 0
+    capsys.readouterr()
+    for changed, said in (
+        ({"extra": ["--epochs=3"]}, "--epochs was 50, now 3"),
+        ({"options": ["--train_path=other"]}, "--train_path was 'A', now 'other'"),
+        ({"options": ["--test_path=C"]}, "--test_path was '', now 'C'"),
+        ({"extra": ["--epochz=3"]}, "The flags of training: Unknown command line flag 'epochz'"),
+    ):
+        assert call(tmp_path, "one", **changed) == 2
+        out, err = capsys.readouterr()
+        assert said in err
+        assert out == ""
+    assert len(commands) == 2
+
+
+def test_a_table_of_somebody_else_stays(tmp_path, trained, capsys):
+    commands, _ = trained
+    for name in ("results.md", "results.csv"):
+        path = tmp_path / "out" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("my own")
+        assert call(tmp_path, "one") == 2
+        assert f"{path} is no table of uanet compare" in capsys.readouterr().err
+        assert path.read_text() == "my own"
+        path.unlink()
+    assert commands == []
 
 
 def test_what_a_row_says(tmp_path):

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from uanet_tf.commands import output_file
-from uanet_tf.commands.output_file import open_output
+from uanet_tf.commands.output_file import check_other_file, open_output
 from uanet_tf.errors import InputError
 
 
@@ -93,3 +93,21 @@ def test_standard_output_that_is_closed(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(InputError, match="<stdout>: is closed"), open_output("-"):
         pass
+
+
+def test_what_is_read_is_not_replaced_by_something_of_another_kind(tmp_path):
+    data, run = tmp_path / "data.conll", tmp_path / "run"
+    run.mkdir()
+    for path in (data, run / "model.keras", run / "notes.json"):
+        path.write_text("x")
+    link = tmp_path / "link"
+    link.symlink_to(data)
+    for path, said in (
+        (data, "is the file that is read"),
+        (link, "is the file that is read"),
+        (run / "model.keras", "is a file of the run"),
+    ):
+        with pytest.raises(InputError, match=f"--output={path} {said}: name another one."):
+            check_other_file(str(path), [str(data), "-"], str(run))
+    for path in ("-", run / "notes.json", tmp_path / "model.keras", run / "metrics.json"):
+        check_other_file(str(path), [str(data)], str(run))

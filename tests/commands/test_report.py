@@ -54,7 +54,9 @@ def test_a_page_of_its_own(run_dir, tmp_path, model, call):
     assert not {"script", "link", "img"} & {tag for tag, _ in reader.seen}
     assert "http" not in page
     assert "X&lt;b&gt;2" in page
-    assert "P3 (LOC), confidence 0.75, 1.00 nats. The file has: P3 (PER)" in page
+    assert (
+        "<bdi>P3 (LOC)</bdi>, confidence 0.75, 1.00 nats. The file has: <bdi>P3 (PER)</bdi>" in page
+    )
     assert model.num_samples == 8
     assert model.threshold == 0.35
 

@@ -300,3 +300,13 @@ runner.run(main, argv=["program"])
         "warning: own warning",
         "warning: other warning",
     ]
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+@pytest.mark.parametrize(("arguments", "code"), [("check --help", 0), ("check /nope", 2)])
+def test_streams_that_are_closed(closed, arguments, code):
+    command = f"{sys.executable} -m uanet_tf {arguments} {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert "/nope" not in done.stdout

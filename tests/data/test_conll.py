@@ -335,3 +335,6 @@ def test_nothing_inside_a_sentence_is_a_comment(write):
 
 def test_a_byte_order_mark_later_is_a_character(write):
     assert tokens_of(write("\ufeffa\tO\n\ufeff\tO\n")) == [("a", "\ufeff")]
+    # As of two files, one behind the other.
+    both = "\ufeffa\tO\n\n\ufeff-DOCSTART-\tO\n\n\ufeffb\tO\n"
+    assert tokens_of(write(both)) == [("a",), ("b",)]

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from uanet_tf.data.conll import Sentence
 from uanet_tf.training import gate_choice
 from uanet_tf.training.gate_choice import choose_threshold, warn_of_cost, warn_of_empty
 
@@ -114,6 +115,9 @@ def test_a_gate_that_costs_is_spoken_of(warnings, gated, said):
 @pytest.mark.parametrize(("found", "said"), [(0.0, 1), (0.5, 0)])
 def test_no_entity_at_all_is_spoken_of(warnings, found, said):
     scores = {"f1": 0.0, "draft_f1": 0.0, "refined_f1": found}
-    warn_of_empty(scores, "ner", 40)
+    some = [Sentence(("Rio", "met"), ("B-LOC", "O"), 1, True)]
+    warn_of_empty(scores, some, "ner", 40)
+    assert len(warnings) == said
+    warn_of_empty(scores, [Sentence(("met",), ("O",), 1, True)], "ner", 40)  # there is none
     assert len(warnings) == said
     assert not said or warnings[0].startswith("after 40 steps no entity of dev is found")

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -88,6 +89,19 @@ def test_other_data_are_refused(config, run_dir, changed, name):
         "changed. Bring the old content back, or name another --run_dir."
     )
     assert kept == {p: p.read_bytes() for p in run_dir.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize("name", FILES[:3])
+def test_a_complete_run_is_not_given_for_other_data(config, run_dir, changed, monkeypatch, name):
+    monkeypatch.setattr(RunDirectory, "finished_metrics", lambda _: {"dev": {}})
+    path = getattr(config.data, name)
+    assert fit(config, run_dir) == {"dev": {}}
+    changed(path, rename_a_word)
+    with pytest.raises(InputError, match=f"--{name}={path} is not what the run in"):
+        fit(config, run_dir)
+    os.rename(path, f"{path}.away")  # what it was made of may be gone
+    assert fit(config, run_dir) == {"dev": {}}
+    os.rename(f"{path}.away", path)
 
 
 def test_the_same_data_are_taken(config, hashes, run_dir, changed):

@@ -11,9 +11,9 @@ from uanet_tf.training.prepare import (
     align_scheme,
     build_vocabulary,
     cut_long,
-    find_task,
     prepare,
 )
+from uanet_tf.training.task import find_task
 
 NER = "Anna\tB-PER\nmet\tO\nBob1\tB-PER\nLee\tI-PER\n\nin\tO\nRio\tB-LOC\n"
 POS = "We\tPRON\nsee\tVERB\n\nus\tPRON\n"
@@ -153,6 +153,38 @@ def test_documents_must_be_marked(configure, name):
 def test_pieces_of_a_long_sentence_start_one_document():
     pieces = cut_long([Sentence(("a",) * 30, ("O",) * 30, 1, True)], 12)
     assert [piece.new_document for piece in pieces] == [True] + [False] * (len(pieces) - 1)
+
+
+@pytest.mark.parametrize("task", ["auto", "ner"])
+def test_a_label_by_mistake_is_named(configure, task):
+    config = configure(task=task, train=NER + "\nat\t0\nRio\tB-LOC\n")
+    with pytest.raises(InputError) as caught:
+        prepare(config)
+    assert str(caught.value) == (
+        f"{config.data.train_path}:9: the label '0' in the sentence that begins here is no label "
+        "of entities (B-PER, I-PER, O, ...), while most labels are: correct it, or name --task=pos "
+        "if each label is of a single token."
+    )
+    assert find_task(configure(task="pos").data, [Sentence(("a",), ("0",), 1, True)])[0] == "pos"
+
+
+@pytest.mark.parametrize("name", ["dev", "test"])
+def test_a_label_of_no_scheme_in_another_file_is_named(configure, name):
+    files = {"dev": NER, "test": NER, name: NER + "\nwe\tO\nsee\tVERB\n"}
+    with pytest.raises(InputError, match=f"{name}:9: in the sentence that begins here: .*'VERB'"):
+        prepare(configure(**files))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("train", "no entity can be learnt from it"), ("dev", "the last one is kept")],
+)
+def test_a_file_without_entities_is_told(configure, caplog, name, said):
+    files = {"train": NER, "dev": NER, name: "in\tO\n"}
+    with caplog.at_level(logging.WARNING):
+        prepare(configure(task="ner", **files))
+    assert f"{name}: the file has no entity: " in caplog.text
+    assert said in caplog.text
 
 
 def test_labels_in_no_scheme_and_json_are_told(configure, caplog):

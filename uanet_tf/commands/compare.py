@@ -6,10 +6,10 @@ r"""Trains and scores several systems on one corpus, with several seeds, into on
 A system is a recipe (see uanet recipes) or a flagfile, and is called by its name. Flags after "--"
 are passed to every training run, after the system's own flags: a second --recipe or --flagfile
 there overrides them in all systems. Runs are in DIR/SYSTEM/seedN; those that are complete are not
-trained again, one that was stopped continues. Writes DIR/results.md (for people) and
-DIR/results.csv (for programs) after each run, of all complete runs in DIR: the given systems first,
-then any others. --significance tags the test file with all runs of the given systems and adds p of
-each difference from the first of them.
+trained again, one that was stopped continues, one of other settings or files is refused. Writes
+DIR/results.md (for people) and DIR/results.csv (for programs) after each run, of all complete runs
+in DIR: the given systems first, then any others. --significance tags the test file with all runs of
+the given systems and adds p of each difference from the first of them.
 """
 
 import pathlib
@@ -20,11 +20,15 @@ from typing import NoReturn
 from absl import flags
 
 from uanet_tf.commands import runner
+from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.commands.train import with_recipes
 from uanet_tf.commands.training_process import train_run
-from uanet_tf.errors import InputError
-from uanet_tf.evaluation.comparison import write_tables
+from uanet_tf.errors import InputError, one_line
+from uanet_tf.evaluation.comparison import check_tables, complete_metrics, write_tables
 from uanet_tf.evaluation.significance import differences_from_first
 from uanet_tf.recipe import recipe_path
+from uanet_tf.training.file_hashes import file_hashes
+from uanet_tf.training.run_directory import RunDirectory
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_list("recipes", None, "Recipes or flagfiles, separated by commas.", flag_values=FLAGS)
@@ -50,7 +54,8 @@ def main(extra: list[str]) -> None:
       extra: flags for every training run.
 
     Raises:
-      InputError: a system is missing, or a training run failed.
+      InputError: a system is missing, a training run failed, or a complete one is of other
+        settings or data.
     """
     for name in ("train_path", "dev_path", "output"):
         if not FLAGS[name].value:
@@ -58,6 +63,7 @@ def main(extra: list[str]) -> None:
     if FLAGS.significance and not FLAGS.test_path:
         raise InputError("--significance needs --test_path.")
     configs = _configs(FLAGS.recipes or [], FLAGS.seeds)
+    check_tables(pathlib.Path(FLAGS.output))
     systems = [config.stem for config in configs]
     out = pathlib.Path(FLAGS.output)
     table = ""
@@ -98,7 +104,23 @@ def _train(config: pathlib.Path, seed: int, run_dir: pathlib.Path, extra: Sequen
         if FLAGS[f"{name}_path"].value
     ]
     arguments = [f"--flagfile={config}", *paths, f"--seed={seed}", f"--run_dir={run_dir}", *extra]
+    if complete_metrics(run_dir) is not None:
+        _check_same(run_dir, arguments)
     train_run(run_dir, arguments, f"{config} with seed {seed}")
+
+
+def _check_same(run_dir: pathlib.Path, arguments: Sequence[str]) -> None:
+    """Raises InputError if a complete run is of other settings or data than these."""
+    values = flags.FlagValues()
+    define_config_flags(values)
+    flags.DEFINE_string("run_dir", None, "", flag_values=values)
+    try:
+        values(["train", *with_recipes(arguments)])
+    except flags.Error as error:
+        raise InputError(f"The flags of training: {one_line(error)}") from error
+    config, trained = config_from_flags(values), RunDirectory(run_dir)
+    trained.check(config)
+    trained.check_data(config, file_hashes(config.data))
 
 
 def run() -> NoReturn:

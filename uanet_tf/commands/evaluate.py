@@ -26,7 +26,7 @@ from uanet_tf.commands.labelled_file import (
     read_labelled_file,
     warn_of_unknown,
 )
-from uanet_tf.commands.output_file import open_output
+from uanet_tf.commands.output_file import check_other_file, open_output
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.text_lines import display_name
 from uanet_tf.errors import InputError
@@ -51,6 +51,8 @@ def main() -> None:
     """Runs the command with the flags in ``FLAGS``."""
     config = run_settings.check_run_flags(FLAGS)
     check_labelled_file(FLAGS, "to score")
+    if FLAGS.output:
+        check_other_file(FLAGS.output, [FLAGS.input], FLAGS.run_dir)
     sentences = read_labelled_file(FLAGS, config)
     model = run_settings.load_run_model(FLAGS, "evaluate")
     evaluation = _evaluate(model, sentences)

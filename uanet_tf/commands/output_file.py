@@ -6,13 +6,17 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TextIO, cast
 
 from uanet_tf.errors import InputError
 from uanet_tf.part_file import part_file
 
 STDOUT = "-"
+_OF_A_RUN = {
+    "model.keras", "metrics.json", "config.json", "vocabulary.json", "flags.txt",
+    "data_hashes.json",
+}  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -52,6 +56,27 @@ def open_output(path: str) -> Iterator[TextIO]:
         if os.path.exists(target):
             shutil.copymode(target, part)
         os.replace(part, target)
+
+
+def check_other_file(path: str, inputs: Sequence[str], run_dir: str) -> None:
+    """For output of another kind than the input: that it replaces none of what it is made of.
+
+    Args:
+      path: of the output; "-" is standard output.
+      inputs: files that are read.
+      run_dir: directory of a run, of which no file may be replaced.
+
+    Raises:
+      InputError: it would.
+    """
+    if path == STDOUT or not os.path.isfile(path):
+        return
+    for other in inputs:
+        if os.path.exists(other) and os.path.samefile(path, other):
+            raise InputError(f"--output={path} is the file that is read: name another one.")
+    folder = os.path.dirname(os.path.realpath(path))
+    if os.path.basename(path) in _OF_A_RUN and folder == os.path.realpath(run_dir):
+        raise InputError(f"--output={path} is a file of the run: name another one.")
 
 
 @contextlib.contextmanager

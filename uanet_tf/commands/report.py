@@ -23,7 +23,7 @@ from uanet_tf.commands.labelled_file import (
     define_labelled_file_flags,
     read_labelled_file,
 )
-from uanet_tf.commands.output_file import open_output
+from uanet_tf.commands.output_file import check_other_file, open_output
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.text_lines import display_name
 from uanet_tf.errors import InputError
@@ -63,6 +63,7 @@ def main() -> None:
     """Runs the command with the flags in ``FLAGS``."""
     config = run_settings.check_run_flags(FLAGS)
     check_labelled_file(FLAGS, "to report on")
+    check_other_file(FLAGS.output, [FLAGS.input], FLAGS.run_dir)
     counts = _sample_counts()
     sentences = read_labelled_file(FLAGS, config)
     with open_output(FLAGS.output) as stream:  # before the work: it may not be possible

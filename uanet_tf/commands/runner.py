@@ -112,6 +112,8 @@ def say(text: str) -> NoReturn:
 
 def code_of(work: Callable[[], int | None]) -> int:
     """Calls ``work``; its exit code, or that of what went wrong, which is said."""
+    if sys.stderr is None:  # closed: print would take standard output in its place
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 as long as the process
     try:
         code = work()
         _flush_output()
@@ -138,6 +140,8 @@ def code_of(work: Callable[[], int | None]) -> int:
 
 
 def _flush_output() -> None:
+    if sys.stdout is None:  # started with its standard output closed
+        return
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -176,7 +180,7 @@ def _parse(
     try:
         rest = flag_values(list(argv), known_only=False)
     except _HelpRequested as request:
-        sys.stdout.write(_help_text(main, flag_values, full=request.full))
+        print(_help_text(main, flag_values, full=request.full), end="")
         return None
     except UnicodeDecodeError as error:
         raise not_utf8(argv[1:]) from error

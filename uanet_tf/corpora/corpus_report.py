@@ -9,9 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from uanet_tf.data.conll import Sentence
-from uanet_tf.data.label_doubts import entity_like_labels, looks_like_json
-from uanet_tf.data.tag_schemes import OUTSIDE, decode_spans, detect_scheme, repair, split_label
-from uanet_tf.errors import InputError
+from uanet_tf.data.label_doubts import entity_like_labels, looks_like_json, stray_labels
+from uanet_tf.data.tag_schemes import decode_spans, detect_scheme, repair
 
 # Short sentences ("Thanks !") are in every file; only longer ones suggest a leak.
 LONG_SENTENCE_TOKENS = 5
@@ -149,7 +148,7 @@ def _report(corpus: Corpus, train_scheme: str | None, max_tokens: int) -> Corpus
     if scheme and train_scheme and not _repairs(sentences, train_scheme):
         # A small file may be valid in several schemes; then train decides.
         scheme = train_scheme
-    stray = {} if scheme else _stray_labels(labels)
+    stray = {} if scheme else stray_labels(labels)
     entity_like = [] if scheme or stray else entity_like_labels(labels)
     repaired = _repairs(sentences, scheme) if scheme else []
     return CorpusReport(
@@ -190,20 +189,6 @@ def _entities(sentences: Sequence[Sentence], scheme: str) -> dict[str, int]:
     return _by_count(
         span.type for sentence in sentences for span in decode_spans(sentence.labels, scheme)
     )
-
-
-def _stray_labels(labels: dict[str, int]) -> dict[str, int]:
-    """The labels that are not chunk labels, when more than half of the kinds of labels are."""
-    strays = {}
-    for label, count in labels.items():
-        try:
-            letter, span_type = split_label(label)
-        except InputError:
-            strays[label] = count
-        else:
-            if letter != OUTSIDE and not span_type:
-                strays[label] = count
-    return strays if len(strays) < len(labels) / 2 else {}
 
 
 def _word_comparison(found: collections.Counter[str], words: set[str]) -> dict[str, Any]:

@@ -6,7 +6,9 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping
 
-from uanet_tf.data.tag_schemes import OUTSIDE
+from uanet_tf.data.conll import Sentence
+from uanet_tf.data.tag_schemes import OUTSIDE, split_label
+from uanet_tf.errors import InputError
 
 # B_PER, B:PER, b-PER, i_per: a letter of a scheme and a type, but not as "B-PER" has them; and the
 # type in front: PER-B, PER_I.
@@ -36,6 +38,29 @@ def entity_like_labels(counts: Mapping[str, int]) -> list[str]:
     if 2 * len(alike) >= len(inside) and (outside or len({letters[label] for label in alike}) > 1):
         return alike
     return inside if 2 * counts.get(OUTSIDE, 0) > sum(counts.values()) else []
+
+
+def stray_labels(counts: Mapping[str, int]) -> dict[str, int]:
+    """The labels that are not chunk labels, where more than half of the kinds of labels are.
+
+    Args:
+      counts: {label: tokens}.
+    """
+    strays = {}
+    for label, count in counts.items():
+        try:
+            letter, span_type = split_label(label)
+        except InputError:
+            strays[label] = count
+        else:
+            if letter != OUTSIDE and not span_type:
+                strays[label] = count
+    return strays if len(strays) < len(counts) / 2 else {}
+
+
+def without_entities(sentences: Iterable[Sentence]) -> bool:
+    """Whether all labels are O."""
+    return all(label == OUTSIDE for sentence in sentences for label in sentence.labels)
 
 
 def _letter(label: str) -> str:

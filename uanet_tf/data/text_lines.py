@@ -164,8 +164,11 @@ def stream_lines(
         line = raw.removesuffix(b"\n").removesuffix(b"\r")
         if ends is not None:
             ends[_END_NAMES[raw[len(line) :]]] += 1
-        if number == 1 and line.startswith(_UTF8_BOM):
-            line = line[len(_UTF8_BOM) :]
+        if line.startswith(_UTF8_BOM):
+            rest = line[len(_UTF8_BOM) :]
+            # Of the file, or of one that was put behind another; but a token of its own stays.
+            if number == 1 or rest[:1].strip():
+                line = rest
         yield number, _decode(line, f"{name}:{number}")
 
 

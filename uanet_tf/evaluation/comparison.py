@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import pathlib
 import tempfile
 import zipfile
@@ -12,6 +13,7 @@ from uanet_tf.errors import InputError, one_line
 from uanet_tf.evaluation.cell import Cell
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.models.saved_archive import extract_weights
+from uanet_tf.part_file import part_file
 from uanet_tf.weight_file import check_weight_file
 
 
@@ -70,9 +72,19 @@ def write_tables(
     columns = list(dict.fromkeys(n for row in rows for n, cell in row.cells.items() if cell.values))
     head, *table = _texts(rows, columns)
     lines = [_markdown(head), _markdown(["---"] * len(head)), *map(_markdown, table)]
-    (out / "results.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (out / "results.csv").write_text(_csv(rows, columns), encoding="utf-8")
+    check_tables(out)
+    for name, text in (("md", "\n".join(lines) + "\n"), ("csv", _csv(rows, columns))):
+        with part_file(out / f"results.{name}") as part:
+            pathlib.Path(part).write_text(text, encoding="utf-8")
+            os.replace(part, out / f"results.{name}")
     return _aligned(_texts(rows, [name for name in _SHORT if name in columns]))
+
+
+def check_tables(out: pathlib.Path) -> None:
+    """Raises InputError if results.md or results.csv is there, and is no such table."""
+    for path, start in ((out / "results.md", "| system |"), (out / "results.csv", "system,")):
+        if path.exists() and not path.read_bytes().startswith(start.encode()):
+            raise InputError(f"{path} is no table of uanet compare: name another --output.")
 
 
 def _texts(rows: Sequence[Row], columns: Sequence[str]) -> list[list[str]]:

@@ -3,6 +3,7 @@
 In NumPy's format: HDF5, in which Keras would write them, ends the process where the disk is full.
 """
 
+import io
 import pathlib
 import zipfile
 
@@ -19,8 +20,10 @@ def save_weights(model: tf.keras.Model, path: pathlib.Path) -> None:
       OSError: they cannot be written.
     """
     arrays = {str(number): weight.numpy() for number, weight in enumerate(model.weights)}
+    packed = io.BytesIO()  # a half written archive would complain when it is collected
+    np.savez(packed, **arrays)
     with open(path, "wb") as file:
-        np.savez(file, **arrays)
+        file.write(packed.getbuffer())
 
 
 def load_weights(model: tf.keras.Model, path: pathlib.Path) -> None:

@@ -23,6 +23,7 @@ from uanet_tf.training.development_reference import development_reference
 from uanet_tf.training.distillation import distill
 from uanet_tf.training.divergence import check_finite
 from uanet_tf.training.draft_memory import DraftMemory
+from uanet_tf.training.file_hashes import file_hashes
 from uanet_tf.training.gate_choice import choose_threshold, warn_of_cost, warn_of_empty
 from uanet_tf.training.prepare import Prepared, prepare
 from uanet_tf.training.progress import Progress, StateKeeper
@@ -50,8 +51,7 @@ def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = 
     Args:
       config: all settings.
       run_dir: directory of the run; created if it does not exist.
-      given: names of the settings that the user gave: one that the chosen parts do not read is
-        refused.
+      given: names of the settings that the user gave: each must be read by the chosen parts.
 
     Returns:
       The content of ``metrics.json``.
@@ -64,11 +64,11 @@ def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = 
     tf.keras.utils.set_random_seed(config.training.seed)
     if config.training.deterministic:
         tf.config.experimental.enable_op_determinism()
-    # Everything that the user can get wrong is found before anything is written.
-    run.check(config)
+    run.check(config)  # all that the user can get wrong is found before anything is written
     check_possible(replicas, config)
     finished = run.finished_metrics()
     if finished is not None:
+        run.check_data(config, file_hashes(config.data))
         logging.info("%s is complete; its metrics are in %s", run.path, run.metrics)
         return finished
     prepared = prepare(config, given)
@@ -256,7 +256,7 @@ class _Training:
             name: self._score(name) for name in ("dev", "test") if name in self.prepared.splits
         }
         warn_of_cost(final["dev"], self.prepared.task)
-        warn_of_empty(final["dev"], self.prepared.task, int(self.trainer.global_step.numpy()))
+        warn_of_empty(final["dev"], dev, self.prepared.task, int(self.trainer.global_step.numpy()))
         with self.directory.writing(self.directory.model) as part:
             self.tagger.save(part)
         return self._write_metrics(**distilled, **calibrated, **reference, **final)

@@ -9,6 +9,7 @@ from absl import logging
 
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.documents import independent_units
+from uanet_tf.data.label_doubts import without_entities
 from uanet_tf.metrics.bootstrap import f1_difference_error
 from uanet_tf.metrics.sentence_counts import f1_of_counts, sentence_counts
 from uanet_tf.metrics.threshold_sweep import tune_threshold
@@ -117,9 +118,13 @@ def warn_of_cost(scores: dict[str, Any], task: str) -> None:
         )
 
 
-def warn_of_empty(scores: dict[str, Any], task: str, steps: int) -> None:
-    """Warns if no entity was found at all, mostly because of too little training."""
-    if task == "ner" and not any(scores.get(name) for name in ("f1", "draft_f1", "refined_f1")):
+def warn_of_empty(
+    scores: dict[str, Any], sentences: Sequence[Sentence], task: str, steps: int
+) -> None:
+    """Warns if no entity was found where there are some, mostly because of too little training."""
+    if task != "ner" or without_entities(sentences):
+        return
+    if not any(scores.get(name) for name in ("f1", "draft_f1", "refined_f1")):
         logging.warning(
             "after %d steps no entity of dev is found: with a small training file take more steps "
             "(--min_steps in an epoch, --epochs, a smaller --batch_size) or pretrained "

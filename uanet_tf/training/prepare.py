@@ -11,7 +11,6 @@ from uanet_tf.config import Config, DataConfig
 from uanet_tf.data.conll import Sentence, read_corpus
 from uanet_tf.data.documents import marks_documents, passages
 from uanet_tf.data.encoded_corpus import EncodedCorpus, encode_corpus
-from uanet_tf.data.label_doubts import entity_like_labels, looks_like_json
 from uanet_tf.data.tag_schemes import convert, detect_scheme, repair
 from uanet_tf.data.token_lookup import normalize_words
 from uanet_tf.data.unlabelled import read_unlabelled
@@ -24,6 +23,7 @@ from uanet_tf.text.tokenizer import Tokenizer
 from uanet_tf.text.tokenizer_choice import choose_tokenizer, fitted_tokenizer
 from uanet_tf.training.data_hashes import hash_json, hash_sentences, hash_vectors
 from uanet_tf.training.refiner_context import with_refiner_context
+from uanet_tf.training.task import check_chunk_labels, find_task, warn_without_entities
 from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings
 
 Splits = dict[str, list[Sentence]]
@@ -70,6 +70,10 @@ def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
     if further:
         hashes["distill_path"] = hash_sentences(further)
     task, scheme = find_task(config.data, splits["train"])
+    if task == "ner":
+        for name, part in splits.items():
+            check_chunk_labels(part, getattr(config.data, f"{name}_path"))
+        warn_without_entities(splits)
     splits = {
         name: repair_labels(align_scheme(part, scheme, name), scheme, name)
         for name, part in splits.items()
@@ -158,39 +162,6 @@ def read_splits(config: DataConfig) -> Splits:
                     "no -DOCSTART- line, CoNLL-2012 mark or # newdoc comment between sentences."
                 )
     return splits
-
-
-def find_task(config: DataConfig, train: Sequence[Sentence]) -> tuple[str, str | None]:
-    """Returns the task ("ner" or "pos") and the tag scheme (None for pos)."""
-    if looks_like_json(token for sentence in train for token in sentence.tokens):
-        raise InputError(
-            f"{config.train_path}: looks like JSON, not like columns: convert it, a token and its "
-            "label a line."
-        )
-    if config.task == "pos":
-        return "pos", None
-    scheme = detect_scheme([sentence.labels for sentence in train])
-    if scheme is None and config.task == "ner":
-        raise InputError(
-            f"--task=ner, but the labels of {config.train_path} are not chunk labels such as "
-            "B-PER, I-PER, O: is --label_column right?"
-        )
-    if scheme is None:
-        warn_entity_like(train)
-        return "pos", None
-    return "ner", scheme
-
-
-def warn_entity_like(train: Sequence[Sentence]) -> None:
-    """Warns of labels that look like those of entities in no scheme, as B_PER does."""
-    counts = collections.Counter(label for sentence in train for label in sentence.labels)
-    if labels := entity_like_labels(counts):
-        logging.warning(
-            "train: labels such as %s look like those of entities, but are in no known scheme "
-            "(B-PER, I-PER, O, ...): each is a label of single tokens; --task=pos says that "
-            "this is meant",
-            ", ".join(map(repr, labels[:3])),
-        )
 
 
 def find_tokenizer(config: DataConfig, train: Sequence[Sentence]) -> Tokenizer:

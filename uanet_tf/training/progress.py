@@ -77,7 +77,9 @@ class Progress(tf.Module):
         """
         record = self.record
         record["epochs"].append(entry)
-        best = eligible and (record["best_score"] is None or score > record["best_score"])
+        before = record["best_score"]
+        # A score of 0 tells nothing, but that the model has not learnt yet.
+        best = eligible and (before is None or score > before or score == before == 0.0)
         if best:
             record["best_epoch"], record["best_score"] = entry["epoch"], score
         self._record.assign(json.dumps(record))

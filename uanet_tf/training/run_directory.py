@@ -64,7 +64,8 @@ class RunDirectory:
             # Another process may have been here between the first check and the lock.
             self.check(config)
             begun = self.config.exists()
-            self._check_hashes(config, hashes or {})
+            if self.has_state():
+                self.check_data(config, hashes or {})
             for left in self.path.glob(".*.part*"):
                 left.unlink()
             # First of all, since it is what makes the directory a run's.
@@ -204,9 +205,9 @@ class RunDirectory:
                 f"--flagfile={self.flags}."
             )
 
-    def _check_hashes(self, config: Config, hashes: Mapping[str, str]) -> None:
-        """Raises InputError if there is something to go on with, and it saw other data."""
-        if not (self.hashes.exists() and self.has_state()):
+    def check_data(self, config: Config, hashes: Mapping[str, str]) -> None:
+        """Raises InputError if the run saw other data; see ``claim``."""
+        if not self.hashes.exists():
             return
         try:
             saved = read_json(self.hashes)

@@ -1,0 +1,90 @@
+"""Which task the labels of a file are for, and whether they fit it."""
+
+import collections
+from collections.abc import Mapping, Sequence
+
+from absl import logging
+
+from uanet_tf.config import DataConfig
+from uanet_tf.data.conll import Sentence
+from uanet_tf.data.label_doubts import (
+    entity_like_labels,
+    looks_like_json,
+    stray_labels,
+    without_entities,
+)
+from uanet_tf.data.tag_schemes import detect_scheme, split_label
+from uanet_tf.errors import InputError
+
+
+def find_task(config: DataConfig, train: Sequence[Sentence]) -> tuple[str, str | None]:
+    """Returns the task ("ner" or "pos") and the tag scheme (None for pos)."""
+    if looks_like_json(token for sentence in train for token in sentence.tokens):
+        raise InputError(
+            f"{config.train_path}: looks like JSON, not like columns: convert it, a token and its "
+            "label a line."
+        )
+    if config.task == "pos":
+        return "pos", None
+    scheme = detect_scheme([sentence.labels for sentence in train])
+    if scheme is None:
+        _refuse_strays(config.train_path, train)
+    if scheme is None and config.task == "ner":
+        raise InputError(
+            f"--task=ner, but the labels of {config.train_path} are not chunk labels such as "
+            "B-PER, I-PER, O: is --label_column right?"
+        )
+    if scheme is None:
+        warn_entity_like(train)
+        return "pos", None
+    return "ner", scheme
+
+
+def _refuse_strays(path: str, train: Sequence[Sentence]) -> None:
+    """Raises InputError if a few labels keep a file of chunk labels from being one."""
+    counts = collections.Counter(label for sentence in train for label in sentence.labels)
+    if strays := stray_labels(counts):
+        label = min(strays, key=lambda label: (strays[label], label))
+        line = next(sentence.line for sentence in train if label in sentence.labels)
+        times = f", {strays[label]:,} times" if strays[label] > 1 else ""
+        others = f", and so are {len(strays) - 1} others" if len(strays) > 1 else ""
+        raise InputError(
+            f"{path}:{line}: the label {label!r} in the sentence that begins here{times} is no "
+            f"label of entities (B-PER, I-PER, O, ...){others}, while most labels are: correct "
+            "it, or name --task=pos if each label is of a single token."
+        )
+
+
+def check_chunk_labels(sentences: Sequence[Sentence], path: str) -> None:
+    """Raises InputError if a label is no chunk label, naming the file and the sentence's line."""
+    for sentence in sentences:
+        for label in sentence.labels:
+            try:
+                split_label(label)
+            except InputError as error:
+                raise InputError(
+                    f"{path}:{sentence.line}: in the sentence that begins here: {error}"
+                ) from None
+
+
+def warn_without_entities(splits: Mapping[str, Sequence[Sentence]]) -> None:
+    """Warns of a training or development file in which there is no entity."""
+    told = {
+        "train": "no entity can be learnt from it",
+        "dev": "no epoch is better than another there, and the last one is kept",
+    }
+    for name, said in told.items():
+        if without_entities(splits[name]):
+            logging.warning("%s: the file has no entity: %s", name, said)
+
+
+def warn_entity_like(train: Sequence[Sentence]) -> None:
+    """Warns of labels that look like those of entities in no scheme, as B_PER does."""
+    counts = collections.Counter(label for sentence in train for label in sentence.labels)
+    if labels := entity_like_labels(counts):
+        logging.warning(
+            "train: labels such as %s look like those of entities, but are in no known scheme "
+            "(B-PER, I-PER, O, ...): each is a label of single tokens; --task=pos says that "
+            "this is meant",
+            ", ".join(map(repr, labels[:3])),
+        )
