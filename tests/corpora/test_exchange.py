@@ -225,3 +225,15 @@ def test_lines_of_an_annotation_tool_must_be_named(tmp_path, capsys):
     arguments = ["convert", f"--input={source}"]
     assert runner.exit_code(data_convert.main, data_convert.FLAGS, arguments) == 2
     assert "such as --from=prodigy" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("tool", ["label_studio", "argilla"])
+def test_an_export_of_one_long_line(call, path, tmp_path, tool):
+    path.write_text(CONLL * 2500)
+    call(f"--input={path}", f"--to={tool}", f"--output={tmp_path / 'b.json'}")
+    export = tmp_path / "export.json"
+    export.write_text(json.dumps(json.loads((tmp_path / "b.json").read_text())))
+    assert export.stat().st_size > 1 << 20
+    assert "\n" not in export.read_text()
+    call(f"--input={export}", f"--from={tool}", f"--output={tmp_path / 'c.conll'}")
+    assert pairs(tmp_path / "c.conll") == pairs(path)

@@ -73,7 +73,7 @@ def _records(stream: Iterable[str], name: str) -> Iterator[tuple[str, dict[str, 
     """Records with their place for messages."""
     numbered = ((number, line) for number, line in enumerate(stream, 1) if line.strip())
     begins, head = next(numbered, (0, ""))
-    head = head.lstrip("\ufeff \t")
+    head = head.lstrip("\ufeff \t\r\n")
     if head.startswith("["):
         text = head + "".join(line for _, line in numbered)
         for position, record in enumerate(_parsed(text, name), 1):

@@ -30,6 +30,7 @@ from uanet_tf.commands.output_file import STDOUT, open_output
 from uanet_tf.corpora import exchange
 from uanet_tf.corpora.fetch import format_sentences
 from uanet_tf.data.conll import Sentence, read_corpus
+from uanet_tf.data.json_text import read_json_text
 from uanet_tf.data.tag_schemes import IOB2, decode_spans, detect_scheme
 from uanet_tf.data.text_lines import STDIN, display_name, read_lines
 from uanet_tf.errors import InputError
@@ -106,8 +107,7 @@ def _read(kind: str) -> Iterable[Sentence]:
 def _read_tool(tool: str) -> Iterator[Sentence]:
     """The texts that a person has accepted, and a line on stderr of how many are left out."""
     left_out: collections.Counter[str] = collections.Counter()
-    lines = (line for _, line in read_lines(FLAGS.input))
-    items = read_annotations(lines, tool, display_name(FLAGS.input))
+    items = read_annotations(read_json_text(FLAGS.input), tool, display_name(FLAGS.input))
     for number, item in enumerate(items, 1):
         unchanged = item.status == SUGGESTED and FLAGS.accept_suggested
         if item.status != ACCEPTED and not unchanged:

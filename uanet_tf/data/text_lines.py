@@ -166,7 +166,7 @@ def stream_lines(
             ends[_END_NAMES[raw[len(line) :]]] += 1
         if number == 1 and line.startswith(_UTF8_BOM):
             line = line[len(_UTF8_BOM) :]
-        yield number, _decode(line, f"{name}:{number}")
+        yield number, decode(line, f"{name}:{number}")
 
 
 def _raw_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
@@ -193,7 +193,8 @@ def _check_length(line: bytes, place: str) -> None:
         raise InputError(f"{place}: the line is longer than {MAX_LINE_BYTES:,} bytes.")
 
 
-def _decode(raw: bytes, place: str) -> str:
+def decode(raw: bytes, place: str) -> str:
+    """The text of bytes in UTF-8; a fault is an `InputError` at `place`."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
