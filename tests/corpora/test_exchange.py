@@ -5,6 +5,8 @@ import os
 
 import pytest
 
+from uanet_tf.annotation.annotated_text import AnnotatedText, Mark
+from uanet_tf.annotation.formats import write_annotations
 from uanet_tf.commands import data_convert, runner
 from uanet_tf.corpora import exchange
 from uanet_tf.data.conll import read_corpus
@@ -176,8 +178,20 @@ def test_the_format_of_a_pipe_must_be_named(call, tmp_path):
 
 def test_what_columns_cannot_hold(call, tmp_path):
     source = tmp_path / "in.jsonl"
-    source.write_text('{"tokens": ["a\\nb"], "labels": ["O"]}\n')
-    assert "'a\\nb' cannot be written in columns" in call(f"--input={source}", code=2)
+    good, bad = '{"tokens": ["a"], "labels": ["O"]}', '{"tokens": ["a\\nb"], "labels": ["O"]}'
+    source.write_text(f"{good}\n\n{bad}\n")
+    said = call(f"--input={source}", code=2)
+    assert "in.jsonl:3: 'a\\nb' cannot be written in columns: it holds a tab" in said
+    rows = [
+        {"text": text, "answer": "accept", "tokens": [{"start": 0, "end": len(text)}]}
+        for text in ("a", "a\tb")
+    ]
+    source.write_text("\n".join(map(json.dumps, rows)))
+    said = call(f"--input={source}", "--from=prodigy", code=2)
+    assert "in.jsonl:2: 'a\\tb' cannot be written in columns" in said
+    source.write_text(json.dumps(rows))
+    said = call(f"--input={source}", "--from=prodigy", code=2)
+    assert "in.jsonl: record 2: 'a\\tb' cannot be written in columns" in said
     source.write_text('{"tokens": ["New York", "\\ud83d\\ude00"], "labels": ["B-LOC", "O"]}\n')
     call(f"--input={source}", f"--output={tmp_path / 'out.conll'}")
     assert pairs(tmp_path / "out.conll") == [(("New York", "\U0001f600"), ("B-LOC", "O"))]
@@ -237,3 +251,41 @@ def test_an_export_of_one_long_line(call, path, tmp_path, tool):
     assert "\n" not in export.read_text()
     call(f"--input={export}", f"--from={tool}", f"--output={tmp_path / 'c.conll'}")
     assert pairs(tmp_path / "c.conll") == pairs(path)
+
+
+def test_tokens_of_white_space_are_left_out(call, tmp_path):
+    """As spaCy has them for a second blank, and a line end."""
+    source = tmp_path / "in.jsonl"
+    tokens = ["In", " ", "New", "\n", "York", "\u00a0"]
+    rows = [
+        {"tokens": tokens, "labels": ["O", "B-LOC", "I-LOC", "I-LOC", "I-LOC", "O"]},
+        {"tokens": [" "], "labels": ["O"]},
+    ]
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call(f"--input={source}") == "In\tO\nNew\tB-LOC\nYork\tI-LOC\n\n"
+    places = [(0, 4), (5, 6), (6, 9), (9, 10), (10, 13)]
+    row = {
+        "text": "Anna  met\nBob",
+        "tokens": [{"start": start, "end": end} for start, end in places],
+        "spans": [{"start": 0, "end": 5, "label": "PER"}, {"start": 10, "end": 13, "label": "PER"}],
+        "answer": "accept",
+    }
+    source.write_text(json.dumps(row))
+    expected = "Anna\tB-PER\nmet\tO\nBob\tB-PER\n\n"
+    assert call(f"--input={source}", "--from=prodigy") == expected
+    row["spans"].append({"start": 0, "end": 4, "label": "PER"})  # marked twice
+    for fields in (row, {key: row[key] for key in row if key != "tokens"}):
+        source.write_text(json.dumps(fields))
+        assert call(f"--input={source}", "--from=prodigy") == expected
+
+
+@pytest.mark.parametrize("tool", ["label_studio", "doccano", "prodigy", "argilla"])
+def test_a_sloppy_selection_cuts_tokens(call, tmp_path, tool):
+    text = "in Porto-Gaia , Ann left"
+    tokens = ((0, 2), (3, 13), (14, 15), (16, 19), (20, 24))
+    item = AnnotatedText(text, (Mark(3, 8, "LOC"), Mark(15, 20, "PER")), tokens, "accepted")
+    with (tmp_path / "export").open("w") as stream:
+        write_annotations([item], stream, tool)
+    assert call(f"--input={tmp_path / 'export'}", f"--from={tool}").split() == (
+        ["in", "O", "Porto", "B-LOC", "-Gaia", "O", ",", "O", "Ann", "B-PER", "left", "O"]
+    )

@@ -43,6 +43,16 @@ def write_annotations(items: Iterable[AnnotatedText], stream: TextIO, tool: str)
 def read_annotations(stream: Iterable[str], tool: str, name: str) -> Iterator[AnnotatedText]:
     """Reads a tool's file, a JSON list or one object per line, whichever it is.
 
+    As ``read_with_places``.
+    """
+    return (item for _, item in read_with_places(stream, tool, name))
+
+
+def read_with_places(
+    stream: Iterable[str], tool: str, name: str
+) -> Iterator[tuple[str, AnnotatedText]]:
+    """Reads a tool's file; each text comes with its place, file and line or record.
+
     Args:
       stream: the lines of the file.
       tool: one of ``FORMATS``.
@@ -54,7 +64,7 @@ def read_annotations(stream: Iterable[str], tool: str, name: str) -> Iterator[An
     chosen = _format(tool)
     for place, record in _records(stream, name):
         try:
-            yield chosen.read(record)
+            yield place, chosen.read(record)
         except InputError as error:
             raise InputError(f"{place}: {one_line(error)}") from None
         except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:

@@ -24,7 +24,7 @@ from absl import flags
 
 from uanet_tf.annotation.annotated_text import ACCEPTED, SUGGESTED, AnnotatedText, Mark, join_tokens
 from uanet_tf.annotation.formats import FORMATS as TOOLS
-from uanet_tf.annotation.formats import read_annotations, write_annotations
+from uanet_tf.annotation.formats import read_with_places, write_annotations
 from uanet_tf.commands import runner
 from uanet_tf.commands.output_file import STDOUT, open_output
 from uanet_tf.corpora import exchange
@@ -72,7 +72,8 @@ def main() -> None:
     """Runs the command with the flags in ``FLAGS``."""
     source = FLAGS["from"].value or _format_of(FLAGS.input)
     target = FLAGS.to or _format_of_output(FLAGS.output)
-    sentences = list(_read(source))
+    places: dict[int, str] = {}
+    sentences = list(_read(source, places))
     if not sentences:
         raise InputError(f"{display_name(FLAGS.input)}: no sentence found.")
     if target == "brat":
@@ -82,16 +83,17 @@ def main() -> None:
         with open_output(FLAGS.output) as stream:
             write_annotations(_accepted(sentences), stream, target)
         return
-    text = {
-        "conll": format_sentences,
-        "huggingface": exchange.format_huggingface,
-        "spacy": exchange.format_spacy,
-    }[target](sentences)
+    if target == "conll":
+        text = format_sentences(sentences, lambda sentence: _place(sentence, source, places))
+    else:
+        named = {"huggingface": exchange.format_huggingface, "spacy": exchange.format_spacy}
+        text = named[target](sentences)
     with open_output(FLAGS.output) as stream:
         stream.write(text)
 
 
-def _read(kind: str) -> Iterable[Sentence]:
+def _read(kind: str, places: dict[int, str]) -> Iterable[Sentence]:
+    """The sentences; ``places`` gets file and record of the lines that are numbers of records."""
     if kind == "conll":
         return read_corpus(
             FLAGS.input, token_column=FLAGS.token_column, label_column=FLAGS.label_column
@@ -99,23 +101,29 @@ def _read(kind: str) -> Iterable[Sentence]:
     if kind == "huggingface":
         return exchange.read_huggingface(FLAGS.input, FLAGS.label_names)
     if kind in TOOLS:
-        return _read_tool(kind)
+        return _read_tool(kind, places)
     read = exchange.read_spacy if kind == "spacy" else exchange.read_brat
     return read(FLAGS.input, Tokenizer(FLAGS.tokenizer), split=FLAGS.split_sentences)
 
 
-def _read_tool(tool: str) -> Iterator[Sentence]:
+def _place(sentence: Sentence, kind: str, places: dict[int, str]) -> str:
+    name = display_name(FLAGS.input)
+    line = "" if kind == "brat" else f":{sentence.line}"  # of brat, a document's sentences have 1
+    return places.get(sentence.line, f"{name}{line}")
+
+
+def _read_tool(tool: str, places: dict[int, str]) -> Iterator[Sentence]:
     """The texts that a person has accepted, and a line on stderr of how many are left out."""
     left_out: collections.Counter[str] = collections.Counter()
-    items = read_annotations(read_json_text(FLAGS.input), tool, display_name(FLAGS.input))
-    for number, item in enumerate(items, 1):
+    items = read_with_places(read_json_text(FLAGS.input), tool, display_name(FLAGS.input))
+    for number, (place, item) in enumerate(items, 1):
         unchanged = item.status == SUGGESTED and FLAGS.accept_suggested
         if item.status != ACCEPTED and not unchanged:
             left_out[item.status] += 1
             continue
-        place = f"{display_name(FLAGS.input)}: record {number}"
+        places[number] = place
         if item.tokens is None:
-            spans = [(mark.start, mark.end, mark.label) for mark in item.marks]
+            spans = [(mark.start, mark.end, mark.label) for mark in item.clean_marks()]
             tokenizer = Tokenizer(FLAGS.tokenizer)
             yield from exchange.label_text(
                 item.text, spans, tokenizer, FLAGS.split_sentences, number, place
@@ -125,7 +133,8 @@ def _read_tool(tool: str) -> Iterator[Sentence]:
             tokens, labels = item.token_labels(IOB2)
         except InputError as error:
             raise InputError(f"{place}: {error}") from None
-        yield Sentence(tuple(tokens), tuple(labels), number, number == 1)
+        if tokens:
+            yield Sentence(tuple(tokens), tuple(labels), number, number == 1)
     if left_out:
         counts = ", ".join(f"{count:,} {status}" for status, count in left_out.items())
         hint = ""
