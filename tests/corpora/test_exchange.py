@@ -289,3 +289,33 @@ def test_a_sloppy_selection_cuts_tokens(call, tmp_path, tool):
     assert call(f"--input={tmp_path / 'export'}", f"--from={tool}").split() == (
         ["in", "O", "Porto", "B-LOC", "-Gaia", "O", ",", "O", "Ann", "B-PER", "left", "O"]
     )
+
+
+def test_annotations_that_differ_and_regions_without_label_are_told(tmp_path, capsys):
+    ann = {"start": 0, "end": 3, "label": "PER"}
+    rows = [
+        {"text": text, "_input_hash": number, "spans": spans, "answer": "accept"}
+        for text, number, spans in (("Ann", 1, [ann]), ("Bob", 2, []), ("Ann", 1, []))
+    ]
+    region = {"type": "labels", "value": {"start": 0, "end": 3}}
+    task = {"data": {"text": "Ann"}, "annotations": [{"result": [region]}]}
+    source = tmp_path / "export"
+    for tool, content, out, err in (
+        (
+            "prodigy",
+            "".join(json.dumps(row) + "\n" for row in rows),
+            "-DOCSTART-\tO\n\nAnn\tO\n\n-DOCSTART-\tO\n\nBob\tO\n\n",
+            "texts that several annotations mark differently (the last one is taken): 1\n",
+        ),
+        (
+            "label_studio",
+            json.dumps([task]),
+            "Ann\tO\n\n",
+            "left out, as they have no label: 1 regions\n",
+        ),
+    ):
+        source.write_text(content)
+        data_convert.FLAGS.unparse_flags()
+        arguments = ["convert", f"--input={source}", f"--from={tool}"]
+        assert runner.exit_code(data_convert.main, data_convert.FLAGS, arguments) == 0
+        assert capsys.readouterr() == (out, err)

@@ -45,6 +45,8 @@ class AnnotatedText:
       score: how much the text is worth annotating, or how sure the model is; None: not known.
       id: the user's own name for it.
       meta: whatever else belongs to it; JSON values.
+      unlabelled: stretches that the file marks without saying as what; not among ``marks``.
+      disputed: whether several persons marked it, and differently.
 
     Raises:
       InputError: a mark or token outside the text or empty, or an unknown status.
@@ -57,6 +59,8 @@ class AnnotatedText:
     score: float | None = None
     id: int | str | None = None
     meta: dict[str, Any] = dataclasses.field(default_factory=dict)
+    unlabelled: int = 0
+    disputed: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):

@@ -9,8 +9,9 @@
 Formats: conll (columns); huggingface (JSON lines of tokens and labels); spacy (JSON lines of text
 and entities [start, end, type]); brat (.txt with .ann; a folder is read whole); label_studio,
 doccano, prodigy, argilla (what the annotation tool exports and imports; of an export, the texts
-that a person has accepted). Text is cut into tokens by --tokenizer, and where an entity begins or
-ends.
+that a person has accepted, of several annotations of a text the last). Text is cut into tokens by
+--tokenizer, and where an entity begins or ends; so are tokens that the file has. Tokens of white
+space are left out.
 """
 
 import collections
@@ -116,7 +117,10 @@ def _read_tool(tool: str, places: dict[int, str]) -> Iterator[Sentence]:
     """The texts that a person has accepted, and a line on stderr of how many are left out."""
     left_out: collections.Counter[str] = collections.Counter()
     items = read_with_places(read_json_text(FLAGS.input), tool, display_name(FLAGS.input))
+    disputed = unlabelled = 0
     for number, (place, item) in enumerate(items, 1):
+        disputed += item.disputed
+        unlabelled += item.unlabelled
         unchanged = item.status == SUGGESTED and FLAGS.accept_suggested
         if item.status != ACCEPTED and not unchanged:
             left_out[item.status] += 1
@@ -135,6 +139,11 @@ def _read_tool(tool: str, places: dict[int, str]) -> Iterator[Sentence]:
             raise InputError(f"{place}: {error}") from None
         if tokens:
             yield Sentence(tuple(tokens), tuple(labels), number, number == 1)
+    if disputed:
+        said = "texts that several annotations mark differently (the last one is taken)"
+        print(f"{said}: {disputed:,}", file=sys.stderr)
+    if unlabelled:
+        print(f"left out, as they have no label: {unlabelled:,} regions", file=sys.stderr)
     if left_out:
         counts = ", ".join(f"{count:,} {status}" for status, count in left_out.items())
         hint = ""
