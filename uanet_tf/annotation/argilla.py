@@ -19,13 +19,14 @@ FIELD, QUESTION = "text", "entities"
 _AGENT = "uanet_tf"
 _NOBODY = "00000000-0000-0000-0000-000000000000"  # a response must name a user
 _OURS = ("tokens", "score", "verdict", "scores", "number")
+RESERVED = frozenset(_OURS)  # no names for ``AnnotatedText.meta``
 
 Spans = list[dict[str, Any]]
 
 
 def write(item: AnnotatedText) -> dict[str, Any]:
     """One record; what Argilla has no field for is in its metadata, as JSON values."""
-    taken = sorted(set(_OURS) & item.meta.keys())
+    taken = sorted(RESERVED & item.meta.keys())
     if taken:
         raise InputError(f"meta must not hold {taken[0]!r}: it has a meaning in our records.")
     value = [{"start": mark.start, "end": mark.end, "label": mark.label} for mark in item.marks]

@@ -1,7 +1,6 @@
 """Files of annotation tools: reading and writing, by the tool's name."""
 
 import itertools
-import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TextIO
 
@@ -9,7 +8,7 @@ from uanet_tf.annotation import argilla, doccano, label_studio, prodigy
 from uanet_tf.annotation.annotated_text import AnnotatedText
 from uanet_tf.annotation.last_answers import last_answers
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.strict_json import parse_record
+from uanet_tf.strict_json import json_text, parse_record
 
 
 class _Format(NamedTuple):
@@ -34,7 +33,7 @@ def write_annotations(items: Iterable[AnnotatedText], stream: TextIO, tool: str)
     for count, item in enumerate(items, 1):
         if chosen.is_list:
             stream.write("[\n" if count == 1 else ",\n")
-        json.dump(chosen.write(item), stream, ensure_ascii=False)
+        stream.write(json_text(chosen.write(item)))
         if not chosen.is_list:
             stream.write("\n")
     if chosen.is_list:
