@@ -319,3 +319,12 @@ def test_annotations_that_differ_and_regions_without_label_are_told(tmp_path, ca
         arguments = ["convert", f"--input={source}", f"--from={tool}"]
         assert runner.exit_code(data_convert.main, data_convert.FLAGS, arguments) == 0
         assert capsys.readouterr() == (out, err)
+
+
+@pytest.mark.parametrize("kind", ["Person Name", "a\u00a0b"])
+def test_types_that_brat_cannot_hold(call, tmp_path, kind):
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.txt"
+    source.write_text(json.dumps({"tokens": ["Ann"], "labels": [f"B-{kind}"]}) + "\n")
+    said = call(f"--input={source}", f"--output={target}", code=2)
+    assert said == f"the type {kind!r} cannot be written for brat: its types have no blanks.\n"
+    assert not target.exists()

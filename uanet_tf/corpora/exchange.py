@@ -128,13 +128,17 @@ def format_brat(sentences: Sequence[Sentence]) -> tuple[str, str]:
     """A text, one sentence per line, and its .ann file.
 
     Raises:
-      InputError: labels that are no chunks.
+      InputError: labels that are no chunks, or a type that is blank or has blanks.
     """
     lines: list[str] = []
     notes: list[str] = []
     start = 0
     for text, spans in _texts(sentences):
         for first, last, kind in spans:
+            if not re.fullmatch(r"\S+", kind):
+                raise InputError(
+                    f"the type {kind!r:.60} cannot be written for brat: its types have no blanks."
+                )
             number = len(notes) + 1
             notes.append(f"T{number}\t{kind} {start + first} {start + last}\t{text[first:last]}\n")
         lines.append(text + "\n")
