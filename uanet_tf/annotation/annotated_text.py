@@ -96,7 +96,9 @@ class AnnotatedText:
         tokens = self.tokens if self.tokens is not None else words(self.text)
         for (_, end), (start, _) in itertools.pairwise(tokens):
             if start < end:
-                raise InputError(f"the tokens at {start} and before {end} overlap.")
+                raise InputError(
+                    f"tokens overlap: one begins at {start}, and the one before ends at {end}."
+                )
         marks = self.clean_marks()
         places = [
             (start, end)

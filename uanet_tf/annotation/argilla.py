@@ -1,6 +1,7 @@
 """Argilla's records (version 2): a JSON list for ``dataset.records.from_json`` and of ``to_json``.
 
-The data set they fit has a text field "text" and a span question "entities" on it.
+The data set they fit has a text field "text" and a span question "entities" on it. Of others the
+question is read whose values are spans.
 """
 
 from typing import Any

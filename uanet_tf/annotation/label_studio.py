@@ -6,7 +6,8 @@ The labelling interface that they fit is
     <Text name="text" value="$text"/></View>
 
 Exports are read in the formats "JSON" and "JSON-MIN". Offsets are code points; releases before
-1.7 wrote UTF-16 units, which are recognised by the text that is given beside them.
+1.7 wrote UTF-16 units, which are recognised by the text that is given beside them. Regions of other
+than plain text (HyperText, Paragraphs) are refused.
 """
 
 import dataclasses
