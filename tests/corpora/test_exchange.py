@@ -328,3 +328,12 @@ def test_types_that_brat_cannot_hold(call, tmp_path, kind):
     said = call(f"--input={source}", f"--output={target}", code=2)
     assert said == f"the type {kind!r} cannot be written for brat: its types have no blanks.\n"
     assert not target.exists()
+
+
+def test_a_line_end_in_an_entity_for_brat(call, tmp_path):
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.txt"
+    source.write_text('{"tokens": ["Ann\\nTy", "left"], "labels": ["B-PER", "O"]}\n')
+    call(f"--input={source}", f"--output={target}")
+    assert (tmp_path / "out.ann").read_text() == "T1\tPER 0 6\tAnn Ty\n"
+    said = "Ann\tB-PER\nTy\tI-PER\nleft\tO\n\n"
+    assert call(f"--input={target}", "--from=brat", "--nosplit_sentences") == said

@@ -140,7 +140,8 @@ def format_brat(sentences: Sequence[Sentence]) -> tuple[str, str]:
                     f"the type {kind!r:.60} cannot be written for brat: its types have no blanks."
                 )
             number = len(notes) + 1
-            notes.append(f"T{number}\t{kind} {start + first} {start + last}\t{text[first:last]}\n")
+            inside = " ".join(text[first:last].splitlines())  # a note is one line
+            notes.append(f"T{number}\t{kind} {start + first} {start + last}\t{inside}\n")
         lines.append(text + "\n")
         start += len(text) + 1
     return "".join(lines), "".join(notes)
