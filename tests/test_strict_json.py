@@ -3,7 +3,15 @@ import os
 import pytest
 
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.strict_json import all_strings, check_fields, has_type, parse_json, read_json, shown
+from uanet_tf.strict_json import (
+    all_strings,
+    check_fields,
+    has_type,
+    json_text,
+    parse_json,
+    read_json,
+    shown,
+)
 
 
 def test_plain_json(tmp_path):
@@ -81,3 +89,8 @@ def test_foreign_text_in_messages():
     assert one_line(ValueError("first\x1b\nsecond")) == r"first\x1b"
     assert one_line(ValueError("")) == "unreadable"
     assert len(one_line(ValueError("x" * 10**6))) < 310
+
+
+def test_halves_of_characters_are_escaped():
+    assert json_text({"a": "é"}) == '{"a": "é"}'
+    assert json_text({"a": "é\ud800"}) == r'{"a": "\u00e9\ud800"}'

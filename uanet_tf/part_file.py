@@ -36,6 +36,11 @@ def part_file(path: str | os.PathLike[str]) -> Iterator[str]:
         os.close(handle)
 
 
+def is_part(name: str) -> bool:
+    """Whether a file of this name is, or was, such a hidden file."""
+    return re.fullmatch(r"\..+\.[0-9a-f]{8}\.part", name) is not None
+
+
 def _locked(start: str) -> tuple[int, str]:
     while True:
         part = f"{start}{secrets.token_hex(4)}.part"

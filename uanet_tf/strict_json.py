@@ -80,6 +80,20 @@ def parse_record(text: str) -> Any:
     return value
 
 
+def json_text(value: Any) -> str:
+    """The value as JSON on one line, its characters as they are.
+
+    Halves of characters, which JSON can name and no encoding write, and all others with them, are
+    escaped.
+    """
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value)
+    return text
+
+
 def check_fields(
     values: Any,
     required: Mapping[str, Kinds],

@@ -1,3 +1,4 @@
+import dataclasses
 import io
 import json
 
@@ -116,56 +117,14 @@ def read_one(tool, record):
     return item
 
 
-def test_label_studio_takes_the_persons_marks_and_the_one_who_finished():
-    region = {"start": 0, "end": 3, "text": "Ann", "labels": ["PER"]}
-    other = {"start": 8, "end": 12, "text": "Oslo", "labels": ["LOC"]}
-    task = {
-        "id": 9,
-        "data": {"text": "Ann saw Oslo .", "source": "x"},
-        "annotations": [
-            {"result": [_region(region)], "was_cancelled": False, "ground_truth": False},
-            {"result": [_region(other)], "was_cancelled": True},
-        ],
-        "predictions": [{"result": [_region(other)], "score": 0.3}],
-    }
-    item = read_one("label_studio", task)
-    assert (item.marks, item.status) == ((Mark(0, 3, "PER"),), "accepted")
-    assert (item.id, item.meta) == (9, {"source": "x"})
-    task["annotations"] = []
-    assert read_one("label_studio", task).marks == (Mark(8, 12, "LOC"),)
-    assert read_one("label_studio", task).status == "suggested"
-
-
-def _region(value):
-    relation = {"type": "labels", "from_name": "l", "to_name": "t", "value": value}
-    return relation | {"origin": "manual"}
-
-
-def test_label_studio_compact_export_and_other_controls():
-    record = {
-        "id": 3,
-        "text": "Ann saw Oslo .",
-        "entity": [{"start": 0, "end": 3, "text": "Ann", "labels": ["PER"]}],
-        "annotator": 1,
-    }
-    item = read_one("label_studio", record)
-    assert (item.marks, item.status, item.id) == ((Mark(0, 3, "PER"),), "accepted", 3)
-    task = {
-        "data": {"text": "Ann saw Oslo ."},
-        "annotations": [
-            {"result": [{"type": "choices", "value": {"choices": ["good"]}}, {"type": "relation"}]}
-        ],
-    }
-    assert read_one("label_studio", task).marks == ()
-
-
-def test_label_studio_offsets_in_utf_16_units_are_mended_and_wrong_ones_are_told():
-    value = {"start": 3, "end": 7, "text": "Oslo", "labels": ["LOC"]}  # 😀 counted twice
-    task = {"data": {"text": "😀 Oslo ."}, "annotations": [{"result": [_region(value)]}]}
-    assert read_one("label_studio", task).marks == (Mark(2, 6, "LOC"),)
-    value["text"] = "Rome"
-    with pytest.raises(InputError, match="file:1: characters 3 to 7 read 'slo ', not 'Rome'"):
-        read_one("label_studio", task)
+def test_label_studio_compact_export_of_our_own_tasks():
+    (task,) = records("label_studio", [ITEM])
+    regions = [result["value"] for result in task["predictions"][0]["result"]]
+    compact = {**task["data"], "label": regions, "annotator": 1}
+    marks = tuple(mark._replace(score=None) for mark in ITEM.marks)
+    expected = {"marks": marks, "status": "accepted", "meta": {"annotator": 1, "source": "x"}}
+    assert read_one("label_studio", compact) == dataclasses.replace(ITEM, **expected)
+    assert read_one("label_studio", {**compact, "rejected": True}).status == "rejected"
 
 
 def test_doccano_after_a_person_and_with_relations():
@@ -182,32 +141,6 @@ def test_doccano_after_a_person_and_with_relations():
         "Ann", (Mark(0, 3, "PER"),), status="accepted", id=1
     )
     assert read_one("doccano", {"data": "Ann", "label": []}).text == "Ann"
-
-
-def test_prodigy_answers():
-    line = {"text": "Ann", "spans": [{"start": 0, "end": 3, "label": "PER"}], "_task_hash": -1}
-    for answer, status in (("accept", "accepted"), ("reject", "rejected"), ("ignore", "skipped")):
-        assert read_one("prodigy", {**line, "answer": answer}).status == status
-    assert read_one("prodigy", line).status == "suggested"
-
-
-def test_argilla_takes_the_persons_spans():
-    record = {
-        "id": "r1",
-        "fields": {"content": "Ann saw Oslo ."},
-        "metadata": {"n": 1},
-        "suggestions": {"span": {"value": [], "score": None, "agent": "m"}},
-        "responses": {
-            "span": [{"value": [{"label": "PER", "start": 0, "end": 3}], "user_id": "u"}],
-            "quality": [{"value": "good", "user_id": "u"}],
-        },
-        "status": "completed",
-        "_server_id": "s",
-    }
-    item = read_one("argilla", record)
-    assert item == AnnotatedText(
-        "Ann saw Oslo .", (Mark(0, 3, "PER"),), status="accepted", id="r1", meta={"n": 1}
-    )
 
 
 # Record(...).to_dict() of Argilla 2.8.0.

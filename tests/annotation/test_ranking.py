@@ -1,10 +1,16 @@
 """Ranking sentences for annotation, and handing them to annotation tools."""
 
-import pytest
+import io
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uanet_tf.annotation import ranking
 from uanet_tf.annotation.annotated_text import SUGGESTED, Mark
+from uanet_tf.annotation.formats import FORMATS, read_annotations, write_annotations
 from uanet_tf.annotation.ranking import rank
-from uanet_tf.annotation.suggestions import suggested
+from uanet_tf.annotation.suggestions import name_and_meta, suggested
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 
@@ -35,15 +41,19 @@ PEAK = tagged("g h i", [0.0, 0.9, 0.0], [0.99, 0.3, 0.99], mutual_information=[0
 )
 def test_scores(by, scores):
     empty = tagged("", [])
-    ranked = rank([LONG, empty, SHORT, PEAK], by, 10)
+    sentences = list(enumerate([LONG, empty, SHORT, PEAK]))
+    ranked = rank(sentences, by, 10)
+    assert all(sentences[item.origin][1] is item.sentence for item in ranked)
     assert [item.sentence for item in ranked] == [sentence for _, sentence in scores]
     assert [item.score for item in ranked] == pytest.approx([score for score, _ in scores])
-    assert rank([LONG, empty, SHORT, PEAK], by, 1) == ranked[:1]
+    assert rank(sentences, by, 1) == ranked[:1]
 
 
 def test_near_duplicates_are_passed_over():
     texts = ["Riverton beat Marlow today", "riverton beat Marlow TODAY .", "Riverton lost"]
-    sentences = [tagged(text, [0.5 - 0.1 * k] * len(text.split())) for k, text in enumerate(texts)]
+    sentences = [
+        (k, tagged(text, [0.5 - 0.1 * k] * len(text.split()))) for k, text in enumerate(texts)
+    ]
     found = [" ".join(item.sentence.tokens) for item in rank(sentences, "mean", 3, diverse=True)]
     assert found == [texts[0], texts[2]]
     assert len(rank(sentences, "mean", 3)) == 3
@@ -51,6 +61,49 @@ def test_near_duplicates_are_passed_over():
         "beat",
         "lost",
     ]
+
+
+def test_exact_duplicates_are_one_candidate():
+    copies = [(k, tagged("Rain", [0.5])) for k in range(100)]
+    others = [(100, tagged("Ann", [0.4])), (101, tagged("rain", [0.6])), (102, tagged("Bo", [0.4]))]
+    found = rank([*copies, *others, *copies], "mean", 3, diverse=True)
+    assert [item.origin for item in found] == [101, 100, 102]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 3)), max_size=60))
+def test_few_are_kept_and_the_best_of_each_found(pairs):
+    sentences = [(k, tagged(word, [float(value)])) for k, (word, value) in enumerate(pairs)]
+    best = {}
+    for k, (word, value) in enumerate(pairs):
+        if word not in best or pairs[best[word]][1] < value:
+            best[word] = k
+    expected = sorted(best.values(), key=lambda k: (-pairs[k][1], k))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "_SPARE", 1)
+        found = rank(sentences, "mean", 3, diverse=True)
+    assert [item.origin for item in found] == expected[:3]
+
+
+def test_names_and_what_belongs_to_a_sentence_fit_every_tool():
+    fields = {"text": "x", "tokens": ["x"], "id": 7, "label": "a", "label_": 1, "input_line": "b"}
+    fields |= {"scores": [1], "source": {"page": 3}}
+    name, meta = name_and_meta(fields, 5)
+    assert name == 7
+    assert meta == {
+        "input_line": 5,
+        "label_": "a",
+        "label__": 1,
+        "input_line_": "b",
+        "scores_": [1],
+        "source": {"page": 3},
+    }
+    assert name_and_meta({"id": "a"}, 5, 2) == ("a-2", {"input_line": 5, "input_id": "a"})
+    assert name_and_meta({"id": [1]}, 5, 2) == (None, {"input_line": 5, "id_": [1]})
+    item = suggested(tagged("x", [0.5]), 0.5, name, meta)
+    for tool in FORMATS:
+        stream = io.StringIO()
+        write_annotations([item], stream, tool)
+        assert list(read_annotations([stream.getvalue()], tool, "file")) == [item]
 
 
 def test_a_sentence_of_a_longer_text_is_taken_by_itself():

@@ -160,6 +160,25 @@ def test_a_file_that_cannot_be_written_is_said_before_training(find, trained, tm
     assert not trained
 
 
+def test_two_outputs_are_two_files(find, trained, tmp_path, capsys):
+    out = tmp_path / "same"
+    (tmp_path / "link").symlink_to(out)
+    for output, page in ((out, out), (out, tmp_path / "link"), ("-", "-")):
+        assert find(f"--output={output}", f"--html={page}") == 2
+        assert "--output and --html must be different files" in capsys.readouterr().err
+    assert not trained
+    assert find("--folds=2", "--output=/dev/null", "--html=/dev/null") == 0
+
+
+def test_outputs_may_be_in_the_directory_of_the_runs(find, trained, tmp_path):
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    out, page = runs / "doubts.jsonl", runs / "doubts.html"
+    for _ in range(2):
+        assert find("--folds=3", f"--output={out}", f"--html={page}") == 0
+        assert json.loads(out.read_text())["rank"] == 1
+
+
 def test_too_little_for_development_data_says_what_helps(find, trained, tmp_path, capsys):
     path = tmp_path / "small.conll"
     path.write_text("\n".join(BLOCKS[:8]))

@@ -75,6 +75,52 @@ def test_a_file_for_a_tool(ranked, tool):
     assert [item.score for item in items] == [1.0, 0.4]
 
 
+@pytest.fixture
+def ranked_json(tmp_path, run_dir, model, call):
+    """Ranks JSON lines and returns the output."""
+
+    def ranked_json(rows, *arguments):
+        path, output = tmp_path / "in.jsonl", tmp_path / "output"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        arguments = [f"--input={path}", f"--output={output}", *arguments]
+        assert call(rank, f"--run_dir={run_dir}", *arguments) == 0
+        return output.read_text().splitlines()
+
+    return ranked_json
+
+
+ROWS = [
+    {"text": "Rain fell today. P3 Q4.", "id": "a", "source": "wire", "score": "high"},
+    {"tokens": ["p0", "X2", "x"], "id": 8, "labels": ["O", "O", "O"], "half": "\ud800"},
+]
+
+
+def test_keys_of_the_input_go_along(ranked_json):
+    first, second = map(json.loads, ranked_json(ROWS, "--top=2"))
+    assert [first[key] for key in ("id", "source", "score")] == ["a", "wire", first["score"]]
+    assert isinstance(first["score"], float)
+    assert (second["id"], second["half"], second["labels"][0]) == (8, "\ud800", "B-PER")
+
+
+@pytest.mark.parametrize("tool", FORMATS)
+def test_a_tool_has_what_a_sentence_is_called(ranked_json, tool):
+    rows = [ROWS[0], {key: ROWS[1][key] for key in ROWS[1] if key != "half"}]
+    first, second, _ = read_annotations(ranked_json(rows, f"--to={tool}"), tool, "x")
+    assert (first.text, first.id) == ("P3 Q4.", "a-2")
+    assert first.meta == {"input_line": 1, "input_id": "a", "source": "wire", "score_": "high"}
+    assert (second.id, second.meta) == (8, {"input_line": 2, "labels_": ["O", "O", "O"]})
+
+
+def test_fewer_than_wanted_are_told(ranked_json, capsys):
+    rows = [{"tokens": ["x"]}] * 50 + [{"tokens": ["P1"]}, {"tokens": ["X2"]}]
+    assert len(ranked_json(rows, "--top=3", "--diverse")) == 3
+    assert capsys.readouterr().err == ""
+    assert len(ranked_json(rows, "--top=4", "--diverse")) == 3
+    assert capsys.readouterr().err.startswith("--top=4, and there are 3 sentences: the other")
+    assert len(ranked_json(rows[:2], "--top=3")) == 2
+    assert capsys.readouterr().err == ""
+
+
 def test_labels_of_single_tokens_have_no_marks(tmp_path, run_dir, model, call, capsys):
     model.label_scheme = None
     path = tmp_path / "in.txt"

@@ -5,6 +5,8 @@ import os
 
 import pytest
 
+from uanet_tf.annotation.annotated_text import AnnotatedText, Mark
+from uanet_tf.annotation.formats import write_annotations
 from uanet_tf.commands import data_convert, runner
 from uanet_tf.corpora import exchange
 from uanet_tf.data.conll import read_corpus
@@ -176,8 +178,20 @@ def test_the_format_of_a_pipe_must_be_named(call, tmp_path):
 
 def test_what_columns_cannot_hold(call, tmp_path):
     source = tmp_path / "in.jsonl"
-    source.write_text('{"tokens": ["a\\nb"], "labels": ["O"]}\n')
-    assert "'a\\nb' cannot be written in columns" in call(f"--input={source}", code=2)
+    good, bad = '{"tokens": ["a"], "labels": ["O"]}', '{"tokens": ["a\\nb"], "labels": ["O"]}'
+    source.write_text(f"{good}\n\n{bad}\n")
+    said = call(f"--input={source}", code=2)
+    assert "in.jsonl:3: 'a\\nb' cannot be written in columns: it holds a tab" in said
+    rows = [
+        {"text": text, "answer": "accept", "tokens": [{"start": 0, "end": len(text)}]}
+        for text in ("a", "a\tb")
+    ]
+    source.write_text("\n".join(map(json.dumps, rows)))
+    said = call(f"--input={source}", "--from=prodigy", code=2)
+    assert "in.jsonl:2: 'a\\tb' cannot be written in columns" in said
+    source.write_text(json.dumps(rows))
+    said = call(f"--input={source}", "--from=prodigy", code=2)
+    assert "in.jsonl: record 2: 'a\\tb' cannot be written in columns" in said
     source.write_text('{"tokens": ["New York", "\\ud83d\\ude00"], "labels": ["B-LOC", "O"]}\n')
     call(f"--input={source}", f"--output={tmp_path / 'out.conll'}")
     assert pairs(tmp_path / "out.conll") == [(("New York", "\U0001f600"), ("B-LOC", "O"))]
@@ -225,3 +239,101 @@ def test_lines_of_an_annotation_tool_must_be_named(tmp_path, capsys):
     arguments = ["convert", f"--input={source}"]
     assert runner.exit_code(data_convert.main, data_convert.FLAGS, arguments) == 2
     assert "such as --from=prodigy" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("tool", ["label_studio", "argilla"])
+def test_an_export_of_one_long_line(call, path, tmp_path, tool):
+    path.write_text(CONLL * 2500)
+    call(f"--input={path}", f"--to={tool}", f"--output={tmp_path / 'b.json'}")
+    export = tmp_path / "export.json"
+    export.write_text(json.dumps(json.loads((tmp_path / "b.json").read_text())))
+    assert export.stat().st_size > 1 << 20
+    assert "\n" not in export.read_text()
+    call(f"--input={export}", f"--from={tool}", f"--output={tmp_path / 'c.conll'}")
+    assert pairs(tmp_path / "c.conll") == pairs(path)
+
+
+def test_tokens_of_white_space_are_left_out(call, tmp_path):
+    """As spaCy has them for a second blank, and a line end."""
+    source = tmp_path / "in.jsonl"
+    tokens = ["In", " ", "New", "\n", "York", "\u00a0"]
+    rows = [
+        {"tokens": tokens, "labels": ["O", "B-LOC", "I-LOC", "I-LOC", "I-LOC", "O"]},
+        {"tokens": [" "], "labels": ["O"]},
+    ]
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call(f"--input={source}") == "In\tO\nNew\tB-LOC\nYork\tI-LOC\n\n"
+    places = [(0, 4), (5, 6), (6, 9), (9, 10), (10, 13)]
+    row = {
+        "text": "Anna  met\nBob",
+        "tokens": [{"start": start, "end": end} for start, end in places],
+        "spans": [{"start": 0, "end": 5, "label": "PER"}, {"start": 10, "end": 13, "label": "PER"}],
+        "answer": "accept",
+    }
+    source.write_text(json.dumps(row))
+    expected = "Anna\tB-PER\nmet\tO\nBob\tB-PER\n\n"
+    assert call(f"--input={source}", "--from=prodigy") == expected
+    row["spans"].append({"start": 0, "end": 4, "label": "PER"})  # marked twice
+    for fields in (row, {key: row[key] for key in row if key != "tokens"}):
+        source.write_text(json.dumps(fields))
+        assert call(f"--input={source}", "--from=prodigy") == expected
+
+
+@pytest.mark.parametrize("tool", ["label_studio", "doccano", "prodigy", "argilla"])
+def test_a_sloppy_selection_cuts_tokens(call, tmp_path, tool):
+    text = "in Porto-Gaia , Ann left"
+    tokens = ((0, 2), (3, 13), (14, 15), (16, 19), (20, 24))
+    item = AnnotatedText(text, (Mark(3, 8, "LOC"), Mark(15, 20, "PER")), tokens, "accepted")
+    with (tmp_path / "export").open("w") as stream:
+        write_annotations([item], stream, tool)
+    assert call(f"--input={tmp_path / 'export'}", f"--from={tool}").split() == (
+        ["in", "O", "Porto", "B-LOC", "-Gaia", "O", ",", "O", "Ann", "B-PER", "left", "O"]
+    )
+
+
+def test_annotations_that_differ_and_regions_without_label_are_told(tmp_path, capsys):
+    ann = {"start": 0, "end": 3, "label": "PER"}
+    rows = [
+        {"text": text, "_input_hash": number, "spans": spans, "answer": "accept"}
+        for text, number, spans in (("Ann", 1, [ann]), ("Bob", 2, []), ("Ann", 1, []))
+    ]
+    region = {"type": "labels", "value": {"start": 0, "end": 3}}
+    task = {"data": {"text": "Ann"}, "annotations": [{"result": [region]}]}
+    source = tmp_path / "export"
+    for tool, content, out, err in (
+        (
+            "prodigy",
+            "".join(json.dumps(row) + "\n" for row in rows),
+            "-DOCSTART-\tO\n\nAnn\tO\n\n-DOCSTART-\tO\n\nBob\tO\n\n",
+            "texts that several annotations mark differently (the last one is taken): 1\n",
+        ),
+        (
+            "label_studio",
+            json.dumps([task]),
+            "Ann\tO\n\n",
+            "left out, as they have no label: 1 regions\n",
+        ),
+    ):
+        source.write_text(content)
+        data_convert.FLAGS.unparse_flags()
+        arguments = ["convert", f"--input={source}", f"--from={tool}"]
+        assert runner.exit_code(data_convert.main, data_convert.FLAGS, arguments) == 0
+        assert capsys.readouterr() == (out, err)
+
+
+@pytest.mark.parametrize("kind", ["Person Name", "a\u00a0b"])
+def test_types_that_brat_cannot_hold(call, tmp_path, kind):
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.txt"
+    source.write_text(json.dumps({"tokens": ["Ann"], "labels": [f"B-{kind}"]}) + "\n")
+    said = call(f"--input={source}", f"--output={target}", code=2)
+    assert said == f"the type {kind!r} cannot be written for brat: its types have no blanks.\n"
+    assert not target.exists()
+
+
+def test_a_line_end_in_an_entity_for_brat(call, tmp_path):
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.txt"
+    source.write_text('{"tokens": ["Ann\\nTy", "left"], "labels": ["B-PER", "O"]}\n')
+    call(f"--input={source}", f"--output={target}")
+    assert (tmp_path / "out.ann").read_text() == "T1\tPER 0 6\tAnn Ty\n"
+    said = "Ann\tB-PER\nTy\tI-PER\nleft\tO\n\n"
+    assert call(f"--input={target}", "--from=brat", "--nosplit_sentences") == said

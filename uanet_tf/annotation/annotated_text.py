@@ -1,10 +1,13 @@
 """A text with the entities that a model suggests or that a person marked."""
 
+import bisect
 import dataclasses
+import itertools
 from typing import Any, NamedTuple
 
 from uanet_tf.data import tag_schemes
 from uanet_tf.errors import InputError
+from uanet_tf.text.cut_places import cut_at
 
 SUGGESTED, ACCEPTED, REJECTED, SKIPPED = STATUSES = (
     "suggested",  # by a model; nobody has looked
@@ -42,6 +45,8 @@ class AnnotatedText:
       score: how much the text is worth annotating, or how sure the model is; None: not known.
       id: the user's own name for it.
       meta: whatever else belongs to it; JSON values.
+      unlabelled: stretches that the file marks without saying as what; not among ``marks``.
+      disputed: whether several persons marked it, and differently.
 
     Raises:
       InputError: a mark or token outside the text or empty, or an unknown status.
@@ -54,6 +59,8 @@ class AnnotatedText:
     score: float | None = None
     id: int | str | None = None
     meta: dict[str, Any] = dataclasses.field(default_factory=dict)
+    unlabelled: int = 0
+    disputed: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
@@ -66,28 +73,50 @@ class AnnotatedText:
                     f"characters {start} to {end} are no part of a text of {len(self.text)}."
                 )
 
+    def clean_marks(self) -> tuple[Mark, ...]:
+        """The marks without blanks at their ends; those of nothing else, and repeated ones, go."""
+        found: dict[tuple[int, int, str], Mark] = {}
+        for mark in self.marks:
+            inside = self.text[mark.start : mark.end]
+            start = mark.end - len(inside.lstrip())
+            end = mark.start + len(inside.rstrip())
+            if start < end:
+                found.setdefault((start, end, mark.label), mark._replace(start=start, end=end))
+        return tuple(found.values())
+
     def token_labels(self, scheme: str) -> tuple[list[str], list[str]]:
         """The text as tokens and their labels.
 
-        Without ``tokens`` the text is cut at blanks. Any mark that begins or ends within a token
-        is an error: labels of tokens cannot express it.
+        Without ``tokens`` the text is cut at blanks. Tokens are also cut where a mark begins or
+        ends, blanks at its ends apart; tokens of white space are left out.
 
         Raises:
-          InputError: a mark cuts a token, or marks overlap.
+          InputError: tokens overlap or are not in order, a mark holds none, or marks overlap.
         """
         tokens = self.tokens if self.tokens is not None else words(self.text)
-        first = {start: number for number, (start, _) in enumerate(tokens)}
-        last = {end: number for number, (_, end) in enumerate(tokens)}
+        for (_, end), (start, _) in itertools.pairwise(tokens):
+            if start < end:
+                raise InputError(
+                    f"tokens overlap: one begins at {start}, and the one before ends at {end}."
+                )
+        marks = self.clean_marks()
+        places = [
+            (start, end)
+            for start, end in cut_at(tokens, (edge for mark in marks for edge in mark[:2]))
+            if self.text[start:end].strip()
+        ]
         spans = []
-        for mark in self.marks:
-            if mark.start not in first or mark.end not in last:
+        for mark in marks:
+            first = bisect.bisect_left(places, mark.start, key=lambda place: place[0])
+            last = bisect.bisect_right(places, mark.end, key=lambda place: place[1])
+            if first >= last:
                 raise InputError(
                     f"{self.text[mark.start : mark.end]!r} (characters {mark.start} to {mark.end}) "
-                    "does not begin and end where tokens do."
+                    "holds no token."
                 )
-            spans.append(tag_schemes.Span(mark.label, first[mark.start], last[mark.end] + 1))
-        labels = tag_schemes.encode_spans(spans, len(tokens), scheme)
-        return [self.text[start:end] for start, end in tokens], labels
+            spans.append(tag_schemes.Span(mark.label, first, last))
+        labels = tag_schemes.encode_spans(spans, len(places), scheme)
+        return [self.text[start:end] for start, end in places], labels
 
 
 def words(text: str) -> tuple[tuple[int, int], ...]:

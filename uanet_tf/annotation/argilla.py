@@ -1,6 +1,7 @@
 """Argilla's records (version 2): a JSON list for ``dataset.records.from_json`` and of ``to_json``.
 
-The data set they fit has a text field "text" and a span question "entities" on it.
+The data set they fit has a text field "text" and a span question "entities" on it. Of others the
+question is read whose values are spans.
 """
 
 from typing import Any
@@ -19,11 +20,14 @@ FIELD, QUESTION = "text", "entities"
 _AGENT = "uanet_tf"
 _NOBODY = "00000000-0000-0000-0000-000000000000"  # a response must name a user
 _OURS = ("tokens", "score", "verdict", "scores", "number")
+RESERVED = frozenset(_OURS)  # no names for ``AnnotatedText.meta``
+
+Spans = list[dict[str, Any]]
 
 
 def write(item: AnnotatedText) -> dict[str, Any]:
     """One record; what Argilla has no field for is in its metadata, as JSON values."""
-    taken = sorted(set(_OURS) & item.meta.keys())
+    taken = sorted(RESERVED & item.meta.keys())
     if taken:
         raise InputError(f"meta must not hold {taken[0]!r}: it has a meaning in our records.")
     value = [{"start": mark.start, "end": mark.end, "label": mark.label} for mark in item.marks]
@@ -63,12 +67,10 @@ def read(record: dict[str, Any]) -> AnnotatedText:
     metadata = dict(record.get("metadata") or {})
     ours = {key: metadata.pop(key, None) for key in _OURS}
     text_field, text = _field(record)
-    answers = _answers(record.get("responses") or {})
+    answers, suggestion = _of_span_question(record)
     if answers:
         status, value, scores = ours["verdict"] or ACCEPTED, answers[-1], None
     else:
-        suggestions = list((record.get("suggestions") or {}).values())
-        suggestion = suggestions[0] if suggestions else {"value": []}
         status, value, scores = SUGGESTED, suggestion["value"], suggestion.get("score")
     scores = ours["scores"] if ours["scores"] is not None else scores
     if not isinstance(scores, list) or len(scores) != len(value):
@@ -87,6 +89,7 @@ def read(record: dict[str, Any]) -> AnnotatedText:
         score=ours["score"],
         id=int(name) if ours["number"] and name is not None else name,
         meta={**others, **metadata},
+        disputed=len({frozenset(map(_span_key, answer)) for answer in answers}) > 1,
     )
 
 
@@ -101,10 +104,42 @@ def _field(record: dict[str, Any]) -> tuple[str, str]:
     raise InputError("a record holds no text.")
 
 
-def _answers(responses: dict[str, list[dict[str, Any]]]) -> list[list[dict[str, Any]]]:
-    return [
-        answer["value"]
-        for answers in responses.values()
-        for answer in answers
-        if isinstance(answer.get("value"), list)
-    ]
+def _of_span_question(record: dict[str, Any]) -> tuple[list[Spans], dict[str, Any]]:
+    """The answers to the question on spans, and its suggestion.
+
+    Raises:
+      InputError: several questions may be meant.
+    """
+    responses = {
+        question: [answer.get("value") for answer in answers]
+        for question, answers in (record.get("responses") or {}).items()
+    }
+    suggestions = record.get("suggestions") or {}
+    values = {
+        question: [*responses.get(question, ()), suggestions.get(question, {}).get("value")]
+        for question in {**responses, **suggestions}
+    }
+    # An empty list may be one of spans, so it counts only where no question has any.
+    asked = [name for name in values if any(_are_spans(part) and part for part in values[name])]
+    asked = asked or [name for name in values if any(_are_spans(part) for part in values[name])][:1]
+    if any(_are_spans(part) for part in values.get(QUESTION, ())):
+        asked = [QUESTION]
+    if len(asked) > 1:
+        raise InputError(
+            f"the questions {' and '.join(map(repr, asked))} both have spans: name the one that "
+            f"is meant {QUESTION!r}."
+        )
+    question = asked[0] if asked else QUESTION
+    answers = [part for part in responses.get(question, ()) if _are_spans(part)]
+    suggestion = suggestions.get(question, {})
+    return answers, suggestion if _are_spans(suggestion.get("value")) else {"value": []}
+
+
+def _are_spans(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(part, dict) and {"start", "end", "label"} <= part.keys() for part in value
+    )
+
+
+def _span_key(span: dict[str, Any]) -> tuple[int, int, str]:
+    return int(span["start"]), int(span["end"]), str(span["label"])

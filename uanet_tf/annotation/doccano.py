@@ -14,11 +14,12 @@ from uanet_tf.errors import InputError
 _OWN = ("id", "text", "data", "label", "labels", "entities")
 _OURS = ("suggested", "tokens", "status", "score", "name")
 _EXPORTED = ("relations", "Comments", "comments")
+RESERVED = frozenset({*_OWN, *_OURS, *_EXPORTED})  # no names for ``AnnotatedText.meta``
 
 
 def write(item: AnnotatedText) -> dict[str, Any]:
     """One line."""
-    taken = sorted({*_OWN, *_OURS, *_EXPORTED} & item.meta.keys())
+    taken = sorted(RESERVED & item.meta.keys())
     if taken:
         raise InputError(f"meta must not hold {taken[0]!r}: it has a meaning in doccano's lines.")
     record = {
@@ -51,7 +52,7 @@ def read(record: dict[str, Any]) -> AnnotatedText:
         untouched = "suggested" in record and sorted(scores) == sorted(places)
         status = SUGGESTED if untouched else ACCEPTED
     tokens = record.get("tokens")
-    kept = {key: record[key] for key in record if key not in {*_OWN, *_OURS, *_EXPORTED}}
+    kept = {key: record[key] for key in record if key not in RESERVED}
     return AnnotatedText(
         text=record["text"] if "text" in record else record["data"],
         marks=marks,

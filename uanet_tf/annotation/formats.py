@@ -1,26 +1,27 @@
 """Files of annotation tools: reading and writing, by the tool's name."""
 
 import itertools
-import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TextIO
 
 from uanet_tf.annotation import argilla, doccano, label_studio, prodigy
 from uanet_tf.annotation.annotated_text import AnnotatedText
+from uanet_tf.annotation.last_answers import last_answers
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.strict_json import parse_record
+from uanet_tf.strict_json import json_text, parse_record
 
 
 class _Format(NamedTuple):
     read: Callable[[dict[str, Any]], AnnotatedText]
     write: Callable[[AnnotatedText], dict[str, Any]]
     is_list: bool  # one JSON list; else one JSON object per line
+    text_key: str | None = None  # equal in records of the same text, of which the last counts
 
 
 FORMATS = {
     "label_studio": _Format(label_studio.read, label_studio.write, True),
     "doccano": _Format(doccano.read, doccano.write, False),
-    "prodigy": _Format(prodigy.read, prodigy.write, False),
+    "prodigy": _Format(prodigy.read, prodigy.write, False, prodigy.TEXT_KEY),
     "argilla": _Format(argilla.read, argilla.write, True),
 }
 
@@ -32,7 +33,7 @@ def write_annotations(items: Iterable[AnnotatedText], stream: TextIO, tool: str)
     for count, item in enumerate(items, 1):
         if chosen.is_list:
             stream.write("[\n" if count == 1 else ",\n")
-        json.dump(chosen.write(item), stream, ensure_ascii=False)
+        stream.write(json_text(chosen.write(item)))
         if not chosen.is_list:
             stream.write("\n")
     if chosen.is_list:
@@ -43,6 +44,18 @@ def write_annotations(items: Iterable[AnnotatedText], stream: TextIO, tool: str)
 def read_annotations(stream: Iterable[str], tool: str, name: str) -> Iterator[AnnotatedText]:
     """Reads a tool's file, a JSON list or one object per line, whichever it is.
 
+    As ``read_with_places``.
+    """
+    return (item for _, item in read_with_places(stream, tool, name))
+
+
+def read_with_places(
+    stream: Iterable[str], tool: str, name: str
+) -> Iterator[tuple[str, AnnotatedText]]:
+    """Reads a tool's file; each text comes with its place, file and line or record.
+
+    Where several records are of one text, the last that a person decided is taken.
+
     Args:
       stream: the lines of the file.
       tool: one of ``FORMATS``.
@@ -52,15 +65,32 @@ def read_annotations(stream: Iterable[str], tool: str, name: str) -> Iterator[An
       InputError: the file is no JSON, or a record is not of this format; names the place.
     """
     chosen = _format(tool)
-    for place, record in _records(stream, name):
-        try:
-            yield chosen.read(record)
-        except InputError as error:
-            raise InputError(f"{place}: {one_line(error)}") from None
-        except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
-            reason = one_line(error)
-            missing = f"there is no {reason}" if isinstance(error, KeyError) else reason
-            raise InputError(f"{place}: not a record of {tool}: {missing}.") from error
+    keyed = (
+        (_text_key(chosen, record), place, _item(chosen.read, record, place, tool))
+        for place, record in _records(stream, name)
+    )
+    if chosen.text_key is not None:
+        yield from last_answers(keyed)
+        return
+    yield from ((place, item) for _, place, item in keyed)
+
+
+def _text_key(chosen: _Format, record: Any) -> int | str | None:
+    found = record.get(chosen.text_key) if isinstance(record, dict) else None
+    return found if isinstance(found, int | str) else None
+
+
+def _item(
+    read: Callable[[dict[str, Any]], AnnotatedText], record: Any, place: str, tool: str
+) -> AnnotatedText:
+    try:
+        return read(record)
+    except InputError as error:
+        raise InputError(f"{place}: {one_line(error)}") from None
+    except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
+        reason = one_line(error)
+        missing = f"there is no {reason}" if isinstance(error, KeyError) else reason
+        raise InputError(f"{place}: not a record of {tool}: {missing}.") from error
 
 
 def _format(tool: str) -> _Format:
@@ -73,7 +103,7 @@ def _records(stream: Iterable[str], name: str) -> Iterator[tuple[str, dict[str, 
     """Records with their place for messages."""
     numbered = ((number, line) for number, line in enumerate(stream, 1) if line.strip())
     begins, head = next(numbered, (0, ""))
-    head = head.lstrip("\ufeff \t")
+    head = head.lstrip("\ufeff \t\r\n")
     if head.startswith("["):
         text = head + "".join(line for _, line in numbered)
         for position, record in enumerate(_parsed(text, name), 1):

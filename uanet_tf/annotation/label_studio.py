@@ -6,9 +6,12 @@ The labelling interface that they fit is
     <Text name="text" value="$text"/></View>
 
 Exports are read in the formats "JSON" and "JSON-MIN". Offsets are code points; releases before
-1.7 wrote UTF-16 units, which are recognised by the text that is given beside them.
+1.7 wrote UTF-16 units, which are recognised by the text that is given beside them. Regions of other
+than plain text (HyperText, Paragraphs) are refused.
 """
 
+import dataclasses
+import re
 from typing import Any
 
 from uanet_tf.annotation.annotated_text import (
@@ -22,7 +25,16 @@ from uanet_tf.annotation.annotated_text import (
 from uanet_tf.errors import InputError
 
 _MODEL = "uanet_tf"
-_OWN = ("tokens", "score", "id", "meta", "rejected")
+_BLANKS = re.compile(r"\s|\\n|\\r")
+_OWN: dict[str, tuple[type, ...]] = {
+    "tokens": (list,),
+    "score": (int, float),
+    "id": (int, str),
+    "meta": (dict,),
+    "rejected": (bool,),
+}
+
+Results = list[dict[str, Any]]
 
 
 def write(item: AnnotatedText) -> dict[str, Any]:
@@ -49,53 +61,76 @@ def read(record: dict[str, Any]) -> AnnotatedText:
     """One task of an export; a person's marks before a model's, the last of several persons'."""
     if "data" not in record:
         return _read_compact(record)
-    data = record["data"]
-    status, results = _chosen(record)
-    if data.get("rejected"):
-        status = REJECTED
-    tokens = data.get("tokens")
+    status, chosen, others = _chosen(record)
+    item = _item(record["data"], status, chosen, record.get("id"))
+    keys = _keys(chosen)
+    return dataclasses.replace(item, disputed=any(_keys(other) != keys for other in others))
+
+
+def _item(data: dict[str, Any], status: str, results: Results, name: Any) -> AnnotatedText:
+    own = {key: data[key] for key in _OWN if key in data and _is_own(key, data[key])}
+    others = {key: data[key] for key in data if key != "text" and key not in own}
+    tokens = own.get("tokens")
+    marks, unlabelled = _marks(data["text"], results)
     return AnnotatedText(
         text=data["text"],
-        marks=_marks(data["text"], results),
+        marks=marks,
         tokens=None if tokens is None else tuple((start, end) for start, end in tokens),
-        status=status,
-        score=data.get("score"),
-        id=data.get("id", record.get("id")),
-        meta=data.get("meta", {key: data[key] for key in data if key not in ("text", *_OWN)}),
+        status=REJECTED if own.get("rejected") else status,
+        score=own.get("score"),
+        id=own.get("id", name),
+        meta={**others, **own.get("meta", {})},
+        unlabelled=unlabelled,
     )
 
 
-def _chosen(record: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
+def _is_own(key: str, value: Any) -> bool:
+    """Whether this is what we write under the key; the user may have something else there."""
+    if key == "tokens":
+        return isinstance(value, list) and all(
+            isinstance(place, list) and [type(edge) for edge in place] == [int, int]
+            for place in value
+        )
+    return type(value) in _OWN[key]
+
+
+def _chosen(record: dict[str, Any]) -> tuple[str, Results, list[Results]]:
+    """Status, the regions that count, and those of other persons."""
     annotations = record.get("annotations", record.get("completions")) or []
     kept = [part for part in annotations if not part.get("was_cancelled")]
     if kept:
         # What is marked as ground truth before what is not.
-        chosen = max(
+        chosen, _ = max(
             enumerate(kept), key=lambda pair: (pair[1].get("ground_truth", False), pair[0])
         )
-        return ACCEPTED, chosen[1]["result"]
+        others = [part["result"] for number, part in enumerate(kept) if number != chosen]
+        return ACCEPTED, kept[chosen]["result"], others
     if annotations:
-        return SKIPPED, annotations[-1]["result"]
+        return SKIPPED, annotations[-1]["result"], []
     predictions = record.get("predictions") or [{"result": []}]
-    return SUGGESTED, predictions[-1]["result"]
+    return SUGGESTED, predictions[-1]["result"], []
 
 
 def _read_compact(record: dict[str, Any]) -> AnnotatedText:
     """JSON-MIN: the data with the results beside them, under the name of the control."""
-    results, meta = [], {}
+    results: Results = []
+    data = {}
     for key, value in record.items():
-        if isinstance(value, list) and value and all(_is_region(part) for part in value):
-            results += [{"value": part, "type": "labels"} for part in value]
-        elif key not in ("text", "id"):
-            meta[key] = value
-    text = record["text"]
-    return AnnotatedText(
-        text, _marks(text, results), status=ACCEPTED, id=record.get("id"), meta=meta
-    )
+        kind = _kind_of_regions(value)
+        if kind is None:
+            data[key] = value
+        else:
+            results += [{"value": part, "type": kind} for part in value]
+    return _item(data, ACCEPTED, results, None)
 
 
-def _is_region(part: Any) -> bool:
-    return isinstance(part, dict) and {"start", "end", "labels"} <= part.keys()
+def _kind_of_regions(value: Any) -> str | None:
+    """The type of the regions that a value of JSON-MIN is; None: it is something else."""
+    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
+        return None
+    if not all({"start", "end"} <= part.keys() for part in value):
+        return None
+    return next((key for part in value for key in part if key.endswith("labels")), None)
 
 
 def _result(number: int, mark: Mark, text: str) -> dict[str, Any]:
@@ -114,27 +149,52 @@ def _result(number: int, mark: Mark, text: str) -> dict[str, Any]:
     return result if mark.score is None else {**result, "score": mark.score}
 
 
-def _marks(text: str, results: list[dict[str, Any]]) -> tuple[Mark, ...]:
-    marks = []
+def _marks(text: str, results: Results) -> tuple[tuple[Mark, ...], int]:
+    """The marks, and how many regions have no label."""
+    marks, unlabelled = [], 0
     for result in results:
-        value = result.get("value", {})
-        if result.get("type") != "labels" or not _is_region(value):
+        kind, value = result.get("type"), result.get("value", {})
+        if isinstance(kind, str) and kind.endswith("labels") and kind != "labels":
+            raise InputError(
+                f"regions of type {kind!r} are not read: only 'labels' mark characters of the text."
+            )
+        if kind != "labels" or not {"start", "end"} <= value.keys():
             continue  # relations, choices, ...
-        start, end = _code_points(text, value)
-        marks += [Mark(start, end, label, result.get("score")) for label in value["labels"]]
-    return tuple(sorted(marks, key=lambda mark: mark[:2]))
+        labels = value.get("labels") or []
+        unlabelled += not labels
+        if labels:
+            start, end = _code_points(text, value)
+            marks += [Mark(start, end, label, result.get("score")) for label in labels]
+    return tuple(sorted(marks, key=lambda mark: mark[:2])), unlabelled
 
 
 def _code_points(text: str, value: dict[str, Any]) -> tuple[int, int]:
     start, end = int(value["start"]), int(value["end"])
     inside = value.get("text")
-    if inside is None or text[start:end] == inside:
+    if inside is None or _bare(text[start:end]) == _bare(inside):
         return start, end
     units = text.encode("utf-16-le")
     try:
-        before, found = units[: 2 * start].decode("utf-16-le"), units[2 * start : 2 * end]
-        if found.decode("utf-16-le") == inside:
-            return len(before), len(before) + len(inside)
+        before, found = (
+            part.decode("utf-16-le") for part in (units[: 2 * start], units[2 * start : 2 * end])
+        )
+        if _bare(found) == _bare(inside):
+            return len(before), len(before) + len(found)
     except UnicodeDecodeError:
         pass
     raise InputError(f"characters {start} to {end} read {text[start:end]!r}, not {inside!r}.")
+
+
+def _bare(text: str) -> str:
+    """Without what Label Studio changes: it trims and joins blanks, and spells out line ends."""
+    return _BLANKS.sub("", text)
+
+
+def _keys(results: Results) -> set[str]:
+    """The regions with labels, to be compared."""
+    values = [result.get("value", {}) for result in results if result.get("type") == "labels"]
+    return {
+        repr((value.get("start"), value.get("end"), sorted(value["labels"])))
+        for value in values
+        if value.get("labels")
+    }

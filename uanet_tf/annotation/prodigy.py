@@ -11,6 +11,8 @@ from uanet_tf.annotation.annotated_text import (
     Mark,
 )
 
+TEXT_KEY = "_input_hash"  # equal in the records that several annotators give for a text
+
 _ANSWERS = {ACCEPTED: "accept", REJECTED: "reject", SKIPPED: "ignore"}
 _STATUSES = {answer: status for status, answer in _ANSWERS.items()}
 

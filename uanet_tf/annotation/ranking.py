@@ -3,7 +3,7 @@
 import collections
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from uanet_tf.errors import InputError
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
@@ -30,14 +30,21 @@ _SPARE = 10
 
 
 class Ranked(NamedTuple):
-    """A sentence and its score; higher is more worth annotating."""
+    """A sentence and its score; higher is more worth annotating.
+
+    Attributes:
+      score: see ``SCORES``.
+      sentence: tagged.
+      origin: where it comes from, as given.
+    """
 
     score: float
     sentence: TaggedSentence
+    origin: Any = None
 
 
 def rank(
-    sentences: Iterable[TaggedSentence],
+    sentences: Iterable[tuple[Any, TaggedSentence]],
     by: str,
     top: int,
     *,
@@ -46,25 +53,53 @@ def rank(
     """The sentences most worth annotating, the best first; equal ones in their order.
 
     Args:
-      sentences: tagged; empty ones are passed over. Read once, and only the candidates are kept.
+      sentences: tagged, each behind its origin, which can be anything; empty ones are passed over.
+        Read once, and only the candidates are kept.
       by: one of ``SCORES``: the mean, sum or highest uncertainty of the tokens ("sum" prefers long
         sentences), 1 less the lowest confidence of a token, or the mean mutual information.
       top: the most sentences to return.
       diverse: pass over a sentence that shares ``NEAR`` of its words with a better one. Of ten
-        times ``top`` candidates.
+        times ``top`` candidates; sentences of the same words are one.
     """
     score = SCORES[by]
-    candidates = (Ranked(score(sentence), sentence) for sentence in sentences if sentence.tokens)
-    count = _SPARE * top if diverse else top
-    best = heapq.nlargest(count, candidates, key=lambda ranked: ranked.score)
-    return list(_without_near_duplicates(best))[:top] if diverse else best
+    candidates = (
+        Ranked(score(sentence), sentence, origin)
+        for origin, sentence in sentences
+        if sentence.tokens
+    )
+    if not diverse:
+        return _best(candidates, top)
+    best = _best_of_each(candidates, _SPARE * top)
+    return list(_without_near_duplicates(best))[:top]
+
+
+def _best(candidates: Iterable[Ranked], count: int) -> list[Ranked]:
+    return heapq.nlargest(count, candidates, key=lambda ranked: ranked.score)
+
+
+def _best_of_each(candidates: Iterable[Ranked], count: int) -> list[Ranked]:
+    """The best candidates, of those with the same words the best or first."""
+    found: dict[frozenset[str], Ranked] = {}
+    for candidate in candidates:
+        words = _words(candidate.sentence)
+        before = found.get(words)
+        if before is None or before.score < candidate.score:
+            found.pop(words, None)  # so that equal scores stay in the order of the sentences
+            found[words] = candidate
+        if len(found) > 2 * count:
+            found = {_words(kept.sentence): kept for kept in _best(found.values(), count)}
+    return _best(found.values(), count)
+
+
+def _words(sentence: TaggedSentence) -> frozenset[str]:
+    return frozenset(token.casefold() for token in sentence.tokens)
 
 
 def _without_near_duplicates(ranked: Sequence[Ranked]) -> Iterator[Ranked]:
     sizes: list[int] = []  # different words of each sentence taken
     places: dict[str, list[int]] = collections.defaultdict(list)  # {word: sentences taken}
     for item in ranked:
-        words = {token.casefold() for token in item.sentence.tokens}
+        words = _words(item.sentence)
         shared = collections.Counter(number for word in words for number in places[word])
         if any(n >= NEAR * (len(words) + sizes[k] - n) for k, n in shared.items()):
             continue

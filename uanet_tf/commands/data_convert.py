@@ -9,8 +9,9 @@
 Formats: conll (columns); huggingface (JSON lines of tokens and labels); spacy (JSON lines of text
 and entities [start, end, type]); brat (.txt with .ann; a folder is read whole); label_studio,
 doccano, prodigy, argilla (what the annotation tool exports and imports; of an export, the texts
-that a person has accepted). Text is cut into tokens by --tokenizer, and where an entity begins or
-ends.
+that a person has accepted, of several annotations of a text the last). Text is cut into tokens by
+--tokenizer, and where an entity begins or ends; so are tokens that the file has. Tokens of white
+space are left out.
 """
 
 import collections
@@ -24,12 +25,13 @@ from absl import flags
 
 from uanet_tf.annotation.annotated_text import ACCEPTED, SUGGESTED, AnnotatedText, Mark, join_tokens
 from uanet_tf.annotation.formats import FORMATS as TOOLS
-from uanet_tf.annotation.formats import read_annotations, write_annotations
+from uanet_tf.annotation.formats import read_with_places, write_annotations
 from uanet_tf.commands import runner
 from uanet_tf.commands.output_file import STDOUT, open_output
 from uanet_tf.corpora import exchange
 from uanet_tf.corpora.fetch import format_sentences
 from uanet_tf.data.conll import Sentence, read_corpus
+from uanet_tf.data.json_text import read_json_text
 from uanet_tf.data.tag_schemes import IOB2, decode_spans, detect_scheme
 from uanet_tf.data.text_lines import STDIN, display_name, read_lines
 from uanet_tf.errors import InputError
@@ -71,7 +73,8 @@ def main() -> None:
     """Runs the command with the flags in ``FLAGS``."""
     source = FLAGS["from"].value or _format_of(FLAGS.input)
     target = FLAGS.to or _format_of_output(FLAGS.output)
-    sentences = list(_read(source))
+    places: dict[int, str] = {}
+    sentences = list(_read(source, places))
     if not sentences:
         raise InputError(f"{display_name(FLAGS.input)}: no sentence found.")
     if target == "brat":
@@ -81,16 +84,17 @@ def main() -> None:
         with open_output(FLAGS.output) as stream:
             write_annotations(_accepted(sentences), stream, target)
         return
-    text = {
-        "conll": format_sentences,
-        "huggingface": exchange.format_huggingface,
-        "spacy": exchange.format_spacy,
-    }[target](sentences)
+    if target == "conll":
+        text = format_sentences(sentences, lambda sentence: _place(sentence, source, places))
+    else:
+        named = {"huggingface": exchange.format_huggingface, "spacy": exchange.format_spacy}
+        text = named[target](sentences)
     with open_output(FLAGS.output) as stream:
         stream.write(text)
 
 
-def _read(kind: str) -> Iterable[Sentence]:
+def _read(kind: str, places: dict[int, str]) -> Iterable[Sentence]:
+    """The sentences; ``places`` gets file and record of the lines that are numbers of records."""
     if kind == "conll":
         return read_corpus(
             FLAGS.input, token_column=FLAGS.token_column, label_column=FLAGS.label_column
@@ -98,24 +102,32 @@ def _read(kind: str) -> Iterable[Sentence]:
     if kind == "huggingface":
         return exchange.read_huggingface(FLAGS.input, FLAGS.label_names)
     if kind in TOOLS:
-        return _read_tool(kind)
+        return _read_tool(kind, places)
     read = exchange.read_spacy if kind == "spacy" else exchange.read_brat
     return read(FLAGS.input, Tokenizer(FLAGS.tokenizer), split=FLAGS.split_sentences)
 
 
-def _read_tool(tool: str) -> Iterator[Sentence]:
+def _place(sentence: Sentence, kind: str, places: dict[int, str]) -> str:
+    name = display_name(FLAGS.input)
+    line = "" if kind == "brat" else f":{sentence.line}"  # of brat, a document's sentences have 1
+    return places.get(sentence.line, f"{name}{line}")
+
+
+def _read_tool(tool: str, places: dict[int, str]) -> Iterator[Sentence]:
     """The texts that a person has accepted, and a line on stderr of how many are left out."""
     left_out: collections.Counter[str] = collections.Counter()
-    lines = (line for _, line in read_lines(FLAGS.input))
-    items = read_annotations(lines, tool, display_name(FLAGS.input))
-    for number, item in enumerate(items, 1):
+    items = read_with_places(read_json_text(FLAGS.input), tool, display_name(FLAGS.input))
+    disputed = unlabelled = 0
+    for number, (place, item) in enumerate(items, 1):
+        disputed += item.disputed
+        unlabelled += item.unlabelled
         unchanged = item.status == SUGGESTED and FLAGS.accept_suggested
         if item.status != ACCEPTED and not unchanged:
             left_out[item.status] += 1
             continue
-        place = f"{display_name(FLAGS.input)}: record {number}"
+        places[number] = place
         if item.tokens is None:
-            spans = [(mark.start, mark.end, mark.label) for mark in item.marks]
+            spans = [(mark.start, mark.end, mark.label) for mark in item.clean_marks()]
             tokenizer = Tokenizer(FLAGS.tokenizer)
             yield from exchange.label_text(
                 item.text, spans, tokenizer, FLAGS.split_sentences, number, place
@@ -125,7 +137,13 @@ def _read_tool(tool: str) -> Iterator[Sentence]:
             tokens, labels = item.token_labels(IOB2)
         except InputError as error:
             raise InputError(f"{place}: {error}") from None
-        yield Sentence(tuple(tokens), tuple(labels), number, number == 1)
+        if tokens:
+            yield Sentence(tuple(tokens), tuple(labels), number, number == 1)
+    if disputed:
+        said = "texts that several annotations mark differently (the last one is taken)"
+        print(f"{said}: {disputed:,}", file=sys.stderr)
+    if unlabelled:
+        print(f"left out, as they have no label: {unlabelled:,} regions", file=sys.stderr)
     if left_out:
         counts = ", ".join(f"{count:,} {status}" for status, count in left_out.items())
         hint = ""

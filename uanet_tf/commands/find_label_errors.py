@@ -11,6 +11,7 @@ continues.
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
@@ -76,6 +77,8 @@ def main() -> None:
             raise InputError(f"--{name} is required.")
     if FLAGS.test_path:
         raise InputError(f"--test_path is not read. Received: {FLAGS.test_path}")
+    if FLAGS.output and FLAGS.html and _are_one_file(FLAGS.output, FLAGS.html):
+        raise InputError(f"--output and --html must be different files. Received: {FLAGS.html}")
     sentences = _read(FLAGS.train_path)
     dev = _read(FLAGS.dev_path) if FLAGS.dev_path else []
     name = display_name(FLAGS.train_path)
@@ -94,6 +97,13 @@ def main() -> None:
         if page is not None:
             page.write(doubts_page(found, name))
     sys.stdout.write(doubts_table(found, name, FLAGS.top))
+
+
+def _are_one_file(path: str, other: str) -> bool:
+    """Whether what is written to one replaces the other; devices take both."""
+    target = os.path.realpath(path)
+    device = os.path.exists(target) and not os.path.isfile(target)
+    return target == os.path.realpath(other) and not device
 
 
 def _read(path: str) -> list[Sentence]:

@@ -14,6 +14,7 @@ from uanet_tf.corpora.fetch import format_sentences
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.folds import fold_numbers
 from uanet_tf.errors import InputError, one_line
+from uanet_tf.part_file import is_part
 from uanet_tf.strict_json import check_fields, read_json
 from uanet_tf.training.data_hashes import hash_sentences
 from uanet_tf.training.run_directory import changed_settings, flag_text
@@ -109,11 +110,16 @@ def _arguments(
     return [f"--flagfile={flagfile}", *given, f"--run_dir={run}"]
 
 
+def _is_output(path: pathlib.Path) -> bool:
+    """Whether it is an output of this command that is not complete yet."""
+    return is_part(path.name)
+
+
 def _claim(folder: pathlib.Path, record: dict[str, Any], config: Config) -> None:
     """Writes folds.json, or compares it."""
     path = folder / RECORD
     if not path.exists():
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if folder.exists() and not (folder.is_dir() and all(map(_is_output, folder.iterdir()))):
             raise InputError(
                 f"--run_dir={folder} holds other files and no folds: name a new or empty directory."
             )

@@ -5,22 +5,25 @@
 
 Tags the input and writes the sentences that the tagger is least sure of, the best first: as JSON
 lines with tokens, labels and scores, as plain text, or as a file that an annotation tool imports,
-with the entities as suggestions. `uanet data convert` reads what the tool exports.
+with the entities as suggestions. `uanet data convert` reads what the tool exports. Further keys of
+JSON lines go along, and for annotation tools the line of the input, as `input_line`.
 """
 
-import json
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from absl import flags, logging
 
+from uanet_tf.annotation.annotated_text import AnnotatedText
 from uanet_tf.annotation.formats import FORMATS as TOOLS
 from uanet_tf.annotation.formats import write_annotations
 from uanet_tf.annotation.ranking import SCORES, Ranked, rank
-from uanet_tf.annotation.suggestions import suggested
+from uanet_tf.annotation.suggestions import name_and_meta, suggested
 from uanet_tf.commands import input_flags, row_source, run_settings, runner
 from uanet_tf.commands.output_file import STDOUT, open_output
 from uanet_tf.errors import InputError
+from uanet_tf.strict_json import json_text
 from uanet_tf.tagging.row_tagging import tag_rows
 
 FLAGS = flags.FlagValues()
@@ -76,16 +79,24 @@ def main() -> int:
     cut = row_source.cutter(
         FLAGS.input, kind, model.tokenizer, FLAGS.split_sentences, FLAGS.language
     )
-    errors = 0
+    errors = count = 0
     sizes = {"batch_size": FLAGS.batch_size, "batch_tokens": FLAGS.batch_tokens}
 
     def sentences():
-        nonlocal errors
+        nonlocal errors, count
         for row, answers in tag_rows(model, map(cut, rows), **sizes):
             errors += row_source.tell_error(FLAGS.input, row)
-            yield from answers
+            count += sum(bool(answer.tokens) for answer in answers)
+            for number, answer in enumerate(answers, 1):
+                yield (row, number if len(answers) > 1 else None), answer
 
     ranked = rank(sentences(), FLAGS.by, FLAGS.top, diverse=FLAGS.diverse)
+    if FLAGS.diverse and len(ranked) < min(count, FLAGS.top):
+        print(
+            f"--top={FLAGS.top:,}, and there are {len(ranked):,} sentences: the other candidates "
+            f"of {count:,} that were read share most of their words with one of these.",
+            file=sys.stderr,
+        )
     with open_output(FLAGS.output) as stream:
         _writer(FLAGS.to)(stream, ranked)
     return runner.PARTLY if errors else 0
@@ -96,20 +107,26 @@ def _writer(kind: str) -> Callable[[TextIO, Sequence[Ranked]], Any]:
         return _write_json
     if kind == "text":
         return _write_text
-    return lambda stream, ranked: write_annotations(
-        (suggested(sentence, score) for score, sentence in ranked), stream, kind
-    )
+    return lambda stream, ranked: write_annotations(map(_for_tool, ranked), stream, kind)
+
+
+def _for_tool(ranked: Ranked) -> AnnotatedText:
+    row, part = ranked.origin
+    name, meta = name_and_meta(row.fields, row.line, part)
+    return suggested(ranked.sentence, ranked.score, name, meta)
 
 
 def _write_json(stream: TextIO, ranked: Sequence[Ranked]) -> None:
-    for score, sentence in ranked:
-        record = {"score": round(score, 6), **sentence.to_dict()}
-        stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+    """The fields of the input and of the answer; the answer's win where both have one."""
+    for score, sentence, (row, _) in ranked:
+        ours = {"score": round(score, 6), **sentence.to_dict()}
+        record = ours | row.fields | ours  # in this order
+        stream.write(json_text(record) + "\n")
 
 
 def _write_text(stream: TextIO, ranked: Sequence[Ranked]) -> None:
-    for _, sentence in ranked:
-        stream.write(suggested(sentence).text.replace("\n", " ") + "\n")
+    for item in ranked:
+        stream.write(suggested(item.sentence).text.replace("\n", " ") + "\n")
 
 
 def run() -> None:

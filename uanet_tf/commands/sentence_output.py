@@ -1,6 +1,5 @@
 """Tagged sentences as CoNLL, JSON lines, or a table for the terminal."""
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
@@ -8,6 +7,7 @@ from typing import Any, TextIO
 from uanet_tf.commands.sentence_input import InputRow
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation import terminal
+from uanet_tf.strict_json import json_text
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 FORMATS = ("conll", "jsonl", "pretty")
@@ -101,12 +101,7 @@ def _write_json(stream: TextIO, row: InputRow, answers: Sequence[TaggedSentence]
         fields = row.fields | joined_answer(row.text, answers)
     else:
         fields = row.fields | {"error": row.error, "line": row.line}
-    text = json.dumps(fields, ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, escaped in the input
-        text = json.dumps(fields)
-    stream.write(text + "\n")
+    stream.write(json_text(fields) + "\n")
 
 
 def joined_answer(text: str | None, answers: Sequence[TaggedSentence]) -> dict[str, Any]:

@@ -15,11 +15,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from uanet_tf.corpora.blank_tokens import without_blank_tokens
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.tag_schemes import IOB2, Span, decode_spans, detect_scheme, encode_spans
 from uanet_tf.data.text_lines import display_name, read_lines
 from uanet_tf.errors import InputError
 from uanet_tf.strict_json import parse_record
+from uanet_tf.text.cut_places import cut_at
 from uanet_tf.text.detokenize import detokenize
 from uanet_tf.text.raw_text import TextSentence, text_sentences
 from uanet_tf.text.tokenizer import Tokenizer
@@ -33,7 +35,7 @@ CharSpan = tuple[int, int, str]  # first character, character after the last, ty
 
 
 def read_huggingface(path: str, label_names: Sequence[str] = ()) -> Iterator[Sentence]:
-    """Sentences of JSON lines with tokens and labels.
+    """Sentences of JSON lines with tokens and labels; tokens of white space are left out.
 
     Args:
       path: the file.
@@ -54,7 +56,9 @@ def read_huggingface(path: str, label_names: Sequence[str] = ()) -> Iterator[Sen
                 f'{place}: "labels" must be a list of as many strings as there are tokens (numbers '
                 "of classes need their names: --label_names=O,B-PER,I-PER,...)."
             )
-        yield Sentence(tuple(tokens), tuple(labels), number, number == 1)
+        words, labels = without_blank_tokens(tokens, labels)
+        if words:
+            yield Sentence(words, labels, number, number == 1)
 
 
 def read_spacy(path: str, tokenizer: Tokenizer, *, split: bool = True) -> Iterator[Sentence]:
@@ -124,15 +128,20 @@ def format_brat(sentences: Sequence[Sentence]) -> tuple[str, str]:
     """A text, one sentence per line, and its .ann file.
 
     Raises:
-      InputError: labels that are no chunks.
+      InputError: labels that are no chunks, or a type that is blank or has blanks.
     """
     lines: list[str] = []
     notes: list[str] = []
     start = 0
     for text, spans in _texts(sentences):
         for first, last, kind in spans:
+            if not re.fullmatch(r"\S+", kind):
+                raise InputError(
+                    f"the type {kind!r:.60} cannot be written for brat: its types have no blanks."
+                )
             number = len(notes) + 1
-            notes.append(f"T{number}\t{kind} {start + first} {start + last}\t{text[first:last]}\n")
+            inside = " ".join(text[first:last].splitlines())  # a note is one line
+            notes.append(f"T{number}\t{kind} {start + first} {start + last}\t{inside}\n")
         lines.append(text + "\n")
         start += len(text) + 1
     return "".join(lines), "".join(notes)
@@ -200,7 +209,7 @@ def label_text(
 
     Args:
       text: the text.
-      spans: its entities, (first character, the one after the last, type).
+      spans: its entities, (first character, the one after the last, type); equal ones are one.
       tokenizer: cuts the text; a token is also cut where an entity begins or ends.
       split: whether the text may hold several sentences.
       line: of the file, for the sentences.
@@ -209,7 +218,7 @@ def label_text(
     Raises:
       InputError: entities overlap.
     """
-    spans = sorted(spans)
+    spans = sorted(set(spans))
     for (_, end, _), (start, _, kind) in itertools.pairwise(spans):
         if start < end:
             raise InputError(f"{place}: the entity {kind} at {start} overlaps the one before.")
@@ -243,14 +252,13 @@ def _whole_entities(
 
 def _cut_at(sentence: TextSentence, text: str, edges: set[int]) -> TextSentence:
     """The sentence with tokens cut where entities begin or end inside them."""
-    tokens, starts, ends = [], [], []
-    for start, end in zip(sentence.starts, sentence.ends, strict=True):
-        inside = sorted(edge for edge in edges if start < edge < end)
-        for first, last in zip([start, *inside], [*inside, end], strict=True):
-            starts.append(first)
-            ends.append(last)
-            tokens.append(text[first:last])
-    return TextSentence(tokens, starts, ends, sentence.new_document)
+    places = cut_at(zip(sentence.starts, sentence.ends, strict=True), edges)
+    return TextSentence(
+        [text[start:end] for start, end in places],
+        [start for start, _ in places],
+        [end for _, end in places],
+        sentence.new_document,
+    )
 
 
 def _label(sentence: TextSentence, spans: list[CharSpan], line: int) -> Sentence:

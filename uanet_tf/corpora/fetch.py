@@ -5,7 +5,7 @@ import os
 import pathlib
 import shutil
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from uanet_tf.corpora.download import Advance, download
 from uanet_tf.corpora.public_data import PublicData
@@ -70,11 +70,17 @@ def _read(data: PublicData, path: pathlib.Path) -> list[Sentence]:
     return read_corpus(path, token_column=data.token_column or 0, label_column=data.label_column)
 
 
-def format_sentences(sentences: Sequence[Sentence]) -> str:
+def format_sentences(
+    sentences: Sequence[Sentence], where: Callable[[Sentence], str] = lambda sentence: ""
+) -> str:
     """Token, tab, label; a blank line after each sentence; -DOCSTART- where documents begin.
 
+    Args:
+      sentences: labelled.
+      where: file and line of a sentence, for messages.
+
     Raises:
-      InputError: a token or label that would end its column or row.
+      InputError: a token or label that would end its column or row, or be none.
     """
     marked = sum(sentence.new_document for sentence in sentences) > 1
     blocks = []
@@ -82,9 +88,12 @@ def format_sentences(sentences: Sequence[Sentence]) -> str:
         if marked and sentence.new_document:
             blocks.append("-DOCSTART-\tO\n\n")
         for text in (*sentence.tokens, *sentence.labels):
-            if not _ROW_ENDS.isdisjoint(text):
+            if not _ROW_ENDS.isdisjoint(text) or not text.strip(" "):
+                reason = "holds a tab or a line end" if text.strip(" ") else "is blank"
+                before = where(sentence)
                 raise InputError(
-                    f"{text!r:.60} cannot be written in columns: it holds a tab or a line end."
+                    f"{before}{': ' if before else ''}{text!r:.60} cannot be written in columns: "
+                    f"it {reason}."
                 )
         rows = zip(sentence.tokens, sentence.labels, strict=True)
         blocks.append("".join(f"{token}\t{label}\n" for token, label in rows) + "\n")

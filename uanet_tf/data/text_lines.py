@@ -169,7 +169,7 @@ def stream_lines(
             # Of the file, or of one that was put behind another; but a token of its own stays.
             if number == 1 or rest[:1].strip():
                 line = rest
-        yield number, _decode(line, f"{name}:{number}")
+        yield number, decode(line, f"{name}:{number}")
 
 
 def _raw_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
@@ -196,7 +196,8 @@ def _check_length(line: bytes, place: str) -> None:
         raise InputError(f"{place}: the line is longer than {MAX_LINE_BYTES:,} bytes.")
 
 
-def _decode(raw: bytes, place: str) -> str:
+def decode(raw: bytes, place: str) -> str:
+    """The text of bytes in UTF-8; a fault is an `InputError` at `place`."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
