@@ -148,3 +148,16 @@ def test_in_a_browser(run_dir, tmp_path, model, call):
             browser.open(f"file://{tmp_path}/report.html", width=width)
             assert browser.run("document.documentElement.scrollWidth") <= width
         assert browser.errors == []
+
+
+@pytest.mark.process
+def test_tables_fit_a_phone(run_dir, tmp_path, model, call):
+    """Scores without scrolling; a caption is no narrow column above a table of one label."""
+    from tests.browser import open_browser
+
+    write(call, tmp_path, run_dir, "x O\n")
+    with open_browser() as browser:
+        browser.open(f"file://{tmp_path}/report.html", width=375)
+        first = "document.querySelector('.scroll')"
+        assert browser.run(f"{first}.scrollWidth - {first}.clientWidth") <= 0
+        assert browser.run("document.querySelector('caption.long').offsetWidth") > 250

@@ -108,6 +108,7 @@ def main() -> int:
             stream,
             threshold=model.threshold,
             uncertainty_columns=FLAGS.uncertainty_columns,
+            optional_answers=model.optional_answers,
         )
         for part in _parts(map(cut, rows), model):
             for row, answers in _tag(model, part):

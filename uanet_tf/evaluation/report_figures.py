@@ -186,8 +186,9 @@ def confusion_table(found: Confusion) -> str:
         )
         body.append(f'<tr><th scope="row">{html.escape(name)}</th>{cells}</tr>')
     return (
-        '<div class="scroll"><table class="numbers"><caption>Tokens by label: rows are the file, '
-        "columns the tagger; shaded by the share of the row</caption><thead><tr><th>file</th>"
+        '<div class="scroll"><table class="numbers"><caption class="long">Tokens by label: rows '
+        "are the file, columns the tagger; shaded by the share of the row</caption>"
+        "<thead><tr><th>file</th>"
         f"{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
 
