@@ -38,3 +38,12 @@ def test_short_lines_keep_their_ends():
 def test_words_stay_in_one_piece():
     path = "/a-b" * 30
     assert path in fill_paragraphs(f"See {path} and {LONG}").split("\n")
+
+
+def test_help_is_shown_so(capsys):
+    from uanet_tf.commands import check, runner
+
+    assert runner.exit_code(check.main, check.FLAGS, ["uanet check", "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "--train_path" in " ".join(lines)
+    assert [line for line in lines if len(line) > WIDTH] == []
