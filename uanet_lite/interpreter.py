@@ -4,13 +4,25 @@ import os
 import pathlib
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from uanet_lite.errors import InputError
 
-Run = Callable[[np.ndarray, np.ndarray], dict[str, np.ndarray]]
+
+class Run(NamedTuple):
+    """One interpreter's graph.
+
+    Attributes:
+      call: from word ids [1, T] and character ids [1, T, W] to the graph's outputs.
+      optional: those of ``OPTIONAL_OUTPUTS`` that the graph has.
+    """
+
+    call: Callable[[np.ndarray, np.ndarray], dict[str, np.ndarray]]
+    optional: frozenset[str]
+
+
 _SIGNATURE = "serving_default"
 INPUTS = {"word_ids", "char_ids"}
 OUTPUTS = {
@@ -26,9 +38,9 @@ OPTIONAL_OUTPUTS = {"accepted", "mutual_information"}
 
 
 def make_runner(path: str | os.PathLike[str], content: bytes | None = None) -> Run:
-    """A function from word ids [1, T] and character ids [1, T, W] to the graph's outputs.
+    """An interpreter of the file, for one thread at a time.
 
-    The function is for one thread at a time. Several runners share the weights.
+    Several runners share the weights.
 
     Args:
       path: of the file, which is mapped into memory.
@@ -54,8 +66,8 @@ def make_runner(path: str | os.PathLike[str], content: bytes | None = None) -> R
     except (ValueError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:120]
         raise InputError(f"{path} is not a TensorFlow Lite model of uanet_tf: {reason}") from error
-    outputs = set(runner.get_output_details()) - OPTIONAL_OUTPUTS
-    if set(runner.get_input_details()) != INPUTS or outputs != OUTPUTS:
+    outputs = set(runner.get_output_details())
+    if set(runner.get_input_details()) != INPUTS or outputs - OPTIONAL_OUTPUTS != OUTPUTS:
         raise InputError(f"{path} is a TensorFlow Lite model of other inputs or outputs.")
 
     def run(word_ids: np.ndarray, char_ids: np.ndarray) -> dict[str, np.ndarray]:
@@ -65,7 +77,7 @@ def make_runner(path: str | os.PathLike[str], content: bytes | None = None) -> R
             reason = " ".join(str(error).split())[:120]
             raise InputError(f"{path} does not fit its own vocabulary: {reason}") from error
 
-    return run
+    return Run(run, frozenset(outputs & OPTIONAL_OUTPUTS))
 
 
 def _check_operations(path: str | os.PathLike[str], content: bytes, schema: Any) -> None:

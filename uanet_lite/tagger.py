@@ -10,7 +10,7 @@ import numpy as np
 
 from uanet_lite import windows
 from uanet_lite.errors import InputError
-from uanet_lite.interpreter import OPTIONAL_OUTPUTS, Run, make_runner
+from uanet_lite.interpreter import Run, make_runner
 from uanet_lite.model_file import read_model_file
 from uanet_lite.sentences import Sentence, Tokens, read_sentence
 from uanet_lite.spans import decode_spans, encode_spans
@@ -86,7 +86,9 @@ class Tagger:
         )
         self._path, self._content = path, content
         self._runners: queue.SimpleQueue[Run] = queue.SimpleQueue()
-        self._runners.put(make_runner(path, content))
+        first = make_runner(path, content)
+        self._optional = first.optional
+        self._runners.put(first)
 
     def tag(self, sentences: Sentence | Iterable[Sentence]) -> list[TaggedSentence]:
         """Tags texts, each one sentence, and lists of words, in any mixture.
@@ -134,12 +136,10 @@ class Tagger:
     def _tag(self, sentence: Tokens) -> TaggedSentence:
         tokens = sentence.tokens
         answers = {name: np.zeros(len(tokens), dtype) for name, dtype in _OUTPUTS.items()}
-        optional: set[str] = set()
         for window in windows.split(len(tokens), self.max_tokens) if tokens else []:
             kept = slice(window.keep_start, window.keep_end)
             inside = slice(window.keep_start - window.start, window.keep_end - window.start)
             outputs = self._run(tokens[window.start : window.end])
-            optional = OPTIONAL_OUTPUTS & set(outputs)
             for name in outputs:
                 answers[name][kept] = outputs[name][0, inside]
         return TaggedSentence(
@@ -151,7 +151,7 @@ class Tagger:
             confidence=answers["confidence"].tolist(),
             refined=answers["refined"].tolist(),
             scheme=self.label_scheme,
-            **{name: answers[name].tolist() for name in optional},
+            **{name: answers[name].tolist() for name in self._optional},
         )
 
     def _run(self, tokens: list[str]) -> dict[str, np.ndarray]:
@@ -161,7 +161,7 @@ class Tagger:
         except queue.Empty:
             run = make_runner(self._path, self._content)
         try:
-            return run(word_ids[np.newaxis], char_ids[np.newaxis])
+            return run.call(word_ids[np.newaxis], char_ids[np.newaxis])
         finally:
             self._runners.put(run)
 

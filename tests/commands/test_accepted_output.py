@@ -1,5 +1,9 @@
 """What `tag` shows of a run with a target precision."""
 
+import json
+
+from uanet_tf.commands.spark_lines import TagLines
+
 
 def test_columns_and_tables(tag_text, model, monkeypatch):
     plain = model.tag_batch
@@ -18,3 +22,19 @@ def test_columns_and_tables(tag_text, model, monkeypatch):
         "",
     ]
     assert "[PER? p0]" in tag_text("p0 NN O\n\n", "--output_format=pretty")
+
+
+def test_rows_without_words_have_the_fields_of_the_others(tag_text, model, monkeypatch):
+    """In `tag` and in Spark, and the first row too."""
+    model.acceptance.target_precision = 0.9
+    lines = ["", '{"tokens": ["p0", "X2"]}', '{"text": " "}']
+    flags = ("--return_mutual_information",)
+    monkeypatch.setattr(model, "return_mutual_information", True)
+    written = tag_text("\n".join(lines), *flags, name="in.jsonl").splitlines()
+    rows = [json.loads(line) for line in written]
+    assert rows[1]["accepted"] == [True, False]
+    assert rows[1]["mutual_information"] == [0.05, 0.5]
+    for row in (rows[0], rows[2]):
+        assert set(row) == {*rows[1], "sentences"}
+        assert row["accepted"] == row["mutual_information"] == row["sentences"] == []
+    assert TagLines("jsonl", 0, True, "en", 8, 1000)(model, lines) == written

@@ -1,6 +1,7 @@
 """The report on corpora, as text and JSON, and the command's exit codes."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ from uanet_tf.commands import check, runner
 from uanet_tf.corpora.corpus_report import Corpus, normalize_word, report_corpora
 from uanet_tf.corpora.report_text import format_reports
 from uanet_tf.data.conll import Sentence
+from uanet_tf.text.columns import display_width
 
 TRAIN = """Ada B-PER
 met O
@@ -274,6 +276,27 @@ def test_the_first_of_equal_train_sentences_is_named():
     found = report_corpora([train, Corpus("dev", "d", corpus_of("D", "A B"))])[1].against_train
     assert found is not None
     assert found.shared_lines == [(2, 1)]
+
+
+def test_long_names_do_not_widen_every_line():
+    """104 letters, and letters of two columns; the table stays aligned."""
+    labels = ("B-" + "X" * 104, "B-" + "東" * 20, "B-PER", "O")
+    corpora = [
+        Corpus(role, role, [Sentence(labels, labels, 1, True)]) for role in ("train", "dev", "test")
+    ]
+    text = format_reports(report_corpora(corpora))
+    rows = [line for line in text.splitlines() if line.endswith(" %")]
+    assert "  " + "X" * 27 + "…  " in text
+    assert len(rows) > 6
+    assert max(map(display_width, rows)) <= 80
+    entities = [display_width(line) for line in rows if re.match("  (X|東|PER)", line)]
+    assert len(set(entities)) == 1
+
+
+def test_long_names_are_cut_in_remarks():
+    train = Corpus("train", "t", corpus_of("A"))
+    text = format_reports(report_corpora([train, Corpus("dev", "d", corpus_of("w" * 500))]))
+    assert "unknown to train: '" + "w" * 26 + "… (1)." in text
 
 
 def test_many_labels_are_cut_in_the_text_only():

@@ -54,11 +54,37 @@ def test_a_page_of_its_own(run_dir, tmp_path, model, call):
     assert not {"script", "link", "img"} & {tag for tag, _ in reader.seen}
     assert "http" not in page
     assert "X&lt;b&gt;2" in page
-    assert (
-        "<bdi>P3 (LOC)</bdi>, confidence 0.75, 1.00 nats. The file has: <bdi>P3 (PER)</bdi>" in page
-    )
+    assert "<bdi>P3 (LOC)</bdi>, confidence 0.75, 1.00 nats. The file has: <bdi>P3 (PER)" in page
     assert model.num_samples == 8
     assert model.threshold == 0.35
+
+
+def test_a_file_without_entities(run_dir, tmp_path, model, call):
+    code, page = write(call, tmp_path, run_dir, "x O\n\ny O\n")
+    assert code == 0
+    assert "F1 <strong>-</strong>: the file has no entities, and none was found; 2 sent" in page
+    assert '<th scope="row">gated</th><td>-</td><td>-</td><td>-</td><td>100.00</td>' in page
+    assert "By type" not in page
+    assert "Where it is right" not in headings(page)
+    assert "F1 over" not in page
+    assert "What Gamma costs" in page
+
+
+def test_groups_without_entities_have_no_bar(run_dir, tmp_path, model, call):
+    """The sentence of six words has none but the tagger's, which is wrong."""
+    _, page = write(call, tmp_path, run_dir, "p0 B-PER\n\nx O\nx O\nx O\nx O\nx O\nP3 O\n")
+    assert "F1 by length of the sentence. 1-5: 100.0" in page
+    assert "6-10" not in page
+    assert "By type" in page
+
+
+def test_the_page_explains_itself(run_dir, tmp_path, model, call):
+    _, page = write(call, tmp_path, run_dir, "p0 B-PER\n")
+    assert "docs/" not in page
+    assert "50 is chance" in page
+    assert "1 sentence, 1 token, Gamma" in page
+    assert not re.search(r"\b1 (sentences|tokens|entities)\b", page)
+    assert '<th scope="row">gated</th>' in page  # the word of `uanet evaluate`
 
 
 def test_labels_that_are_no_chunks(run_dir, tmp_path, model, call):
@@ -77,6 +103,7 @@ def test_without_gate_and_samples(run_dir, tmp_path, model, call, monkeypatch):
     assert code == 0
     assert "Gamma and M" not in headings(page)
     assert "tokens above Gamma" not in page
+    assert '<th scope="row">labels</th>' in page
 
 
 def ungated(tag_batch, model):
@@ -121,3 +148,16 @@ def test_in_a_browser(run_dir, tmp_path, model, call):
             browser.open(f"file://{tmp_path}/report.html", width=width)
             assert browser.run("document.documentElement.scrollWidth") <= width
         assert browser.errors == []
+
+
+@pytest.mark.process
+def test_tables_fit_a_phone(run_dir, tmp_path, model, call):
+    """Scores without scrolling; a caption is no narrow column above a table of one label."""
+    from tests.browser import open_browser
+
+    write(call, tmp_path, run_dir, "x O\n")
+    with open_browser() as browser:
+        browser.open(f"file://{tmp_path}/report.html", width=375)
+        first = "document.querySelector('.scroll')"
+        assert browser.run(f"{first}.scrollWidth - {first}.clientWidth") <= 0
+        assert browser.run("document.querySelector('caption.long').offsetWidth") > 250

@@ -55,7 +55,7 @@ def test_rows(scores):
     assert rows[0] == ["one pass for M", "distilled", "M = 8", "softmax"]
     assert rows[1] == ["KL to 32 samples", "0.00100", "0.00200", "0.00300"]
     assert rows[2] == ["F1", "66.67", "57.14", "66.67"]
-    assert rows[3] == ["AUROC by nats", "62.50", "62.50", "50.00"]
+    assert rows[3] == ["AUROC of drafts", "62.50", "62.50", "50.00"]
     assert rows[4:7] == [
         ["labels as by 32", "99.00", "98.00", "97.00"],
         ["those not O as by 32", "91.00", "90.00", "89.00"],

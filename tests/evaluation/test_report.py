@@ -1,3 +1,4 @@
+import dataclasses
 import re
 
 import pytest
@@ -9,6 +10,11 @@ from uanet_tf.tagging.sentence_stream import tag
 
 GOLD = [["B-PER", "I-PER"], ["B-LOC", "O", "B-PER"]]
 TOKENS = [["p0", "q1"], ["X2", "x", "P3"]]
+_SHARES = {"same_labels": 1.0, "same_labels_not_o": 1.0, "same_gate": 1.0}
+_SYSTEMS = ("distilled", "exact", "one_pass")
+DISTILLED = {"kl": 0.1, "kl_of_samples": 0.2, "kl_of_one_pass": 0.3, "num_samples": 8, **_SHARES}
+DISTILLED |= {"score": dict.fromkeys(_SYSTEMS, 100.0), "auroc": dict.fromkeys(_SYSTEMS, 100.0)}
+DISTILLED |= {"as_reference": dict.fromkeys(_SYSTEMS, _SHARES)}
 
 
 def evaluate(gold, tokens, task="ner", seconds=0.5):
@@ -37,22 +43,56 @@ def test_table_of_entities():
         "PER                  100.00      50.00      66.67          2\n"
         "LOC                   50.00     100.00      66.67          1\n"
         "\n"
-        "finding errors        wrong    AUROC  by nats     AU"
-        "PR     AURC   E-AURC    Brier      ECE\n"
-        "tokens                20.00    50.00    87.50    20."
-        "00    20.00    16.00   0.1625     5.00\n"
-        "tokens not O          25.00    50.00    83.33    25."
-        "00    25.00    18.75   0.1875     0.00\n"
-        "tokens above Gamma    50.00    50.00    50.00    50."
-        "00    50.00    25.00   0.3125    25.00\n"
-        "entities              33.33    50.00    75.00    33."
-        "33    33.33    22.22   0.2292     8.33\n"
+        "finding errors      wrong  AUROC by nats   AUPR   AURC E-AURC  Brier    ECE\n"
+        "tokens              20.00  50.00   87.50  20.00  20.00  16.00 0.1625   5.00\n"
+        "tokens not O        25.00  50.00   83.33  25.00  25.00  18.75 0.1875   0.00\n"
+        "tokens above Gamma  50.00  50.00   50.00  50.00  50.00  25.00 0.3125  25.00\n"
+        "entities            33.33  50.00   75.00  33.33  33.33  22.22 0.2292   8.33\n"
         "\n"
-        "uncertainty   0.3250 nats where the draft is right, 1.0000 nats where it is wrong "
-        "(3.1 times as much)\n"
+        "uncertainty   0.3250 nats where the draft is right,\n"
+        "              1.0000 nats where it is wrong (3.1 times as much)\n"
         "gate          40.00 % of tokens above 0.35 nats took the refined label\n"
         "              1 wrong -> right, 1 right -> wrong"
     )
+
+
+def test_a_table_fits_a_terminal():
+    """Of 80 columns, also where `uanet demo` indents it by two; no line ends in blanks."""
+    # All answers wrong: the widest numbers, 100.00.
+    evaluation = evaluate([["B-LOC", "B-LOC"], ["O", "B-LOC", "O"]], TOKENS)
+    trust = evaluation.trust | {"one_pass": evaluation.trust["tagger"]}
+    evaluation = dataclasses.replace(evaluation, trust=trust, distilled=DISTILLED)
+    lines = evaluation_table(evaluation, "dev.conll").split("\n")
+    assert any("100.00" in line for line in lines)
+    assert any(line.startswith("gate as by M") for line in lines)
+    assert [line for line in lines if len(line) > 78] == []
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+def test_a_file_without_entities():
+    evaluation = evaluate([["O", "O"], ["O"]], [["x", "y"], ["z"]])
+    text = evaluation_table(evaluation)
+    assert "draft                     -          -          -     100.00\n" in text
+    assert "gated                     -          -          -     100.00\n" in text
+    assert "\n(the file has no entities, and none was found)\n" in text
+    assert "by type" not in text
+    text = evaluation_table(dataclasses.replace(evaluation, distilled=DISTILLED))
+    assert "AUROC of drafts" in text
+    assert "\nF1 " not in text
+    assert evaluation.metrics["f1"] == evaluation.to_dict()["f1"] == 0.0  # as conlleval
+
+
+def test_entities_found_in_a_file_without_any():
+    """P3: an entity, whatever the gate does."""
+    text = evaluation_table(evaluate([["O", "O"]], [["x", "P3"]]))
+    assert "gated                  0.00       0.00       0.00      50.00\n" in text
+    assert "no entities" not in text
+    assert "by type" in text
+
+
+def test_one_sentence_of_one_token():
+    text = evaluation_table(evaluate([["B-PER"]], [["p0"]]))
+    assert text.startswith("1 sentence, 1 token, 2 sentences/s\n")
 
 
 def test_metrics_have_the_keys_of_metrics_json():

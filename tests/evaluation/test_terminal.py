@@ -7,12 +7,10 @@ import pytest
 from uanet_tf.evaluation.terminal import (
     SentencePrinter,
     can_draw,
-    display_width,
-    pad,
-    shorten,
     wants_color,
 )
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
+from uanet_tf.text.columns import display_width
 
 SENTENCE = TaggedSentence(
     tokens=["Chelsea", "beat", "東京", "e\u0301t"],
@@ -78,25 +76,6 @@ def test_columns_stay_aligned_with_wide_and_combining_characters():
     nats = [re.split(r"\d\.\d\d", row)[0] for row in rows]
     assert len(set(map(len, nats))) > 1  # in characters they differ, in columns they do not
     assert set(map(display_width, nats)) == {20}
-
-
-@pytest.mark.parametrize(
-    ("text", "width"),
-    [("abc", 3), ("東京", 4), ("e\u0301", 1), ("ｱ", 1), ("🙂", 2), ("👩\u200d👩\u200d👧", 2)],
-)
-def test_display_width(text, width):
-    assert display_width(text) == width
-    assert display_width(pad(text, 9)) == 9
-
-
-def test_shorten():
-    assert shorten("a" * 40, 32) == "a" * 31 + "…"
-    assert display_width(shorten("東" * 40, 32)) <= 32
-    assert shorten("東東東", 6) == "東東東"
-    family = "👩\u200d👩\u200d👧"
-    assert shorten(3 * family, 5) == 2 * family + "…"  # no emoji is cut in two
-    assert shorten("\x1b[31mred\n", 32) == "\\x1b[31mred\\n"
-    assert shorten("\u202eevil", 32) == "\\u202eevil"
 
 
 def test_threshold_zero_and_huge():

@@ -64,7 +64,9 @@ def test_of_the_loaded_model(model, expected):
 def test_without_calibration_nothing_is_marked(model, expected):
     model.calibrated = False
     plain = call(model)
+    assert model.optional_answers == ()
     model.calibrated = True
+    assert model.optional_answers == ("accepted",)
     assert set(expected) - set(plain) == {"accepted"}
     assert np.abs(plain.pop("confidence") - expected["confidence"])[MASK].min() > 1e-6
     for name, values in plain.items():
@@ -103,3 +105,7 @@ def test_of_tensorflow_lite_files(run_dir, expected, tmp_path):
         assert [e["accepted"] for e in first["entities"]] == [e.accepted for e in other.entities]
         marks |= {entity.accepted for entity in one.entities}
     assert marks == {True, False}
+    # A sentence without words has the same fields.
+    (empty,) = uanet_lite.Tagger(written.path).tag([[]])
+    assert empty.to_dict()["accepted"] == []
+    assert TFLiteTagger(written.path).optional_answers == ("accepted",)

@@ -51,7 +51,9 @@ def test_of_the_model(model, expected):
     assert (answers["uncertainty"] - answers[NAME])[MASK].min() > -1e-6
     model.return_mutual_information = False
     without = model.predict(INPUTS, verbose=0)
+    assert model.optional_answers == ()
     model.return_mutual_information = True
+    assert model.optional_answers == (NAME,)
     assert set(answers) - set(without) == {NAME}
     for name, values in without.items():
         np.testing.assert_array_equal(values, answers[name])

@@ -64,6 +64,14 @@ class FakeModel:
     def threshold(self, value):
         self.gate.assign(value)
 
+    @property
+    def optional_answers(self):
+        has = {
+            "accepted": self.acceptance.target_precision,
+            "mutual_information": self.return_mutual_information,
+        }
+        return tuple(name for name, given in has.items() if given)
+
     def tag_batch(self, tokens, lengths):
         assert tokens.shape[0] == lengths.shape[0]
         assert tokens.shape[1] == lengths.max()
@@ -81,6 +89,8 @@ class FakeModel:
             uncertainty[place] = 1.0 if token[0].isupper() else 0.1
         gate = uncertainty > self.threshold
         asked = {"mutual_information": uncertainty / 2} if self.return_mutual_information else {}
+        if self.acceptance.target_precision:
+            asked["accepted"] = uncertainty < 0.5
         return {
             **asked,
             "labels": np.where(gate, refined, draft),

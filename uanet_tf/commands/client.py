@@ -23,6 +23,7 @@ from uanet_tf.serving import client
 from uanet_tf.serving.errors import ServingError
 from uanet_tf.serving.retrying import RetryPolicy
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
+from uanet_tf.text.columns import display_width, pad, shorten
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_string("url", client.URL, "http(s):// or grpc(s):// of the server.", flag_values=FLAGS)
@@ -130,18 +131,18 @@ def _write_table(stream: TextIO, tagged: TaggedSentence) -> None:
     if not tagged.tokens:
         stream.write("(no words)\n\n")
         return
-    tokens = [terminal.shorten(token, _MOST_COLUMNS) for token in tagged.tokens]
-    width = max(map(terminal.display_width, [*tokens, "token"]))
+    tokens = [shorten(token, _MOST_COLUMNS) for token in tagged.tokens]
+    width = max(map(display_width, [*tokens, "token"]))
     labels = max(map(len, [*tagged.labels, "label"]))
     mark = "●" if terminal.can_draw(stream) else "*"
     lines = [
-        terminal.shorten(str(tagged), 1_000_000),
-        f"    {terminal.pad('token', width)}  {'label':{labels}}  nats  confidence",
+        shorten(str(tagged), 1_000_000),
+        f"    {pad('token', width)}  {'label':{labels}}  nats  confidence",
     ]
     for index, token in enumerate(tokens):
         draft, label = tagged.draft_labels[index], tagged.labels[index]
         row = (
-            f"  {mark if tagged.refined[index] else ' '} {terminal.pad(token, width)}  "
+            f"  {mark if tagged.refined[index] else ' '} {pad(token, width)}  "
             f"{label:{labels}}  {tagged.uncertainty[index]:4.2f}  {tagged.confidence[index]:10.2f}"
         )
         lines.append(row if draft == label else f"{row}  draft {draft}")

@@ -1,10 +1,11 @@
-"""Converts labelled files between columns and the formats of others.
+r"""Converts labelled files between columns and the formats of others.
 
     uanet data convert --input=train.jsonl --output=train.conll
     uanet data convert --input=train.conll --output=train.jsonl --to=spacy
     uanet data convert --input=corpus/ --from=brat --output=train.conll
 
-    uanet data convert --input=export.json --from=label_studio --output=train.conll
+    uanet data convert --input=export.json --from=label_studio \
+        --output=train.conll
 
 Formats: conll (columns); huggingface (JSON lines of tokens and labels); spacy (JSON lines of text
 and entities [start, end, type]); brat (.txt with .ann; a folder is read whole); label_studio,

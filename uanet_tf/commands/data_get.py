@@ -1,7 +1,7 @@
 """Fetches a public corpus, or word vectors, from its home.
 
-    uanet data get                  # lists them, with licences
-    uanet data get wnut17           # writes data/wnut17/train.conll, dev.conll, test.conll
+    uanet data get           # lists them, with licences
+    uanet data get wnut17    # writes train, dev and test.conll into data/wnut17
     uanet data get glove_100d
 
 A fetch that was cut off continues; what is there is not fetched again. SOURCES.json in the folder

@@ -1,7 +1,9 @@
-"""Finds labels of a file that are probably wrong.
+r"""Finds labels of a file that are probably wrong.
 
-    uanet find_label_errors --recipe=fast --train_path=A --run_dir=R --html=doubts.html
-    uanet find_label_errors --recipe=fast --epochs=5 --train_path=A --folds=4 --run_dir=R --output=F
+    uanet find_label_errors --recipe=fast --train_path=A --run_dir=R \
+        --html=doubts.html
+    uanet find_label_errors --recipe=fast --epochs=5 --train_path=A --folds=4 \
+        --run_dir=R --output=F
 
 Parts the file into folds, trains a tagger without each, and compares the fold's labels with what
 that tagger says: the places where it is surest of another label come first. Takes the flags of

@@ -1,6 +1,7 @@
-"""Finds the sentences that are most worth annotating.
+r"""Finds the sentences that are most worth annotating.
 
-    uanet rank --run_dir=R --input=raw.txt --by=mean --top=200 --diverse --output=todo.jsonl
+    uanet rank --run_dir=R --input=raw.txt --by=mean --top=200 --diverse \
+        --output=todo.jsonl
     uanet rank --run_dir=R --input=raw.txt --to=label_studio --output=todo.json
 
 Tags the input and writes the sentences that the tagger is least sure of, the best first: as JSON

@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 from absl import flags, logging
 
 from uanet_tf.commands.flag_files import not_utf8
+from uanet_tf.commands.help_text import fill_paragraphs
 from uanet_tf.errors import InputError, StoppedBySignal
 from uanet_tf.printable import printable
 from uanet_tf.recipe import near_names
@@ -257,7 +258,7 @@ def _define_help(flag_values: flags.FlagValues) -> None:
 
 def _help_text(main: Callable[..., Any], flag_values: flags.FlagValues, *, full: bool) -> str:
     module = sys.modules[main.__module__]
-    parts = [(module.__doc__ or "").strip()]
+    parts = [fill_paragraphs((module.__doc__ or "").strip())]
     if full:
         parts.append(flag_values.get_help().strip())
     else:

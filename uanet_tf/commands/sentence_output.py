@@ -1,7 +1,8 @@
 """Tagged sentences as CoNLL, JSON lines, or a table for the terminal."""
 
+import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 
 from uanet_tf.commands.sentence_input import InputRow
@@ -23,6 +24,7 @@ def make_writer(
     *,
     threshold: float | None,
     uncertainty_columns: bool = False,
+    optional_answers: Iterable[str] = (),
 ) -> Write:
     """Returns the function that writes one row with the answers for its sentences.
 
@@ -32,11 +34,14 @@ def make_writer(
       threshold: Gamma, nats, for "pretty"; None: the model has no gate.
       uncertainty_columns: "conll": write draft label and uncertainty before the label; of a run
         with a target precision also 1 where the label is accepted, else 0.
+      optional_answers: the model's, for "jsonl": a row without words has them too, as empty lists.
     """
     if kind == "conll":
         return _conll_writer(stream, uncertainty_columns)
     if kind == "jsonl":
-        return lambda row, answers: _write_json(stream, row, answers)
+        empty: dict[str, Any] = {name: [] for name in optional_answers}
+        nothing = dataclasses.replace(_NOTHING, **empty)
+        return lambda row, answers: _write_json(stream, row, answers or [nothing])
     return _pretty_writer(stream, threshold)
 
 
@@ -98,21 +103,21 @@ def _document_row(row: str) -> str:
 def _write_json(stream: TextIO, row: InputRow, answers: Sequence[TaggedSentence]) -> None:
     """The fields of the input and of the answer; the answer's win where both have one."""
     if row.error is None:
-        fields = row.fields | joined_answer(row.text, answers)
+        fields = row.fields | _joined_answer(row.text, answers)
     else:
         fields = row.fields | {"error": row.error, "line": row.line}
     stream.write(json_text(fields) + "\n")
 
 
-def joined_answer(text: str | None, answers: Sequence[TaggedSentence]) -> dict[str, Any]:
+def _joined_answer(text: str | None, answers: Sequence[TaggedSentence]) -> dict[str, Any]:
     """The answers for a row's sentences as one, for JSON.
 
     Positions of tokens count from the beginning of the row. ``sentences`` has the places of its
     sentences, [first token, token after the last], unless the row is one sentence.
     """
-    if len(answers) == 1:
+    if len(answers) == 1 and answers[0].tokens:
         return answers[0].to_dict()
-    parts = [answer.to_dict() for answer in answers] or [_NOTHING.to_dict()]
+    parts = [answer.to_dict() for answer in answers]
     joined: dict[str, Any] = {"text": text or ""}
     joined |= {
         name: [value for part in parts for value in part[name]]

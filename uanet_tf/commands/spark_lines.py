@@ -39,7 +39,9 @@ class TagLines:
         rows = [row for line in lines for row in self._read(line, model)]
         sizes: dict[str, Any] = {"batch_size": self.batch_size, "batch_tokens": self.batch_tokens}
         stream = io.StringIO()
-        write = sentence_output.make_writer("jsonl", stream, threshold=None)
+        write = sentence_output.make_writer(
+            "jsonl", stream, threshold=None, optional_answers=model.optional_answers
+        )
         for row, answers in tag_rows(model, rows, fill_rows=True, **sizes):
             if row.error is None:
                 write(row, answers)

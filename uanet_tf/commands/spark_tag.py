@@ -1,7 +1,8 @@
-"""Tags files with a trained run on Apache Spark.
+r"""Tags files with a trained run on Apache Spark.
 
     uanet spark_tag --run_dir=R --input=PATH --output=FOLDER [--master=local[4]]
-    spark-submit --master=yarn .../uanet_tf/spark_tag.py --run_dir=R --input=PATH --output=FOLDER
+    spark-submit --master=yarn .../uanet_tf/spark_tag.py \
+        --run_dir=R --input=PATH --output=FOLDER
 
 PATH is a file, a folder or a pattern of files, on any file system that Spark reads. The output is
 a folder with a file for each partition; within a file the input is in its order. Text, JSON lines

@@ -10,13 +10,14 @@ cannot be tagged gets an "error" as its answer, and the exit code is 1 at the en
 
 Output formats:
   conll   the input's columns and the label as last column (for conlleval)
-  jsonl   the input's keys and text, tokens, starts, ends (characters), labels, draft_labels,
-          refined, uncertainty (nats), confidence, entities (text, type, start, end in
-          characters, token_start, token_end, confidence, uncertainty); unless the row is one
-          sentence, sentences: the tokens of each, [[first, after the last], ...]; of a run with a
-          target precision also accepted, with --return_mutual_information that too (nats), of
+  jsonl   the input's keys and text, tokens, starts, ends (characters), labels,
+          draft_labels, refined, uncertainty (nats), confidence, entities (text,
+          type, start, end in characters, token_start, token_end, confidence,
+          uncertainty); unless the row is one sentence, sentences: the tokens of
+          each, [[first, after the last], ...]; of a run with a target precision
+          also accepted, with --return_mutual_information that too (nats), of
           tokens and entities
-  pretty  for the terminal: draft label, uncertainty and final label of each token
+  pretty  for the terminal: draft label, uncertainty, final label of each token
 """
 
 import contextlib
@@ -107,6 +108,7 @@ def main() -> int:
             stream,
             threshold=model.threshold,
             uncertainty_columns=FLAGS.uncertainty_columns,
+            optional_answers=model.optional_answers,
         )
         for part in _parts(map(cut, rows), model):
             for row, answers in _tag(model, part):

@@ -1,6 +1,7 @@
-"""Trains a tagger.
+r"""Trains a tagger.
 
-    uanet train --recipe=fast --train_path=A --dev_path=B --test_path=C --run_dir=R
+    uanet train --recipe=fast --train_path=A --dev_path=B --test_path=C \
+        --run_dir=R
 
 ``uanet recipes`` lists the recipes. Flags after --recipe override it, and so does a
 --flagfile=FILE of your own; python train.py is the same. The same command continues a run

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 
 from uanet_tf.corpora.corpus_report import LONG_SENTENCE_TOKENS, CorpusReport
 from uanet_tf.printable import printable
+from uanet_tf.text.columns import display_width, pad, shorten
 
 _MAX_LABEL_ROWS = 100
+_NAME_COLUMNS = 28  # of a label or word: a longer one would widen every line
 _NONE = "-"
 
 
@@ -32,11 +34,11 @@ def format_reports(reports: Sequence[CorpusReport], *, max_tokens: int = 512) ->
 def _table(rows: Sequence[Sequence[str]], right_from: int = 1) -> str:
     """Columns two spaces apart, numbers (from column `right_from` on) to the right."""
     rows = [[printable(cell) for cell in row] for row in rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
         cells = [
-            cell.ljust(width) if column < right_from else cell.rjust(width)
+            pad(cell, width) if column < right_from else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         lines.append("  ".join(cells).rstrip())
@@ -108,7 +110,7 @@ def _count_rows(reports: Sequence[CorpusReport], field: str) -> list[list[str]]:
     keys = list(dict.fromkeys(key for count in counts for key in count))
     rows = []
     for key in keys[:_MAX_LABEL_ROWS]:
-        row = [f"  {key or '(no type)'}"]
+        row = [f"  {shorten(key, _NAME_COLUMNS) or '(no type)'}"]
         for count, total in zip(counts, totals, strict=True):
             row += [f"{count.get(key, 0):,}", _percent(count.get(key, 0), total)]
         rows.append(row)
@@ -182,5 +184,8 @@ def _plural(count: int, one: str, many: str) -> str:
 
 
 def _counted(counts: dict[str, int], limit: int = 8) -> str:
-    shown = ", ".join(f"{key!r} ({count:,})" for key, count in list(counts.items())[:limit])
+    shown = ", ".join(
+        f"{shorten(repr(key), _NAME_COLUMNS)} ({count:,})"
+        for key, count in list(counts.items())[:limit]
+    )
     return f"{shown}{', ...' if len(counts) > limit else ''}"

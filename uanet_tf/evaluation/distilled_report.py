@@ -65,7 +65,7 @@ def distilled_rows(scores: dict[str, Any], task: str) -> list[list[str]]:
         ["one pass for M", "distilled", f"M = {scores['num_samples']}", "softmax"],
         ["KL to 32 samples", *(f"{value:.5f}" for value in divergences)],
         ["F1" if task == "ner" else "accuracy", *map(_cell, scores["score"].values())],
-        ["AUROC by nats", *map(_cell, scores["auroc"].values())],
+        ["AUROC of drafts", *map(_cell, scores["auroc"].values())],
     ]
     shares = {"labels": "same_labels", "those not O": "same_labels_not_o", "gate": "same_gate"}
     for name, key in shares.items():

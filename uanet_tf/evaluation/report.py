@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from uanet_tf.data.tag_schemes import OUTSIDE
+from uanet_tf.evaluation.counted import counted
 from uanet_tf.evaluation.distilled_report import distilled_rows
 from uanet_tf.evaluation.trust_report import TrustGroups, token_values, trust_groups, trust_rows
 from uanet_tf.metrics import scoring
@@ -13,8 +15,8 @@ from uanet_tf.metrics.unknown_labels import unknown_labels
 from uanet_tf.printable import printable
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
-_SYSTEMS = {"draft": "draft", "refined": "refined", "final": "gated"}
 _MAX_LABEL_ROWS = 12
+NO_ENTITIES = "the file has no entities, and none was found"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +36,8 @@ class Evaluation:
       unknown_labels: gold labels that the model does not know, with their counts.
       distilled: one pass with the trained head beside samples, see ``distilled_scores``; None
         where there is no such head.
+      nothing: those of ``systems`` that found no entity in a file without entities. As conlleval
+        has it, their F1 is 0 in all numbers; for people it is no score.
     """
 
     task: str
@@ -45,9 +49,27 @@ class Evaluation:
     tokens: int
     unknown_labels: dict[str, int]
     distilled: dict[str, Any] | None = None
+    nothing: frozenset[str] = frozenset()
+
+    @property
+    def has_score(self) -> bool:
+        """Whether the file has anything that the score is of: entities, or tokens."""
+        return self.task != "ner" or any(each["support"] for each in self.types.values())
+
+    def system_name(self, system: str) -> str:
+        """What people read for one of ``systems``: "gated" only where there is a gate."""
+        if system != "final":
+            return system
+        return "gated" if len(self.systems) > 1 else "labels"
+
+    def system_cells(self, system: str, keys: Sequence[str]) -> list[str]:
+        """The scores ``keys`` of one of ``systems``, for people; "-" where there is none."""
+        missing = set(keys) - {"accuracy"} if system in self.nothing else set()
+        scores = self.systems[system]
+        return ["-" if key in missing else f"{scores[key]:.2f}" for key in keys]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: the metrics, and beside them the other attributes without ``systems``."""
+        """For JSON: the metrics, and the other attributes but ``systems`` and ``nothing``."""
         return {
             **self.metrics,
             "types": self.types,
@@ -105,33 +127,39 @@ def evaluate_tagged(
     )
     # float32, as the model compares.
     uncertain = token_values(tagged, "uncertainty").astype(np.float32) > np.float32(threshold)
-    systems = {"tagger": tagged} | ({} if one_pass is None else {"one_pass": one_pass})
+    answered = {"tagger": tagged} | ({} if one_pass is None else {"one_pass": one_pass})
+    systems = {"final": final}
+    if threshold is not None:
+        systems = {"draft": draft, "refined": refined, **systems}
+    empty = task == "ner" and not _has_entities(gold)
     return Evaluation(
         task=task,
         metrics=metrics | {"sentences_per_second": len(tagged) / max(seconds, 1e-9)},
-        systems=scoring.score_systems(
-            gold,
-            task=task,
-            **({} if threshold is None else {"draft": draft, "refined": refined}),
-            final=final,
-        ),
+        systems=scoring.score_systems(gold, task=task, **systems),
         types=scoring.score_types(gold, final, task=task),
         trust={
             name: trust_groups(gold, answers, task=task, uncertain=uncertain)
-            for name, answers in systems.items()
+            for name, answers in answered.items()
         },
         sentences=len(tagged),
         tokens=sum(map(len, final)),
         unknown_labels=unknown_labels(gold, known_labels, task),
         distilled=distilled,
+        nothing=frozenset(
+            name for name, labels in systems.items() if empty and not _has_entities(labels)
+        ),
     )
+
+
+def _has_entities(labels: scoring.Labels) -> bool:
+    return any(label != OUTSIDE for row in labels for label in row)
 
 
 def evaluation_table(evaluation: Evaluation, title: str = "") -> str:
     """The evaluation as aligned plain text, without a line end after the last line."""
     metrics = evaluation.metrics
     head = (
-        f"{evaluation.sentences:,} sentences, {evaluation.tokens:,} tokens, "
+        f"{counted(evaluation.sentences, 'sentence')}, {counted(evaluation.tokens, 'token')}, "
         f"{metrics['sentences_per_second']:,.0f} sentences/s"
     )
     return "\n".join(
@@ -141,7 +169,6 @@ def evaluation_table(evaluation: Evaluation, title: str = "") -> str:
             *_system_rows(evaluation),
             "",
             *_type_rows(evaluation),
-            "",
             *_trust_rows(evaluation),
             "",
             *_distilled_rows(evaluation),
@@ -154,14 +181,19 @@ def _system_rows(evaluation: Evaluation) -> list[str]:
     keys = ["precision", "recall", "f1"] if evaluation.task == "ner" else []
     heads = [*keys, "accuracy"]
     rows = [[""] + ["F1" if head == "f1" else head for head in heads]]
-    for system, scores in evaluation.systems.items():
-        name = _SYSTEMS[system] if len(evaluation.systems) > 1 else "labels"
-        rows.append([name] + [f"{scores[key]:.2f}" for key in heads])
-    return _aligned(rows)
+    for system in evaluation.systems:
+        rows.append([evaluation.system_name(system), *evaluation.system_cells(system, heads)])
+    told = [f"({NO_ENTITIES})"] if "final" in evaluation.nothing else []
+    return _aligned(rows) + told
 
 
 def _type_rows(evaluation: Evaluation) -> list[str]:
-    """Entity types by size; for single labels, which are many, those most often missed."""
+    """Entity types by size; for single labels, which are many, those most often missed.
+
+    With an empty line at the end; nothing where there are none.
+    """
+    if not evaluation.types:
+        return []
     ner = evaluation.task == "ner"
     names = sorted(evaluation.types, key=lambda name: -evaluation.types[name]["support"])
     more = 0
@@ -175,7 +207,7 @@ def _type_rows(evaluation: Evaluation) -> list[str]:
         numbers = [f"{scores[key]:.2f}" for key in ("precision", "recall", "f1")]
         rows.append([printable(name) or "(untyped)", *numbers, f"{scores['support']:,}"])
     lines = _aligned(rows)
-    return [*lines, f"({more} labels missed less often are not shown)"] if more else lines
+    return [*lines, *([f"({more} labels missed less often are not shown)"] if more else []), ""]
 
 
 def _missed(scores: dict[str, float | int]) -> float:
@@ -185,27 +217,29 @@ def _missed(scores: dict[str, float | int]) -> float:
 
 def _trust_rows(evaluation: Evaluation) -> list[str]:
     head, *rows = trust_rows(evaluation.trust)
-    return _aligned([head, *rows], least=7)
+    # Eight numbers fit 80 columns beside their names, also where `uanet demo` indents them.
+    return _aligned([head, *rows], least=6, gap=1)
 
 
 def _distilled_rows(evaluation: Evaluation) -> list[str]:
     if evaluation.distilled is None:
         return []
-    return [*_aligned(distilled_rows(evaluation.distilled, evaluation.task)), ""]
+    rows = distilled_rows(evaluation.distilled, evaluation.task)
+    return [*_aligned([row for row in rows if evaluation.has_score or row[0] != "F1"]), ""]
 
 
 def _gate_rows(metrics: dict[str, float | int | None]) -> list[str]:
     right, wrong = metrics["uncertainty_correct"], metrics["uncertainty_wrong"]
     ratio = f" ({wrong / right:.1f} times as much)" if right and wrong is not None else ""
     draft = "label" if metrics.get("threshold") is None else "draft"
-    told = (
-        f"uncertainty   {_nats(right)} where the {draft} is right, "
-        f"{_nats(wrong)} where it is wrong{ratio}"
-    )
+    told = [
+        f"uncertainty   {_nats(right)} where the {draft} is right,",
+        f"              {_nats(wrong)} where it is wrong{ratio}",
+    ]
     if metrics.get("threshold") is None:
-        return [told]
+        return told
     return [
-        told,
+        *told,
         f"gate          {100.0 * (metrics['refined_fraction'] or 0.0):.2f} % of tokens above "
         f"{metrics['threshold']:g} nats took the refined label",
         f"              {metrics['wrong_to_right']:,} wrong -> right, "
@@ -217,10 +251,12 @@ def _nats(value: float | None) -> str:
     return "- nats" if value is None else f"{value:.4f} nats"
 
 
-def _aligned(rows: list[list[str]], least: int = 9) -> list[str]:
-    """First column to the left, the others to the right, ``least`` columns wide."""
-    first = max(16, *(len(row[0]) for row in rows))
-    width = max(least, *(len(cell) for row in rows for cell in row[1:]))
-    return [
-        row[0].ljust(first) + "".join(f"  {cell.rjust(width)}" for cell in row[1:]) for row in rows
-    ]
+def _aligned(rows: list[list[str]], least: int = 9, gap: int = 2) -> list[str]:
+    """First column to the left, the others to the right, ``least`` columns wide or more."""
+    widths = [max(least, *map(len, column)) for column in zip(*rows, strict=True)]
+    widths[0] = max(16, widths[0])
+    lines = []
+    for name, *numbers in rows:
+        cells = [cell.rjust(width) for cell, width in zip(numbers, widths[1:], strict=True)]
+        lines.append((" " * gap).join([name.ljust(widths[0]), *cells]).rstrip())
+    return lines

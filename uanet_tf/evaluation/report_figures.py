@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from uanet_tf.data.tag_schemes import Span
+from uanet_tf.evaluation.counted import counted, plural
 from uanet_tf.evaluation.svg_chart import Axis, Bar, Series, bar_chart, line_chart
 from uanet_tf.evaluation.trust_report import token_values
 from uanet_tf.metrics import scoring
@@ -19,6 +20,8 @@ from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _MOST_POINTS = 200  # of a curve
 _PERCENT = Axis("", 0, 100)
+_TOLD_COVERAGES = (20, 50, 80, 100)  # percent, of a curve's alternative text
+_TOLD_GAMMAS = 5
 _LEAST_POINTS = 5.0  # of a score's axis: in less, noise looks like a difference
 
 
@@ -63,7 +66,7 @@ def risk_figure(
     name: str, group: tuple[np.ndarray, np.ndarray], plain: tuple[np.ndarray, np.ndarray] | None
 ) -> str:
     """Share of wrong answers among the most confident ones."""
-    series, areas = [], []
+    series, areas, told = [], [], []
     for title, values in (("tagger", group), ("one pass", plain)):
         if values is not None:
             curve = risk_coverage(values[0], ~values[1])
@@ -71,47 +74,79 @@ def risk_figure(
             points = list(zip(100 * curve.coverage[chosen], 100 * curve.risk[chosen], strict=True))
             series.append(Series(title, points))
             areas.append(f"{title} {curve.area:.2f} %")
-    caption = f"Risk-coverage of {name}: AURC {', '.join(areas)}"
+            shares = np.interp(_TOLD_COVERAGES, 100 * curve.coverage, 100 * curve.risk)
+            wrong = ", ".join(
+                f"{share:.1f} % at {taken} %"
+                for taken, share in zip(_TOLD_COVERAGES, shares, strict=True)
+            )
+            told.append(f"Wrong of the answers taken, {title}: {wrong}.")
+    caption = f"Risk-coverage of {name}, lower is better: AURC {', '.join(areas)}"
     top = max(value for each in series for _, value in each.points)
     chart = line_chart(
-        caption, Axis("answers taken, %", 0, 100), Axis("of them wrong, %", 0, top or 1.0), series
+        f"{caption}. {' '.join(told)}",
+        Axis("answers taken, %", 0, 100),
+        Axis("of them wrong, %", 0, top or 1.0),
+        series,
     )
     return figure(chart, caption)
 
 
 def group_figure(caption: str, groups: Sequence[GroupScore], unit: str) -> str:
-    """Bars of scores with 95 % intervals, and the number of entities or tokens below."""
+    """Bars of scores with 95 % intervals, and below the number of items: entity or token."""
     told = ", ".join(
-        f"{each.name}: {each.score:.1f}, {each.low:.1f} to {each.high:.1f} ({each.size:,} {unit})"
+        f"{each.name}: {each.score:.1f}, {each.low:.1f} to {each.high:.1f} "
+        f"({counted(each.size, unit)})"
         for each in groups
     )
     bars = [Bar(each.name, each.score, f"{each.size:,}", each.low, each.high) for each in groups]
     chart = bar_chart(f"{caption}. {told}.", _PERCENT._replace(title="%"), bars)
-    return figure(chart, f"{caption}; lines: 95 % intervals; below: {unit} in the file")
+    return figure(chart, f"{caption}; lines: 95 % intervals; below: {plural(unit)} in the file")
 
 
-def gamma_figures(points: Sequence[SweepPoint], threshold: float, measure: str) -> list[str]:
-    """The score, and what it costs, over Gamma."""
-    top = max(point.threshold for point in points)
+def gamma_figure(points: Sequence[SweepPoint], threshold: float, measure: str) -> str:
+    """The score over Gamma."""
     best = max(points, key=lambda point: point.score)
-    x = Axis("Gamma, nats", 0, top or 1.0)
     caption = (
-        f"{measure} over Gamma, draft and refined labels mixed without resolving contradictions: "
-        f"the run's {threshold:g} is the line; best here {best.score:.2f} at {best.threshold:g}"
+        f"{measure} over Gamma, higher is better; draft and refined labels mixed without resolving "
+        f"contradictions: the run's {threshold:g} is the line; best here {best.score:.2f} at "
+        f"{best.threshold:g}"
     )
-    score = line_chart(
-        caption,
-        x,
+    told = ", ".join(f"{each.score:.2f} at {each.threshold:g}" for each in _some(points))
+    chart = line_chart(
+        f"{caption}. {measure}: {told}.",
+        _gamma_axis(points),
         _score_axis(measure, [point.score for point in points]),
         [Series("", [(point.threshold, point.score) for point in points])],
         mark=threshold,
     )
+    return figure(chart, caption)
+
+
+def gamma_cost_figure(points: Sequence[SweepPoint], threshold: float) -> str:
+    """What Gamma costs: how many tokens are refined."""
     refined = [(point.threshold, 100 * point.refined_fraction) for point in points]
-    cost_caption = "What Gamma costs: share of tokens that are refined"
-    cost = line_chart(
-        cost_caption, x, Axis("refined, %", 0, 100), [Series("", refined)], mark=threshold
+    caption = "What Gamma costs: share of tokens that are refined; lower is faster"
+    told = ", ".join(
+        f"{100 * each.refined_fraction:.1f} % at {each.threshold:g}" for each in _some(points)
     )
-    return [figure(score, caption), figure(cost, cost_caption)]
+    chart = line_chart(
+        f"{caption}. Refined: {told}.",
+        _gamma_axis(points),
+        Axis("refined, %", 0, 100),
+        [Series("", refined)],
+        mark=threshold,
+    )
+    return figure(chart, caption)
+
+
+def _gamma_axis(points: Sequence[SweepPoint]) -> Axis:
+    return Axis("Gamma, nats", 0, max(point.threshold for point in points) or 1.0)
+
+
+def _some(points: Sequence[SweepPoint]) -> list[SweepPoint]:
+    """A few points over the whole range, for an alternative text."""
+    places = np.unique(np.linspace(0, len(points) - 1, _TOLD_GAMMAS).astype(int))
+    return [points[place] for place in places]
 
 
 def samples_figure(rows: Sequence[tuple[int, float, float]], measure: str, sentences: int) -> str:
@@ -119,7 +154,8 @@ def samples_figure(rows: Sequence[tuple[int, float, float]], measure: str, sente
     told = ", ".join(
         f"M = {m}: {score:.2f} at {speed:,.0f} sentences/s" for m, score, speed in rows
     )
-    caption = f"{measure} over M, the first {sentences:,} sentences. {told}"
+    of = "the first sentence" if sentences == 1 else f"the first {sentences:,} sentences"
+    caption = f"{measure} over M, {of}; higher is better. {told}"
     chart = line_chart(
         caption,
         Axis("M, samples", 0, max(m for m, *_ in rows)),
@@ -150,8 +186,9 @@ def confusion_table(found: Confusion) -> str:
         )
         body.append(f'<tr><th scope="row">{html.escape(name)}</th>{cells}</tr>')
     return (
-        '<div class="scroll"><table class="numbers"><caption>Tokens by label: rows are the file, '
-        "columns the tagger; shaded by the share of the row</caption><thead><tr><th>file</th>"
+        '<div class="scroll"><table class="numbers"><caption class="long">Tokens by label: rows '
+        "are the file, columns the tagger; shaded by the share of the row</caption>"
+        "<thead><tr><th>file</th>"
         f"{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
 

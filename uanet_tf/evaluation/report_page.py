@@ -8,7 +8,8 @@ from importlib import resources
 import numpy as np
 
 from uanet_tf.evaluation import report_figures as figures
-from uanet_tf.evaluation.report import Evaluation
+from uanet_tf.evaluation.counted import counted
+from uanet_tf.evaluation.report import NO_ENTITIES, Evaluation
 from uanet_tf.evaluation.report_examples import (
     example_html,
     find_examples,
@@ -23,6 +24,22 @@ from uanet_tf.tagging.sentence_html import legend_html
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _STYLE = "report_page.css"
+# The page travels alone, so it explains itself; in full: docs/uncertainty.md.
+_CHARTS = (
+    "Reliability: points on the dashed line are right as often as their confidence says; below it "
+    "the tagger is too sure. Larger points are more answers. Risk-coverage: the share of wrong "
+    "answers when only the most confident ones are taken; the lower the line, the better. One "
+    "pass: the plain softmax within the same model."
+)
+_COLUMNS = (
+    "Wrong: share of wrong answers. AUROC: how often a wrong answer has a lower confidence than a "
+    "right one, 50 is chance, 100 is best; by nats: the same, with the uncertainty in place of the "
+    "confidence. AUPR: how well low confidence finds wrong answers; chance gives the share of "
+    "wrong ones, 100 is best. AURC: mean share of wrong answers over all shares taken, the most "
+    "confident first; E-AURC: what of it a perfect order would save; 0 is best for both. Brier: "
+    "mean of (confidence - right)², from 0, the best, to 1. ECE: mean distance of the confidence "
+    "from the share that is right; 0 is best."
+)
 _EXAMPLES = 12
 _GAMMAS = 41
 
@@ -89,12 +106,17 @@ def _section(title: str, body: str) -> str:
 
 def _head(given: ReportInput) -> str:
     evaluation = given.evaluation
-    score = evaluation.systems["final"]["f1" if evaluation.task == "ner" else "accuracy"]
+    key = "f1" if evaluation.task == "ner" else "accuracy"
+    (score,) = evaluation.system_cells("final", [key])
+    if "final" in evaluation.nothing:
+        told = f"{given.measure} <strong>-</strong>: {NO_ENTITIES}"
+    else:
+        told = f"{given.measure} <strong>{score} %</strong>"
     gate = "" if given.threshold is None else f", Gamma {given.threshold:g} nats"
     return (
         f"<h1>{html.escape(given.title)} on {html.escape(given.data)}</h1>"
-        f"<p>{given.measure} <strong>{score:.2f} %</strong>; {evaluation.sentences:,} sentences, "
-        f"{evaluation.tokens:,} tokens{gate}.</p>"
+        f"<p>{told}; {counted(evaluation.sentences, 'sentence')}, "
+        f"{counted(evaluation.tokens, 'token')}{gate}.</p>"
     )
 
 
@@ -103,8 +125,8 @@ def _scores(given: ReportInput) -> str:
     keys = ("precision", "recall", "f1") if evaluation.task == "ner" else ()
     heads = [*keys, "accuracy"]
     systems = [
-        [{"final": "labels"}.get(name, name), *(f"{scores[key]:.2f}" for key in heads)]
-        for name, scores in evaluation.systems.items()
+        [evaluation.system_name(name), *evaluation.system_cells(name, heads)]
+        for name in evaluation.systems
     ]
     types = [
         [
@@ -116,10 +138,10 @@ def _scores(given: ReportInput) -> str:
     ]
     by = "type" if keys else "label"
     shown = [head.replace("f1", "F1") for head in heads]
-    parts = [
-        figures.table("All, percent", ["", *shown], systems),
-        figures.table(f"By {by}", [by, "precision", "recall", "F1", "in the file"], types),
-    ]
+    parts = [figures.table("All, percent", ["", *shown], systems)]
+    if types:
+        heads = [by, "precision", "recall", "F1", "in the file"]
+        parts.append(figures.table(f"By {by}, percent", heads, types))
     if evaluation.unknown_labels:
         names = ", ".join(
             f"{name} ({count:,})" for name, count in evaluation.unknown_labels.items()
@@ -146,18 +168,16 @@ def _trust(given: ReportInput) -> str:
     ]
     head, *rows = trust_rows(given.evaluation.trust)
     rows = [[name.replace("  ", "\N{EN DASH} "), *cells] for name, *cells in rows]
-    told = (
-        "<p>Points on the dashed line are right as often as their confidence says; larger points "
-        "are more answers. Columns as in docs/uncertainty.md; one pass: the plain softmax within "
-        "the same model.</p>"
+    return (
+        f"<p>{_CHARTS}</p>{_grid(charts)}"
+        f"{figures.table('Finding errors, percent', head, rows)}<p>{_COLUMNS}</p>"
     )
-    return told + _grid(charts) + figures.table("Finding errors, percent", head, rows)
 
 
 def _groups(given: ReportInput) -> str:
     task, gold = given.evaluation.task, given.gold
     labels = [sentence.labels for sentence in given.tagged]
-    unit = "entities" if task == "ner" else "tokens"
+    unit = "entity" if task == "ner" else "token"
     groups = {
         "length of the sentence": group_scores.scores_by_sentence_length(gold, labels, task=task)
     }
@@ -166,6 +186,8 @@ def _groups(given: ReportInput) -> str:
     if given.known is not None:
         known = group_scores.scores_by_known_words(gold, labels, given.known, task=task)
         groups["words of the vocabulary"] = known
+    # A score of nothing is 0 whatever the tagger says.
+    groups = {name: [each for each in found if each.size] for name, found in groups.items()}
     return _grid(
         [
             figures.group_figure(f"{given.measure} by {name}", found, unit)
@@ -186,8 +208,10 @@ def _sweeps(given: ReportInput) -> str:
             task=given.evaluation.task,
             thresholds=_thresholds(given.tagged, given.threshold),
         )
-        charts += figures.gamma_figures(points, given.threshold, given.measure)
-    if given.samples:
+        if given.evaluation.has_score:
+            charts.append(figures.gamma_figure(points, given.threshold, given.measure))
+        charts.append(figures.gamma_cost_figure(points, given.threshold))
+    if given.samples and given.evaluation.has_score:
         charts.append(figures.samples_figure(given.samples, given.measure, given.sample_sentences))
     return _grid(charts)
 

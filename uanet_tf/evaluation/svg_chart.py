@@ -91,17 +91,27 @@ def bar_chart(about: str, y: Axis, bars: Sequence[Bar]) -> str:
         top = _y(height, y)
         middle = left + 0.35 * step
         ends = [_y(low, y), _y(high, y)]
-        line = f"M{middle:.1f} {ends[0]:.1f}V{ends[1]:.1f}"
-        line += "".join(f"M{middle - 4:.1f} {end:.1f}h8" for end in ends)
         parts += [
             f'<rect class="bar" x="{left:.1f}" y="{top:.1f}" width="{0.7 * step:.1f}" '
             f'height="{HEIGHT - _BOTTOM - top:.1f}"/>',
             _text(middle, HEIGHT - _BOTTOM + 14, name, "middle"),
             _text(middle, HEIGHT - _BOTTOM + 28, note, "middle", "soft"),
-            f'<path class="interval" d="{line}"/>',
+            _interval(middle, ends),
             _text(middle, min(top, *ends) - 3, f"{height:.1f}", "middle"),
         ]
     return _svg(about, parts)
+
+
+def _interval(x: float, ends: Sequence[float]) -> str:
+    """A line with bars at its ends; nothing where both are the same, which would look like a rule.
+
+    On a bar of height 0 it would go through the number above it.
+    """
+    if ends[0] == ends[1]:
+        return ""
+    line = f"M{x:.1f} {ends[0]:.1f}V{ends[1]:.1f}"
+    line += "".join(f"M{x - 4:.1f} {end:.1f}h8" for end in ends)
+    return f'<path class="interval" d="{line}"/>'
 
 
 def _svg(about: str, parts: Sequence[str]) -> str:

@@ -1,17 +1,15 @@
 """A tagged sentence in the terminal: draft, uncertainty and final label of each token."""
 
-import functools
 import math
 import os
 from collections.abc import Mapping
 from typing import TextIO
 
-import wcwidth
-
 from uanet_tf.data.tag_schemes import OUTSIDE
 from uanet_tf.printable import printable
 from uanet_tf.tagging.entity import is_refused
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
+from uanet_tf.text.columns import display_width, pad, shorten
 
 _RAMP = (178, 172, 208, 202, 196, 160)  # xterm colours, gold to red, legible on black and white
 _BAR_CELLS = 8
@@ -36,34 +34,6 @@ def can_draw(stream: TextIO) -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
-
-
-@functools.lru_cache(maxsize=65_536)
-def display_width(text: str) -> int:
-    """Columns that ``text`` takes in a terminal; an emoji of several joined ones is one."""
-    if text.isascii():
-        return len(text)
-    width = wcwidth.wcswidth(text)
-    # Control characters have no width; ``shorten`` writes them out in what is shown.
-    return width if width >= 0 else sum(max(wcwidth.wcwidth(c), 0) for c in text)
-
-
-def pad(text: str, width: int) -> str:
-    """``text`` filled with blanks on the right to ``width`` columns."""
-    return text + " " * (width - display_width(text))
-
-
-def shorten(text: str, width: int) -> str:
-    """``text`` cut to ``width`` columns; what a terminal would obey is shown, see `printable`."""
-    text = printable(text)
-    if display_width(text) <= width:
-        return text
-    kept = ""
-    for part in wcwidth.iter_graphemes(text):
-        if display_width(kept + part) > width - 1:
-            break
-        kept += part
-    return kept + "…"
 
 
 class SentencePrinter:

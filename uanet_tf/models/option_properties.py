@@ -12,10 +12,22 @@ def with_option_properties(model: Model) -> Model:
     """Gives a model class a property for each field of ``InferenceOptions``.
 
     The class has ``options``, ``set_options`` and ``gate``. Without a gate its options are None.
+    ``optional_answers`` names those of "accepted" and "mutual_information" that its answers have.
     """
     for field in dataclasses.fields(InferenceOptions):
         setattr(model, field.name, _property(field))
+    setattr(model, "optional_answers", property(_optional_answers))  # noqa: B010
     return model
+
+
+def _optional_answers(model: Any) -> tuple[str, ...]:
+    """Of the options and the calibration that the model has now."""
+    is_calibrated = model.calibrated and model.calibration.applies
+    has = {
+        "accepted": is_calibrated and model.acceptance.target_precision > 0,
+        "mutual_information": model.return_mutual_information,
+    }
+    return tuple(name for name, given in has.items() if given)
 
 
 def _property(field: dataclasses.Field) -> property:

@@ -100,6 +100,7 @@ class TFLiteTagger:
       max_tokens: longest sentence read in one piece.
       tokenizer: cuts raw text as the training data were cut.
       context: what is read in one piece, always one sentence.
+      optional_answers: those of "accepted" and "mutual_information" that its answers have.
 
     Raises:
       InputError: the file is missing, or was not written by ``export.py --tflite``.
@@ -126,6 +127,8 @@ class TFLiteTagger:
         self._ids = _make_lookup(files)
         self._path = path
         self._run = _make_runner(path, num_threads)
+        outputs = self._run.get_output_details()
+        self.optional_answers = tuple(name for name in _OPTIONAL if _OUTPUTS[name][0] in outputs)
 
     def ids(self, tokens: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """Word ids [N] and character ids [N, W] of N tokens, int32."""

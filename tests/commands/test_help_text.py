@@ -1,0 +1,49 @@
+"""What --help says at the width of a terminal."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from uanet_tf.commands import data, uanet
+from uanet_tf.commands.help_text import WIDTH, fill_paragraphs
+
+FOLDER = Path(uanet.__file__).parent
+MODULES = [command.module for group in (uanet, data) for command in group.COMMANDS.values()]
+LONG = "word " * 20 + "end"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_text_of_each_command_fits(name):
+    text = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text()), clean=False)
+    lines = fill_paragraphs(text).split("\n")
+    assert [line for line in lines if len(line) > WIDTH] == []
+    # Nothing but blanks and line ends was changed.
+    assert " ".join(lines).split() == text.split()
+
+
+def test_examples_and_lists_stay():
+    text = f"Does it.\n\n    example {LONG}\n\nFormats:\n  a  one\n  b  {LONG}\nAfter.\n{LONG}\n"
+    lines = fill_paragraphs(text).split("\n")
+    assert lines[:7] == text.split("\n")[:7]
+    assert lines[7].startswith("After. word word")
+    assert len(lines[7]) <= WIDTH < len(lines[7]) + 5
+    assert lines[-1] == ""
+
+
+def test_short_lines_keep_their_ends():
+    assert fill_paragraphs("One.\nTwo.") == "One.\nTwo."
+
+
+def test_words_stay_in_one_piece():
+    path = "/a-b" * 30
+    assert path in fill_paragraphs(f"See {path} and {LONG}").split("\n")
+
+
+def test_help_is_shown_so(capsys):
+    from uanet_tf.commands import check, runner
+
+    assert runner.exit_code(check.main, check.FLAGS, ["uanet check", "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "--train_path" in " ".join(lines)
+    assert [line for line in lines if len(line) > WIDTH] == []

@@ -1,0 +1,35 @@
+"""Text in the columns of a terminal: its width, padding, cutting."""
+
+import functools
+
+import wcwidth
+
+from uanet_tf.printable import printable
+
+
+@functools.lru_cache(maxsize=65_536)
+def display_width(text: str) -> int:
+    """Columns that ``text`` takes in a terminal; an emoji of several joined ones is one."""
+    if text.isascii():
+        return len(text)
+    width = wcwidth.wcswidth(text)
+    # Control characters have no width; ``shorten`` writes them out in what is shown.
+    return width if width >= 0 else sum(max(wcwidth.wcwidth(c), 0) for c in text)
+
+
+def pad(text: str, width: int) -> str:
+    """``text`` filled with blanks on the right to ``width`` columns."""
+    return text + " " * (width - display_width(text))
+
+
+def shorten(text: str, width: int) -> str:
+    """``text`` cut to ``width`` columns; what a terminal would obey is shown, see `printable`."""
+    text = printable(text)
+    if display_width(text) <= width:
+        return text
+    kept = ""
+    for part in wcwidth.iter_graphemes(text):
+        if display_width(kept + part) > width - 1:
+            break
+        kept += part
+    return kept + "…"
