@@ -50,8 +50,9 @@ def check_predict_input(inputs: Any) -> None:
             "model.predict(uanet_tf.pad(sentences)) for lists of words. "
             "uanet_tf.tag(model, sentences) takes lists of words and text as they are."
         )
-    if isinstance(inputs, Mapping) and "lengths" in inputs:
-        check_lengths(inputs["lengths"])
+    of_batches = getattr(inputs, "element_spec", inputs)  # of a dataset
+    if isinstance(of_batches, Mapping) and "lengths" in of_batches:
+        check_lengths(of_batches["lengths"])
 
 
 def check_lengths(lengths: Any) -> None:
