@@ -1,7 +1,7 @@
 """Checks sentences and gives their tokens."""
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from uanet_lite.errors import InputError
@@ -39,7 +39,8 @@ def read_sentence(sentence: Any, name: str, tokenizer: Tokenizer) -> Tokens:
         return Tokens(
             sentence, tokens, [start for start, _ in offsets], [end for _, end in offsets]
         )
-    if not isinstance(sentence, Iterable) or isinstance(sentence, bytes | dict):
+    unordered = isinstance(sentence, bytes | Mapping | set | frozenset)
+    if unordered or not isinstance(sentence, Iterable):
         raise InputError(f"{name} must be a text or a list of words. Received: {sentence!r:.60}")
     tokens = list(sentence)
     _check(tokens, name)

@@ -2,9 +2,11 @@
 
 import collections
 import concurrent.futures
+import numbers
 import os
 import queue
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +55,10 @@ class Tagger:
 
     Raises:
       InputError: the file is missing, was not written by ``export.py --tflite``, or there is no
-        runtime for it; ``threads`` is below 1.
+        runtime for it; ``threads`` is no integer of at least 1; ``path`` is no path, or ``content``
+        no bytes.
+
+    It can be pickled, and sent to other processes: they read the file anew, or get ``content``.
 
     Example:
 
@@ -66,8 +71,10 @@ class Tagger:
     def __init__(
         self, path: str | os.PathLike[str], *, threads: int = 1, content: bytes | None = None
     ):
-        if threads < 1:
-            raise InputError(f"threads must be at least 1. Received: {threads}")
+        _check_arguments(path, threads, content)
+        self._open(path, int(threads), content)
+
+    def _open(self, path: str | os.PathLike[str], threads: int, content: bytes | None) -> None:
         file = read_model_file(path, content)
         self.settings = file.settings
         gamma = file.settings["threshold"]
@@ -90,6 +97,12 @@ class Tagger:
         self._optional = first.optional
         self._runners.put(first)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"path": self._path, "threads": self.threads, "content": self._content}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._open(**state)
+
     def tag(self, sentences: Sentence | Iterable[Sentence]) -> list[TaggedSentence]:
         """Tags texts, each one sentence, and lists of words, in any mixture.
 
@@ -100,7 +113,8 @@ class Tagger:
           One TaggedSentence for each, in the order given.
 
         Raises:
-          InputError: an item is no sentence; names its position.
+          InputError: ``sentences`` is no text and no list, or an item is no sentence; names its
+            position.
         """
         return list(self.tag_stream([sentences] if isinstance(sentences, str) else sentences))
 
@@ -108,7 +122,18 @@ class Tagger:
         """Like ``tag``, for a stream of any length: answers in order, in constant memory.
 
         With one thread each sentence is answered before the next is read.
+
+        Raises:
+          InputError: see ``tag``; what is no list at once, a wrong sentence when it is reached.
         """
+        unordered = isinstance(sentences, str | bytes | Mapping | set | frozenset)
+        if unordered or not isinstance(sentences, Iterable):
+            raise InputError(
+                f"sentences must be a list of texts and lists of words. Received: {sentences!r:.60}"
+            )
+        return self._stream(sentences)
+
+    def _stream(self, sentences: Iterable[Sentence]) -> Iterator[TaggedSentence]:
         read = (
             read_sentence(sentence, f"sentences[{index}]", self.tokenizer)
             for index, sentence in enumerate(sentences)
@@ -176,3 +201,14 @@ class Tagger:
             # Two windows of one sentence need not agree where they meet.
             return encode_spans(decode_spans(labels), len(labels), self.label_scheme)
         return labels
+
+
+def _check_arguments(path: Any, threads: Any, content: Any) -> None:
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"path must be the path of a file. Received: {path!r:.60}")
+    if content is not None and not isinstance(content, bytes):
+        raise InputError(f"content must be bytes. Received: {content!r:.60}")
+    if isinstance(threads, bool) or not isinstance(threads, numbers.Integral):
+        raise InputError(f"threads must be an integer. Received: {threads!r:.60}")
+    if threads < 1:
+        raise InputError(f"threads must be at least 1. Received: {threads}")

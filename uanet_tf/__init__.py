@@ -17,6 +17,10 @@ The model is a Keras model; ``pad`` makes the arrays that it takes:
 
 >>> model.predict(uanet_tf.pad([["Riverton", "beat", "Marlow"]]))["labels"]
 
+Of Keras' methods ``predict``, ``save``, ``summary`` and those of weights and layers work, and so do
+copies; a saved model keeps the options that were set. ``fit``, ``evaluate`` and
+``compile(jit_compile=True)`` do not: ``uanet_tf.train`` trains, ``uanet evaluate`` scores.
+
 Ask a server, TensorFlow Serving's or ``uanet serve``:
 
 >>> with uanet_tf.Client("http://127.0.0.1:8501") as client:

@@ -33,6 +33,7 @@ __all__ = [
     "from_dict",
     "iter_options",
     "load_config",
+    "saved_options",
 ]
 
 
@@ -58,11 +59,12 @@ class Config:
     def replace(self, **values: Any) -> "Config":
         """Returns a copy with the named fields (flag names, from any group) replaced."""
         groups: dict[str, Any] = {}
-        known = {field.name: group for group, field, _ in iter_options(self)}
+        known = {field.name: (group, field) for group, field, _ in iter_options(self)}
         for name, value in values.items():
             if name not in known:
                 raise InputError(f"There is no setting named {name!r}.")
-            groups.setdefault(known[name], {})[name] = value
+            group, field = known[name]
+            groups.setdefault(group, {})[name] = check_option(field, value, f"--{name}")
         return dataclasses.replace(
             self,
             **{
@@ -96,6 +98,15 @@ def from_dict(values: dict[str, dict[str, Any]]) -> Config:
         check_fields(part, {}, types, where=f"the configuration's group {name!r}")
         groups[name] = dataclasses.replace(parts[name], **part)
     return dataclasses.replace(config, **groups)
+
+
+def saved_options(values: dict[str, Any]) -> InferenceOptions:
+    """The inference options in force when a model was saved, from a dictionary of them.
+
+    Raises:
+      InputError: an option is not known, or has another type or an impossible value.
+    """
+    return from_dict({"inference": values}).inference
 
 
 def load_config(run_dir: str) -> Config:

@@ -14,6 +14,7 @@ from uanet_tf.option import count as _count
 SAMPLING = ("exact", "distilled")
 UNCERTAINTIES = ("entropy", "mutual_information")
 MAX_SEED = 2**31 - 1  # seeds are int32 in the graph
+MAX_GAMMA = 3.4028235e38  # the largest finite float32, which Gamma is in the graph
 # They need a refiner and its gate.
 OF_THE_GATE = ("threshold", "refine_all")
 
@@ -37,7 +38,10 @@ class InferenceOptions:
         choices=SAMPLING,
     )
     threshold: float = option(
-        0.35, "Gamma, nats: tokens more uncertain than this get the refined label.", low=0.0
+        0.35,
+        "Gamma, nats: tokens more uncertain than this get the refined label.",
+        low=0.0,
+        high=MAX_GAMMA,
     )
     uncertainty: str = option(
         "entropy",
@@ -75,11 +79,20 @@ class InferenceOptions:
         """A copy with these fields changed.
 
         Raises:
-          InputError: there is no such option, or a value is outside its limits.
+          InputError: there is no such option, or a value is of another type or outside its limits.
         """
         fields = {field.name: field for field in dataclasses.fields(self)}
         for name, value in changes.items():
             if name not in fields:
                 raise InputError(f"There is no inference option named {name!r}.")
-            check_option(fields[name], value, f"`{name}`")
+            changes[name] = check_option(fields[name], value, f"`{name}`")
         return dataclasses.replace(self, **changes)
+
+
+def check_threshold(value: Any) -> float:
+    """The value as a float, if it can be Gamma: at least 0, and finite as a float32.
+
+    Raises:
+      InputError: it cannot.
+    """
+    return float(InferenceOptions().replace(threshold=value).threshold)

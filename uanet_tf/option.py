@@ -2,6 +2,8 @@
 
 import dataclasses
 import math
+import numbers
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +16,14 @@ MAX_LAYERS = 256
 MAX_HEADS = 1_024
 
 _MOST_SHOWN = 200  # characters of a value in a message
+_MOST_BITS = 4_000
+_ACCEPTED: dict[type, tuple[type, ...]] = {
+    bool: (bool,),
+    int: (numbers.Integral,),
+    float: (numbers.Real,),
+    str: (str,),
+}
+_NAMES = {bool: "True or False", int: "an integer", float: "a number", str: "a text"}
 
 
 def option(
@@ -88,15 +98,19 @@ def has_flag(field: dataclasses.Field, command: str) -> bool:
     return commands is None or command in commands
 
 
-def check_option(field: dataclasses.Field, value: Any, name: str) -> None:
-    """Raises InputError if ``value`` is outside the field's documented limits.
+def check_option(field: dataclasses.Field, value: Any, name: str) -> Any:
+    """The value as Python's own number, boolean or text.
 
     Args:
-      field: made by ``option``.
-      value: the new value.
+      field: made by ``option``; its value is of the type of its default.
+      value: the new value; numbers and booleans may be NumPy's, a path may be a text.
       name: the field as the user knows it, ``--threshold`` or `` `threshold` ``.
+
+    Raises:
+      InputError: ``value`` is of another type, or outside the field's documented limits.
     """
     limits, shown = field.metadata, _short(value)
+    value = _typed(type(field.default), value, name)
     if isinstance(value, float) and not math.isfinite(value):
         raise InputError(f"{name} must be a finite number. Received: {shown}")
     if limits["choices"] and value not in limits["choices"]:
@@ -107,9 +121,27 @@ def check_option(field: dataclasses.Field, value: Any, name: str) -> None:
         raise InputError(f"{name} must be at most {limits['high']}. Received: {shown}")
     if limits["below"] is not None and not value < limits["below"]:
         raise InputError(f"{name} must be below {limits['below']}. Received: {shown}")
+    return value
+
+
+def _typed(kind: type, value: Any, name: str) -> Any:
+    """The value as ``kind``, one of bool, int, float and str; InputError if it is no such value."""
+    given = value
+    if kind is str and isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
+        value = value.item()  # without NumPy's import, which takes long
+    if not isinstance(value, _ACCEPTED[kind]) or (kind is not bool and isinstance(value, bool)):
+        raise InputError(f"{name} must be {_NAMES[kind]}. Received: {_short(repr(given))}")
+    try:
+        return kind(value)
+    except OverflowError:  # an integer beyond all floats
+        raise InputError(f"{name} must be a finite number. Received: {_short(value)}") from None
 
 
 def _short(value: Any) -> str:
     """A value in a message, which stays one sentence."""
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:  # Python would not write it
+        return f"an integer of {value.bit_length():,} bits"
     text = str(value)
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "..."

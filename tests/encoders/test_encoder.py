@@ -3,6 +3,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
+from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.ops.graph_function import graph_function
 
@@ -101,3 +102,11 @@ def test_masks_of_a_known_seed_are_constants_of_a_graph():
     assert random_operations(given)
     np.testing.assert_array_equal(fixed(), drawn(seed))
     np.testing.assert_array_equal(given(seed), drawn(seed))
+
+
+def test_a_mask_of_keras_is_passed_on():
+    embedded = tf.keras.layers.Embedding(9, 4, mask_zero=True)(tf.constant([[1, 2, 0]]))
+    states = VariationalBiLSTM(8)(embedded)
+    np.testing.assert_array_equal(states._keras_mask, [[True, True, False]])
+    alone = VariationalBiLSTM(8)(tf.ones([1, 2, 4]), mask=None)
+    assert getattr(alone, "_keras_mask", None) is None

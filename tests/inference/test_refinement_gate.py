@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from uanet_tf.errors import ArgumentError
 from uanet_tf.inference.refinement_gate import RefinementGate
 from uanet_tf.ops.graph_function import graph_function
 
@@ -83,7 +84,7 @@ def test_the_own_threshold_can_be_changed_live():
     assert layer.threshold == 0.3
     np.testing.assert_array_equal(run(U), gate(0.3)["refined"])
     for value in (-0.1, float("nan"), float("inf")):
-        with pytest.raises(ValueError, match="`threshold` must be a finite number"):
+        with pytest.raises(ValueError, match="`threshold` must be"):
             layer.threshold = value
     assert layer.threshold == 0.3
 
@@ -99,3 +100,13 @@ def test_dtypes_and_unknown_shapes():
         "refined": tf.bool,
         "probabilities": tf.float32,
     }
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), -1.0, np.inf, 1e39, 10**400, "x", None])
+def test_gamma_is_checked_wherever_it_is_given(threshold):
+    with pytest.raises(ArgumentError, match=r"^`threshold` must be "):
+        RefinementGate(threshold)
+    one = RefinementGate(0.5)
+    with pytest.raises(ArgumentError, match=r"^`threshold` must be "):
+        one.threshold = threshold
+    assert one.threshold == 0.5

@@ -30,7 +30,7 @@ def gradients(model, name, seed=SEED):
     features, labels = make_batch(model)
     groups = model.variable_groups()
     with tf.GradientTape() as tape:
-        loss = model.losses(features, labels, seed)[name]
+        loss = model.loss_terms(features, labels, seed)[name]
     found = tape.gradient(loss, groups)
     return {
         group: {

@@ -39,7 +39,7 @@ def make(config, count=7):
 
 def slopes(tagger, features, labels, seed):
     with tf.GradientTape() as tape:
-        losses = tagger.losses(features, labels, part_seed(features, seed))
+        losses = tagger.loss_terms(features, labels, part_seed(features, seed))
         total = tf.add_n(list(losses.values()))
     found = tape.gradient(total, tagger.trainable_variables)
     gradients = [

@@ -69,7 +69,7 @@ def test_bert_runs_once(decoder):
     """In a step of training, and in tagging whatever the number of samples."""
     model = make_model(decoder=decoder)
     runs = count_runs(model.drafter.representation.bert)
-    model.losses(*make_batch(model), make_seed(1))
+    model.loss_terms(*make_batch(model), make_seed(1))
     assert len(runs) == 1
     for samples in (0, 1, 8):
         runs.clear()

@@ -51,7 +51,7 @@ def test_gradients_are_slopes(name):
         for variable in variables:  # zeros under identity kernels are at the corner of ReLU
             variable.assign_add(0.03 * rng.normal(size=variable.shape))
         with tf.GradientTape() as tape:
-            loss = model.losses(features, labels, SEED)[group]
+            loss = model.loss_terms(features, labels, SEED)[group]
         found = tape.gradient(loss, variables, unconnected_gradients="zero")
         ways = [rng.normal(size=v.shape) for v in variables]
         pairs = zip(ways, found, strict=True)
@@ -61,6 +61,6 @@ def test_gradients_are_slopes(name):
         for step in (STEP, -2 * STEP):
             for variable, way in zip(variables, ways, strict=True):
                 variable.assign_add(step * way)
-            sides.append(float(model.losses(features, labels, SEED)[group]))
+            sides.append(float(model.loss_terms(features, labels, SEED)[group]))
         assert abs(slope) > 0.1
         assert (sides[0] - sides[1]) / (2 * STEP) == pytest.approx(slope, rel=1e-5)

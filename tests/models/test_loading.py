@@ -132,3 +132,9 @@ def test_another_model(tmp_path):
     tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=[3])]).save(tmp_path / "model.keras")
     with pytest.raises(InputError, match="is a Sequential, not a tagger of uanet_tf"):
         load_model(tmp_path)
+
+
+@pytest.mark.parametrize("given", [None, 5, b"runs/u"])
+def test_what_is_no_path(given):
+    with pytest.raises(InputError, match=r"^run_dir must be the path of a run, or the name"):
+        load_model(given)

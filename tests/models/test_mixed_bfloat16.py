@@ -8,6 +8,7 @@ from tests.models.contract_setup import make_sentences, make_vocabulary, small, 
 from tests.quick_params import quick_params
 from tests.tiny_bert import tiny_bert
 from uanet_tf.config import Config
+from uanet_tf.exporting.run_model import load_for_export
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.loading import load_model
 from uanet_tf.registry import DECODERS, ENCODERS
@@ -57,6 +58,36 @@ def test_learns_and_answers_as_in_float32(name, tmp_path):
     assert np.mean([a == b for a, b in zip(labels(wide), labels(narrow), strict=True)]) > 0.95
     one, other = (np.concatenate([s.uncertainty for s in tagged]) for tagged in (narrow, wide))
     assert 0.0 < np.abs(one - other).mean() < 0.05
+
+
+@pytest.fixture
+def policy():
+    """Sets a global policy of Keras, for one test."""
+    yield tf.keras.mixed_precision.set_global_policy
+    tf.keras.mixed_precision.set_global_policy("float32")
+
+
+@pytest.mark.parametrize("name", ["mixed_bfloat16", "bfloat16", "float64"])
+def test_a_global_policy_has_no_effect(name, policy, tmp_path):
+    """What a run computes in is its own setting; it is float32 where an export needs that."""
+    config = small(Config())
+    vocabulary = make_vocabulary(make_sentences("IOB2"), "IOB2")
+    make_tagger(config, vocabulary).save(tmp_path / "model.keras")
+    policy(name)
+    models = [
+        load_model(tmp_path),
+        load_model(tmp_path, mixed_bfloat16=False),
+        load_for_export(tmp_path),
+        make_tagger(config, vocabulary),
+        tf.keras.models.load_model(tmp_path / "model.keras"),
+    ]
+    for model in models:
+        layers = [layer.dtype_policy.name for layer in model.submodules if hasattr(layer, "call")]
+        assert set(layers) == {"float32"}
+    mixed = load_model(tmp_path, mixed_bfloat16=True)
+    assert mixed.drafter.encoder.dtype_policy.name == "mixed_bfloat16"
+    assert {weight.dtype for weight in mixed.trainable_variables} == {tf.float32}
+    assert tf.keras.mixed_precision.global_policy().name == name
 
 
 def labels(tagged):

@@ -102,13 +102,13 @@ def test_in_training_it_reads_what_the_memory_gives(model):
     width = elsewhere_width(len(model.class_names), len(KEYS))
     shape = [*features["form_index"].shape, width]
     losses = [
-        model.losses(features, labels, SEED, lambda *_, value=value: tf.fill(shape, value))
+        model.loss_terms(features, labels, SEED, lambda *_, value=value: tf.fill(shape, value))
         for value in (0.0, 1.0)
     ]
     assert float(losses[0]["draft"]) == float(losses[1]["draft"])
     assert float(losses[0]["refined"]) != float(losses[1]["refined"])
     with tf.GradientTape() as tape:
-        loss = model.losses(features, labels, SEED, lambda _, p: _spread(p, shape))["refined"]
+        loss = model.loss_terms(features, labels, SEED, lambda _, p: _spread(p, shape))["refined"]
     assert all(g is None for g in tape.gradient(loss, model.drafter.trainable_variables))
 
 

@@ -52,7 +52,7 @@ def test_losses_are_summed_cross_entropies_of_one_sample():
     rates += ["refiner_dropout", "attention_dropout"]
     model = make_model(**dict.fromkeys(rates, 0.0))
     features, labels = make_batch(model)
-    losses = model.losses(features, labels, SEED)
+    losses = model.loss_terms(features, labels, SEED)
     drafted = model.draft(features)
     p, mask = drafted.probabilities, drafted.mask
     refined = model.refine(features, drafted)
@@ -66,7 +66,7 @@ def test_losses_are_summed_cross_entropies_of_one_sample():
 def test_the_seed_decides_the_dropout_of_training():
     model = make_model()
     features, labels = make_batch(model)
-    one, same, other = (model.losses(features, labels, make_seed(1, k)) for k in (0, 0, 1))
+    one, same, other = (model.loss_terms(features, labels, make_seed(1, k)) for k in (0, 0, 1))
     for name in ("draft", "refined"):
         assert float(one[name]) == float(same[name]) != float(other[name])
 
@@ -87,7 +87,7 @@ def test_each_rate_is_read(rate):
     """Alone above 0, it makes two seeds differ; of which loss tells where it acts."""
     model = make_model(**{**dict.fromkeys(RATES, 0.0), rate: 0.5})
     features, labels = make_batch(model)
-    one, other = (model.losses(features, labels, make_seed(1, k)) for k in (0, 1))
+    one, other = (model.loss_terms(features, labels, make_seed(1, k)) for k in (0, 1))
     assert (float(one["draft"]) != float(other["draft"])) == (RATES[rate] == "draft")
     assert float(one["refined"]) != float(other["refined"])
 
@@ -95,6 +95,6 @@ def test_each_rate_is_read(rate):
 def test_training_masks_differ_from_sentence_to_sentence():
     model = make_model(embedding_dropout=0.0, variational_dropout=0.5)
     twins = [SENTENCES[1]] * 2
-    _, states = model.drafter.losses(*make_batch(model, twins), SEED)
+    _, states = model.drafter.loss_terms(*make_batch(model, twins), SEED)
     logits = model.drafter.decoder.logits(states)
     assert np.abs(logits[0] - logits[1]).max() > 1e-4

@@ -1,6 +1,10 @@
 """``uanet_tf.tag``: a text, texts, or lists of words."""
 
+import operator
+
+import numpy as np
 import pytest
+import tensorflow as tf
 
 import uanet_lite.tagged_sentence
 import uanet_tf
@@ -57,11 +61,66 @@ def test_words_stay_as_they_are(model):
         ([[]], r"sentences\[0\] is empty"),
         ([3], "must be a list of words"),
         ([None], r"sentences\[0\] must be a list of words. Received: None"),
+        ({"p0": ["X2"]}, r"sentences must be a text or a list. Received: {'p0': \['X2'\]}"),
+        ({"p0"}, r"sentences must be a text or a list. Received: {'p0'}"),
+        ([{"p0": 1}], r"sentences\[0\] must be a list of words. Received: {'p0': 1}"),
+        ([{"p0"}], r"sentences\[0\] must be a list of words. Received: {'p0'}"),
+        ([np.array("p0")], r"sentences\[0\] must be a list of words"),
+        (tf.constant(["p0 X2"]), "sentences must be a text or a list, not a tensor"),
+        (tf.constant("p0 X2"), "sentences must be a text or a list, not a tensor"),
+        ("p0 \ud83d b", "^sentences is not valid Unicode text: '.ud83d' at character 3"),
+        (["p0", "\ud83d"], r"^sentences\[1\] is not valid Unicode text"),
+        ([["p0", "\ud83d"]], r"^sentences\[0\]\[1\] is not valid Unicode text"),
     ],
 )
 def test_what_is_refused(model, sentences, message):
     with pytest.raises(InputError, match=message):
         uanet_tf.tag(model, sentences)
+
+
+def test_half_a_character_is_refused_unsplit_too(model):
+    with pytest.raises(InputError, match=r"^sentences is not valid Unicode text"):
+        uanet_tf.tag(model, "a \ud83d b", split=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"batch_size": 1.5}, r"^batch_size must be an integer\. Received: 1\.5$"),
+        ({"batch_size": None}, "^batch_size must be an integer"),
+        ({"batch_size": "4"}, "^batch_size must be an integer"),
+        ({"batch_size": 0}, "^batch_size must be at least 1"),
+        ({"batch_tokens": True}, "^batch_tokens must be an integer"),
+        ({"language": None}, r'^language must be a code such as "en"\. Received: None$'),
+    ],
+)
+@pytest.mark.parametrize("sentences", ["p0.", [["p0"]], []])
+def test_options_that_are_refused(model, sentences, options, message):
+    with pytest.raises(InputError, match=message):
+        uanet_tf.tag(model, sentences, **options)
+
+
+@pytest.mark.parametrize("given", ["runs/u", None, FakeModel])
+@pytest.mark.parametrize("tag", [uanet_tf.tag, uanet_tf.tag_stream])
+def test_a_path_is_no_model(tag, given):
+    with pytest.raises(InputError, match=r"^model must be a loaded model, as uanet_tf\.load"):
+        tag(given, [["p0"]])
+
+
+def test_lists_made_of_tagged_sentences_show_themselves_too(model):
+    tagged = uanet_tf.tag(model, [["p0"], ["X2"]])
+    pairs = [(tagged, tagged), (tagged, list(tagged)), (list(tagged), tagged)]
+    others = [operator.add(*pair) for pair in pairs]
+    for other in (*others, 2 * tagged, tagged * 2):
+        assert type(other) is TaggedSentences
+        assert list(other) == [*tagged, *tagged]
+    copied = tagged.copy()
+    assert type(copied) is TaggedSentences
+    assert copied == tagged
+    assert copied is not tagged
+    for pair in ((tagged, 5), ((1,), tagged)):
+        with pytest.raises(TypeError):
+            operator.add(*pair)
 
 
 def test_an_entity_is_the_same_everywhere():

@@ -59,6 +59,15 @@ def test_the_run_keeps_all_but_its_calibration(run_dir, corpus, tmp_path):
             assert (one.numpy() == other.numpy()).all()
 
 
+def test_the_options_of_the_saved_model_stay(run_dir, corpus, tmp_path):
+    """To calibrate turns calibration on, to measure it; what was saved with it off stays so."""
+    shutil.copytree(run_dir, tmp_path / "copy")
+    model = uanet_tf.load_model(run_dir, calibrated=False)
+    model.save(tmp_path / "copy" / "model.keras")
+    recalibrate(tmp_path / "copy", read_corpus(corpus.test))
+    assert uanet_tf.load_model(tmp_path / "copy").options == model.options
+
+
 def test_a_run_that_is_not_complete_is_refused(run_dir, corpus, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(run_dir, copy)

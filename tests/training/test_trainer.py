@@ -50,7 +50,7 @@ def test_one_step_of_gradient_descent(reduction):
     before = [kernel.numpy(), table.numpy()]
     seed = make_seed(trainer.config.seed, 0)
     with tf.GradientTape() as tape:
-        loss = tagger.losses(*batch, seed)["draft"]
+        loss = tagger.loss_terms(*batch, seed)["draft"]
     slopes = [tf.convert_to_tensor(g).numpy() for g in tape.gradient(loss, [kernel, table])]
     # tokens / N = 1 here; embedding tables have no part in ||theta||^2.
     slopes[0] = slopes[0] + 40.0 * (1 - RATE) / (2 * tokens) * tokens * 2 * before[0]
@@ -79,7 +79,7 @@ def test_two_optimizers_each_take_a_step_of_their_own_loss():
     }
     before = {name: variable.numpy() for name, variable in variables.items()}
     with tf.GradientTape(persistent=True) as tape:
-        losses = tagger.losses(*batch, make_seed(trainer.config.seed, 0))
+        losses = tagger.loss_terms(*batch, make_seed(trainer.config.seed, 0))
     assert set(losses) == set(trainer.optimizers) == {"draft", "forward"}
 
     def slope(loss, name):

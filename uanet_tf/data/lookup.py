@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import tensorflow as tf
 
 from uanet_tf.config import DataConfig
+from uanet_tf.data.padding import check_lengths
 from uanet_tf.data.subword_lookup import SubwordLookup
 from uanet_tf.data.token_lookup import TokenLookup
 from uanet_tf.data.vocabulary import Vocabulary
@@ -56,9 +57,12 @@ def look_up(
       lengths [B], int32. T is at least 1.
 
     Raises:
+      InputError: the lengths are not integers.
       InvalidArgumentError: a length is negative, or beyond the width of ``tokens``; or that is
         beyond ``most_tokens``.
     """
+    lengths = tf.convert_to_tensor(lengths)
+    check_lengths(lengths)
     lengths = tf.cast(lengths, tf.int32)
     with tf.control_dependencies([check_width(tokens, most_tokens)]):
         tokens = tf.identity(tokens)

@@ -66,9 +66,9 @@ class Decoder(tf.keras.layers.Layer):
         dropout_seed: tf.Tensor | None = None,
     ) -> tf.Tensor:
         """Negative log likelihood of the labels, summed over the batch, in nats: a scalar."""
-        return tf.add_n(list(self.losses(states, labels, mask, dropout_seed).values()))
+        return tf.add_n(list(self.loss_terms(states, labels, mask, dropout_seed).values()))
 
-    def losses(
+    def loss_terms(
         self,
         states: tf.Tensor,
         labels: tf.Tensor,
@@ -141,7 +141,7 @@ class Decoder(tf.keras.layers.Layer):
         mask: tf.Tensor,
         dropout_seed: tf.Tensor | None,
     ) -> dict[str, tf.Tensor]:
-        """As ``losses``, for a decoder with more than one optimizer."""
+        """As ``loss_terms``, for a decoder with more than one optimizer."""
         return {"draft": self.sequence_loss(states, labels, mask, dropout_seed)}
 
     def label_samples(

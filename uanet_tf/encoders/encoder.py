@@ -26,7 +26,13 @@ class Encoder(tf.keras.layers.Layer):
     An encoder that ``reads_forms`` also takes ``index`` [B, T] int32: the inputs [U, D] are then
     the vectors of distinct words, the masks have a row for each of J samples, and the states are
     [J, B, T, H]. What it computes of a word by itself it then computes once.
+
+    A mask that Keras gives, such as an embedding's, is passed on with the states.
     """
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(**kwargs)
+        self.supports_masking = True
 
     @property
     def reads_forms(self) -> bool:

@@ -1,11 +1,11 @@
 """The gate: the refined label where the draft is uncertain, the draft elsewhere."""
 
-import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from uanet_tf.errors import ArgumentError
+from uanet_tf.errors import ArgumentError, InputError
+from uanet_tf.inference_options import check_threshold
 
 
 class Gated(NamedTuple):
@@ -49,6 +49,7 @@ class RefinementGate(tf.keras.layers.Layer):
 
     def __init__(self, threshold: float = 0.35, **kwargs):
         super().__init__(dtype=tf.float32, **kwargs)
+        threshold = _checked(threshold)
         self.gamma = self.add_weight(
             name="gamma",
             shape=[],
@@ -64,12 +65,7 @@ class RefinementGate(tf.keras.layers.Layer):
 
     @threshold.setter
     def threshold(self, value: float) -> None:
-        if not (value >= 0 and math.isfinite(value)):
-            raise ArgumentError(
-                "`threshold` must be a finite number of at least 0 nats. "
-                f"Received: threshold={value}"
-            )
-        self.gamma.assign(value)
+        self.gamma.assign(_checked(value))
 
     def passes(self, uncertainty: tf.Tensor, threshold: tf.Tensor | None = None) -> tf.Tensor:
         """Whether u > Gamma, strictly: [B, T] booleans."""
@@ -94,3 +90,11 @@ class RefinementGate(tf.keras.layers.Layer):
         config = super().get_config()
         del config["dtype"]  # always float32
         return {**config, "threshold": self.threshold}
+
+
+def _checked(threshold: Any) -> float:
+    """Gamma, if it can be one; ArgumentError, which Keras' layers raise, if not."""
+    try:
+        return check_threshold(threshold)
+    except InputError as error:
+        raise ArgumentError(str(error)) from None

@@ -178,7 +178,7 @@ class Drafter(tf.keras.layers.Layer):
         """Features with what is computed once per batch; see ``Representation.read``."""
         return self.representation.read(features, fold_in(dropout_seed, DropoutSeed.READING))
 
-    def losses(
+    def loss_terms(
         self, features: Features, labels: tf.Tensor, dropout_seed: tf.Tensor
     ) -> tuple[Losses, tf.Tensor]:
         """L1, the loss of one sampled pass, summed over tokens (Eq. 9).
@@ -201,7 +201,7 @@ class Drafter(tf.keras.layers.Layer):
             self.encoder.training_states(vectors, mask, fold_in(dropout_seed, DropoutSeed.ENCODER))
         )  # K times [B, T, H]
         seed = fold_in(dropout_seed, DropoutSeed.DECODER)
-        parts = [self.decoder.losses(part, labels, mask, seed) for part in states]
+        parts = [self.decoder.loss_terms(part, labels, mask, seed) for part in states]
         losses = {name: tf.add_n([part[name] for part in parts]) / len(parts) for name in parts[0]}
         losses["draft"] += auxiliary
         if self.expectation_linear:

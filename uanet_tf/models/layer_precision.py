@@ -10,13 +10,17 @@ import tensorflow as tf
 def layer_precision(mixed_bfloat16: bool) -> Iterator[None]:
     """Layers made within this context compute in bfloat16, with float32 weights.
 
-    Without ``mixed_bfloat16`` they compute as Keras is set (its global policy).
+    Without ``mixed_bfloat16`` they compute in Keras' floats (``tf.keras.backend.floatx``, float32
+    unless it is set). In both cases a global policy that somebody else has set has no effect.
     """
-    if not mixed_bfloat16:  # a policy that is set, be it the same, no longer follows Keras' floats
+    wanted = "mixed_bfloat16" if mixed_bfloat16 else tf.keras.backend.floatx()
+    before = tf.keras.mixed_precision.global_policy()
+    if (
+        before.name == wanted
+    ):  # a policy that is set, be it the same, no longer follows Keras' floats
         yield
         return
-    before = tf.keras.mixed_precision.global_policy()
-    tf.keras.mixed_precision.set_global_policy("mixed_bfloat16")
+    tf.keras.mixed_precision.set_global_policy(wanted)
     try:
         yield
     finally:

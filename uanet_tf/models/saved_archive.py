@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from uanet_tf.config import Config, from_dict
+from uanet_tf.config import Config, InferenceOptions, from_dict, saved_options
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.strict_json import MAX_BYTES, check_fields, parse_json, shown
@@ -30,7 +30,8 @@ class SavedArchive:
     Attributes:
       registered_name: of its class, as ``package>Class``; not looked up.
       name: of the model.
-      config: its settings.
+      config: its settings, of its training.
+      options: of inference, as they were when it was saved; None: a file from before they were.
       vocabulary: its words, characters and labels.
       weights: file with its weights, not yet checked.
     """
@@ -38,6 +39,7 @@ class SavedArchive:
     registered_name: str
     name: str
     config: Config
+    options: InferenceOptions | None
     vocabulary: Vocabulary
     weights: pathlib.Path
 
@@ -58,8 +60,9 @@ def read_archive(path: pathlib.Path, folder: pathlib.Path) -> SavedArchive:
         saved = parse_json(archive.read(CONFIG))
         registered_name, own = _check_class(saved)
         config, vocabulary = from_dict(own["config"]), Vocabulary.from_dict(own["vocabulary"])
+        options = saved_options(own["inference"]) if "inference" in own else None
         weights = _extract(archive, folder)
-    return SavedArchive(registered_name, own["name"], config, vocabulary, weights)
+    return SavedArchive(registered_name, own["name"], config, options, vocabulary, weights)
 
 
 def check_archive(path: pathlib.Path) -> None:
@@ -75,6 +78,7 @@ def check_archive(path: pathlib.Path) -> None:
                 raise InputError(f"its {shown(damaged)} is damaged")
             _, own = _check_class(parse_json(archive.read(CONFIG)))
             from_dict(own["config"])
+            saved_options(own.get("inference", {}))
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(f"{path} cannot be loaded as a model: {one_line(error)}") from error
 
@@ -151,7 +155,10 @@ def _check_class(saved: Any) -> tuple[str, dict[str, Any]]:
     if saved.get("build_config"):
         raise InputError(f"{where} has a build_config, which no tagger has")
     own = check_fields(
-        saved["config"], {"name": str, "config": dict, "vocabulary": dict}, where=f"{where}, config"
+        saved["config"],
+        {"name": str, "config": dict, "vocabulary": dict},
+        {"inference": dict},
+        where=f"{where}, config",
     )
     if not _NAME.fullmatch(own["name"]):
         raise InputError(f"{where} gives the model the name {shown(own['name'])}")

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.config import Config, from_dict
+from uanet_tf.config import Config, from_dict, saved_options
 from uanet_tf.data.lookup import ONE_PIECE_TOKENS, Lookup, look_up_inputs, make_lookup
-from uanet_tf.data.padding import check_predict_input
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.inference.acceptance import Acceptance
@@ -17,15 +16,16 @@ from uanet_tf.inference.calibration import Calibration
 from uanet_tf.inference.decision import Decision
 from uanet_tf.inference.draft import Draft
 from uanet_tf.inference.refinement_gate import RefinementGate
-from uanet_tf.inference_options import OF_THE_GATE, InferenceOptions
 from uanet_tf.models.answers import Answers, Tensors
 from uanet_tf.models.drafter import Drafter, Losses
 from uanet_tf.models.dropout_seeds import DropoutSeed, RefinerSeed
+from uanet_tf.models.keras_methods import KerasMethods
 from uanet_tf.models.label_refiner import LabelRefiner
 from uanet_tf.models.layer_precision import layer_precision
-from uanet_tf.models.option_checks import check_sampling, check_trained
+from uanet_tf.models.option_checks import check_sampling
 from uanet_tf.models.option_properties import with_option_properties
 from uanet_tf.models.tag_graphs import TagGraphs
+from uanet_tf.models.tagger_options import TaggerOptions
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.representation.representation import DRAFTS_ELSEWHERE, Features
@@ -34,12 +34,17 @@ from uanet_tf.text.tokenizer import Tokenizer
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 @with_option_properties
-class Tagger(tf.keras.Model):
+class Tagger(TaggerOptions, KerasMethods):
     """Tags sentences: strings in, labels with uncertainty and confidence out.
 
     The options of inference (``threshold``, ``num_samples``, ...; see ``InferenceOptions``) are
     properties of the model, which can be set: ``model.num_samples = 16``. A tagger without a
-    refiner has no gate: ``threshold`` and ``refine_all`` are None and cannot be set.
+    refiner has no gate: ``threshold`` and ``refine_all`` are None and cannot be set. A saved
+    model keeps its options, beside those of its training (``settings.inference``).
+
+    Of Keras' methods ``predict``, ``predict_on_batch``, ``save``, ``summary`` and those of weights
+    and layers work, and so do copies (``copy``, ``pickle``, ``clone_model``); ``fit`` and
+    ``evaluate`` are refused: ``uanet_tf.train`` trains, ``uanet evaluate`` scores.
 
     Args:
       lookup: strings to ids.
@@ -182,11 +187,6 @@ class Tagger(tf.keras.Model):
             accepted = self.acceptance(confidence, decision.label_ids)
         return decision._replace(calibrated=confidence, accepted=accepted)
 
-    def predict(self, x: Any, *args: Any, **kwargs: Any) -> Any:
-        """As Keras', for arrays of tokens and lengths, such as ``uanet_tf.pad`` gives."""
-        check_predict_input(x)
-        return super().predict(x, *args, **kwargs)
-
     # As in ``graph_function``, for the graphs that Keras makes.
     @tf.autograph.experimental.do_not_convert
     def call(self, inputs, training=None):
@@ -216,7 +216,7 @@ class Tagger(tf.keras.Model):
 
     # ------------------------------------------------------------------ training
 
-    def losses(
+    def loss_terms(
         self,
         features: Features,
         labels: tf.Tensor,
@@ -235,7 +235,7 @@ class Tagger(tf.keras.Model):
           Scalars, by the optimizer that minimizes them.
         """
         features = self.drafter.read(features, dropout_seed)
-        losses, states = self.drafter.losses(features, labels, dropout_seed)
+        losses, states = self.drafter.loss_terms(features, labels, dropout_seed)
         if self.refiner is None:
             return losses
         seed, words = fold_in(dropout_seed, DropoutSeed.REFINER), None
@@ -254,37 +254,7 @@ class Tagger(tf.keras.Model):
             groups["refined"] = list(self.refiner.trainable_variables)
         return groups
 
-    # ------------------------------------------------------------------ options and names
-
-    @property
-    def options(self) -> InferenceOptions:
-        """The inference options in force; Gamma is the gate's, where there is one."""
-        if self.gate is None:
-            return self._options
-        return dataclasses.replace(self._options, threshold=self.gate.threshold)
-
-    def set_options(self, **changes: Any) -> None:
-        """Changes inference options; graphs that depend on them are traced again.
-
-        Raises:
-          InputError: a value is outside its limits, or this tagger cannot follow it.
-        """
-        changed = self.options.replace(**changes)
-        if self.gate is None:
-            for name in sorted(set(changes) & set(OF_THE_GATE)):
-                raise InputError(
-                    f"`{name}` is an option of the gate, and --decoder="
-                    f"{self.settings.decoder.decoder} has none. Received: {changes[name]}"
-                )
-        if "sampling" in changes:
-            check_sampling(changed, self.drafter, self.settings)
-            check_trained(changed, self.drafter)
-        if "threshold" in changes and self.gate is not None:
-            self.gate.threshold = changes["threshold"]
-        self._options = changed
-        if set(changes) - {"threshold"}:  # a weight, read live
-            self._graphs.forget()
-            self.predict_function = None
+    # ------------------------------------------------------------------ names
 
     @property
     def label_names(self) -> list[str]:
@@ -332,16 +302,20 @@ class Tagger(tf.keras.Model):
         return {
             "name": self.name,
             "config": self.settings.to_dict(),
+            "inference": dataclasses.asdict(self.options),
             "vocabulary": self.vocabulary.to_dict(),
         }
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        return cls.from_settings(
+        tagger = cls.from_settings(
             from_dict(config["config"]),
             Vocabulary.from_dict(config["vocabulary"]),
             name=config["name"],
         )
+        if "inference" in config:  # not in files from before
+            tagger.restore_options(saved_options(config["inference"]))
+        return tagger
 
     def get_build_config(self):
         return {}

@@ -3,6 +3,8 @@
 import os
 import pathlib
 
+from uanet_tf.errors import InputError
+
 FOLDER = pathlib.Path(__file__).parent
 
 
@@ -17,7 +19,15 @@ def find_run(run_dir: str | os.PathLike) -> pathlib.Path:
     Args:
       run_dir: a directory, or the name of a model that comes with the package. A directory of
         that name goes first.
+
+    Raises:
+      InputError: it is no path.
     """
+    if not isinstance(run_dir, str | os.PathLike):
+        raise InputError(
+            "run_dir must be the path of a run, or the name of a model that comes with the "
+            f"package. Received: {run_dir!r:.60}"
+        )
     path = pathlib.Path(run_dir)
     name = os.fspath(run_dir)
     if name in shipped_models() and not path.exists():

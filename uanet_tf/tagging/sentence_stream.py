@@ -6,13 +6,14 @@ everything but the calls of the model works on flat arrays over all tokens of th
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from uanet_tf.data import tag_schemes
 from uanet_tf.errors import InputError
+from uanet_tf.tagging.argument_checks import check_count, check_list, check_model
 from uanet_tf.tagging.batch_sizes import Sizes
 from uanet_tf.tagging.chunk import Answers, begin_chunk
 from uanet_tf.tagging.parallel_batches import BatchThreads, one_ahead, threads_for
@@ -93,6 +94,8 @@ def tag_stream(
             "sentences must be a list of lists of words. "
             f"Received: one {type(sentences).__name__}, {sentences[:40]!r}"
         )
+    check_model(model)
+    check_list(sentences)
     return _stream(
         model, sentences, _make_sizes(batch_size, batch_tokens, window, fill_rows), window
     )
@@ -128,12 +131,11 @@ def _make_sizes(
     """The sizes of batches, checked.
 
     Raises:
-      InputError: a number is below 1.
+      InputError: a number is no integer, or below 1.
     """
     numbers = {"batch_size": batch_size, "batch_tokens": batch_tokens, "window": window}
     for name, value in numbers.items():
-        if value < 1:
-            raise InputError(f"{name} must be at least 1. Received: {value}")
+        check_count(name, value)
     return Sizes(batch_size, batch_tokens, fill_rows)
 
 
@@ -204,6 +206,8 @@ def _checked(sentence: Sequence[str], index: int) -> list[str]:
             f"sentences[{index}] must be a list of words. Received: one "
             f"{type(sentence).__name__}, {sentence[:40]!r}"
         )
+    if isinstance(sentence, Mapping | set | frozenset):  # they have no order, or no words
+        raise _no_list(sentence, index)
     try:
         tokens = list(sentence)
         text = "".join(tokens)
@@ -217,10 +221,14 @@ def _checked(sentence: Sequence[str], index: int) -> list[str]:
     return tokens
 
 
+def _no_list(sentence: Any, index: int) -> InputError:
+    return InputError(f"sentences[{index}] must be a list of words. Received: {sentence!r:.60}")
+
+
 def _bad_token(sentence: Any, index: int) -> InputError:
     """Describes the first bad token of a sentence."""
-    if not isinstance(sentence, Iterable):
-        return InputError(f"sentences[{index}] must be a list of words. Received: {sentence!r}")
+    if not isinstance(sentence, Iterable) or getattr(sentence, "shape", None) == ():
+        return _no_list(sentence, index)
     for position, token in enumerate(sentence):
         name = f"sentences[{index}][{position}]"
         if not isinstance(token, str):

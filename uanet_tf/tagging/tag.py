@@ -7,10 +7,11 @@ from typing import Any
 
 from uanet_tf.errors import InputError
 from uanet_tf.tagging import sentence_stream
+from uanet_tf.tagging.argument_checks import check_count, check_language, check_list, check_model
 from uanet_tf.tagging.row_tagging import tag_rows
 from uanet_tf.tagging.sentence_stream import BATCH_SIZE, BATCH_TOKENS
 from uanet_tf.tagging.tagged_sentence import TaggedSentences
-from uanet_tf.text.raw_text import LANGUAGE, TextSentence, text_sentences
+from uanet_tf.text.raw_text import LANGUAGE, TextSentence, check_text, text_sentences
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,8 +46,8 @@ def tag(
       has no sentences.
 
     Raises:
-      InputError: neither a text nor a list; a sentence is empty, texts and lists of words are
-        mixed, or a word is not a string, or empty; names the position.
+      InputError: no model; neither a text nor a list; a sentence is empty, texts and lists of words
+        are mixed, or a word is not a string, or empty; names the position.
 
     Example:
       >>> uanet_tf.tag(model, "Chelsea beat Real Madrid. Nobody was surprised.")
@@ -55,10 +56,14 @@ def tag(
       [<TaggedSentence: [ORG Chelsea] beat [ORG Real Madrid]>]
     """
     options: dict[str, Any] = {"batch_size": batch_size, "batch_tokens": batch_tokens}
+    check_model(model)
+    check_language(language)
+    check_count("batch_size", batch_size)
+    check_count("batch_tokens", batch_tokens)
     if isinstance(sentences, str):
+        check_text(sentences, "sentences")
         return _tag_texts(model, [sentences], split, language, options)[0]
-    if not isinstance(sentences, Iterable):
-        raise InputError(f"sentences must be a text or a list. Received: {sentences!r:.60}")
+    check_list(sentences)
     iterator = iter(sentences)
     begin = list(itertools.islice(iterator, 1))
     given = itertools.chain(begin, iterator)
@@ -78,6 +83,7 @@ def _tag_texts(
                 raise InputError(
                     f"sentences[{index}] must be a text, as sentences[0] is. Received: {text!r:.60}"
                 )
+            check_text(text, f"sentences[{index}]")
             yield _Text(text, text_sentences(text, tokenizer, split=split, language=language))
 
     return [TaggedSentences(answers) for _, answers in tag_rows(model, rows(), **options)]

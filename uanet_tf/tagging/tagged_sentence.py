@@ -143,6 +143,22 @@ class TaggedSentences(list[TaggedSentence]):
         chosen = super().__getitem__(index)
         return TaggedSentences(chosen) if isinstance(index, slice) else chosen
 
+    def __add__(self, other):
+        return TaggedSentences(super().__add__(other))
+
+    def __radd__(self, other):  # sum([...], [])
+        return TaggedSentences([*other, *self]) if isinstance(other, list) else NotImplemented
+
+    def __mul__(self, times: SupportsIndex) -> "TaggedSentences":
+        return TaggedSentences(super().__mul__(times))
+
+    def __rmul__(self, times: SupportsIndex) -> "TaggedSentences":
+        return self * times
+
+    def copy(self) -> "TaggedSentences":
+        """A list of its own with the same sentences."""
+        return TaggedSentences(self)
+
     def _repr_html_(self) -> str:
         return sentence_html.sentences_html(self)
 

@@ -34,6 +34,22 @@ class TextSentence:
     new_document: bool = True
 
 
+def check_text(text: str, name: str) -> None:
+    """Raises InputError for half of a character, which no encoding can write.
+
+    Args:
+      text: the text.
+      name: what it is called in the message.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{name} is not valid Unicode text: {text[error.start : error.end]!r:.20} at character "
+            f"{error.start}."
+        ) from None
+
+
 def text_sentences(
     text: str, tokenizer: Tokenizer, *, split: bool = True, language: str = LANGUAGE
 ) -> list[TextSentence]:
@@ -46,8 +62,9 @@ def text_sentences(
       language: code of the language whose abbreviations the splitter knows ("en", "de", ...).
 
     Raises:
-      InputError: the package that splits sentences is missing.
+      InputError: the text has half of a character, or the package that splits sentences is missing.
     """
+    check_text(text, "the text")
     found: list[TextSentence] = []
     whole = [(0, len(text))]
     for start, end in (

@@ -57,7 +57,7 @@ def _recalibrate(
         raise InputError(f"--run_dir={run.path} holds no complete run: finish its training.")
     task = "pos" if model.label_scheme is None else "ner"
     unknown = _unknown_labels(model, sentences, task)
-    target_before = model.acceptance.target_precision
+    target_before, calibrated = model.acceptance.target_precision, model.calibrated
     metrics["calibration"] = calibrate(
         model,
         sentences,
@@ -66,6 +66,7 @@ def _recalibrate(
         target_by_type=target_by_type,
     )
     metrics |= development_reference(model, sentences)
+    model.calibrated = calibrated  # the run's own options stay those of the saved model
     # Both are whole before either takes its name: a process that ends leaves no mixture.
     with run.writing(run.model) as part:
         model.save(part)

@@ -72,7 +72,7 @@ class Trainer(tf.keras.Model):
             tokens *= counts
             batch_tokens = tf.cast(tf.reduce_sum(features[BATCH_LENGTHS]), floats)
         with tf.GradientTape(persistent=self.shared) as tape:
-            losses = self.tagger.losses(
+            losses = self.tagger.loss_terms(
                 features, labels, seed, self.memory and self.memory.exchange
             )
             if PART in features:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -136,6 +137,15 @@ def test_texts_and_their_entities(lite_tagger):
 def test_what_is_no_sentence(lite_tagger, sentence, said):
     with pytest.raises(uanet_lite.InputError, match=said):
         lite_tagger.tag([["a"], sentence])
+
+
+@pytest.mark.parametrize("mapped", [True, False])
+def test_a_tagger_can_be_sent_to_another_process(lite_tagger, path, sentences, mapped):
+    content = None if mapped else Path(path).read_bytes()
+    tagger = uanet_lite.Tagger(path, threads=2, content=content)
+    sent = pickle.loads(pickle.dumps(tagger))
+    assert (sent.threads, sent.settings) == (2, tagger.settings)
+    assert sent.tag(sentences[:5]) == lite_tagger.tag(sentences[:5])
 
 
 # ------------------------------------------------------------------------------- files

@@ -1,0 +1,41 @@
+"""Checks of what ``tag`` and ``tag_stream`` are given, each with one sentence."""
+
+import numbers
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from uanet_tf.errors import InputError
+
+
+def check_model(model: Any) -> None:
+    """Raises InputError where something else is given for a model, such as the path of a run."""
+    if isinstance(model, type) or not callable(getattr(model, "tag_batch", None)):
+        raise InputError(
+            "model must be a loaded model, as uanet_tf.load_model gives it. "
+            f"Received: {model!r:.60}"
+        )
+
+
+def check_list(sentences: Any) -> None:
+    """Raises InputError for what is no list: without an order, or not of Python's strings."""
+    if hasattr(sentences, "dtype") and not hasattr(sentences, "tolist"):
+        raise InputError(
+            "sentences must be a text or a list, not a tensor, whose strings are bytes. "
+            f"Received: {sentences!r:.60}"
+        )
+    if isinstance(sentences, Mapping | set | frozenset) or not isinstance(sentences, Iterable):
+        raise InputError(f"sentences must be a text or a list. Received: {sentences!r:.60}")
+
+
+def check_count(name: str, value: Any) -> None:
+    """Raises InputError for what is no integer of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise InputError(f"{name} must be an integer. Received: {value!r:.60}")
+    if value < 1:
+        raise InputError(f"{name} must be at least 1. Received: {value}")
+
+
+def check_language(language: Any) -> None:
+    """Raises InputError for what is no code of a language."""
+    if not isinstance(language, str):
+        raise InputError(f'language must be a code such as "en". Received: {language!r:.60}')
