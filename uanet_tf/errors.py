@@ -12,6 +12,23 @@ class InputError(ValueError):
     """
 
 
+class SentencesError(InputError):
+    """Bad input in sentences that were given; whoever read them names their file.
+
+    Args:
+      message: what is wrong.
+      line: of the file, 1-based; None: it is of no line.
+    """
+
+    def __init__(self, message: str, line: int | None = None):
+        super().__init__(message)
+        self.line = line
+
+    def of_file(self, name: str) -> InputError:
+        """The same, of a file."""
+        return InputError(f"{name}{'' if self.line is None else f':{self.line}'}: {self}")
+
+
 class StoppedBySignal(KeyboardInterrupt):
     """The program was asked to stop: what Ctrl-C raises, for other signals too.
 

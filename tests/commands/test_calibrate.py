@@ -3,7 +3,7 @@
 import pytest
 
 from uanet_tf.commands import calibrate
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, SentencesError
 from uanet_tf.training import recalibration
 
 FOUND = {
@@ -66,13 +66,22 @@ def test_a_target_that_is_removed(run_dir, data, call, capsys, monkeypatch):
     assert err.startswith("The run's target precision of 0.9 is removed")
 
 
-def test_an_error_names_the_file(run_dir, data, call, capsys, monkeypatch):
+def raising(error):
     def recalibrate(*_, **__):
-        raise InputError("no chunks.")
+        raise error
 
-    monkeypatch.setattr(recalibration, "recalibrate", recalibrate)
-    assert call(calibrate, f"--run_dir={run_dir}", f"--data={data}") == 2
-    assert f"{data}: no chunks." in capsys.readouterr().err
+    return recalibrate
+
+
+def test_an_error_names_the_file(run_dir, data, call, capsys, monkeypatch):
+    for error, said in (
+        (SentencesError("no chunks."), f"{data}: no chunks.\n"),
+        (SentencesError("no chunks.", 7), f"{data}:7: no chunks.\n"),
+        (InputError("R is not complete."), "R is not complete.\n"),  # not the file's fault
+    ):
+        monkeypatch.setattr(recalibration, "recalibrate", raising(error))
+        assert call(calibrate, f"--run_dir={run_dir}", f"--data={data}") == 2
+        assert capsys.readouterr().err == said
 
 
 @pytest.mark.parametrize(

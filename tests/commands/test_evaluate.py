@@ -161,6 +161,9 @@ def test_bad_arguments(run_dir, data, call, capsys, arguments, message):
 
 def test_labels_that_are_no_chunk_labels_name_the_file(run_dir, tmp_path, model, call, capsys):
     path = tmp_path / "pos.conll"
-    path.write_text("p0 NN\n")
+    path.write_text("p0 O\n\np1 O\np0 NN\n")
     assert call(evaluate, f"--run_dir={run_dir}", f"--data={path}") == 2
-    assert capsys.readouterr().err.startswith(f"{path}: not a chunk label")
+    assert capsys.readouterr().err.startswith(
+        f"{path}:3: in the sentence that begins here: not a chunk label"
+    )
+    assert model.requests == []  # found before it tags

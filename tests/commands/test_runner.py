@@ -88,6 +88,21 @@ def test_a_flagfile_that_is_not_utf8_is_named(values, capsys, tmp_path):
         assert capsys.readouterr().err == said
 
 
+def test_a_flagfile_with_a_byte_order_mark_is_named(values, capsys, tmp_path):
+    path = tmp_path / "windows.flags"
+    path.write_text("--count=3\n", encoding="utf-8-sig")
+    assert run(values, f"--flagfile={path}") == 2
+    said = f"--flagfile={path}:1: begins with a byte order mark: save it as UTF-8 without.\n"
+    assert capsys.readouterr().err == said
+
+
+def test_a_number_with_something_behind_it(values, capsys, tmp_path):
+    path = tmp_path / "my.flags"
+    path.write_text("--count=3 # three\n")
+    assert run(values, f"--flagfile={path}") == 2
+    assert "--count must be a whole number. Received: 3 # three" in capsys.readouterr().err
+
+
 def test_a_flagfile_from_a_pipe_that_is_not_utf8(values, capsys):
     read, write = os.pipe()
     os.write(write, b"--count=\xff\n")

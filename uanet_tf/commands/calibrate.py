@@ -25,7 +25,7 @@ from uanet_tf.commands.labelled_file import (
 )
 from uanet_tf.config import load_config
 from uanet_tf.data.text_lines import display_name
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, SentencesError
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_string("run_dir", None, "Directory of a trained run.", flag_values=FLAGS)
@@ -70,8 +70,8 @@ def main() -> None:
             target_precision=FLAGS.target_precision,
             target_by_type=FLAGS.target_by_type,
         )
-    except InputError as error:
-        raise InputError(f"{display_name(FLAGS.input)}: {error}") from None
+    except SentencesError as error:
+        raise error.of_file(display_name(FLAGS.input)) from None
     warn_of_unknown(report.pop("unknown_labels"), FLAGS.input, "counted as errors")
     before = report.pop("target_before")
     print("\n".join(_lines(report)))

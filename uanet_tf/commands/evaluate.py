@@ -22,6 +22,7 @@ from absl import flags, logging
 from uanet_tf.commands import labelled_file, run_settings, runner
 from uanet_tf.commands.labelled_file import (
     check_labelled_file,
+    check_labels_fit,
     define_labelled_file_flags,
     read_labelled_file,
     warn_of_unknown,
@@ -55,6 +56,7 @@ def main() -> None:
         check_other_file(FLAGS.output, [FLAGS.input], FLAGS.run_dir)
     sentences = read_labelled_file(FLAGS, config)
     model = run_settings.load_run_model(FLAGS, "evaluate")
+    check_labels_fit(sentences, model, FLAGS.input)
     evaluation = _evaluate(model, sentences)
     warn_of_unknown(evaluation.unknown_labels, FLAGS.input, "scored as errors")
     text = json.dumps(evaluation.to_dict(), ensure_ascii=False, indent=2) + "\n"

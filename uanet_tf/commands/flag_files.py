@@ -1,4 +1,4 @@
-"""Finds the file of ``--flagfile`` that is not text."""
+"""Finds the file of ``--flagfile`` that is not text, or has a byte order mark."""
 
 import pathlib
 from collections.abc import Iterator, Sequence
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from uanet_tf.errors import InputError
 
 _DIRECTIVES = ("--flagfile", "-flagfile")
+_MARK = "\ufeff"
 
 
 def not_utf8(arguments: Sequence[str]) -> InputError:
@@ -26,6 +27,21 @@ def not_utf8(arguments: Sequence[str]) -> InputError:
                     f"(byte 0x{byte:02x} at position {error.start + 1})."
                 )
     return InputError("A --flagfile is not UTF-8.")  # a pipe, which cannot be read again
+
+
+def check_marks(arguments: Sequence[str], rest: Sequence[str]) -> None:
+    """Raises InputError if the first flag of a flagfile was taken for no flag, for its first mark.
+
+    Args:
+      arguments: of the program, without its name.
+      rest: those that are no flags.
+    """
+    if any(argument.startswith(_MARK) for argument in rest):
+        for path in _named(arguments, set()):
+            if path.read_bytes().startswith(_MARK.encode()):
+                raise InputError(
+                    f"--flagfile={path}:1: begins with a byte order mark: save it as UTF-8 without."
+                )
 
 
 def _named(arguments: Sequence[str], seen: set[pathlib.Path]) -> Iterator[pathlib.Path]:

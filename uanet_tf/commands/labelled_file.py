@@ -1,14 +1,16 @@
 """The labelled file that a trained run is scored on, reported on or calibrated on."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from absl import flags
 
 from uanet_tf.config import Config
+from uanet_tf.data.chunk_label_check import check_chunk_labels
 from uanet_tf.data.conll import Sentence, read_corpus
 from uanet_tf.data.text_lines import display_name
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, SentencesError
 from uanet_tf.printable import printable
 
 
@@ -41,6 +43,15 @@ def read_labelled_file(flag_values: flags.FlagValues, config: Config) -> list[Se
         given = flag_values[name].value
         columns[name] = getattr(config.data, name) if given is None else given
     return read_corpus(flag_values.input, **columns)
+
+
+def check_labels_fit(sentences: Sequence[Sentence], model: Any, path: str) -> None:
+    """Raises InputError, with file and line, if a model of entities is given other labels."""
+    if model.label_scheme is not None:
+        try:
+            check_chunk_labels(sentences)
+        except SentencesError as error:
+            raise error.of_file(display_name(path)) from None
 
 
 def warn_of_unknown(labels: Mapping[str, int], path: str, what: str) -> None:

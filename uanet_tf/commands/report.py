@@ -20,6 +20,7 @@ from absl import flags, logging
 from uanet_tf.commands import labelled_file, run_settings, runner
 from uanet_tf.commands.labelled_file import (
     check_labelled_file,
+    check_labels_fit,
     define_labelled_file_flags,
     read_labelled_file,
 )
@@ -68,6 +69,7 @@ def main() -> None:
     sentences = read_labelled_file(FLAGS, config)
     with open_output(FLAGS.output) as stream:  # before the work: it may not be possible
         model = run_settings.load_run_model(FLAGS, "evaluate")
+        check_labels_fit(sentences, model, FLAGS.input)
         try:
             stream.write(report_page(_collect(model, sentences, counts)))
         except InputError as error:

@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 
 from absl import flags, logging
 
-from uanet_tf.commands.flag_files import not_utf8
+from uanet_tf.commands.flag_files import check_marks, not_utf8
 from uanet_tf.commands.help_text import fill_paragraphs
 from uanet_tf.errors import InputError, StoppedBySignal
 from uanet_tf.printable import printable
@@ -31,8 +31,8 @@ from uanet_tf.recipe import near_names
 
 # The messages of int() and float() for text that is no number, and words that people understand.
 _NOT_A_NUMBER = {
-    r"=[^ ]*: invalid literal for int\(\) with base 10: '(.*)'": " a whole number",
-    r"=[^ ]*: could not convert string to float: '(.*)'": " a number",
+    r"=.*: invalid literal for int\(\) with base 10: '(.*)'": " a whole number",
+    r"=.*: could not convert string to float: '(.*)'": " a number",
 }
 # A very long word of a flag's value: its first characters are enough.
 _LONG_VALUE = re.compile(r"(\S{200})\S{200,}")
@@ -92,6 +92,7 @@ def exit_code(
         rest = _parse(main, flag_values, given)
         if rest is None:
             return 0
+        check_marks(given[1:], rest)
         if rest and not arguments:
             raise InputError(
                 f"Arguments must be flags (--name=value). Received: {' '.join(rest)[:80]}"

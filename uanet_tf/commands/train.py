@@ -73,7 +73,7 @@ def _with_recipes(arguments: Iterator[str]) -> Iterator[str]:
             yield argument
             continue
         names = value if "=" in argument else next(arguments, "")
-        for recipe in names.split(","):
+        for recipe in [name for name in names.split(",") if name] or [names]:
             yield f"--flagfile={recipe_path(recipe)}"
 
 

@@ -9,7 +9,7 @@ from absl import logging
 from uanet_tf.calibration.logistic_map import fit_logistic_map
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.documents import independent_units
-from uanet_tf.errors import InputError
+from uanet_tf.errors import SentencesError
 from uanet_tf.inference.calibration import COLUMNS, OUTSIDE, REFINED, ROWS, SMALLEST
 from uanet_tf.metrics import scoring
 from uanet_tf.models.tagger import Tagger
@@ -60,7 +60,7 @@ def calibrate(
       With a target also "acceptance", see ``accept``.
 
     Raises:
-      InputError: there is a target, and nothing to find its threshold on.
+      SentencesError: there is a target, and nothing to find its threshold on.
     """
     gold = [sentence.labels for sentence in sentences]
     until_now = {}
@@ -79,7 +79,7 @@ def calibrate(
     if target_precision:
         order, half = _halves(unit, seed)
         if half == len(sentences):
-            raise InputError(
+            raise SentencesError(
                 "a target precision needs two sentences (or documents, where the file marks them) "
                 "at least: the map is fitted to one half, and the threshold found on the other."
             )

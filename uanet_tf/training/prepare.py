@@ -8,6 +8,7 @@ import tensorflow as tf
 from absl import logging
 
 from uanet_tf.config import Config, DataConfig
+from uanet_tf.data.chunk_label_check import check_chunk_labels
 from uanet_tf.data.conll import Sentence, read_corpus
 from uanet_tf.data.documents import marks_documents, passages
 from uanet_tf.data.encoded_corpus import EncodedCorpus, encode_corpus
@@ -15,7 +16,7 @@ from uanet_tf.data.tag_schemes import convert, detect_scheme, repair
 from uanet_tf.data.token_lookup import normalize_words
 from uanet_tf.data.unlabelled import read_unlabelled
 from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, SentencesError
 from uanet_tf.models.build import check_parts, make_tagger
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.windows import split
@@ -23,7 +24,7 @@ from uanet_tf.text.tokenizer import Tokenizer
 from uanet_tf.text.tokenizer_choice import choose_tokenizer, fitted_tokenizer
 from uanet_tf.training.data_hashes import hash_json, hash_sentences, hash_vectors
 from uanet_tf.training.refiner_context import with_refiner_context
-from uanet_tf.training.task import check_chunk_labels, find_task, warn_without_entities
+from uanet_tf.training.task import find_task, warn_without_entities
 from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings
 
 Splits = dict[str, list[Sentence]]
@@ -72,7 +73,10 @@ def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
     task, scheme = find_task(config.data, splits["train"])
     if task == "ner":
         for name, part in splits.items():
-            check_chunk_labels(part, getattr(config.data, f"{name}_path"))
+            try:
+                check_chunk_labels(part)
+            except SentencesError as error:
+                raise error.of_file(getattr(config.data, f"{name}_path")) from None
         warn_without_entities(splits)
     splits = {
         name: repair_labels(align_scheme(part, scheme, name), scheme, name)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from uanet_tf.config import load_config
+from uanet_tf.data.chunk_label_check import check_chunk_labels
 from uanet_tf.data.conll import Sentence
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, SentencesError
 from uanet_tf.metrics.unknown_labels import unknown_labels
 from uanet_tf.models.loading import load_model
 from uanet_tf.models.tagger import Tagger
@@ -56,6 +57,8 @@ def _recalibrate(
     if metrics is None:
         raise InputError(f"--run_dir={run.path} holds no complete run: finish its training.")
     task = "pos" if model.label_scheme is None else "ner"
+    if task == "ner":
+        check_chunk_labels(sentences)
     unknown = _unknown_labels(model, sentences, task)
     target_before, calibrated = model.acceptance.target_precision, model.calibrated
     metrics["calibration"] = calibrate(
@@ -82,7 +85,7 @@ def _unknown_labels(model: Tagger, sentences: Sequence[Sentence], task: str) -> 
     """Labels that the model does not know.
 
     Raises:
-      InputError: it knows none of an answer: the confidence would be fitted to errors only.
+      SentencesError: it knows none of an answer: the confidence would be fitted to errors only.
     """
     labels = [sentence.labels for sentence in sentences]
     unknown = unknown_labels(labels, model.label_names, task)
@@ -92,7 +95,7 @@ def _unknown_labels(model: Tagger, sentences: Sequence[Sentence], task: str) -> 
         known = sorted(
             {label if task == "pos" else label[2:] for label in model.label_names if label != "O"}
         )
-        raise InputError(
+        raise SentencesError(
             f"there is no {kind} that the model gives ({', '.join(known)}): there is nothing to "
             "calibrate to."
         )

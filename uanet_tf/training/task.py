@@ -13,7 +13,7 @@ from uanet_tf.data.label_doubts import (
     stray_labels,
     without_entities,
 )
-from uanet_tf.data.tag_schemes import detect_scheme, split_label
+from uanet_tf.data.tag_schemes import detect_scheme
 from uanet_tf.errors import InputError
 
 
@@ -53,18 +53,6 @@ def _refuse_strays(path: str, train: Sequence[Sentence]) -> None:
             f"label of entities (B-PER, I-PER, O, ...){others}, while most labels are: correct "
             "it, or name --task=pos if each label is of a single token."
         )
-
-
-def check_chunk_labels(sentences: Sequence[Sentence], path: str) -> None:
-    """Raises InputError if a label is no chunk label, naming the file and the sentence's line."""
-    for sentence in sentences:
-        for label in sentence.labels:
-            try:
-                split_label(label)
-            except InputError as error:
-                raise InputError(
-                    f"{path}:{sentence.line}: in the sentence that begins here: {error}"
-                ) from None
 
 
 def warn_without_entities(splits: Mapping[str, Sequence[Sentence]]) -> None:

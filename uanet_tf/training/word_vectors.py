@@ -72,7 +72,8 @@ def add_pretrained(
     if config.data.scale_vectors and vectors:
         spread = np.std(np.stack(list(vectors.values()))) or 1.0
         vectors = {word: vector / spread for word, vector in vectors.items()}
-    logging.info("%d of %d words have a pretrained vector", len(vectors), len(vocabulary.words))
+    told = logging.info if vectors or not config.data.word_vectors else logging.warning
+    told("%d of %d words have a pretrained vector", len(vectors), len(vocabulary.words))
     return vocabulary, vectors
 
 
