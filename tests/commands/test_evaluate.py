@@ -166,4 +166,4 @@ def test_labels_that_are_no_chunk_labels_name_the_file(run_dir, tmp_path, model,
     assert capsys.readouterr().err.startswith(
         f"{path}:3: in the sentence that begins here: not a chunk label"
     )
-    assert model.requests == []  # found before it tags
+    assert model.batches == []  # found before it tags

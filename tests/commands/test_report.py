@@ -130,7 +130,10 @@ def test_wrong_arguments(run_dir, tmp_path, model, call, capsys):
     assert write(call, tmp_path, run_dir, DATA, "--sample_counts=1,x") == (2, None)
     assert "--sample_counts must be whole numbers" in capsys.readouterr().err
     assert write(call, tmp_path, run_dir, "p0 nonsense\n") == (2, None)
-    assert "data.conll: not a chunk label" in capsys.readouterr().err
+    assert (
+        "data.conll:1: in the sentence that begins here: not a chunk label"
+        in capsys.readouterr().err
+    )
     assert call(report, f"--run_dir={run_dir}") == 2
     missing = tmp_path / "missing" / "report.html"
     data = tmp_path / "data.conll"
