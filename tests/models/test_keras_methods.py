@@ -92,3 +92,13 @@ def test_fractions_of_lengths_are_refused(model, inputs):
     ):
         with pytest.raises(InputError, match="lengths must be integers"):
             call()
+
+
+def test_a_compiled_tagger_is_saved_as_any_other(inputs, tmp_path, caplog):
+    model = make_model(decoder="softmax", encoder="none", representation="words")
+    expected = model.predict(inputs, verbose=0)["uncertainty"]
+    model.compile()
+    model.save(tmp_path / "model.keras")
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(loaded.predict(inputs, verbose=0)["uncertainty"], expected)
+    assert "compile" not in caplog.text

@@ -33,6 +33,9 @@ class KerasMethods(tf.keras.Model):
             )
         super().compile(*args, jit_compile=jit_compile, **kwargs)
 
+    def get_compile_config(self) -> None:
+        """None: a tagger need not be compiled, and its file says nothing of it."""
+
     def predict(self, x: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As Keras', for arrays of tokens and lengths, such as ``uanet_tf.pad`` gives.
 
