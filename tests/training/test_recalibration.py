@@ -126,3 +126,18 @@ def test_a_run_that_is_being_changed_is_refused(run_dir, corpus, tmp_path):
     assert before == metrics(run_dir)
     with RunDirectory(copy).changing():
         pass  # the lock was given back
+
+
+def test_model_and_metrics_change_together(run_dir, corpus, tmp_path, monkeypatch):
+    copy = tmp_path / "copy"
+    shutil.copytree(run_dir, copy)
+    before = {path.name: path.read_bytes() for path in copy.iterdir() if path.is_file()}
+
+    def full(run, path, text):
+        raise InputError(f"{path} cannot be written: No space left on device.")
+
+    monkeypatch.setattr(RunDirectory, "write", full)
+    with pytest.raises(InputError, match=r"metrics\.json cannot be written"):
+        recalibrate(copy, read_corpus(corpus.test))
+    after = {path.name: path.read_bytes() for path in copy.iterdir() if path.is_file()}
+    assert after | {".lock": b""} == before | {".lock": b""}

@@ -135,13 +135,14 @@ class RunDirectory:
             yield part
             os.replace(part, path)
         except (OSError, RuntimeError) as error:  # HDF5 raises the latter when it closes a file
-            with contextlib.suppress(OSError):
-                part.unlink()
             number = getattr(error, "errno", None)
             reason = os.strerror(number) if number else one_line(error)
             raise InputError(
                 f"{path} cannot be written: {reason}. Once it can, the same command continues."
             ) from error
+        finally:
+            with contextlib.suppress(OSError):  # it has its name, or was never made
+                part.unlink()
 
     def finished_metrics(self) -> dict[str, Any] | None:
         """The metrics of a run that is complete, else None.
