@@ -127,12 +127,14 @@ def test_a_complete_run_of_something_else_is_refused(tmp_path, trained, capsys):
         ({"extra": ["--epochs=3"]}, "--epochs was 50, now 3"),
         ({"options": ["--train_path=other"]}, "--train_path was 'A', now 'other'"),
         ({"options": ["--test_path=C"]}, "--test_path was '', now 'C'"),
-        ({"extra": ["--epochz=3"]}, "The flags of training: Unknown command line flag 'epochz'"),
+        ({"extra": ["--epochz=3"]}, "The flags of training: there is no --epochz."),
+        ({"extra": ["--epochs=x"]}, "The flags of training: "),
     ):
         assert call(tmp_path, "one", **changed) == 2
         out, err = capsys.readouterr()
         assert said in err
         assert out == ""
+    assert call(tmp_path, "one", extra=["--verbosity=0"]) == 0
     assert len(commands) == 2
 
 

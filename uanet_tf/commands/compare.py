@@ -115,9 +115,13 @@ def _check_same(run_dir: pathlib.Path, arguments: Sequence[str]) -> None:
     define_config_flags(values)
     flags.DEFINE_string("run_dir", None, "", flag_values=values)
     try:
-        values(["train", *with_recipes(arguments)])
+        rest = values(["train", *with_recipes(arguments)], known_only=True)[1:]
     except flags.Error as error:
         raise InputError(f"The flags of training: {one_line(error)}") from error
+    for name in (each.lstrip("-").partition("=")[0] for each in rest if each.startswith("-")):
+        # Those of absl itself, such as --verbosity, change no run.
+        if name not in flags.FLAGS and name.removeprefix("no") not in flags.FLAGS:
+            raise InputError(f"The flags of training: there is no --{name}.")
     config, trained = config_from_flags(values), RunDirectory(run_dir)
     trained.check(config)
     trained.check_data(config, file_hashes(config.data))
