@@ -17,22 +17,64 @@ def entropy(p):
     return -(p * np.log(p)).sum(-1)
 
 
-def test_against_numpy():
+@pytest.fixture(scope="module")
+def head():
+    """A head with weights of its own."""
     head = DistilledHead(4, hidden_width=6)
     head(STATES, LOGITS)
     random = np.random.default_rng(3)
-    weights = [head.hidden_kernel, head.hidden_bias, head.output_kernel, head.output_bias]
-    values = [random.normal(size=w.shape).astype(np.float32) for w in weights]
-    for weight, value in zip(weights, values, strict=True):
-        weight.assign(value)
-    outputs = np.tanh(STATES @ values[0] + values[1]) @ values[2] + values[3]
-    scores = np.exp(LOGITS + outputs[..., :4])
+    for weight in head.weights[:4]:
+        weight.assign(random.normal(size=weight.shape))
+    return head
+
+
+def expected(head, states, logits):
+    """P, mutual information and f, by NumPy."""
+    kernel, bias, output_kernel, output_bias = [w.numpy() for w in head.weights[:4]]
+    outputs = np.tanh(states @ kernel + bias) @ output_kernel + output_bias
+    plain = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    f = np.clip((1 - plain.max(-1)) / 0.0003 - 1, 0, 1)
+    scores = np.exp(logits + f[..., None] * outputs[..., :4])
     p = scores / scores.sum(-1, keepdims=True)
-    found = head(STATES, LOGITS)
+    return p, f * entropy(p) / (1 + np.exp(-outputs[..., 4])), f
+
+
+# Logits of the likeliest class: the others have 0, so that f is 1, between and 0.
+DOUBTS = np.array([[2.0, 8.7, 8.9], [9.15, 9.5, 12.0]], np.float32)[..., None] * [1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("logits", [LOGITS, DOUBTS.astype(np.float32)], ids=["far", "near"])
+def test_against_numpy(head, logits):
+    p, disagreement, f = expected(head, STATES, logits)
+    assert (f == 1).any() and (logits is LOGITS or ((f > 0) & (f < 1)).any() and (f == 0).any())
+    found = head(STATES, logits)
     np.testing.assert_allclose(found.probabilities, p, atol=1e-5)
-    share = 1 / (1 + np.exp(-outputs[..., 4]))
-    np.testing.assert_allclose(found.mutual_information, entropy(p) * share, atol=1e-5)
+    np.testing.assert_allclose(found.mutual_information, disagreement, atol=1e-5)
     assert (found.mutual_information.numpy() <= entropy(p) + 1e-6).all()
+    for row in range(2):  # a sentence by itself is computed in another way
+        alone = head(STATES[row : row + 1], logits[row : row + 1])
+        np.testing.assert_allclose(alone.probabilities[0], p[row], atol=1e-5)
+        np.testing.assert_allclose(alone.mutual_information[0], disagreement[row], atol=1e-5)
+
+
+def test_where_the_pass_is_nearly_certain_it_has_no_part(head):
+    logits = np.float32([20, 0, 0, 0]) * np.ones([2, 3, 1], np.float32)
+    found = head(STATES, logits)
+    np.testing.assert_array_equal(found.probabilities, tf.nn.softmax(logits))
+    assert not found.mutual_information.numpy().any()
+    nothing = head(STATES[:0], logits[:0])
+    assert nothing.probabilities.shape == (0, 3, 4)
+    assert nothing.mutual_information.shape == (0, 3)
+
+
+def test_its_part_grows_without_a_step(head):
+    """Tokens a little apart get answers a little apart, so no batch moves an answer by much."""
+    steps = np.linspace(7.0, 10.0, 3001, dtype=np.float32)
+    logits = np.stack([steps, 0 * steps, 0 * steps, 0 * steps], -1)[None]
+    states = np.broadcast_to(STATES[:1, :1], [1, 3001, 5])
+    found = head(np.concatenate([states] * 2), np.concatenate([logits] * 2))
+    for values in found:
+        assert np.abs(np.diff(values[0], axis=0)).max() < 1e-4
 
 
 def test_untrained_it_is_the_pass_without_dropout():

@@ -161,9 +161,11 @@ class Tagger(TaggerOptions, KerasMethods):
           features: of the batch.
           threshold: Gamma in nats, a scalar or one per sentence [B]; None: the gate's.
         """
-        draft = self.draft(features)
         if self.gate is None:
+            draft = self.draft(features)
             return self._calibrated(Decision(draft.label_ids, draft.probabilities, draft))
+        # Valid sequences of all labels are sought at once: a search is a loop over time.
+        draft = self.drafter.draft(features, self._options.replace(valid_labels=False))
         wanted = None
         if not self._options.refine_all:
             wanted = self.gate.passes(draft.uncertainty, threshold)
@@ -171,10 +173,21 @@ class Tagger(TaggerOptions, KerasMethods):
         gated = self.gate(
             draft.probabilities, p_hat, draft.uncertainty, draft.mask, threshold=threshold
         )
-        labels = [gated.label_ids, gated.refined_label_ids]
-        sources = [gated.probabilities, p_hat]
-        ids, refined_ids = self.drafter.sequences(labels, sources, draft.mask, self._options)
-        decision = Decision(ids, gated.probabilities, draft, refined_ids, gated.refined)
+        labels = {
+            "draft": (draft.label_ids, draft.probabilities),
+            "gated": (gated.label_ids, gated.probabilities),
+        }
+        if wanted is None:  # else p_hat is the draft's where the gate is shut: the gated labels
+            labels["refined"] = (gated.refined_label_ids, p_hat)
+        found = self.drafter.sequences(*zip(*labels.values()), draft.mask, self._options)
+        ids = dict(zip(labels, found, strict=True))
+        decision = Decision(
+            ids["gated"],
+            gated.probabilities,
+            draft._replace(label_ids=ids["draft"]),
+            ids.get("refined", ids["gated"]),
+            gated.refined,
+        )
         return self._calibrated(decision)
 
     def _calibrated(self, decision: Decision) -> Decision:

@@ -75,6 +75,7 @@ def distill(
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(weights)
             shift, share = head.outputs(states)
+            # In full, where answers take a part: without certain tokens the head comes less near.
             learnt = tf.nn.log_softmax(logits + shift)
             loss = -tf.reduce_sum(p * learnt, axis=-1)  # KL, up to the entropy of p
             total = entropy(p)
