@@ -39,6 +39,8 @@ def open_output(path: str) -> Iterator[TextIO]:
         yield sys.stdout
         sys.stdout.flush()
         return
+    if not path:
+        raise InputError("'': an output needs a name; '-' is standard output.")
     target = os.path.realpath(path)
     if os.path.isdir(target):
         raise InputError(f"{path}: is a directory, not a file.")
