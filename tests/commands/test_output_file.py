@@ -90,7 +90,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path, monkeypatch):
 
 
 def test_an_empty_name():
-    with pytest.raises(InputError, match="^'': an output needs a name"), open_output(""):
+    with pytest.raises(InputError, match=r"^'': an output needs a name"), open_output(""):
         pass
 
 
