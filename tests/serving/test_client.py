@@ -21,6 +21,12 @@ from uanet_tf.serving.retrying import RetryPolicy
 ONCE = RetryPolicy(attempts=1)
 
 
+class Table(list):
+    """As a DataFrame of pandas: an iterator over it gives the names of its columns."""
+
+    ndim = 2
+
+
 @pytest.fixture(scope="module")
 def address(request):
     return os.environ.get("TF_SERVING_URL") or request.getfixturevalue("url")
@@ -310,6 +316,7 @@ class TestArguments:
             (None, "sentences must be a list of texts, or of lists of words. Received: None"),
             ({"a text": 1}, "sentences must be a list"),
             ({"a text"}, "sentences must be a list"),
+            (Table(), "sentences must be a list"),
             ([b"bytes"], r"sentences\[0\]"),
             ([["a"], 3], r"sentences\[1\]"),
             ([["a", ""]], r"sentences\[0\] must hold words that are not empty"),

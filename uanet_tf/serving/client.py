@@ -268,8 +268,9 @@ def _check_timeout(timeout: float) -> None:
 
 def _check_list(sentences: Any) -> None:
     no_list = isinstance(sentences, str | bytes | Mapping | set | frozenset)
-    is_tensor_of_bytes = hasattr(sentences, "dtype") and not hasattr(sentences, "tolist")
-    if no_list or is_tensor_of_bytes or not isinstance(sentences, Iterable):
+    # A tensor, whose strings are bytes, or a table, which gives the names of its columns.
+    no_array = hasattr(sentences, "ndim") and not hasattr(sentences, "tolist")
+    if no_list or no_array or not isinstance(sentences, Iterable):
         raise InputError(
             f"sentences must be a list of texts, or of lists of words. Received: {sentences!r:.60}"
         )
