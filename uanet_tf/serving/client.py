@@ -51,7 +51,7 @@ class Transport(Protocol):
 
 
 class Client:
-    """Tags sentences on a server.
+    """Tags sentences on a server; may be used from several threads, and pickled.
 
     Args:
       url: "http://host:8501" or "https://..." for REST; "grpc://host:8500" or "grpcs://..."
