@@ -287,3 +287,15 @@ def test_every_direct_requirement_is_pinned_and_locked(which):
             requirement = line.partition(";")[0].strip()
             if requirement and not requirement.startswith("#"):
                 assert locked[requirement.split("==")[0].lower()] == requirement
+
+
+def test_a_container_gets_nothing_that_git_ignores():
+    """Such as the environments, of which one has 2 GB."""
+    ignored = {
+        name: {
+            line.strip("/").removeprefix("**/")
+            for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
+        }
+        for name in (".gitignore", ".dockerignore")
+    }
+    assert ignored[".dockerignore"] == ignored[".gitignore"] | {".git"}

@@ -127,7 +127,9 @@ class Tagger:
           InputError: see ``tag``; what is no list at once, a wrong sentence when it is reached.
         """
         unordered = isinstance(sentences, str | bytes | Mapping | set | frozenset)
-        if unordered or not isinstance(sentences, Iterable):
+        # A table of pandas gives the names of its columns.
+        table = hasattr(sentences, "ndim") and not hasattr(sentences, "tolist")
+        if unordered or table or not isinstance(sentences, Iterable):
             raise InputError(
                 f"sentences must be a list of texts and lists of words. Received: {sentences!r:.60}"
             )

@@ -89,6 +89,11 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
+def test_an_empty_name():
+    with pytest.raises(InputError, match=r"^'': an output needs a name"), open_output(""):
+        pass
+
+
 def test_standard_output_that_is_closed(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(InputError, match="<stdout>: is closed"), open_output("-"):

@@ -121,6 +121,14 @@ def test_fewer_than_wanted_are_told(ranked_json, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_the_sentences_that_are_left_out_are_not_lost(tmp_path, run_dir, call, capsys):
+    path = tmp_path / "raw.txt"
+    path.write_text("One two.\n")
+    assert call(rank, f"--run_dir={run_dir}", f"--input={path}", f"--output={path}") == 2
+    assert "is the file that is read: name another one." in capsys.readouterr().err
+    assert path.read_text() == "One two.\n"
+
+
 def test_labels_of_single_tokens_have_no_marks(tmp_path, run_dir, model, call, capsys):
     model.label_scheme = None
     path = tmp_path / "in.txt"

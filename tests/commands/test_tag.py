@@ -148,6 +148,21 @@ def test_output_may_be_the_input(tmp_path, run_dir, model, call):
     assert path.read_text() == "p0\tB-PER\n\n"
 
 
+def test_output_replaces_no_file_of_the_model(tmp_path, run_dir, call, capsys):
+    path, lite = tmp_path / "in.txt", tmp_path / "m.tflite"
+    for each in (path, run_dir / "model.keras", lite):
+        each.write_text("x\n")
+    for model, output in (
+        (f"--run_dir={run_dir}", run_dir / "model.keras"),
+        (f"--run_dir={run_dir}", run_dir / "config.json"),
+        (f"--model={lite}", lite),
+    ):
+        before = output.read_text()
+        assert call(tag, model, f"--input={path}", "--format=text", f"--output={output}") == 2
+        assert capsys.readouterr().err.endswith(": name another one.\n")
+        assert output.read_text() == before
+
+
 def test_gzip(tmp_path, run_dir, model, call, capsys):
     path = tmp_path / "in.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"tokens": ["p0"]}\n'))

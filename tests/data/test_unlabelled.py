@@ -48,3 +48,5 @@ def test_what_is_refused(tmp_path, name, text, said):
 def test_a_file_that_is_not_there():
     with pytest.raises(InputError, match="/no/such: no such file"):
         read_unlabelled("/no/such", token_column=0)
+    with pytest.raises(InputError, match=r"^'': no such file"):
+        read_unlabelled("", token_column=0)

@@ -36,7 +36,7 @@ class Script:
 
 
 @contextlib.contextmanager
-def scripted(*answers: Answer) -> Iterator[Script]:
+def scripted(*answers: Answer, headers: dict[str, str] | None = None) -> Iterator[Script]:
     script = Script(*answers)
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -59,6 +59,8 @@ def scripted(*answers: Answer) -> Iterator[Script]:
             status, content = answer
             content = content if isinstance(content, bytes) else json.dumps(content).encode()
             self.send_response(status)
+            for name, value in (headers or {}).items():
+                self.send_header(name, value)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)

@@ -21,6 +21,12 @@ from uanet_tf.serving.retrying import RetryPolicy
 ONCE = RetryPolicy(attempts=1)
 
 
+class Table(list):
+    """As a DataFrame of pandas: an iterator over it gives the names of its columns."""
+
+    ndim = 2
+
+
 @pytest.fixture(scope="module")
 def address(request):
     return os.environ.get("TF_SERVING_URL") or request.getfixturevalue("url")
@@ -120,6 +126,13 @@ class TestAgainstAServer:
             assert words.tokens == [f"Club{number}"]
             assert text.tokens == [f"Club{number}", "won"]
 
+    def test_arrays(self, client):
+        words = np.array(["the", "Chelsea"])
+        assert client.tag([words])[0].tokens == ["the", "Chelsea"]
+        assert client.tag(np.array([words, words], dtype=object))[1].labels == ["O", "B-ORG"]
+        (answer,) = client.tag([words], threshold=np.array(0.8))
+        assert answer.refined == [False, False]
+
     def test_the_function(self, address):
         assert tag([["Chelsea"]], address)[0].labels == ["B-ORG"]
         assert tag([["Chelsea"]], address, threshold=3)[0].labels == ["B-PER"]
@@ -190,6 +203,15 @@ class TestRequests:
             client.tag([["a"], ["b"] * 5_000, ["c"]])
         assert (caught.value.sentence, caught.value.status) == (1, 400)
 
+    @pytest.mark.parametrize("code", [401, 404, 500, 502])
+    def test_an_error_of_the_server_names_no_sentence(self, code):
+        with (
+            scripted((code, {"error": "no"})) as server,
+            pytest.raises(ServingError, match=rf"^http://[^ ]+ \(uanet\): error {code}") as caught,
+        ):
+            tag([["a"]], server.url)
+        assert caught.value.sentence is None
+
     def test_names_of_models(self):
         with scripted((404, {"error": "no"})) as server:
             for sentence in (["a"], "a"):
@@ -211,6 +233,39 @@ class TestRequests:
                 pytest.raises(ServingError, match=f"lacks {missing}"),
             ):
                 tag(sentences, server.url)
+
+    @pytest.mark.parametrize(
+        ("name", "values"),
+        [
+            ("labels", None),
+            ("labels", 5),
+            ("labels", ["O"]),
+            ("labels", [None]),
+            ("labels", [[]]),
+            ("labels", [[3]]),
+            ("uncertainty", [["x"]]),
+            ("confidence", [[None]]),
+            ("accepted", [7]),
+        ],
+    )
+    @pytest.mark.parametrize("sentence", ["a", ["a"]])
+    def test_outputs_that_are_not_as_ours(self, name, values, sentence):
+        ours = outputs(["O"])["outputs"]
+        of_text = {"tokens": [["a"]], "starts": [[0]], "ends": [[1]], "lengths": [1]}
+        with (
+            scripted((200, {"outputs": {**ours, **of_text, name: values}})) as server,
+            pytest.raises(ServingError, match=f"lacks {name}"),
+        ):
+            tag([sentence], server.url)
+
+    @pytest.mark.parametrize("lengths", [None, 1, ["1"], [None], []])
+    def test_lengths_that_are_not_as_ours(self, lengths):
+        ours = outputs(["O"])["outputs"]
+        with (
+            scripted((200, {"outputs": {**ours, "lengths": lengths}})) as server,
+            pytest.raises(ServingError, match="lacks lengths"),
+        ):
+            tag(["a"], server.url)
 
 
 class TestSchemes:
@@ -258,6 +313,10 @@ class TestArguments:
         ("sentences", "message"),
         [
             ("one text", "sentences must be a list"),
+            (None, "sentences must be a list of texts, or of lists of words. Received: None"),
+            ({"a text": 1}, "sentences must be a list"),
+            ({"a text"}, "sentences must be a list"),
+            (Table(), "sentences must be a list"),
             ([b"bytes"], r"sentences\[0\]"),
             ([["a"], 3], r"sentences\[1\]"),
             ([["a", ""]], r"sentences\[0\] must hold words that are not empty"),
@@ -278,6 +337,7 @@ class TestArguments:
             ([["a"]], -1, "at least 0 nats. Received: -1"),
             ([["a"]], float("nan"), "finite"),
             ([["a"]], ["x"], "finite number"),
+            ([["a"]], 1e39, "finite number"),
             ([["a"]], [1, 2], "one for each of 1 sentences. Received: 2"),
             (["text"], 1, "lists of words"),
         ],
@@ -292,8 +352,14 @@ class TestArguments:
         [
             ({"url": "127.0.0.1:8501"}, "url must start with"),
             ({"url": "http://"}, "url must start with"),
+            ({"url": None}, "url must be a text. Received: None"),
+            ({"model_name": 3}, "model_name must be a text"),
             ({"batch_size": 0}, "batch_size"),
+            ({"batch_size": 1.5}, "batch_size must be an integer"),
+            ({"retries": 3}, "retries must be a RetryPolicy. Received: 3"),
             ({"timeout": 0}, "timeout"),
+            ({"timeout": None}, "timeout must be a number"),
+            ({"timeout": float("inf")}, "timeout must be at most 1,000,000 seconds"),
             ({"timeout": float("nan")}, "timeout"),
             ({"scheme": "IO"}, "scheme must be"),
         ],

@@ -1,5 +1,6 @@
 """The gRPC side of the client, against a service in this process that speaks TF Serving's API."""
 
+import pickle
 import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
@@ -101,6 +102,11 @@ def test_refusals_are_final(client, service):
     service[1].clear()
     with Client(service[0], "nope") as other, pytest.raises(ServingError, match="NOT_FOUND"):
         other.tag([["Chelsea"]])
+
+
+def test_a_copy_in_another_process(service):
+    with Client(service[0]) as client, pickle.loads(pickle.dumps(client)) as copy:
+        assert copy.tag([["Chelsea"]])[0].labels == ["B-ORG"]
 
 
 def test_nobody_there():

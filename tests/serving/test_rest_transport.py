@@ -1,3 +1,4 @@
+import pickle
 import socket
 
 import pytest
@@ -70,13 +71,17 @@ def test_time_outs_may_be_tried_again():
     assert "no answer within 0.2 s" in str(error)
 
 
-@pytest.mark.parametrize("url", ["http://no.such.host.invalid:8501", "http://[", "http://a:b"])
+@pytest.mark.parametrize(
+    "url",
+    ["http://no.such.host.invalid:8501", "http://[", "http://a:b", f"http://{'a' * 70}.invalid"],
+)
 def test_addresses_that_are_none_are_final(url):
     assert not failure(url).retryable
 
 
 @pytest.mark.parametrize(
-    "body", [b"<html>", b"", b"[]", b"{}", b'{"outputs": [1]}', b'{"predictions": []}']
+    "body",
+    [b"<html>", b"", b"[]", b"{}", b'{"outputs": [1]}', b'{"predictions": []}', b"[" * 100_000],
 )
 def test_answers_that_are_none(body):
     with scripted((200, body)) as server:
@@ -93,3 +98,36 @@ def test_an_error_without_a_reason():
 def test_stray_bytes_do_not_lose_an_answer():
     with scripted((200, b'{"outputs": {"labels": [["B-\xff"]]}}')) as server:
         assert predict(server.url) == {"labels": [["B-\N{REPLACEMENT CHARACTER}"]]}
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+def test_a_server_that_has_moved_is_named(code):
+    """Most would be sent on to it without the body."""
+    with scripted((code, {}), headers={"Location": "https://elsewhere.invalid/x"}) as server:
+        error = failure(server.url)
+    assert f"error {code}, the server is at another address: https://elsewhere" in str(error)
+    assert (error.status, error.retryable, len(server.requests)) == (code, False, 1)
+
+
+def test_no_password_in_a_message():
+    for url in ("http://me:secret@127.0.0.1:1", "https://me:secret@127.0.0.1:1"):
+        assert "secret" not in str(failure(url))
+
+
+def test_a_proxy_that_is_not_there_is_told(monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    monkeypatch.setenv("no_proxy", "")
+    error = failure("http://server.invalid:8501")
+    assert "no connection through the proxy that the environment names (HTTP_PROXY" in str(error)
+
+
+def test_certificates_that_are_not_there(monkeypatch):
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/no/such/file")
+    assert "/no/such/file" in str(failure("https://127.0.0.1:1"))
+
+
+def test_a_copy_in_another_process():
+    with scripted((200, ANSWER)) as server:
+        transport = pickle.loads(pickle.dumps(RestTransport(server.url, 30.0)))
+        assert transport.predict("m", "draft", {"tokens": [["a"]]}) == ANSWER["outputs"]
+        transport.close()

@@ -78,6 +78,23 @@ def test_what_is_refused(model, sentences, message):
         uanet_tf.tag(model, sentences)
 
 
+class Table:
+    """As a DataFrame of pandas: an iterator over it gives the names of its columns."""
+
+    columns = ("text", "label")
+    ndim = 2
+
+    def __iter__(self):
+        return iter(self.columns)
+
+
+def test_names_of_columns_are_not_tagged(model):
+    with pytest.raises(InputError, match=r"of a table, one column\. Received: a Table$"):
+        uanet_tf.tag(model, Table())
+    with pytest.raises(InputError, match="Received: a Table"):
+        uanet_tf.tag_stream(model, Table())
+
+
 def test_half_a_character_is_refused_unsplit_too(model):
     with pytest.raises(InputError, match=r"^sentences is not valid Unicode text"):
         uanet_tf.tag(model, "a \ud83d b", split=False)

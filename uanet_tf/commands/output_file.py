@@ -39,6 +39,8 @@ def open_output(path: str) -> Iterator[TextIO]:
         yield sys.stdout
         sys.stdout.flush()
         return
+    if not path:
+        raise InputError("'': an output needs a name; '-' is standard output.")
     target = os.path.realpath(path)
     if os.path.isdir(target):
         raise InputError(f"{path}: is a directory, not a file.")
@@ -58,13 +60,13 @@ def open_output(path: str) -> Iterator[TextIO]:
         os.replace(part, target)
 
 
-def check_other_file(path: str, inputs: Sequence[str], run_dir: str) -> None:
+def check_other_file(path: str, inputs: Sequence[str], run_dir: str | None) -> None:
     """For output of another kind than the input: that it replaces none of what it is made of.
 
     Args:
       path: of the output; "-" is standard output.
       inputs: files that are read.
-      run_dir: directory of a run, of which no file may be replaced.
+      run_dir: directory of a run, of which no file may be replaced; None: there is none.
 
     Raises:
       InputError: it would.
@@ -74,6 +76,8 @@ def check_other_file(path: str, inputs: Sequence[str], run_dir: str) -> None:
     for other in inputs:
         if os.path.exists(other) and os.path.samefile(path, other):
             raise InputError(f"--output={path} is the file that is read: name another one.")
+    if run_dir is None:
+        return
     folder = os.path.dirname(os.path.realpath(path))
     if os.path.basename(path) in _OF_A_RUN and folder == os.path.realpath(run_dir):
         raise InputError(f"--output={path} is a file of the run: name another one.")

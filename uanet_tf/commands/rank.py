@@ -22,7 +22,7 @@ from uanet_tf.annotation.formats import write_annotations
 from uanet_tf.annotation.ranking import SCORES, Ranked, rank
 from uanet_tf.annotation.suggestions import name_and_meta, suggested
 from uanet_tf.commands import input_flags, row_source, run_settings, runner
-from uanet_tf.commands.output_file import STDOUT, open_output
+from uanet_tf.commands.output_file import STDOUT, check_other_file, open_output
 from uanet_tf.errors import InputError
 from uanet_tf.strict_json import json_text
 from uanet_tf.tagging.row_tagging import tag_rows
@@ -60,6 +60,7 @@ flags.DEFINE_enum(
 def main() -> int:
     """Runs the command with the flags in ``FLAGS``; returns the exit code."""
     config = run_settings.check_run_flags(FLAGS)
+    check_other_file(FLAGS.output, [FLAGS.input], FLAGS.run_dir)
     column = config.data.token_column if FLAGS.token_column is None else FLAGS.token_column
     kind, _, rows = row_source.open_rows(FLAGS.input, FLAGS.format, column, "jsonl", False)
     model = run_settings.load_run_model(FLAGS, "tag")

@@ -38,7 +38,7 @@ from uanet_tf.commands import (
     tflite_model,
 )
 from uanet_tf.commands.bursts import bursts
-from uanet_tf.commands.output_file import STDOUT, open_output
+from uanet_tf.commands.output_file import STDOUT, check_other_file, open_output
 from uanet_tf.commands.sentence_input import InputRow
 from uanet_tf.data.text_lines import GZIP_MAGIC
 from uanet_tf.errors import InputError
@@ -82,6 +82,7 @@ flags.DEFINE_boolean(
 def main() -> int:
     """Runs the command with the flags in ``FLAGS``; returns the exit code."""
     tflite_model.choose_shipped(FLAGS)
+    check_other_file(FLAGS.output, [FLAGS.model] if FLAGS.model else [], FLAGS.run_dir)
     if FLAGS.model is not None:
         model = tflite_model.load_tflite_model(FLAGS, "tag")
         kind, output_kind, rows = _open_rows(model.settings["token_column"])

@@ -27,7 +27,8 @@ _END_NAMES = {b"\n": "LF", b"\r\n": "CRLF", b"\r": "CR", b"": ""}
 
 def display_name(path: str | os.PathLike[str]) -> str:
     """The name of `path` in messages."""
-    return "<stdin>" if os.fspath(path) == STDIN else os.fspath(path)
+    name = os.fspath(path) or "''"  # an empty one, of a variable of the shell that is not set
+    return "<stdin>" if name == STDIN else name
 
 
 @contextlib.contextmanager

@@ -1,17 +1,18 @@
 """A client of a server of taggers: TF Serving, or the local one."""
 
 import contextlib
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any, Protocol
 
 from uanet_tf.data import tag_schemes
 from uanet_tf.errors import InputError
-from uanet_tf.serving.answers import character_offsets
+from uanet_tf.inference_options import MAX_GAMMA
+from uanet_tf.serving.answers import character_offsets, is_tensor
 from uanet_tf.serving.errors import ServingError
 from uanet_tf.serving.retrying import RetryPolicy
 from uanet_tf.serving.text_pieces import count_pieces
+from uanet_tf.tagging.argument_checks import check_count
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 URL = "http://127.0.0.1:8501"
@@ -20,10 +21,21 @@ BATCH_SIZE = 32
 # The local server takes 4,096 tokens per request, padding included, unless told otherwise.
 _BATCH_TOKENS = 4_000
 _SIGNATURE, _THRESHOLD_SIGNATURE = "serving_default", "with_threshold"
-_LABELS = ("labels", "draft_labels", "refined_labels")
-_VALUES = ("uncertainty", "confidence", "refined")
+# Outputs for each token, and what they are.
+_OUTPUTS: dict[str, type] = {
+    "labels": str,
+    "draft_labels": str,
+    "refined_labels": str,
+    "uncertainty": Real,
+    "confidence": Real,
+    "refined": Real,
+}
+_OF_TEXT = {**_OUTPUTS, "tokens": str, "starts": int, "ends": int}
 # Of a run with a target precision; of an export with that option.
-_OPTIONAL = ("accepted", "mutual_information")
+_OPTIONAL: dict[str, type] = {"accepted": Real, "mutual_information": Real}
+_MAX_TIMEOUT = 1_000_000
+# The request is wrong, not its address or the server.
+_REFUSALS = (400, 413, "INVALID_ARGUMENT")
 
 Sentence = str | Sequence[str]
 
@@ -39,7 +51,7 @@ class Transport(Protocol):
 
 
 class Client:
-    """Tags sentences on a server.
+    """Tags sentences on a server; may be used from several threads, and pickled.
 
     Args:
       url: "http://host:8501" or "https://..." for REST; "grpc://host:8500" or "grpcs://..."
@@ -48,7 +60,8 @@ class Client:
       text_model_name: the model of raw text; default: ``model_name`` and "_text".
       batch_size: most sentences in a request; TF Serving refuses more than the max_batch_size of
         its batching parameters.
-      timeout: seconds to wait for the answer to one try.
+      timeout: seconds without a byte of the answer after which a try is given up; with gRPC,
+        seconds to wait for the whole answer to one try.
       retries: how often and when to try again.
       scheme: tag scheme of the labels; "auto" detects it from the labels of each call; None:
         labels of single tokens.
@@ -73,10 +86,13 @@ class Client:
         retries: RetryPolicy | None = None,
         scheme: str | None = "auto",
     ) -> None:
-        if batch_size < 1:
-            raise InputError(f"batch_size must be at least 1. Received: {batch_size}")
-        if not timeout > 0:
-            raise InputError(f"timeout must be more than 0 seconds. Received: {timeout}")
+        check_count("batch_size", batch_size)
+        _check_timeout(timeout)
+        for name, value in (("url", url), ("model_name", model_name)):
+            if not isinstance(value, str):
+                raise InputError(f"{name} must be a text. Received: {value!r:.60}")
+        if retries is not None and not isinstance(retries, RetryPolicy):
+            raise InputError(f"retries must be a RetryPolicy. Received: {retries!r:.60}")
         if scheme not in (None, "auto", *tag_schemes.SCHEMES):
             known = ", ".join(("auto", *tag_schemes.SCHEMES))
             raise InputError(f"scheme must be None or one of {known}. Received: {scheme!r}")
@@ -97,16 +113,19 @@ class Client:
 
         Args:
           sentences: texts are split into tokens on the server; lists of words are not
-            split. Empty ones have empty answers.
+            split. Empty ones have empty answers. Either may be a NumPy array.
           threshold: Gamma in nats, for all sentences or one each; None: the model's own. For
             lists of words only.
+
+        Returns:
+          A TaggedSentence for each, in the order given. A text is one sentence, unlike in
+          ``uanet_tf.tag``: split longer ones yourself.
 
         Raises:
           InputError: a sentence or threshold is wrong; names its position.
           ServingError: the server cannot be reached, or refuses.
         """
-        if isinstance(sentences, str | bytes):
-            raise InputError("sentences must be a list of texts, or of lists of words.")
+        _check_list(sentences)
         given = [_checked(sentence, index) for index, sentence in enumerate(sentences)]
         gammas = _thresholds(threshold, given)
         raw: dict[int, dict[str, Any]] = {}
@@ -160,29 +179,25 @@ class Client:
         signature = _SIGNATURE
         if gammas is not None:
             signature, inputs["threshold"] = _THRESHOLD_SIGNATURE, gammas
-        outputs = self._predict(self.model_name, signature, inputs, _LABELS + _VALUES)
+        given = self._predict(self.model_name, signature, inputs)
+        outputs = _ours(given, inputs["lengths"], _OUTPUTS, self.model_name)
         for row, tokens in enumerate(batch):
             yield {"tokens": tokens, **_unpadded(outputs, row, len(tokens))}
 
     def _ask_text(self, batch: list[str]) -> Iterator[dict[str, Any]]:
-        names = (*_LABELS, *_VALUES, "tokens", "starts", "ends", "lengths")
-        outputs = self._predict(self.text_model_name, _SIGNATURE, {"text": batch}, names)
+        given = self._predict(self.text_model_name, _SIGNATURE, {"text": batch})
+        lengths: Any = given.get("lengths")
+        if not is_tensor([lengths], [len(batch)], int):
+            raise _no_tagger(self.text_model_name, "lengths")
+        outputs = _ours(given, lengths, _OF_TEXT, self.text_model_name)
         for row, text in enumerate(batch):
-            values = _unpadded(outputs, row, outputs["lengths"][row])
+            values = _unpadded(outputs, row, lengths[row])
             for name in ("starts", "ends"):
                 values[name] = character_offsets(text, values[name])
             yield {**values, "text": text}
 
-    def _predict(
-        self, model: str, signature: str, inputs: dict[str, list], names: Sequence[str]
-    ) -> dict[str, list]:
-        outputs = self._retries.call(lambda: self._transport.predict(model, signature, inputs))
-        size = len(next(iter(inputs.values())))
-        for name in names:
-            if len(outputs.get(name, ())) != size:
-                raise ServingError(f"The answer of {model} lacks {name}: it is no tagger of ours.")
-        wanted = [*names, *(name for name in _OPTIONAL if len(outputs.get(name, ())) == size)]
-        return {name: outputs[name] for name in wanted}
+    def _predict(self, model: str, signature: str, inputs: dict[str, list]) -> dict[str, Any]:
+        return self._retries.call(lambda: self._transport.predict(model, signature, inputs))
 
 
 @contextlib.contextmanager
@@ -191,7 +206,7 @@ def _named(batch: list[int]) -> Iterator[None]:
     try:
         yield
     except ServingError as error:
-        if len(batch) > 1 or error.retryable or error.status is None:
+        if len(batch) > 1 or error.status not in _REFUSALS:
             raise
         raise ServingError(
             f"sentences[{batch[0]}]: {error}", status=error.status, sentence=batch[0]
@@ -209,6 +224,7 @@ def tag(
 
 def _transport(url: str, timeout: float) -> Transport:
     scheme, _, address = url.partition("://")
+    scheme = scheme.lower()
     if scheme in ("http", "https") and address:
         from uanet_tf.serving.rest_transport import RestTransport
 
@@ -222,12 +238,47 @@ def _transport(url: str, timeout: float) -> Transport:
     )
 
 
+def _ours(
+    given: dict[str, Any], lengths: Sequence[int], kinds: Mapping[str, type], model: str
+) -> dict[str, list]:
+    """The outputs that are read; ServingError if one is not there, or not as ours are."""
+    optional = {name: kind for name, kind in _OPTIONAL.items() if name in given}
+    for name, kind in {**kinds, **optional}.items():
+        if not is_tensor(given.get(name), lengths, kind):
+            raise _no_tagger(model, name)
+    return {name: given[name] for name in (*kinds, *optional)}
+
+
+def _no_tagger(model: str, name: str) -> ServingError:
+    return ServingError(f"The answer of {model} lacks {name}: it is no tagger of ours.")
+
+
 def _unpadded(outputs: dict[str, list], row: int, length: int) -> dict[str, list]:
     """One sentence's part of the outputs, without padding."""
-    return {name: values[row][:length] for name, values in outputs.items() if name != "lengths"}
+    return {name: values[row][:length] for name, values in outputs.items()}
+
+
+def _check_timeout(timeout: float) -> None:
+    if isinstance(timeout, bool) or not isinstance(timeout, Real):
+        raise InputError(f"timeout must be a number of seconds. Received: {timeout!r:.60}")
+    if not 0 < timeout <= _MAX_TIMEOUT:
+        least = "more than 0" if not timeout > 0 else f"at most {_MAX_TIMEOUT:,}"
+        raise InputError(f"timeout must be {least} seconds. Received: {timeout}")
+
+
+def _check_list(sentences: Any) -> None:
+    no_list = isinstance(sentences, str | bytes | Mapping | set | frozenset)
+    # A tensor, whose strings are bytes, or a table, which gives the names of its columns.
+    no_array = hasattr(sentences, "ndim") and not hasattr(sentences, "tolist")
+    if no_list or no_array or not isinstance(sentences, Iterable):
+        raise InputError(
+            f"sentences must be a list of texts, or of lists of words. Received: {sentences!r:.60}"
+        )
 
 
 def _checked(sentence: Sentence, index: int) -> str | list[str]:
+    if getattr(sentence, "ndim", None) == 1 and hasattr(sentence, "tolist"):  # of NumPy
+        sentence = sentence.tolist()
     tokens = [sentence] if isinstance(sentence, str) else sentence
     if isinstance(sentence, bytes) or not isinstance(tokens, Sequence):
         raise InputError(
@@ -250,7 +301,10 @@ def _thresholds(
 ) -> list[float] | None:
     if threshold is None:
         return None
-    values = list(threshold) if isinstance(threshold, Iterable) else [threshold] * len(given)
+    given_one: Any = threshold
+    if getattr(threshold, "ndim", None) == 0:  # an array, iterable in name only
+        given_one = float(given_one)
+    values = list(given_one) if isinstance(given_one, Iterable) else [given_one] * len(given)
     if len(values) != len(given):
         raise InputError(
             f"threshold must be one number, or one for each of {len(given)} sentences. "
@@ -258,7 +312,7 @@ def _thresholds(
         )
     for value in values:
         # Real: a float32 of NumPy is no float.
-        if not (isinstance(value, Real) and 0 <= float(value) < math.inf):
+        if not (isinstance(value, Real) and 0 <= float(value) <= MAX_GAMMA):
             raise InputError(
                 f"threshold must be a finite number of at least 0 nats. Received: {value!r:.60}"
             )

@@ -1,5 +1,6 @@
 """Predict calls over TF Serving's gRPC API; needs the package tensorflow-serving-api."""
 
+import functools
 from typing import Any
 
 from uanet_tf.errors import InputError
@@ -36,6 +37,7 @@ class GrpcTransport:
         self._predict_pb2 = predict_pb2
         self._address = address
         self._timeout = timeout
+        self._secure = secure
         options = [
             ("grpc.max_send_message_length", _MAX_MESSAGE_BYTES),
             ("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES),
@@ -71,6 +73,11 @@ class GrpcTransport:
                 retryable=code in _RETRYABLE_CODES,
             ) from None
         return {name: _plain(tf.make_ndarray(value)) for name, value in response.outputs.items()}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy in another process has a connection of its own.
+        make = functools.partial(type(self), secure=self._secure)
+        return make, (self._address, self._timeout)
 
     def close(self) -> None:
         """Closes the connection."""

@@ -2,6 +2,7 @@
 
 import http
 import json
+import re
 import threading
 import urllib.parse
 from typing import Any
@@ -13,6 +14,7 @@ from uanet_tf.serving.errors import ServingError
 
 # Overloaded, not ready yet, or too slow this time; other errors are not tried again.
 _RETRYABLE_CODES = (429, 503, 504)
+_REDIRECTS = (301, 302, 303, 307, 308)
 _CONNECT_SECONDS = 5.0
 _SHOWN = 300
 
@@ -22,11 +24,13 @@ class RestTransport:
 
     Args:
       url: of the server, such as "http://127.0.0.1:8501".
-      timeout: seconds to wait for an answer.
+      timeout: seconds without a byte of the answer.
     """
 
     def __init__(self, url: str, timeout: float) -> None:
         self._url = url.rstrip("/")
+        # Messages are kept in logs: no user and password.
+        self._shown = re.sub(r"//[^/]*@", "//", self._url)
         self._timeout = (min(_CONNECT_SECONDS, timeout), timeout)
         self._local = threading.local()
 
@@ -49,10 +53,15 @@ class RestTransport:
                 data=body,
                 headers={"Content-Type": "application/json"},
                 timeout=self._timeout,
+                allow_redirects=False,  # the body would be left behind
             )
-        except requests.RequestException as error:
+        except (OSError, urllib3.exceptions.HTTPError) as error:  # OSError: requests' own too
             raise self._failure(error) from error
-        return _outputs(response, f"{self._url} ({model})")
+        return _outputs(response, f"{self._shown} ({model})")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy in another process has connections of its own.
+        return type(self), (self._url, self._timeout[1])
 
     def close(self) -> None:
         """Closes this thread's connection."""
@@ -66,21 +75,26 @@ class RestTransport:
             self._local.session = requests.Session()
         return self._local.session
 
-    def _failure(self, error: requests.RequestException) -> ServingError:
+    def _failure(self, error: Exception) -> ServingError:
         if isinstance(error, requests.Timeout):
             return ServingError(
-                f"{self._url}: no answer within {self._timeout[1]:g} s.", retryable=True
+                f"{self._shown}: no answer within {self._timeout[1]:g} s.", retryable=True
             )
         reason = getattr(error.args[0], "reason", None) if error.args else None
         if isinstance(reason, urllib3.exceptions.NameResolutionError):
-            return ServingError(f"{self._url}: no such host.")
-        if isinstance(error, requests.exceptions.SSLError | requests.exceptions.ProxyError):
-            return ServingError(f"{self._url}: {_short(error)}")
+            return ServingError(f"{self._shown}: no such host.")
+        if isinstance(error, requests.exceptions.ProxyError):
+            return ServingError(
+                f"{self._shown}: no connection through the proxy that the environment names "
+                f"(HTTP_PROXY, NO_PROXY, ...): {_short(getattr(reason, 'original_error', error))}"
+            )
+        if isinstance(error, requests.exceptions.SSLError):
+            return ServingError(f"{self._shown}: {_short(reason or error)}")
         if isinstance(error, requests.ConnectionError | requests.exceptions.ChunkedEncodingError):
             refused = isinstance(reason, urllib3.exceptions.NewConnectionError)
             what = "no connection, is a server running there?" if refused else "connection lost."
-            return ServingError(f"{self._url}: {what}", retryable=True)
-        return ServingError(f"{self._url}: {_short(error)}")
+            return ServingError(f"{self._shown}: {what}", retryable=True)
+        return ServingError(f"{self._shown}: {_short(error)}")
 
 
 def _outputs(response: requests.Response, where: str) -> dict[str, Any]:
@@ -88,8 +102,14 @@ def _outputs(response: requests.Response, where: str) -> dict[str, Any]:
     try:
         # Labels may hold any bytes; a stray one must not lose the answer.
         body = json.loads(response.content.decode("utf-8", "replace"))
-    except ValueError:
+    except (ValueError, RecursionError):
         body = None
+    if code in _REDIRECTS and response.headers.get("Location"):
+        raise ServingError(
+            f"{where}: error {code}, the server is at another address: "
+            f"{_short(response.headers['Location'])}",
+            status=code,
+        )
     if code != http.HTTPStatus.OK:
         told = body.get("error") if isinstance(body, dict) else None
         reason = " ".join(str(told or response.reason or "").split())[:_SHOWN]
@@ -101,5 +121,5 @@ def _outputs(response: requests.Response, where: str) -> dict[str, Any]:
     return body["outputs"]
 
 
-def _short(error: Exception) -> str:
+def _short(error: object) -> str:
     return " ".join(str(error).split())[:_SHOWN] or type(error).__name__

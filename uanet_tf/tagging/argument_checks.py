@@ -23,6 +23,11 @@ def check_list(sentences: Any) -> None:
             "sentences must be a text or a list, not a tensor, whose strings are bytes. "
             f"Received: {sentences!r:.60}"
         )
+    if hasattr(sentences, "columns") and hasattr(sentences, "ndim"):  # of pandas: gives their names
+        raise InputError(
+            "sentences must be a text or a list: of a table, one column. "
+            f"Received: a {type(sentences).__name__}"
+        )
     if isinstance(sentences, Mapping | set | frozenset) or not isinstance(sentences, Iterable):
         raise InputError(f"sentences must be a text or a list. Received: {sentences!r:.60}")
 
