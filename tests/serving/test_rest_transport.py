@@ -100,9 +100,24 @@ def test_stray_bytes_do_not_lose_an_answer():
         assert predict(server.url) == {"labels": [["B-\N{REPLACEMENT CHARACTER}"]]}
 
 
-@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("code", [307, 308])
+def test_a_redirection_that_keeps_the_request_is_followed(code):
+    with scripted((200, {"outputs": {"labels": [["O"]]}})) as other:
+        headers = {"Location": f"{other.url}/v1/models/m:predict"}
+        with scripted((code, {}), headers=headers) as server:
+            assert predict(server.url) == {"labels": [["O"]]}
+    assert [body for _, body in other.requests] == [body for _, body in server.requests]
+
+
+def test_a_redirection_in_a_circle_ends():
+    with scripted((308, {}), headers={"Location": "/again"}) as server:
+        assert "the server is at another address: /again" in str(failure(server.url))
+        assert len(server.requests) == 6
+
+
+@pytest.mark.parametrize("code", [301, 302, 303])
 def test_a_server_that_has_moved_is_named(code):
-    """Most would be sent on to it without the body."""
+    """The request would be sent on to it without its body."""
     with scripted((code, {}), headers={"Location": "https://elsewhere.invalid/x"}) as server:
         error = failure(server.url)
     assert f"error {code}, the server is at another address: https://elsewhere" in str(error)

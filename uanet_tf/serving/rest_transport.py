@@ -14,7 +14,9 @@ from uanet_tf.serving.errors import ServingError
 
 # Overloaded, not ready yet, or too slow this time; other errors are not tried again.
 _RETRYABLE_CODES = (429, 503, 504)
-_REDIRECTS = (301, 302, 303, 307, 308)
+# With the same request; with the others a client goes on without its body.
+_FOLLOWED, _MOST_REDIRECTS = (307, 308), 5
+_REDIRECTS = (301, 302, 303, *_FOLLOWED)
 _CONNECT_SECONDS = 5.0
 _SHOWN = 300
 
@@ -48,16 +50,24 @@ class RestTransport:
         url = f"{self._url}/v1/models/{urllib.parse.quote(model, safe='')}:predict"
         body = json.dumps({"signature_name": signature, "inputs": inputs}).encode("ascii")
         try:
-            response = self._session().post(
-                url,
-                data=body,
-                headers={"Content-Type": "application/json"},
-                timeout=self._timeout,
-                allow_redirects=False,  # the body would be left behind
-            )
+            response = self._post(url, body)
+            for _ in range(_MOST_REDIRECTS):
+                if response.status_code not in _FOLLOWED or "Location" not in response.headers:
+                    break
+                url = urllib.parse.urljoin(url, response.headers["Location"])
+                response = self._post(url, body)
         except (OSError, urllib3.exceptions.HTTPError) as error:  # OSError: requests' own too
             raise self._failure(error) from error
         return _outputs(response, f"{self._shown} ({model})")
+
+    def _post(self, url: str, body: bytes) -> requests.Response:
+        return self._session().post(
+            url,
+            data=body,
+            headers={"Content-Type": "application/json"},
+            timeout=self._timeout,
+            allow_redirects=False,
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy in another process has connections of its own.
