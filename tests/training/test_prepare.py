@@ -1,3 +1,4 @@
+import dataclasses
 import logging
 
 import numpy as np
@@ -13,7 +14,7 @@ from uanet_tf.training.prepare import (
     cut_long,
     prepare,
 )
-from uanet_tf.training.task import find_task
+from uanet_tf.training.task import find_task, warn_uneven
 
 NER = "Anna\tB-PER\nmet\tO\nBob1\tB-PER\nLee\tI-PER\n\nin\tO\nRio\tB-LOC\n"
 POS = "We\tPRON\nsee\tVERB\n\nus\tPRON\n"
@@ -201,3 +202,16 @@ def test_labels_in_no_scheme_and_json_are_told(configure, caplog):
     json = Sentence(('{"tokens":', '{"tokens":'), ('"b"]}', '"d"]}'), 1, True)
     with pytest.raises(InputError, match="train: looks like JSON"):
         find_task(config, [json])
+
+
+def test_lines_with_other_numbers_of_columns_are_told(configure, caplog):
+    config = configure(task="auto").data
+    uneven = Sentence(("to", "New"), ("O", "B-LOC"), 1, True, uneven_line=2)
+    with caplog.at_level(logging.WARNING):
+        warn_uneven({"train": [uneven], "dev": [dataclasses.replace(uneven, uneven_line=0)]})
+    (message,) = caplog.messages
+    assert message.startswith("train: 1 sentence has lines with different numbers of columns")
+    assert "the first is line 2" in message
+    text = dataclasses.replace(uneven, labels=("now:O", "York:B-LOC"))
+    with pytest.raises(InputError, match=r"train:2: has another number of columns"):
+        find_task(config, [text])

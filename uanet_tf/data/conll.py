@@ -23,6 +23,8 @@ class Sentence:
             each document mark.
         rows: the raw line of each token, without line end; empty unless asked for.
         docstart: whether a `-DOCSTART-` line precedes it.
+        uneven_line: line of its first row with another number of columns than its first row has,
+            where a column is counted from the end and may so be another than was meant; else 0.
     """
 
     tokens: tuple[str, ...]
@@ -31,6 +33,7 @@ class Sentence:
     new_document: bool
     rows: tuple[str, ...] = ()
     docstart: bool = False
+    uneven_line: int = 0
 
 
 def read_sentences(
@@ -128,6 +131,11 @@ class _Columns:
             self._checked("label", columns[label_index], number),
         )
 
+    @property
+    def count_from_end(self) -> bool:
+        """Whether a row with one column more gives another one as token or label."""
+        return self.token < 0 or (self.label is not None and self.label < 0)
+
     @staticmethod
     def _index(column: int, count: int) -> int | None:
         index = column if column >= 0 else count + column
@@ -172,6 +180,8 @@ class _Pending:
     line: int = 0
     new_document: bool = False
     docstart: bool = False
+    columns: int = 0
+    uneven_line: int = 0
 
     def finish(self) -> Sentence:
         return Sentence(
@@ -181,6 +191,7 @@ class _Pending:
             self.new_document,
             tuple(self.rows),
             self.docstart,
+            self.uneven_line,
         )
 
 
@@ -208,12 +219,14 @@ def _stream(
             continue
         token, label = columns.take(fields, number)
         if not pending.tokens:
-            pending.line = number
+            pending.line, pending.columns = number, len(fields)
         elif len(pending.tokens) == max_tokens:
             raise InputError(
                 f"{columns.file}:{number}: more than {max_tokens:,} tokens without a blank line "
                 f"(the sentence starts at line {pending.line})."
             )
+        if len(fields) != pending.columns and columns.count_from_end and not pending.uneven_line:
+            pending.uneven_line = number
         pending.tokens.append(token)
         if label:
             pending.labels.append(label)

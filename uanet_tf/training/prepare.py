@@ -24,7 +24,7 @@ from uanet_tf.text.tokenizer import Tokenizer
 from uanet_tf.text.tokenizer_choice import choose_tokenizer, fitted_tokenizer
 from uanet_tf.training.data_hashes import hash_json, hash_sentences, hash_vectors
 from uanet_tf.training.refiner_context import with_refiner_context
-from uanet_tf.training.task import find_task, warn_without_entities
+from uanet_tf.training.task import find_task, warn_uneven, warn_without_entities
 from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings
 
 Splits = dict[str, list[Sentence]]
@@ -71,6 +71,7 @@ def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
     if further:
         hashes["distill_path"] = hash_sentences(further)
     task, scheme = find_task(config.data, splits["train"])
+    warn_uneven(splits)
     if task == "ner":
         for name, part in splits.items():
             try:

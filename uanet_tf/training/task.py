@@ -10,7 +10,9 @@ from uanet_tf.data.conll import Sentence
 from uanet_tf.data.label_doubts import (
     entity_like_labels,
     looks_like_json,
+    said_of_uneven,
     stray_labels,
+    uneven_sentences,
     without_entities,
 )
 from uanet_tf.data.tag_schemes import detect_scheme
@@ -21,13 +23,14 @@ def find_task(config: DataConfig, train: Sequence[Sentence]) -> tuple[str, str |
     """Returns the task ("ner" or "pos") and the tag scheme (None for pos)."""
     if looks_like_json(token for sentence in train for token in sentence.tokens):
         raise InputError(
-            f"{config.train_path}: looks like JSON, not like columns: convert it, a token and its "
-            "label a line."
+            f"{config.train_path}: looks like JSON, not like columns: convert it (uanet data "
+            "convert --help), a token and its label a line."
         )
     if config.task == "pos":
         return "pos", None
     scheme = detect_scheme([sentence.labels for sentence in train])
     if scheme is None:
+        _refuse_text(config.train_path, train)
         _refuse_strays(config.train_path, train)
     if scheme is None and config.task == "ner":
         raise InputError(
@@ -38,6 +41,24 @@ def find_task(config: DataConfig, train: Sequence[Sentence]) -> tuple[str, str |
         warn_entity_like(train)
         return "pos", None
     return "ner", scheme
+
+
+def _refuse_text(path: str, train: Sequence[Sentence]) -> None:
+    """Raises InputError if the lines of most sentences are as uneven as those of text."""
+    uneven = uneven_sentences(train)
+    if 2 * len(uneven) > len(train):
+        raise InputError(
+            f"{path}:{uneven[0].uneven_line}: has another number of columns than the lines before, "
+            "and so it is in most sentences: the file needs a line for each token, with its label "
+            "as last column, and an empty line between sentences; or name --label_column."
+        )
+
+
+def warn_uneven(splits: Mapping[str, Sequence[Sentence]]) -> None:
+    """Warns of lines that have more or fewer columns than those before them in a sentence."""
+    for name, sentences in splits.items():
+        if uneven := uneven_sentences(sentences):
+            logging.warning("%s: %s", name, said_of_uneven(len(uneven), uneven[0].uneven_line))
 
 
 def _refuse_strays(path: str, train: Sequence[Sentence]) -> None:
