@@ -214,6 +214,11 @@ def test_labels_that_look_like_entities_are_told(inside):
     assert told in format_reports([report])
 
 
+def test_labels_without_letters_are_told_where_o_is_frequent():
+    assert report_of("O", "O", "PER", "LOC", "PER").entity_like_labels == {"PER": 2, "LOC": 1}
+    assert report_of("O", "NN", "V", "D", "NN", "O").entity_like_labels == {}
+
+
 def test_brackets_of_conll_2012_are_told():
     assert report_of(*["*", "(PER*", "*", "*)", "(LOC)"]).entity_like_labels == dict.fromkeys(
         ("(LOC)", "(PER*", "*)"), 1

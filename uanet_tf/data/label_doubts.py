@@ -29,7 +29,7 @@ def entity_like_labels(counts: Mapping[str, int]) -> list[str]:
 
     That is: they are half of the kinds of labels or more, and there is also a label for tokens
     outside (O), or there are two letters (B_PER, I_PER). Or they are brackets as in CoNLL-2012:
-    (PER*, *), (PER). Or O is the label of more than half of the tokens, as no part of speech is:
+    (PER*, *), (PER). Or O is the label of more than a third of the tokens, as no part of speech is:
     then all other labels are returned.
 
     Args:
@@ -44,7 +44,7 @@ def entity_like_labels(counts: Mapping[str, int]) -> list[str]:
     bracketed = [label for label in counts if _BRACKETED.fullmatch(label)]
     if len(bracketed) + 1 == len(counts) and any(label in counts for label in _NOT_BRACKETED):
         return bracketed
-    return inside if 2 * counts.get(OUTSIDE, 0) > sum(counts.values()) else []
+    return inside if 3 * counts.get(OUTSIDE, 0) > sum(counts.values()) else []
 
 
 def stray_labels(counts: Mapping[str, int]) -> dict[str, int]:
