@@ -14,7 +14,7 @@ from uanet_tf.training.prepare import (
     cut_long,
     prepare,
 )
-from uanet_tf.training.task import find_task, warn_uneven
+from uanet_tf.training.task import find_task, warn_shared, warn_uneven
 
 NER = "Anna\tB-PER\nmet\tO\nBob1\tB-PER\nLee\tI-PER\n\nin\tO\nRio\tB-LOC\n"
 POS = "We\tPRON\nsee\tVERB\n\nus\tPRON\n"
@@ -116,7 +116,7 @@ def test_long_sentences_are_cut_not_dropped(caplog):
     assert [token for piece in pieces for token in piece.tokens] == [*words, "a"]
     assert all(piece.tokens == piece.labels for piece in pieces[:-1])
     assert max(len(piece.tokens) for piece in pieces) <= 16
-    assert "1 sentences of over 16 tokens were cut" in caplog.text
+    assert "1 sentence was cut, as of over 16 tokens" in caplog.text
 
 
 def test_a_file_in_another_scheme_is_converted():
@@ -215,3 +215,13 @@ def test_lines_with_other_numbers_of_columns_are_told(configure, caplog):
     text = dataclasses.replace(uneven, labels=("now:O", "York:B-LOC"))
     with pytest.raises(InputError, match=r"train:2: has another number of columns"):
         find_task(config, [text])
+
+
+def test_sentences_that_are_in_the_training_file_too_are_told(caplog):
+    first, second, third = (Sentence((word,), ("O",), 1, True) for word in ("a", "b", "c"))
+    with caplog.at_level(logging.WARNING):
+        warn_shared({"train": [first, second], "dev": [first, third], "test": [third]})
+        assert caplog.messages == []
+        warn_shared({"train": [first, second], "dev": [first, second, third]})
+    (message,) = caplog.messages
+    assert message.startswith("dev: 2 of 3 sentences are in the training file too: scores, calib")

@@ -24,7 +24,7 @@ from uanet_tf.text.tokenizer import Tokenizer
 from uanet_tf.text.tokenizer_choice import choose_tokenizer, fitted_tokenizer
 from uanet_tf.training.data_hashes import hash_json, hash_sentences, hash_vectors
 from uanet_tf.training.refiner_context import with_refiner_context
-from uanet_tf.training.task import find_task, warn_uneven, warn_without_entities
+from uanet_tf.training.task import find_task, warn_shared, warn_uneven, warn_without_entities
 from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings
 
 Splits = dict[str, list[Sentence]]
@@ -72,6 +72,7 @@ def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
         hashes["distill_path"] = hash_sentences(further)
     task, scheme = find_task(config.data, splits["train"])
     warn_uneven(splits)
+    warn_shared(splits)
     if task == "ner":
         for name, part in splits.items():
             try:
@@ -304,5 +305,6 @@ def cut_long(sentences: Sequence[Sentence], max_tokens: int, name: str = "train"
         if length <= max_tokens:
             pieces.append(sentence)
     if cut:
-        logging.info("%s: %d sentences of over %d tokens were cut", name, cut, max_tokens)
+        were = "sentence was" if cut == 1 else "sentences were"
+        logging.info("%s: %d %s cut, as of over %d tokens", name, cut, were, max_tokens)
     return pieces

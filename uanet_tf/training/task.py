@@ -87,6 +87,26 @@ def warn_without_entities(splits: Mapping[str, Sequence[Sentence]]) -> None:
             logging.warning("%s: the file has no entity: %s", name, said)
 
 
+def warn_shared(splits: Mapping[str, Sequence[Sentence]]) -> None:
+    """Warns of a file whose sentences are mostly in the training file too."""
+    train = {sentence.tokens for sentence in splits["train"]}
+    told = {
+        "dev": "scores, calibrated confidence and what else is chosen on dev are too good",
+        "test": "its scores are too good",
+    }
+    for name, said in told.items():
+        sentences = splits.get(name, ())
+        shared = sum(sentence.tokens in train for sentence in sentences)
+        if 2 * shared > len(sentences):
+            logging.warning(
+                "%s: %d of %d sentences are in the training file too: %s",
+                name,
+                shared,
+                len(sentences),
+                said,
+            )
+
+
 def warn_entity_like(train: Sequence[Sentence]) -> None:
     """Warns of labels that look like those of entities in no scheme, as B_PER does."""
     counts = collections.Counter(label for sentence in train for label in sentence.labels)
