@@ -95,9 +95,8 @@ def test_unknown_labels_are_counted_in_a_warning(configure, caplog):
     dev = NER.replace("LOC", "GPE")
     with caplog.at_level(logging.WARNING, logger="absl"):
         prepared = prepare(configure(dev=dev, test=NER))
-    assert caplog.messages == [
-        "dev: labels that the training file does not have count as errors: B-GPE (1)"
-    ]
+    told = [message for message in caplog.messages if "are in the training file" not in message]
+    assert told == ["dev: labels that the training file does not have count as errors: B-GPE (1)"]
     assert prepared.splits["dev"][1].labels == ("O", "B-GPE")
 
 
