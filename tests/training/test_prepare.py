@@ -12,6 +12,7 @@ from uanet_tf.training.prepare import (
     align_scheme,
     build_vocabulary,
     cut_long,
+    find_tokenizer,
     prepare,
 )
 from uanet_tf.training.task import find_task, warn_shared, warn_uneven
@@ -224,3 +225,10 @@ def test_sentences_that_are_in_the_training_file_too_are_told(caplog):
         warn_shared({"train": [first, second], "dev": [first, second, third]})
     (message,) = caplog.messages
     assert message.startswith("dev: 2 of 3 sentences are in the training file too: scores, calib")
+
+
+def test_text_that_no_tokenizer_cuts_is_told(configure, caplog):
+    sentence = Sentence(("\u6211", "\u5728", "\u5317", "\u4eac"), ("O", "O", "B-X", "I-X"), 1, True)
+    with caplog.at_level(logging.WARNING):
+        find_tokenizer(configure().data, [sentence])
+    assert "text without blanks between words is not cut into such tokens" in caplog.text

@@ -21,7 +21,11 @@ from uanet_tf.models.build import check_parts, make_tagger
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.windows import split
 from uanet_tf.text.tokenizer import Tokenizer
-from uanet_tf.text.tokenizer_choice import choose_tokenizer, fitted_tokenizer
+from uanet_tf.text.tokenizer_choice import (
+    choose_tokenizer,
+    fitted_tokenizer,
+    is_written_without_blanks,
+)
 from uanet_tf.training.data_hashes import hash_json, hash_sentences, hash_vectors
 from uanet_tf.training.refiner_context import with_refiner_context
 from uanet_tf.training.task import find_task, warn_shared, warn_uneven, warn_without_entities
@@ -174,6 +178,11 @@ def find_tokenizer(config: DataConfig, train: Sequence[Sentence]) -> Tokenizer:
     """The tokenizer of raw text: that of the settings, or the one that fits the training tokens."""
     tokens = [sentence.tokens for sentence in train]
     labels = [sentence.labels for sentence in train]
+    if is_written_without_blanks(tokens):
+        logging.warning(
+            "train: text without blanks between words is not cut into such tokens: give sentences "
+            "as tokens (columns, JSON lines with tokens, lists in Python) when tagging"
+        )
     if config.tokenizer != "auto":
         return fitted_tokenizer(config.tokenizer, tokens, labels)
     choice = choose_tokenizer(tokens, labels)
