@@ -260,6 +260,7 @@ def test_streams_in_constant_memory(write):
         ("a O\n\nb\tc\n", {"label_column": 3}, "news.conll:1: too few columns: found 2 columns"),
         ("a O\n", {"token_column": -3}, "news.conll:1: too few columns"),
         ("a\n", {}, "news.conll:1: too few columns"),
+        ("a,O\n", {}, "label column -1. Columns are separated by tabs or blanks."),
         ("a\n", {"token_column": 1, "label_column": None}, "news.conll:1: too few columns"),
         ("a\tO\n\tO\n", {}, "news.conll:2: the token is empty."),
         ("a\tO\nb\t\n", {}, "news.conll:2: the label is empty."),

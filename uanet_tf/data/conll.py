@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Iterator
 
 from uanet_tf.data.conll_layout import Layout, detect_layout, is_blank, split_columns
@@ -146,9 +147,12 @@ class _Columns:
         wanted = f"token column {self.token}"
         if self.label is not None:
             wanted += f" and label column {self.label}"
+        hint = ""
+        if len(columns) == 1 and re.search("[,;]", columns[0][:-1]):  # a CSV file
+            hint = " Columns are separated by tabs or blanks."
         return InputError(
             f"{self.file}:{number}: too few columns: found {found} ({_shown(columns[0])} first), "
-            f"which does not hold {wanted}."
+            f"which does not hold {wanted}.{hint}"
         )
 
     def _checked(self, what: str, text: str, number: int) -> str:
