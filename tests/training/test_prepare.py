@@ -215,6 +215,9 @@ def test_lines_with_other_numbers_of_columns_are_told(configure, caplog):
     text = dataclasses.replace(uneven, labels=("now:O", "York:B-LOC"))
     with pytest.raises(InputError, match=r"train:2: has another number of columns"):
         find_task(config, [text])
+    whole = Sentence(("fly to York", "to Rome"), ("O O B-city", "O B-city"), 4, True)
+    with pytest.raises(InputError, match=r"train:4: has a sentence and its labels in one line"):
+        find_task(config, [whole])
 
 
 def test_sentences_that_are_in_the_training_file_too_are_told(caplog):

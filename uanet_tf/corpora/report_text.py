@@ -141,6 +141,10 @@ def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
         )
     if report.uneven_sentences and not report.looks_like_json:
         remarks.append(said_of_uneven(report.uneven_sentences, report.first_uneven_line or 0))
+    if report.has_sentences_in_lines:
+        remarks.append(
+            "most lines hold a sentence and its labels: each token needs a line of its own."
+        )
     if report.sentences == 1 and report.tokens >= _LONG_FILE:
         remarks.append(
             f"it is one sentence of {report.tokens:,} tokens: sentences need an empty line between "

@@ -21,7 +21,7 @@ _OUTSIDES = frozenset({OUTSIDE, "o", "0"})
 _BRACKETED = re.compile(r"\(.+|.*\)", re.DOTALL)
 _NOT_BRACKETED = ("*", "-")
 _JSON = re.compile(r"[\[{]+\"")
-_TELLING_TOKENS = 200
+_TELLING = 200
 
 
 def entity_like_labels(counts: Mapping[str, int]) -> list[str]:
@@ -70,6 +70,13 @@ def without_entities(sentences: Iterable[Sentence]) -> bool:
     return all(label == OUTSIDE for sentence in sentences for label in sentence.labels)
 
 
+def has_sentences_in_lines(sentences: Iterable[Sentence]) -> bool:
+    """Whether tokens and labels are whole sentences and their labels, with blanks between them."""
+    pairs = (pair for each in sentences for pair in zip(each.tokens, each.labels, strict=True))
+    found = [" " in token and " " in label for token, label in itertools.islice(pairs, _TELLING)]
+    return 2 * sum(found) > len(found)
+
+
 def uneven_sentences(sentences: Iterable[Sentence]) -> list[Sentence]:
     """Those whose rows have different numbers of columns, of which the last is read."""
     return [sentence for sentence in sentences if sentence.uneven_line]
@@ -97,5 +104,5 @@ def looks_like_json(tokens: Iterable[str]) -> bool:
     Args:
       tokens: of the file.
     """
-    found = [bool(_JSON.match(token)) for token in itertools.islice(tokens, _TELLING_TOKENS)]
+    found = [bool(_JSON.match(token)) for token in itertools.islice(tokens, _TELLING)]
     return 2 * sum(found) > len(found)
