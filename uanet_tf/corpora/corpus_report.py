@@ -57,10 +57,10 @@ class CorpusReport:
     `scheme` is None for labels that are not chunk labels; then `entities` is empty and nothing is
     repaired. `stray_labels` are those that keep an otherwise chunked corpus from having a scheme;
     `entity_like_labels` (see `label_doubts`) look like those of entities, but in no known scheme.
-    `looks_like_json` tells of JSON lines that were read as columns. `has_sentences_in_lines` of lines
-    with a sentence and its labels. `uneven_sentences` have rows of different numbers of columns,
-    `first_uneven_line` is the first such row. `line_ends` counts LF, CRLF and CR (only a carriage
-    return).
+    `looks_like_json` tells of JSON lines that were read as columns, `has_sentences_in_lines` of
+    lines with a sentence and its labels. `uneven_sentences` have rows of different numbers of
+    columns, `first_uneven_line` is the first such row. `line_ends` counts LF, CRLF and CR (only a
+    carriage return).
     """
 
     role: str
