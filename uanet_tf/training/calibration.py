@@ -100,8 +100,7 @@ def calibrate(
         report[name] = {"size": len(group.right), **errors}
         if name in until_now:
             report[name]["ece_until_now"] = until_now[name].error
-        if len(group.right):
-            logging.info("calibrated %s: ECE on dev %.2f %% -> %.2f %%", name, *errors.values())
+        logging.info("calibrated %s: ECE on dev %.2f %% -> %.2f %%", name, *errors.values())
     if target_precision:
         truths, answers = ([part[k] for k in order[half:]] for part in (gold, calibrated))
         group = answer_groups(truths, answers, task)["entities" if task == "ner" else "tokens"]
