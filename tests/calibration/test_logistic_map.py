@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from uanet_tf.calibration.logistic_map import apply_logistic_map, fit_logistic_map
+from uanet_tf.calibration.logistic_map import apply_logistic_map, fit_logistic_map, smooth_targets
 
 
 def drawn(size, weights, seed=1):
@@ -55,3 +55,11 @@ def test_what_cannot_be_learnt_from_is_finite():
         fit_logistic_map(features, np.ones(50, bool), signs=[1, 1]), features
     )
     assert (fitted > 0.99).all()
+
+
+def test_few_answers_give_no_certainty():
+    np.testing.assert_allclose(smooth_targets([True] * 5), [6 / 7] * 5)
+    np.testing.assert_allclose(smooth_targets([True, False, True]), [3 / 4, 1 / 3, 3 / 4])
+    features = np.random.default_rng(1).normal(size=(5, 2))
+    found = fit_logistic_map(features, smooth_targets(np.ones(5, bool)), signs=[1, -1])
+    np.testing.assert_allclose(apply_logistic_map(found, features * 10), 6 / 7, atol=0.02)

@@ -83,6 +83,9 @@ def test_json(capsys, files):
         "stray_labels": {},
         "entity_like_labels": {},
         "looks_like_json": False,
+        "has_sentences_in_lines": False,
+        "uneven_sentences": 0,
+        "first_uneven_line": None,
         "repaired_labels": 1,
         "repaired_sentences": 1,
         "first_repaired_line": 8,
@@ -212,6 +215,18 @@ def test_labels_that_look_like_entities_are_told(inside):
     assert told in format_reports([report])
 
 
+def test_labels_without_letters_are_told_where_o_is_frequent():
+    assert report_of("O", "O", "PER", "LOC", "PER").entity_like_labels == {"PER": 2, "LOC": 1}
+    assert report_of("O", "NN", "V", "D", "NN", "O").entity_like_labels == {}
+
+
+def test_brackets_of_conll_2012_are_told():
+    assert report_of(*["*", "(PER*", "*", "*)", "(LOC)"]).entity_like_labels == dict.fromkeys(
+        ("(LOC)", "(PER*", "*)"), 1
+    )
+    assert report_of("(", "NN", ")", "*").entity_like_labels == {}
+
+
 @pytest.mark.parametrize(
     "labels",
     [
@@ -236,6 +251,37 @@ def test_json_read_as_columns_is_told(capsys, tmp_path):
     assert "entities" not in out
     path.write_text('{"id" O\n"x" O\nz O\n')
     assert "JSON" not in run(capsys, path)[1]
+
+
+def test_uneven_lines_are_told(capsys, tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_text("in O\nNew York B-LOC\n\na O\n\nto O\nLos Angeles B-LOC\n")
+    code, out, _ = run(capsys, path)
+    assert code == 0
+    said = "2 sentences have lines with different numbers of columns, the first is line 2: is there"
+    assert f"  train: {said} a blank in a token or a label" in out
+    (report,) = json.loads(run(capsys, path, "--json")[1])["files"]
+    assert (report["uneven_sentences"], report["first_uneven_line"]) == (2, 2)
+    path.write_text("in O\nYork B-LOC\n\na x O\n")
+    assert "columns" not in run(capsys, path)[1]
+
+
+def test_sentences_in_lines_are_told(capsys, tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("fly to York\tO O B-city\nto Rome\tO B-city\n")
+    assert "train: most lines hold a sentence and its labels" in run(capsys, path)[1]
+    assert "lines hold" not in run(capsys, path, "--label_column=none")[1]
+    path.write_text("fly\tO\nNew York\tB-city name\n")
+    assert "lines hold" not in run(capsys, path)[1]
+
+
+def test_a_file_without_empty_lines_is_told(capsys, tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_text("a O\n" * 300)
+    _, out, _ = run(capsys, path)
+    assert "train: it is one sentence of 300 tokens: sentences need an empty line" in out
+    path.write_text("a O\n" * 30)
+    assert "one sentence" not in run(capsys, path)[1]
 
 
 def test_control_characters_are_not_echoed(capsys, tmp_path):

@@ -250,6 +250,11 @@ def test_progress_bar_counts_lines(tag_text, capsys):
         ("a.conll", b"", "a.conll: no sentence found, the file is empty."),
         ("a.txt", b"", "a.txt: no sentence found, the file is empty."),
         ("a.conll", b"x\n\n\xff\n", "a.conll:3: not UTF-8"),
+        (
+            "a.json",
+            b'[\n {"tokens": ["x"]}\n]\n',
+            "a.json: JSON is read with an object in each line",
+        ),
         ("a.txt", b"a\n" + b"x" * 5000, "a.txt:2: a token of 5,000 characters"),
     ],
 )
@@ -267,7 +272,8 @@ def test_bad_files(tmp_path, run_dir, model, call, capsys, name, content, messag
     ("line", "message"),
     [
         ('{"tokens": ', "not JSON (Expecting value"),
-        ('["a"]', 'not an object with the key "tokens" or "text"'),
+        ('["a"]', "a list, not an object: write one object per line"),
+        ('"a"', 'not an object with the key "tokens" or "text"'),
         ('{"words": ["a"]}', 'not an object with the key "tokens" or "text"'),
         ('{"tokens": "a b"}', '"tokens" must be a list of strings'),
         ('{"text": ["a b"]}', '"text" must be a string'),

@@ -19,6 +19,8 @@ def test_formats_by_extension():
     ("line", "kind"),
     [
         ('{"tokens": []}', "jsonl"),
+        ('[{"tokens": []}]', "jsonl"),
+        ("[ [ O", "conll"),
         ("Angela Merkel visited Paris .", "text"),
         ("Angela Merkel", "text"),
         ("EU NNP B-NP B-ORG", "conll"),

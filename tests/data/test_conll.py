@@ -260,11 +260,14 @@ def test_streams_in_constant_memory(write):
         ("a O\n\nb\tc\n", {"label_column": 3}, "news.conll:1: too few columns: found 2 columns"),
         ("a O\n", {"token_column": -3}, "news.conll:1: too few columns"),
         ("a\n", {}, "news.conll:1: too few columns"),
+        ("a,O\n", {}, "label column -1. Columns are separated by tabs or blanks."),
         ("a\n", {"token_column": 1, "label_column": None}, "news.conll:1: too few columns"),
         ("a\tO\n\tO\n", {}, "news.conll:2: the token is empty."),
         ("a\tO\nb\t\n", {}, "news.conll:2: the label is empty."),
-        (b"a\tO\nb\xe9\tO\n", {}, "news.conll:2: not UTF-8 (byte 0xe9 at position 2)."),
-        ("a\tO\n".encode("utf-16"), {}, "news.conll:1: not UTF-8"),
+        (b"a\tO\nb\xe9\tO\n", {}, "news.conll:2: not UTF-8 (byte 0xe9 at position 2): save it"),
+        ("a\tO\n".encode("utf-16"), {}, "news.conll: is UTF-16, not UTF-8: save it as UTF-8."),
+        ("a\tO\n".encode("utf-16-le"), {}, "news.conll: is UTF-16, not UTF-8"),
+        ("a\tO\n".encode("utf-16-be"), {}, "news.conll: is UTF-16, not UTF-8"),
         ("", {}, "news.conll: no sentence found"),
         ("\n \n-DOCSTART- O\n\n", {}, "news.conll: no sentence found"),
         ("\ufeff", {}, "news.conll: no sentence found"),
@@ -338,3 +341,18 @@ def test_a_byte_order_mark_later_is_a_character(write):
     # As of two files, one behind the other.
     both = "\ufeffa\tO\n\n\ufeff-DOCSTART-\tO\n\n\ufeffb\tO\n"
     assert tokens_of(write(both)) == [("a",), ("b",)]
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "lines"),
+    [
+        ("a O\nNew York B\n\nc O\nd O\n", {}, [2, 0]),
+        ("# O\na O\nb x\ty\n", {}, [0]),
+        ("a x O\n\nb O\n", {}, [0, 0]),  # sentences of CoNLL-2012 differ, their lines do not
+        ("a O\nb c O\n", {"label_column": 1}, [0]),
+        ("a\nb c\n", {"label_column": None}, [0]),
+    ],
+)
+def test_lines_with_other_numbers_of_columns(write, content, options, lines):
+    sentences = read_corpus(write(content), **options)
+    assert [sentence.uneven_line for sentence in sentences] == lines

@@ -119,7 +119,7 @@ def test_errors_are_one_sentence_and_exit_2(url):
 def test_input_that_is_no_text(url):
     done = run(f"--url={url}", input=b"Chelsea\xff\n")
     assert done.returncode == 2
-    assert done.stderr == b"<stdin>:1: not UTF-8 (byte 0xff at position 8).\n"
+    assert done.stderr == b"<stdin>:1: not UTF-8 (byte 0xff at position 8): save it as UTF-8.\n"
 
 
 def test_help_and_tensorflow_stays_out(url):

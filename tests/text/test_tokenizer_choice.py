@@ -7,7 +7,11 @@ import pytest
 from uanet_tf.text.abbreviations import COMMON
 from uanet_tf.text.detokenize import detokenize
 from uanet_tf.text.tokenizer import MAX_ABBREVIATIONS, Tokenizer
-from uanet_tf.text.tokenizer_choice import choose_tokenizer, fitted_tokenizer
+from uanet_tf.text.tokenizer_choice import (
+    choose_tokenizer,
+    fitted_tokenizer,
+    is_written_without_blanks,
+)
 
 ENGLISH = [
     ["Mr.", "Lee", "'s", "team", "did", "n't", "win", "."],
@@ -98,3 +102,18 @@ def test_marks_stay_where_the_corpus_keeps_them(labels, marks):
             row + ["O"] * (len(post) - len(row)) for row, post in zip(labels, posts, strict=True)
         ]
     assert fitted_tokenizer("ptb", posts, labels).marks == marks
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        ("\u6211 \u5728 \u5317 \u4eac .", True),
+        ("\u3053\u308c \u306f \u672c", True),
+        ("\u0e09\u0e31\u0e19 \u0e44\u0e1b .", True),
+        ("\ub098\ub294 \uac04\ub2e4 .", False),
+        ("\u0630\u0647\u0628 \u0623\u062d\u0645\u062f", False),
+        ("the name \u5317\u4eac is short", False),
+    ],
+)
+def test_scripts_without_blanks(tokens, expected):
+    assert is_written_without_blanks([tokens.split()] * 3) is expected

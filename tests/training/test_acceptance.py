@@ -95,3 +95,8 @@ def test_without_answers_nothing_is_accepted(said):
     assert report["types"] == {}
     assert (model.acceptance.thresholds.numpy() == NEVER).all()
     assert "from 0 answers" in said[0]
+
+
+def test_a_single_answer_is_told_as_one(said):
+    accept(tagger(), answers(1), target=0.8, by_type=False)
+    assert "with a probability of 0.9 from 1 answer of dev: nothing is accepted" in said[0]

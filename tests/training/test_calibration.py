@@ -50,6 +50,14 @@ def test_the_map_that_labels_were_drawn_with_is_found():
     np.testing.assert_allclose(fit_map(gold, tagged, tagged, "pos"), TRUTH, atol=0.12)
 
 
+def test_a_small_file_without_errors_gives_no_certainty():
+    """Six labels that are right tell little about the next one, however sure the model is."""
+    sure = TaggedSentence(["a"] * 6, *[["B-PER"] * 6] * 3, [0.1] * 6, [0.98] * 6, [False] * 6)
+    rows = fit_map([["B-PER"] * 6], [sure], [sure], "pos")
+    logit = rows[0] @ [np.log(0.98 / 0.02), 0.1, 1.0]
+    assert 0.8 < 1 / (1 + np.exp(-logit)) < 0.9
+
+
 def test_a_group_without_answers_keeps_its_probabilities():
     gold = [["B-PER", "O"]]
     tagged = [

@@ -1,3 +1,4 @@
+import dataclasses
 import logging
 
 import numpy as np
@@ -11,9 +12,10 @@ from uanet_tf.training.prepare import (
     align_scheme,
     build_vocabulary,
     cut_long,
+    find_tokenizer,
     prepare,
 )
-from uanet_tf.training.task import find_task
+from uanet_tf.training.task import find_task, warn_shared, warn_uneven
 
 NER = "Anna\tB-PER\nmet\tO\nBob1\tB-PER\nLee\tI-PER\n\nin\tO\nRio\tB-LOC\n"
 POS = "We\tPRON\nsee\tVERB\n\nus\tPRON\n"
@@ -94,9 +96,8 @@ def test_unknown_labels_are_counted_in_a_warning(configure, caplog):
     dev = NER.replace("LOC", "GPE")
     with caplog.at_level(logging.WARNING, logger="absl"):
         prepared = prepare(configure(dev=dev, test=NER))
-    assert caplog.messages == [
-        "dev: labels that the training file does not have count as errors: B-GPE (1)"
-    ]
+    told = [message for message in caplog.messages if "are in the training file" not in message]
+    assert told == ["dev: labels that the training file does not have count as errors: B-GPE (1)"]
     assert prepared.splits["dev"][1].labels == ("O", "B-GPE")
 
 
@@ -115,7 +116,7 @@ def test_long_sentences_are_cut_not_dropped(caplog):
     assert [token for piece in pieces for token in piece.tokens] == [*words, "a"]
     assert all(piece.tokens == piece.labels for piece in pieces[:-1])
     assert max(len(piece.tokens) for piece in pieces) <= 16
-    assert "1 sentences of over 16 tokens were cut" in caplog.text
+    assert "1 sentence was cut, as of over 16 tokens" in caplog.text
 
 
 def test_a_file_in_another_scheme_is_converted():
@@ -201,3 +202,36 @@ def test_labels_in_no_scheme_and_json_are_told(configure, caplog):
     json = Sentence(('{"tokens":', '{"tokens":'), ('"b"]}', '"d"]}'), 1, True)
     with pytest.raises(InputError, match="train: looks like JSON"):
         find_task(config, [json])
+
+
+def test_lines_with_other_numbers_of_columns_are_told(configure, caplog):
+    config = configure(task="auto").data
+    uneven = Sentence(("to", "New"), ("O", "B-LOC"), 1, True, uneven_line=2)
+    with caplog.at_level(logging.WARNING):
+        warn_uneven({"train": [uneven], "dev": [dataclasses.replace(uneven, uneven_line=0)]})
+    (message,) = caplog.messages
+    assert message.startswith("train: 1 sentence has lines with different numbers of columns")
+    assert "the first is line 2" in message
+    text = dataclasses.replace(uneven, labels=("now:O", "York:B-LOC"))
+    with pytest.raises(InputError, match=r"train:2: has another number of columns"):
+        find_task(config, [text])
+    whole = Sentence(("fly to York", "to Rome"), ("O O B-city", "O B-city"), 4, True)
+    with pytest.raises(InputError, match=r"train:4: has a sentence and its labels in one line"):
+        find_task(config, [whole])
+
+
+def test_sentences_that_are_in_the_training_file_too_are_told(caplog):
+    first, second, third = (Sentence((word,), ("O",), 1, True) for word in ("a", "b", "c"))
+    with caplog.at_level(logging.WARNING):
+        warn_shared({"train": [first, second], "dev": [first, third], "test": [third]})
+        assert caplog.messages == []
+        warn_shared({"train": [first, second], "dev": [first, second, third]})
+    (message,) = caplog.messages
+    assert message.startswith("dev: 2 of 3 sentences are in the training file too: scores, calib")
+
+
+def test_text_that_no_tokenizer_cuts_is_told(configure, caplog):
+    sentence = Sentence(("\u6211", "\u5728", "\u5317", "\u4eac"), ("O", "O", "B-X", "I-X"), 1, True)
+    with caplog.at_level(logging.WARNING):
+        find_tokenizer(configure().data, [sentence])
+    assert "text without blanks between words is not cut into such tokens" in caplog.text

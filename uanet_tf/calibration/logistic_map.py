@@ -20,7 +20,7 @@ def fit_logistic_map(
 
     Args:
       features: [N, K].
-      right: [N] booleans.
+      right: [N] booleans, or the targets of ``smooth_targets``.
       signs: for each feature 1 if more of it may only mean more confidence, -1 if only less, 0
         for either. A weight that would go the other way is left at 0.
       penalty: half of it times the squared weights, of scaled features, is added to the summed
@@ -51,6 +51,20 @@ def fit_logistic_map(
     weights[:-1] /= np.where(scale > 0, scale, 1.0)
     weights[-1] -= weights[:-1] @ center
     return weights
+
+
+def smooth_targets(right: np.ndarray) -> np.ndarray:
+    """[N] probabilities in place of booleans, so that few answers give no certainty.
+
+    (R + 1) / (R + 2) for each of R right answers, 1 / (W + 2) for each of W wrong ones: where all
+    of five are right, the next one is with 6/7.
+
+    Reference:
+      Platt, 1999, "Probabilistic Outputs for Support Vector Machines", section 2.2.
+    """
+    right = np.asarray(right, bool)
+    count = np.count_nonzero(right)
+    return np.where(right, (count + 1) / (count + 2), 1 / (len(right) - count + 2))
 
 
 def apply_logistic_map(weights: np.ndarray, features: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Finds the file of ``--flagfile`` that is not text, or has a byte order mark."""
+"""Finds the file of ``--flagfile`` that is not text, has a byte order mark, or a wrong flag."""
 
 import pathlib
 from collections.abc import Iterator, Sequence
@@ -42,6 +42,37 @@ def check_marks(arguments: Sequence[str], rest: Sequence[str]) -> None:
                 raise InputError(
                     f"--flagfile={path}:1: begins with a byte order mark: save it as UTF-8 without."
                 )
+
+
+def place_of(arguments: Sequence[str], message: str) -> str:
+    """The flagfile and line, as ``--flagfile=PATH:LINE: ``, of what absl's message is about.
+
+    Args:
+      arguments: of the program, without its name.
+      message: on an unknown flag, a wrong value or a flagfile that is not there; or on an argument
+        that is no flag, at its end.
+
+    Returns:
+      "" if it stands on the command line too, or in no file.
+    """
+    if any(_is_about(argument, message) for argument in arguments):
+        return ""
+    for path in _named(arguments, set()):
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        for number, line in enumerate(lines, 1):
+            if _is_about(line.strip(), message):
+                return f"--flagfile={path}:{number}: "
+    return ""
+
+
+def _is_about(argument: str, message: str) -> bool:
+    if not argument.startswith("-"):
+        return bool(argument) and message.endswith(f" {argument}")
+    flag = argument.lstrip("-")
+    name, _, value = flag.partition("=")
+    if f"--{name}" in _DIRECTIVES:
+        return f"'{value.strip()}'" in message or f"flag '{name}'" in message
+    return f"flag '{name}'" in message or f"--{flag}:" in message or f"--{flag} does" in message
 
 
 def _named(arguments: Sequence[str], seen: set[pathlib.Path]) -> Iterator[pathlib.Path]:

@@ -9,6 +9,7 @@ from absl import flags
 from uanet_tf.config import Config
 from uanet_tf.data.chunk_label_check import check_chunk_labels
 from uanet_tf.data.conll import Sentence, read_corpus
+from uanet_tf.data.label_doubts import said_of_uneven, uneven_sentences
 from uanet_tf.data.text_lines import display_name
 from uanet_tf.errors import InputError, SentencesError
 from uanet_tf.printable import printable
@@ -42,7 +43,11 @@ def read_labelled_file(flag_values: flags.FlagValues, config: Config) -> list[Se
     for name in ("token_column", "label_column"):
         given = flag_values[name].value
         columns[name] = getattr(config.data, name) if given is None else given
-    return read_corpus(flag_values.input, **columns)
+    sentences = read_corpus(flag_values.input, **columns)
+    if uneven := uneven_sentences(sentences):
+        said = said_of_uneven(len(uneven), uneven[0].uneven_line)
+        print(f"{display_name(flag_values.input)}: {said}", file=sys.stderr)
+    return sentences
 
 
 def check_labels_fit(sentences: Sequence[Sentence], model: Any, path: str) -> None:

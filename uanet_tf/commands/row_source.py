@@ -43,6 +43,10 @@ def open_rows(
     kind = kind or format_of_name(path)
     if kind is None:
         kind, lines = format_of_look(lines)
+        if kind != "jsonl" and path.lower().removesuffix(".gz").endswith(".json"):
+            raise InputError(
+                f"{path}: JSON is read with an object in each line: write it so (jq -c '.[]' FILE)."
+            )
         print(said_of(path, kind), file=sys.stderr)
     output_kind = output_kind or ("jsonl" if kind == "jsonl" else "conll")
     if uncertainty_columns and output_kind != "conll":

@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 
 from absl import flags, logging
 
-from uanet_tf.commands.flag_files import check_marks, not_utf8
+from uanet_tf.commands.flag_files import check_marks, not_utf8, place_of
 from uanet_tf.commands.help_text import fill_paragraphs
 from uanet_tf.errors import InputError, StoppedBySignal
 from uanet_tf.printable import printable
@@ -33,6 +33,7 @@ from uanet_tf.recipe import near_names
 _NOT_A_NUMBER = {
     r"=.*: invalid literal for int\(\) with base 10: '(.*)'": " a whole number",
     r"=.*: could not convert string to float: '(.*)'": " a number",
+    r"=.*: \('Non-boolean argument to boolean flag', '(.*)'\)": " true or false",
 }
 # A very long word of a flag's value: its first characters are enough.
 _LONG_VALUE = re.compile(r"(\S{200})\S{200,}")
@@ -94,9 +95,9 @@ def exit_code(
             return 0
         check_marks(given[1:], rest)
         if rest and not arguments:
-            raise InputError(
-                f"Arguments must be flags (--name=value). Received: {' '.join(rest)[:80]}"
-            )
+            said = "Arguments must be flags (--name=value). Received: "
+            place = place_of(given[1:], f"{said}{rest[0]}")
+            raise InputError(f"{place}{said}{' '.join(rest)[:80]}")
         _start_logging(verbosity)
         return main(rest) if arguments else main()
 
@@ -192,7 +193,8 @@ def _parse(
             "hundreds of characters."
         ) from None
     except (flags.Error, ValueError) as error:
-        raise InputError(_flag_message(error, flag_values)) from error
+        place = place_of(argv[1:], str(error))
+        raise InputError(place + _flag_message(error, flag_values)) from error
     return rest[1:]
 
 
@@ -294,6 +296,8 @@ def _flag_message(error: Exception, flag_values: flags.FlagValues) -> str:
     for pattern, kind in _NOT_A_NUMBER.items():
         message = re.sub(pattern, rf" must be{kind}. Received: \1", message)
     message = re.sub(r"^(flag (?=--)|ERROR:: ?)", "", message)
+    if isinstance(error, flags.CantOpenFlagFileError):
+        message += " (a relative name is looked up in the working directory)"
     # A validator's own message names flag and value already.
     return re.sub(r"^--(\w+)=\S*: (?=--\1 )", "", message)
 

@@ -147,6 +147,8 @@ def _read_json_line(number: int, line: str) -> InputRow:
 
 
 def _row_of(fields: Any, number: int) -> InputRow:
+    if isinstance(fields, list):
+        raise InputError("a list, not an object: write one object per line (jq -c '.[]' FILE)")
     if not isinstance(fields, dict) or not ("tokens" in fields or "text" in fields):
         raise InputError('not an object with the key "tokens" or "text"')
     text = fields.get("text")

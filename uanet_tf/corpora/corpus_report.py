@@ -9,7 +9,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from uanet_tf.data.conll import Sentence
-from uanet_tf.data.label_doubts import entity_like_labels, looks_like_json, stray_labels
+from uanet_tf.data.label_doubts import (
+    entity_like_labels,
+    has_sentences_in_lines,
+    looks_like_json,
+    stray_labels,
+    uneven_sentences,
+)
 from uanet_tf.data.tag_schemes import decode_spans, detect_scheme, repair
 
 # Short sentences ("Thanks !") are in every file; only longer ones suggest a leak.
@@ -51,8 +57,10 @@ class CorpusReport:
     `scheme` is None for labels that are not chunk labels; then `entities` is empty and nothing is
     repaired. `stray_labels` are those that keep an otherwise chunked corpus from having a scheme;
     `entity_like_labels` (see `label_doubts`) look like those of entities, but in no known scheme.
-    `looks_like_json` tells of JSON lines that were read as columns. `line_ends` counts LF, CRLF and
-    CR (only a carriage return).
+    `looks_like_json` tells of JSON lines that were read as columns, `has_sentences_in_lines` of
+    lines with a sentence and its labels. `uneven_sentences` have rows of different numbers of
+    columns, `first_uneven_line` is the first such row. `line_ends` counts LF, CRLF and CR (only a
+    carriage return).
     """
 
     role: str
@@ -71,6 +79,9 @@ class CorpusReport:
     stray_labels: dict[str, int]
     entity_like_labels: dict[str, int]
     looks_like_json: bool
+    has_sentences_in_lines: bool
+    uneven_sentences: int
+    first_uneven_line: int | None
     repaired_labels: int
     repaired_sentences: int
     first_repaired_line: int | None
@@ -151,6 +162,7 @@ def _report(corpus: Corpus, train_scheme: str | None, max_tokens: int) -> Corpus
     stray = {} if scheme else stray_labels(labels)
     entity_like = [] if scheme or stray else entity_like_labels(labels)
     repaired = _repairs(sentences, scheme) if scheme else []
+    uneven = uneven_sentences(sentences)
     return CorpusReport(
         role=corpus.role,
         path=corpus.path,
@@ -170,6 +182,9 @@ def _report(corpus: Corpus, train_scheme: str | None, max_tokens: int) -> Corpus
         looks_like_json=looks_like_json(
             token for sentence in sentences for token in sentence.tokens
         ),
+        has_sentences_in_lines=has_sentences_in_lines(s for s in sentences if s.labels),
+        uneven_sentences=len(uneven),
+        first_uneven_line=uneven[0].uneven_line if uneven else None,
         repaired_labels=sum(count for count, _ in repaired),
         repaired_sentences=len(repaired),
         first_repaired_line=repaired[0][1] if repaired else None,

@@ -168,6 +168,11 @@ def _objects(path: str) -> Iterator[tuple[int, dict[str, Any], str]]:
         if not line.strip():
             continue
         place = f"{display_name(path)}:{number}"
+        if line.lstrip().startswith("["):
+            raise InputError(
+                f"{place}: a JSON list, where each line must be an object: write one per line "
+                "(jq -c '.[]' FILE)."
+            )
         try:
             fields = parse_record(line)
         except ValueError as error:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from uanet_tf.corpora.corpus_report import LONG_SENTENCE_TOKENS, CorpusReport
+from uanet_tf.data.label_doubts import said_of_uneven
 from uanet_tf.printable import printable
 from uanet_tf.text.columns import display_width, pad, shorten
 
 _MAX_LABEL_ROWS = 100
+_LONG_FILE = 200  # tokens in a file of one sentence, which probably lacks its empty lines
 _NAME_COLUMNS = 28  # of a label or word: a longer one would widen every line
 _NONE = "-"
 
@@ -130,12 +132,23 @@ def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
     if report.looks_like_json:
         remarks.append(
             "it looks like JSON that was read as columns: convert it to one token and its label "
-            "per line."
+            "per line (uanet data convert --help)."
         )
     elif report.entity_like_labels:
         remarks.append(
             f"{_counted(report.entity_like_labels)} look like the labels of entities, but are in "
             "no known scheme (B-PER, I-PER, O, ...): each is learnt as a label of single tokens."
+        )
+    if report.uneven_sentences and not report.looks_like_json:
+        remarks.append(said_of_uneven(report.uneven_sentences, report.first_uneven_line or 0))
+    if report.has_sentences_in_lines:
+        remarks.append(
+            "most lines hold a sentence and its labels: each token needs a line of its own."
+        )
+    if report.sentences == 1 and report.tokens >= _LONG_FILE:
+        remarks.append(
+            f"it is one sentence of {report.tokens:,} tokens: sentences need an empty line between "
+            "them."
         )
     if report.line_ends.get("CR") or len(report.line_ends) > 1:
         ends = ", ".join(f"{name} ({count:,})" for name, count in report.line_ends.items())

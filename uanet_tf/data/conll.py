@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Iterator
 
 from uanet_tf.data.conll_layout import Layout, detect_layout, is_blank, split_columns
@@ -23,6 +24,8 @@ class Sentence:
             each document mark.
         rows: the raw line of each token, without line end; empty unless asked for.
         docstart: whether a `-DOCSTART-` line precedes it.
+        uneven_line: line of its first row with another number of columns than its first row has,
+            where a column is counted from the end and may so be another than was meant; else 0.
     """
 
     tokens: tuple[str, ...]
@@ -31,6 +34,7 @@ class Sentence:
     new_document: bool
     rows: tuple[str, ...] = ()
     docstart: bool = False
+    uneven_line: int = 0
 
 
 def read_sentences(
@@ -128,6 +132,11 @@ class _Columns:
             self._checked("label", columns[label_index], number),
         )
 
+    @property
+    def count_from_end(self) -> bool:
+        """Whether a row with one column more gives another one as token or label."""
+        return self.token < 0 or (self.label is not None and self.label < 0)
+
     @staticmethod
     def _index(column: int, count: int) -> int | None:
         index = column if column >= 0 else count + column
@@ -138,9 +147,12 @@ class _Columns:
         wanted = f"token column {self.token}"
         if self.label is not None:
             wanted += f" and label column {self.label}"
+        hint = ""
+        if len(columns) == 1 and re.search("[,;]", columns[0][:-1]):  # a CSV file
+            hint = " Columns are separated by tabs or blanks."
         return InputError(
             f"{self.file}:{number}: too few columns: found {found} ({_shown(columns[0])} first), "
-            f"which does not hold {wanted}."
+            f"which does not hold {wanted}.{hint}"
         )
 
     def _checked(self, what: str, text: str, number: int) -> str:
@@ -172,6 +184,8 @@ class _Pending:
     line: int = 0
     new_document: bool = False
     docstart: bool = False
+    columns: int = 0
+    uneven_line: int = 0
 
     def finish(self) -> Sentence:
         return Sentence(
@@ -181,6 +195,7 @@ class _Pending:
             self.new_document,
             tuple(self.rows),
             self.docstart,
+            self.uneven_line,
         )
 
 
@@ -208,12 +223,14 @@ def _stream(
             continue
         token, label = columns.take(fields, number)
         if not pending.tokens:
-            pending.line = number
+            pending.line, pending.columns = number, len(fields)
         elif len(pending.tokens) == max_tokens:
             raise InputError(
                 f"{columns.file}:{number}: more than {max_tokens:,} tokens without a blank line "
                 f"(the sentence starts at line {pending.line})."
             )
+        if len(fields) != pending.columns and columns.count_from_end and not pending.uneven_line:
+            pending.uneven_line = number
         pending.tokens.append(token)
         if label:
             pending.labels.append(label)

@@ -27,6 +27,7 @@ _NAMES = {
 }
 _CHUNK_LABEL = re.compile(r"O|[BIESLUM]-\S+")
 _TAG = re.compile(r"[A-Z]{2,5}\$?|[.,:;?!]")
+_JSON = re.compile(r"\s*(\{|\[\s*\{\s*\")")  # a list of objects is refused where it is read
 _COMMENT = re.compile(r"#\s*(newdoc|sent_id|text\b|begin document)")
 _MOST_BLANK_LINES = 1_000
 _FEW_COLUMNS = 4
@@ -78,7 +79,7 @@ def looks_like_text(rows: Sequence[str]) -> bool:
 
 
 def _format_of_line(line: str) -> str:
-    if line.lstrip().startswith("{"):
+    if _JSON.match(line):
         return "jsonl"
     if "\t" in line or marks_document(line) or _COMMENT.match(line):
         return "conll"

@@ -17,16 +17,20 @@ _LETTER_FIRST = re.compile(
 )
 _LETTER_LAST = re.compile(r"(?P<type>[^\W\d_].*)[-_:./|+=~](?P<letter>[BIMELSUbimelsu])", re.DOTALL)
 _OUTSIDES = frozenset({OUTSIDE, "o", "0"})
+# CoNLL-2012, CoNLL-2005: (PER*, *) and (PER) beside *; coreferences: (12), (12 and 12) beside -.
+_BRACKETED = re.compile(r"\(.+|.*\)", re.DOTALL)
+_NOT_BRACKETED = ("*", "-")
 _JSON = re.compile(r"[\[{]+\"")
-_TELLING_TOKENS = 200
+_TELLING = 200
 
 
 def entity_like_labels(counts: Mapping[str, int]) -> list[str]:
     """The labels that look like those of entities, if a file without a scheme has enough of them.
 
     That is: they are half of the kinds of labels or more, and there is also a label for tokens
-    outside (O), or there are two letters (B_PER, I_PER). Or O is the label of more than half of the
-    tokens, as no part of speech is: then all other labels are returned.
+    outside (O), or there are two letters (B_PER, I_PER). Or they are brackets as in CoNLL-2012:
+    (PER*, *), (PER). Or O is the label of more than a third of the tokens, as no part of speech is:
+    then all other labels are returned.
 
     Args:
       counts: {label: tokens} of a file whose labels are in no scheme.
@@ -37,7 +41,10 @@ def entity_like_labels(counts: Mapping[str, int]) -> list[str]:
     outside = len(inside) < len(counts)
     if 2 * len(alike) >= len(inside) and (outside or len({letters[label] for label in alike}) > 1):
         return alike
-    return inside if 2 * counts.get(OUTSIDE, 0) > sum(counts.values()) else []
+    bracketed = [label for label in counts if _BRACKETED.fullmatch(label)]
+    if len(bracketed) + 1 == len(counts) and any(label in counts for label in _NOT_BRACKETED):
+        return bracketed
+    return inside if 3 * counts.get(OUTSIDE, 0) > sum(counts.values()) else []
 
 
 def stray_labels(counts: Mapping[str, int]) -> dict[str, int]:
@@ -63,6 +70,27 @@ def without_entities(sentences: Iterable[Sentence]) -> bool:
     return all(label == OUTSIDE for sentence in sentences for label in sentence.labels)
 
 
+def has_sentences_in_lines(sentences: Iterable[Sentence]) -> bool:
+    """Whether tokens and labels are whole sentences and their labels, with blanks between them."""
+    pairs = (pair for each in sentences for pair in zip(each.tokens, each.labels, strict=True))
+    found = [" " in token and " " in label for token, label in itertools.islice(pairs, _TELLING)]
+    return 2 * sum(found) > len(found)
+
+
+def uneven_sentences(sentences: Iterable[Sentence]) -> list[Sentence]:
+    """Those whose rows have different numbers of columns, of which the last is read."""
+    return [sentence for sentence in sentences if sentence.uneven_line]
+
+
+def said_of_uneven(count: int, line: int) -> str:
+    """What the user is told about ``count`` uneven sentences; ``line`` is the first uneven row."""
+    have = "1 sentence has" if count == 1 else f"{count:,} sentences have"
+    return (
+        f"{have} lines with different numbers of columns, the first is line {line}: is there a "
+        "blank in a token or a label, or more than one token a line?"
+    )
+
+
 def _letter(label: str) -> str:
     for pattern in (_LETTER_FIRST, _LETTER_LAST):
         if match := pattern.fullmatch(label):
@@ -76,5 +104,5 @@ def looks_like_json(tokens: Iterable[str]) -> bool:
     Args:
       tokens: of the file.
     """
-    found = [bool(_JSON.match(token)) for token in itertools.islice(tokens, _TELLING_TOKENS)]
+    found = [bool(_JSON.match(token)) for token in itertools.islice(tokens, _TELLING)]
     return 2 * sum(found) > len(found)

@@ -22,6 +22,7 @@ STDIN = "-"
 MAX_LINE_BYTES = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
 _UTF8_BOM = b"\xef\xbb\xbf"
+_UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _END_NAMES = {b"\n": "LF", b"\r\n": "CRLF", b"\r": "CR", b"": ""}
 
 
@@ -165,6 +166,8 @@ def stream_lines(
         line = raw.removesuffix(b"\n").removesuffix(b"\r")
         if ends is not None:
             ends[_END_NAMES[raw[len(line) :]]] += 1
+        if number == 1 and _is_utf16(line):
+            raise InputError(f"{name}: is UTF-16, not UTF-8: save it as UTF-8.")
         if line.startswith(_UTF8_BOM):
             rest = line[len(_UTF8_BOM) :]
             # Of the file, or of one that was put behind another; but a token of its own stays.
@@ -192,6 +195,13 @@ def _raw_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
             return
 
 
+def _is_utf16(line: bytes) -> bool:
+    """Whether the first line of a file is UTF-16, which has a mark, or a NUL in each letter."""
+    return line.startswith(_UTF16_BOMS) or (
+        len(line) > 3 and (not any(line[::2]) or not any(line[1::2]))
+    )
+
+
 def _check_length(line: bytes, place: str) -> None:
     if len(line) > MAX_LINE_BYTES:
         raise InputError(f"{place}: the line is longer than {MAX_LINE_BYTES:,} bytes.")
@@ -203,5 +213,6 @@ def decode(raw: bytes, place: str) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{place}: not UTF-8 (byte 0x{raw[error.start]:02x} at position {error.start + 1})."
+            f"{place}: not UTF-8 (byte 0x{raw[error.start]:02x} at position {error.start + 1}): "
+            "save it as UTF-8."
         ) from None

@@ -15,6 +15,11 @@ _LEAST_ORDINALS = 20  # distinct numbers with a full stop: fewer may be chance
 _ORDINAL = re.compile(r"\d+\.")
 _WORD_START = re.compile(r"\w")
 _OUTSIDE = "O"
+# Thai, Lao, Burmese and Khmer; kana and Han characters. Korean has blanks.
+_NO_BLANKS = re.compile(
+    r"[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"\U00020000-\U0003ffff]"
+)
 
 Rows = Sequence[Sequence[str]]
 
@@ -43,6 +48,17 @@ def choose_tokenizer(sentences: Rows, labels: Rows | None = None) -> Choice:
     candidates = [fitted_tokenizer(kind, sentences, labels) for kind in KINDS]
     scores = {each.kind: _agreement(each, texts) for each in candidates}
     return Choice(max(candidates, key=lambda each: scores[each.kind]), scores)
+
+
+def is_written_without_blanks(sentences: Rows) -> bool:
+    """Whether most tokens are of scripts that put no blanks between words.
+
+    No tokenizer cuts such text, and ``choose_tokenizer`` cannot tell: it measures on tokens that
+    were joined by blanks.
+    """
+    step = max(1, len(sentences) // _MOST_SENTENCES)
+    found = [bool(_NO_BLANKS.match(token)) for tokens in sentences[::step] for token in tokens]
+    return 2 * sum(found) > len(found)
 
 
 def fitted_tokenizer(kind: str, sentences: Rows, labels: Rows | None = None) -> Tokenizer:

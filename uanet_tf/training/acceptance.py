@@ -67,15 +67,16 @@ def _thresholds(
 
 
 def _tell(name: str, found: Acceptance) -> None:
+    answers = f"{found.answers:,} {'answer' if found.answers == 1 else 'answers'}"
     if found.reached:
         logging.info(
-            "precision %g, %s: accepted from confidence %.3f on, %.1f %% of %d answers of dev",
-            *(found.target, name, found.threshold, 100 * found.accepted, found.answers),
+            "precision %g, %s: accepted from confidence %.3f on, %.1f %% of %s of dev",
+            *(found.target, name, found.threshold, 100 * found.accepted, answers),
         )
         return
     logging.warning(
-        "precision %g, %s: cannot be promised with a probability of %g from %d answers of dev: "
+        "precision %g, %s: cannot be promised with a probability of %g from %s of dev: "
         "nothing is accepted%s",
-        *(found.target, name, 1 - found.error, found.answers),
+        *(found.target, name, 1 - found.error, answers),
         f". The highest that can: {found.best:.2f}" if found.best else "",
     )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from uanet_tf.calibration.logistic_map import fit_logistic_map
+from uanet_tf.calibration.logistic_map import fit_logistic_map, smooth_targets
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.documents import independent_units
 from uanet_tf.errors import SentencesError
@@ -140,7 +140,9 @@ def fit_rows(features: np.ndarray, number: np.ndarray, right: np.ndarray) -> np.
     for row in range(ROWS):
         chosen = number == row
         rows[row] = (
-            fit_logistic_map(features[chosen], right[chosen], signs=_SIGNS, scale=scale)
+            fit_logistic_map(
+                features[chosen], smooth_targets(right[chosen]), signs=_SIGNS, scale=scale
+            )
             if chosen.any()
             else _PROBABILITY
         )

@@ -21,10 +21,14 @@ from uanet_tf.models.build import check_parts, make_tagger
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.windows import split
 from uanet_tf.text.tokenizer import Tokenizer
-from uanet_tf.text.tokenizer_choice import choose_tokenizer, fitted_tokenizer
+from uanet_tf.text.tokenizer_choice import (
+    choose_tokenizer,
+    fitted_tokenizer,
+    is_written_without_blanks,
+)
 from uanet_tf.training.data_hashes import hash_json, hash_sentences, hash_vectors
 from uanet_tf.training.refiner_context import with_refiner_context
-from uanet_tf.training.task import find_task, warn_without_entities
+from uanet_tf.training.task import find_task, warn_shared, warn_uneven, warn_without_entities
 from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings
 
 Splits = dict[str, list[Sentence]]
@@ -71,6 +75,8 @@ def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
     if further:
         hashes["distill_path"] = hash_sentences(further)
     task, scheme = find_task(config.data, splits["train"])
+    warn_uneven(splits)
+    warn_shared(splits)
     if task == "ner":
         for name, part in splits.items():
             try:
@@ -172,6 +178,11 @@ def find_tokenizer(config: DataConfig, train: Sequence[Sentence]) -> Tokenizer:
     """The tokenizer of raw text: that of the settings, or the one that fits the training tokens."""
     tokens = [sentence.tokens for sentence in train]
     labels = [sentence.labels for sentence in train]
+    if is_written_without_blanks(tokens):
+        logging.warning(
+            "train: text without blanks between words is not cut into such tokens: give sentences "
+            "as tokens (columns, JSON lines with tokens, lists in Python) when tagging"
+        )
     if config.tokenizer != "auto":
         return fitted_tokenizer(config.tokenizer, tokens, labels)
     choice = choose_tokenizer(tokens, labels)
@@ -303,5 +314,6 @@ def cut_long(sentences: Sequence[Sentence], max_tokens: int, name: str = "train"
         if length <= max_tokens:
             pieces.append(sentence)
     if cut:
-        logging.info("%s: %d sentences of over %d tokens were cut", name, cut, max_tokens)
+        were = "sentence was" if cut == 1 else "sentences were"
+        logging.info("%s: %d %s cut, as of over %d tokens", name, cut, were, max_tokens)
     return pieces

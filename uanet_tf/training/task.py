@@ -9,8 +9,11 @@ from uanet_tf.config import DataConfig
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.label_doubts import (
     entity_like_labels,
+    has_sentences_in_lines,
     looks_like_json,
+    said_of_uneven,
     stray_labels,
+    uneven_sentences,
     without_entities,
 )
 from uanet_tf.data.tag_schemes import detect_scheme
@@ -21,13 +24,14 @@ def find_task(config: DataConfig, train: Sequence[Sentence]) -> tuple[str, str |
     """Returns the task ("ner" or "pos") and the tag scheme (None for pos)."""
     if looks_like_json(token for sentence in train for token in sentence.tokens):
         raise InputError(
-            f"{config.train_path}: looks like JSON, not like columns: convert it, a token and its "
-            "label a line."
+            f"{config.train_path}: looks like JSON, not like columns: convert it (uanet data "
+            "convert --help), a token and its label a line."
         )
     if config.task == "pos":
         return "pos", None
     scheme = detect_scheme([sentence.labels for sentence in train])
     if scheme is None:
+        _refuse_text(config.train_path, train)
         _refuse_strays(config.train_path, train)
     if scheme is None and config.task == "ner":
         raise InputError(
@@ -38,6 +42,29 @@ def find_task(config: DataConfig, train: Sequence[Sentence]) -> tuple[str, str |
         warn_entity_like(train)
         return "pos", None
     return "ner", scheme
+
+
+def _refuse_text(path: str, train: Sequence[Sentence]) -> None:
+    """Raises InputError if the lines of most sentences are as uneven as those of text."""
+    if has_sentences_in_lines(train):
+        raise InputError(
+            f"{path}:{train[0].line}: has a sentence and its labels in one line: the file needs a "
+            "line for each token, and an empty line between sentences."
+        )
+    uneven = uneven_sentences(train)
+    if 2 * len(uneven) > len(train):
+        raise InputError(
+            f"{path}:{uneven[0].uneven_line}: has another number of columns than the lines before, "
+            "and so it is in most sentences: the file needs a line for each token, with its label "
+            "as last column, and an empty line between sentences; or name --label_column."
+        )
+
+
+def warn_uneven(splits: Mapping[str, Sequence[Sentence]]) -> None:
+    """Warns of lines that have more or fewer columns than those before them in a sentence."""
+    for name, sentences in splits.items():
+        if uneven := uneven_sentences(sentences):
+            logging.warning("%s: %s", name, said_of_uneven(len(uneven), uneven[0].uneven_line))
 
 
 def _refuse_strays(path: str, train: Sequence[Sentence]) -> None:
@@ -64,6 +91,26 @@ def warn_without_entities(splits: Mapping[str, Sequence[Sentence]]) -> None:
     for name, said in told.items():
         if without_entities(splits[name]):
             logging.warning("%s: the file has no entity: %s", name, said)
+
+
+def warn_shared(splits: Mapping[str, Sequence[Sentence]]) -> None:
+    """Warns of a file whose sentences are mostly in the training file too."""
+    train = {sentence.tokens for sentence in splits["train"]}
+    told = {
+        "dev": "scores, calibrated confidence and what else is chosen on dev are too good",
+        "test": "its scores are too good",
+    }
+    for name, said in told.items():
+        sentences = splits.get(name, ())
+        shared = sum(sentence.tokens in train for sentence in sentences)
+        if 2 * shared > len(sentences):
+            logging.warning(
+                "%s: %d of %d sentences are in the training file too: %s",
+                name,
+                shared,
+                len(sentences),
+                said,
+            )
 
 
 def warn_entity_like(train: Sequence[Sentence]) -> None:
