@@ -84,7 +84,6 @@ class DistilledHead(tf.keras.layers.Layer):
             return self._mix(states, logits, part)
         chosen = tf.where(tf.reshape(part, [-1]) > 0.0)  # [N, 1]
 
-
         def rows(values):
             return tf.gather_nd(tf.reshape(values, [-1, *values.shape[part.shape.rank :]]), chosen)
 

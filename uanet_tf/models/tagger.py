@@ -173,21 +173,16 @@ class Tagger(TaggerOptions, KerasMethods):
         gated = self.gate(
             draft.probabilities, p_hat, draft.uncertainty, draft.mask, threshold=threshold
         )
-        labels = {
-            "draft": (draft.label_ids, draft.probabilities),
-            "gated": (gated.label_ids, gated.probabilities),
-        }
-        if wanted is None:  # else p_hat is the draft's where the gate is shut: the gated labels
-            labels["refined"] = (gated.refined_label_ids, p_hat)
-        found = self.drafter.sequences(*zip(*labels.values()), draft.mask, self._options)
-        ids = dict(zip(labels, found, strict=True))
-        decision = Decision(
-            ids["gated"],
-            gated.probabilities,
-            draft._replace(label_ids=ids["draft"]),
-            ids.get("refined", ids["gated"]),
-            gated.refined,
-        )
+        labels = [draft.label_ids, gated.label_ids]
+        sources = [draft.probabilities, gated.probabilities]
+        if wanted is None:
+            labels.append(gated.refined_label_ids)
+            sources.append(p_hat)
+        # Else p_hat is the draft's where the gate is shut, so the gated labels are refined.
+        draft_ids, ids, *others = self.drafter.sequences(labels, sources, draft.mask, self._options)
+        draft = draft._replace(label_ids=draft_ids)
+        refined_ids = others[0] if others else ids
+        decision = Decision(ids, gated.probabilities, draft, refined_ids, gated.refined)
         return self._calibrated(decision)
 
     def _calibrated(self, decision: Decision) -> Decision:
