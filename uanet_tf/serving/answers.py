@@ -31,5 +31,7 @@ def is_tensor(values: Any, lengths: Sequence[int], kind: type) -> bool:
         and len(values) == len(lengths)
         and all(isinstance(row, list) for row in values)
         and all(len(row) >= length for row, length in zip(values, lengths, strict=True))
-        and all(isinstance(value, kind) for row in values for value in row)
+        and all(
+            issubclass(found, kind) for found in {type(value) for row in values for value in row}
+        )
     )
