@@ -248,6 +248,11 @@ def test_progress_bar_counts_lines(tag_text, capsys):
     ("name", "content", "message"),
     [
         ("a.conll", b"", "a.conll: no sentence found, the file is empty."),
+        (
+            "a.conll",
+            b"-DOCSTART- O\n\n",
+            "a.conll: no sentence found, it has no line with a token.",
+        ),
         ("a.txt", b"", "a.txt: no sentence found, the file is empty."),
         ("a.conll", b"x\n\n\xff\n", "a.conll:3: not UTF-8"),
         (

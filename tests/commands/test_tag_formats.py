@@ -58,6 +58,36 @@ def test_text_read_as_columns_is_refused(tmp_path, run_dir, model, call, capsys,
     assert f"{path}:1: looks like text, not like columns" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("-DOCSTART- -X- -X- O\n\nEU NNP B-NP B-ORG\n", 1),
+        ("\nEU NNP B-NP B-ORG\nrejects VBZ B-VP O\n", 2),
+        ("EU\tB-ORG\n\nrejects\tO\n", 1),
+    ],
+)
+def test_columns_read_as_text_are_refused(tmp_path, run_dir, model, call, capsys, text, line):
+    """Files of corpora are often called train.txt; read as text, each token was a sentence."""
+    path = tmp_path / "test.txt"
+    path.write_text(text)
+    arguments = (tag, f"--run_dir={run_dir}", f"--input={path}")
+    assert call(*arguments) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"{path}:{line}: looks like columns with a token a line, not like the ")
+    assert told.endswith("text that its name says: name --format=conll, or --format=text.\n")
+    assert call(*arguments, "--format=conll") == 0
+    assert call(*arguments, "--format=text") == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["His blood is of type O\n", "Type O\nis rare, said O\n", "Anna\nmet\nBo\n", "\nO\nO\n"]
+)
+def test_text_that_is_no_columns(tmp_path, run_dir, model, call, text):
+    path = tmp_path / "test.txt"
+    path.write_text(text)
+    assert call(tag, f"--run_dir={run_dir}", f"--input={path}") == 0
+
+
 def test_a_paragraph_is_split_and_is_one_row(tag_text):
     text = "p0 met X2. Nobody saw l3!\n\nDr. p4 left.\n"
     first, blank, last = map(

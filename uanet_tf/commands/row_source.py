@@ -8,7 +8,12 @@ import sys
 from collections.abc import Callable, Iterator
 
 from uanet_tf.commands.sentence_input import InputRow, read_rows
-from uanet_tf.data.input_format import format_of_look, format_of_name, said_of
+from uanet_tf.data.input_format import (
+    format_of_look,
+    format_of_name,
+    refuse_columns,
+    said_of,
+)
 from uanet_tf.data.text_lines import STDIN, display_name, read_lines
 from uanet_tf.errors import InputError
 from uanet_tf.text.tokenizer import Tokenizer
@@ -34,13 +39,16 @@ def open_rows(
       uncertainty_columns: whether the output is to have columns that only "conll" has.
 
     Raises:
-      InputError: the file cannot be read, or is empty, naming file and line; the output's format
-        has no columns.
+      InputError: the file cannot be read, is empty, or holds columns where its name says text,
+        naming file and line; the output's format has no columns.
     """
     if uncertainty_columns and output_kind not in (None, "conll"):
         raise _no_columns(output_kind)
     lines = read_lines(path)
-    kind = kind or format_of_name(path)
+    if kind is None:
+        kind = format_of_name(path)
+        if kind == "text":
+            lines = refuse_columns(path, lines, "name --format=conll, or --format=text")
     if kind is None:
         kind, lines = format_of_look(lines)
         if kind != "jsonl" and path.lower().removesuffix(".gz").endswith(".json"):

@@ -205,7 +205,7 @@ def _stream(
     layout, lines = detect_layout(lines)
     columns.refuse_word_numbers(layout)
     pending = _Pending(new_document=True)
-    found_any = False
+    found_any, number = False, 0
     for number, line in lines:
         mark = line.startswith(("-", "#")) and layout.marks_document(line)
         if mark or is_blank(line):
@@ -239,7 +239,8 @@ def _stream(
     if pending.tokens:
         yield pending.finish()
     elif not found_any:
-        raise InputError(f"{columns.file}: no sentence found, the file is empty.")
+        reason = "it has no line with a token" if number else "the file is empty"
+        raise InputError(f"{columns.file}: no sentence found, {reason}.")
 
 
 def _shown(text: str, limit: int = 30) -> str:

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from uanet_tf.data.conll_layout import marks_document, split_columns
-from uanet_tf.data.text_lines import STDIN
+from uanet_tf.data.text_lines import STDIN, display_name
+from uanet_tf.errors import InputError
 
 # "tokens": text whose words are separated by blanks, one sentence per line.
 FORMATS = ("conll", "jsonl", "text", "tokens")
@@ -56,6 +57,39 @@ def format_of_look(lines: Lines) -> tuple[str, Lines]:
             break
     first = seen[-1][1] if seen else ""
     return _format_of_line(first), itertools.chain(seen, lines)
+
+
+def refuse_columns(path: str, lines: Lines, remedy: str) -> Lines:
+    """The lines of a file that is text by its name, as many corpora in columns are (train.txt).
+
+    Args:
+      path: the file, for messages.
+      lines: (number, text) of its lines.
+      remedy: what the user can do.
+
+    Raises:
+      InputError: the first line marks a document, or the first two end with a label of chunks.
+    """
+    seen, rows = [], []
+    for number, line in itertools.islice(lines, _MOST_BLANK_LINES):
+        seen.append((number, line))
+        if line.strip():
+            rows.append((number, line))
+        if len(rows) == 2 or (rows and not _ends_with_label(rows[0][1])):
+            break
+    labelled = len(rows) == 2 and all(_ends_with_label(line) for _, line in rows)
+    widths = {len(split_columns(line)) for _, line in rows}
+    if rows and (marks_document(rows[0][1]) or (labelled and len(widths) == 1)):
+        raise InputError(
+            f"{display_name(path)}:{rows[0][0]}: looks like columns with a token a line, not "
+            f"like the text that its name says: {remedy}."
+        )
+    return itertools.chain(seen, lines)
+
+
+def _ends_with_label(line: str) -> bool:
+    columns = split_columns(line)
+    return len(columns) > 1 and _CHUNK_LABEL.fullmatch(columns[-1]) is not None
 
 
 def said_of(path: str, kind: str) -> str:

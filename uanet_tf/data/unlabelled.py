@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from uanet_tf.data.conll import Sentence, read_sentences
-from uanet_tf.data.input_format import format_of_look, format_of_name
+from uanet_tf.data.input_format import format_of_look, format_of_name, refuse_columns
 from uanet_tf.data.text_lines import read_lines
 from uanet_tf.errors import InputError
 from uanet_tf.text.tokenizer import Tokenizer
@@ -24,12 +24,14 @@ def read_unlabelled(path: str, *, token_column: int) -> list[Sentence]:
 
     Raises:
       InputError: naming file and line: the file cannot be read, holds no sentence, a token is too
-        long; or it holds JSON.
+        long; or it holds JSON, or columns where its name says text.
     """
     lines: Iterator[tuple[int, str]] = read_lines(path)
     kind = format_of_name(path)
     if kind is None:
         kind, lines = format_of_look(lines)
+    elif kind == "text":
+        lines = refuse_columns(path, lines, "give it another name, such as one with .conll")
     if kind == "jsonl":
         raise InputError(f"{path}: JSON, where columns or one sentence per line are read.")
     if kind == "conll":
