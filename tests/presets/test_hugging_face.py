@@ -160,6 +160,17 @@ def test_a_missing_file_is_named(folder, name):
         read_hugging_face(folder)
 
 
+def test_a_tokenizer_without_vocab_txt(folder):
+    """As newer releases of transformers save it: in tokenizer.json only."""
+    (folder / "vocab.txt").rename(folder / "tokenizer.json")
+    with pytest.raises(InputError) as told:
+        read_hugging_face(folder)
+    assert str(told.value) == (
+        f"{folder}: there is no vocab.txt, with one sub-word per line; `save_vocabulary` of its "
+        "tokenizer in the package transformers writes it."
+    )
+
+
 @pytest.mark.parametrize(
     "name", ["config.json", "vocab.txt", "model.safetensors", "tokenizer_config.json"]
 )

@@ -26,6 +26,8 @@ def read_bert_preset(preset: str) -> BertPreset:
         if (folder / "metadata.json").exists():
             return read_keras_nlp(str(folder))
         return read_hugging_face(folder)
-    if folder.exists() or preset.startswith((".", "/", "~")):
+    # A name has no slash; a Kaggle handle begins with its scheme.
+    named = "/" not in preset or "://" in preset
+    if folder.exists() or preset.startswith((".", "~")) or not named:
         raise InputError(f"--bert_preset={preset} is not a directory.")
     return read_keras_nlp(preset)

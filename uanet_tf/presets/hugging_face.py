@@ -77,6 +77,11 @@ def _value(
 
 
 def _read_vocabulary(path: pathlib.Path) -> tuple[str, ...]:
+    if not path.exists():
+        raise InputError(
+            f"{path.parent}: there is no vocab.txt, with one sub-word per line; `save_vocabulary` "
+            "of its tokenizer in the package transformers writes it."
+        )
     try:
         text = read_bytes(path, MAX_VOCABULARY_BYTES).decode("utf-8")
     except (OSError, ValueError) as error:

@@ -1,5 +1,6 @@
 """A BERT from keras_nlp: one of its presets by name, or a preset's directory."""
 
+import pathlib
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,15 @@ def read_keras_nlp(preset: str) -> BertPreset:
             f"--bert_preset={preset} needs the package keras-nlp, which cannot be imported "
             f"({error})."
         ) from None
+    models = keras_nlp.models
+    handle = "://" in preset or pathlib.Path(preset).is_dir()
+    if not handle and preset not in models.BertBackbone.presets:
+        raise InputError(
+            f"--bert_preset={preset} is neither a directory nor the name of a BERT of keras_nlp, "
+            "such as bert_base_en."
+        )
     try:
-        backbone, tokenizer = _load(preset, keras_nlp.models)
+        backbone, tokenizer = _load(preset, models)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, ImportError) as error:
         raise InputError(
             f"--bert_preset={preset} cannot be loaded by keras_nlp: {one_line(error)}"
