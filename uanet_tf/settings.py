@@ -12,6 +12,9 @@ from uanet_tf.option import rate as _rate
 from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS
 from uanet_tf.text.tokenizer import KINDS as TOKENIZERS
 
+# A BERT reads tokens by its own rules.
+_NOT_BERT = {"representation": tuple(name for name in REPRESENTATIONS if name != "bert")}
+
 
 @dataclasses.dataclass(frozen=True)
 class DataConfig:
@@ -39,10 +42,13 @@ class DataConfig:
         "Tokenizer of raw text: the one that fits the training tokens (auto), or the one named.",
         choices=("auto", *TOKENIZERS),
     )
-    normalize_digits: bool = option(True, "Read every digit as 0 (Lample et al., 2016).")
+    normalize_digits: bool = option(
+        True, "Read every digit as 0 (Lample et al., 2016).", needs=_NOT_BERT
+    )
     lowercase_words: bool = option(
         False,
         "Look words up in lower case; characters keep their case (Ma & Hovy, 2016, with GloVe).",
+        needs=_NOT_BERT,
     )
     max_chars: int = _count(
         40, "Characters of a word that are read; a longer word keeps its two ends.", low=2

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
+from tests.tiny_bert import tiny_bert
 from uanet_tf.config import Config, iter_options
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import check_parts, make_tagger
@@ -37,6 +38,7 @@ def test_a_setting_that_nothing_reads_is_refused(name, settings):
         build([name], **settings)
 
 
+BERT = {"representation": "bert", "bert_preset": tiny_bert(), "decoder": "crf"}
 NEEDS = [
     ("drafter_momentum", {"drafter_optimizer": "adam"}, "--drafter_optimizer=adam"),
     ("drafter_decay", {"drafter_schedule": "linear"}, "--drafter_schedule=linear"),
@@ -46,6 +48,8 @@ NEEDS = [
     ("scale_vectors", {"scale_vectors": True}, "--word_vectors="),
     ("vector_words", {"vector_words": "all"}, "--word_vectors="),
     ("target_by_type", {"target_by_type": True}, "--target_precision=0.0"),
+    ("normalize_digits", {"normalize_digits": True, **BERT}, "--representation=bert"),
+    ("lowercase_words", {"lowercase_words": True, **BERT}, "--representation=bert"),
 ]
 
 
