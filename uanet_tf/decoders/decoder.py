@@ -114,8 +114,9 @@ class Decoder(tf.keras.layers.Layer):
         """
         steps = tf.shape(states)[-2]
         states, mask = self._prepare(tf.convert_to_tensor(states), mask, rank=4)
-        label_ids, samples = self.label_samples(states, mask)
-        samples = tf.cast(samples, tf.float32)
+        labelled = self.label_samples(states, mask)
+        self._check_samples(labelled)
+        label_ids, samples = labelled[0], tf.cast(labelled[1], tf.float32)
         mean = tf.reduce_mean(samples, axis=0)  # p, [B, T, C]
         if label_ids is None:
             label_ids = tf.argmax(mean, axis=-1, output_type=tf.int32)
@@ -181,6 +182,19 @@ class Decoder(tf.keras.layers.Layer):
         padded.set_shape([*states.shape[:-2], None, states.shape[-1]])
         # By way of integers, as TensorFlow Lite pads no booleans.
         return padded, tf.pad(tf.cast(mask, tf.int32), [[0, 0], more]) > 0
+
+    def _check_samples(self, labelled: Any) -> None:
+        """Raises ArgumentError where ``label_samples`` of a subclass returned something else."""
+        found = type(labelled).__name__
+        if isinstance(labelled, tuple) and len(labelled) == 2:
+            shape = labelled[1].shape
+            if shape.is_compatible_with([None, None, None, self.num_classes]):
+                return
+            found = f"samples of shape {shape}"
+        raise ArgumentError(
+            f"label_samples of {type(self).__name__} must return a pair: labels [B, T] or None, "
+            f"and samples [M, B, T, {self.num_classes}]. Received: {found}"
+        )
 
     def get_config(self):
         config = super().get_config()

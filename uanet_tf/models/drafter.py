@@ -16,6 +16,7 @@ from uanet_tf.inference.valid_labels import ValidLabels
 from uanet_tf.inference_options import InferenceOptions
 from uanet_tf.models.distilled_head import DistilledHead
 from uanet_tf.models.dropout_seeds import DropoutSeed
+from uanet_tf.models.part_checks import check_distribution, check_states, check_vectors
 from uanet_tf.models.parts import make_decoder, make_encoder, make_representation
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.entropy import entropy, mutual_information
@@ -111,6 +112,8 @@ class Drafter(tf.keras.layers.Layer):
         """A draft of one pass, after which all weights exist."""
         options = InferenceOptions(num_samples=0, valid_labels=False)
         draft = self.draft(features, options)
+        if tf.executing_eagerly():
+            check_distribution(self.decoder, draft.probabilities)
         if self.distilled is not None:
             self.draft(features, options.replace(sampling="distilled"))
         return draft
@@ -124,7 +127,9 @@ class Drafter(tf.keras.layers.Layer):
     def word_vectors(self, features: Features) -> WordVectors:
         """The word vectors of a batch, without dropout."""
         if not self.representation.of_forms:
-            return WordVectors(self.representation(features))
+            vectors = self.representation(features)
+            check_vectors(self.representation, vectors, features["form_index"])
+            return WordVectors(vectors)
         forms = self.representation(features, spread=False)  # [U, D]
         return WordVectors(forms, features["form_index"])
 
@@ -132,7 +137,7 @@ class Drafter(tf.keras.layers.Layer):
         self, words: WordVectors, mask: tf.Tensor, num_samples: int, seed: tf.Tensor | None
     ) -> tf.Tensor:
         """States [M, B, T, H]; see ``inference.monte_carlo.sample_states``."""
-        return sample_states(
+        states = sample_states(
             self.encoder,
             words.vectors,
             mask,
@@ -140,6 +145,8 @@ class Drafter(tf.keras.layers.Layer):
             seed=seed,
             index=words.form_index,
         )
+        check_states(self.encoder, states, mask)
+        return states
 
     def _distilled_draft(
         self, words: WordVectors, mask: tf.Tensor, options: InferenceOptions

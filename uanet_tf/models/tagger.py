@@ -24,6 +24,7 @@ from uanet_tf.models.label_refiner import LabelRefiner
 from uanet_tf.models.layer_precision import layer_precision
 from uanet_tf.models.option_checks import check_sampling
 from uanet_tf.models.option_properties import with_option_properties
+from uanet_tf.models.part_checks import check_logits
 from uanet_tf.models.tag_graphs import TagGraphs
 from uanet_tf.models.tagger_options import TaggerOptions
 from uanet_tf.ops.dropout import fold_in
@@ -123,6 +124,7 @@ class Tagger(TaggerOptions, KerasMethods):
             drafter = Drafter.from_settings(view, vocabulary, keep_states=keep, name="drafter")
             refiner = None
             if is_refined:
+                check_logits(drafter.decoder)
                 refiner = LabelRefiner.from_settings(view, vocabulary, name="refiner")
             lookup = make_lookup(config.data, vocabulary)
             return cls(lookup, drafter, refiner, config=config, vocabulary=vocabulary, **kwargs)

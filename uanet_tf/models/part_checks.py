@@ -1,0 +1,65 @@
+"""What a part of a tagger returns, checked where the next part would fail on it."""
+
+import tensorflow as tf
+
+from uanet_tf.decoders.decoder import Decoder
+from uanet_tf.encoders.encoder import Encoder
+from uanet_tf.errors import ArgumentError
+from uanet_tf.representation.representation import Representation
+
+
+def check_vectors(part: Representation, vectors: tf.Tensor, index: tf.Tensor) -> None:
+    """Raises ArgumentError unless a representation gave vectors [B, T, D].
+
+    Args:
+      part: the representation.
+      vectors: what its call returned.
+      index: [B, T], of the same batch.
+    """
+    shape = vectors.shape
+    if shape.rank != 3 or not shape[:2].is_compatible_with(index.shape):
+        raise ArgumentError(
+            f"{type(part).__name__} must return vectors [B, T, D], with B and T of `form_index`, "
+            f"which is {index.shape}. Received: shape={shape}"
+        )
+
+
+def check_states(part: Encoder, states: tf.Tensor, mask: tf.Tensor) -> None:
+    """Raises ArgumentError unless an encoder gave states [N, T, H].
+
+    Args:
+      part: the encoder.
+      states: [M, B, T, H], made of what its call returned.
+      mask: [B, T].
+    """
+    shape = states.shape
+    if shape.rank != 4 or not shape[1:3].is_compatible_with(mask.shape):
+        raise ArgumentError(
+            f"{type(part).__name__} must return states [N, T, H], with N and T of its mask, which "
+            f"is {mask.shape}. Received: shape={shape[1:]}"
+        )
+
+
+def check_distribution(part: Decoder, probabilities: tf.Tensor) -> None:
+    """Raises ArgumentError where a decoder gave other numbers than distributions.
+
+    Args:
+      part: the decoder.
+      probabilities: [B, T, C] of a draft that was made outside a graph.
+    """
+    total = float(tf.reduce_sum(probabilities[0, 0]))
+    least = float(tf.reduce_min(probabilities))
+    if abs(total - 1) > 0.05 or least < 0:  # not for NaN, which other parts may give
+        raise ArgumentError(
+            f"label_samples of {type(part).__name__} must return distributions, of numbers of at "
+            f"least 0 that add up to 1. Received: sum={total:.4g}, least={least:.4g}"
+        )
+
+
+def check_logits(part: Decoder) -> None:
+    """Raises ArgumentError unless a decoder whose draft is refined has the method ``logits``."""
+    if not callable(getattr(part, "logits", None)):
+        raise ArgumentError(
+            f"{type(part).__name__} is of a decoder in REFINED_DECODERS (uanet_tf/registry.py) and "
+            "must define logits."
+        )
