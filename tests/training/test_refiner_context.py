@@ -34,6 +34,17 @@ def test_documents_where_all_files_mark_them(splits, settings, expected):
     assert with_refiner_context(config, splits).decoder.refiner_context == expected
 
 
+def test_a_run_that_is_shared_says_that_it_reads_sentences(caplog):
+    config = Config().replace(refiner_context="auto", strategy="mirrored", decoder="uanet")
+    with caplog.at_level("INFO"):
+        with_refiner_context(config, {"train": MARKED, "dev": PLAIN})
+        assert not caplog.messages
+        with_refiner_context(config, {"train": MARKED, "dev": MARKED})
+    assert caplog.messages == [
+        "the files mark documents, but with --strategy=mirrored the refiner reads sentences"
+    ]
+
+
 def test_the_run_keeps_what_auto_stood_for(tmp_path):
     corpus = write_corpus(tmp_path)
     for path in tmp_path.glob("*.conll"):

@@ -14,8 +14,10 @@ from tests.training.tiny_run import LIGHT, metrics, run, start, weights
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
 from uanet_tf.training.fit import fit
+from uanet_tf.training.progress import Progress
 from uanet_tf.training.replicas import Replicas, make_replicas
-from uanet_tf.training.workers import check_possible
+from uanet_tf.training.run_directory import RunDirectory
+from uanet_tf.training.workers import check_possible, check_same_state, chiefs_metrics
 
 TOLERANCE = {"rtol": 1e-4, "atol": 1e-4}
 
@@ -123,6 +125,7 @@ def test_a_lost_worker_a_lost_chief_and_the_same_commands_again(corpus, tmp_path
     assert [process.returncode for process in processes] == [0, 0], said
     assert said[0][0] == said[1][0] != ""  # both print the scores
     assert f"resuming {run_dir}" in said[0][1]
+    assert all("waiting until all 2 processes of TF_CONFIG" in err for _, err in said)
     fit(Config().replace(**corpus.settings, **SMALL), tmp_path / "one")
     found = [losses(metrics(path)) for path in (run_dir, tmp_path / "one")]
     np.testing.assert_allclose(found[0], found[1], **TOLERANCE)
@@ -141,3 +144,21 @@ def test_a_memory_of_drafts_is_of_one_process():
     replicas.count = 2
     with pytest.raises(InputError, match="--strategy=mirrored does not go with --refiner_context"):
         check_possible(replicas, config)
+
+
+def test_a_worker_that_does_not_see_the_chiefs_directory(monkeypatch, tmp_path):
+    """Else it trained to the end, and ended with a traceback."""
+    monkeypatch.setattr("uanet_tf.training.workers._SECONDS", 0)
+    replicas = Replicas(is_chief=False)
+    replicas.count = 2
+    run_dir = RunDirectory(tmp_path)
+    with pytest.raises(InputError, match=r"of this worker lacks the config\.json that the"):
+        check_same_state(replicas, Progress(), run_dir)
+    with pytest.raises(InputError, match=r"lacks the metrics\.json .*: all workers must see the "):
+        chiefs_metrics(run_dir)
+    run_dir.config.write_text("{}")
+    run_dir.metrics.write_text("{}")  # of a run that is not complete
+    with pytest.raises(InputError, match="all workers must see the same directory"):
+        chiefs_metrics(run_dir)
+    replicas.count = 1
+    check_same_state(replicas, Progress(), run_dir)

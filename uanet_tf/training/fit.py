@@ -37,6 +37,7 @@ from uanet_tf.training.workers import (
     check_alike,
     check_possible,
     check_same_state,
+    chiefs_metrics,
     reported_loss_of_workers,
 )
 
@@ -131,7 +132,7 @@ class _Training:
 
     def run(self, *, resume: bool) -> Metrics:
         resumed = resume and self.keeper.restore()
-        check_same_state(self.replicas, self.progress, self.directory.path)
+        check_same_state(self.replicas, self.progress, self.directory)
         if resumed:
             logging.info(
                 "resuming %s in epoch %d at step %d",
@@ -144,12 +145,9 @@ class _Training:
                 while not self._finished():
                     self._train_epoch()
                     self._end_epoch()
-            if self.replicas.is_chief:
-                metrics = self._finish()
-                self.replicas.agree()  # the others end with the chief
-                return metrics
-            self.replicas.agree()
-            return self.directory.finished_metrics() or {}
+            metrics = self._finish() if self.replicas.is_chief else None
+            self.replicas.agree()  # the others end with the chief
+            return metrics or chiefs_metrics(self.directory)
         except KeyboardInterrupt:
             logging.info("stopped; the same command continues from the last saved state")
             raise

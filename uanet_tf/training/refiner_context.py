@@ -23,8 +23,14 @@ def with_refiner_context(config: Config, splits: Mapping[str, Sequence[Sentence]
     if config.decoder.refiner_context != "auto":
         return config
     marked = all(marks_documents(sentences) for sentences in splits.values())
+    refined = config.decoder.decoder in REFINED_DECODERS
     if not marked or config.training.strategy != "none":
+        if marked and refined:
+            logging.info(
+                "the files mark documents, but with --strategy=%s the refiner reads sentences",
+                config.training.strategy,
+            )
         return config.replace(refiner_context="sentence")
-    if config.decoder.decoder in REFINED_DECODERS:
+    if refined:
         logging.info("the files mark documents: the refiner reads them (--refiner_context)")
     return config.replace(refiner_context="document")

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import tensorflow as tf
+from absl import logging
 
 from uanet_tf.data.batch_part import part_of_batch
 from uanet_tf.errors import InputError
@@ -96,6 +97,8 @@ def make_replicas(strategy: str) -> Replicas:
         devices = tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("CPU")
         return Replicas(_mirrored(tuple(device.name for device in devices)))
     cluster = read_cluster(os.environ.get("TF_CONFIG", ""))
+    count = sum(map(len, cluster.addresses.values()))
+    logging.info("waiting until all %d processes of TF_CONFIG have started", count)
     return Replicas(_multi_worker(), is_chief=cluster.is_chief)
 
 

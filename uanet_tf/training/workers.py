@@ -4,7 +4,9 @@ import contextlib
 import hashlib
 import json
 import pathlib
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import tensorflow as tf
 
@@ -12,6 +14,7 @@ from uanet_tf.config import Config
 from uanet_tf.errors import InputError
 from uanet_tf.training.progress import Progress
 from uanet_tf.training.replicas import Replicas
+from uanet_tf.training.run_directory import RunDirectory
 
 # What TensorFlow raises in a process whose partner in a collective operation is gone.
 _GONE = (
@@ -22,6 +25,11 @@ _GONE = (
     tf.errors.FailedPreconditionError,
     tf.errors.InternalError,
 )
+
+
+Value = TypeVar("Value")
+# A file that the chief wrote may be seen that much later on another machine (NFS).
+_SECONDS = 90
 
 
 @contextlib.contextmanager
@@ -69,12 +77,42 @@ def check_alike(replicas: Replicas, config: Config, hashes: Mapping[str, str]) -
         )
 
 
-def check_same_state(replicas: Replicas, progress: Progress, run_dir: pathlib.Path) -> None:
-    """Raises InputError unless this process continues from where the chief does."""
+def check_same_state(replicas: Replicas, progress: Progress, run: RunDirectory) -> None:
+    """Raises InputError unless this process continues from where the chief does.
+
+    Args:
+      replicas: of the run.
+      progress: of this process.
+      run: its directory, of which the chief has made a run.
+    """
+    if replicas.count > 1 and not replicas.is_chief:
+        _seen(run.config.exists, run.config)
     for mine, name in ((progress.epoch, "epoch"), (progress.step, "step")):
         chiefs = int(replicas.agree(float(mine)))
         if chiefs != mine:
             raise InputError(
-                f"--run_dir={run_dir} of this worker ends in {name} {mine}, that of the chief in "
+                f"--run_dir={run.path} of this worker ends in {name} {mine}, that of the chief in "
                 f"{name} {chiefs}: all workers must see the same directory."
             )
+
+
+def chiefs_metrics(run: RunDirectory) -> dict[str, Any]:
+    """The metrics of the complete run, which the chief has written into its directory.
+
+    Raises:
+      InputError: this worker sees none.
+    """
+    return _seen(run.finished_metrics, run.metrics)
+
+
+def _seen(look: Callable[[], Value | None], written: pathlib.Path) -> Value:
+    """What ``look`` finds of a file that the chief has written, as soon as it does."""
+    end = time.monotonic() + _SECONDS
+    while not (found := look()):
+        if time.monotonic() > end:
+            raise InputError(
+                f"--run_dir={written.parent} of this worker lacks the {written.name} that the "
+                "chief has written: all workers must see the same directory."
+            )
+        time.sleep(0.5)
+    return found
