@@ -23,8 +23,8 @@ def test_formats_by_extension():
         ("[ [ O", "conll"),
         ("Angela Merkel visited Paris .", "text"),
         ("Angela Merkel", "text"),
-        ("EU NNP B-NP B-ORG", "conll"),
-        ("EU NNP", "conll"),
+        ("Ann NNP B-NP B-PER", "conll"),
+        ("Ann NNP", "conll"),
         ("EU\tO", "conll"),
         ("-DOCSTART- -X- O O", "conll"),
         ("# newdoc id = x", "conll"),
@@ -61,9 +61,9 @@ def test_text_read_as_columns_is_refused(tmp_path, run_dir, model, call, capsys,
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("-DOCSTART- -X- -X- O\n\nEU NNP B-NP B-ORG\n", 1),
-        ("\nEU NNP B-NP B-ORG\nrejects VBZ B-VP O\n", 2),
-        ("EU\tB-ORG\n\nrejects\tO\n", 1),
+        ("-DOCSTART- -X- -X- O\n\nAnn NNP B-NP B-PER\n", 1),
+        ("\nAnn NNP B-NP B-PER\nsleeps VBZ B-VP O\n", 2),
+        ("Ann\tB-PER\n\nsleeps\tO\n", 1),
     ],
 )
 def test_columns_read_as_text_are_refused(tmp_path, run_dir, model, call, capsys, text, line):
