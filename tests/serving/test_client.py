@@ -13,18 +13,11 @@ import numpy as np
 import pytest
 
 from tests.serving.fake_server import Reset, Silence, scripted
-from uanet_tf.errors import InputError
 from uanet_tf.serving.client import Client, tag
 from uanet_tf.serving.errors import ServingError
 from uanet_tf.serving.retrying import RetryPolicy
 
 ONCE = RetryPolicy(attempts=1)
-
-
-class Table(list):
-    """As a DataFrame of pandas: an iterator over it gives the names of its columns."""
-
-    ndim = 2
 
 
 @pytest.fixture(scope="module")
@@ -306,64 +299,3 @@ class TestRetries:
         with scripted((code, {"error": "no"})) as server, pytest.raises(ServingError):
             tag([["a"]], server.url, retries=RetryPolicy(sleep=pytest.fail))
         assert len(server.requests) == 1
-
-
-class TestArguments:
-    @pytest.mark.parametrize(
-        ("sentences", "message"),
-        [
-            ("one text", "sentences must be a list"),
-            (None, "sentences must be a list of texts, or of lists of words. Received: None"),
-            ({"a text": 1}, "sentences must be a list"),
-            ({"a text"}, "sentences must be a list"),
-            (Table(), "sentences must be a list"),
-            ([b"bytes"], r"sentences\[0\]"),
-            ([["a"], 3], r"sentences\[1\]"),
-            ([["a", ""]], r"sentences\[0\] must hold words that are not empty"),
-            ([["a", 3]], r"sentences\[0\].*3"),
-            ([["a\ud800"]], r"sentences\[0\] is not valid Unicode"),
-            (["\udfff"], r"sentences\[0\] is not valid Unicode"),
-            ([{"tokens": ["a"]}], r"sentences\[0\]"),
-        ],
-    )
-    def test_sentences(self, sentences, message):
-        client = Client("http://127.0.0.1:1", retries=ONCE)
-        with pytest.raises(InputError, match=message):
-            client.tag(sentences)
-
-    @pytest.mark.parametrize(
-        ("sentences", "threshold", "message"),
-        [
-            ([["a"]], -1, "at least 0 nats. Received: -1"),
-            ([["a"]], float("nan"), "finite"),
-            ([["a"]], ["x"], "finite number"),
-            ([["a"]], 1e39, "finite number"),
-            ([["a"]], [1, 2], "one for each of 1 sentences. Received: 2"),
-            (["text"], 1, "lists of words"),
-        ],
-    )
-    def test_thresholds(self, sentences, threshold, message):
-        client = Client("http://127.0.0.1:1", retries=ONCE)
-        with pytest.raises(InputError, match=message):
-            client.tag(sentences, threshold=threshold)
-
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ({"url": "127.0.0.1:8501"}, "url must start with"),
-            ({"url": "http://"}, "url must start with"),
-            ({"url": None}, "url must be a text. Received: None"),
-            ({"model_name": 3}, "model_name must be a text"),
-            ({"batch_size": 0}, "batch_size"),
-            ({"batch_size": 1.5}, "batch_size must be an integer"),
-            ({"retries": 3}, "retries must be a RetryPolicy. Received: 3"),
-            ({"timeout": 0}, "timeout"),
-            ({"timeout": None}, "timeout must be a number"),
-            ({"timeout": float("inf")}, "timeout must be at most 1,000,000 seconds"),
-            ({"timeout": float("nan")}, "timeout"),
-            ({"scheme": "IO"}, "scheme must be"),
-        ],
-    )
-    def test_of_the_client(self, options, message):
-        with pytest.raises(InputError, match=message):
-            Client(**options)

@@ -12,7 +12,7 @@ from uanet_tf.serving.answers import character_offsets, is_tensor
 from uanet_tf.serving.errors import ServingError
 from uanet_tf.serving.retrying import RetryPolicy
 from uanet_tf.serving.text_pieces import count_pieces
-from uanet_tf.tagging.argument_checks import check_count
+from uanet_tf.tagging.argument_checks import check_count, check_list
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 URL = "http://127.0.0.1:8501"
@@ -34,6 +34,7 @@ _OF_TEXT = {**_OUTPUTS, "tokens": str, "starts": int, "ends": int}
 # Of a run with a target precision; of an export with that option.
 _OPTIONAL: dict[str, type] = {"accepted": Real, "mutual_information": Real}
 _MAX_TIMEOUT = 1_000_000
+_WANTED = "a list of texts, or of lists of words"
 # The request is wrong, not its address or the server.
 _REFUSALS = (400, 413, "INVALID_ARGUMENT")
 
@@ -125,7 +126,9 @@ class Client:
           InputError: a sentence or threshold is wrong; names its position.
           ServingError: the server cannot be reached, or refuses.
         """
-        _check_list(sentences)
+        if isinstance(sentences, str | bytes):
+            raise InputError(f"sentences must be {_WANTED}.")
+        check_list(sentences, _WANTED)
         given = [_checked(sentence, index) for index, sentence in enumerate(sentences)]
         gammas = _thresholds(threshold, given)
         raw: dict[int, dict[str, Any]] = {}
@@ -264,16 +267,6 @@ def _check_timeout(timeout: float) -> None:
     if not 0 < timeout <= _MAX_TIMEOUT:
         least = "more than 0" if not timeout > 0 else f"at most {_MAX_TIMEOUT:,}"
         raise InputError(f"timeout must be {least} seconds. Received: {timeout}")
-
-
-def _check_list(sentences: Any) -> None:
-    no_list = isinstance(sentences, str | bytes | Mapping | set | frozenset)
-    # A tensor, whose strings are bytes, or a table, which gives the names of its columns.
-    no_array = hasattr(sentences, "ndim") and not hasattr(sentences, "tolist")
-    if no_list or no_array or not isinstance(sentences, Iterable):
-        raise InputError(
-            f"sentences must be a list of texts, or of lists of words. Received: {sentences!r:.60}"
-        )
 
 
 def _checked(sentence: Sentence, index: int) -> str | list[str]:

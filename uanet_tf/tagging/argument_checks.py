@@ -16,20 +16,25 @@ def check_model(model: Any) -> None:
         )
 
 
-def check_list(sentences: Any) -> None:
-    """Raises InputError for what is no list: without an order, or not of Python's strings."""
+def check_list(sentences: Any, wanted: str = "a text or a list") -> None:
+    """Raises InputError for what is no list: without an order, or not of Python's strings.
+
+    Args:
+      sentences: what was given.
+      wanted: what may be given, for the message.
+    """
     if hasattr(sentences, "dtype") and not hasattr(sentences, "tolist"):
         raise InputError(
-            "sentences must be a text or a list, not a tensor, whose strings are bytes. "
+            f"sentences must be {wanted}, not a tensor, whose strings are bytes. "
             f"Received: {sentences!r:.60}"
         )
     if hasattr(sentences, "columns") and hasattr(sentences, "ndim"):  # of pandas: gives their names
         raise InputError(
-            "sentences must be a text or a list: of a table, one column. "
+            f"sentences must be {wanted}: of a table, one column. "
             f"Received: a {type(sentences).__name__}"
         )
     if isinstance(sentences, Mapping | set | frozenset) or not isinstance(sentences, Iterable):
-        raise InputError(f"sentences must be a text or a list. Received: {sentences!r:.60}")
+        raise InputError(f"sentences must be {wanted}. Received: {sentences!r:.60}")
 
 
 def check_count(name: str, value: Any) -> None:
