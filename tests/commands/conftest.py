@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from absl import flags
 
 import uanet_tf
 from tests.tagging.fake_model import FakeModel
@@ -57,3 +58,14 @@ def tag_text(tmp_path, run_dir, model, call):
         return output.read_text(encoding="utf-8")
 
     return tag_text
+
+
+@pytest.fixture
+def values():
+    """Flags of a small program."""
+    values = flags.FlagValues()
+    flags.DEFINE_integer("count", 1, "How many.", lower_bound=1, flag_values=values)
+    flags.DEFINE_float("rate", 0.5, "How much.", flag_values=values)
+    flags.DEFINE_string("name", None, "Who.", flag_values=values)
+    flags.DEFINE_boolean("deep", False, "Whether deep.", flag_values=values)
+    return values

@@ -12,16 +12,6 @@ from uanet_tf.commands import runner
 from uanet_tf.errors import InputError, StoppedBySignal
 
 
-@pytest.fixture
-def values():
-    values = flags.FlagValues()
-    flags.DEFINE_integer("count", 1, "How many.", lower_bound=1, flag_values=values)
-    flags.DEFINE_float("rate", 0.5, "How much.", flag_values=values)
-    flags.DEFINE_string("name", None, "Who.", flag_values=values)
-    flags.DEFINE_boolean("deep", False, "Whether deep.", flag_values=values)
-    return values
-
-
 def run(values, *arguments, main=lambda: None):
     return runner.exit_code(main, values, ["program", *arguments])
 
@@ -79,73 +69,6 @@ def test_bad_flags_give_one_line_and_exit_2(values, capsys, argument, message):
     assert err.count("\n") == 1
 
 
-def test_a_flagfile_that_is_not_utf8_is_named(values, capsys, tmp_path):
-    inner, outer = tmp_path / "inner.flags", tmp_path / "outer.flags"
-    inner.write_bytes("--count=2\n# café\n".encode("latin-1"))
-    outer.write_text(f"# Recipe.\n--count=3\n--flagfile={inner}\n", encoding="utf-8")
-    said = f"--flagfile={inner}:2: not UTF-8 (byte 0xe9 at position 6).\n"
-    for arguments in ([f"--flagfile={inner}"], ["--flagfile", str(outer)]):
-        assert run(values, *arguments, main=lambda: pytest.fail("must not start")) == 2
-        assert capsys.readouterr().err == said
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("--cuont=1", "Unknown command line flag 'cuont'. Did you mean: count ?"),
-        ("--count 2", "Unknown command line flag 'count 2'"),
-        ("-count=two", "--count must be a whole number. Received: two"),
-        ("--count=2 # two", "--count must be a whole number. Received: 2 # two"),
-        ("--nodeep=3", "--nodeep=3 does not take an argument"),
-        ("--deep=maybe", "--deep must be true or false. Received: maybe"),
-        ("count=2", "Arguments must be flags (--name=value). Received: count=2"),
-        ("--flagfile=leaf.flags", "Unable to open flagfile: [Errno 2] No such file or directory"),
-    ],
-)
-@pytest.mark.parametrize("named", ["inner", "outer"])
-def test_a_wrong_line_of_a_flagfile_is_named(values, capsys, tmp_path, named, line, said):
-    inner, outer = tmp_path / "inner.flags", tmp_path / "outer.flags"
-    inner.write_text(f"# Mine: {line}\n--count=3\n\n{line}  \n")
-    outer.write_text(f"--flagfile={inner}\n")
-    assert run(values, "--count=1", f"--flagfile={tmp_path / named}.flags") == 2
-    err = capsys.readouterr().err
-    assert err.startswith(f"--flagfile={inner}:4: {said}")
-    assert ("working directory" in err) == ("leaf" in line)
-
-
-def test_a_flag_that_is_wrong_on_the_command_line_too(values, capsys, tmp_path):
-    path = tmp_path / "my.flags"
-    path.write_text("--count=two\n")
-    assert run(values, "--count=two", f"--flagfile={path}") == 2
-    assert capsys.readouterr().err.startswith("--count must be a whole number")
-
-
-def test_a_flagfile_with_a_byte_order_mark_is_named(values, capsys, tmp_path):
-    path = tmp_path / "windows.flags"
-    path.write_text("--count=3\n", encoding="utf-8-sig")
-    assert run(values, f"--flagfile={path}") == 2
-    said = f"--flagfile={path}:1: begins with a byte order mark: save it as UTF-8 without.\n"
-    assert capsys.readouterr().err == said
-
-
-def test_a_number_with_something_behind_it(values, capsys, tmp_path):
-    path = tmp_path / "my.flags"
-    path.write_text("--count=3 # three\n")
-    assert run(values, f"--flagfile={path}") == 2
-    assert "--count must be a whole number. Received: 3 # three" in capsys.readouterr().err
-
-
-def test_a_flagfile_from_a_pipe_that_is_not_utf8(values, capsys):
-    read, write = os.pipe()
-    os.write(write, b"--count=\xff\n")
-    os.close(write)
-    try:
-        assert run(values, f"--flagfile=/dev/fd/{read}") == 2
-    finally:
-        os.close(read)
-    assert capsys.readouterr().err == "A --flagfile is not UTF-8.\n"
-
-
 @pytest.mark.parametrize("digits", [500, 5_000])  # Python reads no more than 4,300
 def test_an_endless_value_is_not_repeated_to_its_end(values, capsys, digits):
     assert run(values, f"--count=-{'9' * digits}") == 2
@@ -200,13 +123,6 @@ def test_failed_validators_give_one_line_and_exit_2(values, capsys):
     )
     assert run(values, "--name=a", "--rate=3") == 2
     assert capsys.readouterr().err == "--rate must be below 1\n"
-
-
-def test_flagfile(values, tmp_path):
-    path = tmp_path / "some.flags"
-    path.write_text("# comment\n--count=4\n--deep\n")
-    assert run(values, f"--flagfile={path}", "--count=5") == 0
-    assert (values.count, values.deep) == (5, True)
 
 
 def raiser(error):
