@@ -35,7 +35,7 @@ class DistilledHead(tf.keras.layers.Layer):
         f = clip((1 - max softmax(logits)) / 0.0003 - 1, 0, 1)
 
     s and logits are the drafter's of the pass without dropout. f is 0 for tokens of which that pass
-    is nearly certain, three of four in newswire: batches compute the head for the others only. It
+    is nearly certain, four of five in newswire: batches compute the head for the others only. It
     is taught with f = 1: certain tokens teach, too. W_2 starts at zero: an untrained head gives the
     distribution of that pass. Its weights belong to no optimizer of the training; see
     ``training.distillation``.
