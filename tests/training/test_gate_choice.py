@@ -82,6 +82,19 @@ def test_a_smaller_gamma_is_taken_where_it_is_clearly_better(monkeypatch):
     assert choose(monkeypatch, (RIGHT, 50), (MENDED_BELOW, 30), (MENDED, 20)) < 0.3
 
 
+@pytest.mark.parametrize(("mended", "chosen"), [(3, 0.35), (12, 0.0)])
+def test_the_difference_has_to_be_two_standard_errors(monkeypatch, mended, chosen):
+    """3 of 100 have an error of 1.7, 12 of 100 one of 3.2."""
+    tokens = (RIGHT, 100 - mended), (MENDED_BELOW, mended)
+    assert choose(monkeypatch, *tokens) == chosen
+
+
+def test_the_gate_is_shut_where_an_open_one_is_hardly_better(monkeypatch, warnings):
+    """Wrong at 0.6 nats, right at 0.9: two tokens are mended above 0.7, which may be chance."""
+    assert choose(monkeypatch, (RIGHT, 95), (MENDED, 2), (SPOILT, 3)) == SHUT
+    assert len(warnings) == 1
+
+
 def test_a_gamma_that_costs_is_not_kept_however_little_is_known(monkeypatch, warnings):
     """One token of 100 spoilt is within chance, but more than 0.05 points."""
     assert choose(monkeypatch, (RIGHT, 99), (SPOILT, 1)) == SHUT
