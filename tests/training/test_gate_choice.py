@@ -99,7 +99,8 @@ def test_a_gamma_that_costs_is_not_kept_however_little_is_known(monkeypatch, war
     """One token of 100 spoilt is within chance, but more than 0.05 points."""
     assert choose(monkeypatch, (RIGHT, 99), (SPOILT, 1)) == SHUT
     assert len(warnings) == 1
-    assert "the gate stays shut (--threshold=1.099, ln C)" in warnings[0]
+    assert "clearly better on dev than the draft's: the gate is shut" in warnings[0]
+    assert "(--threshold=1.099, ln C)" in warnings[0]
 
 
 def test_the_model_itself_is_scored(monkeypatch):

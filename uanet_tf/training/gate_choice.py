@@ -79,8 +79,8 @@ def choose_threshold(tagger: Tagger, sentences: Sequence[Sentence], task: str) -
         logging.info("threshold chosen on dev: %.3f nats (%+.2f points)", tagger.threshold, gain)
     else:
         logging.warning(
-            "at no threshold tried are refined labels better on dev than the draft's: the gate "
-            "stays shut (--threshold=%.3f, ln C), and the draft's labels are given",
+            "at no threshold tried are refined labels clearly better on dev than the draft's: the "
+            "gate is shut (--threshold=%.3f, ln C), and the draft's labels are given",
             tagger.threshold,
         )
     return tagger.threshold
