@@ -18,10 +18,7 @@ WANTED = [[0, 4, 7, 9, 10], [0, 1, 2, 3], [0]]
 
 
 def make_answer(context, exclude_self, asked):
-    """A function of nothing, in a graph of its own, that asks an attention layer.
-
-    Of query tokens it gives the rows: fillers of a block are any numbers.
-    """
+    """A function of nothing, in a graph of its own, that asks an attention layer."""
     tf.keras.utils.set_random_seed(3)
     layer = RelativeAttention(2, 4, context_width=W if context else None, exclude_self=exclude_self)
     words, labels = tf.random.normal([B, T, W]), tf.random.normal([B, T, W])
@@ -31,14 +28,13 @@ def make_answer(context, exclude_self, asked):
 
     @graph_function([tf.TensorSpec([None, None, W])])
     def answer(words):
-        found = layer(
-            words,
+        return layer(
+            words if queries is None else queries.rows(words),
             positions,
-            context=labels if context else None,
+            context=labels if context else words if asked else None,
             mask=tf.sequence_mask(LENGTHS, T),
             query_tokens=queries,
         )
-        return found if queries is None else queries.unblock(found)
 
     return lambda: answer(words).numpy()
 
@@ -55,32 +51,25 @@ def test_blocks_change_nothing(monkeypatch, context, exclude_self, asked, rows):
     np.testing.assert_allclose(actual, expected, atol=1e-6)
 
 
-def test_no_block_has_more_cells_than_allowed(monkeypatch):
-    monkeypatch.setattr(query_blocks, "MOST_CELLS", 100)
+def sizes_of_blocks(**options):
+    """What 10 queries of 30 cells each are asked in, and the answer."""
     sizes = []
 
-    def attend(queries, positions, first):
-        assert positions is None
-        sizes.append((int(first), queries.shape[2]))
-        return tf.zeros([1, queries.shape[2], 4])
+    def attend(first, count):
+        sizes.append((int(first), None if count is None else int(count)))
+        return tf.zeros([1, 10 if count is None else count, 4])
 
-    answers = query_blocks.in_query_blocks(
-        attend, tf.zeros([2, 1, 10, 2]), None, cells_per_query=tf.constant(30)
+    answer = query_blocks.in_query_blocks(
+        attend, tf.constant(10), 4, tf.float32, cells_per_query=tf.constant(30), **options
     )
-    assert sizes == [(0, 3), (3, 3), (6, 3), (9, 1)]
-    assert answers.shape == (1, 10, 4)
+    return sizes, answer.shape
+
+
+def test_no_block_has_more_cells_than_allowed(monkeypatch):
+    monkeypatch.setattr(query_blocks, "MOST_CELLS", 100)
+    assert sizes_of_blocks() == ([(0, 3), (3, 3), (6, 3), (9, 1)], (1, 10, 4))
 
 
 def test_training_asks_for_all_at_once(monkeypatch):
     monkeypatch.setattr(query_blocks, "MOST_CELLS", 1)
-    sizes = []
-
-    def attend(queries, positions, first):
-        del positions, first
-        sizes.append(queries.shape[2])
-        return tf.zeros([1, queries.shape[2], 4])
-
-    query_blocks.in_query_blocks(
-        attend, tf.zeros([2, 1, 10, 2]), None, cells_per_query=tf.constant(30), whole=True
-    )
-    assert sizes == [10]
+    assert sizes_of_blocks(whole=True) == ([(0, None)], (1, 10, 4))

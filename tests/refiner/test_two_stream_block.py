@@ -47,17 +47,18 @@ def test_block_equals_transcription(has_state):
     np.testing.assert_allclose(label_state, expected, rtol=1e-4, atol=1e-4)
 
 
-def test_labels_may_be_shares_of_a_table():
+def test_labels_may_be_given_by_a_linear_map():
     block, inputs = TwoStreamBlock(HEADS, HEAD_WIDTH), make_inputs()
     rng = np.random.default_rng(5)
     shares = rng.standard_normal([3, 5, 4]).astype(np.float32)
-    table = rng.standard_normal([4, WIDTH]).astype(np.float32)
+    kernel = rng.standard_normal([4, WIDTH]).astype(np.float32)
+    bias = rng.standard_normal([WIDTH]).astype(np.float32)
     call_block(block, inputs, None)
     randomise(block)
     sinusoids = relative_sinusoid(5, WIDTH)
-    outputs = block(inputs["words"], sinusoids, labels=shares, label_table=table)
+    outputs = block(inputs["words"], sinusoids, labels=shares, label_map=(kernel, bias))
     for output, expected in zip(
-        outputs, block(inputs["words"], sinusoids, labels=shares @ table), strict=True
+        outputs, block(inputs["words"], sinusoids, labels=shares @ kernel + bias), strict=True
     ):
         np.testing.assert_allclose(output, expected, rtol=1e-4, atol=1e-4)
 

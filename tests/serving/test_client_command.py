@@ -60,6 +60,12 @@ def test_words_and_threshold(call):
     assert json.loads(call("--tokens", "--threshold=5", "--json", "Chelsea"))["refined"] == [False]
 
 
+def test_the_model_of_text_may_have_any_name(call):
+    assert json.loads(call("--model_name=nope", "--text_model_name=uanet_text", "--json", "Chelsea"))
+    with pytest.raises(InputError, match=r"\(raw\): .*Servable not found"):
+        call("--text_model_name=raw", "Chelsea")
+
+
 def test_many_sentences_keep_their_order(call):
     text = [f"Club{number} won" for number in range(70)]
     lines = call("--json", "--batch_size=4", stdin="\n".join(text)).splitlines()

@@ -34,13 +34,14 @@ class AttentionStream(tf.keras.layers.Layer):
       **kwargs: `name` and `dtype`.
 
     Call arguments:
-      words: [B, T, W] floats, W = num_heads * head_width: the queries.
+      words: [B, T, W] floats, or [K, W] of the query tokens, W = num_heads * head_width: the
+        queries.
       positions: [W, 2T] floats, W_kR R with a column for each distance from T - 1 down to -T.
       residual: [B, T, W] floats, or [K, W] of the query tokens: what the attention is added
         to. Default: `words`.
-      context, context_table: as in `RelativeAttention`; left out where `context_width` is None.
+      context, context_map: as in `RelativeAttention`.
       mask: [B, T] booleans, True = token. None: no padding.
-      dropout_seed: [2] int32 tensor, or None for no dropout.
+      dropout_seed: [2] int32 tensor, or None for no dropout. Not with `query_tokens`.
       dropout_masks: {"attention": [B, W], "feedforward": [B, W]}, either may be missing: what
         the two outputs are multiplied with, the same at each position. Where given (an empty
         one too), `dropout_seed` drops attention weights only.
@@ -126,19 +127,19 @@ class AttentionStream(tf.keras.layers.Layer):
         positions,
         residual=None,
         context=None,
-        context_table=None,
+        context_map=None,
         mask=None,
         dropout_seed=None,
         dropout_masks=None,
         query_tokens=None,
     ):
         if residual is None:
-            residual = words if query_tokens is None else query_tokens.rows(words)
+            residual = words
         attended = self.attention(
             words,
             positions,
             context=context,
-            context_table=context_table,
+            context_map=context_map,
             mask=mask,
             dropout_seed=fold_in(dropout_seed, _WEIGHTS),
             query_tokens=query_tokens,
@@ -151,9 +152,7 @@ class AttentionStream(tf.keras.layers.Layer):
 
         # From here on each token is computed by itself: as rows of one matrix, bias, residual and
         # ReLU are fused into the products.
-        rows = tf.reshape(attended, [-1, self.width])  # [B * T, W]
-        if query_tokens is not None:
-            rows = query_tokens.unblock(attended)  # [K, W]
+        rows = tf.reshape(attended, [-1, self.width])  # [B * T, W] or [K, W]
         outputs = linear(rows, self.output_kernel, self.output_bias)
         outputs = drop(outputs, "attention", fold_in(dropout_seed, _ATTENDED))
         outputs += tf.reshape(residual, [-1, self.width])

@@ -3,15 +3,15 @@
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.attention.query_attention import query_attention
 from uanet_tf.attention.query_tokens import QueryTokens
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.masking import has_others, self_bias
-from uanet_tf.ops.query_blocks import in_query_blocks
+from uanet_tf.ops.query_blocks import in_query_blocks, queries_of
 from uanet_tf.ops.relative_attention import (
     attend,
     merge_heads,
     position_scores,
-    position_scores_of,
     split_heads,
 )
 
@@ -40,19 +40,20 @@ class RelativeAttention(tf.keras.layers.Layer):
       **kwargs: `name` and `dtype`.
 
     Call arguments:
-      words: [B, T, D] floats.
+      words: [B, T, D] floats, or [K, D] of the query tokens.
       positions: [num_heads * head_width, 2T] floats, W_kR R with a column for each distance
         from T - 1 down to -T (see `uanet_tf.ops.sinusoid.relative_sinusoid`).
-      context: [B, T, context_width] floats; left out where `context_width` is None.
-      context_table: [C, context_width] floats: then `context` is [B, T, C], shares of the rows
-        of this table, whose mixture is attended to. Fewer operations than to mix it beforehand,
-        since the C rows are projected and not the B * T mixtures.
+      context: [B, T, context_width] floats. Left out where `context_width` is None, except with
+        query tokens: there it is all the words.
+      context_map: a kernel [C, context_width] and a bias [context_width]: then `context` is
+        [B, T, C], of which the linear map is attended to. Fewer operations than to compute it
+        beforehand, since the kernel is projected and not the B * T tokens.
       mask: [B, T] booleans, True = token; padding gets no weight. None: no padding.
-      dropout_seed: [2] int32 tensor, or None for no dropout.
-      query_tokens: `QueryTokens`, at most Q of a sentence; all tokens are keys. None: all.
+      dropout_seed: [2] int32 tensor, or None for no dropout. Not with `query_tokens`.
+      query_tokens: `QueryTokens`, K in number; all tokens are keys. None: all tokens.
 
     Output shape:
-      [B, T, num_heads * head_width], or [B, Q, num_heads * head_width], any numbers at fillers.
+      [B, T, num_heads * head_width], or [K, num_heads * head_width].
 
     Example:
 
@@ -107,82 +108,93 @@ class RelativeAttention(tf.keras.layers.Layer):
         words,
         positions,
         context=None,
-        context_table=None,
+        context_map=None,
         mask=None,
         dropout_seed=None,
         query_tokens=None,
     ):
-        queries, keys, values, rows = self._project(
-            words, context, context_table, query_tokens
-        )  # [h, B, T, d]; [h, K, d]
         positions *= self.head_width**-0.5
+        if query_tokens is not None:
+            return self._of_query_tokens(words, positions, context, context_map, mask, query_tokens)
+        queries, keys, values = self._project(words, context, context_map)  # [h, B, T, d] each
         if self.exclude_self:
             values *= has_others(mask, tf.shape(keys)[2], values.dtype)
 
-        def of_positions(queries, query_positions, first):
-            """The scores by position, [h, B, Q, T]."""
-            _, bias = self._biases()
-            if rows is None or tf.is_tensor(first):  # a block of several: of its own queries
-                return position_scores(queries + bias, positions, query_positions, first)
-            # Of all query tokens at once, without the fillers of the block.
-            scores = position_scores_of(rows + bias[:, 0], positions, query_tokens.own_positions)
-            return tf.gather(scores, query_tokens.places, axis=1)
-
-        def attend(queries, query_positions, first):
-            scores = of_positions(queries, query_positions, first)
-            return self._attend(
-                queries, keys, values, scores, mask, dropout_seed, query_positions, first
-            )
+        def attend(first, count):
+            part = queries_of(queries, 2, first, count)
+            return self._attend(part, keys, values, positions, mask, dropout_seed, first)
 
         return in_query_blocks(
             attend,
-            queries,
-            None if query_tokens is None else query_tokens.positions,
+            tf.shape(queries)[2],
+            self.width,
+            queries.dtype,
             cells_per_query=self.num_heads * tf.shape(words)[0] * tf.shape(positions)[1],
             whole=dropout_seed is not None,
         )  # [B, T, h * d]
 
-    def _biases(self) -> tuple[tf.Tensor, tf.Tensor]:
-        """U and v, [h, 1, 1, d]."""
-        shape = [self.num_heads, 1, 1, self.head_width]
-        return tf.reshape(self.content_bias, shape), tf.reshape(self.position_bias, shape)
-
-    def _attend(
-        self, queries, keys, values, scores, mask, dropout_seed, query_positions, first
-    ) -> tf.Tensor:
-        """What the queries [h, B, Q, d] get, [B, Q, h * d], given their scores by position."""
-        content_bias, _ = self._biases()
+    def _attend(self, queries, keys, values, positions, mask, dropout_seed, first) -> tf.Tensor:
+        """What queries [h, B, Q, d] from the position ``first`` on get, [B, Q, h * d]."""
+        content_bias, position_bias = self._biases([self.num_heads, 1, 1, self.head_width])
         scale = self.head_width**-0.5
+        scores = position_scores(queries + position_bias, positions, first)  # [h, B, Q, T]
         scores += tf.matmul((queries + content_bias) * scale, keys, transpose_b=True)
-        # scores: [h, B, Q, T]
         if self.exclude_self:
             length, count = tf.shape(keys)[2], tf.shape(queries)[2]
-            if query_positions is None:
-                query_positions = tf.expand_dims(tf.range(first, first + count), 0)
-            scores += self_bias(length, scores.dtype, query_positions)
+            own_positions = tf.expand_dims(tf.range(first, first + count), 0)
+            scores += self_bias(length, scores.dtype, own_positions)
         outputs = attend(scores, values, mask, self.dropout, dropout_seed)  # [h, B, Q, d]
         return merge_heads(outputs)
 
-    def _project(
-        self, words, context, context_table, query_tokens: QueryTokens | None
-    ) -> tuple[tf.Tensor, ...]:
-        """Queries [h, B, Q, d], keys and values [h, B, T, d]; of query tokens also [h, K, d]."""
-        if self.context_width is None and query_tokens is None:
-            return *split_heads(linear(words, self.kernel), 3, self.num_heads), None
+    def _of_query_tokens(
+        self, words, positions, context, context_map, mask, query_tokens: QueryTokens
+    ) -> tf.Tensor:
+        """What the query tokens [K, D] get, [K, h * d]."""
+        query_kernel, context_kernel = self._kernels()
+        value_bias = None
+        if context_map is not None:
+            kernel, bias = context_map
+            value_bias = linear(tf.expand_dims(bias, 0), context_kernel[:, self.width :])
+            context_kernel = linear(kernel, context_kernel)
+        rows = linear(words, query_kernel)  # [K, h * d]
+        rows = tf.reshape(rows, [-1, self.num_heads, self.head_width])
+        rows = tf.transpose(rows, [1, 0, 2])  # [h, K, d]
+        content_bias, position_bias = self._biases([self.num_heads, 1, self.head_width])
+        return query_attention(
+            (rows + content_bias) * self.head_width**-0.5,
+            rows + position_bias,
+            positions,
+            context,
+            context_kernel[:, : self.width],
+            context_kernel[:, self.width :],
+            value_bias,
+            mask,
+            query_tokens,
+            exclude_self=self.exclude_self,
+        )
+
+    def _biases(self, shape: list[int]) -> tuple[tf.Tensor, tf.Tensor]:
+        """U and v."""
+        return tf.reshape(self.content_bias, shape), tf.reshape(self.position_bias, shape)
+
+    def _kernels(self) -> tuple[tf.Tensor, tf.Tensor]:
+        """Of queries, [D, h * d]; of keys and values side by side, [., 2 * h * d]."""
         if self.context_width is None:
-            kernels, context = (self.kernel[:, : self.width], self.kernel[:, self.width :]), words
-        else:
-            kernels = (self.query_kernel, self.context_kernel)
-            if context_table is not None:
-                kernels = (self.query_kernel, linear(context_table, self.context_kernel))
-        keys, values = split_heads(linear(context, kernels[1]), 2, self.num_heads)
-        if query_tokens is None:
-            (queries,) = split_heads(linear(words, kernels[0]), 1, self.num_heads)
-            return queries, keys, values, None
-        rows = linear(query_tokens.rows(words), kernels[0])  # [K, h * d]
-        (queries,) = split_heads(query_tokens.block(rows), 1, self.num_heads)
-        (rows,) = split_heads(tf.expand_dims(rows, 0), 1, self.num_heads)  # [h, 1, K, d]
-        return queries, keys, values, rows[:, 0]
+            return self.kernel[:, : self.width], self.kernel[:, self.width :]
+        return self.query_kernel, self.context_kernel
+
+    def _project(self, words, context, context_map) -> list[tf.Tensor]:
+        """Queries, keys and values of all tokens, [h, B, T, d] each."""
+        if self.context_width is None:
+            return split_heads(linear(words, self.kernel), 3, self.num_heads)
+        context_kernel, context_bias = self.context_kernel, None
+        if context_map is not None:  # one product of few rows, and not of B * T
+            kernel, bias = context_map
+            context_bias = linear(tf.expand_dims(bias, 0), context_kernel)[0]
+            context_kernel = linear(kernel, context_kernel)
+        (queries,) = split_heads(linear(words, self.query_kernel), 1, self.num_heads)
+        projected = linear(context, context_kernel, context_bias)
+        return [queries, *split_heads(projected, 2, self.num_heads)]
 
     def compute_output_shape(self, words_shape):
         return tf.TensorShape([*words_shape[:-1], self.width])

@@ -2,8 +2,8 @@
 
     uanet client --url=http://127.0.0.1:8501 "Riverton beat Marlow 2-1."
 
-Text is split by the model MODEL_text on the server; words separated by blanks (--tokens) go to
-MODEL itself. Without text, sentences are read from --input, one per line; an empty line has an
+Text is split by the model MODEL_text on the server (--text_model_name names another); words
+separated by blanks (--tokens) go to MODEL itself. Without text, sentences are read from --input, one per line; an empty line has an
 empty answer.
 """
 
@@ -28,6 +28,12 @@ from uanet_tf.text.columns import display_width, pad, shorten
 FLAGS = flags.FlagValues()
 flags.DEFINE_string("url", client.URL, "http(s):// or grpc(s):// of the server.", flag_values=FLAGS)
 flags.DEFINE_string("model_name", client.MODEL, "Name of the model of tokens.", flag_values=FLAGS)
+flags.DEFINE_string(
+    "text_model_name",
+    None,
+    "Name of the model of text. Default: --model_name and '_text'.",
+    flag_values=FLAGS,
+)
 flags.DEFINE_boolean(
     "tokens", False, "Words are separated by blanks: do not split them.", flag_values=FLAGS
 )
@@ -82,6 +88,7 @@ def _tag(texts: Iterable[str], live: bool) -> None:
     with client.Client(
         FLAGS.url,
         FLAGS.model_name,
+        text_model_name=FLAGS.text_model_name,
         batch_size=FLAGS.batch_size,
         timeout=FLAGS.timeout,
         retries=RetryPolicy(attempts=FLAGS.retries + 1),

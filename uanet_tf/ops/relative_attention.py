@@ -31,25 +31,21 @@ def merge_heads(inputs: tf.Tensor) -> tf.Tensor:
 
 
 def position_scores(
-    queries: tf.Tensor,
-    positions: tf.Tensor,
-    query_positions: tf.Tensor | None = None,
-    first: int | tf.Tensor = 0,
+    queries: tf.Tensor, positions: tf.Tensor, first: int | tf.Tensor = 0
 ) -> tf.Tensor:
-    """Returns q_i . p_{i-j} for all i, j.
+    """Returns q_i . p_{i-j} for Q consecutive queries i and all keys j.
 
     Args:
       queries: [h, B, Q, d] floats.
       positions: [h * d, 2T] floats, a column p for each distance from T - 1 down to -T.
-      query_positions: [B, Q] int32, the position i of each query; None: consecutive.
-      first: position of the first of consecutive queries, a scalar tensor; 0: all T are queries.
+      first: position of the first of the queries, a scalar tensor; 0: all T are queries.
 
     Returns:
       [h, B, Q, T] floats.
     """
     num_heads, batch, count, head_width = sizes(queries)
-    length = tf.shape(positions)[1] // 2
-    if query_positions is None and tf.is_tensor(first):  # not all T
+    if tf.is_tensor(first):  # not all T
+        length = tf.shape(positions)[1] // 2
         start = length - first - count
         positions = positions[:, start : start + count + length]  # distances that occur
     columns = tf.shape(positions)[1]
@@ -60,10 +56,7 @@ def position_scores(
         scores = tf.expand_dims(scores, 1)
     else:
         scores = tf.reshape(scores, [num_heads, batch, count, columns])
-    if query_positions is None:
-        return relative_shift(scores)
-    columns = tf.expand_dims(_columns(query_positions, length), 0)
-    return tf.gather(scores, tf.tile(columns, [num_heads, 1, 1, 1]), batch_dims=3)
+    return relative_shift(scores)
 
 
 def position_scores_of(
@@ -80,14 +73,12 @@ def position_scores_of(
       [h, K, T] floats.
     """
     num_heads, _, head_width = sizes(queries)
+    length = tf.shape(positions)[1] // 2
     keys = reshape(positions, [num_heads, head_width, tf.shape(positions)[1]])
-    columns = tf.expand_dims(_columns(query_positions, tf.shape(positions)[1] // 2), 0)
-    return tf.gather(tf.matmul(queries, keys), tf.tile(columns, [num_heads, 1, 1]), batch_dims=2)
-
-
-def _columns(query_positions: tf.Tensor, length: tf.Tensor) -> tf.Tensor:
-    """The columns of the distances i - j, for each query position i and all T keys: [..., T]."""
-    return tf.range(length) - tf.expand_dims(query_positions, -1) + length - 1
+    # The columns of the distances i - j for all keys j.
+    columns = tf.range(length) - tf.expand_dims(query_positions, -1) + length - 1  # [K, T]
+    columns = tf.tile(tf.expand_dims(columns, 0), [num_heads, 1, 1])
+    return tf.gather(tf.matmul(queries, keys), columns, batch_dims=2)
 
 
 def attend(

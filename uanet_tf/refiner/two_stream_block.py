@@ -4,7 +4,9 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.attention.attention_stream import AttentionStream
+from uanet_tf.attention.query_tokens import QueryTokens
 from uanet_tf.ops.dropout import fold_in
+from uanet_tf.ops.linear import linear
 
 # Consumers of the dropout seed.
 _WORDS, _LABELS = range(2)
@@ -33,11 +35,12 @@ class TwoStreamBlock(tf.keras.layers.Layer):
       **kwargs: `name` and `dtype`.
 
     Call arguments:
-      words: [B, T, W] floats, W = num_heads * head_width.
+      words: [B, T, W] floats, W = num_heads * head_width; with a `word_map`, [B, T, D].
       sinusoids: [2T, W] floats, R with a row for each distance from T - 1 down to -T.
       labels: [B, T, W] floats, the embedded draft labels, the same in each block; with a
-        `label_table`, [B, T, C] shares of its rows.
-      label_table: [C, W] floats, the embeddings that `labels` holds shares of, or None.
+        `label_map`, [B, T, C].
+      word_map, label_map: a kernel [., W] and a bias [W], the linear map of `words` and
+        `labels` that is read, or None. `word_map` only with `word_queries`.
       label_state: [B, T, W] floats, H_l of the block before, or [K, W] with
         `label_queries`. None, in the first block with a label stream: the words.
       mask: [B, T] booleans, True = token. None: no padding.
@@ -125,7 +128,8 @@ class TwoStreamBlock(tf.keras.layers.Layer):
         words,
         sinusoids,
         labels=None,
-        label_table=None,
+        word_map=None,
+        label_map=None,
         label_state=None,
         mask=None,
         dropout_seed=None,
@@ -135,20 +139,26 @@ class TwoStreamBlock(tf.keras.layers.Layer):
         positions = tf.matmul(
             self.position_kernel, sinusoids, transpose_a=True, transpose_b=True
         )  # [W, 2T]
+        word_rows = _rows(words, word_map, word_queries)
         word_state = self.word_attention(
-            words,
+            word_rows,
             positions,
+            context=None if word_queries is None else words,
+            context_map=word_map,
             mask=mask,
             dropout_seed=fold_in(dropout_seed, _WORDS),
             query_tokens=word_queries,
         )
         if self.label_attention is not None:
+            label_rows = word_rows
+            if label_queries is not word_queries:
+                label_rows = _rows(words, word_map, label_queries)
             label_state = self.label_attention(
-                words,
+                label_rows,
                 positions,
                 residual=label_state,
                 context=labels,
-                context_table=label_table,
+                context_map=label_map,
                 mask=mask,
                 dropout_seed=fold_in(dropout_seed, _LABELS),
                 query_tokens=label_queries,
@@ -173,3 +183,15 @@ class TwoStreamBlock(tf.keras.layers.Layer):
             "dropout": self.dropout,
             "attention_dropout": self.attention_dropout,
         }
+
+
+def _rows(
+    words: tf.Tensor,
+    word_map: tuple[tf.Tensor, tf.Tensor] | None,
+    query_tokens: QueryTokens | None,
+) -> tf.Tensor:
+    """What a stream has as queries: [K, W], or all words [B, T, W]."""
+    if query_tokens is None:
+        return words
+    rows = query_tokens.rows(words)
+    return rows if word_map is None else linear(rows, *word_map)

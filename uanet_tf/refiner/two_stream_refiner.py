@@ -187,18 +187,23 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         dropout_seed=None,
         query_tokens=None,
     ):
-        states = linear(words, self.word_kernel, self.word_bias)  # [B, T, W]
-        states = dropout(states, self.dropout, fold_in(dropout_seed, _WORDS))
-        labels, label_table = self._embed(draft_probabilities, fold_in(dropout_seed, _LABELS))
+        sinusoids = relative_sinusoid(tf.shape(words)[1], self.width, self.compute_dtype)  # [2T, W]
+        word_map = (self.word_kernel, self.word_bias)
+        if query_tokens is None or self.num_layers > 1:
+            words = linear(words, *word_map)  # [B, T, W]
+            words = dropout(words, self.dropout, fold_in(dropout_seed, _WORDS))
+            word_map = None
+        labels, label_map = self._embed(draft_probabilities, fold_in(dropout_seed, _LABELS))
 
-        sinusoids = relative_sinusoid(tf.shape(words)[1], self.width, states.dtype)  # [2T, W]
-        label_states = self._first_label_states(states, labels, label_table, query_tokens)
+        states = words
+        label_states = self._first_label_states(labels, label_map, query_tokens)
         for index, block in enumerate(self.blocks):
             states, label_states = block(
                 states,
                 sinusoids,
                 labels=labels,
-                label_table=label_table,
+                word_map=word_map,
+                label_map=label_map,
                 label_state=label_states,
                 mask=mask,
                 dropout_seed=fold_in(dropout_seed, _BLOCKS + index),
@@ -212,7 +217,7 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         return linear(states, self.logit_kernel, self.logit_bias)
 
     def _embed(self, draft_probabilities, dropout_seed) -> tuple[tf.Tensor | None, ...]:
-        """The embedded drafts, as `labels` and `label_table` of a block.
+        """The embedded drafts, as `labels` and `label_map` of a block.
 
         Without dropout each is a mixture of C rows, and stays one where that is less work.
         """
@@ -226,21 +231,20 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         draft = tf.cast(draft, table.dtype)
         drops = dropout_seed is not None and self.dropout > 0.0
         if not drops and self.num_classes < self.width:
-            bias = tf.expand_dims(tf.cast(self.label_bias, table.dtype), axis=0)
-            shares = tf.pad(draft, [[0, 0], [0, 0], [0, 1]], constant_values=1)  # [B, T, C + 1]
-            return shares, tf.concat([table, bias], axis=0)
+            return draft, (table, self.label_bias)
         labels = linear(draft, table, self.label_bias)  # [B, T, W]
         return dropout(labels, self.dropout, dropout_seed), None
 
-    def _first_label_states(self, states, labels, label_table, query_tokens):
+    def _first_label_states(self, labels, label_map, query_tokens):
         """What the first label stream adds its attention to; None: its words, or no stream."""
         if labels is None or self.label_residual == "words":
             return None
         if query_tokens is not None:
-            states, labels = query_tokens.rows(states), query_tokens.rows(labels)  # [K, ..]
+            labels = query_tokens.rows(labels)  # [K, .]
         if self.label_residual == "none":
-            return tf.zeros_like(states)
-        return labels if label_table is None else linear(labels, label_table)
+            shape = tf.concat([tf.shape(labels)[:-1], [self.width]], axis=0)
+            return tf.zeros(shape, labels.dtype)
+        return labels if label_map is None else linear(labels, *label_map)
 
     def compute_output_shape(self, words_shape):
         return tf.TensorShape([*words_shape[:-1], self.num_classes])

@@ -2,15 +2,17 @@
 
 import asyncio
 import http
+import re
 import threading
 from concurrent.futures import Executor
 
 from absl import logging
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from uanet_tf.serving.rest_api.answer import Answer, error_answer
 from uanet_tf.serving.rest_api.handler import Handler
@@ -34,7 +36,27 @@ def make_app(handler: Handler, executor: Executor, limits: Limits) -> Starlette:
     endpoint = _Endpoint(handler, executor, limits)
     # An object, not a function: Starlette then passes all methods to it.
     routes = [Route("/{path:path}", endpoint)]
-    return Starlette(routes=routes, exception_handlers={Exception: _fault})
+    middleware = [Middleware(_OriginForm)]
+    return Starlette(routes=routes, middleware=middleware, exception_handlers={Exception: _fault})
+
+
+class _OriginForm:
+    """Takes scheme and host from a target that is a whole URL.
+
+    Clients send one to a proxy; every server has to accept it (RFC 9112, 3.2.2).
+    """
+
+    _HOST = re.compile(rb"\Ahttps?://[^/]*", re.IGNORECASE)
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            path = self._HOST.sub(b"", scope["raw_path"], count=1) or b"/"
+            if path != scope["raw_path"]:
+                scope = {**scope, "raw_path": path, "path": path.decode("latin-1")}
+        await self._app(scope, receive, send)
 
 
 class _Endpoint:

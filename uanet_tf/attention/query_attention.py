@@ -1,0 +1,107 @@
+"""Relative attention of some tokens of a batch, without keys and values of the others."""
+
+import tensorflow as tf
+
+from uanet_tf.attention.query_tokens import QueryTokens
+from uanet_tf.ops.masking import has_others, key_bias, self_bias
+from uanet_tf.ops.query_blocks import in_query_blocks, queries_of
+from uanet_tf.ops.relative_attention import position_scores_of
+from uanet_tf.ops.shapes import reshape, sizes
+
+
+def query_attention(
+    content_queries: tf.Tensor,
+    position_queries: tf.Tensor,
+    positions: tf.Tensor,
+    context: tf.Tensor,
+    key_kernel: tf.Tensor,
+    value_kernel: tf.Tensor,
+    value_bias: tf.Tensor | None,
+    mask: tf.Tensor | None,
+    query_tokens: QueryTokens,
+    *,
+    exclude_self: bool = False,
+) -> tf.Tensor:
+    """Returns what K tokens get from all tokens of their sentences.
+
+        A_ij = q_i . (c_j W_k) + p_i . R_{i-j} = (q_i W_k^T) . c_j + p_i . R_{i-j}
+        output_i = (sum_j softmax_j(A_ij) c_j) W_v + b_v
+
+    So both kernels are used once for each query and head, and not once for each token. What a
+    query and a key score beside this, c_j against d numbers, is little while few are queries.
+    A bias of the keys would be the same for all keys of a query, and changes no weight.
+
+    Args:
+      content_queries, position_queries: [h, K, d] floats, q and p, both scaled.
+      positions: [h * d, 2T] floats, a column R for each distance from T - 1 down to -T.
+      context: [B, T, D] floats, c.
+      key_kernel, value_kernel: [D, h * d] floats, W_k and W_v of all heads.
+      value_bias: [h * d] floats, b_v, or None.
+      mask: [B, T] booleans, True = token; padding gets no weight. None: no padding.
+      query_tokens: the K tokens.
+      exclude_self: whether a token gives itself no weight; where it is alone its output is 0.
+
+    Returns:
+      [K, h * d] floats.
+    """
+    num_heads, _, head_width = sizes(content_queries)
+    batch, length, context_width = sizes(context)
+
+    def of_heads(kernel):
+        heads = reshape(kernel, [context_width, num_heads, head_width])
+        return tf.transpose(heads, [1, 0, 2])  # [h, D, d]
+
+    asked = _joined(tf.matmul(content_queries, of_heads(key_kernel), transpose_b=True))
+
+    def by_position(first, count, places, own_positions):
+        """The scores by position of the queries at ``places`` [B, Q], [B, Q, h * T]."""
+        if count is None:  # of the K rows, without the fillers of the block
+            rows = position_scores_of(position_queries, positions, query_tokens.own_positions)
+            return tf.gather(_joined(rows), places)
+        rows = tf.gather(position_queries, tf.reshape(places, [-1]), axis=1)
+        rows = position_scores_of(rows, positions, tf.reshape(own_positions, [-1]))
+        return tf.reshape(_joined(rows), [batch, -1, num_heads * length])
+
+    def attend(first, count):
+        places = queries_of(query_tokens.places, 1, first, count)  # [B, Q]
+        own_positions = queries_of(query_tokens.positions, 1, first, count)
+        # All heads have the same keys, c, so they are further queries: [B, Q * h, T].
+        scores = tf.reshape(by_position(first, count, places, own_positions), [batch, -1, length])
+        queries = tf.reshape(tf.gather(asked, places), [batch, -1, context_width])
+        scores += tf.matmul(queries, context, transpose_b=True)
+        if exclude_self:
+            own = self_bias(length, scores.dtype, own_positions)  # [B, Q, T]
+            scores += tf.repeat(own, num_heads, axis=1)
+        if mask is not None:
+            scores += key_bias(mask, scores.dtype)
+        means = tf.matmul(tf.nn.softmax(scores), context)  # [B, Q * h, D]
+        return tf.reshape(means, [batch, -1, num_heads * context_width])
+
+    means = in_query_blocks(
+        attend,
+        tf.shape(query_tokens.places)[1],
+        num_heads * context_width,
+        context.dtype,
+        cells_per_query=num_heads * batch * tf.maximum(length, context_width),
+    )
+    means = tf.reshape(query_tokens.unblock(means), [-1, num_heads, context_width])  # [K, h, D]
+    outputs = _joined(tf.matmul(tf.transpose(means, [1, 0, 2]), of_heads(value_kernel)))
+    if value_bias is not None:
+        outputs += value_bias
+    if exclude_self:
+        outputs *= tf.cast(_has_others(mask, length, query_tokens), outputs.dtype)
+    return outputs
+
+
+def _joined(inputs: tf.Tensor) -> tf.Tensor:
+    """The heads of [h, K, D] side by side: [K, h * D]."""
+    num_heads, count, width = sizes(inputs)
+    return reshape(tf.transpose(inputs, [1, 0, 2]), [count, num_heads * width])
+
+
+def _has_others(mask: tf.Tensor | None, length: tf.Tensor, query_tokens: QueryTokens) -> tf.Tensor:
+    """1 for query tokens that are not alone in their sentences, else 0: [K, 1] or a scalar."""
+    others = has_others(mask, length)
+    if mask is None:
+        return others
+    return tf.gather(others[:, 0], query_tokens.tokens // length)
