@@ -61,7 +61,9 @@ def test_words_and_threshold(call):
 
 
 def test_the_model_of_text_may_have_any_name(call):
-    assert json.loads(call("--model_name=nope", "--text_model_name=uanet_text", "--json", "Chelsea"))
+    assert json.loads(
+        call("--model_name=nope", "--text_model_name=uanet_text", "--json", "Chelsea")
+    )
     with pytest.raises(InputError, match=r"\(raw\): .*Servable not found"):
         call("--text_model_name=raw", "Chelsea")
 

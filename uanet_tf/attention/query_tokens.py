@@ -54,13 +54,34 @@ class QueryTokens(NamedTuple):
         """Their rows [K, D] of ``inputs`` [B, T, D]."""
         return tf.gather(tf.reshape(inputs, [-1, inputs.shape[-1]]), self.tokens)
 
-    def block(self, rows: tf.Tensor) -> tf.Tensor:
-        """``rows`` [K, D] as a block [B, Q, D]."""
-        return tf.gather(rows, self.places)
-
     def unblock(self, block: tf.Tensor) -> tf.Tensor:
         """The rows [K, D] of a ``block`` [B, Q, D], without the fillers."""
         return tf.gather(tf.reshape(block, [-1, block.shape[-1]]), self.slots)
+
+
+def rows_with_queries(wanted: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """The sentences that have wanted tokens; one with many of them several times, each with some.
+
+    Attention takes its queries as a block, as wide as the sentence with the most of them has. With
+    the usual number of queries in a row, few places of the block are fillers.
+
+    Args:
+      wanted: [B, T] booleans.
+
+    Returns:
+      rows: [R] int32, in order; of a batch without wanted tokens none.
+      wanted: [R, T] booleans, the wanted tokens of each row: all of the batch's, in order.
+    """
+    counts = tf.reduce_sum(tf.cast(wanted, tf.int32), axis=1)  # [B]
+    asking = tf.math.count_nonzero(counts, dtype=tf.int32)
+    # Half as many again as the mean: the block has half the places, for a seventh more rows.
+    most = tf.maximum(2, -(-3 * tf.reduce_sum(counts) // tf.maximum(2 * asking, 1)))
+    parts = -(-counts // most)
+    rows = tf.repeat(tf.range(tf.size(parts)), parts)  # [R]
+    part = tf.range(tf.size(rows)) - tf.gather(tf.cumsum(parts, exclusive=True), rows)
+    wanted = tf.gather(wanted, rows)
+    rank = tf.cumsum(tf.cast(wanted, tf.int32), axis=1) - 1
+    return rows, wanted & (rank // most == tf.expand_dims(part, -1))
 
 
 def _indices(mask: tf.Tensor) -> tf.Tensor:

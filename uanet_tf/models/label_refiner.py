@@ -4,7 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from uanet_tf.attention.query_tokens import QueryTokens
+from uanet_tf.attention.query_tokens import QueryTokens, rows_with_queries
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.data.word_keys import KEYS, in_document
@@ -156,17 +156,14 @@ class LabelRefiner(tf.keras.layers.Layer):
     def _of_sentences(self, features: Features, draft: Draft, wanted: tf.Tensor) -> tf.Tensor:
         """All distributions, those ``wanted`` [B, T] refined."""
         # Sentences are independent of one another, so leaving some out changes no other.
-        rows = tf.where(tf.reduce_any(wanted, axis=1))[:, 0]  # [R]
+        rows, queries = rows_with_queries(wanted)  # [R], [R, T]
         multiple = rows_multiple_of(tf.shape(wanted)[0])
         filled = fill_rows(rows, multiple)
         # A row that only fills up wants nothing.
-        is_row = tf.sequence_mask(tf.size(rows), tf.size(filled))
-        queries = QueryTokens.of_mask(
-            tf.gather(wanted, filled) & is_row[:, tf.newaxis],
-            tf.where(multiple > 1, ROW_MULTIPLE, 1),
-        )
+        queries = tf.pad(queries, [[0, tf.size(filled) - tf.size(rows)], [0, 0]])
+        query_tokens = QueryTokens.of_mask(queries, tf.where(multiple > 1, ROW_MULTIPLE, 1))
         part = features_of_rows(features, filled)
-        refined = self._refined(part, draft.rows(filled), queries)  # [K, C]
+        refined = self._refined(part, draft.rows(filled), query_tokens)  # [K, C]
         places = tf.where(wanted)
         return tf.tensor_scatter_nd_update(
             draft.probabilities, places, refined[: tf.shape(places)[0]]

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_positive
 from uanet_tf.ops.fill_rows import filled_size
+from uanet_tf.ops.linear import linear
 from uanet_tf.ops.time_blocks import wants_blocks
 from uanet_tf.representation.char_layer import CharLayer
 
@@ -82,7 +83,7 @@ class CharCNN(CharLayer):
     def _padded(self, char_ids: tf.Tensor) -> tf.Tensor:
         """The maximum over each word's characters [U, filters], words padded to the longest."""
         vectors, real = self.embed(char_ids)  # [U, W, char_width], [U, W]
-        features = self._convolved(vectors)
+        features = tf.nn.conv1d(vectors, self.kernel, stride=1, padding="SAME")
         # Added and not selected, which the runtime does one element after another.
         padding = tf.cast(tf.logical_not(real), features.dtype) * (features.dtype.min / 2)
         return tf.reduce_max(features + tf.expand_dims(padding, -1), axis=1)
@@ -99,15 +100,24 @@ class CharCNN(CharLayer):
         in_line = tf.sequence_mask(lengths + gap, tf.shape(char_ids)[1])
         line = tf.boolean_mask(char_ids, in_line)  # [N]
         count = tf.size(line)
-        line = tf.expand_dims(tf.pad(line, [[0, filled_size(count) - count]]), 0)
-        features = self._convolved(self.embed(line)[0])[0]
+        features = self._of_line(tf.pad(line, [[0, filled_size(count) - count]]))
         word = tf.repeat(tf.range(tf.size(lengths)), lengths)  # [R]
         places = tf.range(tf.size(word)) + gap * word  # all but the gaps
         return tf.math.segment_max(tf.gather(features, places), word)
 
-    def _convolved(self, vectors: tf.Tensor) -> tf.Tensor:
-        """What the filters give at each character."""
-        return tf.nn.conv1d(vectors, self.kernel, stride=1, padding="SAME")
+    def _of_line(self, line: tf.Tensor) -> tf.Tensor:
+        """What the filters give at each character of a line [N]: [N, filters].
+
+        The convolution as one product. oneDNN makes its kernels for each N anew, which takes
+        longer for a convolution than to compute it.
+        """
+        before = (self.kernel_size - 1) // 2
+        line = tf.pad(line, [[before, self.kernel_size - 1 - before]])
+        count = tf.size(line) - self.kernel_size + 1
+        windows = tf.stack([line[i : i + count] for i in range(self.kernel_size)], axis=1)
+        width = self.kernel_size * self.char_width
+        vectors = tf.reshape(tf.gather(self.vectors(), windows), [-1, width])
+        return linear(vectors, tf.reshape(self.kernel, [width, self.filters]))
 
     def get_config(self):
         config = super().get_config()
