@@ -32,7 +32,7 @@ def query_attention(
     A bias of the keys would be the same for all keys of a query, and changes no weight.
 
     Args:
-      content_queries, position_queries: [h, K, d] floats, q and p, both scaled.
+      content_queries, position_queries: [K, h, d] floats, q and p, both scaled.
       positions: [h * d, 2T] floats, a column R for each distance from T - 1 down to -T.
       context: [B, T, D] floats, c.
       key_kernel, value_kernel: [D, h * d] floats, W_k and W_v of all heads.
@@ -44,23 +44,22 @@ def query_attention(
     Returns:
       [K, h * d] floats.
     """
-    num_heads, _, head_width = sizes(content_queries)
+    _, num_heads, head_width = sizes(content_queries)
     batch, length, context_width = sizes(context)
 
     def of_heads(kernel):
-        heads = reshape(kernel, [context_width, num_heads, head_width])
-        return tf.transpose(heads, [1, 0, 2])  # [h, D, d]
+        return reshape(kernel, [context_width, num_heads, head_width])
 
-    asked = _joined(tf.matmul(content_queries, of_heads(key_kernel), transpose_b=True))
+    asked = _joined(tf.einsum("khd,chd->khc", content_queries, of_heads(key_kernel)))
 
     def by_position(first, count, places, own_positions):
         """The scores by position of the queries at ``places`` [B, Q], [B, Q, h * T]."""
         if count is None:  # of the K rows, without the fillers of the block
             rows = position_scores_of(position_queries, positions, query_tokens.own_positions)
             return tf.gather(_joined(rows), places)
-        rows = tf.gather(position_queries, tf.reshape(places, [-1]), axis=1)
+        rows = tf.gather(position_queries, tf.reshape(places, [-1]))
         rows = position_scores_of(rows, positions, tf.reshape(own_positions, [-1]))
-        return tf.reshape(_joined(rows), [batch, -1, num_heads * length])
+        return tf.reshape(rows, [batch, -1, num_heads * length])
 
     def attend(first, count):
         places = queries_of(query_tokens.places, 1, first, count)  # [B, Q]
@@ -68,13 +67,13 @@ def query_attention(
         # All heads have the same keys, c, so they are further queries: [B, Q * h, T].
         scores = tf.reshape(by_position(first, count, places, own_positions), [batch, -1, length])
         queries = tf.reshape(tf.gather(asked, places), [batch, -1, context_width])
-        scores += tf.matmul(queries, context, transpose_b=True)
+        scores += tf.einsum("bqc,btc->bqt", queries, context)
         if exclude_self:
             own = self_bias(length, scores.dtype, own_positions)  # [B, Q, T]
             scores += tf.repeat(own, num_heads, axis=1)
         if mask is not None:
             scores += key_bias(mask, scores.dtype)
-        means = tf.matmul(tf.nn.softmax(scores), context)  # [B, Q * h, D]
+        means = tf.einsum("bqt,btc->bqc", tf.nn.softmax(scores), context)
         return tf.reshape(means, [batch, -1, num_heads * context_width])
 
     means = in_query_blocks(
@@ -84,8 +83,8 @@ def query_attention(
         context.dtype,
         cells_per_query=num_heads * batch * tf.maximum(length, context_width),
     )
-    means = tf.reshape(query_tokens.unblock(means), [-1, num_heads, context_width])  # [K, h, D]
-    outputs = _joined(tf.matmul(tf.transpose(means, [1, 0, 2]), of_heads(value_kernel)))
+    means = tf.reshape(query_tokens.unblock(means), [-1, num_heads, context_width])
+    outputs = _joined(tf.einsum("khc,chd->khd", means, of_heads(value_kernel)))
     if value_bias is not None:
         outputs += value_bias
     if exclude_self:
@@ -94,9 +93,9 @@ def query_attention(
 
 
 def _joined(inputs: tf.Tensor) -> tf.Tensor:
-    """The heads of [h, K, D] side by side: [K, h * D]."""
-    num_heads, count, width = sizes(inputs)
-    return reshape(tf.transpose(inputs, [1, 0, 2]), [count, num_heads * width])
+    """The heads of [K, h, D] side by side: [K, h * D]."""
+    count, num_heads, width = sizes(inputs)
+    return reshape(inputs, [count, num_heads * width])
 
 
 def _has_others(mask: tf.Tensor | None, length: tf.Tensor, query_tokens: QueryTokens) -> tf.Tensor:

@@ -158,8 +158,7 @@ class RelativeAttention(tf.keras.layers.Layer):
             context_kernel = linear(kernel, context_kernel)
         rows = linear(words, query_kernel)  # [K, h * d]
         rows = tf.reshape(rows, [-1, self.num_heads, self.head_width])
-        rows = tf.transpose(rows, [1, 0, 2])  # [h, K, d]
-        content_bias, position_bias = self._biases([self.num_heads, 1, self.head_width])
+        content_bias, position_bias = self._biases([self.num_heads, self.head_width])
         return query_attention(
             (rows + content_bias) * self.head_width**-0.5,
             rows + position_bias,

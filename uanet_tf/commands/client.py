@@ -3,8 +3,8 @@
     uanet client --url=http://127.0.0.1:8501 "Riverton beat Marlow 2-1."
 
 Text is split by the model MODEL_text on the server (--text_model_name names another); words
-separated by blanks (--tokens) go to MODEL itself. Without text, sentences are read from --input, one
-per line; an empty line has an empty answer.
+separated by blanks (--tokens) go to MODEL itself. Without text, sentences are read from --input,
+one per line; an empty line has an empty answer.
 """
 
 import itertools

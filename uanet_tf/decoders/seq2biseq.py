@@ -11,6 +11,7 @@ from uanet_tf.ops.cross_entropy import masked_cross_entropy
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.gru import close_padding, gru_scan, gru_step
 from uanet_tf.ops.linear import linear
+from uanet_tf.ops.permute import permute
 
 WAYS = ("backward", "forward")
 OPTIMIZERS = {"backward": "draft", "forward": "forward"}  # where there are two
@@ -145,16 +146,16 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
         tied = tf.stack([tf.shape(mask)[0], 1, self.label_width])
         embedded = dropout(embedded, self.dropout, fold_in(dropout_seed, _LABELS), tied)
         projected = linear(embedded, self.kernels[way], self.biases[way])  # [B, T, 3U]
-        projected = close_padding(tf.transpose(projected, [1, 0, 2]), tf.transpose(mask))
+        projected = close_padding(permute(projected, [1, 0, 2]), tf.transpose(mask))
         kernel = tf.convert_to_tensor(self.recurrent_kernels[way])
         contexts = gru_scan(projected, kernel, reverse=way == "backward")  # [T, B, U]
-        contexts = tf.transpose(contexts, [1, 0, 2])
+        contexts = permute(contexts, [1, 0, 2])
         tied = tf.stack([tf.shape(mask)[0], 1, kernel.shape[0]])
         return dropout(contexts, self.dropout, fold_in(dropout_seed, _CONTEXTS), tied)
 
     def _search(self, way, state_logits, mask):
         """Labels [B, T] decided one after another, from the states' part of the logits."""
-        state_logits = tf.transpose(state_logits, [2, 1, 0, 3])  # [T, B, M, C]
+        state_logits = permute(state_logits, [2, 1, 0, 3])  # [T, B, M, C]
         recurrent_kernel = tf.convert_to_tensor(self.recurrent_kernels[way])
         units = recurrent_kernel.shape[0]
         table = linear(self.label_embedding, self.kernels[way], self.biases[way])  # [C + 1, 3U]

@@ -11,6 +11,7 @@ from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.initializers import forget_one
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.lstm import lstm_scan
+from uanet_tf.ops.permute import permute
 
 # Consumers of the dropout seed.
 _LABELS, _OUTPUTS = range(2)
@@ -87,8 +88,8 @@ class Seq2SeqDecoder(LabelHistoryDecoder):
         width = self.recurrent_kernel.shape[0]
         rows = tf.reshape(projected, [samples * batch, steps, 4 * width])
         kernel = tf.convert_to_tensor(self.recurrent_kernel)
-        outputs = lstm_scan(tf.transpose(rows, [1, 0, 2]), kernel)  # d, [T, M * B, U]
-        outputs = tf.transpose(outputs, [1, 0, 2])
+        outputs = lstm_scan(permute(rows, [1, 0, 2]), kernel)  # d, [T, M * B, U]
+        outputs = permute(outputs, [1, 0, 2])
         tied = tf.stack([samples * batch, 1, width])
         outputs = dropout(outputs, self.dropout, fold_in(dropout_seed, _OUTPUTS), tied)
         logits = linear(outputs, self.output_kernel, self.output_bias)
@@ -97,7 +98,7 @@ class Seq2SeqDecoder(LabelHistoryDecoder):
     def _search(self, states, mask):
         """The best label sequence found, [B, T]."""
         projected = linear(states, self.state_kernel, self.bias)
-        projected = tf.transpose(projected, [2, 1, 0, 3])  # [T, B, M, 4U]
+        projected = permute(projected, [2, 1, 0, 3])  # [T, B, M, 4U]
         table = linear(self.label_embedding, self.label_kernel)  # [C + 1, 4U]
 
         def step(t, before, memory):

@@ -7,6 +7,7 @@ from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
 from uanet_tf.ops.cells import GRU
 from uanet_tf.ops.layer_norm import layer_norm
 from uanet_tf.ops.linear import linear
+from uanet_tf.ops.permute import permute
 from uanet_tf.recurrent.bidirectional import DIRECTIONS, Bidirectional
 
 
@@ -134,8 +135,8 @@ class BiGRUTransformer(Encoder):
             normal = layer_norm(states, weights["input_scale"], weights["input_offset"])
             normal = apply_mask(normal, masks, f"input_{index}")
             tied = {way: masks.get(f"recurrent_{index}_{way}") for way in DIRECTIONS}
-            ways = self.recurrences[index](tf.transpose(normal, [1, 0, 2]), times, tied)
-            summed = tf.transpose(tf.concat(ways, axis=-1), [1, 0, 2])  # [N, T, H]
+            ways = self.recurrences[index](permute(normal, [1, 0, 2]), times, tied)
+            summed = permute(tf.concat(ways, axis=-1), [1, 0, 2])  # [N, T, H]
             if "residual_kernel" in weights:
                 states = linear(states, weights["residual_kernel"])
             summed += states

@@ -8,6 +8,7 @@ from uanet_tf.arguments import check_even, check_even_setting, check_positive
 from uanet_tf.encoders.encoder import Encoder, Masks, zero_padding
 from uanet_tf.encoders.form_inputs import FormInputs, sampled_forms
 from uanet_tf.ops.linear import linear
+from uanet_tf.ops.permute import permute
 from uanet_tf.ops.time_blocks import wants_blocks
 from uanet_tf.recurrent.bidirectional import DIRECTIONS, Bidirectional
 
@@ -83,7 +84,7 @@ class RecurrentEncoder(Encoder):
         """
         states = inputs
         if places is None:
-            states = tf.transpose(inputs, [1, 0, 2])  # [T, N, D]
+            states = permute(inputs, [1, 0, 2])  # [T, N, D]
         else:
             places = tf.transpose(places)  # [T, N]
         times = None if mask is None else tf.transpose(mask)  # [T, N]
@@ -93,7 +94,7 @@ class RecurrentEncoder(Encoder):
             tied = {way: masks.get(f"recurrent_{layer}_{way}") for way in DIRECTIONS}  # z_h
             ways = recurrence(states, times, tied, places)
             states, places = tf.concat(ways, axis=-1), None  # [T, N, hidden_width]
-        return tf.transpose(states, [1, 0, 2])
+        return permute(states, [1, 0, 2])
 
     def recur_forms(
         self, forms: tf.Tensor, index: tf.Tensor, mask: tf.Tensor | None, masks: Masks

@@ -28,6 +28,7 @@ from uanet_tf.row_multiple import ROW_MULTIPLE
 
 # Share of training sentences whose refiner reads no document, so that it can do without one.
 ALONE = 0.5
+_MANY_QUERIES = 64
 
 
 class LabelRefiner(tf.keras.layers.Layer):
@@ -161,13 +162,23 @@ class LabelRefiner(tf.keras.layers.Layer):
         filled = fill_rows(rows, multiple)
         # A row that only fills up wants nothing.
         queries = tf.pad(queries, [[0, tf.size(filled) - tf.size(rows)], [0, 0]])
-        query_tokens = QueryTokens.of_mask(queries, tf.where(multiple > 1, ROW_MULTIPLE, 1))
+        query_tokens = QueryTokens.of_mask(queries, _multiple_of_queries(queries, multiple))
         part = features_of_rows(features, filled)
         refined = self._refined(part, draft.rows(filled), query_tokens)  # [K, C]
         places = tf.where(wanted)
         return tf.tensor_scatter_nd_update(
             draft.probabilities, places, refined[: tf.shape(places)[0]]
         )
+
+
+def _multiple_of_queries(queries: tf.Tensor, multiple: tf.Tensor) -> tf.Tensor:
+    """What query tokens [R, T] come in multiples of, in a batch of a ``multiple`` of sentences.
+
+    Many in larger ones, so that batches seldom have a number of their own, for which oneDNN would
+    make kernels: this takes longer than to compute a tenth more.
+    """
+    many = tf.math.count_nonzero(queries, dtype=tf.int32) > _MANY_QUERIES
+    return tf.where(multiple > 1, tf.where(many, 4 * ROW_MULTIPLE, ROW_MULTIPLE), 1)
 
 
 def _sometimes_alone(elsewhere: tf.Tensor, dropout_seed: tf.Tensor) -> tf.Tensor:

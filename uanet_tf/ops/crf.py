@@ -6,6 +6,7 @@ TensorFlow 2.16 and later: there these are used instead.
 
 import tensorflow as tf
 
+from uanet_tf.ops.permute import permute
 from uanet_tf.ops.viterbi import best_scored_path
 
 
@@ -69,7 +70,7 @@ def _sequence_scores(
 
 def _log_partition(scores: tf.Tensor, mask: tf.Tensor, transitions: tf.Tensor) -> tf.Tensor:
     """Log of the summed weights of all sequences, [N]."""
-    columns, used = tf.transpose(scores, [1, 0, 2]), tf.transpose(mask)
+    columns, used = permute(scores, [1, 0, 2]), tf.transpose(mask)
 
     def step(t, weights):
         through = tf.expand_dims(weights, 2) + transitions  # [N, C, C]

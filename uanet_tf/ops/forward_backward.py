@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from uanet_tf.ops.permute import permute
+
 
 def chain_marginals(scores: tf.Tensor, transitions: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Returns the probability of each label at each token, over all label sequences.
@@ -29,8 +31,8 @@ def chain_marginals(scores: tf.Tensor, transitions: tf.Tensor, mask: tf.Tensor) 
     scores = tf.where(tf.expand_dims(mask, -1), scores, 0.0)
     both = tf.stack([scores, tf.reverse_sequence(scores, lengths, seq_axis=1)])  # [2, N, T, C]
     tables = tf.stack([transitions, tf.transpose(transitions)])  # [2, C, C]
-    alphas = _recursion(tf.transpose(both, [2, 0, 1, 3]), tables)  # [T, 2, N, C]
-    alphas = tf.transpose(alphas, [1, 2, 0, 3])  # [2, N, T, C]
+    alphas = _recursion(permute(both, [2, 0, 1, 3]), tables)  # [T, 2, N, C]
+    alphas = permute(alphas, [1, 2, 0, 3])  # [2, N, T, C]
     forward, backward = alphas[0], tf.reverse_sequence(alphas[1], lengths, seq_axis=1)
     # Each direction holds the token's own score; the softmax divides by the partition function.
     logits = forward + backward - scores

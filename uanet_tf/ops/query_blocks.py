@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
+from uanet_tf.ops.permute import permute
 from uanet_tf.ops.time_blocks import wants_blocks
 
 # Scores of a block, in numbers: 16 MB of float32, several times which exist at once.
@@ -50,11 +51,11 @@ def in_query_blocks(
         _, results = tf.while_loop(
             lambda number, _: number * size < count, block, (0, results), parallel_iterations=1
         )
-        return tf.transpose(results.concat(), [1, 0, 2])  # [B, Q, W]
+        return permute(results.concat(), [1, 0, 2])  # [B, Q, W]
 
     def block(number, results):
         result = attend(number * size, tf.minimum(size, count - number * size))  # [B, Q', W]
-        return number + 1, results.write(number, tf.transpose(result, [1, 0, 2]))
+        return number + 1, results.write(number, permute(result, [1, 0, 2]))
 
     return tf.cond(count <= size, lambda: attend(0, None), loop)
 

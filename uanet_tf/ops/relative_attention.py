@@ -9,6 +9,7 @@ import tensorflow as tf
 from uanet_tf.ops.dropout import dropout
 from uanet_tf.ops.masking import key_bias
 from uanet_tf.ops.part_seed import SENTENCES, Seed
+from uanet_tf.ops.permute import permute
 from uanet_tf.ops.relative_shift import relative_shift
 from uanet_tf.ops.shapes import reshape, sizes
 
@@ -18,7 +19,7 @@ def split_heads(inputs: tf.Tensor, parts: int, num_heads: int) -> list[tf.Tensor
     batch, length, width = sizes(inputs)
     head_width = width // (parts * num_heads)
     split = reshape(inputs, [batch, length, parts * num_heads, head_width])
-    split = tf.transpose(split, [2, 0, 1, 3])  # [parts * h, B, T, d]
+    split = permute(split, [2, 0, 1, 3])  # [parts * h, B, T, d]
     split = reshape(split, [parts, num_heads, batch, length, head_width])
     return [split[part] for part in range(parts)]
 
@@ -26,7 +27,7 @@ def split_heads(inputs: tf.Tensor, parts: int, num_heads: int) -> list[tf.Tensor
 def merge_heads(inputs: tf.Tensor) -> tf.Tensor:
     """Concatenates the heads of [h, B, T, d] to [B, T, h * d]."""
     num_heads, batch, length, head_width = sizes(inputs)
-    merged = tf.transpose(inputs, [1, 2, 0, 3])  # [B, T, h, d]
+    merged = permute(inputs, [1, 2, 0, 3])  # [B, T, h, d]
     return reshape(merged, [batch, length, num_heads * head_width])
 
 
@@ -65,20 +66,20 @@ def position_scores_of(
     """The same for K queries of any sentences of T tokens.
 
     Args:
-      queries: [h, K, d] floats.
+      queries: [K, h, d] floats.
       positions: [h * d, 2T] floats, a column p for each distance from T - 1 down to -T.
       query_positions: [K] int32, the position i of each query.
 
     Returns:
-      [h, K, T] floats.
+      [K, h, T] floats.
     """
-    num_heads, _, head_width = sizes(queries)
+    _, num_heads, head_width = sizes(queries)
     length = tf.shape(positions)[1] // 2
     keys = reshape(positions, [num_heads, head_width, tf.shape(positions)[1]])
     # The columns of the distances i - j for all keys j.
     columns = tf.range(length) - tf.expand_dims(query_positions, -1) + length - 1  # [K, T]
-    columns = tf.tile(tf.expand_dims(columns, 0), [num_heads, 1, 1])
-    return tf.gather(tf.matmul(queries, keys), columns, batch_dims=2)
+    columns = tf.tile(tf.expand_dims(columns, 1), [1, num_heads, 1])
+    return tf.gather(tf.einsum("khd,hdp->khp", queries, keys), columns, batch_dims=2)
 
 
 def attend(

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from uanet_tf.ops.permute import permute
 from uanet_tf.ops.time_blocks import scan_blocks, wants_blocks
 
 # Finite, so that a lattice without any allowed path still has a best one; too large for any sum
@@ -44,7 +45,7 @@ def best_scored_path(
     Returns:
       path [N, T] int32, at padding the last token's class; its sum [N]. The first of equals.
     """
-    columns = tf.transpose(scores, [1, 0, 2])  # [T, N, C]
+    columns = permute(scores, [1, 0, 2])  # [T, N, C]
     used = tf.transpose(mask)  # [T, N]
     same = tf.range(tf.shape(scores)[2])  # [C]
     length = tf.shape(scores)[1]

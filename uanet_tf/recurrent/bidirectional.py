@@ -1,6 +1,6 @@
 """A cell run over time in both directions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import tensorflow as tf
 
@@ -78,23 +78,63 @@ class Bidirectional:
         """
         if wants_fused() and self._is_lstm_of_a_sentence(inputs, recurrent_masks):
             return [self._fused(inputs, way) for way in DIRECTIONS]
+        if places is None:
+            project = self._from_inputs(inputs, mask)
+        else:
+            project = self._from_table(inputs, mask, places)
+        return [
+            self.cell.scan(
+                project(way),
+                tf.convert_to_tensor(self.recurrent_kernels[way]),
+                (recurrent_masks or {}).get(way),
+                reverse=way == "backward",
+            )
+            for way in DIRECTIONS
+        ]
+
+    def _from_inputs(self, inputs, mask) -> Callable[[str], tf.Tensor]:
+        """Gives the gates' part of the inputs, [T, N, G H], of a direction."""
         # A quantised kernel cannot hold the large numbers of a ``padding_row`` beside its weights.
         is_marked = mask is not None and not wants_blocks()
-        padding = None  # [T, N, 1], 1 at padding that is not marked
-        if places is not None and is_marked:
-            end = tf.shape(inputs)[0]
-            places = tf.where(mask, places, end)
-            inputs = tf.pad(inputs, [[0, _PADDING_ROWS], [0, 0]])
-            mask = tf.range(end + _PADDING_ROWS) < end  # [R], of the table
+        padding = None
         if is_marked:
             inputs = mark_padding(inputs, mask)
         elif mask is not None:
             inputs = tf.where(tf.expand_dims(mask, -1), inputs, tf.zeros([], inputs.dtype))
-            padding = tf.expand_dims(tf.cast(~mask, inputs.dtype), -1)
-        return [
-            self._scan(inputs, is_marked, padding, (recurrent_masks or {}).get(way), way, places)
-            for way in DIRECTIONS
-        ]
+            padding = tf.expand_dims(tf.cast(~mask, inputs.dtype), -1)  # [T, N, 1]
+
+        def project(way):
+            kernel, bias = self._input_weights(way, inputs.dtype)
+            row = self.cell.padding_row(bias)
+            if is_marked:
+                kernel = tf.concat([kernel, tf.expand_dims(row, axis=0)], axis=0)
+            projected = linear(inputs, kernel, bias)
+            return projected if padding is None else projected + padding * row
+
+        return project
+
+    def _from_table(self, table, mask, places) -> Callable[[str], tf.Tensor]:
+        """The same of inputs that are rows of a table [R, D], which has rows for padding here."""
+        closed = None
+        if mask is not None:
+            end = tf.shape(table)[0]
+            places = tf.where(mask, places, end)
+            table = tf.pad(table, [[0, _PADDING_ROWS], [0, 0]])
+            closed = tf.expand_dims(tf.range(end, end + _PADDING_ROWS), -1)
+
+        def project(way):
+            kernel, bias = self._input_weights(way, table.dtype)
+            projected = linear(table, kernel, bias)  # [R, G H]
+            if closed is not None:
+                row = tf.expand_dims(bias + self.cell.padding_row(bias), axis=0)
+                rows = tf.repeat(row, _PADDING_ROWS, axis=0)
+                projected = tf.tensor_scatter_nd_update(projected, closed, rows)  # in place
+            return tf.gather(projected, places)
+
+        return project
+
+    def _input_weights(self, way, dtype) -> tuple[tf.Tensor, tf.Tensor]:
+        return tf.cast(self.kernels[way], dtype), tf.cast(self.biases[way], dtype)
 
     def _is_lstm_of_a_sentence(self, inputs, recurrent_masks) -> bool:
         if self.cell is not LSTM or inputs.shape[1] != 1 or inputs.dtype != tf.float32:
@@ -105,19 +145,6 @@ class Bidirectional:
         weights = (self.kernels, self.recurrent_kernels, self.biases)
         kernels = (tf.convert_to_tensor(part[way]) for part in weights)
         return fused_lstm(inputs, *kernels, reverse=way == "backward")
-
-    def _scan(self, inputs, is_marked, padding, recurrent_mask, way, places):
-        kernel, bias = (tf.cast(part[way], inputs.dtype) for part in (self.kernels, self.biases))
-        row = self.cell.padding_row(bias)
-        if is_marked:
-            kernel = tf.concat([kernel, tf.expand_dims(row, axis=0)], axis=0)
-        projected = linear(inputs, kernel, bias)  # [T, N, G H], or [R, G H]
-        if places is not None:
-            projected = tf.gather(projected, places)  # [T, N, G H]
-        if padding is not None:
-            projected += padding * row
-        kernel = tf.convert_to_tensor(self.recurrent_kernels[way])
-        return self.cell.scan(projected, kernel, recurrent_mask, reverse=way == "backward")
 
 
 def mark_padding(inputs: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_even, check_even_setting
 from uanet_tf.ops.cells import LSTM
+from uanet_tf.ops.permute import permute
 from uanet_tf.recurrent.bidirectional import Bidirectional
 from uanet_tf.representation.char_layer import CharLayer
 
@@ -64,7 +65,7 @@ class CharBiLSTM(CharLayer):
 
     def call(self, char_ids: tf.Tensor) -> tf.Tensor:
         vectors, real = self.embed(char_ids)
-        vectors, times = tf.transpose(vectors, [1, 0, 2]), tf.transpose(real)  # [W, U, ...]
+        vectors, times = permute(vectors, [1, 0, 2]), tf.transpose(real)  # [W, U, ...]
         forward, backward = self.lstm(vectors, times)  # [W, U, hidden_width / 2]
 
         lengths = tf.reduce_sum(tf.cast(real, tf.int32), axis=1)

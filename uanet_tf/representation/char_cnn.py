@@ -77,7 +77,7 @@ class CharCNN(CharLayer):
         # A word without characters (all padding) gets only the bias.
         some = tf.reduce_any(real, axis=1, keepdims=True)
         # TensorFlow Lite has no maximum over segments.
-        pooled = self._padded(char_ids) if wants_blocks() else self._in_a_line(char_ids, real)
+        pooled = self._padded(char_ids) if wants_blocks() else self._unpadded(char_ids, real)
         return tf.where(some, pooled, tf.zeros([], pooled.dtype)) + self.bias
 
     def _padded(self, char_ids: tf.Tensor) -> tf.Tensor:
@@ -88,36 +88,28 @@ class CharCNN(CharLayer):
         padding = tf.cast(tf.logical_not(real), features.dtype) * (features.dtype.min / 2)
         return tf.reduce_max(features + tf.expand_dims(padding, -1), axis=1)
 
-    def _in_a_line(self, char_ids: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
-        """The same of all words in one line, which has no padding but between two words.
+    def _unpadded(self, char_ids: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
+        """The same, computed for characters only: most of [U, W] is padding.
 
-        Words are padded to the longest of a batch: most of [U, W] is padding.
+        The convolution is one product of all windows with the kernel. oneDNN makes its kernels for
+        each number of rows anew, which takes longer for a convolution than to compute it.
         """
-        gap = max(1, self.kernel_size // 2)  # no filter sees characters of two words
-        char_ids = tf.pad(char_ids, [[0, 0], [0, gap + 1]])
-        # A word without characters has one, of padding, so that each word is in the line.
+        # A word without characters has one, of padding, so that each word has a window.
         lengths = tf.maximum(tf.reduce_sum(tf.cast(real, tf.int32), axis=1), 1)  # [U]
-        in_line = tf.sequence_mask(lengths + gap, tf.shape(char_ids)[1])
-        line = tf.boolean_mask(char_ids, in_line)  # [N]
-        count = tf.size(line)
-        features = self._of_line(tf.pad(line, [[0, filled_size(count) - count]]))
-        word = tf.repeat(tf.range(tf.size(lengths)), lengths)  # [R]
-        places = tf.range(tf.size(word)) + gap * word  # all but the gaps
-        return tf.math.segment_max(tf.gather(features, places), word)
-
-    def _of_line(self, line: tf.Tensor) -> tf.Tensor:
-        """What the filters give at each character of a line [N]: [N, filters].
-
-        The convolution as one product. oneDNN makes its kernels for each N anew, which takes
-        longer for a convolution than to compute it.
-        """
         before = (self.kernel_size - 1) // 2
-        line = tf.pad(line, [[before, self.kernel_size - 1 - before]])
-        count = tf.size(line) - self.kernel_size + 1
-        windows = tf.stack([line[i : i + count] for i in range(self.kernel_size)], axis=1)
+        char_ids = tf.pad(char_ids, [[0, 0], [before, self.kernel_size - before]])
+        length = tf.shape(char_ids)[1]
+        places = tf.where(tf.sequence_mask(lengths, length))  # [N, 2]
+        # Further rows, of any numbers, are those of one more word.
+        more = filled_size(tf.shape(places)[0]) - tf.shape(places)[0]
+        places = tf.pad(tf.cast(places, tf.int32), [[0, more], [0, 0]])
+        word = tf.repeat(tf.range(tf.size(lengths) + 1), tf.concat([lengths, [more]], axis=0))
+        first = places[:, :1] * length + places[:, 1:]  # [N, 1], of each window
+        windows = tf.gather(tf.reshape(char_ids, [-1]), first + tf.range(self.kernel_size))
         width = self.kernel_size * self.char_width
         vectors = tf.reshape(tf.gather(self.vectors(), windows), [-1, width])
-        return linear(vectors, tf.reshape(self.kernel, [width, self.filters]))
+        features = linear(vectors, tf.reshape(self.kernel, [width, self.filters]))
+        return tf.math.segment_max(features, word)[: tf.size(lengths)]
 
     def get_config(self):
         config = super().get_config()

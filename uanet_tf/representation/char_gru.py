@@ -5,6 +5,7 @@ import tensorflow as tf
 from uanet_tf.arguments import check_even, check_even_setting, check_positive
 from uanet_tf.ops.cells import GRU
 from uanet_tf.ops.linear import linear
+from uanet_tf.ops.permute import permute
 from uanet_tf.recurrent.bidirectional import Bidirectional
 from uanet_tf.representation.char_layer import CharLayer
 
@@ -85,7 +86,7 @@ class CharGRU(CharLayer):
 
     def call(self, char_ids: tf.Tensor) -> tf.Tensor:
         vectors, real = self.embed(char_ids)
-        vectors, times = tf.transpose(vectors, [1, 0, 2]), tf.transpose(real)  # [W, U, ...]
+        vectors, times = permute(vectors, [1, 0, 2]), tf.transpose(real)  # [W, U, ...]
         # States at padding are 0, so the sum over all positions is that over characters.
         sums = [tf.reduce_sum(states, axis=0) for states in self.gru(vectors, times)]
         summed = tf.concat(sums, axis=-1)  # [U, hidden_width]
