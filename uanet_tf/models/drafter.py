@@ -154,7 +154,7 @@ class Drafter(tf.keras.layers.Layer):
         """The draft of one pass without dropout, with the samples' predicted distribution."""
         states = self.sample_states(words, mask, 0, None)[0]  # [B, T, H]
         head: Any = self.distilled
-        p, disagreement = head(states, self.decoder.logits(states))
+        p, disagreement = head(states, self.decoder.logits(states), mask=mask)
         ids = tf.where(mask, tf.argmax(p, axis=-1, output_type=tf.int32), 0)
         (ids,) = self.sequences([ids], [p], mask, options)
         disagreement = tf.where(mask, disagreement, 0.0)
