@@ -10,6 +10,7 @@ are taken in turn, so that ratios compare runs under the same load.
 
 import dataclasses
 import functools
+import gc
 import statistics
 import sys
 from collections.abc import Callable, Sequence
@@ -56,6 +57,7 @@ def table(run_dir: str, data: str, *, baselines: Sequence[str] = (), repeats: in
     peak = matmul_rate()
     for row in rows:
         row.tagged = row.tag()  # warm-up: graphs are made
+    gc.freeze()  # so that no round has to look through what is kept of all
     for _ in range(repeats):
         for row in rows:
             row.seconds.append(timed(row.tag, repeats=1, warm_up=0).median)
