@@ -41,6 +41,28 @@ def test_comments_in_blank_separated_files_have_other_columns(write):
     assert read_corpus(path) == [Sentence(("Ada",), ("B-PER",), 2, True)]
 
 
+GERMEVAL = """#\tdoc one [2009-10-17]
+1\tAnna\tB-PER\tO
+2\t#\tO\tO
+3\tlacht\tO\tO
+
+#\tdoc two [2009-10-18]
+1\tKiel\tB-LOC\tO
+"""
+
+
+def test_files_of_germeval(write):
+    """The first column counts words; a comment has the number sign in its place."""
+    path = write(GERMEVAL)
+    found = list(read_corpus(path, token_column=1, label_column=2))
+    assert [sentence.tokens for sentence in found] == [("Anna", "#", "lacht"), ("Kiel",)]
+    assert [sentence.labels for sentence in found] == [("B-PER", "O", "O"), ("B-LOC",)]
+    assert "news.conll:2: column 0 counts the words" in refusal(path)
+    # A row of as many columns is none, and the sentence may have one word.
+    path = write("1\tCD\tO\n\n#\tSYM\tO\n\n#\tid\n2\tCD\tO\n")
+    assert tokens_of(path) == [("1",), ("#",), ("2",)]
+
+
 CONLLU = """# newdoc id = d1
 # sent_id = 1
 # text = du\tvin #

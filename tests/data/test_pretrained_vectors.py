@@ -156,6 +156,8 @@ def test_streams(tmp_path):
         ("a.vec", "2 4\na 1 2 3 4\nb 1 2 3 4\n", "a.vec: its vectors have 4 numbers"),
         ("a.txt", ". . 1 2\n. . . 1 2\n", "a.txt: its vectors have 2 numbers"),
         ("a.txt", "hello\n", "a.txt: holds no word vectors"),
+        ("a.txt", "a\t1\t2\t3\n", "a.txt: a word and its numbers are separated by blanks, not"),
+        ("a.txt", "a\t1 2 3\n", "a.txt: a word and its numbers are separated by blanks, not"),
         ("a.txt", "hello world\n", "a.txt: holds no word vectors"),
         ("a.vec", "9" * 5000 + " 3\na 1 2 3\n", "a.vec:1: a number of more than 15 digits"),
         ("a.vec", "1 " + "3" * 5000 + "\na 1 2 3\n", "a.vec:1: a number of more than 15 digits"),

@@ -173,6 +173,15 @@ class _Columns:
                 f"in column 1. Received: token column {self.token}."
             )
 
+    def refuse_counts(self, sentence: Sentence) -> None:
+        """The same of other files: a first sentence of 1, 2, 3, ... is none of words."""
+        counted = tuple(map(str, range(1, len(sentence.tokens) + 1)))
+        if len(counted) > 2 and sentence.tokens == counted:
+            raise InputError(
+                f"{self.file}:{sentence.line}: column 0 counts the words of each sentence (1, 2, "
+                f"3, ...); the words are probably in column 1. Received: token column {self.token}."
+            )
+
 
 @dataclasses.dataclass(slots=True)
 class _Pending:
@@ -206,11 +215,18 @@ def _stream(
     columns.refuse_word_numbers(layout)
     pending = _Pending(new_document=True)
     found_any, number = False, 0
+
+    def finished() -> Sentence:
+        sentence = pending.finish()
+        if layout.numbered and not found_any:
+            columns.refuse_counts(sentence)
+        return sentence
+
     for number, line in lines:
         mark = line.startswith(("-", "#")) and layout.marks_document(line)
         if mark or is_blank(line):
             if pending.tokens:
-                yield pending.finish()
+                yield finished()
                 pending, found_any = _Pending(), True
             if mark:
                 pending.new_document = True
@@ -237,7 +253,7 @@ def _stream(
         if keep_rows:
             pending.rows.append(line)
     if pending.tokens:
-        yield pending.finish()
+        yield finished()
     elif not found_any:
         reason = "it has no line with a token" if number else "the file is empty"
         raise InputError(f"{columns.file}: no sentence found, {reason}.")

@@ -7,7 +7,9 @@ starts with `#` nor marks a document):
   head. Only here every line that starts with `#` is a comment (a row starts with a digit), and
   rows numbered `1-2` (multi-word ranges) or `1.1` (empty nodes) are not tokens.
 * `tab`: rows with tabs. A comment is `# something` without any tab, before the first token of a
-  sentence; it cannot be a row. `#<TAB>O` and `#hashtag<TAB>O` are tokens.
+  sentence; it cannot be a row. `#<TAB>O` and `#hashtag<TAB>O` are tokens. Where the first row
+  starts with the number 1, as in GermEval's files, a `#` in place of the number starts a comment,
+  if the line has another number of columns.
 * `blank`: rows without tabs. `# O` and `#hashtag O` are tokens. A comment is `# ` and at least two
   more words, before the first token of a sentence, with another number of columns than the first
   row.
@@ -60,16 +62,27 @@ def marks_document(line: str) -> bool:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Layout:
-    """The layout of one file: `kind` is conllu, tab or blank; `columns` those of its first row."""
+    """The layout of one file.
+
+    Attributes:
+      kind: conllu, tab or blank.
+      columns: number of columns of its first row.
+      numbered: whether this row, with tabs and at least three columns, starts with the number 1.
+    """
 
     kind: str
     columns: int
+    numbered: bool = False
 
     def is_comment(self, line: str, *, inside_sentence: bool) -> bool:
         """Whether a line that starts with `#` is a comment; see the rules of this module."""
         if self.kind == "conllu":
             return True
-        if inside_sentence or not _COMMENT.match(line):
+        if inside_sentence:
+            return False
+        if self.numbered and line.startswith("#\t"):
+            return len(split_columns(line)) != self.columns
+        if not _COMMENT.match(line):
             return False
         if self.kind == "tab":
             return "\t" not in line
@@ -117,4 +130,6 @@ def _layout_of_row(line: str) -> Layout:
             or _WORD_NUMBER.fullmatch(columns[_CONLLU_HEAD]) is not None
         )
     )
-    return Layout("conllu" if conllu else "tab", len(columns))
+    if conllu:
+        return Layout("conllu", len(columns))
+    return Layout("tab", len(columns), numbered=columns[0] == "1" and len(columns) > 2)

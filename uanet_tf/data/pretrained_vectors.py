@@ -115,6 +115,8 @@ def _after_checks(
         return lines
     peeked = list(itertools.islice(lines, _SNIFFED_LINES))
     found = _width_of([line for _, line in peeked])
+    if found != width and any("\t" in line.strip() for _, line in peeked):
+        raise InputError(f"{name}: a word and its numbers are separated by blanks, not by tabs.")
     if found == 0:
         raise InputError(f"{name}: holds no word vectors.")
     if found != width:
