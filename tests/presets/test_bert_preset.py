@@ -4,6 +4,7 @@ from tests.tiny_bert import write_tiny_bert
 from uanet_tf.errors import InputError
 from uanet_tf.presets import bert_preset
 from uanet_tf.presets.bert_preset import read_bert_preset
+from uanet_tf.presets.hugging_face import read_hugging_face
 
 
 def test_a_folder_of_hugging_face(tmp_path):
@@ -20,12 +21,13 @@ def test_the_home_directory(tmp_path, monkeypatch):
 def test_names_and_folders_of_keras_nlp(tmp_path, monkeypatch, name, is_folder):
     """A folder with a metadata.json is keras_nlp's, a name that is no path too."""
     asked: list[str] = []
-    monkeypatch.setattr(bert_preset, "read_keras_nlp", asked.append)
+    tiny = read_hugging_face(write_tiny_bert(tmp_path / "tiny"))
+    monkeypatch.setattr(bert_preset, "read_keras_nlp", lambda name: asked.append(name) or tiny)
     monkeypatch.chdir(tmp_path)
     if is_folder:
         write_tiny_bert(tmp_path / name)
         (tmp_path / name / "metadata.json").write_text("{}")
-    read_bert_preset(name)
+    assert read_bert_preset(name) is tiny
     assert asked == [name]
 
 
@@ -58,3 +60,15 @@ def test_a_file_in_place_of_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=r"--bert_preset=vocab.txt is not a directory\."):
         read_bert_preset("vocab.txt")
+
+
+def test_a_vocabulary_that_was_cut_off(tmp_path):
+    """Tables have a few rows more than sub-words, but not many."""
+    path = write_tiny_bert(tmp_path / "bert") / "vocab.txt"
+    words = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(words[:-1]))
+    assert len(read_bert_preset(str(path.parent)).spec.vocabulary) == len(words) - 1
+    path.write_text("".join(words[:-20]))
+    message = f"has {len(words) - 20} sub-words, but its embedding table {len(words)} rows: .*cut"
+    with pytest.raises(InputError, match=message):
+        read_bert_preset(str(path.parent))

@@ -7,6 +7,9 @@ from uanet_tf.errors import InputError
 from uanet_tf.presets.hugging_face import read_hugging_face
 from uanet_tf.presets.keras_nlp_preset import read_keras_nlp
 
+# Tables have some rows more than sub-words, for their number to be a multiple of 64 or 128.
+LEAST_SHARE = 0.95
+
 
 def read_bert_preset(preset: str) -> BertPreset:
     """Reads a pretrained BERT.
@@ -16,8 +19,19 @@ def read_bert_preset(preset: str) -> BertPreset:
         preset directory, or the name of a keras_nlp preset.
 
     Raises:
-      InputError: there is none, or it cannot be read.
+      InputError: there is none, it cannot be read, or its vocabulary is cut off.
     """
+    found = _read(preset)
+    words, rows = len(found.spec.vocabulary), found.spec.vocabulary_size
+    if words < LEAST_SHARE * rows:
+        raise InputError(
+            f"--bert_preset={preset}: its vocabulary has {words:,} sub-words, but its embedding "
+            f"table {rows:,} rows: the file of the vocabulary is probably cut off."
+        )
+    return found
+
+
+def _read(preset: str) -> BertPreset:
     folder = pathlib.Path(preset).expanduser()
     if folder.is_dir():
         if not (folder / "config.json").exists():
