@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.permute import permute
+from uanet_tf.ops.time_blocks import loops_in_blocks
+
+SHAPE = (2, 3, 4, 5)
+AXES = [[1, 0, 2], [2, 0, 1, 3], [1, 2, 0, 3], [0, 1, 2]]
+
+
+@pytest.mark.parametrize("axes", AXES)
+@pytest.mark.parametrize("dtype", [tf.float32, tf.bfloat16])
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_as_numpy(axes, dtype, in_blocks):
+    values = np.random.default_rng(1).normal(size=SHAPE[: len(axes)])
+    inputs = tf.cast(values, dtype)
+    with loops_in_blocks(in_blocks):
+        found = permute(inputs, axes)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, np.transpose(inputs.numpy(), axes))
+
+
+@pytest.mark.parametrize("axes", AXES)
+def test_gradient(axes):
+    inputs = tf.random.normal(SHAPE[: len(axes)])
+    factors = tf.random.normal([SHAPE[axis] for axis in axes])
+    with tf.GradientTape() as tape:
+        tape.watch(inputs)
+        loss = tf.reduce_sum(permute(inputs, axes) * factors)
+    expected = np.transpose(factors.numpy(), np.argsort(axes))
+    np.testing.assert_array_equal(tape.gradient(loss, inputs), expected)
+
+
+def test_known_sizes_stay_known():
+    @graph_function([tf.TensorSpec([None, 3, 4])])
+    def permuted(inputs):
+        found = permute(inputs, [1, 0, 2])
+        assert found.shape.as_list() == [3, None, 4]
+        return found
+
+    assert permuted(tf.zeros([0, 3, 4])).shape == (3, 0, 4)
