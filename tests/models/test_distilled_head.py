@@ -33,14 +33,14 @@ def expected(head, states, logits):
     kernel, bias, output_kernel, output_bias = [w.numpy() for w in head.weights[:4]]
     outputs = np.tanh(states @ kernel + bias) @ output_kernel + output_bias
     plain = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
-    f = np.clip((1 - plain.max(-1)) / 0.001 - 1, 0, 1)
+    f = np.clip((1 - plain.max(-1)) / 0.0003 - 1, 0, 1)
     scores = np.exp(logits + f[..., None] * outputs[..., :4])
     p = scores / scores.sum(-1, keepdims=True)
     return p, f * entropy(p) / (1 + np.exp(-outputs[..., 4])), f
 
 
 # Logits of the likeliest class: the others have 0, so that f is 1, between and 0.
-DOUBTS = np.array([[2.0, 7.5, 7.7], [7.95, 8.5, 12.0]], np.float32)[..., None] * [1, 0, 0, 0]
+DOUBTS = np.array([[2.0, 8.7, 8.9], [9.15, 9.5, 12.0]], np.float32)[..., None] * [1, 0, 0, 0]
 
 
 @pytest.mark.parametrize("logits", [LOGITS, DOUBTS.astype(np.float32)], ids=["far", "near"])
@@ -81,7 +81,7 @@ def test_padding_is_left_out(head):
 
 def test_its_part_grows_without_a_step(head):
     """Tokens a little apart get answers a little apart, so no batch moves an answer by much."""
-    steps = np.linspace(6.0, 9.0, 3001, dtype=np.float32)
+    steps = np.linspace(7.0, 10.0, 3001, dtype=np.float32)
     logits = np.stack([steps, 0 * steps, 0 * steps, 0 * steps], -1)[None]
     states = np.broadcast_to(STATES[:1, :1], [1, 3001, 5])
     found = head(np.concatenate([states] * 2), np.concatenate([logits] * 2))

@@ -11,7 +11,7 @@ from uanet_tf.ops.shapes import reshape, sizes
 
 # A token whose likeliest label is missed with at most this probability keeps its distribution; the
 # head's part grows to its whole at twice as much. KL to 32 samples is the same (docs/speed.md).
-NEARLY_CERTAIN = 1e-3
+NEARLY_CERTAIN = 3e-4
 
 
 class Distilled(NamedTuple):
@@ -32,10 +32,10 @@ class DistilledHead(tf.keras.layers.Layer):
 
         h = tanh(W_1 s + b_1),    [d; r] = W_2 h + b_2
         p = softmax(logits + f d),    mutual information = f H(p) sigmoid(r)
-        f = clip((1 - max softmax(logits)) / 0.001 - 1, 0, 1)
+        f = clip((1 - max softmax(logits)) / 0.0003 - 1, 0, 1)
 
     s and logits are the drafter's of the pass without dropout. f is 0 for tokens of which that pass
-    is nearly certain, six of seven in newswire: batches compute the head for the others only. It
+    is nearly certain, four of five in newswire: batches compute the head for the others only. It
     is taught with f = 1: certain tokens teach, too. W_2 starts at zero: an untrained head gives the
     distribution of that pass. Its weights belong to no optimizer of the training; see
     ``training.distillation``.

@@ -188,11 +188,12 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         query_tokens=None,
     ):
         sinusoids = relative_sinusoid(tf.shape(words)[1], self.width, self.compute_dtype)  # [2T, W]
-        word_map = (self.word_kernel, self.word_bias)
-        if query_tokens is None or self.num_layers > 1:
-            words = linear(words, *word_map)  # [B, T, W]
+        word_map: tuple[tf.Tensor, tf.Tensor] | None = None
+        if query_tokens is not None and self.num_layers == 1:
+            word_map = (self.word_kernel, self.word_bias)
+        else:
+            words = linear(words, self.word_kernel, self.word_bias)  # [B, T, W]
             words = dropout(words, self.dropout, fold_in(dropout_seed, _WORDS))
-            word_map = None
         labels, label_map = self._embed(draft_probabilities, fold_in(dropout_seed, _LABELS))
 
         states = words
