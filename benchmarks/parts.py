@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from benchmarks.command_line import make_parser
 
 BATCH = 180
@@ -95,14 +97,19 @@ def batched(sentences: Sequence[list[str]]) -> list[dict[str, Any]]:
 
 def count_queries(model: Any, sentences: Sequence[list[str]]) -> Queries:
     """What the refiner has to do for sentences, in batches."""
+    import tensorflow as tf
+
+    from uanet_tf.attention.query_tokens import rows_with_queries
+
     tokens = padded = 0
     chosen: list[list[str]] = []
     for number, batch in enumerate(batched(sentences)):
         draft = model.draft(model.features(batch))
-        counts = (model.gate.passes(draft.uncertainty) & draft.mask).numpy().sum(axis=1)
+        rows, queries = rows_with_queries(model.gate.passes(draft.uncertainty) & draft.mask)
+        counts = tf.math.count_nonzero(queries, axis=1).numpy()
         tokens += int(counts.sum())
-        padded += int((counts > 0).sum() * counts.max())
-        chosen += [sentences[BATCH * number + row] for row in counts.nonzero()[0]]
+        padded += int(len(counts) * counts.max(initial=0))
+        chosen += [sentences[BATCH * number + row] for row in np.unique(rows)]
     return Queries(tokens, padded, chosen)
 
 

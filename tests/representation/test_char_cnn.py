@@ -73,6 +73,17 @@ def test_negative_features_are_not_hidden_by_padding():
     np.testing.assert_allclose(outputs[2], 0.25)  # no characters: the bias
 
 
+def test_only_the_characters_of_a_batch_are_trained():
+    """Of other rows a lazy optimizer must not see gradients, not even zeros."""
+    layer = make_layer()
+    layer(IDS)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(layer(IDS) ** 2)
+    gradient = tape.gradient(loss, layer.embeddings)
+    assert isinstance(gradient, tf.IndexedSlices)
+    assert set(gradient.indices.numpy()) <= {*IDS.flat, 0}
+
+
 def test_contract():
     check_layer(
         make_layer,

@@ -32,8 +32,9 @@ def query_attention(
     A bias of the keys would be the same for all keys of a query, and changes no weight.
 
     Args:
-      content_queries, position_queries: [K, h, d] floats, q and p, both scaled.
-      positions: [h * d, 2T] floats, a column R for each distance from T - 1 down to -T.
+      content_queries, position_queries: [K, h, d] floats, q and p.
+      positions: [h * d, 2T] floats, a column R for each distance from T - 1 down to -T. The
+        square root of d is in q and R already.
       context: [B, T, D] floats, c.
       key_kernel, value_kernel: [D, h * d] floats, W_k and W_v of all heads.
       value_bias: [h * d] floats, b_v, or None.
@@ -88,7 +89,10 @@ def query_attention(
     if value_bias is not None:
         outputs += value_bias
     if exclude_self:
-        outputs *= tf.cast(_has_others(mask, length, query_tokens), outputs.dtype)
+        others = has_others(mask, length, outputs.dtype)  # [B, 1, 1], or a scalar
+        if mask is not None:
+            others = tf.gather(others[:, 0], query_tokens.tokens // length)  # [K, 1]
+        outputs *= others
     return outputs
 
 
@@ -96,11 +100,3 @@ def _joined(inputs: tf.Tensor) -> tf.Tensor:
     """The heads of [K, h, D] side by side: [K, h * D]."""
     count, num_heads, width = sizes(inputs)
     return reshape(inputs, [count, num_heads * width])
-
-
-def _has_others(mask: tf.Tensor | None, length: tf.Tensor, query_tokens: QueryTokens) -> tf.Tensor:
-    """1 for query tokens that are not alone in their sentences, else 0: [K, 1] or a scalar."""
-    others = has_others(mask, length)
-    if mask is None:
-        return others
-    return tf.gather(others[:, 0], query_tokens.tokens // length)

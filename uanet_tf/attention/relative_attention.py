@@ -151,11 +151,7 @@ class RelativeAttention(tf.keras.layers.Layer):
     ) -> tf.Tensor:
         """What the query tokens [K, D] get, [K, h * d]."""
         query_kernel, context_kernel = self._kernels()
-        value_bias = None
-        if context_map is not None:
-            kernel, bias = context_map
-            value_bias = linear(tf.expand_dims(bias, 0), context_kernel[:, self.width :])
-            context_kernel = linear(kernel, context_kernel)
+        context_kernel, context_bias = _after(context_map, context_kernel)
         rows = linear(words, query_kernel)  # [K, h * d]
         rows = tf.reshape(rows, [-1, self.num_heads, self.head_width])
         content_bias, position_bias = self._biases([self.num_heads, self.head_width])
@@ -166,7 +162,7 @@ class RelativeAttention(tf.keras.layers.Layer):
             context,
             context_kernel[:, : self.width],
             context_kernel[:, self.width :],
-            value_bias,
+            None if context_bias is None else context_bias[self.width :],
             mask,
             query_tokens,
             exclude_self=self.exclude_self,
@@ -186,11 +182,7 @@ class RelativeAttention(tf.keras.layers.Layer):
         """Queries, keys and values of all tokens, [h, B, T, d] each."""
         if self.context_width is None:
             return split_heads(linear(words, self.kernel), 3, self.num_heads)
-        context_kernel, context_bias = self.context_kernel, None
-        if context_map is not None:  # one product of few rows, and not of B * T
-            kernel, bias = context_map
-            context_bias = linear(tf.expand_dims(bias, 0), context_kernel)[0]
-            context_kernel = linear(kernel, context_kernel)
+        context_kernel, context_bias = _after(context_map, self.context_kernel)
         (queries,) = split_heads(linear(words, self.query_kernel), 1, self.num_heads)
         projected = linear(context, context_kernel, context_bias)
         return [queries, *split_heads(projected, 2, self.num_heads)]
@@ -207,3 +199,13 @@ class RelativeAttention(tf.keras.layers.Layer):
             "exclude_self": self.exclude_self,
             "dropout": self.dropout,
         }
+
+
+def _after(
+    context_map: tuple[tf.Tensor, tf.Tensor] | None, kernel: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor | None]:
+    """Kernel and bias of both, one after the other: a product of few rows, and not of B * T."""
+    if context_map is None:
+        return kernel, None
+    before, bias = context_map
+    return linear(before, kernel), linear(tf.expand_dims(bias, 0), kernel)[0]

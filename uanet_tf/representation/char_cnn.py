@@ -107,7 +107,7 @@ class CharCNN(CharLayer):
         first = places[:, :1] * length + places[:, 1:]  # [N, 1], of each window
         windows = tf.gather(tf.reshape(char_ids, [-1]), first + tf.range(self.kernel_size))
         width = self.kernel_size * self.char_width
-        vectors = tf.reshape(tf.gather(self.vectors(), windows), [-1, width])
+        vectors = tf.reshape(self.embed(windows)[0], [-1, width])
         features = linear(vectors, tf.reshape(self.kernel, [width, self.filters]))
         return tf.math.segment_max(features, word)[: tf.size(lengths)]
 

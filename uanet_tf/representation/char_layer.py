@@ -44,11 +44,6 @@ class CharLayer(SpellingLayer):
         # TensorFlow Lite selects element by element.
         return vectors * tf.expand_dims(tf.cast(real, vectors.dtype), -1), real
 
-    def vectors(self) -> tf.Tensor:
-        """The vectors of all character ids [num_chars, char_width], zeros for padding."""
-        table = tf.convert_to_tensor(self.embeddings)
-        return tf.concat([tf.zeros_like(table[:1]), table[1:]], axis=0)
-
     def get_config(self):
         config = super().get_config()
         config.update(num_chars=self.num_chars, char_width=self.char_width)
