@@ -223,7 +223,7 @@ def test_a_target_may_be_a_whole_url(url):
         assert b"<html" in call(url, host)[1]
         assert call(url, f"{host}/v3")[0] == 404
     # Only at the beginning.
-    assert call(url, "/v1/models/http://example.com/uanet")[0] == 400
+    assert call(url, "/v1/models/uanethttp://example.com")[0] == 400
 
 
 def test_other_methods(url):
