@@ -11,8 +11,8 @@ def permute(inputs: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
     """Returns what ``tf.transpose`` does.
 
     TensorFlow gives transpositions of floats to oneDNN, which shares out the smallest among
-    threads. For one sentence the operation behind `tf.einsum` takes a tenth of the time
-    (docs/speed.md); large ones take as long.
+    threads. For one sentence the operation behind `tf.einsum` takes less time (docs/speed.md);
+    large ones take as long.
 
     Args:
       inputs: floats of known rank.
