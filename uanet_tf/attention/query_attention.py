@@ -53,7 +53,7 @@ def query_attention(
 
     asked = _joined(tf.einsum("khd,chd->khc", content_queries, of_heads(key_kernel)))
 
-    def by_position(first, count, places, own_positions):
+    def by_position(count, places, own_positions):
         """The scores by position of the queries at ``places`` [B, Q], [B, Q, h * T]."""
         if count is None:  # of the K rows, without the fillers of the block
             rows = position_scores_of(position_queries, positions, query_tokens.own_positions)
@@ -66,7 +66,7 @@ def query_attention(
         places = queries_of(query_tokens.places, 1, first, count)  # [B, Q]
         own_positions = queries_of(query_tokens.positions, 1, first, count)
         # All heads have the same keys, c, so they are further queries: [B, Q * h, T].
-        scores = tf.reshape(by_position(first, count, places, own_positions), [batch, -1, length])
+        scores = tf.reshape(by_position(count, places, own_positions), [batch, -1, length])
         queries = tf.reshape(tf.gather(asked, places), [batch, -1, context_width])
         scores += tf.einsum("bqc,btc->bqt", queries, context)
         if exclude_self:
@@ -89,11 +89,16 @@ def query_attention(
     if value_bias is not None:
         outputs += value_bias
     if exclude_self:
-        others = has_others(mask, length, outputs.dtype)  # [B, 1, 1], or a scalar
-        if mask is not None:
-            others = tf.gather(others[:, 0], query_tokens.tokens // length)  # [K, 1]
-        outputs *= others
+        outputs *= _have_others(mask, length, outputs.dtype, query_tokens)
     return outputs
+
+
+def _have_others(mask, length, dtype, query_tokens: QueryTokens) -> tf.Tensor:
+    """1 where the sentence has another token, else 0: [K, 1], or a scalar without a mask."""
+    others = has_others(mask, length, dtype)  # [B, 1, 1], or a scalar
+    if mask is None:
+        return others
+    return tf.gather(others[:, 0], query_tokens.tokens // length)
 
 
 def _joined(inputs: tf.Tensor) -> tf.Tensor:
