@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.attention.projected_heads import ProjectedHeads
 from uanet_tf.attention.relative_attention import RelativeAttention
 from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.dropout import dropout, fold_in
@@ -133,8 +134,6 @@ class AttentionStream(tf.keras.layers.Layer):
         dropout_masks=None,
         query_tokens=None,
     ):
-        if residual is None:
-            residual = words
         attended = self.attention(
             words,
             positions,
@@ -144,6 +143,17 @@ class AttentionStream(tf.keras.layers.Layer):
             dropout_seed=fold_in(dropout_seed, _WEIGHTS),
             query_tokens=query_tokens,
         )
+        if residual is None:
+            residual = words
+        return self.add_attended(attended, residual, dropout_seed, dropout_masks)
+
+    def project(self, words, context=None, context_map=None, dropout_seed=None) -> ProjectedHeads:
+        """What `attend_in_parallel` takes; arguments as of the call, for all tokens."""
+        seed = fold_in(dropout_seed, _WEIGHTS)
+        return self.attention.project(words, context, context_map, seed)
+
+    def add_attended(self, attended, residual, dropout_seed=None, dropout_masks=None) -> tf.Tensor:
+        """All that follows attention. Shapes are those of the call's output."""
 
         def drop(rows, name, seed):
             if dropout_masks is None:
@@ -162,7 +172,7 @@ class AttentionStream(tf.keras.layers.Layer):
         forward = linear(hidden, self.feedforward_kernel, self.feedforward_bias)  # [B * T, W]
         outputs += drop(forward, "feedforward", fold_in(dropout_seed, _FEEDFORWARD))
         outputs = layer_norm(outputs, *self.feedforward_norm)
-        return outputs if query_tokens is not None else tf.reshape(outputs, tf.shape(attended))
+        return outputs if attended.shape.rank == 2 else tf.reshape(outputs, tf.shape(attended))
 
     def compute_output_shape(self, words_shape):
         return tf.TensorShape(words_shape)

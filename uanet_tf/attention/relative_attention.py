@@ -3,17 +3,12 @@
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.attention.parallel_attention import attend_in_parallel
+from uanet_tf.attention.projected_heads import ProjectedHeads
 from uanet_tf.attention.query_attention import query_attention
 from uanet_tf.attention.query_tokens import QueryTokens
 from uanet_tf.ops.linear import linear
-from uanet_tf.ops.masking import has_others, self_bias
-from uanet_tf.ops.query_blocks import in_query_blocks, queries_of
-from uanet_tf.ops.relative_attention import (
-    attend,
-    merge_heads,
-    position_scores,
-    split_heads,
-)
+from uanet_tf.ops.relative_attention import split_heads
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -113,52 +108,39 @@ class RelativeAttention(tf.keras.layers.Layer):
         dropout_seed=None,
         query_tokens=None,
     ):
-        positions *= self.head_width**-0.5
         if query_tokens is not None:
             return self._of_query_tokens(words, positions, context, context_map, mask, query_tokens)
-        queries, keys, values = self._project(words, context, context_map)  # [h, B, T, d] each
-        if self.exclude_self:
-            values *= has_others(mask, tf.shape(keys)[2], values.dtype)
+        heads = self.project(words, context, context_map, dropout_seed)
+        return attend_in_parallel([heads], positions, mask)[0]
 
-        def attend(first, count):
-            part = queries_of(queries, 2, first, count)
-            return self._attend(part, keys, values, positions, mask, dropout_seed, first)
-
-        return in_query_blocks(
-            attend,
-            tf.shape(queries)[2],
-            self.width,
-            queries.dtype,
-            cells_per_query=self.num_heads * tf.shape(words)[0] * tf.shape(positions)[1],
-            whole=dropout_seed is not None,
-        )  # [B, T, h * d]
-
-    def _attend(self, queries, keys, values, positions, mask, dropout_seed, first) -> tf.Tensor:
-        """What queries [h, B, Q, d] from the position ``first`` on get, [B, Q, h * d]."""
-        content_bias, position_bias = self._biases([self.num_heads, 1, 1, self.head_width])
-        scale = self.head_width**-0.5
-        scores = position_scores(queries + position_bias, positions, first)  # [h, B, Q, T]
-        scores += tf.matmul((queries + content_bias) * scale, keys, transpose_b=True)
-        if self.exclude_self:
-            length, count = tf.shape(keys)[2], tf.shape(queries)[2]
-            own_positions = tf.expand_dims(tf.range(first, first + count), 0)
-            scores += self_bias(length, scores.dtype, own_positions)
-        outputs = attend(scores, values, mask, self.dropout, dropout_seed)  # [h, B, Q, d]
-        return merge_heads(outputs)
+    def project(self, words, context=None, context_map=None, dropout_seed=None) -> ProjectedHeads:
+        """What `attend_in_parallel` takes; arguments as of the call, for all tokens."""
+        queries, keys, values = self._queries_keys_values(words, context, context_map)
+        return ProjectedHeads(
+            queries,
+            keys,
+            values,
+            self.content_bias,
+            self.position_bias,
+            self.exclude_self,
+            self.dropout,
+            dropout_seed,
+        )
 
     def _of_query_tokens(
         self, words, positions, context, context_map, mask, query_tokens: QueryTokens
     ) -> tf.Tensor:
         """What the query tokens [K, D] get, [K, h * d]."""
+        scale = self.head_width**-0.5
         query_kernel, context_kernel = self._kernels()
         context_kernel, context_bias = _after(context_map, context_kernel)
         rows = linear(words, query_kernel)  # [K, h * d]
         rows = tf.reshape(rows, [-1, self.num_heads, self.head_width])
-        content_bias, position_bias = self._biases([self.num_heads, self.head_width])
+        shape = [self.num_heads, self.head_width]
         return query_attention(
-            (rows + content_bias) * self.head_width**-0.5,
-            rows + position_bias,
-            positions,
+            (rows + tf.reshape(self.content_bias, shape)) * scale,
+            rows + tf.reshape(self.position_bias, shape),
+            positions * scale,
             context,
             context_kernel[:, : self.width],
             context_kernel[:, self.width :],
@@ -168,17 +150,13 @@ class RelativeAttention(tf.keras.layers.Layer):
             exclude_self=self.exclude_self,
         )
 
-    def _biases(self, shape: list[int]) -> tuple[tf.Tensor, tf.Tensor]:
-        """U and v."""
-        return tf.reshape(self.content_bias, shape), tf.reshape(self.position_bias, shape)
-
     def _kernels(self) -> tuple[tf.Tensor, tf.Tensor]:
         """Of queries, [D, h * d]; of keys and values side by side, [., 2 * h * d]."""
         if self.context_width is None:
             return self.kernel[:, : self.width], self.kernel[:, self.width :]
         return self.query_kernel, self.context_kernel
 
-    def _project(self, words, context, context_map) -> list[tf.Tensor]:
+    def _queries_keys_values(self, words, context, context_map) -> list[tf.Tensor]:
         """Queries, keys and values of all tokens, [h, B, T, d] each."""
         if self.context_width is None:
             return split_heads(linear(words, self.kernel), 3, self.num_heads)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive
+from uanet_tf.ops.class_softmax import class_softmax
 from uanet_tf.ops.entropy import entropy
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.shapes import reshape, sizes
@@ -79,7 +80,7 @@ class DistilledHead(tf.keras.layers.Layer):
 
     def call(self, states, logits, mask=None):
         logits = tf.cast(logits, tf.float32)
-        plain = tf.nn.softmax(logits)
+        plain = class_softmax(logits)
         part = head_part(plain)
         if mask is not None:
             part = tf.where(mask, part, 0.0)
@@ -101,7 +102,7 @@ class DistilledHead(tf.keras.layers.Layer):
 
     def _mix(self, states, logits, part) -> Distilled:
         shift, share = self.outputs(states)
-        p = tf.nn.softmax(logits + part[..., tf.newaxis] * shift)
+        p = class_softmax(logits + part[..., tf.newaxis] * shift)
         return Distilled(p, part * entropy(p) * tf.sigmoid(share))
 
     def outputs(self, states: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

@@ -11,6 +11,7 @@ from uanet_tf.data.word_keys import KEYS, in_document
 from uanet_tf.inference.draft import Draft
 from uanet_tf.models.dropout_seeds import RefinerSeed
 from uanet_tf.models.parts import make_representation
+from uanet_tf.ops.class_softmax import class_softmax
 from uanet_tf.ops.cross_entropy import masked_cross_entropy
 from uanet_tf.ops.drafts_elsewhere import drafts_elsewhere, elsewhere_width
 from uanet_tf.ops.dropout import fold_in, uniform
@@ -146,7 +147,7 @@ class LabelRefiner(tf.keras.layers.Layer):
     ) -> tf.Tensor:
         words, _ = self._words(features, draft)
         logits = self.stack(words, draft.probabilities, mask=draft.mask, query_tokens=query_tokens)
-        return tf.nn.softmax(tf.cast(logits, tf.float32))
+        return class_softmax(tf.cast(logits, tf.float32))
 
     def _of_sentence(self, features: Features, draft: Draft, wanted: tf.Tensor) -> tf.Tensor:
         """All distributions, those ``wanted`` [1, T] refined, of a batch known to be of one."""

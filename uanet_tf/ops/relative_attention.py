@@ -4,11 +4,11 @@ The axis of heads comes before the batch, [h, B, T, d]: so the scores by positio
 their keys over the batch, are one large product per head instead of B small ones.
 """
 
+from collections.abc import Callable
+
 import tensorflow as tf
 
-from uanet_tf.ops.dropout import dropout
 from uanet_tf.ops.masking import key_bias
-from uanet_tf.ops.part_seed import SENTENCES, Seed
 from uanet_tf.ops.permute import permute
 from uanet_tf.ops.relative_shift import relative_shift
 from uanet_tf.ops.shapes import reshape, sizes
@@ -85,25 +85,20 @@ def position_scores_of(
 def attend(
     scores: tf.Tensor,
     values: tf.Tensor,
-    mask: tf.Tensor | None = None,
-    dropout_rate: float = 0.0,
-    dropout_seed: Seed | None = None,
-    rows: str = SENTENCES,
+    mask: tf.Tensor | None,
+    drop: Callable[[tf.Tensor], tf.Tensor],
 ) -> tf.Tensor:
     """Returns the means of ``values`` weighted by the softmax of ``scores`` over keys.
 
     Args:
       scores: [h, B, queries, T] floats.
       values: [h, B, T, d] floats.
-      mask: [B, T] booleans, True = token; padding keys get no weight.
-      dropout_rate: rate at which weights are dropped.
-      dropout_seed: [2] int32 tensor, or None for no dropout.
-      rows: what the B rows stand for, see ``PartSeed``.
+      mask: [B, T] booleans, True = token; padding keys get no weight. None: no padding.
+      drop: what drops weights, of the shape of ``scores``.
 
     Returns:
       [h, B, queries, d] floats.
     """
     if mask is not None:
         scores += key_bias(mask, scores.dtype)
-    weights = dropout(tf.nn.softmax(scores), dropout_rate, dropout_seed, rows=rows, axis=1)
-    return tf.matmul(weights, values)
+    return tf.matmul(drop(tf.nn.softmax(scores)), values)

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.attention.attention_stream import AttentionStream
+from uanet_tf.attention.parallel_attention import attend_in_parallel
 from uanet_tf.attention.query_tokens import QueryTokens
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.linear import linear
@@ -139,6 +140,18 @@ class TwoStreamBlock(tf.keras.layers.Layer):
         positions = tf.matmul(
             self.position_kernel, sinusoids, transpose_a=True, transpose_b=True
         )  # [W, 2T]
+        word_seed, label_seed = fold_in(dropout_seed, _WORDS), fold_in(dropout_seed, _LABELS)
+        if self.label_attention is not None and word_queries is None and label_queries is None:
+            heads = [
+                self.word_attention.project(words, dropout_seed=word_seed),
+                self.label_attention.project(words, labels, label_map, label_seed),
+            ]
+            word_attended, label_attended = attend_in_parallel(heads, positions, mask)
+            residual = words if label_state is None else label_state
+            return (
+                self.word_attention.add_attended(word_attended, words, word_seed),
+                self.label_attention.add_attended(label_attended, residual, label_seed),
+            )
         word_rows = _rows(words, word_map, word_queries)
         word_state = self.word_attention(
             word_rows,
@@ -146,7 +159,7 @@ class TwoStreamBlock(tf.keras.layers.Layer):
             context=None if word_queries is None else words,
             context_map=word_map,
             mask=mask,
-            dropout_seed=fold_in(dropout_seed, _WORDS),
+            dropout_seed=word_seed,
             query_tokens=word_queries,
         )
         if self.label_attention is not None:
@@ -160,7 +173,7 @@ class TwoStreamBlock(tf.keras.layers.Layer):
                 context=labels,
                 context_map=label_map,
                 mask=mask,
-                dropout_seed=fold_in(dropout_seed, _LABELS),
+                dropout_seed=label_seed,
                 query_tokens=label_queries,
             )
         return word_state, label_state

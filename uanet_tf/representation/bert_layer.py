@@ -120,7 +120,12 @@ class BertLayer(tf.keras.layers.Layer):
         queries, keys, values = split_heads(rows, 3, self.num_heads)  # [h, R, S, d]
         scale = tf.cast(1 / math.sqrt(width // self.num_heads), queries.dtype)
         scores = tf.matmul(queries * scale, keys, transpose_b=True)  # [h, R, S, S]
-        means = attend(scores, values, mask, self.attention_dropout, seed, WINDOWS)
+        means = attend(
+            scores,
+            values,
+            mask,
+            lambda weights: dropout(weights, self.attention_dropout, seed, rows=WINDOWS, axis=1),
+        )
         if wanted is not None:
             places = tf.gather(places, wanted)
         return tf.gather_nd(merge_heads(means), places)
