@@ -34,6 +34,22 @@ def test_as_one_by_one(excluding, cells, mask, monkeypatch):
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [tf.bfloat16, tf.float16])
+def test_narrow_numbers(dtype):
+    def narrow(stream: ProjectedHeads) -> ProjectedHeads:
+        return stream._replace(
+            **{name: tf.cast(getattr(stream, name), dtype) for name in ProjectedHeads._fields[:5]}
+        )
+
+    streams = [make_stream(1), make_stream(2, exclude_self=True)]
+    positions = tf.cast(POSITIONS, dtype)
+    together = attend_in_parallel([narrow(stream) for stream in streams], positions, MASK)
+    for found, expected in zip(together, attend_in_parallel(streams, POSITIONS, MASK), strict=True):
+        assert found.dtype == dtype
+        # Means of values of about 1; bfloat16 keeps 8 bits, and scores of about 10 do too.
+        np.testing.assert_allclose(tf.cast(found, tf.float32), expected, atol=0.15)
+
+
 def test_each_drops_by_its_own_seed_and_rate():
     seeds = [tf.constant([1, 2]), tf.constant([3, 4]), None]
     streams = [

@@ -20,7 +20,7 @@ def attend_in_parallel(
         output_i = sum_j softmax_j(A_ij) values_j
 
     The heads of all S streams are heads of one attention. A sentence by itself is so small that
-    each product takes the time of its start, and S times as many products S times as long.
+    each product takes the time of its start, whether it is of one stream or of all.
 
     Args:
       streams: all of the same sizes.
@@ -91,4 +91,4 @@ def _of_heads(flags: Sequence[bool], num_heads: int, like: tf.Tensor) -> tf.Tens
     """1 for the heads of streams with the flag, else 0: [S * h, 1, 1, 1], or 1 for all."""
     if all(flags):
         return 1.0
-    return tf.reshape(tf.repeat(tf.constant(flags, like.dtype), num_heads), [-1, 1, 1, 1])
+    return tf.reshape(tf.repeat(tf.cast(flags, like.dtype), num_heads), [-1, 1, 1, 1])
