@@ -57,9 +57,10 @@ def _draft(tagger: Tagger, features: Tensors) -> Draft:
     shift = tf.repeat(tf.range(count) * tf.size(index), batch)
     many["form_index"] += tf.expand_dims(shift, -1)
     words = tagger.drafter.representation(many)  # [M * B, T, D]
-    drawn = tagger.drafter.encoder.draw_masks(sampling_seed(tagger.mc_seed), count, words.shape[-1])
+    seed, encoder = sampling_seed(tagger.mc_seed), tagger.drafter.encoder
+    drawn = encoder.sampling_masks(seed, count, words.shape[-1])
     masks = {name: tf.repeat(rows, batch, axis=0) for name, rows in drawn.items()}
-    states = tagger.drafter.encoder(words, mask=tf.tile(mask, [count, 1]), dropout_masks=masks)
+    states = encoder(words, mask=tf.tile(mask, [count, 1]), dropout_masks=masks)
     shape = tf.concat([[count], tf.shape(index), [states.shape[-1]]], axis=0)
     decoded = tagger.drafter.decoder.decide(tf.reshape(states, shape), mask)
     u = draft_uncertainty(decoded.samples, tagger.uncertainty)

@@ -49,7 +49,7 @@ def check_sampling(encoder, tolerance=1e-5):
 
 def samples_are_networks(encoder, states, tolerance):
     """M samples tiled are M passes, each under one row of masks for all sentences."""
-    masks = encoder.draw_masks(SEED, SAMPLES, WIDTH)
+    masks = encoder.sampling_masks(SEED, SAMPLES, WIDTH)
     assert states.shape[:3] == (SAMPLES, BATCH, STEPS)
     for j in range(SAMPLES):
         rows = {name: tf.repeat(m[j : j + 1], BATCH, axis=0) for name, m in masks.items()}

@@ -30,22 +30,34 @@ def test_the_seed_alone_decides():
     assert (draw[0] != draw[2]).any()
 
 
-def test_a_sample_does_not_depend_on_how_many_there_are():
+def test_a_row_does_not_depend_on_how_many_there_are():
     few, many = (Masked().draw_masks(make_seed(1), count, 50)["wide"] for count in (2, 8))
     np.testing.assert_array_equal(few, many[:2])
 
 
-def test_masks_of_one_draw_are_independent():
+@pytest.mark.parametrize("draw", ["draw_masks", "sampling_masks"])
+def test_masks_of_one_draw_are_independent(draw):
     class Twins(Encoder):
         def mask_widths(self, input_width):
             return {"a": (input_width, 0.5), "b": (input_width, 0.5)}
 
-    masks = Twins().draw_masks(make_seed(1), 100, 50)
+    masks = getattr(Twins(), draw)(make_seed(1), 100, 50)
     assert np.mean(masks["a"].numpy() == masks["b"].numpy()) == pytest.approx(0.5, abs=0.05)
 
 
-def test_masks_have_the_dtype_of_the_computation():
-    masks = Masked(dtype="mixed_bfloat16").draw_masks(make_seed(1), 2, 5)
+def test_samples_drop_each_unit_equally_often():
+    masks = Masked().sampling_masks(make_seed(1), 10, 50)
+    assert {name: mask.shape.as_list() for name, mask in masks.items()} == {
+        "wide": [10, 50],
+        "narrow": [10, 3],
+    }
+    assert (np.sum(masks["wide"].numpy() == 0, axis=0) == 5).all()
+    assert (np.sum(masks["narrow"].numpy() == 0, axis=0) == 2).all()
+
+
+@pytest.mark.parametrize("draw", ["draw_masks", "sampling_masks"])
+def test_masks_have_the_dtype_of_the_computation(draw):
+    masks = getattr(Masked(dtype="mixed_bfloat16"), draw)(make_seed(1), 2, 5)
     assert masks["wide"].dtype == tf.bfloat16
 
 
@@ -84,12 +96,13 @@ def test_a_subclass_must_name_its_masks():
         Encoder().draw_masks(make_seed(1), 1, 1)
 
 
-def test_masks_of_a_known_seed_are_constants_of_a_graph():
+@pytest.mark.parametrize("draw", ["draw_masks", "sampling_masks"])
+def test_masks_of_a_known_seed_are_constants_of_a_graph(draw):
     """So nothing is drawn at a call; a seed that the graph is given is drawn from."""
     seed, encoder = make_seed(3), Masked()
 
     def drawn(seed):
-        return encoder.draw_masks(seed, 4, 50)["wide"]
+        return getattr(encoder, draw)(seed, 4, 50)["wide"]
 
     fixed = graph_function()(lambda: drawn(seed)).get_concrete_function()
     given = graph_function([tf.TensorSpec([2], tf.int32)])(drawn)

@@ -18,9 +18,11 @@ from uanet_tf.training.distillation import distill, teach
 @pytest.fixture(scope="module")
 def trained():
     sentences = make_sentences("IOB2", count=40)
-    config = small(Config()).replace(variational_dropout=0.4, recurrent_dropout=0.4)
+    config = small(Config()).replace(
+        hidden_width=20, variational_dropout=0.4, recurrent_dropout=0.4
+    )
     tagger = make_tagger(config, make_vocabulary(sentences, "IOB2"))
-    train(tagger, sentences, steps=60)
+    train(tagger, sentences, steps=40)
     return tagger, sentences, encode_corpus(sentences, tagger.vocabulary, tagger.lookup)
 
 
@@ -55,7 +57,7 @@ def test_the_head_comes_nearer_and_all_else_stays(trained):
     before = [v.numpy() for v in others]
     head.was_trained.assign(1.0)
     untrained = compare_with_samples(tagger, sentences, most=500)
-    assert untrained["kl"] == pytest.approx(untrained["kl_of_one_pass"])
+    assert untrained["kl"] == pytest.approx(untrained["kl_of_one_pass"], rel=1e-5)
     distill(tagger.drafter, [corpus], num_samples=16, seed=1)
     for value, variable in zip(before, others, strict=True):
         np.testing.assert_array_equal(value, variable.numpy())

@@ -1,7 +1,7 @@
 """The interface of encoders: dropout masks are arguments, not state."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import tensorflow as tf
@@ -9,6 +9,7 @@ import tensorflow as tf
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.ops.dropout import fold_in, keep_mask
+from uanet_tf.ops.stratified_mask import stratified_mask
 
 Masks = Mapping[str, tf.Tensor]
 
@@ -54,19 +55,35 @@ class Encoder(tf.keras.layers.Layer):
         raise NotImplementedError(f"{type(self).__name__} must define mask_widths.")
 
     def draw_masks(self, seed: tf.Tensor, count: int | tf.Tensor, input_width: int) -> Masks:
-        """Draws ``count`` rows of every mask: {name: [count, width]}.
+        """Draws ``count`` independent rows of every mask: {name: [count, width]}.
 
         Args:
           seed: [2] int32 seed.
-          count: number of rows: sentences in training, samples in Monte Carlo sampling.
+          count: number of rows.
           input_width: width D of the inputs.
         """
+        return self._masks(keep_mask, seed, count, input_width)
+
+    def sampling_masks(self, seed: tf.Tensor, num_samples: int, input_width: int) -> Masks:
+        """Draws the masks of M samples of one network: {name: [M, width]}.
+
+        Each row is distributed as one of ``draw_masks``, but together they drop each unit equally
+        often: see ``ops.stratified_mask``.
+
+        Args:
+          seed: [2] int32 seed.
+          num_samples: M.
+          input_width: width D of the inputs.
+        """
+        return self._masks(stratified_mask, seed, num_samples, input_width)
+
+    def _masks(self, draw: Callable[..., tf.Tensor], seed, count, input_width) -> Masks:
         # A seed that is known when a graph is made gives masks that are its constants: they are
         # not drawn at each call, and an exported graph holds no random numbers.
         known = not any(map(tf.is_symbolic_tensor, tf.nest.flatten([seed, count])))
         with tf.init_scope() if known else contextlib.nullcontext():
             return {
-                name: keep_mask([count, width], rate, fold_in(seed, number), self.compute_dtype)
+                name: draw([count, width], rate, fold_in(seed, number), self.compute_dtype)
                 for number, (name, (width, rate)) in enumerate(
                     self.mask_widths(input_width).items()
                 )

@@ -10,7 +10,7 @@ from uanet_tf.ops.shapes import reshape, sizes
 def sampling_seed(mc_seed: int) -> tf.Tensor:
     """The seed of the sampling masks: fixed, or new at each call where ``mc_seed`` < 0.
 
-    A fixed one is a constant even while a graph is traced; see ``Encoder.draw_masks``.
+    A fixed one is a constant even while a graph is traced; see ``Encoder.sampling_masks``.
     """
     if mc_seed >= 0:
         with tf.init_scope():
@@ -31,7 +31,8 @@ def sample_states(
 
     Sample j is one draw of masks over units, shared by all time steps and sentences: one
     sampled network W_j (Gal and Ghahramani, 2016). So the states of a sentence do not depend
-    on the batch, the row or the padding around it. All samples run as one batch of M * B.
+    on the batch, the row or the padding around it. All samples run as one batch of M * B. Together
+    the M draws are balanced: see ``ops.stratified_mask``.
 
     Args:
       encoder: any Encoder.
@@ -47,7 +48,7 @@ def sample_states(
     """
     masks: Masks = {}
     if num_samples and seed is not None:
-        masks = encoder.draw_masks(seed, num_samples, inputs.shape[-1])
+        masks = encoder.sampling_masks(seed, num_samples, inputs.shape[-1])
     if index is not None:
         if encoder.reads_forms:
             return encoder(inputs, mask=mask, dropout_masks=masks, index=index)
