@@ -74,7 +74,7 @@ def test_the_seed_alone_decides():
 
 
 def test_balanced_samples_come_nearer_to_many_than_independent_ones():
-    """Where each unit is dropped in 2 of 8, their mean has half the variance at most, and no bias."""
+    """Where each unit is dropped in 2 of 8, their mean has half the variance at most, no bias."""
     encoder, draws = make_encoder(rate=0.25), 200
 
     def means(draw, count, samples):
