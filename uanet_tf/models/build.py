@@ -10,6 +10,7 @@ from uanet_tf.inference_options import OF_THE_GATE
 from uanet_tf.models.parts import part_classes
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.presets.bert_preset import read_bert_preset
+from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.settings_record import SettingsRecord
 
 # Groups of settings that only the parts of a model read.
@@ -58,6 +59,12 @@ def check_parts(config: Config) -> None:
     """Raises InputError where a part refuses its settings, before anything slow is done."""
     for part in part_classes(config):
         part.check_settings(config)
+    refined = config.decoder.decoder in REFINED_DECODERS
+    if refined and config.data.context == config.decoder.refiner_context == "document":
+        raise InputError(
+            "--refiner_context=document reads the other sentences of a passage, and "
+            "--context=document reads a passage as one sentence: leave one of them out."
+        )
 
 
 def _check_given(config: Config, given: Collection[str], read: set[str], tagger: Tagger) -> None:
