@@ -149,6 +149,12 @@ def test_documents_are_cut_at_max_tokens_and_long_sentences_in_windows():
     assert [len(row.split()) for (row,) in windows] == [8, 8, 8, 8]
 
 
+def test_a_long_sentence_beside_many_short_ones_does_not_fill_the_memory():
+    model = ReadsDocuments(max_tokens=64)
+    list(tag_in_context(model, corpus(" ".join(["o1"] * 32), *["o2"] * 32)))
+    assert list(map(len, rows_by_document(model))) == [32, 1]  # 33 * 32 > 16 * 64
+
+
 def test_copies_that_fill_a_batch_are_of_no_document():
     model = ReadsDocuments()
     list(tag_in_context(model, SENTENCES, fill_rows=True))

@@ -4,6 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from uanet_tf.data.documents import MOST_PADDING
 from uanet_tf.data.lookup import ONE_PIECE_TOKENS
 from uanet_tf.exporting.input_shapes import with_declared_shapes
 from uanet_tf.models.answers import Tensors
@@ -12,9 +13,6 @@ from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.masking import sequence_mask
 
 NAME = "document"
-# Memory grows with the tokens of the sentences as they are padded to the longest, which may be many
-# times those of the request: at most as many times as this, or as this of the longest sentence.
-MOST_PADDING = 16
 _TOKENS = tf.TensorSpec([None, None], tf.string, name="tokens")
 _SENTENCE_LENGTHS = tf.TensorSpec([None, None], tf.int32, name="sentence_lengths")
 _SENTENCES = tf.TensorSpec([None], tf.int32, name="sentences")
