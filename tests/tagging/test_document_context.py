@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import uanet_tf
 from tests.tagging.fake_model import FakeModel
 from uanet_tf.data.conll import Sentence
 from uanet_tf.errors import InputError
@@ -178,3 +179,12 @@ def test_sizes_are_checked_however_documents_are_read(name, kind):
     setattr(model, kind, "document")
     with pytest.raises(InputError, match=f"{name} must be at least 1. Received: 0"):
         list(tag_in_context(model, SENTENCES, **{name: 0}))
+
+
+def test_a_text_is_a_document_and_a_list_of_words_is_one_by_itself():
+    model = ReadsDocuments()
+    uanet_tf.tag(model, ["p0 met X2. Nobody left!", "l1."])
+    assert sorted(map(len, rows_by_document(model))) == [1, 2]
+    model = ReadsDocuments()
+    uanet_tf.tag(model, [["p0", "met"], ["Nobody"]])
+    assert model.documents == [None]
