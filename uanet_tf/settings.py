@@ -215,7 +215,7 @@ class DecoderConfig:
         "sentence",
         "What the refiner reads of other sentences: nothing, or the drafts of the same words in "
         "the document, up to --max_tokens (not in the paper). The drafter reads sentences. auto: "
-        "document where the files mark documents.",
+        "document where the files mark documents, unless --context=document.",
         choices=("sentence", "document", "auto"),
     )
     crf_constraints: bool = option(

@@ -244,11 +244,13 @@ def test_progress_bar_counts_lines(tag_text, capsys):
     assert "5/5" in capsys.readouterr().err
 
 
-def test_input_that_pauses_is_answered_at_once(tmp_path, run_dir):
-    """Each line is answered before the next is written."""
+@pytest.mark.parametrize("kind", ["fake_model.FakeModel", "test_document_context.ReadsDocuments"])
+def test_input_that_pauses_is_answered_at_once(tmp_path, run_dir, kind):
+    """Each line, which is a document, is answered before the next is written."""
+    module, name = kind.split(".")
     command = (
-        "import sys, uanet_tf; from tests.tagging.fake_model import FakeModel; "
-        "uanet_tf.load_model = lambda *_, **__: FakeModel(); "
+        f"import sys, uanet_tf; from tests.tagging.{module} import {name} as Fake; "
+        "uanet_tf.load_model = lambda *_, **__: Fake(); "
         "from uanet_tf.commands import tag; "
         f"sys.argv = ['tag', '--run_dir={run_dir}', '--format=tokens']; tag.run()"
     )

@@ -1,3 +1,4 @@
+import dataclasses
 import itertools
 
 import pytest
@@ -36,6 +37,17 @@ def test_a_passage_ends_with_its_document():
     assert grouped(parts, 99) == [[3], [2, 4], [1]]
     assert grouped(parts, 0) == [[3], [2], [4], [1]]
     assert grouped([], 9) == []
+
+
+def test_sentences_that_become_rows_are_padded_to_a_limit():
+    """A long one beside many short ones would take the memory of many long ones."""
+    parts = sentences(50, *[1] * 200, starts=(0,))
+    assert grouped(parts, 250) == [[50, *[1] * 200]]
+    found = list(passages(parts, 250, padded=True))
+    assert [len(passage) for passage in found] == [80, 121]  # 80 * 50 = 16 * 250
+    last = dataclasses.replace(parts[0], new_document=False)
+    back = list(passages([*parts[1:], last], 250, padded=True))
+    assert [len(passage) for passage in back] == [200, 1]
 
 
 def test_sentences_are_read_as_needed_and_full_passages_given_at_once():

@@ -103,6 +103,8 @@ def test_an_export_is_verified(model, path):
         ({"sentences": [3, 1]}, "sentences is beyond the width of sentence_lengths"),
         ({"sentence_lengths": [[2, -1], [1, 1]]}, "A sentence length is negative"),
         ({"sentence_lengths": [[2, 9], [1, 1]]}, "longer than its tokens"),
+        # 2 ** 30 four times, and 1: in 32 bits 1.
+        ({"sentence_lengths": [[2**30] * 4 + [1]] * 2, "sentences": [5, 5]}, "longer than its"),
     ],
 )
 def test_wrong_inputs_are_refused(loaded, change, message):
@@ -114,6 +116,15 @@ def test_wrong_inputs_are_refused(loaded, change, message):
     ask(loaded, "document", **good)
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         ask(loaded, "document", **{**good, **change})
+
+
+def test_padding_is_limited(loaded):
+    """A long sentence beside many short ones: 2,048 tokens, but 1,048,576 when padded."""
+    wide = pad_documents([[["a"] * 1024, *[["b"]] * 1023]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="padded to the longest"):
+        ask(loaded, "document", **wide)
+    passage = pad_documents([[["a"] * 200, *[["b"]] * 312]])  # of as many as --max_tokens
+    assert (ask(loaded, "document", **passage)["labels"] != "").all()
 
 
 def test_other_models_have_no_such_signature():

@@ -276,6 +276,22 @@ def test_weights_that_nobody_asked_for(members, tagger, tmp_path):
     assert_refused(tmp_path, "it holds more weights than its configuration asks for")
 
 
+def test_weights_that_are_not_there(members, tagger, tmp_path):
+    """As where a part of one's own has a weight more than when it was trained."""
+    import h5py
+
+    path = tmp_path / "model.weights.h5"
+    path.write_bytes(members["model.weights.h5"])
+    with h5py.File(path, "r+") as file:
+        small = []
+        file.visititems(
+            lambda name, item: small.append(name) if getattr(item, "size", 99) == 1 else None
+        )
+        del file[small[0]]
+    write_archive(tmp_path / "model.keras", {**members, "model.weights.h5": path.read_bytes()})
+    assert_refused(tmp_path, "it holds fewer weights than its configuration asks for")
+
+
 def test_what_is_not_a_file(tmp_path):
     (tmp_path / "model.keras").mkdir()
     assert_refused(tmp_path, "not a regular file")

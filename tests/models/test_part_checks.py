@@ -6,9 +6,12 @@ import tensorflow as tf
 from tests.models.test_build import build
 from uanet_tf import registry
 from uanet_tf.decoders.decoder import Decoder
+from uanet_tf.decoders.softmax import SoftmaxDecoder
+from uanet_tf.encoders.encoder import Encoder
 from uanet_tf.encoders.no_encoder import NoEncoder
 from uanet_tf.errors import InputError
 from uanet_tf.representation.representation import Representation
+from uanet_tf.representation.spelling_layer import SpellingLayer
 
 
 class Shorter(NoEncoder):
@@ -43,6 +46,9 @@ class Logits(Decoder):
 
     reads_sequence = False
 
+    def sequence_loss(self, states, labels, mask, dropout_seed):
+        return tf.reduce_sum(states)
+
     def label_samples(self, states, mask):
         return None, states[..., :1] * 0 + tf.fill([self.num_classes], 0.3)
 
@@ -59,6 +65,111 @@ class OfTheMean(Logits):
 
     def label_samples(self, states, mask):
         return None, tf.reduce_mean(super().label_samples(states, mask)[1], axis=0)
+
+
+class Tuple(NoEncoder):
+    """States and something else."""
+
+    def call(self, inputs, mask=None, dropout_masks=None):
+        return inputs, mask
+
+
+class RateOnly(NoEncoder):
+    """Masks without widths."""
+
+    def mask_widths(self, input_width):
+        return {"output": 0.5}
+
+
+class Certain(NoEncoder):
+    """A rate that drops all."""
+
+    def mask_widths(self, input_width):
+        return {"output": (input_width, 1.0)}
+
+
+class NoCall(Encoder):
+    """Keras would return its inputs."""
+
+    def mask_widths(self, input_width):
+        return {}
+
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        return cls(**kwargs)
+
+
+class NoMasks(NoCall):
+    """Does not say what it drops."""
+
+    mask_widths = Encoder.mask_widths
+
+    def call(self, inputs, mask=None, dropout_masks=None):
+        return inputs
+
+
+class NoSamples(Decoder):
+    """A loss, and no labels."""
+
+    def sequence_loss(self, states, labels, mask, dropout_seed):
+        return tf.reduce_sum(states)
+
+
+class NoLoss(Decoder):
+    """Labels, and no loss."""
+
+    def label_samples(self, states, mask):
+        return None, states
+
+
+class OfTokens(SoftmaxDecoder):
+    """The loss of each token."""
+
+    def sequence_loss(self, states, labels, mask, dropout_seed):
+        return tf.reduce_sum(states, axis=-1)
+
+
+class Nothing(SoftmaxDecoder):
+    """Forgets to return it."""
+
+    def sequence_loss(self, states, labels, mask, dropout_seed):
+        tf.reduce_sum(states)
+
+
+class Words(SoftmaxDecoder):
+    """Labels in place of their numbers."""
+
+    def label_samples(self, states, mask):
+        return tf.fill(tf.shape(mask), "O"), super().label_samples(states, mask)[1]
+
+
+class OneMore(SoftmaxDecoder):
+    """A score for a label that there is not."""
+
+    def label_samples(self, states, mask):
+        return None, tf.nn.softmax(super().logits(states))
+
+    def logits(self, states):
+        return tf.pad(super().logits(states), [[0, 0]] * (states.shape.rank - 1) + [[0, 1]])
+
+
+class Unspelled(SpellingLayer):
+    """A vector for each character."""
+
+    output_width = 4
+
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        return cls(**kwargs)
+
+    def call(self, char_ids):
+        return tf.ones([*char_ids.shape, 4])
+
+
+class NoWidth(Unspelled):
+    """Does not say how wide its vectors are."""
+
+    output_width = SpellingLayer.output_width
 
 
 ENCODER = (registry.ENCODERS, "encoder", "none")
@@ -81,6 +192,22 @@ CASES = [
     (ENCODER, "uanet_tf.encoders.nowhere:X", "registry.py names .*there is no module .*nowhere"),
     (ENCODER, f"{__name__}:Nobody", f"there is no Nobody in {__name__}"),
     (ENCODER, "uanet_tf.encoders.no_encoder.NoEncoder", "names .* but there is no module"),
+    (ENCODER, f"{__name__}:build", "registry.py names build, which is no Encoder"),
+    (ENCODER, None, "registry.py names None, which is no module:class"),
+    (ENCODER, ".no_encoder:NoEncoder", "registry.py names '.no_encoder:NoEncoder', which is no"),
+    (ENCODER, f"{__name__}:Tuple", "Tuple must return a tensor of states. Received: tuple"),
+    (ENCODER, f"{__name__}:RateOnly", r"mask_widths of RateOnly must .*: \{'output': 0.5\}"),
+    (ENCODER, f"{__name__}:Certain", r"mask_widths of Certain must .*: \{'output': \(1, 1.0\)\}"),
+    (ENCODER, f"{__name__}:NoCall", "NoCall, which .* must define call, as every Encoder does"),
+    (ENCODER, f"{__name__}:NoMasks", "NoMasks, which .* must define mask_widths, as every Enc"),
+    (DECODER, f"{__name__}:NoSamples", "NoSamples, which .* must define label_samples, as every"),
+    (DECODER, f"{__name__}:NoLoss", "NoLoss, which .* must define sequence_loss, as every Dec"),
+    (DECODER, f"{__name__}:OfTokens", r"loss 'draft' of OfTokens must be a scalar.*\(1, 1\)"),
+    (DECODER, f"{__name__}:Nothing", "loss 'draft' of Nothing must be a scalar.*: type NoneType"),
+    (DECODER, f"{__name__}:Words", "samples of Words must return a pair.*labels of.*dtype string"),
+    (REFINED, f"{__name__}:OneMore", r"logits of OneMore must return scores \[B, T, \d+\]"),
+    (REPRESENTATION, f"{__name__}:Unspelled", r"Unspelled must return vectors \[U, 4\].*\d, 4\)"),
+    (REPRESENTATION, f"{__name__}:NoWidth", "NoWidth, which .* must define output_width, as"),
 ]
 
 

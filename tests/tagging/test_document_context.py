@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import uanet_tf
 from tests.tagging.fake_model import FakeModel
 from uanet_tf.data.conll import Sentence
 from uanet_tf.errors import InputError
@@ -143,9 +144,16 @@ def test_documents_are_cut_at_max_tokens_and_long_sentences_in_windows():
     sentences = corpus("o1 o2 o3", "o4 o5 o6", "o7 o8 o9", " ".join(["o1"] * 20))
     answers = [answer for _, answer in tag_in_context(model, sentences)]
     assert [len(answer) for answer in answers] == [3, 3, 3, 20]
-    first, second, windows = rows_by_document(model)
+    first, second, *windows = rows_by_document(model)
     assert (first, second) == (["o1 o2 o3", "o4 o5 o6"], ["o7 o8 o9"])
-    assert all(len(row.split()) == 8 for row in windows)
+    # Each by itself: windows share tokens, which would count as other mentions of their words.
+    assert [len(row.split()) for (row,) in windows] == [8, 8, 8, 8]
+
+
+def test_a_long_sentence_beside_many_short_ones_does_not_fill_the_memory():
+    model = ReadsDocuments(max_tokens=64)
+    list(tag_in_context(model, corpus(" ".join(["o1"] * 32), *["o2"] * 32)))
+    assert list(map(len, rows_by_document(model))) == [32, 1]  # 33 * 32 > 16 * 64
 
 
 def test_copies_that_fill_a_batch_are_of_no_document():
@@ -171,3 +179,12 @@ def test_sizes_are_checked_however_documents_are_read(name, kind):
     setattr(model, kind, "document")
     with pytest.raises(InputError, match=f"{name} must be at least 1. Received: 0"):
         list(tag_in_context(model, SENTENCES, **{name: 0}))
+
+
+def test_a_text_is_a_document_and_a_list_of_words_is_one_by_itself():
+    model = ReadsDocuments()
+    uanet_tf.tag(model, ["p0 met X2. Nobody left!", "l1."])
+    assert sorted(map(len, rows_by_document(model))) == [1, 2]
+    model = ReadsDocuments()
+    uanet_tf.tag(model, [["p0", "met"], ["Nobody"]])
+    assert model.documents == [None]

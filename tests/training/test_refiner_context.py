@@ -26,6 +26,7 @@ MARKED = [Sentence(("a",), ("O",), k, new_document=k != 1) for k in range(3)]
         ({"train": MARKED, "dev": MARKED, "test": PLAIN}, {}, "sentence"),
         ({"train": MARKED, "dev": MARKED}, {"strategy": "mirrored"}, "sentence"),
         ({"train": MARKED, "dev": MARKED}, {"refiner_context": "sentence"}, "sentence"),
+        ({"train": MARKED, "dev": MARKED}, {"context": "document"}, "sentence"),
         ({"train": PLAIN, "dev": PLAIN}, {"refiner_context": "document"}, "document"),
     ],
 )
@@ -58,3 +59,18 @@ def test_the_run_keeps_what_auto_stood_for(tmp_path):
     assert fit(config, tmp_path / "run") == metrics  # the same command: complete
     with pytest.raises(InputError, match="--refiner_context was 'document', now 'sentence'"):
         fit(config.replace(refiner_context="sentence"), tmp_path / "run")
+
+
+def test_a_drafter_of_documents_leaves_the_refiner_none(tmp_path):
+    """Of a passage that is one sentence there are no other sentences to read."""
+    corpus = write_corpus(tmp_path)
+    for path in tmp_path.glob("*.conll"):
+        mark_documents(path)
+    parts = {"encoder": "none", "representation": "words", "max_tokens": 60}
+    config = tiny_config(corpus, **parts, epochs=1, min_epochs=1, context="document")
+    fit(config.replace(refiner_context="auto"), tmp_path / "run")
+    model = load_model(tmp_path / "run")
+    assert (model.context, model.refiner_context) == ("document", "sentence")
+    with pytest.raises(InputError, match="--context=document reads a passage as one sentence"):
+        fit(config.replace(refiner_context="document"), tmp_path / "other")
+    assert not (tmp_path / "other").exists()

@@ -15,7 +15,9 @@ from absl import flags, logging
 
 from uanet_tf.commands import input_flags, run_settings, runner
 from uanet_tf.commands.config_flags import options_from_flags
+from uanet_tf.config import Config
 from uanet_tf.errors import InputError
+from uanet_tf.registry import REFINED_DECODERS
 
 PARQUET = "parquet"
 FORMATS = ("text", "jsonl", "conll", PARQUET)
@@ -77,8 +79,7 @@ def main() -> None:
         if not FLAGS[name].value:
             raise InputError(f"--{name} is required.")
     kind = FLAGS.input_format or _guess_format(FLAGS.input)
-    reads_documents = "document" in (config.data.context, config.decoder.refiner_context)
-    if kind == "conll" and reads_documents:
+    if kind == "conll" and _reads_documents(config):
         raise InputError(
             "This run reads documents (--context, --refiner_context), which Spark would cut: tag "
             "CoNLL files with uanet tag, or name --input_format=jsonl, whose lines are documents."
@@ -109,6 +110,14 @@ def main() -> None:
             work = TagLines(kind, column, FLAGS.split_sentences, FLAGS.language, **sizes)
             tagged = files.map_lines(lines, work, FLAGS.run_dir, options, shared=FLAGS.shared)
             tagged.write.text(FLAGS.output)
+
+
+def _reads_documents(config: Config) -> bool:
+    """Whether a run reads the sentences of a document together; its refiner, if it has one."""
+    refined = config.decoder.decoder in REFINED_DECODERS
+    return config.data.context == "document" or (
+        refined and config.decoder.refiner_context == "document"
+    )
 
 
 def _guess_format(path: str) -> str:

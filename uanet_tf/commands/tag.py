@@ -5,8 +5,9 @@
 
 Reads CoNLL, JSON lines ({"text": "..."} or {"tokens": [...]}), plain text (one sentence or
 paragraph per line; tokens: words between blanks) and writes one answer for each row, in the
-order of the input, in constant memory; at once when the input pauses. A line of JSON that
-cannot be tagged gets an "error" as its answer, and the exit code is 1 at the end.
+order of the input, in constant memory; at once when the input pauses, unless sentences of
+columns are read with their document, which may go on. A line of JSON that cannot be tagged
+gets an "error" as its answer, and the exit code is 1 at the end.
 
 Output formats:
   conll   the input's columns and the label as last column (for conlleval)
@@ -111,7 +112,7 @@ def main() -> int:
             uncertainty_columns=FLAGS.uncertainty_columns,
             optional_answers=model.optional_answers,
         )
-        for part in _parts(map(cut, rows), model):
+        for part in _parts(map(cut, rows), model, kind):
             for row, answers in _tag(model, part):
                 write(row, answers)
                 if watch:
@@ -143,10 +144,11 @@ def _open_rows(column: int) -> tuple[str, str, Iterator[InputRow]]:
     return kind, output_kind, rows
 
 
-def _parts(rows: Iterator[InputRow], model: Any) -> Iterator[Iterable[InputRow]]:
+def _parts(rows: Iterator[InputRow], model: Any, kind: str) -> Iterator[Iterable[InputRow]]:
     """The rows in one list; of input that may pause, what has arrived without a pause."""
-    # The sentences of a document are read together, however long they take to come.
-    is_alone = model.context == model.refiner_context == "sentence"
+    # The sentences of a document are read together, however long they take to come. A line of JSON
+    # or text is a document.
+    is_alone = kind != "conll" or model.context == model.refiner_context == "sentence"
     if row_source.may_pause(FLAGS.input) and is_alone:
         yield from bursts(rows, sentence_stream.WINDOW_SENTENCES)
     else:

@@ -18,30 +18,39 @@ class InDocument(Protocol):
 
 S = TypeVar("S", bound=InDocument)
 
+# Sentences that are read side by side are padded to the longest. That may take many times their
+# tokens, and memory: at most as many times as this.
+MOST_PADDING = 16
 
-def passages(sentences: Iterable[S], max_tokens: int) -> Iterator[list[S]]:
+
+def passages(sentences: Iterable[S], max_tokens: int, *, padded: bool = False) -> Iterator[list[S]]:
     """Groups the sentences of a stream, in order.
 
     Args:
       sentences: of a file.
       max_tokens: most tokens in a passage; a longer single sentence still makes one. 0: each
         sentence by itself.
+      padded: whether the sentences will be rows of a batch. Padded to the longest, those of a
+        passage then have at most ``MOST_PADDING`` times ``max_tokens``.
 
     Yields:
       Consecutive sentences of one document, as many as ``max_tokens`` allow.
     """
     passage: list[S] = []
-    size = 0
+    size = longest = 0
     for sentence in sentences:
         length = len(sentence.tokens)
-        if passage and (sentence.new_document or size + length > max_tokens):
+        full = size + length > max_tokens
+        if padded:
+            full |= (len(passage) + 1) * max(longest, length) > MOST_PADDING * max_tokens
+        if passage and (sentence.new_document or full):
             yield passage
-            passage, size = [], 0
+            passage, size, longest = [], 0, 0
         passage.append(sentence)
-        size += length
+        size, longest = size + length, max(longest, length)
         if size >= max_tokens:  # full: not held back until the next sentence is read
             yield passage
-            passage, size = [], 0
+            passage, size, longest = [], 0, 0
     if passage:
         yield passage
 

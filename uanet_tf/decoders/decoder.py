@@ -93,7 +93,14 @@ class Decoder(tf.keras.layers.Layer):
         labels = tf.cast(labels, tf.int32)
         labels = tf.pad(labels, [[0, 0], [0, tf.shape(mask)[1] - tf.shape(labels)[1]]])
         labels = tf.where(mask, labels, 0)
-        return self.sequence_losses(states, labels, mask, dropout_seed)
+        losses = self.sequence_losses(states, labels, mask, dropout_seed)
+        for name, loss in losses.items():
+            if not (tf.is_tensor(loss) and loss.shape.rank == 0):
+                raise ArgumentError(
+                    f"The loss {name!r} of {type(self).__name__} must be a scalar, summed over "
+                    f"tokens. Received: {_shape_or_type(loss)}"
+                )
+        return losses
 
     def variable_groups(self) -> dict[str, list[tf.Variable]]:
         """Trainable variables by the optimizer that updates them: one, the drafter's."""
@@ -120,7 +127,7 @@ class Decoder(tf.keras.layers.Layer):
         mean = tf.reduce_mean(samples, axis=0)  # p, [B, T, C]
         if label_ids is None:
             label_ids = tf.argmax(mean, axis=-1, output_type=tf.int32)
-        label_ids = tf.where(mask, label_ids, 0)
+        label_ids = tf.where(mask, tf.cast(label_ids, tf.int32), 0)
         if self.reads_sequence:  # there may be one position more
             label_ids, mean, samples = label_ids[:, :steps], mean[:, :steps], samples[:, :, :steps]
         return Decoded(label_ids, mean, samples)
@@ -187,12 +194,16 @@ class Decoder(tf.keras.layers.Layer):
         """Raises ArgumentError where ``label_samples`` of a subclass returned something else."""
         found = type(labelled).__name__
         if isinstance(labelled, tuple) and len(labelled) == 2:
-            shape = labelled[1].shape
-            if shape.is_compatible_with([None, None, None, self.num_classes]):
+            labels, samples = labelled
+            shape = tf.TensorShape([None, None, None, self.num_classes])
+            if not (tf.is_tensor(samples) and shape.is_compatible_with(samples.shape)):
+                found = f"samples of {_shape_or_type(samples)}"
+            elif labels is not None and not _are_ids(labels):
+                found = f"labels of {_shape_or_type(labels)}"
+            else:
                 return
-            found = f"samples of shape {shape}"
         raise ArgumentError(
-            f"label_samples of {type(self).__name__} must return a pair: labels [B, T] or None, "
+            f"label_samples of {type(self).__name__} must return a pair: label ids [B, T] or None, "
             f"and samples [M, B, T, {self.num_classes}]. Received: {found}"
         )
 
@@ -200,6 +211,16 @@ class Decoder(tf.keras.layers.Layer):
         config = super().get_config()
         config.update(num_classes=self.num_classes)
         return config
+
+
+def _are_ids(labels: Any) -> bool:
+    return tf.is_tensor(labels) and labels.dtype.is_integer and labels.shape.rank in (2, None)
+
+
+def _shape_or_type(value: Any) -> str:
+    if not tf.is_tensor(value):
+        return f"type {type(value).__name__}"
+    return f"shape {value.shape} and dtype {value.dtype.name}"
 
 
 def fold_samples(states: tf.Tensor, mask: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

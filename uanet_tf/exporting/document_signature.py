@@ -4,6 +4,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from uanet_tf.data.documents import MOST_PADDING
+from uanet_tf.data.lookup import ONE_PIECE_TOKENS
 from uanet_tf.exporting.input_shapes import with_declared_shapes
 from uanet_tf.models.answers import Tensors
 from uanet_tf.models.tagger import Tagger
@@ -21,7 +23,8 @@ def document_signature(model: Tagger) -> Any:
 
     B documents, N tokens of the longest, S sentences of that with the most. ``tokens`` [B, N]
     strings, the sentences one after another; ``sentence_lengths`` [B, S] and ``sentences`` [B]
-    int32, how many of these lengths count: a server fills rows up with any values.
+    int32, how many of these lengths count: a server fills rows up with any values. Sentences are
+    padded to the longest: a request that this makes too large is refused.
 
     Returns:
       A tf.function with an input signature; its outputs are the model's, [B, N].
@@ -36,7 +39,7 @@ def document_signature(model: Tagger) -> Any:
         with tf.control_dependencies(_checks(tokens, sentence_lengths, sentences)):
             is_sentence = sequence_mask(sentences, tf.shape(sentence_lengths)[1])  # [B, S]
         lengths = tf.where(is_sentence, sentence_lengths, 0)
-        with tf.control_dependencies(_length_checks(tokens, lengths)):
+        with tf.control_dependencies(_length_checks(tokens, lengths, is_sentence)):
             is_token = sequence_mask(tf.reduce_sum(lengths, axis=1), tf.shape(tokens)[1])  # [B, N]
         rows = tf.boolean_mask(lengths, is_sentence)  # [R]
         ragged = tf.RaggedTensor.from_row_lengths(tf.boolean_mask(tokens, is_token), rows)
@@ -81,12 +84,22 @@ def _checks(tokens, sentence_lengths, sentences) -> list[tf.Operation]:
     ]
 
 
-def _length_checks(tokens, lengths) -> list[tf.Operation]:
+def _length_checks(tokens, lengths, is_sentence) -> list[tf.Operation]:
+    wide = tf.cast(lengths, tf.int64)  # sums of wrong lengths, too, are what they are
+    rows = tf.math.count_nonzero(is_sentence)
+    padded = rows * tf.reduce_max(tf.concat([tf.reshape(wide, [-1]), [0]], axis=0))
+    most = MOST_PADDING * tf.maximum(tf.size(tokens, tf.int64), ONE_PIECE_TOKENS)
     return [
         tf.debugging.assert_non_negative(lengths, "A sentence length is negative."),
         tf.debugging.assert_less_equal(
-            tf.reduce_sum(lengths, axis=1),
-            tf.shape(tokens)[1],
+            tf.reduce_sum(wide, axis=1),
+            tf.shape(tokens, tf.int64)[1],
             "The sentences of a document are longer than its tokens.",
+        ),
+        tf.debugging.assert_less_equal(
+            padded,
+            most,
+            "Too many tokens once all sentences are padded to the longest: split that one, or send "
+            "fewer sentences with it.",
         ),
     ]

@@ -1,8 +1,11 @@
 """Monte Carlo dropout: M samples of the draft as one tiled batch."""
 
+from typing import Any
+
 import tensorflow as tf
 
 from uanet_tf.encoders.encoder import Encoder, Masks
+from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.entropy import entropy, mutual_information
 from uanet_tf.ops.shapes import reshape, sizes
 
@@ -51,10 +54,10 @@ def sample_states(
         masks = encoder.sampling_masks(seed, num_samples, inputs.shape[-1])
     if index is not None:
         if encoder.reads_forms:
-            return encoder(inputs, mask=mask, dropout_masks=masks, index=index)
+            return _tensor(encoder, encoder(inputs, mask=mask, dropout_masks=masks, index=index))
         inputs = tf.gather(inputs, index)
     if not masks:
-        return tf.expand_dims(encoder(inputs, mask=mask), 0)
+        return tf.expand_dims(_tensor(encoder, encoder(inputs, mask=mask)), 0)
     return encode_samples(encoder, inputs, mask, masks, num_samples)
 
 
@@ -75,6 +78,16 @@ def encode_samples(
     tiled = tf.tile(inputs, [count, 1, 1])  # [J * B, T, D]
     states = encoder(tiled, mask=tf.tile(mask, [count, 1]), dropout_masks=masks)
     return reshape(states, [count, *sizes(inputs)[:2], states.shape[-1]])  # [J, B, T, H]
+
+
+def _tensor(encoder: Encoder, states: Any) -> tf.Tensor:
+    """What an encoder returned; ArgumentError, if that is a tuple, or nothing."""
+    if not tf.is_tensor(states):
+        raise ArgumentError(
+            f"{type(encoder).__name__} must return a tensor of states. "
+            f"Received: {type(states).__name__}"
+        )
+    return states
 
 
 def draft_uncertainty(samples: tf.Tensor, kind: str = "entropy") -> tf.Tensor:

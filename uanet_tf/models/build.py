@@ -3,13 +3,20 @@
 import dataclasses
 from collections.abc import Collection
 
+import tensorflow as tf
+
 from uanet_tf.config import Config, iter_options
 from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.data.word_keys import KEYS
 from uanet_tf.errors import ArgumentError, InputError
 from uanet_tf.inference_options import OF_THE_GATE
 from uanet_tf.models.parts import part_classes
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.ops.drafts_elsewhere import elsewhere_width
+from uanet_tf.ops.dropout import make_seed
 from uanet_tf.presets.bert_preset import read_bert_preset
+from uanet_tf.registry import REFINED_DECODERS
+from uanet_tf.representation.representation import DRAFTS_ELSEWHERE
 from uanet_tf.settings_record import SettingsRecord
 
 # Groups of settings that only the parts of a model read.
@@ -46,18 +53,36 @@ def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] =
         vocabulary = dataclasses.replace(vocabulary, bert=preset.spec)
     try:
         tagger = Tagger.from_settings(config, vocabulary, view=record, name="tagger")
+        _check_training(tagger)
     except ArgumentError as error:
-        raise InputError(f"The settings do not fit together: {error}") from error
+        # Keras adds the arguments of a call, in lines of their own.
+        told = error.__context__ if isinstance(error.__context__, ArgumentError) else error
+        raise InputError(f"The settings do not fit together: {told}") from error
     _check_given(config, given, record.read, tagger)
     if preset is not None:
         tagger.drafter.representation.bert.fill(preset.weights)
     return tagger
 
 
+def _check_training(tagger: Tagger) -> None:
+    """Computes the losses of one token: a part that cannot is found before a run has begun."""
+    features = tagger.features({"tokens": tf.constant([["a"]]), "lengths": tf.constant([1])})
+    if tagger.refiner_context == "document":
+        width = elsewhere_width(len(tagger.class_names), len(KEYS))
+        features = {**features, DRAFTS_ELSEWHERE: tf.zeros([1, 1, width])}
+    tagger.loss_terms(features, tf.zeros([1, 1], tf.int32), make_seed(0))
+
+
 def check_parts(config: Config) -> None:
     """Raises InputError where a part refuses its settings, before anything slow is done."""
     for part in part_classes(config):
         part.check_settings(config)
+    refined = config.decoder.decoder in REFINED_DECODERS
+    if refined and config.data.context == config.decoder.refiner_context == "document":
+        raise InputError(
+            "--refiner_context=document reads the other sentences of a passage, and "
+            "--context=document reads a passage as one sentence: leave one of them out."
+        )
 
 
 def _check_given(config: Config, given: Collection[str], read: set[str], tagger: Tagger) -> None:

@@ -16,7 +16,13 @@ from uanet_tf.inference.valid_labels import ValidLabels
 from uanet_tf.inference_options import InferenceOptions
 from uanet_tf.models.distilled_head import DistilledHead
 from uanet_tf.models.dropout_seeds import DropoutSeed
-from uanet_tf.models.part_checks import check_distribution, check_states, check_vectors
+from uanet_tf.models.part_checks import (
+    check_classes,
+    check_distribution,
+    check_masks,
+    check_states,
+    check_vectors,
+)
 from uanet_tf.models.parts import make_decoder, make_encoder, make_representation
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.entropy import entropy, mutual_information
@@ -58,6 +64,7 @@ class Drafter(tf.keras.layers.Layer):
     ):
         # Its parts have their own precision.
         super().__init__(dtype=tf.float32, **kwargs)
+        check_masks(encoder)
         self.representation = representation
         self.encoder = encoder
         self.decoder = decoder
@@ -154,7 +161,7 @@ class Drafter(tf.keras.layers.Layer):
         """The draft of one pass without dropout, with the samples' predicted distribution."""
         states = self.sample_states(words, mask, 0, None)[0]  # [B, T, H]
         head: Any = self.distilled
-        p, disagreement = head(states, self.decoder.logits(states), mask=mask)
+        p, disagreement = head(states, self._logits(states), mask=mask)
         ids = tf.where(mask, tf.argmax(p, axis=-1, output_type=tf.int32), 0)
         (ids,) = self.sequences([ids], [p], mask, options)
         disagreement = tf.where(mask, disagreement, 0.0)
@@ -228,11 +235,17 @@ class Drafter(tf.keras.layers.Layer):
           words: [B, T, D] word vectors for the refiner; None where it has its own.
         """
         # No refiner trains the drafter by way of its draft (Eq. 9 and 10).
-        p = tf.stop_gradient(tf.nn.softmax(widen(self.decoder.logits(states))))
+        p = tf.stop_gradient(tf.nn.softmax(widen(self._logits(states))))
         mask = token_mask(features)
         nothing = tf.zeros_like(mask, p.dtype)
         ids = tf.argmax(p, axis=-1, output_type=tf.int32)
         return Draft(ids, p, nothing, mask, words, states)
+
+    def _logits(self, states: tf.Tensor) -> tf.Tensor:
+        """Scores [B, T, C] of the labels, of a decoder that has them."""
+        logits = self.decoder.logits(states)
+        check_classes(self.decoder, logits)
+        return logits
 
     def variable_groups(self) -> dict[str, list[tf.Variable]]:
         """Trainable variables by the optimizer that updates them.

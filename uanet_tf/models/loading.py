@@ -80,7 +80,8 @@ def _load(path: pathlib.Path, mixed_bfloat16: bool | None) -> Tagger:
             model = Tagger.from_settings(config, saved.vocabulary, name=saved.name)
         missing = sum(variable.shape.num_elements() for variable in model.variables) - stored
         if missing not in later:
-            raise InputError("it holds more weights than its configuration asks for")
+            holds = "more" if missing < 0 else "fewer"
+            raise InputError(f"it holds {holds} weights than its configuration asks for")
         if saved.options is not None:
             model.restore_options(saved.options)
         model.load_weights(str(saved.weights))

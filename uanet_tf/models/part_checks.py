@@ -1,11 +1,31 @@
 """What a part of a tagger returns, checked where the next part would fail on it."""
 
+from numbers import Integral, Real
+from typing import Any
+
 import tensorflow as tf
 
 from uanet_tf.decoders.decoder import Decoder
 from uanet_tf.encoders.encoder import Encoder
 from uanet_tf.errors import ArgumentError
 from uanet_tf.representation.representation import Representation
+
+
+def check_masks(part: Encoder) -> None:
+    """Raises ArgumentError unless an encoder names masks as {name: (width, rate)}."""
+    masks = part.mask_widths(1)
+    if not (isinstance(masks, dict) and all(map(_is_mask, masks.values()))):
+        raise ArgumentError(
+            f"mask_widths of {type(part).__name__} must return a dictionary {{name: (width, rate)}}"
+            f", with positive widths and rates in [0, 1). Received: {masks!r:.60}"
+        )
+
+
+def _is_mask(pair: Any) -> bool:
+    if not (isinstance(pair, tuple | list) and len(pair) == 2):
+        return False
+    width, rate = pair
+    return isinstance(width, Integral) and width > 0 and isinstance(rate, Real) and 0 <= rate < 1
 
 
 def check_vectors(part: Representation, vectors: tf.Tensor, index: tf.Tensor) -> None:
@@ -62,4 +82,15 @@ def check_logits(part: Decoder) -> None:
         raise ArgumentError(
             f"{type(part).__name__} is of a decoder in REFINED_DECODERS (uanet_tf/registry.py) and "
             "must define logits."
+        )
+
+
+def check_classes(part: Decoder, logits: tf.Tensor) -> None:
+    """Raises ArgumentError unless ``logits`` of a decoder gave a score [B, T, C] of each label."""
+    wanted = tf.TensorShape([None, None, part.num_classes])
+    if not (tf.is_tensor(logits) and wanted.is_compatible_with(logits.shape)):
+        shape = logits.shape if tf.is_tensor(logits) else type(logits).__name__
+        raise ArgumentError(
+            f"logits of {type(part).__name__} must return scores [B, T, {part.num_classes}] of "
+            f"states [B, T, H]. Received: {shape}"
         )

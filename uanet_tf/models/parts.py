@@ -1,5 +1,7 @@
 """From settings to the parts of a tagger, by the registry."""
 
+import inspect
+import re
 import sys
 from typing import Any
 
@@ -14,13 +16,21 @@ from uanet_tf.representation.spelling_layer import SpellingLayer
 from uanet_tf.representation.word_representation import WordRepresentation
 
 _BASES = ((Representation, SpellingLayer), (Encoder,), (Decoder,))
+# What a part defines itself; of several names one.
+_OF_A_PART = {
+    Representation: ("from_settings", "call", "output_width"),
+    SpellingLayer: ("from_settings", "call", "output_width"),
+    Encoder: ("from_settings", "call", "mask_widths"),
+    Decoder: ("label_samples", "sequence_loss sequence_losses"),
+}
+_LINE = re.compile(r"\w[\w.]*(:\w+)?")
 
 
 def part_classes(config: Config) -> list[Any]:
     """The classes of representation, encoder and decoder that the settings name.
 
     Raises:
-      InputError: the registry names something else.
+      InputError: the registry names something else, or a class without one of its methods.
     """
     found = [
         _find(REPRESENTATIONS[config.representation.representation]),
@@ -28,14 +38,28 @@ def part_classes(config: Config) -> list[Any]:
         _find(DECODERS[config.decoder.decoder]),
     ]
     for part, bases in zip(found, _BASES, strict=True):
-        if not issubclass(part, bases):
+        if not (isinstance(part, type) and issubclass(part, bases)):
             names = " or ".join(base.__name__ for base in bases)
             raise InputError(f"uanet_tf/registry.py names {part.__name__}, which is no {names}.")
+        _check_defined(part, next(base for base in bases if issubclass(part, base)))
     return found
+
+
+def _check_defined(part: type, base: type) -> None:
+    """Raises InputError where a part leaves out what its base asks for."""
+    for names in map(str.split, _OF_A_PART[base]):
+        own = [inspect.getattr_static(part, name, None) for name in names]
+        if own == [inspect.getattr_static(base, name, None) for name in names]:
+            raise InputError(
+                f"{part.__name__}, which uanet_tf/registry.py names, must define {names[0]}, as "
+                f"every {base.__name__} does."
+            )
 
 
 def _find(line: str) -> type:
     """The class that a line of the registry names."""
+    if not (isinstance(line, str) and _LINE.fullmatch(line)):
+        raise InputError(f"uanet_tf/registry.py names {line!r}, which is no module:class.")
     module, _, name = line.partition(":")
     try:
         return find(line)

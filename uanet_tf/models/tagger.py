@@ -57,7 +57,8 @@ class Tagger(TaggerOptions, KerasMethods):
     Call arguments:
       inputs: a dictionary with ``tokens`` [B, T] strings and ``lengths`` [B] int32, which ends
         each row; or features (see ``data.batching.BatchBuilder``). A refiner of documents
-        also takes ``document`` [B] int32: equal numbers in sentences of one document.
+        also takes ``document`` [B] int32: equal numbers in sentences of one document, which
+        must be in one batch (``predict`` makes batches of 32 rows).
 
     Returns:
       A dictionary: labels, draft_labels, refined_labels [B, T] strings in the scheme of

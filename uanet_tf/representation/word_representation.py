@@ -1,7 +1,10 @@
 """Tokens to vectors: word embedding and, optionally, characters."""
 
+from typing import Any
+
 import tensorflow as tf
 
+from uanet_tf.errors import ArgumentError
 from uanet_tf.representation.form_representation import FormRepresentation
 
 
@@ -41,7 +44,18 @@ class WordRepresentation(FormRepresentation):
         vectors = tf.gather(self.embeddings, self.word_ids(features, dropout_seed))
         if self.char_layer is not None:
             spelled = self.char_layer(features["form_char_ids"])  # [U, F]
+            self._check_spelled(spelled)
             vectors = tf.concat([vectors, spelled], axis=-1)  # [U, word_width + F]
         if not spread:
             return vectors
         return self.spread(vectors, features, dropout_seed)  # [B, T, word_width + F]
+
+    def _check_spelled(self, vectors: Any) -> None:
+        """Raises ArgumentError unless the character layer gave vectors [U, F]."""
+        width = self.char_layer.output_width
+        if not tf.is_tensor(vectors) or not vectors.shape.is_compatible_with([None, width]):
+            found = vectors.shape if tf.is_tensor(vectors) else type(vectors).__name__
+            raise ArgumentError(
+                f"{type(self.char_layer).__name__} must return vectors [U, {width}], whose width "
+                f"is its output_width. Received: {found}"
+            )

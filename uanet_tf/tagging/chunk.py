@@ -112,12 +112,16 @@ def begin_chunk(
     """Begins to run the model over a chunk; what it returns waits for the answers.
 
     ``documents`` [S] are the numbers of the sentences' documents, in ascending order, where the
-    model reads them together.
+    model reads them together. A window of a long sentence is a document by itself: it
+    shares tokens with the next one, which are no other mentions of their words.
     """
     tokens = np.array(list(itertools.chain.from_iterable(chunk)), dtype=object)
     pieces = _cut_pieces(lengths, model.max_tokens)
     if documents is not None:
         documents = np.repeat(documents, lengths)[pieces.start]  # [P]
+        windows_from = np.count_nonzero(lengths <= model.max_tokens)
+        alone = np.arange(len(documents) - windows_from) + documents.max() + 1
+        documents = np.concatenate([documents[:windows_from], alone])
 
     def run(rows: np.ndarray) -> tuple[np.ndarray, Answers]:
         """Positions of the tokens of a batch, [n], and the answers for them."""

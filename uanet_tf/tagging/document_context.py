@@ -51,7 +51,7 @@ def _tag_documents(
     waiting: collections.deque[S] = collections.deque()
 
     def documents() -> Iterator[list[Sequence[str]]]:
-        for passage in passages(sentences, model.max_tokens):
+        for passage in passages(sentences, model.max_tokens, padded=True):
             waiting.extend(passage)
             yield [sentence.tokens for sentence in passage]
 

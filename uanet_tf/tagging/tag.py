@@ -31,6 +31,8 @@ def tag(
 ) -> TaggedSentences | list[TaggedSentences]:
     """Tags a text, a list of texts, or a list of sentences given as lists of words.
 
+    A model that reads documents reads each text as one, and each list of words by itself.
+
     Args:
       model: a loaded model.
       sentences: a text of any number of sentences; or a list of texts; or lists of words, one per

@@ -137,7 +137,7 @@ def _with_documents(
     """The corpus with its documents; of one of over --max_tokens the passages that are read."""
     sentences = cut_long(sentences, config.max_tokens)
     return corpus.in_documents(
-        [len(passage) for passage in passages(sentences, config.max_tokens)],
+        [len(passage) for passage in passages(sentences, config.max_tokens, padded=True)],
         [token for sentence in sentences for token in sentence.tokens],
     )
 

@@ -13,8 +13,9 @@ from uanet_tf.registry import REFINED_DECODERS
 def with_refiner_context(config: Config, splits: Mapping[str, Sequence[Sentence]]) -> Config:
     """The settings with "auto" replaced by "document" or "sentence"; else unchanged.
 
-    The refiner reads documents if each file marks them, and if the run is not shared among
-    replicas, which have no memory of drafts in common.
+    The refiner reads documents if each file marks them, if the drafter does not read them as one
+    sentence (``--context=document``), and if the run is not shared among replicas, which have no
+    memory of drafts in common.
 
     Args:
       config: all settings.
@@ -22,6 +23,8 @@ def with_refiner_context(config: Config, splits: Mapping[str, Sequence[Sentence]
     """
     if config.decoder.refiner_context != "auto":
         return config
+    if config.data.context == "document":
+        return config.replace(refiner_context="sentence")
     marked = all(marks_documents(sentences) for sentences in splits.values())
     refined = config.decoder.decoder in REFINED_DECODERS
     if not marked or config.training.strategy != "none":
