@@ -1,9 +1,9 @@
 """Trains the drafter's head, after training, to predict the result of Monte Carlo samples.
 
-Text of the training set, and further text if there is some, is drafted once without dropout and M
-times with it, under new masks for each batch. The head learns the mean distribution (KL divergence)
-and the share of its entropy that is disagreement of the samples (cross entropy, weighted by the
-entropy). No labels are read.
+Text of the training set, and further text if there is some, mostly sentences that are uncertain, is
+drafted once without dropout and M times with it, under new masks for each batch. The head learns
+the mean distribution (KL divergence) and the share of its entropy that is disagreement of the
+samples (cross entropy, weighted by the entropy). No labels are read.
 """
 
 import itertools
@@ -20,8 +20,9 @@ from uanet_tf.models.drafter import Drafter, token_mask
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.ops.entropy import entropy, mutual_information
 from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.training.uncertain_sentences import choose_sentences
 
-# Twice as much brings the head no nearer (docs/speed.md), and the samples take the time.
+# Twice as much brings the head a little nearer (docs/speed.md), and the samples take the time.
 MAX_TOKENS = 30_000
 _BATCH_SENTENCES, _BATCH_TOKENS = 64, 4_096
 _MOST_BATCHES = MAX_TOKENS  # of a corpus: each has a token
@@ -106,10 +107,7 @@ def teach(
       most: tokens that are drafted; a single sentence may have more.
       number: of the corpus: each has masks of its own.
     """
-    chosen = np.random.default_rng([seed, 0]).permutation(len(corpus.lengths))
-    chosen = chosen[np.cumsum(corpus.lengths[chosen]) <= most]
-    if not len(chosen):
-        chosen = np.argsort(corpus.lengths)[:1]
+    chosen = choose_sentences(drafter, corpus, most, np.random.default_rng([seed, 0]))
     batches = plan_batches(
         corpus.lengths[chosen], batch_size=_BATCH_SENTENCES, batch_tokens=_BATCH_TOKENS
     )
