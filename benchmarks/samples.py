@@ -129,9 +129,9 @@ def table(
     gates = [f"gates as by the many at {gamma:g}, %" for gamma in gammas]
     heads = ["M", "masks", "KL x 1e-3", *gates, "mutual information, %"]
     lines = ["| " + " | ".join(heads) + " |", "| --- " * len(heads) + "|"]
-    for (count, balanced), values in found.items():
-        deviation = np.std(values, axis=0, ddof=1) if len(values) > 1 else np.zeros(len(values[0]))
-        mean = np.mean(values, axis=0)
+    for (count, balanced), of_runs in found.items():
+        mean = np.mean(of_runs, axis=0)
+        deviation = np.std(of_runs, axis=0, ddof=1) if len(of_runs) > 1 else np.zeros_like(mean)
         cells = [f"{mean[0]:.2f} ± {deviation[0]:.2f}"]
         cells += [f"{m:.1f} ± {d:.1f}" for m, d in zip(mean[1:], deviation[1:], strict=True)]
         kind = "balanced" if balanced else "independent"

@@ -24,8 +24,21 @@ def test_gamma_stands_beside_the_card(exported, run_dir):
 def test_scores_and_calibration_are_the_run_s(card, run_dir):
     scores = json.loads((run_dir / "metrics.json").read_text())["dev"]
     assert f"| dev | {scores['f1']:.2f} | {scores['precision']:.2f} |" in card
-    assert f"mean uncertainty {scores['uncertainty_correct']:.3f} nats where the draft" in card
-    assert f"calibration error of the confidence {scores['calibration_error']:.2f} %" in card
+
+
+def test_uncertainty_of_right_and_wrong_drafts(model):
+    scores = {
+        "f1": 50.0,
+        "uncertainty_correct": 0.25,
+        "uncertainty_wrong": 0.75,
+        "calibration_error": 1.234,
+    }
+    card = model_card(model, {"dev": scores}, {}, title="x")
+    said = "dev: mean uncertainty 0.250 nats where the draft is right, 0.750 where it is wrong"
+    assert said + ", 3.0 times as much." in card
+    assert "calibration error of the confidence 1.23 %" in card
+    perfect = model_card(model, {"dev": {**scores, "uncertainty_wrong": None}}, {}, title="x")
+    assert "mean uncertainty" not in perfect
 
 
 def test_gate_samples_and_labels(card, model):

@@ -25,7 +25,9 @@ def _is_mask(pair: Any) -> bool:
     if not (isinstance(pair, tuple | list) and len(pair) == 2):
         return False
     width, rate = pair
-    return isinstance(width, Integral) and width > 0 and isinstance(rate, Real) and 0 <= rate < 1
+    if not (isinstance(width, Integral) and isinstance(rate, Real)):
+        return False
+    return int(width) > 0 and 0.0 <= float(rate) < 1.0
 
 
 def check_vectors(part: Representation, vectors: tf.Tensor, index: tf.Tensor) -> None:

@@ -17,7 +17,7 @@ from uanet_tf.representation.word_representation import WordRepresentation
 
 _BASES = ((Representation, SpellingLayer), (Encoder,), (Decoder,))
 # What a part defines itself; of several names one.
-_OF_A_PART = {
+_OF_A_PART: dict[type, tuple[str, ...]] = {
     Representation: ("from_settings", "call", "output_width"),
     SpellingLayer: ("from_settings", "call", "output_width"),
     Encoder: ("from_settings", "call", "mask_widths"),
