@@ -46,12 +46,17 @@ def test_a_run_that_is_shared_says_that_it_reads_sentences(caplog):
     ]
 
 
-def test_the_run_keeps_what_auto_stood_for(tmp_path):
-    corpus = write_corpus(tmp_path)
-    for path in tmp_path.glob("*.conll"):
+def config_of_documents(folder):
+    """Settings of a small run whose files, in the folder, mark documents."""
+    corpus = write_corpus(folder)
+    for path in folder.glob("*.conll"):
         mark_documents(path)
     parts = {"encoder": "none", "representation": "words", "max_tokens": 60}
-    config = tiny_config(corpus, **parts, epochs=1, min_epochs=1, refiner_context="auto")
+    return tiny_config(corpus, **parts, epochs=1, min_epochs=1)
+
+
+def test_the_run_keeps_what_auto_stood_for(tmp_path):
+    config = config_of_documents(tmp_path).replace(refiner_context="auto")
     metrics = fit(config, tmp_path / "run")
     saved = json.loads((tmp_path / "run" / "config.json").read_text())
     assert saved["decoder"]["refiner_context"] == "document"
@@ -63,11 +68,7 @@ def test_the_run_keeps_what_auto_stood_for(tmp_path):
 
 def test_a_drafter_of_documents_leaves_the_refiner_none(tmp_path):
     """Of a passage that is one sentence there are no other sentences to read."""
-    corpus = write_corpus(tmp_path)
-    for path in tmp_path.glob("*.conll"):
-        mark_documents(path)
-    parts = {"encoder": "none", "representation": "words", "max_tokens": 60}
-    config = tiny_config(corpus, **parts, epochs=1, min_epochs=1, context="document")
+    config = config_of_documents(tmp_path).replace(context="document")
     fit(config.replace(refiner_context="auto"), tmp_path / "run")
     model = load_model(tmp_path / "run")
     assert (model.context, model.refiner_context) == ("document", "sentence")
