@@ -39,6 +39,7 @@ def test_uncertainty_of_right_and_wrong_drafts(model):
     assert "calibration error of the confidence 1.23 %" in card
     perfect = model_card(model, {"dev": {**scores, "uncertainty_wrong": None}}, {}, title="x")
     assert "mean uncertainty" not in perfect
+    assert "calibration error of the confidence 1.23 %" in perfect
 
 
 def test_gate_samples_and_labels(card, model):

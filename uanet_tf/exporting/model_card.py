@@ -189,25 +189,29 @@ def _nearness(scores: Metrics) -> str:
 
 
 def _split_calibration(split: str, scores: Metrics) -> list[str]:
+    lines = []
     right, wrong = scores.get("uncertainty_correct"), scores.get("uncertainty_wrong")
-    if right is None or wrong is None:
-        return []
-    ratio = f", {wrong / right:.1f} times as much" if right else ""
-    lines = [
-        f"- {split}: mean uncertainty {right:.3f} nats where the draft is right, {wrong:.3f} where "
-        f"it is wrong{ratio}."
-    ]
-    share = scores.get("refined_fraction")
-    mended, spoilt = scores.get("wrong_to_right"), scores.get("right_to_wrong")
-    if share is not None and mended is not None and spoilt is not None:
-        lines[0] += (
-            f" {100 * share:.1f} % of tokens are above Gamma; the gate corrected {mended:,} labels "
-            f"and spoilt {spoilt:,}."
+    if right is not None and wrong is not None:
+        ratio = f", {wrong / right:.1f} times as much" if right else ""
+        lines.append(
+            f"- {split}: mean uncertainty {right:.3f} nats where the draft is right, {wrong:.3f} "
+            f"where it is wrong{ratio}.{_refined(scores)}"
         )
     error = scores.get("calibration_error")
     if error is not None:
         lines.append(f"- {split}: expected calibration error of the confidence {error:.2f} %.")
     return lines
+
+
+def _refined(scores: Metrics) -> str:
+    share = scores.get("refined_fraction")
+    mended, spoilt = scores.get("wrong_to_right"), scores.get("right_to_wrong")
+    if share is None or mended is None or spoilt is None:
+        return ""
+    return (
+        f" {100 * share:.1f} % of tokens are above Gamma; the gate corrected {mended:,} labels "
+        f"and spoilt {spoilt:,}."
+    )
 
 
 def _limits(model: Tagger) -> str:
