@@ -3,7 +3,14 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.masking import is_right_padded, key_bias, sequence_mask
+from uanet_tf.ops.masking import (
+    is_right_padded,
+    keep,
+    key_bias,
+    padding_mask,
+    sequence_mask,
+    unpadded,
+)
 
 
 def test_sequence_mask():
@@ -12,6 +19,25 @@ def test_sequence_mask():
     assert mask.dtype == tf.bool
     assert sequence_mask([2, 0, 3]).shape == [3, 3]
     assert sequence_mask(np.array([2, 1]), 0).shape == [2, 0]
+
+
+def test_what_is_kept_at_tokens():
+    mask = sequence_mask([2, 0], 2)
+    np.testing.assert_array_equal(keep(mask, tf.constant([[5, 6], [7, 8]])), [[5, 6], [0, 0]])
+    numbers = keep(mask, tf.constant([[np.nan, 2.0], [np.nan, 1.0]]), 0.5)
+    np.testing.assert_array_equal(numbers, [[np.nan, 2.0], [0.5, 0.5]])
+    flags = keep(mask, tf.constant([[True, False], [True, True]]), False)
+    np.testing.assert_array_equal(flags, [[True, False], [False, False]])
+    assert flags.dtype == tf.bool
+    assert padding_mask(mask) is mask
+
+
+def test_without_padding_all_are_kept():
+    mask, values = tf.constant([[False]]), tf.constant([[5.0]])
+    with unpadded():
+        assert keep(mask, values) is values
+        assert padding_mask(mask) is None
+    assert float(keep(mask, values)) == 0.0
 
 
 @pytest.mark.parametrize("dtype", [tf.int32, tf.int64])

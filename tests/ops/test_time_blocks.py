@@ -7,10 +7,11 @@ import tensorflow as tf
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.gru import gru_scan
 from uanet_tf.ops.lstm import lstm_scan
-from uanet_tf.ops.time_blocks import BLOCK, loops_in_blocks, scan_blocks
+from uanet_tf.ops.time_blocks import BLOCK, BLOCK_OF_ONE, loops_in_blocks, scan_blocks
 from uanet_tf.ops.viterbi import best_path
 
 LENGTHS = (0, 1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 1, 3 * BLOCK - 1)
+LENGTHS += (BLOCK_OF_ONE, BLOCK_OF_ONE + 1)
 CELLS = {lstm_scan: 4, gru_scan: 3}
 WIDTH = 5
 
@@ -45,14 +46,15 @@ def test_sums_in_either_direction(length):
 @pytest.mark.parametrize("scan", CELLS, ids=lambda scan: scan.__name__)
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("reverse", [False, True])
-def test_recurrences(scan, length, reverse):
+@pytest.mark.parametrize("rows", [1, 3])
+def test_recurrences(scan, length, reverse, rows):
     gates = CELLS[scan] * WIDTH
-    projected, kernel = normal(length, 3, gates), normal(WIDTH, gates, seed=2)
-    for mask in (None, tf.nn.relu(normal(3, WIDTH, seed=3))):
+    projected, kernel = normal(length, rows, gates), normal(WIDTH, gates, seed=2)
+    for mask in (None, tf.nn.relu(normal(rows, WIDTH, seed=3))):
         expected = scan(projected, kernel, mask, reverse=reverse)
         with loops_in_blocks():
             actual = scan(projected, kernel, mask, reverse=reverse)
-        assert actual.shape == (length, 3, WIDTH)
+        assert actual.shape == (length, rows, WIDTH)
         np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-6)
 
 

@@ -20,6 +20,7 @@ class QueryTokens(NamedTuple):
       slots: [K] int32, where the rows stand among the B * Q.
       tokens: [K] int32, where they stand among the B * T tokens: by sentence, then by position.
       own_positions: [K] int32, their positions in the sentence.
+      of_one_sentence: whether the batch is one sentence and nothing fills up: K is Q.
     """
 
     positions: tf.Tensor
@@ -27,6 +28,7 @@ class QueryTokens(NamedTuple):
     slots: tf.Tensor
     tokens: tf.Tensor
     own_positions: tf.Tensor
+    of_one_sentence: bool = False
 
     @classmethod
     def of_mask(cls, wanted: tf.Tensor, multiple: int | tf.Tensor = 1) -> "QueryTokens":
@@ -48,7 +50,7 @@ class QueryTokens(NamedTuple):
         """The tokens that are True in ``wanted`` [1, T], of one sentence: K is Q."""
         tokens = _indices(wanted)
         places = tf.range(tf.size(tokens))
-        return cls(tokens[tf.newaxis], places[tf.newaxis], places, tokens, tokens)
+        return cls(tokens[tf.newaxis], places[tf.newaxis], places, tokens, tokens, True)
 
     def rows(self, inputs: tf.Tensor) -> tf.Tensor:
         """Their rows [K, D] of ``inputs`` [B, T, D]."""

@@ -7,7 +7,9 @@ from uanet_tf.attention.parallel_attention import attend_in_parallel
 from uanet_tf.attention.projected_heads import ProjectedHeads
 from uanet_tf.attention.query_attention import query_attention
 from uanet_tf.attention.query_tokens import QueryTokens
+from uanet_tf.attention.sentence_attention import sentence_attention
 from uanet_tf.ops.linear import linear
+from uanet_tf.ops.permute import permute
 from uanet_tf.ops.relative_attention import split_heads
 
 
@@ -137,15 +139,29 @@ class RelativeAttention(tf.keras.layers.Layer):
         rows = linear(words, query_kernel)  # [K, h * d]
         rows = tf.reshape(rows, [-1, self.num_heads, self.head_width])
         shape = [self.num_heads, self.head_width]
-        return query_attention(
-            (rows + tf.reshape(self.content_bias, shape)) * scale,
-            rows + tf.reshape(self.position_bias, shape),
+        content_bias = tf.reshape(self.content_bias, shape)
+        position_bias = tf.reshape(self.position_bias, shape)
+        others = (
             positions * scale,
             context,
             context_kernel[:, : self.width],
             context_kernel[:, self.width :],
             None if context_bias is None else context_bias[self.width :],
             mask,
+        )
+        if query_tokens.of_one_sentence:
+            rows = permute(rows, [1, 0, 2])  # [h, K, d]
+            return sentence_attention(
+                (rows + content_bias[:, tf.newaxis]) * scale,
+                rows + position_bias[:, tf.newaxis],
+                *others,
+                query_tokens.own_positions,
+                exclude_self=self.exclude_self,
+            )
+        return query_attention(
+            (rows + content_bias) * scale,
+            rows + position_bias,
+            *others,
             query_tokens,
             exclude_self=self.exclude_self,
         )

@@ -9,7 +9,7 @@ from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.decoders.decoded import Decoded
 from uanet_tf.errors import ArgumentError
-from uanet_tf.ops.masking import is_right_padded
+from uanet_tf.ops.masking import is_right_padded, keep
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -127,7 +127,7 @@ class Decoder(tf.keras.layers.Layer):
         mean = tf.reduce_mean(samples, axis=0)  # p, [B, T, C]
         if label_ids is None:
             label_ids = tf.argmax(mean, axis=-1, output_type=tf.int32)
-        label_ids = tf.where(mask, tf.cast(label_ids, tf.int32), 0)
+        label_ids = keep(mask, tf.cast(label_ids, tf.int32))
         if self.reads_sequence:  # there may be one position more
             label_ids, mean, samples = label_ids[:, :steps], mean[:, :steps], samples[:, :, :steps]
         return Decoded(label_ids, mean, samples)

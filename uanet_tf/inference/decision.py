@@ -5,6 +5,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from uanet_tf.inference.draft import Draft
+from uanet_tf.ops.masking import keep
 
 
 class Decision(NamedTuple):
@@ -37,4 +38,4 @@ class Decision(NamedTuple):
         confidence = self.calibrated
         if confidence is None:
             confidence = tf.gather(self.probabilities, self.label_ids, axis=-1, batch_dims=2)
-        return tf.where(self.draft.mask, confidence, 0.0)
+        return keep(self.draft.mask, confidence)

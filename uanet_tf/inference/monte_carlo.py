@@ -7,6 +7,7 @@ import tensorflow as tf
 from uanet_tf.encoders.encoder import Encoder, Masks
 from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.entropy import entropy, mutual_information
+from uanet_tf.ops.masking import padding_mask
 from uanet_tf.ops.shapes import reshape, sizes
 
 
@@ -24,7 +25,7 @@ def sampling_seed(mc_seed: int) -> tf.Tensor:
 def sample_states(
     encoder: Encoder,
     inputs: tf.Tensor,
-    mask: tf.Tensor,
+    mask: tf.Tensor | None,
     *,
     num_samples: int,
     seed: tf.Tensor | None,
@@ -41,7 +42,7 @@ def sample_states(
       encoder: any Encoder.
       inputs: [B, T, D] word vectors, computed once for all samples; with ``index`` [U, D], those
         of distinct words.
-      mask: [B, T] boolean.
+      mask: [B, T] boolean; None: all are tokens.
       num_samples: M; 0 gives one pass without dropout.
       seed: [2] int32 seed of the masks; None where M is 0.
       index: [B, T] int32, the row of each token's word.
@@ -50,6 +51,7 @@ def sample_states(
       [M, B, T, H] states (M = 1 for a pass without dropout).
     """
     masks: Masks = {}
+    mask = padding_mask(mask)
     if num_samples and seed is not None:
         masks = encoder.sampling_masks(seed, num_samples, inputs.shape[-1])
     if index is not None:
@@ -62,21 +64,23 @@ def sample_states(
 
 
 def encode_samples(
-    encoder: Encoder, inputs: tf.Tensor, mask: tf.Tensor, masks: Masks, count: int
+    encoder: Encoder, inputs: tf.Tensor, mask: tf.Tensor | None, masks: Masks, count: int
 ) -> tf.Tensor:
     """States [J, B, T, H] of the same sentences under J rows of dropout masks.
 
     Args:
       encoder: any Encoder.
       inputs: [B, T, D] word vectors.
-      mask: [B, T] boolean.
+      mask: [B, T] boolean; None: all are tokens.
       masks: {name: [J, width]}, a row for each sample.
       count: J.
     """
     batch = tf.shape(inputs)[0]
     masks = {name: tf.repeat(rows, batch, axis=0) for name, rows in masks.items()}
     tiled = tf.tile(inputs, [count, 1, 1])  # [J * B, T, D]
-    states = encoder(tiled, mask=tf.tile(mask, [count, 1]), dropout_masks=masks)
+    if mask is not None:
+        mask = tf.tile(mask, [count, 1])
+    states = encoder(tiled, mask=mask, dropout_masks=masks)
     return reshape(states, [count, *sizes(inputs)[:2], states.shape[-1]])  # [J, B, T, H]
 
 

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from uanet_tf.errors import ArgumentError, InputError
 from uanet_tf.inference_options import check_threshold
+from uanet_tf.ops.masking import keep
 
 
 class Gated(NamedTuple):
@@ -76,12 +77,12 @@ class RefinementGate(tf.keras.layers.Layer):
         return uncertainty > gamma
 
     def call(self, draft, refined, uncertainty, mask, threshold=None):
-        passed = self.passes(uncertainty, threshold) & mask
+        passed = keep(mask, self.passes(uncertainty, threshold), False)
         draft_ids = tf.argmax(draft, axis=-1, output_type=tf.int32)
         refined_ids = tf.argmax(refined, axis=-1, output_type=tf.int32)
         return Gated(
-            label_ids=tf.where(mask, tf.where(passed, refined_ids, draft_ids), 0),
-            refined_label_ids=tf.where(mask, refined_ids, 0),
+            label_ids=keep(mask, tf.where(passed, refined_ids, draft_ids)),
+            refined_label_ids=keep(mask, refined_ids),
             refined=passed,
             probabilities=tf.where(tf.expand_dims(passed, -1), refined, draft),
         )

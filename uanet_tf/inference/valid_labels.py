@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from uanet_tf.data.transitions import valid_transitions
+from uanet_tf.ops.masking import keep, unpadded
 from uanet_tf.ops.viterbi import best_path
 
 _SMALLEST = 1e-12  # probabilities below count as this
@@ -51,7 +52,7 @@ class ValidLabels:
         def search() -> tf.Tensor:
             p = tf.concat(probabilities, axis=0)
             if mask.shape[0] == 1:  # one sentence: there is no other to leave out
-                wrong = masks & tf.logical_not(tf.expand_dims(valid, 1))
+                wrong = keep(masks, tf.logical_not(tf.expand_dims(valid, 1)), False)
                 return tf.where(wrong, self._best(p, masks), ids)
             rows = tf.where(tf.logical_not(valid))  # [R, 1]
             kept = tf.gather(masks, rows[:, 0])
@@ -68,10 +69,13 @@ class ValidLabels:
 
     def _valid(self, ids: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         """Whether each row of [N, T] ids is a sequence that the scheme allows: [N]."""
-        following, first = mask[:, 1:], mask[:, :1]
         starts = tf.gather(self._start, ids[:, :1])
         pairs = ids[:, :-1] * len(self._end) + ids[:, 1:]
         steps = tf.gather(self._steps.ravel(), pairs)
+        if unpadded.holds():
+            ends = tf.gather(self._end, ids[:, -1:])
+            return tf.reduce_all(tf.concat([starts, steps, ends], axis=1), axis=1)
+        following, first = mask[:, 1:], mask[:, :1]
         ends = tf.gather(self._end, ids)
         none = ids[:, :1] < 0
         last = mask & tf.logical_not(tf.concat([following, none], axis=1))

@@ -7,6 +7,7 @@ import tensorflow as tf
 from uanet_tf.inference.decision import Decision
 from uanet_tf.inference.draft import Draft
 from uanet_tf.inference.output_labels import OutputLabels
+from uanet_tf.ops.masking import keep
 
 Tensors = dict[str, tf.Tensor]
 LABELS = ("labels", "draft_labels", "refined_labels")
@@ -53,7 +54,7 @@ class Answers:
             "refined": tf.zeros_like(mask) if refined is None else refined,
         }
         if decision.accepted is not None:
-            answers["accepted"] = decision.accepted & mask
+            answers["accepted"] = keep(mask, decision.accepted, False)
         if return_probabilities:
             kept = tf.expand_dims(mask, -1)
             answers["probabilities"] = tf.where(kept, decision.probabilities, 0.0)

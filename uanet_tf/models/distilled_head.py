@@ -8,6 +8,7 @@ from uanet_tf.arguments import check_positive
 from uanet_tf.ops.class_softmax import class_softmax
 from uanet_tf.ops.entropy import entropy
 from uanet_tf.ops.linear import linear
+from uanet_tf.ops.masking import keep
 from uanet_tf.ops.shapes import reshape, sizes
 
 # A token whose likeliest label is missed with at most this probability keeps its distribution; the
@@ -83,7 +84,7 @@ class DistilledHead(tf.keras.layers.Layer):
         plain = class_softmax(logits)
         part = head_part(plain)
         if mask is not None:
-            part = tf.where(mask, part, 0.0)
+            part = keep(mask, part)
         if part.shape.rank < 2 or part.shape[0] == 1:
             # One sentence is not worth choosing, and TensorFlow Lite plans memory anew behind it.
             return self._mix(states, logits, part)

@@ -27,7 +27,7 @@ from uanet_tf.models.parts import make_decoder, make_encoder, make_representatio
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.entropy import entropy, mutual_information
 from uanet_tf.ops.expectation_linear import expectation_linear_penalty
-from uanet_tf.ops.masking import sequence_mask
+from uanet_tf.ops.masking import keep, sequence_mask
 from uanet_tf.ops.precision import widen
 from uanet_tf.representation.representation import Features, Representation
 from uanet_tf.representation.word_vectors import WordVectors
@@ -111,8 +111,8 @@ class Drafter(tf.keras.layers.Layer):
         states = tf.reduce_mean(samples, axis=0) if self.keep_states else None
         disagreement = None
         if options.return_mutual_information:
-            disagreement = tf.where(mask, mutual_information(decoded.samples), 0.0)
-        u = tf.where(mask, u, 0.0)
+            disagreement = keep(mask, mutual_information(decoded.samples))
+        u = keep(mask, u)
         return Draft(ids, p, u, mask, words.of_tokens(), states, disagreement)
 
     def first_draft(self, features: Features) -> Draft:
@@ -162,10 +162,10 @@ class Drafter(tf.keras.layers.Layer):
         states = self.sample_states(words, mask, 0, None)[0]  # [B, T, H]
         head: Any = self.distilled
         p, disagreement = head(states, self._logits(states), mask=mask)
-        ids = tf.where(mask, tf.argmax(p, axis=-1, output_type=tf.int32), 0)
+        ids = keep(mask, tf.argmax(p, axis=-1, output_type=tf.int32))
         (ids,) = self.sequences([ids], [p], mask, options)
-        disagreement = tf.where(mask, disagreement, 0.0)
-        u = tf.where(mask, entropy(p), 0.0) if options.uncertainty == "entropy" else disagreement
+        disagreement = keep(mask, disagreement)
+        u = keep(mask, entropy(p)) if options.uncertainty == "entropy" else disagreement
         asked = disagreement if options.return_mutual_information else None
         return Draft(ids, p, u, mask, words.of_tokens(), states, asked)
 

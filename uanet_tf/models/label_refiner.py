@@ -16,6 +16,7 @@ from uanet_tf.ops.cross_entropy import masked_cross_entropy
 from uanet_tf.ops.drafts_elsewhere import drafts_elsewhere, elsewhere_width
 from uanet_tf.ops.dropout import fold_in, uniform
 from uanet_tf.ops.fill_rows import fill_rows, rows_multiple_of
+from uanet_tf.ops.masking import keep, padding_mask
 from uanet_tf.ops.precision import wide_dtype
 from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
 from uanet_tf.representation.representation import (
@@ -90,7 +91,7 @@ class LabelRefiner(tf.keras.layers.Layer):
             features = {**features, DRAFTS_ELSEWHERE: _drafts_elsewhere(features, draft)}
         if wanted is None:
             return self._refined(features, draft)
-        wanted &= draft.mask
+        wanted = keep(draft.mask, wanted, False)
         refine = self._of_sentence if wanted.shape[0] == 1 else self._of_sentences
         return tf.cond(
             tf.reduce_any(wanted),
@@ -146,7 +147,12 @@ class LabelRefiner(tf.keras.layers.Layer):
         self, features: Features, draft: Draft, query_tokens: QueryTokens | None = None
     ) -> tf.Tensor:
         words, _ = self._words(features, draft)
-        logits = self.stack(words, draft.probabilities, mask=draft.mask, query_tokens=query_tokens)
+        logits = self.stack(
+            words,
+            draft.probabilities,
+            mask=padding_mask(draft.mask),
+            query_tokens=query_tokens,
+        )
         return class_softmax(tf.cast(logits, tf.float32))
 
     def _of_sentence(self, features: Features, draft: Draft, wanted: tf.Tensor) -> tf.Tensor:

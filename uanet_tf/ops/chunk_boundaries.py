@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from uanet_tf.ops.masking import keep
+
 
 def chunk_boundaries(
     types: tf.Tensor, starts: tf.Tensor, ends: tf.Tensor, mask: tf.Tensor
@@ -21,7 +23,7 @@ def chunk_boundaries(
       begins, finishes, touches: [B, T] booleans: the token is the first of its chunk; the
       last; its predecessor is in a chunk of the same type.
     """
-    types = tf.where(mask, types, 0)
+    types = keep(mask, types)
     inside = types > 0
     before = tf.pad(types[:, :-1], [[0, 0], [1, 0]])  # outside before the first
     following = tf.pad(types[:, 1:], [[0, 0], [0, 1]])

@@ -2,6 +2,12 @@
 
 import tensorflow as tf
 
+from uanet_tf.ops.tracing_choice import TracingChoice
+
+# Functions traced within ``unpadded()`` read a sentence by itself, without padding: what padding
+# would need is left out of their graph.
+unpadded = TracingChoice("no padding")
+
 
 def sequence_mask(lengths: tf.Tensor, max_length: int | tf.Tensor | None = None) -> tf.Tensor:
     """Returns the [B, T] mask of sentences with ``lengths`` tokens.
@@ -15,6 +21,24 @@ def sequence_mask(lengths: tf.Tensor, max_length: int | tf.Tensor | None = None)
         max_length = tf.reduce_max(lengths)
     positions = tf.range(tf.cast(max_length, lengths.dtype))
     return tf.expand_dims(positions, 0) < tf.expand_dims(lengths, 1)  # [B, T]
+
+
+def keep(mask: tf.Tensor, values: tf.Tensor, otherwise: float | bool = 0) -> tf.Tensor:
+    """Returns the values at tokens, and ``otherwise`` at padding.
+
+    Args:
+      mask: booleans, True = token.
+      values: a tensor of the mask's shape, or one that it broadcasts to.
+      otherwise: a number, or a boolean.
+    """
+    if unpadded.holds():
+        return values
+    return tf.where(mask, values, tf.cast(otherwise, values.dtype))
+
+
+def padding_mask(mask: tf.Tensor | None) -> tf.Tensor | None:
+    """Returns the mask, or None where there is no padding."""
+    return None if unpadded.holds() else mask
 
 
 def is_right_padded(mask: tf.Tensor) -> tf.Tensor:

@@ -11,9 +11,11 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
+from uanet_tf.ops.shapes import sizes
 from uanet_tf.ops.tracing_choice import TracingChoice
 
-BLOCK = 16
+# Steps of a block: of several rows, and of one, of which less is copied.
+BLOCK, BLOCK_OF_ONE = 16, 24
 
 # Functions traced within ``loops_in_blocks()`` run their recurrences with ``scan_blocks``.
 loops_in_blocks = TracingChoice("loops in blocks")
@@ -33,41 +35,44 @@ def scan_blocks(
       step: maps (the inputs at t, state) to (output, new state).
       inputs: [T, ...] each.
       state: what the first step reads.
-      like: any tensor of an output's shape and dtype.
+      like: any tensor of an output's shape and dtype, [N, ...].
       reverse: run from the last step to the first.
 
     Returns:
-      The outputs [T, ...], in the order of time, and the last state.
+      The outputs [T, N, ...], in the order of time, and the last state.
     """
     length = tf.shape(inputs[0])[0]
-    none = tf.expand_dims(tf.zeros_like(like), 0)[:0]
+    rows, *widths = sizes(like)
+    most = BLOCK_OF_ONE if like.shape[0] == 1 else BLOCK
 
     def run_block(done, state, outputs):
-        size = tf.minimum(BLOCK, length - done)
+        size = tf.minimum(most, length - done)
         start = length - done - size if reverse else done
         block = [part[start : start + size] for part in inputs]
 
-        def run_step(count, state, outputs):
-            t = size - 1 - count if reverse else count
+        def run_step(t, state, outputs):
             output, state = step(tuple(tf.gather(part, t) for part in block), state)
             # Outputs move up, so that their number stays the same.
-            kept = outputs[:-1] if reverse else outputs[1:]
-            return count + 1, state, _join(kept, tf.expand_dims(output, 0), reverse)
+            kept = outputs[:-rows] if reverse else outputs[rows:]
+            return t - 1 if reverse else t + 1, state, _join(kept, output, reverse)
 
-        empty = tf.repeat(tf.expand_dims(tf.zeros_like(like), 0), size, axis=0)
-        _, state, made = _loop(size, run_step, (0, state, empty))
+        empty = tf.zeros([size * rows, *widths], like.dtype)
+        first = size - 1 if reverse else 0
+        goes_on = (lambda t: t >= 0) if reverse else (lambda t: t < size)
+        _, state, made = _loop(goes_on, run_step, (first, state, empty))
         return done + size, state, _join(outputs, made, reverse)
 
-    _, state, outputs = _loop(length, run_block, (0, state, none))
-    return outputs, state
+    none = tf.zeros([0, *widths], like.dtype)
+    _, state, outputs = _loop(lambda done: done < length, run_block, (0, state, none))
+    return tf.reshape(outputs, [-1, rows, *widths]), state
 
 
-def _loop(end: tf.Tensor, body: Callable, start: tuple) -> tuple:
-    """Calls ``body`` on (count, state, outputs) until the count reaches ``end``."""
+def _loop(goes_on: Callable[[tf.Tensor], tf.Tensor], body: Callable, start: tuple) -> tuple:
+    """Calls ``body`` on (count, state, outputs) while the count says so."""
     _, state, outputs = start
     grown = tf.TensorShape([None, *outputs.shape[1:]])
     return tf.while_loop(
-        lambda count, *_: count < end,
+        lambda count, *_: goes_on(count),
         body,
         start,
         shape_invariants=(tf.TensorShape([]), tuple(part.shape for part in state), grown),

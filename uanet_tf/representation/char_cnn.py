@@ -81,12 +81,23 @@ class CharCNN(CharLayer):
         return tf.where(some, pooled, tf.zeros([], pooled.dtype)) + self.bias
 
     def _padded(self, char_ids: tf.Tensor) -> tf.Tensor:
-        """The maximum over each word's characters [U, filters], words padded to the longest."""
-        vectors, real = self.embed(char_ids)  # [U, W, char_width], [U, W]
-        features = tf.nn.conv1d(vectors, self.kernel, stride=1, padding="SAME")
+        """The maximum over each word's characters [U, filters], words padded to the longest.
+
+        What a character adds at each place of the kernel is a row of a table, which is a constant
+        of the graph: gathering takes half the time of the convolution.
+        """
+        around = self.kernel_size - 1
+        before = around // 2
+        ids = tf.pad(char_ids, [[0, 0], [before, around - before]])
         # Added and not selected, which the runtime does one element after another.
-        padding = tf.cast(tf.logical_not(real), features.dtype) * (features.dtype.min / 2)
-        return tf.reduce_max(features + tf.expand_dims(padding, -1), axis=1)
+        is_padding = tf.one_hot([0], self.num_chars, axis=0, dtype=self.compute_dtype)
+        features = tf.gather(is_padding * (is_padding.dtype.min / 2), char_ids)  # [U, W, 1]
+        for place in range(self.kernel_size):
+            table = linear(self.embeddings, self.kernel[place])  # [num_chars, filters]
+            table = tf.pad(table[1:], [[1, 0], [0, 0]])  # nothing for padding
+            end = place - around or None
+            features += tf.gather(table, ids[:, place:end])  # [U, W, filters]
+        return tf.reduce_max(features, axis=1)
 
     def _unpadded(self, char_ids: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
         """The same, computed for characters only: most of [U, W] is padding.

@@ -22,6 +22,7 @@ from uanet_tf.models.answers import LABELS, Tensors
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.fused_lstm import fused_lstms
 from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.masking import unpadded
 from uanet_tf.ops.time_blocks import loops_in_blocks
 
 FLOAT32, FLOAT16, DYNAMIC = "float32", "float16", "dynamic"
@@ -79,7 +80,7 @@ def _converted(
         return {}
     signatures = _signatures(model)
     with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
-        with loops_in_blocks(), fused_lstms(fused):
+        with loops_in_blocks(), unpadded(), fused_lstms(fused):
             save_signatures(signatures, pathlib.Path(folder), owner=model)
         converter = tf.lite.TFLiteConverter.from_saved_model(
             folder, signature_keys=list(signatures)

@@ -1,0 +1,73 @@
+"""Relative attention of some tokens of one sentence."""
+
+import tensorflow as tf
+
+from uanet_tf.ops.masking import has_others, key_bias, self_bias
+from uanet_tf.ops.permute import permute
+from uanet_tf.ops.shapes import reshape, sizes
+
+
+def sentence_attention(
+    content_queries: tf.Tensor,
+    position_queries: tf.Tensor,
+    positions: tf.Tensor,
+    context: tf.Tensor,
+    key_kernel: tf.Tensor,
+    value_kernel: tf.Tensor,
+    value_bias: tf.Tensor | None,
+    mask: tf.Tensor | None,
+    query_positions: tf.Tensor,
+    *,
+    exclude_self: bool = False,
+) -> tf.Tensor:
+    """Returns what K tokens get from all tokens of their sentence.
+
+    As ``query_attention``, by operations whose sizes TensorFlow Lite knows before it runs them:
+    it plans its memory anew behind each of the others.
+
+    Args:
+      content_queries, position_queries: [h, K, d] floats, q and p.
+      positions: [h * d, 2T] floats, a column R for each distance from T - 1 down to -T.
+      context: [1, T, D] floats, c.
+      key_kernel, value_kernel: [D, h * d] floats, W_k and W_v of all heads.
+      value_bias: [h * d] floats, b_v, or None.
+      mask: [1, T] booleans, True = token; padding gets no weight. None: no padding.
+      query_positions: [K] int32.
+      exclude_self: whether a token gives itself no weight; where it is alone its output is 0.
+
+    Returns:
+      [K, h * d] floats.
+    """
+    num_heads, _, head_width = sizes(content_queries)
+    _, length, context_width = sizes(context)
+
+    def of_heads(kernel):
+        return permute(reshape(kernel, [context_width, num_heads, head_width]), [1, 0, 2])
+
+    asked = tf.matmul(content_queries, of_heads(key_kernel), transpose_b=True)  # [h, K, D]
+    scores = tf.matmul(asked, context, transpose_b=True)  # [h, K, T]
+    scores += _position_scores(position_queries, positions, query_positions, length)
+    if exclude_self:
+        scores += self_bias(length, scores.dtype, tf.expand_dims(query_positions, 0))  # [1, K, T]
+    if mask is not None:
+        scores += key_bias(mask, scores.dtype)  # [1, 1, T]
+    means = tf.matmul(tf.nn.softmax(scores), context)  # [h, K, D]
+    outputs = permute(tf.matmul(means, of_heads(value_kernel)), [1, 0, 2])  # [K, h, d]
+    outputs = reshape(outputs, [sizes(outputs)[0], num_heads * head_width])
+    if value_bias is not None:
+        outputs += value_bias
+    if exclude_self:
+        others = has_others(mask, length, outputs.dtype)
+        outputs *= tf.reshape(others, [1, 1])
+    return outputs
+
+
+def _position_scores(queries, positions, query_positions, length) -> tf.Tensor:
+    """p_i . R_{i-j} for each query i and all keys j, [h, K, T]."""
+    num_heads, _, head_width = sizes(queries)
+    keys = tf.reshape(positions, [num_heads, head_width, -1])
+    by_distance = tf.matmul(queries, keys)  # [h, K, 2T]
+    # The columns of the distances i - j.
+    columns = tf.range(length) - tf.expand_dims(query_positions, -1) + length - 1  # [K, T]
+    columns = tf.tile(tf.expand_dims(columns, 0), [num_heads, 1, 1])
+    return tf.gather(by_distance, columns, batch_dims=2)
