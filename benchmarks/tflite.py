@@ -1,6 +1,7 @@
 """Size, time and agreement of the TensorFlow Lite files of a trained run, one sentence at a time.
 
     python -m benchmarks.tflite --run_dir=RUN --data=FILE [--repeats=5] [--sentences=300]
+        [--tokens=20]
 
 For exact sampling and, where the run has a trained head, for one pass. Rows are timed in turn, so
 that they are compared under the same load: time of the processor (all threads together) and of the
@@ -18,15 +19,28 @@ import numpy as np
 
 from benchmarks.command_line import make_parser
 
+# {row: (seconds of the processor, seconds of the clock), one of each a round}
+Times = dict[str, tuple[list[float], list[float]]]
 
-def table(run_dir: str, data: str, *, repeats: int = 5, most: int = 300, threads: int = 1) -> str:
-    """A Markdown table.
+
+def table(
+    run_dir: str,
+    data: str,
+    *,
+    repeats: int = 5,
+    most: int = 300,
+    tokens: int | None = None,
+    threads: int = 1,
+) -> str:
+    """A Markdown table, and how many times as fast one pass is.
 
     Args:
       run_dir: a trained run.
       data: CoNLL file, of which sentences are tagged.
       repeats: timed rounds over all rows.
       most: sentences taken.
+      tokens: length of the sentences: longer ones are cut to it, shorter ones are left out. None:
+        all, as they are.
       threads: of the TensorFlow Lite interpreter.
     """
     import uanet_tf
@@ -36,7 +50,10 @@ def table(run_dir: str, data: str, *, repeats: int = 5, most: int = 300, threads
     from uanet_tf.exporting.tflite.files import compare, export_tflite
     from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
 
-    sentences = [list(sentence.tokens) for sentence in read_corpus(data)[:most]]
+    sentences = [
+        list(s.tokens[:tokens]) for s in read_corpus(data) if len(s.tokens) >= (tokens or 0)
+    ]
+    sentences = sentences[:most]
     rows: dict[str, Callable[[], None]] = {}
     others = {}
     ways = ["exact"]
@@ -73,7 +90,21 @@ def table(run_dir: str, data: str, *, repeats: int = 5, most: int = 300, threads
     for name, times in seconds.items():
         cells = [_milliseconds(each, len(sentences)) for each in times]
         lines.append("| " + " | ".join([name, *cells, *others[name]]) + " |")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *_gains(seconds)])
+
+
+def _gains(seconds: Times) -> list[str]:
+    """How many times as fast one pass is, for each kind of file: the median over the rounds."""
+    lines = []
+    for name, (_, clock) in seconds.items():
+        way, kind = name.split(", ")
+        if way == "distilled":
+            rounds = [
+                one / two for one, two in zip(seconds[f"exact, {kind}"][1], clock, strict=True)
+            ]
+            half, low, high = statistics.median(rounds), min(rounds), max(rounds)
+            lines.append(f"{kind}: {half:.2f} ({low:.2f} to {high:.2f}) times as fast in one pass.")
+    return lines
 
 
 def _milliseconds(seconds: Sequence[float], sentences: int) -> str:
@@ -102,11 +133,8 @@ def _tflite(tagger, sentences: Sequence[list[str]]) -> Callable[[], None]:
     return run
 
 
-def _timed_in_turn(
-    rows: dict[str, Callable[[], None]], repeats: int
-) -> dict[str, tuple[list[float], list[float]]]:
-    """{row: (seconds of the processor, seconds of the clock), one of each a round}."""
-    seconds: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in rows}
+def _timed_in_turn(rows: dict[str, Callable[[], None]], repeats: int) -> Times:
+    seconds: Times = {name: ([], []) for name in rows}
     for run in rows.values():
         run()
     for _ in range(repeats):
@@ -125,6 +153,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", required=True, help="CoNLL file")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--sentences", type=int, default=300)
+    parser.add_argument("--tokens", type=int, help="length of the sentences (default: any)")
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args(argv)
     sys.stdout.write(
@@ -133,6 +162,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             options.data,
             repeats=options.repeats,
             most=options.sentences,
+            tokens=options.tokens,
             threads=options.threads,
         )
         + "\n"

@@ -32,8 +32,9 @@ def head():
 def expected(head, states, logits):
     """P, mutual information and f, by NumPy."""
     kernel, bias, output_kernel, output_bias = [w.numpy() for w in head.weights[:4]]
-    outputs = np.tanh(states @ kernel + bias) @ output_kernel + output_bias
     plain = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    inputs = np.concatenate([states, 3 * plain], axis=-1)
+    outputs = np.maximum(inputs @ kernel + bias, 0) @ output_kernel + output_bias
     f = np.clip((1 - plain.max(-1)) / 0.0003 - 1, 0, 1)
     scores = np.exp(logits + f[..., None] * outputs[..., :4])
     p = scores / scores.sum(-1, keepdims=True)
@@ -82,12 +83,13 @@ def test_padding_is_left_out(head):
 
 def test_its_part_grows_without_a_step(head):
     """Tokens a little apart get answers a little apart, so no batch moves an answer by much."""
-    steps = np.linspace(7.0, 10.0, 3001, dtype=np.float32)
+    steps = np.linspace(7.0, 10.0, 12_001, dtype=np.float32)
     logits = np.stack([steps, 0 * steps, 0 * steps, 0 * steps], -1)[None]
-    states = np.broadcast_to(STATES[:1, :1], [1, 3001, 5])
+    states = np.broadcast_to(STATES[:1, :1], [1, 12_001, 5])
     found = head(np.concatenate([states] * 2), np.concatenate([logits] * 2))
     for values in found:
-        assert np.abs(np.diff(values[0], axis=0)).max() < 1e-4
+        # In float32 f has steps of 2e-4: 1 - max q does.
+        assert np.abs(np.diff(values[0], axis=0)).max() < 2e-4
 
 
 def test_untrained_it_is_the_pass_without_dropout():

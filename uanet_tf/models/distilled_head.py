@@ -14,6 +14,8 @@ from uanet_tf.ops.shapes import reshape, sizes
 # A token whose likeliest label is missed with at most this probability keeps its distribution; the
 # head's part grows to its whole at twice as much. KL to 32 samples is the same (docs/speed.md).
 NEARLY_CERTAIN = 3e-4
+# Of q among the inputs; with it the head comes nearer (docs/speed.md).
+_SCALE = 3.0
 
 
 class Distilled(NamedTuple):
@@ -32,9 +34,9 @@ class Distilled(NamedTuple):
 class DistilledHead(tf.keras.layers.Layer):
     """Predicts the mean of M Monte Carlo samples and their mutual information in one pass.
 
-        h = tanh(W_1 s + b_1),    [d; r] = W_2 h + b_2
+        q = softmax(logits),    h = relu(W_1 [s; 3 q] + b_1),    [d; r] = W_2 h + b_2
         p = softmax(logits + f d),    mutual information = f H(p) sigmoid(r)
-        f = clip((1 - max softmax(logits)) / 0.0003 - 1, 0, 1)
+        f = clip((1 - max q) / 0.0003 - 1, 0, 1)
 
     s and logits are the drafter's of the pass without dropout. f is 0 for tokens of which that pass
     is nearly certain, four of five in newswire: batches compute the head for the others only. It
@@ -65,7 +67,7 @@ class DistilledHead(tf.keras.layers.Layer):
         self.hidden_width = check_positive("hidden_width", hidden_width)
 
     def build(self, states_shape):
-        width = int(states_shape[-1])
+        width = int(states_shape[-1]) + self.num_classes
         self.hidden_kernel = self.add_weight(
             "hidden_kernel", [width, self.hidden_width], initializer=_scaled_normal(width)
         )
@@ -87,13 +89,13 @@ class DistilledHead(tf.keras.layers.Layer):
             part = keep(mask, part)
         if part.shape.rank < 2 or part.shape[0] == 1:
             # One sentence is not worth choosing, and TensorFlow Lite plans memory anew behind it.
-            return self._mix(states, logits, part)
+            return self._mix(states, logits, plain, part)
         chosen = tf.where(tf.reshape(part, [-1]) > 0.0)  # [N, 1]
 
         def rows(values):
             return tf.gather_nd(tf.reshape(values, [-1, *values.shape[part.shape.rank :]]), chosen)
 
-        p, disagreement = self._mix(rows(states), rows(logits), rows(part))
+        p, disagreement = self._mix(rows(states), rows(logits), rows(plain), rows(part))
         flat = tf.reshape(plain, [-1, self.num_classes])
         spread = tf.scatter_nd(chosen, disagreement, tf.size(part, out_type=tf.int64)[tf.newaxis])
         return Distilled(
@@ -101,14 +103,18 @@ class DistilledHead(tf.keras.layers.Layer):
             reshape(spread, sizes(part)),
         )
 
-    def _mix(self, states, logits, part) -> Distilled:
-        shift, share = self.outputs(states)
+    def _mix(self, states, logits, plain, part) -> Distilled:
+        shift, share = self.outputs(self.inputs(states, plain))
         p = class_softmax(logits + part[..., tf.newaxis] * shift)
         return Distilled(p, part * entropy(p) * tf.sigmoid(share))
 
-    def outputs(self, states: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def inputs(self, states: tf.Tensor, plain: tf.Tensor) -> tf.Tensor:
+        """[s; 3 q], [..., H + C], of the states [..., H] and the distribution q [..., C]."""
+        return tf.concat([tf.cast(states, tf.float32), _SCALE * plain], axis=-1)
+
+    def outputs(self, inputs: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """What is added to the logits [..., C], and the logit of the epistemic share [...]."""
-        hidden = tf.tanh(linear(tf.cast(states, tf.float32), self.hidden_kernel, self.hidden_bias))
+        hidden = tf.nn.relu(linear(inputs, self.hidden_kernel, self.hidden_bias))
         # Two products: a slice of the result would be a copy.
         shift = linear(hidden, self.output_kernel[:, :-1], self.output_bias[:-1])
         share = linear(hidden, self.output_kernel[:, -1:], self.output_bias[-1:])

@@ -17,7 +17,7 @@ from uanet_tf.data.batching import BatchBuilder, plan_batches
 from uanet_tf.data.encoded_corpus import EncodedCorpus
 from uanet_tf.errors import ArgumentError
 from uanet_tf.models.drafter import Drafter, token_mask
-from uanet_tf.ops.dropout import make_seed
+from uanet_tf.ops.dropout import dropout, make_seed
 from uanet_tf.ops.entropy import entropy, mutual_information
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.training.uncertain_sentences import choose_sentences
@@ -26,7 +26,8 @@ from uanet_tf.training.uncertain_sentences import choose_sentences
 MAX_TOKENS = 30_000
 _BATCH_SENTENCES, _BATCH_TOKENS = 64, 4_096
 _MOST_BATCHES = MAX_TOKENS  # of a corpus: each has a token
-_STEP_TOKENS, _STEPS, _LEARNING_RATE = 2_048, 600, 3e-3
+_STEP_TOKENS, _STEPS, _LEARNING_RATE = 1_024, 900, 3e-3
+_DROPOUT, _WEIGHT_DECAY = 0.05, 0.2
 
 
 class Lesson(NamedTuple):
@@ -65,17 +66,19 @@ def distill(
         for number, corpus in enumerate(corpora)
     ]
     lesson = Lesson(*(np.concatenate(part) for part in zip(*taught, strict=True)))
-    optimizer = tf.keras.optimizers.Adam(
-        tf.keras.optimizers.schedules.CosineDecay(_LEARNING_RATE, _STEPS)
+    optimizer = tf.keras.optimizers.AdamW(
+        tf.keras.optimizers.schedules.CosineDecay(_LEARNING_RATE, _STEPS),
+        weight_decay=_WEIGHT_DECAY,
     )
     weights = [head.hidden_kernel, head.hidden_bias, head.output_kernel, head.output_bias]
     optimizer.build(weights)
 
     @graph_function()
-    def step(states, logits, p, disagreement):
+    def step(states, logits, p, disagreement, dropout_seed):
+        inputs = dropout(head.inputs(states, tf.nn.softmax(logits)), _DROPOUT, dropout_seed)
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(weights)
-            shift, share = head.outputs(states)
+            shift, share = head.outputs(inputs)
             # In full, where answers take a part: without certain tokens the head comes less near.
             learnt = tf.nn.log_softmax(logits + shift)
             loss = -tf.reduce_sum(p * learnt, axis=-1)  # KL, up to the entropy of p
@@ -86,8 +89,9 @@ def distill(
         optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
 
     random = np.random.default_rng([seed, 1])
-    for rows in itertools.islice(_shuffled(len(lesson.states), random), _STEPS):
-        step(*(tf.constant(part[rows]) for part in lesson))
+    batches = itertools.islice(_shuffled(len(lesson.states), random), _STEPS)
+    for number, rows in enumerate(batches):
+        step(*(tf.constant(part[rows]) for part in lesson), make_seed(seed, number))
     head.was_trained.assign(1.0)
 
 
