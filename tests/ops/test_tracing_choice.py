@@ -20,6 +20,17 @@ def test_only_inside():
     assert not choice.holds()
 
 
+def test_a_choice_may_be_a_number():
+    choice = TracingChoice("choice")
+    assert choice.value() == 0
+    with choice(7):
+        assert choice.holds()
+        assert choice.value() == 7
+        with choice(0):
+            assert not choice.holds()
+    assert choice.value() == 0
+
+
 def test_not_after_an_error():
     choice = TracingChoice("choice")
     with pytest.raises(ValueError, match="wrong"), choice():

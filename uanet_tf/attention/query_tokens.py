@@ -20,7 +20,8 @@ class QueryTokens(NamedTuple):
       slots: [K] int32, where the rows stand among the B * Q.
       tokens: [K] int32, where they stand among the B * T tokens: by sentence, then by position.
       own_positions: [K] int32, their positions in the sentence.
-      of_one_sentence: whether the batch is one sentence and nothing fills up: K is Q.
+      sentence_length: T, where the batch is one sentence and nothing fills up, so that K is Q;
+        else None.
     """
 
     positions: tf.Tensor
@@ -28,7 +29,7 @@ class QueryTokens(NamedTuple):
     slots: tf.Tensor
     tokens: tf.Tensor
     own_positions: tf.Tensor
-    of_one_sentence: bool = False
+    sentence_length: tf.Tensor | None = None
 
     @classmethod
     def of_mask(cls, wanted: tf.Tensor, multiple: int | tf.Tensor = 1) -> "QueryTokens":
@@ -50,7 +51,8 @@ class QueryTokens(NamedTuple):
         """The tokens that are True in ``wanted`` [1, T], of one sentence: K is Q."""
         tokens = _indices(wanted)
         places = tf.range(tf.size(tokens))
-        return cls(tokens[tf.newaxis], places[tf.newaxis], places, tokens, tokens, True)
+        length = tf.shape(wanted)[1]
+        return cls(tokens[tf.newaxis], places[tf.newaxis], places, tokens, tokens, length)
 
     def rows(self, inputs: tf.Tensor) -> tf.Tensor:
         """Their rows [K, D] of ``inputs`` [B, T, D]."""

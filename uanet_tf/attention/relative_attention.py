@@ -136,31 +136,26 @@ class RelativeAttention(tf.keras.layers.Layer):
         scale = self.head_width**-0.5
         query_kernel, context_kernel = self._kernels()
         context_kernel, context_bias = _after(context_map, context_kernel)
-        rows = linear(words, query_kernel)  # [K, h * d]
-        rows = tf.reshape(rows, [-1, self.num_heads, self.head_width])
-        shape = [self.num_heads, self.head_width]
-        content_bias = tf.reshape(self.content_bias, shape)
-        position_bias = tf.reshape(self.position_bias, shape)
+        # The scale and u are in the product already, which takes no longer for it.
+        queries = linear(words, query_kernel * scale, self.content_bias * scale)  # [K, h * d]
+        queries = tf.reshape(queries, [-1, self.num_heads, self.head_width])
+        instead = (self.position_bias - self.content_bias) * scale  # v in place of u
+        instead = tf.reshape(instead, [self.num_heads, self.head_width])
         others = (
-            positions * scale,
+            positions,
             context,
             context_kernel[:, : self.width],
             context_kernel[:, self.width :],
             None if context_bias is None else context_bias[self.width :],
             mask,
         )
-        if query_tokens.of_one_sentence:
-            rows = permute(rows, [1, 0, 2])  # [h, K, d]
-            return sentence_attention(
-                (rows + content_bias[:, tf.newaxis]) * scale,
-                rows + position_bias[:, tf.newaxis],
-                *others,
-                query_tokens.own_positions,
-                exclude_self=self.exclude_self,
-            )
-        return query_attention(
-            (rows + content_bias) * scale,
-            rows + position_bias,
+        attend = query_attention
+        if query_tokens.sentence_length is not None:
+            attend = sentence_attention
+            queries, instead = permute(queries, [1, 0, 2]), instead[:, tf.newaxis]  # [h, K, d]
+        return attend(
+            queries,
+            queries + instead,
             *others,
             query_tokens,
             exclude_self=self.exclude_self,

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from uanet_tf.attention.query_tokens import QueryTokens
 from uanet_tf.ops.masking import has_others, key_bias, self_bias
 from uanet_tf.ops.permute import permute
 from uanet_tf.ops.shapes import reshape, sizes
@@ -16,7 +17,7 @@ def sentence_attention(
     value_kernel: tf.Tensor,
     value_bias: tf.Tensor | None,
     mask: tf.Tensor | None,
-    query_positions: tf.Tensor,
+    query_tokens: QueryTokens,
     *,
     exclude_self: bool = False,
 ) -> tf.Tensor:
@@ -32,14 +33,16 @@ def sentence_attention(
       key_kernel, value_kernel: [D, h * d] floats, W_k and W_v of all heads.
       value_bias: [h * d] floats, b_v, or None.
       mask: [1, T] booleans, True = token; padding gets no weight. None: no padding.
-      query_positions: [K] int32.
+      query_tokens: the K tokens, of one sentence.
       exclude_self: whether a token gives itself no weight; where it is alone its output is 0.
 
     Returns:
       [K, h * d] floats.
     """
     num_heads, _, head_width = sizes(content_queries)
-    _, length, context_width = sizes(context)
+    context_width = context.shape[2]
+    # Of the query tokens, and not of each stream's context: so the streams share what follows.
+    length, query_positions = query_tokens.sentence_length, query_tokens.own_positions
 
     def of_heads(kernel):
         return permute(reshape(kernel, [context_width, num_heads, head_width]), [1, 0, 2])

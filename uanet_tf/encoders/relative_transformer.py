@@ -8,6 +8,7 @@ from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
 from uanet_tf.errors import ArgumentError, InputError
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.linear import linear
+from uanet_tf.ops.position_keys import position_keys
 from uanet_tf.ops.sinusoid import relative_sinusoid
 
 
@@ -145,11 +146,10 @@ class RelativeTransformer(Encoder):
         states = apply_mask(zero_padding(inputs, mask), masks, "input")
         states = linear(states, self.input_kernel, self.input_bias)  # [N, T, W]
 
-        sinusoids = relative_sinusoid(tf.shape(states)[1], self.hidden_width, states.dtype)
+        length = tf.shape(states)[1]
+        sinusoids = relative_sinusoid(length, self.hidden_width, states.dtype)
         for index, stream in enumerate(self.streams):
-            positions = tf.matmul(
-                self.position_kernels[index], sinusoids, transpose_a=True, transpose_b=True
-            )  # [W, 2T]
+            positions = position_keys(self.position_kernels[index], sinusoids, length)  # [W, 2T]
             states = stream(
                 states,
                 positions,

@@ -20,17 +20,21 @@ class TracingChoice:
     """
 
     def __init__(self, name: str):
-        self._holds = contextvars.ContextVar(name, default=False)
+        self._value = contextvars.ContextVar[int](name, default=False)
 
     @contextlib.contextmanager
-    def __call__(self, wanted: bool = True) -> Iterator[None]:
-        """Within this context the choice holds, or, where ``wanted`` is False, does not."""
-        token = self._holds.set(wanted)
+    def __call__(self, wanted: int = True) -> Iterator[None]:
+        """Within this context the choice holds, or, where ``wanted`` is False or 0, does not."""
+        token = self._value.set(wanted)
         try:
             yield
         finally:
-            self._holds.reset(token)
+            self._value.reset(token)
 
     def holds(self) -> bool:
         """Whether this is within the context."""
-        return self._holds.get()
+        return bool(self._value.get())
+
+    def value(self) -> int:
+        """The number that the context was given; 0 outside."""
+        return self._value.get()

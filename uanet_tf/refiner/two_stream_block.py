@@ -8,6 +8,7 @@ from uanet_tf.attention.parallel_attention import attend_in_parallel
 from uanet_tf.attention.query_tokens import QueryTokens
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.linear import linear
+from uanet_tf.ops.position_keys import position_keys
 
 # Consumers of the dropout seed.
 _WORDS, _LABELS = range(2)
@@ -137,9 +138,7 @@ class TwoStreamBlock(tf.keras.layers.Layer):
         word_queries=None,
         label_queries=None,
     ):
-        positions = tf.matmul(
-            self.position_kernel, sinusoids, transpose_a=True, transpose_b=True
-        )  # [W, 2T]
+        positions = position_keys(self.position_kernel, sinusoids, tf.shape(words)[1])  # [W, 2T]
         word_seed, label_seed = fold_in(dropout_seed, _WORDS), fold_in(dropout_seed, _LABELS)
         if self.label_attention is not None and word_queries is None and label_queries is None:
             heads = [

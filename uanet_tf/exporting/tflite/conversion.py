@@ -23,6 +23,7 @@ from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.fused_lstm import fused_lstms
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.masking import unpadded
+from uanet_tf.ops.position_keys import position_tables
 from uanet_tf.ops.time_blocks import loops_in_blocks
 
 FLOAT32, FLOAT16, DYNAMIC = "float32", "float16", "dynamic"
@@ -30,6 +31,8 @@ PRECISIONS = (FLOAT32, FLOAT16, DYNAMIC)
 # The runtime's own LSTM is a tenth faster with 8-bit weights. With others it is no faster, and less
 # exact: it cuts off large cells.
 _FUSED = {DYNAMIC}
+# Of a sentence in tokens, whose distances a table has: it has a row for each, twice.
+_LONGEST_TABLE = 512
 DRAFT = "draft"
 # Representations that need only ids of words and characters.
 _FEATURES = {"form_word_ids", "form_char_ids", "form_index", "lengths"}
@@ -79,8 +82,9 @@ def _converted(
     if not precisions:
         return {}
     signatures = _signatures(model)
+    longest = model.max_tokens if model.max_tokens <= _LONGEST_TABLE else 0
     with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
-        with loops_in_blocks(), unpadded(), fused_lstms(fused):
+        with loops_in_blocks(), unpadded(), position_tables(longest), fused_lstms(fused):
             save_signatures(signatures, pathlib.Path(folder), owner=model)
         converter = tf.lite.TFLiteConverter.from_saved_model(
             folder, signature_keys=list(signatures)

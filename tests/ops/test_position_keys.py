@@ -1,0 +1,30 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from uanet_tf.ops.position_keys import position_keys, position_tables
+from uanet_tf.ops.sinusoid import relative_sinusoid, sinusoid
+
+WIDTH = 6
+KERNEL = tf.constant(np.random.default_rng(1).normal(size=[WIDTH, 4]), tf.float32)
+
+
+@pytest.mark.parametrize("length", [1, 2, 7])
+def test_of_a_table_they_are_the_same(length):
+    sinusoids = relative_sinusoid(length, WIDTH)
+    expected = np.asarray(sinusoids) @ KERNEL.numpy()
+    np.testing.assert_allclose(
+        position_keys(KERNEL, sinusoids, length).numpy().T, expected, atol=1e-5
+    )
+    for longest in (length, length + 3):
+        with position_tables(longest):
+            keys = position_keys(KERNEL, sinusoids, tf.constant(length))
+        np.testing.assert_allclose(keys.numpy().T, expected, atol=1e-5)
+
+
+def test_larger_distances_count_as_the_largest():
+    with position_tables(3):
+        keys = position_keys(KERNEL, relative_sinusoid(5, WIDTH), 5)
+    distances = tf.constant([2, 2, 2, 1, 0, -1, -2, -3, -3, -3])  # from 4 down to -5
+    expected = sinusoid(distances, WIDTH).numpy() @ KERNEL.numpy()
+    np.testing.assert_allclose(keys.numpy().T, expected, atol=1e-5)
