@@ -268,7 +268,7 @@ def test_the_benchmark_prints_a_table(trained_run):
     names = [f"exact, {name}" for name in ("Keras", *PRECISIONS)]
     assert lines[0].startswith("Large matrix product ")
     assert [line.split("|")[1].strip() for line in lines[2:8]] == ["model", "---", *names]
-    assert lines[8:] == [""]  # no head was taught
+    assert lines[8:] == []  # no head was taught
     cells = [cell.strip() for cell in lines[5].split("|")]
     assert cells[5:7] == ["100.00", "100.00"]
     assert float(cells[2].split()[0]) > 0
