@@ -149,7 +149,13 @@ def test_some_query_tokens_get_the_logits_that_they_get_among_all(options):
     refiner, inputs = make_refiner(**options), make_inputs()
     wanted = np.array([[1, 0, 1, 0, 0, 1], [0, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 0]], bool)
     some = refiner(**inputs, query_tokens=QueryTokens.of_mask(tf.constant(wanted)))
-    np.testing.assert_allclose(some, refiner(**inputs).numpy()[wanted], atol=1e-5)
+    expected = refiner(**inputs).numpy()
+    np.testing.assert_allclose(some, expected[wanted], atol=1e-5)
+    for row in range(3):
+        one = {name: values[row : row + 1] for name, values in inputs.items()}
+        tokens = QueryTokens.of_sentence(tf.constant(wanted[row : row + 1]))
+        alone = refiner(**one, query_tokens=tokens)
+        np.testing.assert_allclose(alone, expected[row][wanted[row]], atol=1e-5)
 
 
 def test_one_hot_drafts_make_expected_and_argmax_equal():

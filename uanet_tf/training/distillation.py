@@ -22,7 +22,7 @@ from uanet_tf.ops.entropy import entropy, mutual_information
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.training.uncertain_sentences import choose_sentences
 
-# Twice as much brings the head a little nearer (docs/speed.md), and the samples take the time.
+# Twice as much brings the head a little nearer, and the samples take the time.
 MAX_TOKENS = 30_000
 _BATCH_SENTENCES, _BATCH_TOKENS = 64, 4_096
 _MOST_BATCHES = MAX_TOKENS  # of a corpus: each has a token

@@ -59,6 +59,24 @@ def first_planned_late(content: bytes) -> str | None:
     return next(names, None)
 
 
+def computed_shapes(content: bytes) -> collections.Counter[int]:
+    """How often each subgraph gives something a shape that it computes.
+
+    Behind each of these the runtime plans its memory anew.
+    """
+    model = schema.Model.GetRootAs(content, 0)
+    codes = [_name(model.OperatorCodes(i)) for i in range(model.OperatorCodesLength())]
+    counts: collections.Counter[int] = collections.Counter()
+    for number in range(model.SubgraphsLength()):
+        graph = model.Subgraphs(number)
+        for k in range(graph.OperatorsLength()):
+            operator = graph.Operators(k)
+            if codes[operator.OpcodeIndex()] == "RESHAPE":
+                shape = graph.Tensors(operator.Inputs(1)).Buffer()
+                counts[number] += model.Buffers(shape).DataLength() == 0
+    return +counts
+
+
 def _name(code: schema.OperatorCode) -> str:
     if code.CustomCode() is not None:
         return code.CustomCode().decode() + "*"

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 import uanet_tf
 from tests.exporting.tflite.operations import (
+    computed_shapes,
     custom_operations,
     first_planned_late,
     operations,
@@ -142,7 +143,9 @@ def test_memory_is_planned_beforehand_up_to_the_recurrences(sampling):
     model = make_model()
     model.drafter.distilled.was_trained.assign(1.0)
     model.sampling = sampling
-    assert first_planned_late(convert(model)[FLOAT32]) == "WHILE"
+    content = convert(model)[FLOAT32]
+    assert first_planned_late(content) == "WHILE"
+    assert not computed_shapes(content)
 
 
 def test_what_is_planned_late_would_be_seen():
@@ -151,7 +154,9 @@ def test_what_is_planned_late_would_be_seen():
         return tf.reshape(inputs[:, 1:], [tf.shape(inputs)[1] - 1, 1]) * 2.0
 
     converter = tf.lite.TFLiteConverter.from_concrete_functions([cut.get_concrete_function()])
-    assert first_planned_late(converter.convert()) == "RESHAPE"
+    content = converter.convert()
+    assert first_planned_late(content) == "RESHAPE"
+    assert computed_shapes(content) == {0: 1}
 
 
 def test_select_tf_operations_would_be_seen():
@@ -247,6 +252,17 @@ def test_all_tokens_are_refined_on_request():
     expected = assert_agree(model, *runners(convert(model)[FLOAT32]), random_words(model, 40))
     certain = ~expected["refined"]
     assert (expected["draft_labels"] != expected["refined_labels"])[certain].any()
+
+
+def test_distances_that_no_table_has_are_computed(monkeypatch):
+    model = make_model(representation="words")
+    with_table = convert(model)[FLOAT32]
+    monkeypatch.setattr(conversion, "_LONGEST_TABLE", model.max_tokens - 1)
+    without = convert(model)[FLOAT32]
+    assert operations(with_table)["SIN"] == 0
+    assert operations(without)["SIN"] > 0
+    for content in (with_table, without):
+        assert_agree(model, *runners(content), random_words(model, 30))
 
 
 @pytest.mark.parametrize("name", quick_params(SYSTEMS, ["crf", "seq2biseq"]))
