@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from uanet_tf.attention.attended_context import AttendedContext
 from uanet_tf.attention.query_tokens import QueryTokens
 from uanet_tf.ops.masking import has_others, key_bias, self_bias
 from uanet_tf.ops.query_blocks import in_query_blocks, queries_of
@@ -12,12 +13,7 @@ from uanet_tf.ops.shapes import reshape, sizes
 def query_attention(
     content_queries: tf.Tensor,
     position_queries: tf.Tensor,
-    positions: tf.Tensor,
-    context: tf.Tensor,
-    key_kernel: tf.Tensor,
-    value_kernel: tf.Tensor,
-    value_bias: tf.Tensor | None,
-    mask: tf.Tensor | None,
+    attended: AttendedContext,
     query_tokens: QueryTokens,
     *,
     exclude_self: bool = False,
@@ -32,19 +28,16 @@ def query_attention(
     A bias of the keys would be the same for all keys of a query, and changes no weight.
 
     Args:
-      content_queries, position_queries: [K, h, d] floats, q and p.
-      positions: [h * d, 2T] floats, a column R for each distance from T - 1 down to -T. The
-        square root of d is in q and R already.
-      context: [B, T, D] floats, c.
-      key_kernel, value_kernel: [D, h * d] floats, W_k and W_v of all heads.
-      value_bias: [h * d] floats, b_v, or None.
-      mask: [B, T] booleans, True = token; padding gets no weight. None: no padding.
+      content_queries, position_queries: [K, h, d] floats, q and p, divided by the square root
+        of d.
+      attended: c, R, W_k, W_v and b_v.
       query_tokens: the K tokens.
       exclude_self: whether a token gives itself no weight; where it is alone its output is 0.
 
     Returns:
       [K, h * d] floats.
     """
+    context, positions, key_kernel, value_kernel, value_bias, mask = attended
     _, num_heads, head_width = sizes(content_queries)
     batch, length, context_width = sizes(context)
 

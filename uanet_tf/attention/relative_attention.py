@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.attention.attended_context import AttendedContext
 from uanet_tf.attention.parallel_attention import attend_in_parallel
 from uanet_tf.attention.projected_heads import ProjectedHeads
 from uanet_tf.attention.query_attention import query_attention
@@ -141,9 +142,9 @@ class RelativeAttention(tf.keras.layers.Layer):
         queries = tf.reshape(queries, [-1, self.num_heads, self.head_width])
         instead = (self.position_bias - self.content_bias) * scale  # v in place of u
         instead = tf.reshape(instead, [self.num_heads, self.head_width])
-        others = (
-            positions,
+        attended = AttendedContext(
             context,
+            positions,
             context_kernel[:, : self.width],
             context_kernel[:, self.width :],
             None if context_bias is None else context_bias[self.width :],
@@ -156,7 +157,7 @@ class RelativeAttention(tf.keras.layers.Layer):
         return attend(
             queries,
             queries + instead,
-            *others,
+            attended,
             query_tokens,
             exclude_self=self.exclude_self,
         )

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from uanet_tf.attention.attended_context import AttendedContext
 from uanet_tf.attention.query_tokens import QueryTokens
 from uanet_tf.ops.masking import has_others, key_bias, self_bias
 from uanet_tf.ops.permute import permute
@@ -11,12 +12,7 @@ from uanet_tf.ops.shapes import reshape, sizes
 def sentence_attention(
     content_queries: tf.Tensor,
     position_queries: tf.Tensor,
-    positions: tf.Tensor,
-    context: tf.Tensor,
-    key_kernel: tf.Tensor,
-    value_kernel: tf.Tensor,
-    value_bias: tf.Tensor | None,
-    mask: tf.Tensor | None,
+    attended: AttendedContext,
     query_tokens: QueryTokens,
     *,
     exclude_self: bool = False,
@@ -27,18 +23,16 @@ def sentence_attention(
     it plans its memory anew behind each of the others.
 
     Args:
-      content_queries, position_queries: [h, K, d] floats, q and p.
-      positions: [h * d, 2T] floats, a column R for each distance from T - 1 down to -T.
-      context: [1, T, D] floats, c.
-      key_kernel, value_kernel: [D, h * d] floats, W_k and W_v of all heads.
-      value_bias: [h * d] floats, b_v, or None.
-      mask: [1, T] booleans, True = token; padding gets no weight. None: no padding.
+      content_queries, position_queries: [h, K, d] floats, q and p, divided by the square root
+        of d.
+      attended: c, R, W_k, W_v and b_v, of one sentence.
       query_tokens: the K tokens, of one sentence.
       exclude_self: whether a token gives itself no weight; where it is alone its output is 0.
 
     Returns:
       [K, h * d] floats.
     """
+    context, positions, key_kernel, value_kernel, value_bias, mask = attended
     num_heads, _, head_width = sizes(content_queries)
     context_width = context.shape[2]
     # Of the query tokens, and not of each stream's context: so the streams share what follows.

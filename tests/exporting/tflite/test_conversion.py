@@ -7,29 +7,17 @@ import pytest
 import tensorflow as tf
 
 import uanet_tf
-from tests.exporting.tflite.operations import (
-    computed_shapes,
-    custom_operations,
-    first_planned_late,
-    operations,
-)
-from tests.models.contract_setup import make_sentences, make_vocabulary, small
+from tests.exporting.tflite.agreement import assert_agree, make_model, random_words, runners
+from tests.exporting.tflite.operations import custom_operations, operations
 from tests.quick_params import quick_params
-from uanet_tf.config import Config
 from uanet_tf.data.conll import read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.tflite import conversion
 from uanet_tf.exporting.tflite.conversion import DYNAMIC, FLOAT32, PRECISIONS, convert
 from uanet_tf.exporting.tflite.files import compare
 from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
-from uanet_tf.models.build import make_tagger
 from uanet_tf.ops.graph_function import graph_function
 
-LABELS = {
-    "label_ids": "labels",
-    "draft_label_ids": "draft_labels",
-    "refined_label_ids": "refined_labels",
-}
 # Between them: every encoder and decoder, every representation but BERT.
 SYSTEMS = {
     "id_cnn_uanet": {
@@ -72,53 +60,6 @@ def corpus(trained_run):
     return read_corpus(trained_run.parent / "data" / "dev.conll")
 
 
-def make_model(**settings):
-    """An untrained model, of which about half of the tokens are refined."""
-    tf.keras.utils.set_random_seed(5)
-    config = small(Config().replace(refiner_layers=1, **settings))
-    model = make_tagger(config, make_vocabulary(make_sentences("IOB2"), "IOB2"))
-    if model.gate is None:
-        return model
-    model.refine_all = False
-    words = random_words(model, 200)
-    u = model.tag_batch(np.array([words], object), np.array([len(words)]))["uncertainty"]
-    model.threshold = float(np.median(u))
-    return model
-
-
-def random_words(model, count, seed=1):
-    words = [*model.vocabulary.words, "Ωmega", "x" * 30, "東京"]
-    return list(np.random.default_rng([seed, count]).choice(words, count))
-
-
-def runners(content):
-    resolvers = tf.lite.experimental.OpResolverType
-    # XNNPack of newer releases fails on some files, or changes numbers: our readers go without.
-    plain = tf.__version__.startswith("2.15.")
-    resolver = resolvers.AUTO if plain else resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES
-    interpreter = tf.lite.Interpreter(model_content=content, experimental_op_resolver_type=resolver)
-    return [interpreter.get_signature_runner(name) for name in ("serving_default", "draft")]
-
-
-def assert_agree(model, run, run_draft, tokens):
-    """Labels are identical, uncertainty and confidence the same but for rounding."""
-    expected = model.tag_batch(np.array([tokens], object), np.array([len(tokens)]))
-    word_ids, char_ids = (ids.numpy()[np.newaxis] for ids in model.lookup(tf.constant(tokens)))
-    outputs = run(word_ids=word_ids, char_ids=char_ids)
-    assert set(outputs) == {*LABELS, "uncertainty", "confidence", "refined"}
-    for name, keras_name in LABELS.items():
-        assert outputs[name].dtype == np.int32
-        np.testing.assert_array_equal(outputs[name], expected[keras_name], name)
-    np.testing.assert_array_equal(outputs["refined"], expected["refined"])
-    for name in ("uncertainty", "confidence"):
-        np.testing.assert_allclose(outputs[name], expected[name], rtol=0, atol=1e-5, err_msg=name)
-    draft = run_draft(word_ids=word_ids, char_ids=char_ids)
-    assert set(draft) == {"label_ids", "uncertainty"}
-    np.testing.assert_array_equal(draft["label_ids"], expected["draft_labels"])
-    np.testing.assert_allclose(draft["uncertainty"], expected["uncertainty"], rtol=0, atol=1e-5)
-    return expected
-
-
 def test_the_refiner_of_the_trained_run_works(model, corpus):
     """What follows would say little of a model that never refines, or never changes a label."""
     tagged = uanet_tf.tag(model, [sentence.tokens for sentence in corpus])
@@ -136,27 +77,6 @@ def test_built_in_operations_only(tflite_files, precision):
     content = tflite_files[precision].path.read_bytes()
     assert operations(content)["WHILE"] >= 2
     assert not custom_operations(content)
-
-
-@pytest.mark.parametrize("sampling", ["exact", "distilled"])
-def test_memory_is_planned_beforehand_up_to_the_recurrences(sampling):
-    model = make_model()
-    model.drafter.distilled.was_trained.assign(1.0)
-    model.sampling = sampling
-    content = convert(model)[FLOAT32]
-    assert first_planned_late(content) == "WHILE"
-    assert not computed_shapes(content)
-
-
-def test_what_is_planned_late_would_be_seen():
-    @graph_function([tf.TensorSpec([1, None])])
-    def cut(inputs):
-        return tf.reshape(inputs[:, 1:], [tf.shape(inputs)[1] - 1, 1]) * 2.0
-
-    converter = tf.lite.TFLiteConverter.from_concrete_functions([cut.get_concrete_function()])
-    content = converter.convert()
-    assert first_planned_late(content) == "RESHAPE"
-    assert computed_shapes(content) == {0: 1}
 
 
 def test_select_tf_operations_would_be_seen():
