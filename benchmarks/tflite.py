@@ -51,9 +51,13 @@ def table(
     from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
 
     sentences = [
-        list(s.tokens[:tokens]) for s in read_corpus(data) if len(s.tokens) >= (tokens or 0)
+        list(s.tokens[: tokens or None])
+        for s in read_corpus(data)
+        if len(s.tokens) >= (tokens or 1)
     ]
     sentences = sentences[:most]
+    if not sentences:
+        sys.exit(f"{data} has no sentence of at least {tokens or 1} tokens.")
     rows: dict[str, Callable[[], None]] = {}
     others = {}
     ways = ["exact"]
@@ -153,7 +157,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", required=True, help="CoNLL file")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--sentences", type=int, default=300)
-    parser.add_argument("--tokens", type=int, help="length of the sentences (default: any)")
+    parser.add_argument("--tokens", type=int, help="length of the sentences (default or 0: any)")
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args(argv)
     sys.stdout.write(
