@@ -55,6 +55,28 @@ def test_equals_the_lenient_conversion(scheme, typed, data):
             assert is_valid_transition(before, after, scheme)
 
 
+@pytest.mark.parametrize("typed", [True, False])
+@pytest.mark.parametrize("scheme", SCHEMES)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_valid_sequences_may_be_read_class_by_class(scheme, typed, data):
+    classes = TYPED if typed else UNTYPED
+    ids = [0]
+    while len(ids) < 9:
+        following = [k for k, name in enumerate(classes) if follows(classes[ids[-1]], name)]
+        ids.append(data.draw(st.sampled_from(following)))
+    if not follows(classes[ids[-1]], None):
+        ends = [k for k, name in enumerate(classes) if follows(name, None)]
+        ids.append(next(k for k in ends if follows(classes[ids[-1]], classes[k])))
+    outputs, run = READERS[scheme, typed]
+    row, mask = tf.constant([ids]), tf.ones([1, len(ids)], tf.bool)
+    np.testing.assert_array_equal(outputs(row, mask, are_valid=True), run(row, mask))
+
+
+def follows(before, after):
+    return is_valid_transition(before, after, "BIOES")
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_each_output_label_is_named_once(scheme):
     names = READERS[scheme, True][0].names

@@ -33,6 +33,18 @@ def test_the_gate_is_strict():
     np.testing.assert_array_equal(below["label_ids"], [[2, 1, 0], [0, 0, 0]])
 
 
+@pytest.mark.parametrize("threshold", [0.0, 0.5, 9.0])
+def test_what_is_refined_where_the_gate_opens_only_is_what_passes(threshold):
+    layer = RefinementGate(threshold)
+    expected = layer(DRAFT, REFINED, U, MASK)
+    passes = layer.passes(tf.constant(U)).numpy()
+    refined = np.where((passes & MASK)[..., None], REFINED, DRAFT)
+    found = layer.passed(tf.constant(refined), tf.constant(passes), tf.constant(MASK))
+    for name in ("label_ids", "refined", "probabilities"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    np.testing.assert_array_equal(found.refined_label_ids, found.label_ids)
+
+
 def test_refined_labels_are_given_whatever_the_gate():
     for threshold in (0.0, 0.5, np.inf):
         decided = gate(threshold)

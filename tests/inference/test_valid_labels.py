@@ -9,6 +9,7 @@ from uanet_tf.data.tag_schemes import is_valid_transition
 from uanet_tf.data.vocabulary import class_labels
 from uanet_tf.inference.valid_labels import ValidLabels
 from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.masking import unpadded
 
 NAMES = class_labels([["B-PER", "O", "B-LOC"]], "IOB2")
 CLASSES = len(NAMES)
@@ -59,6 +60,10 @@ def test_one_sentence_has_the_labels_that_it_has_among_others(seed, length):
         np.testing.assert_array_equal(found, RUN(each, mask))
         if is_valid(argmax(each, mask).numpy()[0]):
             np.testing.assert_array_equal(found, argmax(each, mask))
+    with unpadded():  # where no mask is read
+        none = tf.zeros([1, length], tf.bool)
+        again = ValidLabels(NAMES, "BIOES")([argmax(each, mask) for each in given], given, none)
+    np.testing.assert_array_equal(tf.stack(again), tf.stack(alone))
 
 
 def test_valid_sequences_stay_and_labellings_stay_apart():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.position_keys import position_keys, position_tables
+from uanet_tf.ops.position_keys import position_heads, position_keys, position_tables
 from uanet_tf.ops.sinusoid import relative_sinusoid, sinusoid
 
 WIDTH = 6
@@ -28,3 +28,13 @@ def test_larger_distances_count_as_the_largest():
     distances = tf.constant([2, 2, 2, 1, 0, -1, -2, -3, -3, -3])  # from 4 down to -5
     expected = sinusoid(distances, WIDTH).numpy() @ KERNEL.numpy()
     np.testing.assert_allclose(keys.numpy().T, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("longest", [0, 3, 5, 9])
+def test_rows_of_heads_are_the_same(longest):
+    sinusoids = relative_sinusoid(5, WIDTH)
+    with position_tables(longest):
+        keys = position_keys(KERNEL, sinusoids, 5)
+        heads = position_heads(KERNEL, sinusoids, tf.constant(5), 2)
+    expected = np.reshape(keys, [2, 2, 10]).transpose(0, 2, 1)
+    np.testing.assert_allclose(heads, expected, atol=1e-6)

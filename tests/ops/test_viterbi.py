@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.time_blocks import loops_in_blocks
 from uanet_tf.ops.viterbi import best_path
 
 CLASSES = 3
@@ -35,6 +36,18 @@ def test_equals_brute_force(seed):
     path = run(tf.constant(scores), tf.constant(mask), start, steps, end).numpy()
     for row, length, values in zip(path, lengths, scores, strict=True):
         assert tuple(row[:length]) == brute_force(values[:length], start, steps, end)
+
+
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_without_padding(in_blocks):
+    scores = tf.random.stateless_normal([2, 4, CLASSES], [1, 2])
+    allowed = np.ones([CLASSES, CLASSES], bool)
+    allowed[0, 1] = False
+    mask = tf.ones([2, 4], tf.bool)
+    expected = best_path(scores, mask, allowed[2], allowed, allowed[2])
+    with loops_in_blocks(in_blocks):
+        found = best_path(scores, None, allowed[2], allowed, allowed[2])
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_padding_is_never_looked_at():

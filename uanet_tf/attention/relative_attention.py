@@ -8,9 +8,7 @@ from uanet_tf.attention.parallel_attention import attend_in_parallel
 from uanet_tf.attention.projected_heads import ProjectedHeads
 from uanet_tf.attention.query_attention import query_attention
 from uanet_tf.attention.query_tokens import QueryTokens
-from uanet_tf.attention.sentence_attention import sentence_attention
 from uanet_tf.ops.linear import linear
-from uanet_tf.ops.permute import permute
 from uanet_tf.ops.relative_attention import split_heads
 
 
@@ -135,8 +133,8 @@ class RelativeAttention(tf.keras.layers.Layer):
     ) -> tf.Tensor:
         """What the query tokens [K, D] get, [K, h * d]."""
         scale = self.head_width**-0.5
-        query_kernel, context_kernel = self._kernels()
-        context_kernel, context_bias = _after(context_map, context_kernel)
+        query_kernel, context_kernel = self.kernels()
+        context_kernel, context_bias = after(context_map, context_kernel)
         # The scale and u are in the product already, which takes no longer for it.
         queries = linear(words, query_kernel * scale, self.content_bias * scale)  # [K, h * d]
         queries = tf.reshape(queries, [-1, self.num_heads, self.head_width])
@@ -150,11 +148,7 @@ class RelativeAttention(tf.keras.layers.Layer):
             None if context_bias is None else context_bias[self.width :],
             mask,
         )
-        attend = query_attention
-        if query_tokens.sentence_length is not None:
-            attend = sentence_attention
-            queries, instead = permute(queries, [1, 0, 2]), instead[:, tf.newaxis]  # [h, K, d]
-        return attend(
+        return query_attention(
             queries,
             queries + instead,
             attended,
@@ -162,7 +156,7 @@ class RelativeAttention(tf.keras.layers.Layer):
             exclude_self=self.exclude_self,
         )
 
-    def _kernels(self) -> tuple[tf.Tensor, tf.Tensor]:
+    def kernels(self) -> tuple[tf.Tensor, tf.Tensor]:
         """Of queries, [D, h * d]; of keys and values side by side, [., 2 * h * d]."""
         if self.context_width is None:
             return self.kernel[:, : self.width], self.kernel[:, self.width :]
@@ -172,7 +166,7 @@ class RelativeAttention(tf.keras.layers.Layer):
         """Queries, keys and values of all tokens, [h, B, T, d] each."""
         if self.context_width is None:
             return split_heads(linear(words, self.kernel), 3, self.num_heads)
-        context_kernel, context_bias = _after(context_map, self.context_kernel)
+        context_kernel, context_bias = after(context_map, self.context_kernel)
         (queries,) = split_heads(linear(words, self.query_kernel), 1, self.num_heads)
         projected = linear(context, context_kernel, context_bias)
         return [queries, *split_heads(projected, 2, self.num_heads)]
@@ -191,7 +185,7 @@ class RelativeAttention(tf.keras.layers.Layer):
         }
 
 
-def _after(
+def after(
     context_map: tuple[tf.Tensor, tf.Tensor] | None, kernel: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor | None]:
     """Kernel and bias of both, one after the other: a product of few rows, and not of B * T."""

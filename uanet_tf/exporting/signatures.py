@@ -38,6 +38,7 @@ class Signatures:
 
     def __init__(self, model: Tagger):
         self.model = model
+        self._options = model.options
         sentence = look_up(model.lookup, tf.constant([["a"]]), tf.constant([1]))
         self._features = {
             name: tf.TensorSpec([None] * values.shape.rank, values.dtype, name=name)
@@ -93,9 +94,8 @@ class Signatures:
             tokens, lengths = with_declared_shapes([TOKENS, LENGTHS], tokens, lengths)
             with tf.control_dependencies(_check_rows(tokens, lengths=lengths)):
                 inputs = {"tokens": tf.identity(tokens), "lengths": tf.identity(lengths)}
-            answers = self.model.answers.draft_strings(
-                self.model.draft(self.model.features(inputs))
-            )
+            draft = self.model.draft(self.model.features(inputs))
+            answers = self.model.answers.draft_strings(draft, self._options)
             return _as_wide(answers, tokens)
 
         signatures = {DEFAULT: serving_default}
@@ -168,7 +168,7 @@ class Signatures:
 
     def _named(self, decision: Decision) -> Tensors:
         answers = self.model.answers
-        positions = answers.positions(decision, self.model.return_probabilities)
+        positions = answers.positions(decision, self._options)
         return {
             **answers.named(positions, decision.draft.mask),
             entity_signature.POSITIONS: positions["labels"],

@@ -107,8 +107,9 @@ class Calibration(FittedLayer):
         others = tf.reduce_sum(tf.where(chosen, 0.0, probabilities), axis=-1)
         logit = tf.math.log(tf.maximum(p, SMALLEST)) - tf.math.log(tf.maximum(others, SMALLEST))
         row = tf.cast(refined, tf.int32) + tf.gather(self._outside, label_ids)
-        rows = tf.gather(self.map, row)  # [B, T, 3]
-        sure = tf.sigmoid(rows[..., 0] * logit + rows[..., 1] * uncertainty + rows[..., 2])
+        # A table for each: slices of rows [B, T, 3] would be copies.
+        a, b, c = (tf.gather(self.map[:, column], row) for column in range(COLUMNS))
+        sure = tf.sigmoid(a * logit + b * uncertainty + c)
         return tf.where(self.was_fitted > 0.0, sure, p) if self.is_awaited else sure
 
     def get_config(self):

@@ -9,6 +9,7 @@ from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.entropy import entropy, mutual_information
 from uanet_tf.ops.masking import padding_mask
 from uanet_tf.ops.shapes import reshape, sizes
+from uanet_tf.ops.spread import spread
 
 
 def sampling_seed(mc_seed: int) -> tf.Tensor:
@@ -51,16 +52,28 @@ def sample_states(
       [M, B, T, H] states (M = 1 for a pass without dropout).
     """
     masks: Masks = {}
-    mask = padding_mask(mask)
     if num_samples and seed is not None:
         masks = encoder.sampling_masks(seed, num_samples, inputs.shape[-1])
+    if not masks:
+        return tf.expand_dims(plain_states(encoder, inputs, mask, index), 0)
+    mask = padding_mask(mask)
     if index is not None:
         if encoder.reads_forms:
             return _tensor(encoder, encoder(inputs, mask=mask, dropout_masks=masks, index=index))
-        inputs = tf.gather(inputs, index)
-    if not masks:
-        return tf.expand_dims(_tensor(encoder, encoder(inputs, mask=mask)), 0)
+        inputs = spread(inputs, index)
     return encode_samples(encoder, inputs, mask, masks, num_samples)
+
+
+def plain_states(
+    encoder: Encoder, inputs: tf.Tensor, mask: tf.Tensor | None, index: tf.Tensor | None = None
+) -> tf.Tensor:
+    """States [B, T, H] of a pass without dropout; see ``sample_states``."""
+    mask = padding_mask(mask)
+    if index is None:
+        return _tensor(encoder, encoder(inputs, mask=mask))
+    if encoder.reads_forms:
+        return _tensor(encoder, encoder(inputs, mask=mask, dropout_masks={}, index=index))[0]
+    return _tensor(encoder, encoder(spread(inputs, index), mask=mask))
 
 
 def encode_samples(

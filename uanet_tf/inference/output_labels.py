@@ -40,6 +40,7 @@ class OutputLabels:
         self._starts = tf.constant([name[:1] in "BS" for name in classes])
         self._ends = tf.constant([name[:1] in "ES" for name in classes])
         self.names = ["O"]
+        self._of_valid: tf.Tensor | None = None
         table = np.zeros([len(types) + 1, 2, 2, 2], np.int32)
         for suffix, number in numbers.items():
             for key in np.ndindex(2, 2, 2):
@@ -48,14 +49,30 @@ class OutputLabels:
                     self.names.append(label)
                 table[(number, *key)] = self.names.index(label)
         self._table = tf.constant(table)
+        if scheme != "IOB1":  # there a label depends on the one before
+            flags = self._starts, self._ends, tf.zeros_like(self._ends)
+            self._of_valid = self._labels(self._types, *flags)
 
-    def __call__(self, class_ids: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-        """[B, T] class ids to [B, T] positions in ``names``; any value at padding."""
+    def __call__(
+        self, class_ids: tf.Tensor, mask: tf.Tensor, *, are_valid: bool = False
+    ) -> tf.Tensor:
+        """[B, T] class ids to [B, T] positions in ``names``; any value at padding.
+
+        Args:
+          class_ids: [B, T] int32.
+          mask: [B, T] boolean.
+          are_valid: whether they are known to be valid sequences. Then a class has one label, but
+            in IOB1.
+        """
         if self.scheme is None:
             return class_ids
+        if are_valid and self._of_valid is not None:
+            return tf.gather(self._of_valid, class_ids)
         types = tf.gather(self._types, class_ids)
         starts, ends = tf.gather(self._starts, class_ids), tf.gather(self._ends, class_ids)
-        begins, finishes, touches = chunk_boundaries(types, starts, ends, mask)
+        return self._labels(types, *chunk_boundaries(types, starts, ends, mask))
+
+    def _labels(self, types, begins, finishes, touches) -> tf.Tensor:
         flags = [tf.cast(flag, tf.int32) for flag in (begins, finishes, touches)]
         return tf.gather_nd(self._table, tf.stack([types, *flags], axis=-1))
 

@@ -87,6 +87,17 @@ class RefinementGate(tf.keras.layers.Layer):
             probabilities=tf.where(tf.expand_dims(passed, -1), refined, draft),
         )
 
+    def passed(self, refined: tf.Tensor, passes: tf.Tensor, mask: tf.Tensor) -> Gated:
+        """What a call returns, of a refiner that leaves the draft where the gate is shut.
+
+        Args:
+          refined: [B, T, C], p_hat where ``passes``, the draft's elsewhere.
+          passes: [B, T] boolean, whether u > Gamma.
+          mask: [B, T] boolean, True at tokens.
+        """
+        label_ids = keep(mask, tf.argmax(refined, axis=-1, output_type=tf.int32))
+        return Gated(label_ids, label_ids, keep(mask, passes, False), refined)
+
     def get_config(self):
         config = super().get_config()
         del config["dtype"]  # always float32

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import tensorflow as tf
 
 from uanet_tf.data.transitions import valid_transitions
-from uanet_tf.ops.masking import keep, unpadded
+from uanet_tf.ops.masking import keep, padding_mask
 from uanet_tf.ops.viterbi import best_path
 
 _SMALLEST = 1e-12  # probabilities below count as this
@@ -29,6 +30,10 @@ class ValidLabels:
         if scheme is None:
             return
         self._start, self._steps, self._end = valid_transitions(names, scheme)
+        # The same as one table, with a last class that is what stands around a sentence.
+        around = np.append(self._start, True)[np.newaxis]
+        steps = np.concatenate([self._steps, self._end[:, np.newaxis]], axis=1)
+        self._pairs = np.concatenate([steps, around])
 
     def __call__(
         self, label_ids: Sequence[tf.Tensor], probabilities: Sequence[tf.Tensor], mask: tf.Tensor
@@ -45,42 +50,36 @@ class ValidLabels:
         """
         if self.scheme is None:
             return list(label_ids)
+        is_one_sentence = mask.shape[0] == 1
         ids = tf.concat(label_ids, axis=0)  # [K * B, T]
-        masks = tf.tile(mask, [len(label_ids), 1])
+        masks = padding_mask(mask)
+        if masks is not None:
+            masks = tf.tile(masks, [len(label_ids), 1])
         valid = self._valid(ids, masks)  # [K * B]
 
         def search() -> tf.Tensor:
             p = tf.concat(probabilities, axis=0)
-            if mask.shape[0] == 1:  # one sentence: there is no other to leave out
+            if is_one_sentence:  # there is no other to leave out
                 wrong = keep(masks, tf.logical_not(tf.expand_dims(valid, 1)), False)
                 return tf.where(wrong, self._best(p, masks), ids)
             rows = tf.where(tf.logical_not(valid))  # [R, 1]
-            kept = tf.gather(masks, rows[:, 0])
-            path = tf.where(kept, self._best(tf.gather_nd(p, rows), kept), 0)
+            kept = None if masks is None else tf.gather(masks, rows[:, 0])
+            path = keep(kept, self._best(tf.gather_nd(p, rows), kept))
             return tf.tensor_scatter_nd_update(ids, rows, path)
 
         found = tf.cond(tf.reduce_all(valid), lambda: ids, search)
         return tf.split(found, len(label_ids), axis=0)
 
-    def _best(self, probabilities: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    def _best(self, probabilities: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
         """The most probable valid label ids of each row, [N, T]; any at padding."""
         scores = tf.math.log(tf.maximum(probabilities, _SMALLEST))
         return best_path(scores, mask, self._start, self._steps, self._end)
 
-    def _valid(self, ids: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    def _valid(self, ids: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
         """Whether each row of [N, T] ids is a sequence that the scheme allows: [N]."""
-        starts = tf.gather(self._start, ids[:, :1])
-        pairs = ids[:, :-1] * len(self._end) + ids[:, 1:]
-        steps = tf.gather(self._steps.ravel(), pairs)
-        if unpadded.holds():
-            ends = tf.gather(self._end, ids[:, -1:])
-            return tf.reduce_all(tf.concat([starts, steps, ends], axis=1), axis=1)
-        following, first = mask[:, 1:], mask[:, :1]
-        ends = tf.gather(self._end, ids)
-        none = ids[:, :1] < 0
-        last = mask & tf.logical_not(tf.concat([following, none], axis=1))
-        return (
-            tf.reduce_all(steps | tf.logical_not(following), axis=1)
-            & tf.reduce_all(ends | tf.logical_not(last), axis=1)
-            & tf.reduce_all(starts | tf.logical_not(first), axis=1)
-        )
+        around = len(self._end)
+        if mask is not None:
+            ids = tf.where(mask, ids, around)
+        ids = tf.pad(ids, [[0, 0], [1, 1]], constant_values=around)
+        pairs = ids[:, :-1] * (around + 1) + ids[:, 1:]
+        return tf.reduce_all(tf.gather(self._pairs.ravel(), pairs), axis=1)

@@ -7,6 +7,7 @@ import tensorflow as tf
 from uanet_tf.inference.decision import Decision
 from uanet_tf.inference.draft import Draft
 from uanet_tf.inference.output_labels import OutputLabels
+from uanet_tf.inference_options import InferenceOptions
 from uanet_tf.ops.masking import keep
 
 Tensors = dict[str, tf.Tensor]
@@ -32,8 +33,12 @@ class Answers:
         """Output labels."""
         return self._outputs.names
 
-    def positions(self, decision: Decision, return_probabilities: bool = False) -> Tensors:
+    def positions(self, decision: Decision, options: InferenceOptions) -> Tensors:
         """Labels as positions in ``label_names``, and their scores; 0 at padding.
+
+        Args:
+          decision: for a batch.
+          options: that it was made with.
 
         Returns:
           labels, draft_labels, refined_labels [B, T] int32; uncertainty (nats), confidence [B, T];
@@ -44,9 +49,13 @@ class Answers:
         draft, mask = decision.draft, decision.draft.mask
         refined_ids, refined = decision.refined_label_ids, decision.refined
         if refined_ids is None:
-            found = [self._outputs(draft.label_ids, mask)] * len(LABELS)
+            found = self._positions([draft.label_ids], mask, options) * len(LABELS)
+        elif refined_ids is decision.label_ids:
+            labels, drafts = self._positions([refined_ids, draft.label_ids], mask, options)
+            found = [labels, drafts, labels]
         else:
-            found = self._positions([decision.label_ids, draft.label_ids, refined_ids], mask)
+            ids = [decision.label_ids, draft.label_ids, refined_ids]
+            found = self._positions(ids, mask, options)
         answers = {
             **dict(zip(LABELS, found, strict=True)),
             **_nats(draft),
@@ -55,33 +64,37 @@ class Answers:
         }
         if decision.accepted is not None:
             answers["accepted"] = keep(mask, decision.accepted, False)
-        if return_probabilities:
+        if options.return_probabilities:
             kept = tf.expand_dims(mask, -1)
             answers["probabilities"] = tf.where(kept, decision.probabilities, 0.0)
         return answers
 
-    def _positions(self, label_ids: Sequence[tf.Tensor], mask: tf.Tensor) -> list[tf.Tensor]:
-        """Positions of K label sequences of the same sentences, found at once: K times [B, T]."""
+    def _positions(
+        self, label_ids: Sequence[tf.Tensor], mask: tf.Tensor, options: InferenceOptions
+    ) -> list[tf.Tensor]:
+        """Positions of K label sequences of the same sentences, K times [B, T]."""
+        if options.valid_labels:
+            return [self._outputs(ids, mask, are_valid=True) for ids in label_ids]
         count = len(label_ids)
         found = self._outputs(tf.concat(label_ids, axis=0), tf.tile(mask, [count, 1]))
         return tf.split(found, count, axis=0)
 
-    def strings(self, decision: Decision, return_probabilities: bool = False) -> Tensors:
+    def strings(self, decision: Decision, options: InferenceOptions) -> Tensors:
         """As ``positions``, with labels as strings, "" at padding."""
-        return self.named(self.positions(decision, return_probabilities), decision.draft.mask)
+        return self.named(self.positions(decision, options), decision.draft.mask)
 
     def named(self, answers: Tensors, mask: tf.Tensor) -> Tensors:
         """What ``positions`` gives, with labels as strings; "" at padding."""
         return answers | {name: self._names(answers[name], mask) for name in LABELS}
 
-    def draft_positions(self, draft: Draft) -> Tensors:
+    def draft_positions(self, draft: Draft, options: InferenceOptions) -> Tensors:
         """The draft only: labels as positions in ``label_names``, uncertainty."""
-        labels = self._outputs(draft.label_ids, draft.mask)
+        (labels,) = self._positions([draft.label_ids], draft.mask, options)
         return {"labels": labels, **_nats(draft)}
 
-    def draft_strings(self, draft: Draft) -> Tensors:
+    def draft_strings(self, draft: Draft, options: InferenceOptions) -> Tensors:
         """The draft only: labels as strings, uncertainty."""
-        answers = self.draft_positions(draft)
+        answers = self.draft_positions(draft, options)
         return {**answers, "labels": self._names(answers["labels"], draft.mask)}
 
     def _names(self, positions: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:

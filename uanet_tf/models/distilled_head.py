@@ -105,7 +105,7 @@ class DistilledHead(tf.keras.layers.Layer):
 
     def _mix(self, states, logits, plain, part) -> Distilled:
         shift, share = self.outputs(self.inputs(states, plain))
-        p = class_softmax(logits + part[..., tf.newaxis] * shift)
+        p = class_softmax(logits + tf.expand_dims(part, -1) * shift)
         return Distilled(p, part * entropy(p) * tf.sigmoid(share))
 
     def inputs(self, states: tf.Tensor, plain: tf.Tensor) -> tf.Tensor:
@@ -114,11 +114,13 @@ class DistilledHead(tf.keras.layers.Layer):
 
     def outputs(self, inputs: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """What is added to the logits [..., C], and the logit of the epistemic share [...]."""
-        hidden = tf.nn.relu(linear(inputs, self.hidden_kernel, self.hidden_bias))
+        rows = tf.reshape(inputs, [-1, inputs.shape[-1]])
+        hidden = tf.nn.relu(linear(rows, self.hidden_kernel, self.hidden_bias))
         # Two products: a slice of the result would be a copy.
         shift = linear(hidden, self.output_kernel[:, :-1], self.output_bias[:-1])
         share = linear(hidden, self.output_kernel[:, -1:], self.output_bias[-1:])
-        return shift, share[..., 0]
+        leading = sizes(inputs)[:-1]
+        return reshape(shift, [*leading, self.num_classes]), reshape(share, leading)
 
     def compute_output_shape(self, states_shape):
         return Distilled(

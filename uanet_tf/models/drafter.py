@@ -11,7 +11,12 @@ from uanet_tf.decoders.decoder import Decoder
 from uanet_tf.decoders.softmax import SoftmaxDecoder
 from uanet_tf.encoders.encoder import Encoder
 from uanet_tf.inference.draft import Draft
-from uanet_tf.inference.monte_carlo import draft_uncertainty, sample_states, sampling_seed
+from uanet_tf.inference.monte_carlo import (
+    draft_uncertainty,
+    plain_states,
+    sample_states,
+    sampling_seed,
+)
 from uanet_tf.inference.valid_labels import ValidLabels
 from uanet_tf.inference_options import InferenceOptions
 from uanet_tf.models.distilled_head import DistilledHead
@@ -152,14 +157,20 @@ class Drafter(tf.keras.layers.Layer):
             seed=seed,
             index=words.form_index,
         )
-        check_states(self.encoder, states, mask)
+        check_states(self.encoder, states, mask, are_samples=True)
+        return states
+
+    def plain_states(self, words: WordVectors, mask: tf.Tensor) -> tf.Tensor:
+        """States [B, T, H] of a pass without dropout."""
+        states = plain_states(self.encoder, words.vectors, mask, words.form_index)
+        check_states(self.encoder, states, mask, are_samples=False)
         return states
 
     def _distilled_draft(
         self, words: WordVectors, mask: tf.Tensor, options: InferenceOptions
     ) -> Draft:
         """The draft of one pass without dropout, with the samples' predicted distribution."""
-        states = self.sample_states(words, mask, 0, None)[0]  # [B, T, H]
+        states = self.plain_states(words, mask)  # [B, T, H]
         head: Any = self.distilled
         p, disagreement = head(states, self._logits(states), mask=mask)
         ids = keep(mask, tf.argmax(p, axis=-1, output_type=tf.int32))

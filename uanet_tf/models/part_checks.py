@@ -46,19 +46,20 @@ def check_vectors(part: Representation, vectors: tf.Tensor, index: tf.Tensor) ->
         )
 
 
-def check_states(part: Encoder, states: tf.Tensor, mask: tf.Tensor) -> None:
+def check_states(part: Encoder, states: tf.Tensor, mask: tf.Tensor, *, are_samples: bool) -> None:
     """Raises ArgumentError unless an encoder gave states [N, T, H].
 
     Args:
       part: the encoder.
-      states: [M, B, T, H], made of what its call returned.
+      states: [B, T, H], made of what its call returned.
       mask: [B, T].
+      are_samples: whether the states are [M, B, T, H].
     """
-    shape = states.shape
-    if shape.rank != 4 or not shape[1:3].is_compatible_with(mask.shape):
+    shape = states.shape[1:] if are_samples else states.shape
+    if shape.rank != 3 or not shape[:2].is_compatible_with(mask.shape):
         raise ArgumentError(
             f"{type(part).__name__} must return states [N, T, H], with N and T of its mask, which "
-            f"is {mask.shape}. Received: shape={shape[1:]}"
+            f"is {mask.shape}. Received: shape={shape}"
         )
 
 

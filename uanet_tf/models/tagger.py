@@ -173,15 +173,17 @@ class Tagger(TaggerOptions, KerasMethods):
         if not self._options.refine_all:
             wanted = self.gate.passes(draft.uncertainty, threshold)
         p_hat = self.refine(features, draft, wanted)
-        gated = self.gate(
-            draft.probabilities, p_hat, draft.uncertainty, draft.mask, threshold=threshold
-        )
+        if wanted is None:
+            gated = self.gate(
+                draft.probabilities, p_hat, draft.uncertainty, draft.mask, threshold=threshold
+            )
+        else:
+            gated = self.gate.passed(p_hat, wanted, draft.mask)
         labels = [draft.label_ids, gated.label_ids]
         sources = [draft.probabilities, gated.probabilities]
         if wanted is None:
             labels.append(gated.refined_label_ids)
             sources.append(p_hat)
-        # Else p_hat is the draft's where the gate is shut, so the gated labels are refined.
         draft_ids, ids, *others = self.drafter.sequences(labels, sources, draft.mask, self._options)
         draft = draft._replace(label_ids=draft_ids)
         refined_ids = others[0] if others else ids
@@ -202,7 +204,7 @@ class Tagger(TaggerOptions, KerasMethods):
     @tf.autograph.experimental.do_not_convert
     def call(self, inputs, training=None):
         decision = self.decide(self.features(inputs))
-        answers = self.answers.strings(decision, self._options.return_probabilities)
+        answers = self.answers.strings(decision, self._options)
         if "tokens" not in inputs:
             return answers
         # As wide as the tokens: features have at least one column.
@@ -223,7 +225,7 @@ class Tagger(TaggerOptions, KerasMethods):
 
     def _tag(self, inputs: Tensors) -> Tensors:
         decision = self.decide(self.features(inputs))
-        return self.answers.positions(decision, self._options.return_probabilities)
+        return self.answers.positions(decision, self._options)
 
     # ------------------------------------------------------------------ training
 

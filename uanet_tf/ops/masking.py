@@ -4,8 +4,8 @@ import tensorflow as tf
 
 from uanet_tf.ops.tracing_choice import TracingChoice
 
-# Functions traced within ``unpadded()`` read a sentence by itself, without padding: what padding
-# would need is left out of their graph.
+# Functions traced within ``unpadded()`` read a sentence by itself, without padding, each of its
+# tokens for itself: what padding or equal tokens would need is left out of their graph.
 unpadded = TracingChoice("no padding")
 
 

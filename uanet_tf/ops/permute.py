@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from uanet_tf.ops.shapes import reshape, sizes
 from uanet_tf.ops.time_blocks import wants_blocks
 
 
@@ -19,6 +20,10 @@ def permute(inputs: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
       axes: the axis of ``inputs`` that each axis of the result is.
     """
     if wants_blocks():  # TensorFlow Lite has no such operation
+        sized = [axis for axis in axes if inputs.shape[axis] != 1]
+        if sized == sorted(sized) and list(inputs.shape).count(None) <= 1:
+            # No number has to move, and the shape is known.
+            return reshape(inputs, [sizes(inputs)[axis] for axis in axes])
         return tf.transpose(inputs, axes)
     names = "abcdefgh"[: len(axes)]
     to = "".join(names[axis] for axis in axes)

@@ -28,9 +28,29 @@ def position_keys(kernel: tf.Tensor, sinusoids: tf.Tensor, length: int | tf.Tens
     longest = position_tables.value()
     if not longest:
         return tf.matmul(kernel, sinusoids, transpose_a=True, transpose_b=True)
+    return tf.transpose(tf.gather(_table(kernel, longest), _rows(length, longest)))
+
+
+def position_heads(
+    kernel: tf.Tensor, sinusoids: tf.Tensor, length: int | tf.Tensor, num_heads: int
+) -> tf.Tensor:
+    """The same as rows of h heads, [h, 2T, V / h]."""
+    longest = position_tables.value()
+    keys = _table(kernel, longest) if longest else tf.matmul(sinusoids, kernel)  # [.., V]
+    heads = tf.reshape(keys, [-1, num_heads, keys.shape[1] // num_heads])
+    heads = tf.transpose(heads, [1, 0, 2])
+    return tf.gather(heads, _rows(length, longest), axis=1) if longest else heads
+
+
+def _table(kernel: tf.Tensor, longest: int) -> tf.Tensor:
+    """R W_kR for distances from longest - 1 down to -longest, [2 * longest, V]."""
     kernel = tf.convert_to_tensor(kernel)
-    table = tf.matmul(relative_sinusoid(longest, kernel.shape[0], kernel.dtype), kernel)
-    ascending = tf.range(length)
-    distances = tf.concat([ascending[::-1], -1 - ascending], axis=0)
-    rows = longest - 1 - tf.clip_by_value(distances, -longest, longest - 1)
-    return tf.transpose(tf.gather(table, rows))
+    return tf.matmul(relative_sinusoid(longest, kernel.shape[0], kernel.dtype), kernel)
+
+
+def _rows(length: int | tf.Tensor, longest: int) -> tf.Tensor:
+    """Which rows of the table are for distances from T - 1 down to -T, [2T]."""
+    after = tf.range(length)
+    # The middle row is for -1.
+    rows = longest + tf.concat([after - length, after], axis=0)
+    return tf.clip_by_value(rows, 0, 2 * longest - 1)

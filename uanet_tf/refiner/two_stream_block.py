@@ -6,9 +6,10 @@ from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.attention.attention_stream import AttentionStream
 from uanet_tf.attention.parallel_attention import attend_in_parallel
 from uanet_tf.attention.query_tokens import QueryTokens
+from uanet_tf.attention.sentence_streams import SentenceStream, sentence_streams
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.linear import linear
-from uanet_tf.ops.position_keys import position_keys
+from uanet_tf.ops.position_keys import position_heads, position_keys
 
 # Consumers of the dropout seed.
 _WORDS, _LABELS = range(2)
@@ -138,6 +139,13 @@ class TwoStreamBlock(tf.keras.layers.Layer):
         word_queries=None,
         label_queries=None,
     ):
+        if label_queries is not None and label_queries.sentence_length is not None:
+            word = SentenceStream(self.word_attention, words, word_map)
+            label = None
+            if self.label_attention is not None:
+                label = SentenceStream(self.label_attention, labels, label_map, label_state)
+            states = self._of_sentence(word, label, sinusoids, mask, word_queries, label_queries)
+            return states[0], label_state if label is None else states[-1]
         positions = position_keys(self.position_kernel, sinusoids, tf.shape(words)[1])  # [W, 2T]
         word_seed, label_seed = fold_in(dropout_seed, _WORDS), fold_in(dropout_seed, _LABELS)
         if self.label_attention is not None and word_queries is None and label_queries is None:
@@ -176,6 +184,26 @@ class TwoStreamBlock(tf.keras.layers.Layer):
                 query_tokens=label_queries,
             )
         return word_state, label_state
+
+    def _of_sentence(self, word, label, sinusoids, mask, word_queries, label_queries):
+        """The states of the word stream and, if there is one, of the label stream.
+
+        The label stream's are those of the query tokens of one sentence, the word stream's too with
+        `word_queries`.
+        """
+        length = label_queries.sentence_length
+        streams = [label] if label is not None else []
+        if word_queries is not None:
+            streams = [word, *streams]
+        states = []
+        if word_queries is None:
+            positions = position_keys(self.position_kernel, sinusoids, length)
+            states.append(self.word_attention(word.context, positions, mask=mask))
+        if streams:
+            heads = position_heads(self.position_kernel, sinusoids, length, self.num_heads)
+            words, word_map = word.context, word.context_map
+            states += sentence_streams(streams, words, word_map, heads, label_queries, mask)
+        return states
 
     def compute_output_shape(self, words_shape):
         shape = tf.TensorShape(words_shape)

@@ -89,15 +89,17 @@ class CharCNN(CharLayer):
         around = self.kernel_size - 1
         before = around // 2
         ids = tf.pad(char_ids, [[0, 0], [before, around - before]])
-        # Added and not selected, which the runtime does one element after another.
-        is_padding = tf.one_hot([0], self.num_chars, axis=0, dtype=self.compute_dtype)
-        features = tf.gather(is_padding * (is_padding.dtype.min / 2), char_ids)  # [U, W, 1]
+        features = []
         for place in range(self.kernel_size):
             table = linear(self.embeddings, self.kernel[place])  # [num_chars, filters]
             table = tf.pad(table[1:], [[1, 0], [0, 0]])  # nothing for padding
-            end = place - around or None
-            features += tf.gather(table, ids[:, place:end])  # [U, W, filters]
-        return tf.reduce_max(features, axis=1)
+            windows = char_ids if place == before else ids[:, place : place - around or None]
+            features.append(tf.gather(table, windows))  # [U, W, filters]
+        # Added and not selected, which the runtime does one element after another. By itself: in a
+        # table beside others it would leave nothing of them in 8 bits.
+        is_padding = tf.one_hot([0], self.num_chars, axis=0, dtype=self.compute_dtype)
+        padding = tf.gather(is_padding * (is_padding.dtype.min / 2), char_ids)  # [U, W, 1]
+        return tf.reduce_max(tf.add_n(features) + padding, axis=1)
 
     def _unpadded(self, char_ids: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
         """The same, computed for characters only: most of [U, W] is padding.

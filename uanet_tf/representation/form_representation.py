@@ -14,6 +14,7 @@ from uanet_tf.errors import ArgumentError
 from uanet_tf.ops import philox
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.part_seed import seed_of_batch
+from uanet_tf.ops.spread import spread
 from uanet_tf.representation.representation import Representation
 
 # Consumers of the dropout seed.
@@ -112,7 +113,7 @@ class FormRepresentation(Representation):
 
     def spread(self, vectors, features, dropout_seed=None) -> tf.Tensor:
         """Returns [B, T, D] from the vectors [U, D], with dropout of its own for each token."""
-        vectors = tf.gather(vectors, features["form_index"])
+        vectors = spread(vectors, features["form_index"])
         return dropout(vectors, self.embedding_dropout, fold_in(dropout_seed, _VECTORS))
 
     def get_config(self):

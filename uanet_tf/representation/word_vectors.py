@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from uanet_tf.ops.spread import spread
+
 
 class WordVectors(NamedTuple):
     """Vectors of tokens, or of distinct tokens and where they stand.
@@ -20,4 +22,4 @@ class WordVectors(NamedTuple):
         """[B, T, D]."""
         if self.form_index is None:
             return self.vectors
-        return tf.gather(self.vectors, self.form_index)
+        return spread(self.vectors, self.form_index)

@@ -123,7 +123,7 @@ def teach(
         features = drafter.read(features)
         mask = token_mask(features)
         words = drafter.word_vectors(features)
-        plain = drafter.sample_states(words, mask, 0, None)[0]  # [B, T, H]
+        plain = drafter.plain_states(words, mask)  # [B, T, H]
         states = drafter.sample_states(words, mask, num_samples, masks_seed)  # [M, B, T, H]
         samples = drafter.decoder.decide(states, mask).samples  # [M, B, T, C]
         parts = (

@@ -63,7 +63,7 @@ def _mean_entropy(drafter: Drafter, corpus: EncodedCorpus, numbers: np.ndarray) 
         features, _ = builder(batch)
         features = drafter.read(features)
         mask = token_mask(features)
-        states = drafter.sample_states(drafter.word_vectors(features), mask, 0, None)[0]
+        states = drafter.plain_states(drafter.word_vectors(features), mask)
         u = entropy(tf.nn.softmax(widen(drafter.decoder.logits(states))))  # [B, T]
         return tf.reduce_sum(tf.where(mask, u, 0.0), axis=1)
 

@@ -266,8 +266,8 @@ def test_an_operation_that_tensorflow_lite_does_not_have_is_named(monkeypatch, c
     model = make_model(representation="words", decoder="softmax")
     positions = model.answers.positions
 
-    def unusual(decision):
-        tagged = positions(decision)
+    def unusual(decision, options):
+        tagged = positions(decision, options)
         return {**tagged, "confidence": tf.math.igamma(tagged["confidence"], 1.0)}
 
     monkeypatch.setattr(model.answers, "positions", unusual)

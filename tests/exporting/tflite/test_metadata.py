@@ -98,10 +98,10 @@ def test_tensors_are_explained_in_the_order_of_the_graph(metadata, content):
             (2, definition.Inputs, definition.InputsLength(), graph.InputsAsNumpy()),
             (3, definition.Outputs, definition.OutputsLength(), graph.OutputsAsNumpy()),
         ):
-            names = {maps(k).TensorIndex(): maps(k).Name().decode() for k in range(count)}
-            assert [tensor.text(0) for tensor in described.tables(slot)] == [
-                names[tensor] for tensor in order
-            ]
+            names = {(maps(k).TensorIndex(), maps(k).Name().decode()) for k in range(count)}
+            told = [tensor.text(0) for tensor in described.tables(slot)]
+            assert set(zip(order, told, strict=True)) == names
+            assert len(names) == count == len(order)
 
 
 def test_the_first_subgraph_is_that_of_all_answers(content):
@@ -136,6 +136,20 @@ def test_files_belong_to_tensors(metadata):
     }
     axes = {tensor.text(0): tensor.texts(2) for tensor in serving.tables(2)}
     assert axes["char_ids"] == ["batch", "token", "character"]
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_arrays_stand_where_the_processor_reads_them_fast(tflite_files, precision):
+    content = tflite_files[precision].path.read_bytes()
+    tree = schema.Model.GetRootAs(content, 0)
+    large = 0
+    for number in range(tree.BuffersLength()):
+        buffer = tree.Buffers(number)
+        if buffer.DataLength():
+            place = buffer._tab.Vector(buffer._tab.Offset(4))
+            large += buffer.DataLength() >= 1024
+            assert place % (64 if buffer.DataLength() >= 1024 else 16) == 0
+    assert large > 10
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)

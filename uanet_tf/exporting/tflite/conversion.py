@@ -110,10 +110,12 @@ def check_convertible(model: Tagger) -> None:
 
 
 def _signatures(model: Tagger) -> dict[str, Any]:
+    options = model.options
+
     @graph_function(_SPECS)
     def serving_default(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
         features = model.features(_features(word_ids, char_ids))
-        tagged = model.answers.positions(model.decide(features))
+        tagged = model.answers.positions(model.decide(features), options)
         return {
             "label_ids": tagged["labels"],
             "draft_label_ids": tagged["draft_labels"],
@@ -124,7 +126,7 @@ def _signatures(model: Tagger) -> dict[str, Any]:
     @graph_function(_SPECS)
     def draft(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
         features = model.features(_features(word_ids, char_ids))
-        tagged = model.answers.draft_positions(model.draft(features))
+        tagged = model.answers.draft_positions(model.draft(features), options)
         return {"label_ids": tagged.pop("labels"), **tagged}
 
     return {DEFAULT: serving_default, DRAFT: draft}

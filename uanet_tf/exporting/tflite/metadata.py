@@ -6,6 +6,7 @@ as a zip archive, not compressed. So Android's and iOS' libraries can read them,
 ``unzip NAME.tflite``. The few tables that are needed are written here by hand.
 """
 
+import collections
 import dataclasses
 import io
 import pathlib
@@ -14,10 +15,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import flatbuffers
+import numpy as np
 from tensorflow.lite.python import schema_py_generated as schema
 from tensorflow.lite.tools import flatbuffer_utils
 
 from uanet_tf.errors import InputError, one_line
+from uanet_tf.exporting.tflite.aligned import aligned_model
 
 _ENTRY = b"TFLITE_METADATA"
 _IDENTIFIER = b"M001"
@@ -84,12 +87,12 @@ def add_metadata(
         min_parser_version=builder.text(_MIN_PARSER_VERSION),
     )
     buffer = schema.BufferT()
-    buffer.data = builder.finish(metadata)
+    buffer.data = np.frombuffer(builder.finish(metadata), np.uint8)
     tree.buffers.append(buffer)
     entry = schema.MetadataT()
     entry.name, entry.buffer = _ENTRY, len(tree.buffers) - 1
     tree.metadata = [*(tree.metadata or []), entry]
-    stream = io.BytesIO(flatbuffer_utils.convert_object_to_bytearray(tree))
+    stream = io.BytesIO(aligned_model(tree))
     with zipfile.ZipFile(stream, "a", zipfile.ZIP_STORED) as archive:
         for key, file in files.items():
             archive.writestr(zipfile.ZipInfo(key, _EARLIEST), file.content)
@@ -147,15 +150,12 @@ def _subgraphs(
             (definition.inputs, subgraph.inputs),
             (definition.outputs, subgraph.outputs),
         ):
-            names = {item.tensorIndex: item.name.decode() for item in maps}
-            sides.append(
-                builder.vector(
-                    [
-                        builder.tensor(names[index], tensors[names[index]], files)
-                        for index in map(int, order)
-                    ]
-                )
-            )
+            names = collections.defaultdict(list)  # one tensor may be several outputs
+            for item in maps:
+                names[item.tensorIndex].append(item.name.decode())
+            found = [names[int(index)].pop(0) for index in order]
+            described = [builder.tensor(name, tensors[name], files) for name in found]
+            sides.append(builder.vector(described))
         tables.append(
             builder.table(
                 name=builder.text(definition.signatureKey.decode()),
