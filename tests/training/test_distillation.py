@@ -78,6 +78,14 @@ def test_the_head_comes_nearer_and_all_else_stays(trained):
     assert any(np.any(a != b) for a, b in zip(weights, head.get_weights(), strict=True))
 
 
+@pytest.mark.parametrize(
+    ("length", "expected"), [(5, 30_000), (99_000, 30_000), (200_000, 60_000), (10**6, 100_000)]
+)
+def test_long_training_teaches_of_more_tokens(trained, length, expected):
+    corpus = dataclasses.replace(trained[2], form_index=np.zeros(length, np.int32))
+    assert distillation.tokens_to_draft(corpus) == expected
+
+
 @pytest.mark.process
 def test_of_two_corpora_each_is_half(trained, monkeypatch):
     tagger, sentences, corpus = trained
@@ -88,7 +96,8 @@ def test_of_two_corpora_each_is_half(trained, monkeypatch):
         return teach(drafter, corpus, **options)
 
     monkeypatch.setattr(distillation, "teach", remember)
-    monkeypatch.setattr(distillation, "MAX_TOKENS", 60)
+    for name in ("LEAST_TOKENS", "MOST_TOKENS"):
+        monkeypatch.setattr(distillation, name, 60)
     bare = [dataclasses.replace(sentence, labels=()) for sentence in sentences[:9]]
     further = encode_corpus(bare, tagger.vocabulary, tagger.lookup)
     assert set(further.label_ids) == {-1}

@@ -22,10 +22,11 @@ from uanet_tf.ops.entropy import entropy, mutual_information
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.training.uncertain_sentences import choose_sentences
 
-# Twice as much brings the head a little nearer, and the samples take the time.
-MAX_TOKENS = 30_000
+# Tokens to draft: of long training, more; the head comes nearer, and the share of time stays.
+LEAST_TOKENS, MOST_TOKENS = 30_000, 100_000
+_SHARE = 0.3  # of the training text
 _BATCH_SENTENCES, _BATCH_TOKENS = 64, 4_096
-_MOST_BATCHES = MAX_TOKENS  # of a corpus: each has a token
+_MOST_BATCHES = MOST_TOKENS  # of a corpus: each has a token
 _STEP_TOKENS, _STEPS, _LEARNING_RATE = 1_024, 900, 3e-3
 _DROPOUT, _WEIGHT_DECAY = 0.05, 0.2
 
@@ -53,14 +54,14 @@ def distill(
 
     Args:
       drafter: with its final weights, and a head.
-      corpora: sentences, at most ``MAX_TOKENS`` in equal parts of each; labels are not read.
+      corpora: the training text, and others; an equal part of each is drafted, labels are not read.
       num_samples: M, samples of each batch.
       seed: of the choice of sentences, the masks and the order.
     """
     head = drafter.distilled
     if head is None:
         raise ArgumentError("`drafter` must have a head to teach. Received: distilled=None")
-    most = MAX_TOKENS // len(corpora)
+    most = tokens_to_draft(corpora[0]) // len(corpora)
     taught = [
         teach(drafter, corpus, num_samples=num_samples, seed=seed, most=most, number=number)
         for number, corpus in enumerate(corpora)
@@ -95,13 +96,18 @@ def distill(
     head.was_trained.assign(1.0)
 
 
+def tokens_to_draft(corpus: EncodedCorpus) -> int:
+    """How many tokens a head learns from, of a drafter that was trained on a corpus."""
+    return int(min(MOST_TOKENS, max(LEAST_TOKENS, _SHARE * len(corpus.form_index))))
+
+
 def teach(
     drafter: Drafter,
     corpus: EncodedCorpus,
     *,
     num_samples: int,
     seed: int,
-    most: int = MAX_TOKENS,
+    most: int = LEAST_TOKENS,
     number: int = 0,
 ) -> Lesson:
     """Drafts sentences of a corpus with and without dropout.
