@@ -115,6 +115,17 @@ def test_query_tokens_of_one_sentence(label_stream, has_state):
     check(found[1], some(labels))
 
 
+def test_each_stream_has_query_tokens_of_its_own():
+    block = TwoStreamBlock(HEADS, HEAD_WIDTH)
+    inputs = {name: values[1:2] for name, values in make_inputs().items()}
+    masks = [np.array([flags], bool) for flags in ([1, 0, 0, 1, 1], [0, 1, 0, 0, 0])]
+    queries = [QueryTokens.of_sentence(tf.constant(wanted)) for wanted in masks]
+    states = call_block(block, inputs, None)
+    found = call_block(block, inputs, None, word_queries=queries[0], label_queries=queries[1])
+    for given, wanted, state in zip(found, masks, states, strict=True):
+        np.testing.assert_allclose(given, np.asarray(state)[wanted], atol=1e-5)
+
+
 def test_block_without_labels_passes_label_state_on():
     block = TwoStreamBlock(HEADS, HEAD_WIDTH, label_stream=False)
     inputs = make_inputs()

@@ -29,7 +29,6 @@ def document_signature(model: Tagger) -> Any:
     Returns:
       A tf.function with an input signature; its outputs are the model's, [B, N].
     """
-    options = model.options
 
     @graph_function([_TOKENS, _SENTENCE_LENGTHS, _SENTENCES])
     def document(tokens: tf.Tensor, sentence_lengths: tf.Tensor, sentences: tf.Tensor) -> Tensors:
@@ -47,7 +46,7 @@ def document_signature(model: Tagger) -> Any:
         padded = ragged.to_tensor("")  # [R, T]
         numbers = tf.cast(tf.where(is_sentence)[:, 0], tf.int32)
         features = model.features({"tokens": padded, "lengths": rows, "document": numbers})
-        answers = model.answers.strings(model.decide(features), options)
+        answers = model.answers.strings(model.decide(features), model.graph_options)
         return {name: _unpadded(values, rows, is_token) for name, values in answers.items()}
 
     return document

@@ -38,7 +38,6 @@ class Signatures:
 
     def __init__(self, model: Tagger):
         self.model = model
-        self._options = model.options
         sentence = look_up(model.lookup, tf.constant([["a"]]), tf.constant([1]))
         self._features = {
             name: tf.TensorSpec([None] * values.shape.rank, values.dtype, name=name)
@@ -95,7 +94,7 @@ class Signatures:
             with tf.control_dependencies(_check_rows(tokens, lengths=lengths)):
                 inputs = {"tokens": tf.identity(tokens), "lengths": tf.identity(lengths)}
             draft = self.model.draft(self.model.features(inputs))
-            answers = self.model.answers.draft_strings(draft, self._options)
+            answers = self.model.answers.draft_strings(draft, self.model.graph_options)
             return _as_wide(answers, tokens)
 
         signatures = {DEFAULT: serving_default}
@@ -168,7 +167,7 @@ class Signatures:
 
     def _named(self, decision: Decision) -> Tensors:
         answers = self.model.answers
-        positions = answers.positions(decision, self._options)
+        positions = answers.positions(decision, self.model.graph_options)
         return {
             **answers.named(positions, decision.draft.mask),
             entity_signature.POSITIONS: positions["labels"],

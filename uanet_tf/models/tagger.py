@@ -204,7 +204,7 @@ class Tagger(TaggerOptions, KerasMethods):
     @tf.autograph.experimental.do_not_convert
     def call(self, inputs, training=None):
         decision = self.decide(self.features(inputs))
-        answers = self.answers.strings(decision, self._options)
+        answers = self.answers.strings(decision, self.graph_options)
         if "tokens" not in inputs:
             return answers
         # As wide as the tokens: features have at least one column.
@@ -225,7 +225,7 @@ class Tagger(TaggerOptions, KerasMethods):
 
     def _tag(self, inputs: Tensors) -> Tensors:
         decision = self.decide(self.features(inputs))
-        return self.answers.positions(decision, self._options)
+        return self.answers.positions(decision, self.graph_options)
 
     # ------------------------------------------------------------------ training
 

@@ -35,6 +35,11 @@ class TaggerOptions:
             return self._options
         return dataclasses.replace(self._options, threshold=self.gate.threshold)
 
+    @property
+    def graph_options(self) -> InferenceOptions:
+        """What a graph follows that is made now: without Gamma, which is a weight of the gate."""
+        return self._options
+
     def set_options(self, **changes: Any) -> None:
         """Changes inference options; graphs that depend on them are traced again.
 

@@ -23,11 +23,11 @@ def sequence_mask(lengths: tf.Tensor, max_length: int | tf.Tensor | None = None)
     return tf.expand_dims(positions, 0) < tf.expand_dims(lengths, 1)  # [B, T]
 
 
-def keep(mask: tf.Tensor, values: tf.Tensor, otherwise: float | bool = 0) -> tf.Tensor:
+def keep(mask: tf.Tensor | None, values: tf.Tensor, otherwise: float | bool = 0) -> tf.Tensor:
     """Returns the values at tokens, and ``otherwise`` at padding.
 
     Args:
-      mask: booleans, True = token.
+      mask: booleans, True = token; not read within ``unpadded``, where it may be None.
       values: a tensor of the mask's shape, or one that it broadcasts to.
       otherwise: a number, or a boolean.
     """

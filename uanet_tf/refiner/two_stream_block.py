@@ -139,7 +139,8 @@ class TwoStreamBlock(tf.keras.layers.Layer):
         word_queries=None,
         label_queries=None,
     ):
-        if label_queries is not None and label_queries.sentence_length is not None:
+        asked_alike = word_queries is None or word_queries is label_queries
+        if asked_alike and dropout_seed is None and _is_of_sentence(label_queries):
             word = SentenceStream(self.word_attention, words, word_map)
             label = None
             if self.label_attention is not None:
@@ -223,6 +224,10 @@ class TwoStreamBlock(tf.keras.layers.Layer):
             "dropout": self.dropout,
             "attention_dropout": self.attention_dropout,
         }
+
+
+def _is_of_sentence(query_tokens: QueryTokens | None) -> bool:
+    return query_tokens is not None and query_tokens.sentence_length is not None
 
 
 def _rows(

@@ -22,7 +22,7 @@ from uanet_tf.ops.entropy import entropy, mutual_information
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.training.uncertain_sentences import choose_sentences
 
-# Tokens to draft: of long training, more; the head comes nearer, and the share of time stays.
+# Tokens to draft: more of a longer training text, which takes longer by itself.
 LEAST_TOKENS, MOST_TOKENS = 30_000, 100_000
 _SHARE = 0.3  # of the training text
 _BATCH_SENTENCES, _BATCH_TOKENS = 64, 4_096
@@ -97,7 +97,11 @@ def distill(
 
 
 def tokens_to_draft(corpus: EncodedCorpus) -> int:
-    """How many tokens a head learns from, of a drafter that was trained on a corpus."""
+    """At most how many tokens, of all corpora together, a head learns from.
+
+    Args:
+      corpus: what the drafter was trained on.
+    """
     return int(min(MOST_TOKENS, max(LEAST_TOKENS, _SHARE * len(corpus.form_index))))
 
 

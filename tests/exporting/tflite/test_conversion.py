@@ -262,6 +262,14 @@ def test_new_masks_at_each_call_are_refused():
     assert set(convert(model)) == {FLOAT32}
 
 
+def test_probabilities_are_no_output():
+    """Whatever the model returns elsewhere: a file describes its outputs."""
+    model = make_model(representation="words", num_samples=2)
+    model.return_probabilities = True
+    run, run_draft = runners(convert(model)[FLOAT32])
+    assert_agree(model, run, run_draft, random_words(model, 9))
+
+
 def test_an_operation_that_tensorflow_lite_does_not_have_is_named(monkeypatch, capfd):
     model = make_model(representation="words", decoder="softmax")
     positions = model.answers.positions

@@ -15,6 +15,7 @@ _LARGE = 1024  # and so worth some bytes more
 def aligned_model(tree: Any) -> bytes:
     """The bytes of a model, whose large arrays start at multiples of 64 bytes.
 
+    So are their addresses, where the file is mapped, as by ``model_path`` of an interpreter.
     ``flatbuffer_utils`` of TensorFlow writes them at multiples of 4.
 
     Args:

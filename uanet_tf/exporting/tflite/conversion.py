@@ -110,11 +110,10 @@ def check_convertible(model: Tagger) -> None:
 
 
 def _signatures(model: Tagger) -> dict[str, Any]:
-    options = model.options
-
     @graph_function(_SPECS)
     def serving_default(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
         features = model.features(_features(word_ids, char_ids))
+        options = model.graph_options.replace(return_probabilities=False)
         tagged = model.answers.positions(model.decide(features), options)
         return {
             "label_ids": tagged["labels"],
@@ -126,7 +125,7 @@ def _signatures(model: Tagger) -> dict[str, Any]:
     @graph_function(_SPECS)
     def draft(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
         features = model.features(_features(word_ids, char_ids))
-        tagged = model.answers.draft_positions(model.draft(features), options)
+        tagged = model.answers.draft_positions(model.draft(features), model.graph_options)
         return {"label_ids": tagged.pop("labels"), **tagged}
 
     return {DEFAULT: serving_default, DRAFT: draft}
