@@ -39,10 +39,13 @@ def read(scheme, typed, sentences, garbage=1):
     ]
 
 
-@pytest.mark.parametrize("typed", [True, False])
-@pytest.mark.parametrize("scheme", SCHEMES)
-@settings(max_examples=60, deadline=None)
-@given(data=st.data())
+def in_each_scheme(test):
+    """The test for each scheme, of chunks with and without types, on data of Hypothesis."""
+    test = settings(max_examples=50, deadline=None)(given(data=st.data())(test))
+    return pytest.mark.parametrize(("scheme", "typed"), READERS)(test)
+
+
+@in_each_scheme
 def test_equals_the_lenient_conversion(scheme, typed, data):
     """Any class sequence, valid or not, becomes the valid sequence with the same spans."""
     classes = TYPED if typed else UNTYPED
@@ -55,10 +58,7 @@ def test_equals_the_lenient_conversion(scheme, typed, data):
             assert is_valid_transition(before, after, scheme)
 
 
-@pytest.mark.parametrize("typed", [True, False])
-@pytest.mark.parametrize("scheme", SCHEMES)
-@settings(max_examples=40, deadline=None)
-@given(data=st.data())
+@in_each_scheme
 def test_valid_sequences_may_be_read_class_by_class(scheme, typed, data):
     classes = TYPED if typed else UNTYPED
     ids = [0]
