@@ -4,8 +4,6 @@
 
 The pass is the one without dropout; the head of distilled sampling adds little to it. Sentences are
 sorted by length, 180 to a batch. Each row is a graph that ends at that part, all timed in turn.
-The last two are of the sentences with a token above Gamma only, in batches of their own: their
-difference is what the refiner would take if those of several batches were refined together.
 """
 
 import sys
@@ -17,8 +15,6 @@ import numpy as np
 from benchmarks.command_line import make_parser
 
 BATCH = 180
-SHUT = "draft and final labels, gate shut"
-REFINED = "draft and refiner, queries of tokens above Gamma"
 
 
 class Queries(NamedTuple):
@@ -27,12 +23,12 @@ class Queries(NamedTuple):
     Attributes:
       tokens: those above Gamma.
       padded: queries that are computed, with padding.
-      sentences: those with a token above Gamma.
+      sentences: how many have a token above Gamma.
     """
 
     tokens: int
     padded: int
-    sentences: list[list[str]]
+    sentences: int
 
 
 def table(run_dir: str, data: str, *, repeats: int = 4) -> str:
@@ -55,25 +51,23 @@ def table(run_dir: str, data: str, *, repeats: int = 4) -> str:
         "looking words up": lambda features: features["form_index"],
         "word representation": model.drafter.representation,
         "draft": lambda features: model.draft(features).uncertainty,
-        SHUT: lambda features: model.decide(features, tf.constant(1e9)).label_ids,
-        REFINED: lambda features: model.decide(features).label_ids,
+        "draft and final labels, gate shut": lambda features: (
+            model.decide(features, tf.constant(1e9)).label_ids
+        ),
+        "draft and refiner, queries of tokens above Gamma": lambda features: (
+            model.decide(features).label_ids
+        ),
         "draft and refiner, queries of all tokens": lambda features: model.refine(
             features, model.draft(features)
         ),
     }
 
-    def batches(sentences):
-        return [
-            {name: tf.constant(values) for name, values in batch.items()}
-            for batch in batched(sentences)
-        ]
-
-    inputs, queries = batches(words), count_queries(model, words)
-    alone = batches(queries.sentences)
+    inputs = [
+        {name: tf.constant(values) for name, values in batch.items()} for batch in batched(words)
+    ]
+    queries = count_queries(model, words)
     peak = matmul_rate()
     runners = {name: runner(model, part, inputs) for name, part in parts.items()}
-    for name in (SHUT, REFINED):
-        runners[f"{name}, sentences to refine"] = runner(model, parts[name], alone)
     lines = [f"| up to, {len(words):,} sentences | ms |", "| --- | --- |"]
     lines += [
         f"| {name} | {1000 * timing.median:.0f} ({1000 * timing.fastest:.0f} to "
@@ -81,7 +75,7 @@ def table(run_dir: str, data: str, *, repeats: int = 4) -> str:
         for name, timing in interleaved(runners, repeats=repeats).items()
     ]
     tail = (
-        f"{queries.tokens:,} tokens of {len(queries.sentences):,} sentences are above Gamma; with "
+        f"{queries.tokens:,} tokens of {queries.sentences:,} sentences are above Gamma; with "
         f"padding {queries.padded:,} queries are computed. Large "
         f"matrix product {peak / 1e9:.0f} GFLOP/s before, {matmul_rate() / 1e9:.0f} after."
     )
@@ -101,16 +95,15 @@ def count_queries(model: Any, sentences: Sequence[list[str]]) -> Queries:
 
     from uanet_tf.attention.query_tokens import rows_with_queries
 
-    tokens = padded = 0
-    chosen: list[list[str]] = []
-    for number, batch in enumerate(batched(sentences)):
+    tokens = padded = asking = 0
+    for batch in batched(sentences):
         draft = model.draft(model.features(batch))
         rows, queries = rows_with_queries(model.gate.passes(draft.uncertainty) & draft.mask)
         counts = tf.math.count_nonzero(queries, axis=1).numpy()
         tokens += int(counts.sum())
         padded += int(len(counts) * counts.max(initial=0))
-        chosen += [sentences[BATCH * number + row] for row in np.unique(rows)]
-    return Queries(tokens, padded, chosen)
+        asking += len(np.unique(rows))
+    return Queries(tokens, padded, asking)
 
 
 def runner(model: Any, part: Callable, batches: Sequence[dict[str, Any]]) -> Callable[[], None]:
