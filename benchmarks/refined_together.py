@@ -69,12 +69,13 @@ def table(run_dir: str, data: str, *, sampling: str = "distilled", repeats: int 
     model = uanet_tf.load_model(run_dir, sampling=sampling, refine_all=False)
     together = Together(model)
     with BatchThreads(threads_for(model)) as threads:
-        batches = batched(model, [sentence.tokens for sentence in read_corpus(data)], threads.count)
+        sentences = [list(sentence.tokens) for sentence in read_corpus(data)]
+        batches = batched(model, sentences, threads.count)
         ways: dict[str, Callable[[], list[Answers]]] = {
             "as it is": lambda: list(threads.map(lambda batch: model.tag_batch(*batch), batches)),
             "together": lambda: together.tag(batches, threads),
         }
-        equal = same_labels(*(way() for way in ways.values()), batches)
+        equal = same_labels([way() for way in ways.values()], batches)
         seconds: dict[str, list[float]] = {name: [] for name in ways}
         for _ in range(repeats):
             for name, way in ways.items():
@@ -102,11 +103,11 @@ def batched(model: Any, sentences: Sequence[list[str]], threads: int) -> list[Ba
     return [(batch["tokens"], batch["lengths"]) for batch in padded]
 
 
-def same_labels(one: list[Answers], other: list[Answers], batches: Sequence[Batch]) -> float:
-    """The share of the tokens that get the same label."""
+def same_labels(both: Sequence[list[Answers]], batches: Sequence[Batch]) -> float:
+    """The share of the tokens that get the same label both ways."""
     equal = [
         (a["labels"] == b["labels"])[np.arange(tokens.shape[1]) < lengths[:, np.newaxis]]
-        for a, b, (tokens, lengths) in zip(one, other, batches, strict=True)
+        for a, b, (tokens, lengths) in zip(*both, batches, strict=True)
     ]
     return float(np.mean(np.concatenate(equal)))
 

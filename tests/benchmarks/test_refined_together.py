@@ -11,7 +11,7 @@ from uanet_tf.tagging.parallel_batches import BatchThreads
 def test_both_ways_answer_the_same(runs, monkeypatch, most):
     monkeypatch.setattr(refined_together, "TOKENS", most)
     model = uanet_tf.load_model(runs.uanet, sampling="distilled", refine_all=False)
-    sentences = [sentence.tokens for sentence in read_corpus(runs.data)]
+    sentences = [list(sentence.tokens) for sentence in read_corpus(runs.data)]
     batches = [
         batch
         for part in (sentences[:9], sentences[9:20], sentences[20:21])
