@@ -19,9 +19,9 @@ def split_heads(inputs: tf.Tensor, parts: int, num_heads: int) -> list[tf.Tensor
     batch, length, width = sizes(inputs)
     head_width = width // (parts * num_heads)
     split = reshape(inputs, [batch, length, parts * num_heads, head_width])
-    split = permute(split, [2, 0, 1, 3])  # [parts * h, B, T, d]
-    split = reshape(split, [parts, num_heads, batch, length, head_width])
-    return [split[part] for part in range(parts)]
+    heads = permute(split, [2, 0, 1, 3])  # [parts * h, B, T, d]
+    # Not by indices: their gradients fill each part up with zeros, and add all.
+    return tf.split(heads, parts) if parts > 1 else [heads]
 
 
 def merge_heads(inputs: tf.Tensor) -> tf.Tensor:

@@ -26,6 +26,7 @@ def relative_shift(scores: tf.Tensor) -> tf.Tensor:
     shape = tf.shape(scores)
     outer, batch, count, columns = shape[0], shape[1], shape[2], shape[3]
     line = tf.reshape(scores, [outer, batch, count * columns])
-    line = line[:, :, count - 1 : count - 1 + count * (columns - 1)]
+    # Not by indices, whose gradient takes ten times as long as that of `tf.slice`.
+    line = tf.slice(line, [0, 0, count - 1], [outer, batch, count * (columns - 1)])
     rows = tf.reshape(line, [outer, batch, count, columns - 1])
-    return rows[:, :, :, : columns - count]  # [N, B, Q, T]
+    return tf.slice(rows, [0, 0, 0, 0], [outer, batch, count, columns - count])  # [N, B, Q, T]
