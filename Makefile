@@ -3,7 +3,7 @@
 #   make demo     a sample corpus, UANet trained on it, three sentences tagged
 #   make test     the tests             make test ARGS="tests/ops -k mask" WORKERS=0
 #   make test-all with those of whole programs (notebook, demo, README), benchmarks, more mixtures of parts
-#   make check    lint, format, types
+#   make check    lint, format, types, direction of imports
 #   make bench    the benchmarks
 #   make venv     only the environment  make venv PYTHON=/path/to/python3.11
 #   make test NEXT=1 (venv, demo too): today's TensorFlow, requirements-next.txt, in .venv-next
@@ -48,6 +48,7 @@ check: venv
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy $(TYPED)
+	$(VENV)/bin/lint-imports --no-cache --no-logo
 
 bench: venv
 	$(RUN) -m benchmarks.run_all $(ARGS)

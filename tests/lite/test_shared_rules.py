@@ -8,15 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.house_rules import (
-    docstrings,
-    no_assert,
-    no_bare_exception,
-    no_broad_except,
-    parse,
-    short_files,
-    short_functions,
-)
 from uanet_lite import spans, windows
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.data import tag_schemes
@@ -79,15 +70,3 @@ def test_imports_little():
     assert names == {"uanet_lite", "numpy", "ai_edge_litert", "tensorflow"}
     users = [path.name for path in FILES if "tensorflow" in set(imported(path))]
     assert users == ["interpreter.py"]
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [docstrings, no_assert, no_bare_exception, no_broad_except, short_files, short_functions],
-    ids=lambda rule: rule.__name__,
-)
-def test_keeps_the_house_rules(rule):
-    tree = [parse(path.relative_to(ROOT), path.read_text(encoding="utf-8")) for path in FILES]
-    assert len(tree) > 10
-    # A context manager cleans up after whatever was raised within it, and raises it again.
-    assert not [f"{source.path}:{line}: {said}" for source, line, said in rule(tree)]

@@ -18,6 +18,6 @@ def graph_function(
       input_signature: a TensorSpec for each argument; None: traced for what it is called with.
       attributes: of the function in the graph.
     """
-    return tf.function(
+    return tf.function(  # noqa: TID251
         input_signature=input_signature, autograph=False, experimental_attributes=attributes
     )
