@@ -36,7 +36,7 @@ venv:
 	"$$python" tools/make_venv.py "$(VENV)" $(REQUIREMENTS)
 
 demo: venv
-	$(RUN) -m uanet_tf demo $(ARGS)
+	$(VENV)/bin/uanet demo $(ARGS)
 
 test: venv
 	$(RUN) -m pytest -n $(WORKERS) -m "not process" $(ARGS)

@@ -48,7 +48,14 @@ class Server:
 
     def __init__(self, python: str, folder: pathlib.Path, body: bytes) -> None:
         start = time.perf_counter()
-        command = [python, "-m", "uanet_tf", "serve", f"--export_dir={folder}", "--rest_api_port=0"]
+        command = [
+            python,
+            "-m",
+            "uanet_tf.commands.uanet",
+            "serve",
+            f"--export_dir={folder}",
+            "--rest_api_port=0",
+        ]
         environment = os.environ | {"PYTHONPATH": str(ROOT)}
         self.process = subprocess.Popen(
             command, env=environment, stderr=subprocess.PIPE, text=True, cwd=folder

@@ -99,7 +99,14 @@ def _bytes(usage: resource.struct_rusage) -> int:
 
 
 def _command(run_dir: str, text: pathlib.Path) -> list[str]:
-    return [sys.executable, "-m", "uanet_tf.tag", f"--run_dir={run_dir}", f"--input={text}"]
+    return [
+        sys.executable,
+        "-m",
+        "uanet_tf.commands.uanet",
+        "tag",
+        f"--run_dir={run_dir}",
+        f"--input={text}",
+    ]
 
 
 def main() -> None:

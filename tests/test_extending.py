@@ -78,7 +78,12 @@ def test_it_trains_and_tags(copy, tmp_path):
     assert scores["dev"]["f1"] > 60
     assert scores["dev"]["uncertainty_correct"] > 0
     tagged = run(
-        copy, "-m", "uanet_tf.tag", f"--run_dir={tmp_path / 'run'}", text="Anna met Bo .\n"
+        copy,
+        "-m",
+        "uanet_tf.commands.uanet",
+        "tag",
+        f"--run_dir={tmp_path / 'run'}",
+        text="Anna met Bo .\n",
     )
     assert "Anna" in tagged
 

@@ -1,7 +1,7 @@
 """Draws coloured terminal text as an SVG, for README.md.
 
 Reads the text from standard input and writes the picture to standard output; the argument is
-its title. FORCE_COLOR=1 makes ``python -m uanet_tf.tag`` write colours into a pipe.
+its title. FORCE_COLOR=1 makes ``uanet tag`` write colours into a pipe.
 """
 
 import io

@@ -24,7 +24,7 @@ SENTENCE = '{"inputs": {"tokens": [["Ann", "saw", "Oslo"]], "lengths": [3]}}'
 
 
 def command(*arguments):
-    return [sys.executable, "-m", "uanet_tf", *map(str, arguments)]
+    return [sys.executable, "-m", "uanet_tf.commands.uanet", *map(str, arguments)]
 
 
 class Chaos:

@@ -80,20 +80,20 @@ def test_an_error_names_the_file(run_dir, data, call, capsys, monkeypatch):
         (InputError("R is not complete."), "R is not complete.\n"),  # not the file's fault
     ):
         monkeypatch.setattr(recalibration, "recalibrate", raising(error))
-        assert call(calibrate, f"--run_dir={run_dir}", f"--data={data}") == 2
+        assert call(calibrate, f"--run_dir={run_dir}", f"--input={data}") == 2
         assert capsys.readouterr().err == said
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--data=x"], "--run_dir is required"),
+        (["--input=x"], "--run_dir is required"),
         (["--run_dir={run_dir}"], "--input is required"),
-        (["--run_dir={run_dir}", "--data={data}", "--target_precision=1"], "must be in [0, 1)"),
-        (["--run_dir={run_dir}", "--data={data}", "--target_precision=-0.5"], "must be in [0, 1)"),
-        (["--run_dir={run_dir}", "--data=no such file"], "no such file"),
-        (["--run_dir={run_dir}", "--data={data}", "--target_by_type"], "give --target_precision"),
-        (["--run_dir={run_dir}", "--data={data}"], "holds no model.keras"),
+        (["--run_dir={run_dir}", "--input={data}", "--target_precision=1"], "must be in [0, 1)"),
+        (["--run_dir={run_dir}", "--input={data}", "--target_precision=-0.5"], "must be in [0, 1)"),
+        (["--run_dir={run_dir}", "--input=no such file"], "no such file"),
+        (["--run_dir={run_dir}", "--input={data}", "--target_by_type"], "give --target_precision"),
+        (["--run_dir={run_dir}", "--input={data}"], "holds no model.keras"),
     ],
 )
 def test_wrong_arguments(run_dir, data, call, capsys, arguments, said):

@@ -149,7 +149,7 @@ def test_one_file_without_anything_to_say(capsys, files):
 
 def test_files_by_name(capsys, files):
     _, by_order, _ = run(capsys, *files)
-    _, by_name, _ = run(capsys, f"--dev={files[1]}", f"--train={files[0]}")
+    _, by_name, _ = run(capsys, f"--dev_path={files[1]}", f"--train_path={files[0]}")
     _, by_path, _ = run(capsys, f"--dev_path={files[1]}", f"--train_path={files[0]}")
     assert by_order == by_name == by_path
 
@@ -259,7 +259,7 @@ def test_many_labels_are_cut_in_the_text_only():
     [
         (["{0}", "nowhere"], "nowhere: no such file."),
         ([], "No file given"),
-        (["{0}", "--dev={1}"], "not both ways"),
+        (["{0}", "--dev_path={1}"], "not both ways"),
         (["-", "-"], "Only one of the files can be '-'"),
         (["{0}", "--token_column=5"], "a.conll:1: too few columns"),
         (["{0}", "--token_column=1", "--label_column=1"], "must differ"),
@@ -275,9 +275,10 @@ def test_bad_input(capsys, files, arguments, expected):
 
 def test_as_a_command_without_tensorflow(files):
     script = (
-        "import runpy, sys\n"
-        f"sys.argv = ['check', {str(files[0])!r}]\n"
-        "try:\n    runpy.run_module('uanet_tf.data.check', run_name='__main__')\n"
+        "import sys\n"
+        "from uanet_tf.commands.uanet import run\n"
+        f"sys.argv = ['uanet', 'check', {str(files[0])!r}]\n"
+        "try:\n    run()\n"
         "except SystemExit as end:\n    code = end.code\n"
         "sys.exit(3 if 'tensorflow' in sys.modules else code)\n"
     )
@@ -289,6 +290,6 @@ def test_as_a_command_without_tensorflow(files):
 def test_a_reader_that_stops_early(files, tmp_path):
     wide = tmp_path / "wide.conll"
     wide.write_text("".join(f"w{n} L{n}{'x' * 900}\n\n" for n in range(2000)), encoding="utf-8")
-    command = f"{sys.executable} -m uanet_tf.data.check {wide} --json | head -c 10"
+    command = f"{sys.executable} -m uanet_tf.commands.uanet check {wide} --json | head -c 10"
     result = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")

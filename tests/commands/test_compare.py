@@ -87,7 +87,7 @@ def call(tmp_path, *names, seeds=2, extra=(), options=()):
     configs = ",".join(str(tmp_path / f"{name}.flags") for name in names)
     return run(
         [
-            f"--configs={configs}",
+            f"--recipes={configs}",
             "--train_path=A",
             "--dev_path=B",
             f"--seeds={seeds}",
@@ -238,7 +238,7 @@ def test_a_second_flagfile_overrides_the_first(tmp_path, trained):
     values = flags.FlagValues()
     flags.DEFINE_string("run_dir", None, "", flag_values=values)
     define_config_flags(values)
-    assert command[1:4] == ["-m", "uanet_tf", "train"]
+    assert command[1:4] == ["-m", "uanet_tf.commands.uanet", "train"]
     values(command[3:])
     config = config_from_flags(values)
     assert config.decoder.decoder == "softmax"
@@ -255,7 +255,7 @@ def test_bad_input(tmp_path, trained, capsys):
     ):
         assert call(tmp_path, *names, seeds=seeds) == 2
         assert capsys.readouterr().err.strip() == message
-    arguments = ["--configs=x.flags", "--train_path=A", "--dev_path=B", f"--out={tmp_path}"]
+    arguments = ["--recipes=x.flags", "--train_path=A", "--dev_path=B", f"--output={tmp_path}"]
     assert run(arguments) == 2
     assert "there is no file x.flags" in capsys.readouterr().err
     assert not commands

@@ -22,7 +22,7 @@ def data(tmp_path):
 
 
 def test_json(run_dir, data, model, call, capsys):
-    assert call(evaluate, f"--run_dir={run_dir}", f"--data={data}", "--json") == 0
+    assert call(evaluate, f"--run_dir={run_dir}", f"--input={data}", "--json") == 0
     out, err = capsys.readouterr()
     result = json.loads(out)
     assert result.pop("sentences_per_second") > 0
@@ -78,7 +78,7 @@ def test_a_trained_head_is_compared_with_samples(run_dir, data, model, call, cap
     model.drafter.distilled = SimpleNamespace(was_trained=FakeWeight(1.0))
     for sampling in ("exact", "distilled"):
         seen.clear()
-        arguments = [f"--run_dir={run_dir}", f"--data={data}", f"--sampling={sampling}"]
+        arguments = [f"--run_dir={run_dir}", f"--input={data}", f"--sampling={sampling}"]
         assert call(evaluate, *arguments, "--json") == 0
         result = json.loads(capsys.readouterr().out)
         assert result["distilled"]["score"]["distilled"] == 0.0
@@ -86,7 +86,7 @@ def test_a_trained_head_is_compared_with_samples(run_dir, data, model, call, cap
         assert result["f1"] == result["distilled"]["score"][sampling]
         assert set(seen) == {("exact", 8), ("exact", 0), ("distilled", 8)}
         assert model.sampling == sampling
-    assert call(evaluate, f"--run_dir={run_dir}", f"--data={data}") == 0
+    assert call(evaluate, f"--run_dir={run_dir}", f"--input={data}") == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["KL", "to", "32", "samples", "0.00100", "0.00200", "0.00300"] in lines
     assert ["gate", "as", "by", "M", "80.00"] in lines
@@ -94,15 +94,15 @@ def test_a_trained_head_is_compared_with_samples(run_dir, data, model, call, cap
 
 def test_out_holds_what_json_prints(run_dir, data, model, call, capsys, tmp_path):
     out = tmp_path / "scores.json"
-    arguments = [f"--run_dir={run_dir}", f"--data={data}", "--json", f"--output={out}"]
+    arguments = [f"--run_dir={run_dir}", f"--input={data}", "--json", f"--output={out}"]
     assert call(evaluate, *arguments) == 0
     assert out.read_text() == capsys.readouterr().out
-    assert call(evaluate, *arguments[:-1], f"--out={tmp_path}/none/x.json") == 2
+    assert call(evaluate, *arguments[:-1], f"--output={tmp_path}/none/x.json") == 2
     assert "cannot be written" in capsys.readouterr().err
 
 
 def test_threshold_is_reported(run_dir, data, model, call, capsys):
-    arguments = [f"--run_dir={run_dir}", f"--data={data}", "--json", "--threshold=1.5"]
+    arguments = [f"--run_dir={run_dir}", f"--input={data}", "--json", "--threshold=1.5"]
     assert call(evaluate, *arguments) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["threshold"], result["refined_fraction"]) == (1.5, 0.0)
@@ -113,7 +113,7 @@ def test_labels_without_spans_are_scored_by_accuracy(run_dir, tmp_path, model, c
     model.label_scheme = None
     path = tmp_path / "pos.conll"
     path.write_text("p0 B-PER\nx NN\n")
-    assert call(evaluate, f"--run_dir={run_dir}", f"--data={path}", "--json") == 0
+    assert call(evaluate, f"--run_dir={run_dir}", f"--input={path}", "--json") == 0
     out, err = capsys.readouterr()
     result = json.loads(out)
     assert result["accuracy"] == 50.0
@@ -124,7 +124,7 @@ def test_labels_without_spans_are_scored_by_accuracy(run_dir, tmp_path, model, c
 def test_unknown_types_are_warned_of_and_scored(run_dir, tmp_path, model, call, capsys):
     path = tmp_path / "data.conll"
     path.write_text("p0 B-PER\nx B-EVENT\nx I-EVENT\nx B-EVENT\n")
-    assert call(evaluate, f"--run_dir={run_dir}", f"--data={path}", "--json") == 0
+    assert call(evaluate, f"--run_dir={run_dir}", f"--input={path}", "--json") == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["recall"] == pytest.approx(100 / 3)
     assert "B-EVENT (2), I-EVENT (1)" in err
@@ -136,11 +136,11 @@ def test_columns_default_to_those_of_the_run(run_dir, tmp_path, model, call, cap
     (run_dir / "config.json").write_text(json.dumps(config.to_dict()))
     path = tmp_path / "data.conll"
     path.write_text("B-PER p0 x\n")
-    assert call(evaluate, f"--run_dir={run_dir}", f"--data={path}", "--json") == 0
+    assert call(evaluate, f"--run_dir={run_dir}", f"--input={path}", "--json") == 0
     assert json.loads(capsys.readouterr().out)["f1"] == 100.0
     path.write_text("p0 x B-PER\n")
     columns = ["--token_column=0", "--label_column=-1"]
-    assert call(evaluate, f"--run_dir={run_dir}", f"--data={path}", "--json", *columns) == 0
+    assert call(evaluate, f"--run_dir={run_dir}", f"--input={path}", "--json", *columns) == 0
     assert json.loads(capsys.readouterr().out)["f1"] == 100.0
 
 
@@ -148,9 +148,12 @@ def test_columns_default_to_those_of_the_run(run_dir, tmp_path, model, call, cap
     ("arguments", "message"),
     [
         (["--run_dir={run}"], "--input is required"),
-        (["--run_dir={run}", "--data=/no/such"], "/no/such: no such file."),
-        (["--run_dir={run}", "--data={data}", "--label_column=5"], "{data}:1: too few columns"),
-        (["--run_dir={run}", "--data={data}", "--label_column=0"], "token_column and label_column"),
+        (["--run_dir={run}", "--input=/no/such"], "/no/such: no such file."),
+        (["--run_dir={run}", "--input={data}", "--label_column=5"], "{data}:1: too few columns"),
+        (
+            ["--run_dir={run}", "--input={data}", "--label_column=0"],
+            "token_column and label_column",
+        ),
     ],
 )
 def test_bad_arguments(run_dir, data, call, capsys, arguments, message):
@@ -162,7 +165,7 @@ def test_bad_arguments(run_dir, data, call, capsys, arguments, message):
 def test_labels_that_are_no_chunk_labels_name_the_file(run_dir, tmp_path, model, call, capsys):
     path = tmp_path / "pos.conll"
     path.write_text("p0 O\n\np1 O\np0 NN\n")
-    assert call(evaluate, f"--run_dir={run_dir}", f"--data={path}") == 2
+    assert call(evaluate, f"--run_dir={run_dir}", f"--input={path}") == 2
     assert capsys.readouterr().err.startswith(
         f"{path}:3: in the sentence that begins here: not a chunk label"
     )

@@ -90,7 +90,7 @@ def test_missed_entities_have_a_list_of_their_own(find, trained, tmp_path, capsy
         (["--kinds=missed"], ["missed"]),
         (["--kinds=spurious,mislabelled"], ["mislabelled"]),
     ):
-        assert find("--folds=3", f"--train_path={path}", f"--out={out}", *arguments) == 0
+        assert find("--folds=3", f"--train_path={path}", f"--output={out}", *arguments) == 0
         assert [json.loads(line)["kind"] for line in out.read_text().splitlines()] == kinds
     capsys.readouterr()
     assert find("--kinds=other") != 0

@@ -137,7 +137,7 @@ def test_wrong_arguments(run_dir, tmp_path, model, call, capsys):
     assert call(report, f"--run_dir={run_dir}") == 2
     missing = tmp_path / "missing" / "report.html"
     data = tmp_path / "data.conll"
-    assert call(report, f"--run_dir={run_dir}", f"--data={data}", f"--out={missing}") == 2
+    assert call(report, f"--run_dir={run_dir}", f"--input={data}", f"--output={missing}") == 2
     assert "report.html: cannot be written (No such file" in capsys.readouterr().err
 
 

@@ -231,9 +231,10 @@ def test_broken_pipe_is_silent():
 @pytest.mark.parametrize("name", ["tag", "evaluate"])
 def test_help_and_bad_flags_do_not_wait_for_tensorflow(name):
     program = (
-        "import sys, runpy\n"
-        f"sys.argv = ['x', '--help']\n"
-        f"try: runpy.run_module('uanet_tf.{name}', run_name='__main__')\n"
+        "import sys\n"
+        "from uanet_tf.commands.uanet import run\n"
+        f"sys.argv = ['uanet', '{name}', '--help']\n"
+        f"try: run()\n"
         "except SystemExit as exit: code = exit.code\n"
         "sys.exit(code or 10 * ('tensorflow' in sys.modules))"
     )
@@ -268,7 +269,7 @@ runner.run(main, argv=["program"])
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 @pytest.mark.parametrize(("arguments", "code"), [("check --help", 0), ("check /nope", 2)])
 def test_streams_that_are_closed(closed, arguments, code):
-    command = f"{sys.executable} -m uanet_tf {arguments} {closed}"
+    command = f"{sys.executable} -m uanet_tf.commands.uanet {arguments} {closed}"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
     assert done.returncode == code
     assert "Traceback" not in done.stderr

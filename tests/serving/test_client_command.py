@@ -41,7 +41,7 @@ def test_a_sentence_for_people(call):
 @pytest.mark.parametrize("words", [[], ["--tokens"]])
 def test_json_of_lines(call, tmp_path, words):
     text = "Chelsea won\n\nthe Wanderers\r\n"
-    out = call("--json", *words, stdin=text)
+    out = call("--output_format=jsonl", *words, stdin=text)
     first, empty, second = map(json.loads, out.splitlines())
     assert first["tokens"] == ["Chelsea", "won"]
     assert (empty["text"], empty["tokens"], empty["entities"]) == ("", [], [])
@@ -53,16 +53,20 @@ def test_json_of_lines(call, tmp_path, words):
 
 
 def test_words_and_threshold(call):
-    out = call("--tokens", "--threshold=0.8", "--json", "Chelsea's Wanderers.")
+    out = call("--tokens", "--threshold=0.8", "--output_format=jsonl", "Chelsea's Wanderers.")
     values = json.loads(out)
     assert values["tokens"] == ["Chelsea's", "Wanderers."]
     assert values["refined"] == [True, True]
-    assert json.loads(call("--tokens", "--threshold=5", "--json", "Chelsea"))["refined"] == [False]
+    assert json.loads(call("--tokens", "--threshold=5", "--output_format=jsonl", "Chelsea"))[
+        "refined"
+    ] == [False]
 
 
 def test_the_model_of_text_may_have_any_name(call):
     assert json.loads(
-        call("--model_name=nope", "--text_model_name=uanet_text", "--json", "Chelsea")
+        call(
+            "--model_name=nope", "--text_model_name=uanet_text", "--output_format=jsonl", "Chelsea"
+        )
     )
     with pytest.raises(InputError, match=r"\(raw\): .*Servable not found"):
         call("--text_model_name=raw", "Chelsea")
@@ -70,7 +74,7 @@ def test_the_model_of_text_may_have_any_name(call):
 
 def test_many_sentences_keep_their_order(call):
     text = [f"Club{number} won" for number in range(70)]
-    lines = call("--json", "--batch_size=4", stdin="\n".join(text)).splitlines()
+    lines = call("--output_format=jsonl", "--batch_size=4", stdin="\n".join(text)).splitlines()
     assert [json.loads(line)["text"] for line in lines] == text
 
 
@@ -148,4 +152,4 @@ def test_a_line_that_the_server_refuses_is_named(call, tmp_path):
     path = tmp_path / "in.txt"
     path.write_text("Chelsea won\n" * 20 + "a " * 5_000 + "\n")
     with pytest.raises(InputError, match=r"^line 21: .*5,000 tokens"):
-        call(f"--input={path}", "--batch_size=2", "--json")
+        call(f"--input={path}", "--batch_size=2", "--output_format=jsonl")

@@ -211,7 +211,7 @@ def test_parquet(call, spark, run_dir, sentences, expected, tmp_path):
     [
         (["--input=a.jsonl"], "--output is required."),
         (["--output=b"], "--input is required."),
-        (["--input=a", "--output=b"], "--input_format is required: the name a does not tell it."),
+        (["--input=a", "--output=b"], "--format is required: the name a does not tell it."),
         (["--input=a.jsonl", "--output=b", "--partitions=0"], "--partitions"),
     ],
 )
@@ -257,7 +257,8 @@ def test_an_executor_is_killed(run_dir, many_lines, many_answers, tmp_path):
         [
             sys.executable,
             "-m",
-            "uanet_tf.spark_tag",
+            "uanet_tf.commands.uanet",
+            "spark_tag",
             "--master=local-cluster[2,1,1024]",
             *flags,
         ],

@@ -36,7 +36,7 @@ def trained(tmp_path_factory):
 def test_evaluation_gives_the_score_of_the_run(trained, capsys):
     corpus, run_dir, metrics = trained
     evaluate.FLAGS.unparse_flags()
-    argv = ["evaluate", f"--run_dir={run_dir}", f"--data={corpus.test}", "--json"]
+    argv = ["evaluate", f"--run_dir={run_dir}", f"--input={corpus.test}", "--json"]
     capsys.readouterr()
     assert runner.exit_code(evaluate.main, evaluate.FLAGS, argv) == 0
     scores = json.loads(capsys.readouterr().out)
@@ -90,7 +90,7 @@ def test_evaluation_reads_the_documents_too(refined, capsys):
     corpus, folder = refined
     metrics = json.loads((folder / "document" / "metrics.json").read_text())
     evaluate.FLAGS.unparse_flags()
-    argv = ["evaluate", f"--run_dir={folder / 'document'}", f"--data={corpus.test}", "--json"]
+    argv = ["evaluate", f"--run_dir={folder / 'document'}", f"--input={corpus.test}", "--json"]
     capsys.readouterr()
     assert runner.exit_code(evaluate.main, evaluate.FLAGS, argv) == 0
     scores = json.loads(capsys.readouterr().out)

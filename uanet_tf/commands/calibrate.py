@@ -117,7 +117,3 @@ def _acceptance_line(name: str, part: dict[str, Any]) -> str:
 def run() -> None:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, verbosity=logging.ERROR)
-
-
-if __name__ == "__main__":
-    run()

@@ -29,7 +29,6 @@ _ROLES = ("train", "dev", "test")
 
 for _role in _ROLES:
     flags.DEFINE_string(f"{_role}_path", None, f"The {_role} file.", flag_values=FLAGS)
-    flags.DEFINE_alias(_role, f"{_role}_path", flag_values=FLAGS)
 flags.DEFINE_integer(
     "token_column", 0, "Column of the token; negative counts from the end.", flag_values=FLAGS
 )
@@ -121,7 +120,3 @@ def _read(role: str, path: str, label_column: int | None) -> Corpus:
 def run() -> NoReturn:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, arguments=True)
-
-
-if __name__ == "__main__":
-    run()

@@ -50,7 +50,6 @@ flags.DEFINE_enum(
     "Tables, or one JSON object per sentence.",
     flag_values=FLAGS,
 )
-flags.DEFINE_boolean("json", False, "The same as --output_format=jsonl.", flag_values=FLAGS)
 flags.DEFINE_integer(
     "batch_size",
     client.BATCH_SIZE,
@@ -84,7 +83,7 @@ def main(texts: list[str]) -> None:
 
 
 def _tag(texts: Iterable[str], live: bool) -> None:
-    write = _write_json if FLAGS.json or FLAGS.output_format == "jsonl" else _write_table
+    write = _write_json if FLAGS.output_format == "jsonl" else _write_table
     with client.Client(
         FLAGS.url,
         FLAGS.model_name,
@@ -163,7 +162,3 @@ def _write_table(stream: TextIO, tagged: TaggedSentence) -> None:
 def run() -> NoReturn:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, arguments=True)
-
-
-if __name__ == "__main__":
-    run()

@@ -32,7 +32,6 @@ from uanet_tf.training.run_directory import RunDirectory
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_list("recipes", None, "Recipes or flagfiles, separated by commas.", flag_values=FLAGS)
-flags.DEFINE_alias("configs", "recipes", flag_values=FLAGS)
 for _part, _is in (("train", "required"), ("dev", "required"), ("test", "scored, if given")):
     flags.DEFINE_string(f"{_part}_path", None, f"The {_part} file ({_is}).", flag_values=FLAGS)
 flags.DEFINE_integer("seeds", 3, "Seeds 1 to N.", flag_values=FLAGS)
@@ -44,7 +43,6 @@ flags.DEFINE_boolean(
     flag_values=FLAGS,
 )
 flags.DEFINE_string("output", None, "Directory of runs and tables (required).", flag_values=FLAGS)
-flags.DEFINE_alias("out", "output", flag_values=FLAGS)
 
 
 def main(extra: list[str]) -> None:
@@ -130,7 +128,3 @@ def _check_same(run_dir: pathlib.Path, arguments: Sequence[str]) -> None:
 def run() -> NoReturn:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, arguments=True)
-
-
-if __name__ == "__main__":
-    run()

@@ -12,7 +12,3 @@ COMMANDS = {
 def run() -> None:
     """Runs the program's arguments, and exits."""
     run_group("uanet data", __doc__, COMMANDS)
-
-
-if __name__ == "__main__":
-    run()

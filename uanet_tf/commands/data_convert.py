@@ -216,7 +216,3 @@ def _format_of_output(path: str) -> str:
 def run() -> NoReturn:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS)
-
-
-if __name__ == "__main__":
-    run()

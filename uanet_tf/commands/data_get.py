@@ -78,7 +78,3 @@ def _progress():
 def run() -> NoReturn:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, arguments=True)
-
-
-if __name__ == "__main__":
-    run()

@@ -160,7 +160,7 @@ def _program(name: str) -> str:
     return name if shutil.which(name) == path else _shown_path(path)
 
 
-_MODULES = {"uanet": "uanet_tf", "tensorboard": "tensorboard.main"}
+_MODULES = {"uanet": "uanet_tf.commands.uanet", "tensorboard": "tensorboard.main"}
 
 
 def _shown_path(path: str) -> str:
@@ -186,7 +186,3 @@ def run() -> NoReturn:
     runner.run(
         main, flag_values=FLAGS, prepare=lambda arguments: [f"--flagfile={SETTINGS}", *arguments]
     )
-
-
-if __name__ == "__main__":
-    run()

@@ -43,7 +43,6 @@ define_labelled_file_flags(FLAGS)
 flags.adopt_module_key_flags(labelled_file, FLAGS)
 flags.DEFINE_boolean("json", False, "Print JSON instead of a table.", flag_values=FLAGS)
 flags.DEFINE_string("output", None, "File for the numbers as JSON.", flag_values=FLAGS)
-flags.DEFINE_alias("out", "output", flag_values=FLAGS)
 
 _WARM_UP_SENTENCES = 8
 
@@ -104,7 +103,3 @@ def _evaluate(model: Any, sentences: Sequence[Sentence]) -> Evaluation:
 def run() -> None:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, verbosity=logging.WARNING)
-
-
-if __name__ == "__main__":
-    run()

@@ -106,7 +106,3 @@ def _megabytes(path: pathlib.Path) -> float:
 def run() -> NoReturn:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, verbosity=logging.WARNING)
-
-
-if __name__ == "__main__":
-    run()

@@ -64,7 +64,6 @@ flags.register_validator(
     flag_values=FLAGS,
 )
 flags.DEFINE_string("output", None, "JSON lines to write, one for each place.", flag_values=FLAGS)
-flags.DEFINE_alias("out", "output", flag_values=FLAGS)
 flags.DEFINE_string("html", None, "Page to write, to be looked at.", flag_values=FLAGS)
 define_config_flags(FLAGS)
 
@@ -131,7 +130,3 @@ def _doubts(
 def run() -> NoReturn:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, verbosity=logging.WARNING, prepare=with_recipes)
-
-
-if __name__ == "__main__":
-    run()

@@ -20,7 +20,6 @@ def define_input_flags(flag_values: flags.FlagValues) -> None:
         "line, which is then reported on stderr.",
         flag_values=flag_values,
     )
-    flags.DEFINE_alias("input_format", "format", flag_values=flag_values)
     define_text_flags(flag_values)
 
 

@@ -16,9 +16,8 @@ from uanet_tf.printable import printable
 
 
 def define_labelled_file_flags(flag_values: flags.FlagValues) -> None:
-    """Defines the file, --input or --data, and the column of its labels."""
+    """Defines the file and the column of its labels."""
     flags.DEFINE_string("input", None, "Labelled CoNLL file (required).", flag_values=flag_values)
-    flags.DEFINE_alias("data", "input", flag_values=flag_values)
     flags.DEFINE_integer(
         "label_column",
         None,

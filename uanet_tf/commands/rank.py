@@ -134,7 +134,3 @@ def _write_text(stream: TextIO, ranked: Sequence[Ranked]) -> None:
 def run() -> None:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, verbosity=logging.WARNING)
-
-
-if __name__ == "__main__":
-    run()

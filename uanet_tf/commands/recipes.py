@@ -81,7 +81,3 @@ def _print_rows(rows: Sequence[tuple[str, str]]) -> None:
 def run() -> NoReturn:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, arguments=True)
-
-
-if __name__ == "__main__":
-    run()

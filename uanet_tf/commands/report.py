@@ -42,7 +42,6 @@ flags.adopt_module_key_flags(run_settings, FLAGS)
 define_labelled_file_flags(FLAGS)
 flags.adopt_module_key_flags(labelled_file, FLAGS)
 flags.DEFINE_string("output", "report.html", "File for the page; '-': stdout.", flag_values=FLAGS)
-flags.DEFINE_alias("out", "output", flag_values=FLAGS)
 flags.DEFINE_list(
     "sample_counts",
     "1,4,16",
@@ -162,7 +161,3 @@ def _tag(model: Any, sentences: Sequence[Sentence]) -> tuple[list[TaggedSentence
 def run() -> None:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, verbosity=logging.WARNING)
-
-
-if __name__ == "__main__":
-    run()

@@ -270,7 +270,3 @@ def _url(listener: socket.socket) -> str:
 def run() -> None:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS)
-
-
-if __name__ == "__main__":
-    run()

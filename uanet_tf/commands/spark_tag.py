@@ -1,8 +1,8 @@
 r"""Tags files with a trained run on Apache Spark.
 
     uanet spark_tag --run_dir=R --input=PATH --output=FOLDER [--master=local[4]]
-    spark-submit --master=yarn .../uanet_tf/spark_tag.py \
-        --run_dir=R --input=PATH --output=FOLDER
+    spark-submit --master=yarn .../uanet_tf/commands/uanet.py \
+        spark_tag --run_dir=R --input=PATH --output=FOLDER
 
 PATH is a file, a folder or a pattern of files, on any file system that Spark reads. The output is
 a folder with a file for each partition; within a file the input is in its order. Text, JSON lines
@@ -29,13 +29,12 @@ flags.adopt_module_key_flags(run_settings, FLAGS)
 flags.DEFINE_string("input", None, "What to tag (required).", flag_values=FLAGS)
 flags.DEFINE_string("output", None, "Folder to write, a new one (required).", flag_values=FLAGS)
 flags.DEFINE_enum(
-    "input_format",
+    "format",
     None,
     FORMATS,
     "Format of the input. Default: by its extension (.txt, .jsonl, .conll, .parquet).",
     flag_values=FLAGS,
 )
-flags.DEFINE_alias("format", "input_format", flag_values=FLAGS)
 flags.DEFINE_string(
     "text_column",
     "text",
@@ -78,11 +77,11 @@ def main() -> None:
     for name in ("input", "output"):
         if not FLAGS[name].value:
             raise InputError(f"--{name} is required.")
-    kind = FLAGS.input_format or _guess_format(FLAGS.input)
+    kind = FLAGS.format or _guess_format(FLAGS.input)
     if kind == "conll" and _reads_documents(config):
         raise InputError(
             "This run reads documents (--context, --refiner_context), which Spark would cut: tag "
-            "CoNLL files with uanet tag, or name --input_format=jsonl, whose lines are documents."
+            "CoNLL files with uanet tag, or name --format=jsonl, whose lines are documents."
         )
     # Spark, only for good arguments.
     from uanet_tf.commands.spark_lines import TagLines
@@ -125,13 +124,9 @@ def _guess_format(path: str) -> str:
     for ending, kind in {**_ENDINGS, ".parquet": PARQUET, ".conll": "conll"}.items():
         if name.endswith(ending):
             return kind
-    raise InputError(f"--input_format is required: the name {path} does not tell it.")
+    raise InputError(f"--format is required: the name {path} does not tell it.")
 
 
 def run() -> None:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, verbosity=logging.WARNING)
-
-
-if __name__ == "__main__":
-    run()

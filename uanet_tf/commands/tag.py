@@ -199,7 +199,3 @@ def _count_lines(path: str) -> int | None:
 def run() -> None:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, flag_values=FLAGS, verbosity=logging.WARNING)
-
-
-if __name__ == "__main__":
-    run()

@@ -80,7 +80,3 @@ def _with_recipes(arguments: Iterator[str]) -> Iterator[str]:
 def run() -> NoReturn:
     """Runs the command with the program's arguments, and exits."""
     runner.run(main, prepare=with_recipes)
-
-
-if __name__ == "__main__":
-    run()

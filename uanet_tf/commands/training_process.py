@@ -25,7 +25,7 @@ def train_run(run_dir: pathlib.Path, arguments: Sequence[str], said: str) -> Non
     if complete_metrics(run_dir) is not None:
         return
     run_dir.parent.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "uanet_tf", "train", *arguments]
+    command = [sys.executable, "-m", "uanet_tf.commands.uanet", "train", *arguments]
     sys.stderr.write(" ".join(command) + "\n")
     code = exit_code_of(command)
     if code:

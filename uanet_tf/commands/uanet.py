@@ -51,5 +51,5 @@ def run() -> None:
     run_group("uanet", __doc__, COMMANDS, "uanet --version shows the version.")
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # for spark-submit, and processes that a command starts
     run()

@@ -17,9 +17,9 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def run_outside(*arguments, text=None):
-    """``python -m uanet_tf.tag``: exit code, stdout and stderr."""
+    """``uanet tag``: exit code, stdout and stderr."""
     done = subprocess.run(
-        [sys.executable, "-m", "uanet_tf.tag", *map(str, arguments)],
+        [sys.executable, "-m", "uanet_tf.commands.uanet", "tag", *map(str, arguments)],
         cwd=ROOT,
         env=os.environ | {"CUDA_VISIBLE_DEVICES": ""},
         input=text,
