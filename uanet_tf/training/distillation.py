@@ -70,6 +70,7 @@ def distill(
     optimizer = tf.keras.optimizers.AdamW(
         tf.keras.optimizers.schedules.CosineDecay(_LEARNING_RATE, _STEPS),
         weight_decay=_WEIGHT_DECAY,
+        jit_compile=False,
     )
     weights = [head.hidden_kernel, head.hidden_bias, head.output_kernel, head.output_bias]
     optimizer.build(weights)

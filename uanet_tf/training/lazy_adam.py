@@ -19,9 +19,13 @@ class _Scalars:
 
 @dataclasses.dataclass
 class _Step:
-    """What the updates of one step share. Keras tracks no dataclass."""
+    """What the updates of one step share, by the graph that they are in.
 
-    scalars: dict[tf.DType, _Scalars]
+    A tensor is of the graph that made it, and with XLA each update is a graph. Keras tracks no
+    dataclass.
+    """
+
+    scalars: dict[tuple[tf.Graph, tf.DType], _Scalars]
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -37,11 +41,19 @@ class LazyAdamW(tf.keras.optimizers.Adam):
       learning_rate: a float or a schedule.
       decoupled_decay: share of the weight, times the learning rate, taken off at each step
         (Loshchilov and Hutter, 2019).
+      jit_compile: compile each variable's update with XLA: a few operations, which gain nothing.
       **kwargs: as for ``tf.keras.optimizers.Adam``; ``amsgrad`` is not supported.
     """
 
-    def __init__(self, learning_rate=1e-3, *, decoupled_decay: float = 0.0, **kwargs):
-        super().__init__(learning_rate, **kwargs)
+    def __init__(
+        self,
+        learning_rate=1e-3,
+        *,
+        decoupled_decay: float = 0.0,
+        jit_compile: bool = False,
+        **kwargs,
+    ):
+        super().__init__(learning_rate, jit_compile=jit_compile, **kwargs)
         self.decoupled_decay = decoupled_decay
         self._step = _Step({})
 
@@ -50,14 +62,17 @@ class LazyAdamW(tf.keras.optimizers.Adam):
 
     def apply_gradients(self, grads_and_vars, *args, **kwargs):
         self._step = _Step({})
-        return super().apply_gradients(grads_and_vars, *args, **kwargs)
+        try:
+            return super().apply_gradients(grads_and_vars, *args, **kwargs)
+        finally:
+            self._step = _Step({})
 
     def _scalars(self, dtype: tf.DType) -> _Scalars:
         """Made once per step: for each variable they would be a tenth of the step's graph."""
-        scalars = self._step.scalars
-        if dtype not in scalars:
+        scalars, key = self._step.scalars, (tf.compat.v1.get_default_graph(), dtype)
+        if key not in scalars:
             number = tf.cast(self.iterations + 1, tf.float32)
-            scalars[dtype] = _Scalars(
+            scalars[key] = _Scalars(
                 rate=tf.cast(self.learning_rate, dtype),
                 beta_1=tf.constant(self.beta_1, dtype),
                 beta_2=tf.constant(self.beta_2, dtype),
@@ -65,7 +80,7 @@ class LazyAdamW(tf.keras.optimizers.Adam):
                 power_1=tf.cast(tf.pow(self.beta_1, number), dtype),
                 power_2=tf.cast(tf.pow(self.beta_2, number), dtype),
             )
-        return scalars[dtype]
+        return scalars[key]
 
     def update_step(self, gradient, variable):
         index = self._index_dict[self._var_key(variable)]

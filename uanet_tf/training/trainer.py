@@ -202,9 +202,11 @@ def _felt(decay: float, rate: float) -> float:
 def _drafter_optimizer(config: TrainingConfig, steps_per_epoch: int):
     schedule = drafter_schedule(config, steps_per_epoch)
     if config.drafter_optimizer == "sgd":
-        return tf.keras.optimizers.SGD(schedule, momentum=config.drafter_momentum)
+        return tf.keras.optimizers.SGD(
+            schedule, momentum=config.drafter_momentum, jit_compile=False
+        )
     if config.drafter_optimizer == "adadelta":  # as in Zeiler (2012)
-        return tf.keras.optimizers.Adadelta(schedule, rho=0.95, epsilon=1e-6)
+        return tf.keras.optimizers.Adadelta(schedule, rho=0.95, epsilon=1e-6, jit_compile=False)
     return LazyAdamW(schedule)
 
 
@@ -223,7 +225,8 @@ def _bert_optimizer(config: TrainingConfig, steps_per_epoch: int):
     return optimizer
 
 
-# One for each group of ``Tagger.variable_groups``.
+# One for each group of ``Tagger.variable_groups``. None is compiled with XLA, as Keras does where
+# a GPU is: a cluster for each variable's few operations gains nothing.
 _OPTIMIZERS = {
     "draft": _drafter_optimizer,
     "forward": _drafter_optimizer,
