@@ -4,7 +4,7 @@ import scipy.special
 import tensorflow as tf
 
 from uanet_tf.ops.class_softmax import class_softmax
-from uanet_tf.ops.time_blocks import loops_in_blocks
+from uanet_tf.ops.tracing_choice import loops_in_blocks
 
 
 @pytest.mark.parametrize("in_blocks", [False, True])

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from uanet_tf.ops import crf
 from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.time_blocks import loops_in_blocks
+from uanet_tf.ops.tracing_choice import loops_in_blocks
 
 LENGTHS, STEPS, CLASSES = [4, 1, 3, 0, 2], 4, 3
 

@@ -3,14 +3,8 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.masking import (
-    is_right_padded,
-    keep,
-    key_bias,
-    padding_mask,
-    sequence_mask,
-    unpadded,
-)
+from uanet_tf.ops.masking import is_right_padded, keep, key_bias, padding_mask, sequence_mask
+from uanet_tf.ops.tracing_choice import unpadded
 
 
 def test_sequence_mask():

@@ -7,7 +7,8 @@ import tensorflow as tf
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.gru import gru_scan
 from uanet_tf.ops.lstm import lstm_scan
-from uanet_tf.ops.time_blocks import BLOCK, BLOCK_OF_ONE, loops_in_blocks, scan_blocks
+from uanet_tf.ops.time_blocks import BLOCK, BLOCK_OF_ONE, scan_blocks
+from uanet_tf.ops.tracing_choice import loops_in_blocks
 from uanet_tf.ops.viterbi import best_path
 
 LENGTHS = (0, 1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 1, 3 * BLOCK - 1)

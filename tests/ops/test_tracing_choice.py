@@ -4,9 +4,13 @@ import threading
 
 import pytest
 
-from uanet_tf.ops.fused_lstm import fused_lstms, wants_fused
-from uanet_tf.ops.time_blocks import loops_in_blocks, wants_blocks
-from uanet_tf.ops.tracing_choice import TracingChoice
+from uanet_tf.ops.tracing_choice import (
+    TracingChoice,
+    fused_lstms,
+    loops_in_blocks,
+    wants_blocks,
+    wants_fused,
+)
 
 
 def test_only_inside():

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.time_blocks import loops_in_blocks
+from uanet_tf.ops.tracing_choice import loops_in_blocks
 from uanet_tf.ops.viterbi import best_path
 
 CLASSES = 3

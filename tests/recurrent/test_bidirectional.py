@@ -4,8 +4,7 @@ import tensorflow as tf
 
 from tests.recurrent.transcription import loop_both_ways
 from uanet_tf.ops.cells import GRU, LSTM
-from uanet_tf.ops.fused_lstm import fused_lstms
-from uanet_tf.ops.time_blocks import loops_in_blocks
+from uanet_tf.ops.tracing_choice import fused_lstms, loops_in_blocks
 from uanet_tf.recurrent.bidirectional import DIRECTIONS, Bidirectional
 
 STEPS, WIDTH, UNITS = 5, 3, 4

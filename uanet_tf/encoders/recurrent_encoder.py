@@ -9,7 +9,7 @@ from uanet_tf.encoders.encoder import Encoder, Masks, zero_padding
 from uanet_tf.encoders.form_inputs import FormInputs, sampled_forms
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.permute import permute
-from uanet_tf.ops.time_blocks import wants_blocks
+from uanet_tf.ops.tracing_choice import wants_blocks
 from uanet_tf.recurrent.bidirectional import DIRECTIONS, Bidirectional
 
 

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from uanet_tf.ops.time_blocks import wants_blocks
+from uanet_tf.ops.tracing_choice import wants_blocks
 
 
 def class_softmax(logits: tf.Tensor) -> tf.Tensor:

@@ -5,7 +5,6 @@ import tensorflow as tf
 from uanet_tf.ops.graph_function import graph_function
 from uanet_tf.ops.linear import linear
 from uanet_tf.ops.lstm import lstm_scan
-from uanet_tf.ops.tracing_choice import TracingChoice
 
 # By these the converter knows an LSTM of Keras, which it replaces by UNIDIRECTIONAL_SEQUENCE_LSTM.
 _MARKS = {
@@ -16,10 +15,6 @@ _MARKS = {
 }
 # Times a weight it closes a gate.
 _RESET = 1e4
-
-# Functions traced within ``fused_lstms()`` run an LSTM of one sentence by ``fused_lstm``.
-fused_lstms = TracingChoice("fused LSTMs")
-wants_fused = fused_lstms.holds
 
 
 def fused_lstm(

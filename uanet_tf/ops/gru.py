@@ -9,7 +9,8 @@ three gates. For bfloat16 inputs only the products are bfloat16, as there.
 import tensorflow as tf
 
 from uanet_tf.ops.precision import masked, product, wide_dtype, widen
-from uanet_tf.ops.time_blocks import scan_blocks, wants_blocks
+from uanet_tf.ops.time_blocks import scan_blocks
+from uanet_tf.ops.tracing_choice import wants_blocks
 from uanet_tf.ops.written_gradient import with_gradient
 
 # At padding, where sigmoid(-1e4) is exactly 0: update and reset gates are closed, see below.

@@ -12,7 +12,8 @@ a cell adds up over the whole sentence.
 import tensorflow as tf
 
 from uanet_tf.ops.precision import masked, product, wide_dtype, widen
-from uanet_tf.ops.time_blocks import scan_blocks, wants_blocks
+from uanet_tf.ops.time_blocks import scan_blocks
+from uanet_tf.ops.tracing_choice import wants_blocks
 from uanet_tf.ops.written_gradient import with_gradient
 
 # Added to the input and forget gates at padding: sigmoid(-1e4) is exactly 0 in float32 and

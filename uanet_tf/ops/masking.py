@@ -2,11 +2,7 @@
 
 import tensorflow as tf
 
-from uanet_tf.ops.tracing_choice import TracingChoice
-
-# Functions traced within ``unpadded()`` read a sentence by itself, without padding, each of its
-# tokens for itself: what padding or equal tokens would need is left out of their graph.
-unpadded = TracingChoice("no padding")
+from uanet_tf.ops.tracing_choice import unpadded
 
 
 def sequence_mask(lengths: tf.Tensor, max_length: int | tf.Tensor | None = None) -> tf.Tensor:

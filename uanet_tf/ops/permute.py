@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from uanet_tf.ops.shapes import reshape, sizes
-from uanet_tf.ops.time_blocks import wants_blocks
+from uanet_tf.ops.tracing_choice import wants_blocks
 
 
 def permute(inputs: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:

@@ -3,11 +3,7 @@
 import tensorflow as tf
 
 from uanet_tf.ops.sinusoid import relative_sinusoid
-from uanet_tf.ops.tracing_choice import TracingChoice
-
-# Functions traced within ``position_tables(longest)`` read the keys of sentences of up to so many
-# tokens from a table. In longer ones the largest distances count as the largest of the table.
-position_tables = TracingChoice("position tables")
+from uanet_tf.ops.tracing_choice import position_tables
 
 
 def position_keys(kernel: tf.Tensor, sinusoids: tf.Tensor, length: int | tf.Tensor) -> tf.Tensor:

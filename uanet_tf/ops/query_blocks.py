@@ -5,7 +5,7 @@ from collections.abc import Callable
 import tensorflow as tf
 
 from uanet_tf.ops.permute import permute
-from uanet_tf.ops.time_blocks import wants_blocks
+from uanet_tf.ops.tracing_choice import wants_blocks
 
 # Scores of a block, in numbers: 16 MB of float32, several times which exist at once.
 MOST_CELLS = 1 << 22

@@ -2,8 +2,8 @@
 
 import tensorflow as tf
 
-from uanet_tf.ops.masking import unpadded
 from uanet_tf.ops.shapes import reshape, sizes
+from uanet_tf.ops.tracing_choice import unpadded
 
 
 def spread(vectors: tf.Tensor, index: tf.Tensor) -> tf.Tensor:

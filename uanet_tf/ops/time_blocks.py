@@ -12,14 +12,9 @@ from collections.abc import Callable
 import tensorflow as tf
 
 from uanet_tf.ops.shapes import sizes
-from uanet_tf.ops.tracing_choice import TracingChoice
 
 # Steps of a block: of several rows, and of one, of which less is copied.
 BLOCK, BLOCK_OF_ONE = 16, 24
-
-# Functions traced within ``loops_in_blocks()`` run their recurrences with ``scan_blocks``.
-loops_in_blocks = TracingChoice("loops in blocks")
-wants_blocks = loops_in_blocks.holds
 
 Tensors = tuple[tf.Tensor, ...]
 # (inputs at t, state) -> (output, new state)

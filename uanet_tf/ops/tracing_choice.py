@@ -38,3 +38,17 @@ class TracingChoice:
     def value(self) -> int:
         """The number that the context was given; 0 outside."""
         return self._value.get()
+
+
+# Recurrences run with ``scan_blocks``.
+loops_in_blocks = TracingChoice("loops in blocks")
+wants_blocks = loops_in_blocks.holds
+# A sentence is read by itself, without padding, each of its tokens for itself: what padding or
+# equal tokens would need is left out of the graph.
+unpadded = TracingChoice("no padding")
+# An LSTM of one sentence is run by ``fused_lstm``.
+fused_lstms = TracingChoice("fused LSTMs")
+wants_fused = fused_lstms.holds
+# Within ``position_tables(longest)`` the keys of sentences of up to so many tokens are read
+# from a table. In longer ones the largest distances count as the largest of the table.
+position_tables = TracingChoice("position tables")

@@ -3,7 +3,8 @@
 import tensorflow as tf
 
 from uanet_tf.ops.permute import permute
-from uanet_tf.ops.time_blocks import scan_blocks, wants_blocks
+from uanet_tf.ops.time_blocks import scan_blocks
+from uanet_tf.ops.tracing_choice import wants_blocks
 
 # Finite, so that a lattice without any allowed path still has a best one; too large for any sum
 # of scores to compensate.

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 import tensorflow as tf
 
 from uanet_tf.ops.cells import LSTM, Cell
-from uanet_tf.ops.fused_lstm import fused_lstm, wants_fused
+from uanet_tf.ops.fused_lstm import fused_lstm
 from uanet_tf.ops.initializers import block_orthogonal
 from uanet_tf.ops.linear import linear
-from uanet_tf.ops.time_blocks import wants_blocks
+from uanet_tf.ops.tracing_choice import wants_blocks, wants_fused
 
 DIRECTIONS = ("forward", "backward")
 # Rows of padding in a table: as many as keep its number of rows a multiple, see ``filled_size``.

@@ -5,7 +5,7 @@ import tensorflow as tf
 from uanet_tf.arguments import check_positive
 from uanet_tf.ops.fill_rows import filled_size
 from uanet_tf.ops.linear import linear
-from uanet_tf.ops.time_blocks import wants_blocks
+from uanet_tf.ops.tracing_choice import wants_blocks
 from uanet_tf.representation.char_layer import CharLayer
 
 

@@ -20,11 +20,8 @@ from uanet_tf.exporting.saving import save_signatures
 from uanet_tf.exporting.signatures import DEFAULT
 from uanet_tf.models.answers import LABELS, Tensors
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.ops.fused_lstm import fused_lstms
 from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.masking import unpadded
-from uanet_tf.ops.position_keys import position_tables
-from uanet_tf.ops.time_blocks import loops_in_blocks
+from uanet_tf.ops.tracing_choice import fused_lstms, loops_in_blocks, position_tables, unpadded
 
 FLOAT32, FLOAT16, DYNAMIC = "float32", "float16", "dynamic"
 PRECISIONS = (FLOAT32, FLOAT16, DYNAMIC)
