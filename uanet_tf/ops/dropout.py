@@ -10,8 +10,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from uanet_tf.ops import philox
 from uanet_tf.ops.part_seed import SENTENCES, PartSeed, Seed
+from uanet_tf.ops.philox import integer, philox_uniform
 
 
 def make_seed(seed: int | tf.Tensor, step: int | tf.Tensor = 0) -> tf.Tensor:
@@ -33,7 +33,7 @@ def fold_in(seed: Seed | None, number: int) -> Any:
         return None
     if isinstance(seed, PartSeed):
         return seed._replace(seed=fold_in(seed.seed, number))
-    return tf.stack([philox.integer(seed), tf.constant(number, tf.int32)])
+    return tf.stack([integer(seed), tf.constant(number, tf.int32)])
 
 
 def keep_mask(
@@ -56,10 +56,10 @@ def keep_mask(
 def uniform(shape, seed: Seed, *, rows: str = SENTENCES, axis: int = 0) -> tf.Tensor:
     """Float32 numbers in [0, 1); arguments as of ``keep_mask``."""
     if not isinstance(seed, PartSeed):
-        return philox.uniform(shape, seed)
+        return philox_uniform(shape, seed)
     shape = tf.cast(tf.convert_to_tensor(shape), tf.int32)
     whole, first, count = seed.whole(shape, rows, axis)
-    return tf.gather(philox.uniform(whole, seed.seed), first + tf.range(count), axis=axis)
+    return tf.gather(philox_uniform(whole, seed.seed), first + tf.range(count), axis=axis)
 
 
 def dropout(

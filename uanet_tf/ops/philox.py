@@ -13,7 +13,7 @@ import tensorflow as tf
 PHILOX = tf.random.Algorithm.PHILOX.value
 
 
-def uniform(shape: tf.Tensor | list[int], seed: tf.Tensor) -> tf.Tensor:
+def philox_uniform(shape: tf.Tensor | list[int], seed: tf.Tensor) -> tf.Tensor:
     """Float32 numbers in [0, 1).
 
     Args:

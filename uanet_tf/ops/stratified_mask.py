@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from uanet_tf.ops import philox
+from uanet_tf.ops.philox import philox_uniform
 
 
 def stratified_mask(
@@ -31,7 +31,7 @@ def stratified_mask(
       McKay, Beckman and Conover, 1979, "A Comparison of Three Methods for Selecting Values of Input
       Variables in the Analysis of Output from a Computer Code".
     """
-    order, place = tf.unstack(philox.uniform([2, *shape], seed))
+    order, place = tf.unstack(philox_uniform([2, *shape], seed))
     part = tf.cast(tf.argsort(order, axis=0), tf.float32)  # a permutation of 0 to M - 1
     kept = (part + place) / shape[0] >= rate
     return tf.cast(kept, dtype) / tf.cast(1.0 - rate, dtype)

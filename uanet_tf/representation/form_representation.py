@@ -11,9 +11,9 @@ from uanet_tf.config import Config
 from uanet_tf.data.entries import Entries
 from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID, Vocabulary
 from uanet_tf.errors import ArgumentError
-from uanet_tf.ops import philox
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.part_seed import seed_of_batch
+from uanet_tf.ops.philox import philox_uniform
 from uanet_tf.ops.spread import spread
 from uanet_tf.representation.representation import Representation
 
@@ -107,7 +107,7 @@ class FormRepresentation(Representation):
         if seed is None or not self.unknown_word_rate:
             return word_ids
         # A part of a batch has the forms of all of it.
-        draw = philox.uniform(tf.shape(word_ids), seed_of_batch(seed))
+        draw = philox_uniform(tf.shape(word_ids), seed_of_batch(seed))
         hidden = draw < tf.gather(self._unknown_probability, word_ids)
         return tf.where(hidden, UNKNOWN_ID, word_ids)
 
