@@ -28,7 +28,7 @@ from uanet_tf.data.conll import Sentence, read_corpus
 from uanet_tf.inference.valid_labels import ValidLabels
 from uanet_tf.metrics.scoring import score_systems
 from uanet_tf.models.loading import load_model
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 from uanet_tf.tagging.document_context import tag_in_context
 
 SHUT = 1e6  # nats; no uncertainty is above

@@ -19,7 +19,7 @@ from benchmarks.systems import padded, sentences_like, tagger_for
 from uanet_tf.config import Config
 from uanet_tf.data.conll import Sentence
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 SENTENCE_LENGTHS = (5, 10, 20, 30, 40, 60, 80, 120)
 BATCH = 64

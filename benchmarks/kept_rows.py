@@ -17,8 +17,8 @@ from benchmarks.command_line import make_parser
 from benchmarks.measure import interleaved, matmul_rate
 from benchmarks.systems import recipe
 from uanet_tf.config import Config
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.lstm import lstm_scan
+from uanet_tf.ops.graphs import graph_function
+from uanet_tf.ops.recurrence import lstm_scan
 
 WIDTH = 150  # of a word's representation in the recipe
 RATE = 0.25

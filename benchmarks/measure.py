@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 import tensorflow as tf
 
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 MATMUL_SIZE = 2048
 

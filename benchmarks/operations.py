@@ -26,7 +26,7 @@ from benchmarks.stages import batch_for
 from benchmarks.systems import recipe, sentences_like, tagger_for
 from uanet_tf.config import Config
 from uanet_tf.inference.draft import Draft
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 STAGES = ("draft", "refine", "train")
 

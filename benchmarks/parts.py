@@ -93,7 +93,7 @@ def count_queries(model: Any, sentences: Sequence[list[str]]) -> Queries:
     """What the refiner has to do for sentences, in batches."""
     import tensorflow as tf
 
-    from uanet_tf.attention.query_tokens import rows_with_queries
+    from uanet_tf.layers.relative_attention import rows_with_queries
 
     tokens = padded = asking = 0
     for batch in batched(sentences):
@@ -110,7 +110,7 @@ def runner(model: Any, part: Callable, batches: Sequence[dict[str, Any]]) -> Cal
     """Calls a graph that ends at a part, for each batch."""
     import tensorflow as tf
 
-    from uanet_tf.ops.graph_function import graph_function
+    from uanet_tf.ops.graphs import graph_function
 
     def sums(tokens, lengths):
         features = model.features({"tokens": tokens, "lengths": lengths})

@@ -26,7 +26,7 @@ from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.inference.decision import Decision
 from uanet_tf.inference.draft import Draft
 from uanet_tf.models.label_refiner import LabelRefiner
-from uanet_tf.ops.lazy_graph import LazyGraph
+from uanet_tf.ops.graphs import LazyGraph
 from uanet_tf.ops.masking import keep, sequence_mask
 from uanet_tf.representation.representation import features_of_rows
 from uanet_tf.tagging.batch_sizes import Sizes, sizes_for

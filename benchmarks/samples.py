@@ -24,8 +24,8 @@ from uanet_tf.metrics.divergence import divergence
 from uanet_tf.models.drafter import token_mask
 from uanet_tf.models.loading import load_model
 from uanet_tf.ops.dropout import make_seed
-from uanet_tf.ops.entropy import mutual_information
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
+from uanet_tf.ops.losses import mutual_information
 
 COUNTS = (2, 4, 8, 16, 32)
 DRAWS = 3

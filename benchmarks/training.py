@@ -14,7 +14,7 @@ from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
 from uanet_tf.data.conll import Sentence
 from uanet_tf.data.encoded_corpus import encode_corpus
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 from uanet_tf.training.trainer import Trainer
 
 TYPES, LENGTH = 4, 16

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 Inputs = dict[str, Any]
 SEED, OTHER_SEED = (3, 14), (15, 92)

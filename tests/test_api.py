@@ -61,7 +61,7 @@ def test_products_are_those_of_onednn_unless_the_user_says(given, taken):
 import os, uanet_tf
 import tensorflow as tf
 from tensorflow.python.eager import context
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 context.enable_run_metadata()
 graph_function([tf.TensorSpec([64, 64])])(lambda a: tf.matmul(a, a))(tf.ones([64, 64]))

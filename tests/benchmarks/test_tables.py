@@ -20,7 +20,7 @@ from benchmarks import (
 )
 from benchmarks.measure import Timing
 from benchmarks.systems import ROOT, recipe, sentences_like, tagger_for
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 
 def cells(text):

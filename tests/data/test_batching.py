@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from uanet_tf.data.batching import SORTED_BATCHES, BatchBuilder, batched_dataset, plan_batches
 from uanet_tf.data.encoded_corpus import EncodedCorpus
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 LENGTHS = np.random.default_rng(1).integers(1, 40, 500)
 

@@ -13,7 +13,7 @@ from tests.data.wordpiece_transcription import tokenize
 from tests.tiny_bert import SUBWORDS
 from uanet_tf.data.subword_lookup import SubwordLookup
 from uanet_tf.errors import InputError
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 # With letters that lower-casing and accents change, and a sub-word for many a character.
 VOCABULARY = (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from uanet_tf.data.token_lookup import TokenLookup, normalize_words
 from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 WORDS = ["the", "0000", "Paris", "naïve", "東京", "🙂", "paris"]
 CHARS = [*"abcdefghijklmnopqrstuvwxyzPï東京🙂0-\ufffd"]

@@ -14,7 +14,7 @@ import tensorflow as tf
 from uanet_tf.data.tag_schemes import is_valid_transition
 from uanet_tf.decoders import crf
 from uanet_tf.decoders.crf import IMPOSSIBLE, CRFDecoder
-from uanet_tf.ops import crf as ops_crf
+from uanet_tf.ops import chain as ops_crf
 
 NAMES = ["O", "B-X", "E-X", "S-X"]
 CLASSES, STEPS, WIDTH = 4, 4, 5

@@ -11,7 +11,7 @@ from uanet_tf.decoders.label_attention import LabelAttentionDecoder
 from uanet_tf.decoders.seq2biseq import Seq2BiseqDecoder
 from uanet_tf.decoders.seq2seq import Seq2SeqDecoder
 from uanet_tf.decoders.softmax import SoftmaxDecoder
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 NAMES = ["O", "B-X", "I-X", "E-X", "S-X"]
 CLASSES, WIDTH = len(NAMES), 6

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.recurrent.transcription import loop_both_ways
+from tests.layers.recurrence_transcription import loop_both_ways
 from uanet_tf.decoders.label_attention import LabelAttentionDecoder
 
 CLASSES, WIDTH, HEADS = 3, 6, 2

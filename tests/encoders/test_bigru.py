@@ -4,8 +4,8 @@ from tests.encoders.sampling import INPUTS, LENGTHS, MASK, WIDTH, call, check_sa
 from tests.encoders.test_variational_bilstm import loop_encoder
 from tests.layer_contract import check_layer
 from uanet_tf.encoders.bigru import BiGRU
-from uanet_tf.ops.cells import GRU
 from uanet_tf.ops.dropout import make_seed
+from uanet_tf.ops.recurrence import GRU
 
 RATES = {"input_dropout": 0.4, "recurrent_dropout": 0.4, "output_dropout": 0.3}
 

@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from tests.encoders.sampling import INPUTS, LENGTHS, MASK, WIDTH, call, check_sampling, randomise
 from tests.layer_contract import check_layer
-from tests.recurrent.transcription import loop_both_ways
+from tests.layers.recurrence_transcription import loop_both_ways
 from uanet_tf.encoders.bigru_transformer import DIRECTIONS, BiGRUTransformer
 from uanet_tf.ops.dropout import make_seed
 

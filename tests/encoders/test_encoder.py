@@ -5,7 +5,7 @@ import tensorflow as tf
 from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
 from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
 from uanet_tf.ops.dropout import make_seed
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 
 class Masked(Encoder):

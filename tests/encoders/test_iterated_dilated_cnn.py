@@ -6,7 +6,7 @@ from tests.encoders.sampling import INPUTS, LENGTHS, MASK, WIDTH, call, check_sa
 from tests.layer_contract import check_layer
 from uanet_tf.encoders.iterated_dilated_cnn import IteratedDilatedCNN
 from uanet_tf.ops.dropout import make_seed
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 FILTERS = 4
 RATES = {"input_dropout": 0.3, "hidden_dropout": 0.2, "output_dropout": 0.4}

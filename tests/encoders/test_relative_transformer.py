@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.attention.transcription import HEADS, WIDTH, reference_stream
 from tests.encoders.sampling import INPUTS, MASK, call, check_sampling, randomise, sample
 from tests.encoders.sampling import WIDTH as INPUT_WIDTH
 from tests.layer_contract import check_layer
+from tests.layers.transcription import HEADS, WIDTH, reference_stream
 from uanet_tf.encoders.relative_transformer import RelativeTransformer
 from uanet_tf.ops.dropout import make_seed
 

@@ -3,10 +3,10 @@ import pytest
 import tensorflow as tf
 
 from tests.layer_contract import check_layer
-from tests.recurrent.transcription import loop_both_ways
+from tests.layers.recurrence_transcription import loop_both_ways
 from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
+from uanet_tf.layers.bidirectional import DIRECTIONS
 from uanet_tf.ops.dropout import make_seed
-from uanet_tf.recurrent.bidirectional import DIRECTIONS
 
 WIDTH, HIDDEN = 5, 6
 INPUTS = np.random.default_rng(1).normal(size=[3, 4, WIDTH]).astype(np.float32)

@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from uanet_tf.exporting.graph_operations import foreign_operations, graph_operations
 from uanet_tf.exporting.verification import ExportMismatchError, verify_operations
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 
 def save(path, function):

@@ -10,7 +10,7 @@ from uanet_tf.data.token_lookup import TokenLookup
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.saving import save_signatures
 from uanet_tf.exporting.vocabulary_files import tables_from_files, write_vocabulary_files
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 
 # Each of them ends a line, is a blank or nothing for some reader of text.

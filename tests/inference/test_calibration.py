@@ -9,8 +9,8 @@ from uanet_tf.errors import ArgumentError
 from uanet_tf.inference.calibration import Calibration
 from uanet_tf.inference.decision import Decision
 from uanet_tf.inference.draft import Draft
-from uanet_tf.ops.entropy import entropy
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
+from uanet_tf.ops.losses import entropy
 
 CLASSES = ["O", "S-PER", "S-LOC"]
 MAP = np.array([[0.5, -1.0, 0.25], [0.75, -0.5, 0.0], [1.5, 0.0, 1.0], [1.0, -2.0, -0.5]])

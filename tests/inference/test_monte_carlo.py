@@ -15,7 +15,7 @@ from uanet_tf.inference.monte_carlo import (
     sampling_seed,
 )
 from uanet_tf.ops.dropout import make_seed
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 BATCH, STEPS, WIDTH, SAMPLES = 3, 5, 6, 4
 INPUTS = np.random.default_rng(1).normal(size=[BATCH, STEPS, WIDTH]).astype(np.float32)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from uanet_tf.data.tag_schemes import SCHEMES, convert, is_valid_transition
 from uanet_tf.data.vocabulary import class_labels
 from uanet_tf.inference.output_labels import OutputLabels
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 TYPED = class_labels([["B-PER", "O", "B-LOC", "B-a-b"]], "IOB2")
 UNTYPED = class_labels([["B", "I", "O"]], "IOB2")

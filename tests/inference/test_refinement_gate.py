@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from uanet_tf.errors import ArgumentError
 from uanet_tf.inference.refinement_gate import RefinementGate
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 DRAFT = np.array(
     [[[0.7, 0.2, 0.1], [0.4, 0.5, 0.1], [0.2, 0.3, 0.5]], [[0.1, 0.8, 0.1]] + [[0, 0, 1]] * 2],

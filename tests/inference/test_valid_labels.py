@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from uanet_tf.data.tag_schemes import is_valid_transition
 from uanet_tf.data.vocabulary import class_labels
 from uanet_tf.inference.valid_labels import ValidLabels
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.tracing_choice import unpadded
+from uanet_tf.ops.graphs import graph_function, unpadded
 
 NAMES = class_labels([["B-PER", "O", "B-LOC"]], "IOB2")
 CLASSES = len(NAMES)

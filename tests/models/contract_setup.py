@@ -15,7 +15,7 @@ from uanet_tf.data.encoded_corpus import encode_corpus
 from uanet_tf.data.tag_schemes import convert
 from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 from uanet_tf.training.trainer import Trainer
 
 STEPS = 120

@@ -8,7 +8,7 @@ from tests.models.contract_setup import pad
 from tests.models.tagger_setup import make_batch, make_model
 from uanet_tf.errors import InputError
 from uanet_tf.models.distilled_head import DistilledHead
-from uanet_tf.ops.class_softmax import class_softmax
+from uanet_tf.ops.losses import class_softmax
 
 STATES = np.random.default_rng(1).normal(size=[2, 3, 5]).astype(np.float32)
 LOGITS = np.random.default_rng(2).normal(size=[2, 3, 4]).astype(np.float32)

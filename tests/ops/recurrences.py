@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.ops.cells import GRU, LSTM
+from uanet_tf.ops.recurrence import GRU, LSTM
 
 
 def sigmoid(x):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.beam_search import beam_search
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.chain import beam_search
+from uanet_tf.ops.graphs import graph_function
 
 LENGTHS, STEPS, CLASSES = [4, 1, 3, 0, 2], 4, 3
 MASK = np.arange(STEPS) < np.array(LENGTHS)[:, np.newaxis]

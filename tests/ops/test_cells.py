@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from tests.ops.recurrences import LOOPS, UNROLLED
-from uanet_tf.ops.cells import GRU, LSTM
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
+from uanet_tf.ops.recurrence import GRU, LSTM
 
 STEPS, ROWS, WIDTH = 5, 3, 4
 cells = pytest.mark.parametrize("cell", [LSTM, GRU], ids=["lstm", "gru"])

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uanet_tf.data.tag_schemes import decode_spans
-from uanet_tf.ops.chunk_boundaries import chunk_boundaries
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.chain import chunk_boundaries
+from uanet_tf.ops.graphs import graph_function
 
 LABELS = ["O", *(f"{prefix}-{kind}" for kind in "XY" for prefix in "BIES")]
 # One trace for any sentence: hypothesis calls this often.

@@ -3,8 +3,8 @@ import pytest
 import scipy.special
 import tensorflow as tf
 
-from uanet_tf.ops.class_softmax import class_softmax
-from uanet_tf.ops.tracing_choice import loops_in_blocks
+from uanet_tf.ops.graphs import loops_in_blocks
+from uanet_tf.ops.losses import class_softmax
 
 
 @pytest.mark.parametrize("in_blocks", [False, True])

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops import crf
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.tracing_choice import loops_in_blocks
+from uanet_tf.ops import chain
+from uanet_tf.ops.graphs import graph_function, loops_in_blocks
 
 LENGTHS, STEPS, CLASSES = [4, 1, 3, 0, 2], 4, 3
 
@@ -34,9 +33,9 @@ def path_scores(scores, transitions):
 @pytest.mark.parametrize("seed", range(3))
 def test_equals_enumeration(seed):
     scores, labels, lengths, transitions = make_arrays(seed)
-    likelihood, given = crf.crf_log_likelihood(scores, labels, lengths, transitions)
+    likelihood, given = chain.crf_log_likelihood(scores, labels, lengths, transitions)
     np.testing.assert_array_equal(given, transitions)
-    paths, best = crf.crf_decode(tf.constant(scores), tf.constant(transitions), lengths)
+    paths, best = chain.crf_decode(tf.constant(scores), tf.constant(transitions), lengths)
     assert paths.dtype == tf.int32
     for row, length in enumerate(lengths):
         every = path_scores(scores[row, :length], transitions)
@@ -60,8 +59,8 @@ def test_padding_is_never_looked_at():
         inputs = tf.constant(one)
         with tf.GradientTape() as tape:
             tape.watch(inputs)
-            likelihood, _ = crf.crf_log_likelihood(inputs, two, lengths, transitions)
-        paths, _ = crf.crf_decode(inputs, tf.constant(transitions), lengths)
+            likelihood, _ = chain.crf_log_likelihood(inputs, two, lengths, transitions)
+        paths, _ = chain.crf_decode(inputs, tf.constant(transitions), lengths)
         results.append((likelihood, tape.gradient(likelihood, inputs), paths[:3]))
     for one, two in zip(*results, strict=True):
         np.testing.assert_array_equal(one, two)
@@ -90,13 +89,13 @@ def test_equals_tensorflow_addons(steps, in_graph):
     lengths = [steps, 1, steps // 2, 0, max(1, steps - 1)]
     for dtype, tolerance in ((np.float64, 1e-10), (np.float32, 1e-4)):
         arrays = make_arrays(5, dtype, lengths, steps)
-        ours, theirs = (loss_and_gradients(each, arrays, in_graph) for each in (crf, addons))
+        ours, theirs = (loss_and_gradients(each, arrays, in_graph) for each in (chain, addons))
         for one, two in zip(ours, theirs, strict=True):
             np.testing.assert_allclose(one, two, rtol=0, atol=tolerance)
         scores, _, lengths, transitions = arrays
         decoded = [
             each.crf_decode(tf.constant(scores), tf.constant(transitions), tf.constant(lengths))
-            for each in (crf, addons)
+            for each in (chain, addons)
         ]
         mask = np.arange(steps) < np.array(lengths)[:, np.newaxis]
         np.testing.assert_array_equal(*(np.where(mask, paths, 0) for paths, _ in decoded))
@@ -107,24 +106,24 @@ def test_equals_tensorflow_addons(steps, in_graph):
 def test_unknown_shapes_and_blocks():
     """As a SavedModel and a TensorFlow Lite file are traced."""
     scores, labels, lengths, transitions = make_arrays(dtype=np.float32)
-    expected = crf.crf_decode(tf.constant(scores), tf.constant(transitions), lengths)
+    expected = chain.crf_decode(tf.constant(scores), tf.constant(transitions), lengths)
     specs = (
         tf.TensorSpec([None, None, CLASSES]),
         tf.TensorSpec([CLASSES, CLASSES]),
         tf.TensorSpec([None], tf.int64),
     )
-    plain = graph_function(specs)(crf.crf_decode)
+    plain = graph_function(specs)(chain.crf_decode)
     with loops_in_blocks():
-        blocks = graph_function(specs)(crf.crf_decode).get_concrete_function()
+        blocks = graph_function(specs)(chain.crf_decode).get_concrete_function()
     for run in (plain, blocks):
         found = run(tf.constant(scores), tf.constant(transitions), tf.constant(lengths))
         for one, two in zip(found, expected, strict=True):
             np.testing.assert_allclose(one, two, rtol=1e-6)
     likelihood = graph_function(
         (specs[0], tf.TensorSpec([None, None], tf.int64), specs[2], specs[1])
-    )(crf.crf_log_likelihood)
+    )(chain.crf_log_likelihood)
     np.testing.assert_allclose(
         likelihood(scores, labels, lengths, transitions)[0],
-        crf.crf_log_likelihood(scores, labels, lengths, transitions)[0],
+        chain.crf_log_likelihood(scores, labels, lengths, transitions)[0],
         rtol=1e-5,
     )

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.ops.cross_entropy import masked_cross_entropy
+from uanet_tf.ops.losses import masked_cross_entropy
 
 LABELS = np.array([[1, 0, 2], [2, 1, 1]])
 MASK = np.array([[True, True, True], [True, False, False]])

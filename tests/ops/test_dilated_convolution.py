@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.dilated_convolution import dilated_convolution
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.convolution import dilated_convolution
+from uanet_tf.ops.graphs import graph_function
 
 RNG = np.random.default_rng(1)
 INPUTS = tf.constant(RNG.normal(size=[2, 6, 3]))

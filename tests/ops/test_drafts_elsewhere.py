@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.drafts_elsewhere import drafts_elsewhere, elsewhere_width
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 N, C = 40, 3
 RANDOM = np.random.default_rng(1)

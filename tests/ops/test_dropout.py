@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.dropout import dropout, fold_in, keep_mask, make_seed
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 SEED = make_seed(7, 3)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.entropy import entropy, mutual_information
+from uanet_tf.ops.losses import entropy, mutual_information
 
 
 def reference_entropy(distribution) -> float:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.expectation_linear import expectation_linear_penalty
+from uanet_tf.ops.losses import expectation_linear_penalty
 
 RNG = np.random.default_rng(1)
 DROPPED, PLAIN = RNG.normal(size=[2, 2, 3, 4, 5]).astype(np.float32)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.fill_rows import fill_rows, filled_size, rows_multiple_of
+from uanet_tf.ops.shapes import fill_rows, filled_size, rows_multiple_of
 
 
 @pytest.mark.parametrize(("batch", "multiple"), [(1, 1), (2, 1), (6, 1), (12, 4), (8, 8), (48, 8)])

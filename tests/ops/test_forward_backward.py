@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.forward_backward import chain_marginals
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.chain import chain_marginals
+from uanet_tf.ops.graphs import graph_function
 
 LENGTHS, STEPS, CLASSES = [4, 1, 3, 0], 4, 3
 

@@ -5,9 +5,8 @@ import pytest
 import tensorflow as tf
 
 from tests.exporting.tflite.operations import operations
-from uanet_tf.ops.fused_lstm import fused_lstm
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.lstm import lstm_scan
+from uanet_tf.ops.graphs import graph_function
+from uanet_tf.ops.recurrence import fused_lstm, lstm_scan
 
 # As large as what the converter quantises.
 INPUTS, WIDTH = 40, 40

@@ -5,8 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tests.ops.test_cells import ROWS, STEPS, WIDTH, make_arrays, make_tensors
-from uanet_tf.ops.cells import GRU
-from uanet_tf.ops.gru import gru_scan, gru_step
+from uanet_tf.ops.recurrence import GRU, gru_scan, gru_step
 
 
 def test_equals_the_gru_of_keras():

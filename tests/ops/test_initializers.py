@@ -1,7 +1,7 @@
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.ops.initializers import block_orthogonal
+from uanet_tf.ops.recurrence import block_orthogonal
 
 
 def test_each_block_is_orthogonal_and_its_own():

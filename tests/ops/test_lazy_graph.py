@@ -2,7 +2,7 @@ import concurrent.futures
 
 import tensorflow as tf
 
-from uanet_tf.ops.lazy_graph import LazyGraph
+from uanet_tf.ops.graphs import LazyGraph
 
 
 def test_threads_share_one_graph():

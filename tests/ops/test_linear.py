@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.layer_norm import layer_norm
-from uanet_tf.ops.linear import linear
+from uanet_tf.ops.graphs import graph_function
+from uanet_tf.ops.numerics import layer_norm, linear
 
 
 @pytest.mark.parametrize("leading", [[4], [2, 3], [2, 3, 4]])

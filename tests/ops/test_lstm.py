@@ -4,8 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from tests.ops.test_cells import ROWS, STEPS, WIDTH, make_arrays
-from uanet_tf.ops.cells import LSTM
-from uanet_tf.ops.lstm import PADDING_SHIFT, lstm_scan
+from uanet_tf.ops.recurrence import LSTM, PADDING_SHIFT, lstm_scan
 
 
 def test_the_shift_alone_closes_the_gates():

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function, unpadded
 from uanet_tf.ops.masking import is_right_padded, keep, key_bias, padding_mask, sequence_mask
-from uanet_tf.ops.tracing_choice import unpadded
 
 
 def test_sequence_mask():

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.permute import permute
-from uanet_tf.ops.tracing_choice import loops_in_blocks
+from uanet_tf.ops.graphs import graph_function, loops_in_blocks
+from uanet_tf.ops.shapes import permute
 
 SHAPE, ONE_ROW = (2, 3, 4, 5), (1, 3, 4, 5)
 AXES = [[1, 0, 2], [2, 0, 1, 3], [1, 2, 0, 3], [0, 1, 2]]

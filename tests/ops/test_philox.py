@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.dropout import fold_in
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.philox import philox_uniform
+from uanet_tf.ops.dropout import fold_in, philox_uniform
+from uanet_tf.ops.graphs import graph_function
 
 SPEC = [tf.TensorSpec([2], tf.int32)]
 SEEDS = [[0, 0], [1, 0], [7, 3], [-5, 2**31 - 1], [-(2**31), -1]]

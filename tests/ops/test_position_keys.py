@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.position_keys import position_heads, position_keys
-from uanet_tf.ops.sinusoid import relative_sinusoid, sinusoid
-from uanet_tf.ops.tracing_choice import position_tables
+from uanet_tf.ops.attention import position_heads, position_keys, relative_sinusoid, sinusoid
+from uanet_tf.ops.graphs import position_tables
 
 WIDTH = 6
 KERNEL = tf.constant(np.random.default_rng(1).normal(size=[WIDTH, 4]), tf.float32)

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.attention.query_tokens import QueryTokens
-from uanet_tf.attention.relative_attention import RelativeAttention
-from uanet_tf.ops import query_blocks
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.sinusoid import relative_sinusoid
+from uanet_tf.layers.relative_attention import QueryTokens, RelativeAttention
+from uanet_tf.ops import attention
+from uanet_tf.ops.attention import relative_sinusoid
+from uanet_tf.ops.graphs import graph_function
 
 B, T, W = 3, 11, 8
 LENGTHS = [11, 4, 1]
@@ -45,7 +44,7 @@ def make_answer(context, exclude_self, asked):
 @pytest.mark.parametrize("rows", [1, 3])
 def test_blocks_change_nothing(monkeypatch, context, exclude_self, asked, rows):
     expected = make_answer(context, exclude_self, asked)()
-    monkeypatch.setattr(query_blocks, "MOST_CELLS", rows * 2 * B * 2 * T)
+    monkeypatch.setattr(attention, "MOST_CELLS", rows * 2 * B * 2 * T)
     actual = make_answer(context, exclude_self, asked)()
     assert actual.shape == ((sum(map(len, WANTED)), W) if asked else (B, T, W))
     np.testing.assert_allclose(actual, expected, atol=1e-6)
@@ -59,17 +58,17 @@ def sizes_of_blocks(**options):
         sizes.append((int(first), None if count is None else int(count)))
         return tf.zeros([1, 10 if count is None else count, 4])
 
-    answer = query_blocks.in_query_blocks(
+    answer = attention.in_query_blocks(
         attend, tf.constant(10), 4, tf.float32, cells_per_query=tf.constant(30), **options
     )
     return sizes, answer.shape
 
 
 def test_no_block_has_more_cells_than_allowed(monkeypatch):
-    monkeypatch.setattr(query_blocks, "MOST_CELLS", 100)
+    monkeypatch.setattr(attention, "MOST_CELLS", 100)
     assert sizes_of_blocks() == ([(0, 3), (3, 3), (6, 3), (9, 1)], (1, 10, 4))
 
 
 def test_training_asks_for_all_at_once(monkeypatch):
-    monkeypatch.setattr(query_blocks, "MOST_CELLS", 1)
+    monkeypatch.setattr(attention, "MOST_CELLS", 1)
     assert sizes_of_blocks(whole=True) == ([(0, None)], (1, 10, 4))

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.relative_attention import merge_heads, position_scores, split_heads
-from uanet_tf.ops.relative_shift import relative_shift
+from uanet_tf.ops.attention import merge_heads, position_scores, relative_shift, split_heads
+from uanet_tf.ops.graphs import graph_function
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 8])

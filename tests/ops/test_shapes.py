@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.linear import linear
+from uanet_tf.ops.graphs import graph_function
+from uanet_tf.ops.numerics import linear
 from uanet_tf.ops.shapes import reshape, sizes
 
 

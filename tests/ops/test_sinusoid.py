@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.sinusoid import relative_sinusoid, sinusoid
+from uanet_tf.ops.attention import relative_sinusoid, sinusoid
+from uanet_tf.ops.graphs import graph_function
 
 
 @pytest.mark.parametrize("width", [1, 2, 5, 8])

@@ -1,8 +1,8 @@
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.ops.spread import spread
-from uanet_tf.ops.tracing_choice import unpadded
+from uanet_tf.ops.graphs import unpadded
+from uanet_tf.ops.shapes import spread
 
 VECTORS = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.dropout import make_seed
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.stratified_mask import stratified_mask
+from uanet_tf.ops.dropout import make_seed, stratified_mask
+from uanet_tf.ops.graphs import graph_function
 
 
 def dropped(shape, rate, seed=1):

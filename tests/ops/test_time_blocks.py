@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.gru import gru_scan
-from uanet_tf.ops.lstm import lstm_scan
-from uanet_tf.ops.time_blocks import BLOCK, BLOCK_OF_ONE, scan_blocks
-from uanet_tf.ops.tracing_choice import loops_in_blocks
-from uanet_tf.ops.viterbi import best_path
+from uanet_tf.ops.chain import best_path
+from uanet_tf.ops.graphs import graph_function, loops_in_blocks
+from uanet_tf.ops.loops import BLOCK, BLOCK_OF_ONE, scan_blocks
+from uanet_tf.ops.recurrence import gru_scan, lstm_scan
 
 LENGTHS = (0, 1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 1, 3 * BLOCK - 1)
 LENGTHS += (BLOCK_OF_ONE, BLOCK_OF_ONE + 1)

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from uanet_tf.ops.tracing_choice import (
+from uanet_tf.ops.graphs import (
     TracingChoice,
     fused_lstms,
     loops_in_blocks,

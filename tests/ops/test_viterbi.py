@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.tracing_choice import loops_in_blocks
-from uanet_tf.ops.viterbi import best_path
+from uanet_tf.ops.chain import best_path
+from uanet_tf.ops.graphs import graph_function, loops_in_blocks
 
 CLASSES = 3
 

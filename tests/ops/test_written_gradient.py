@@ -5,11 +5,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.dilated_convolution import dilated_convolution
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.gru import gru_scan
-from uanet_tf.ops.lstm import lstm_scan
-from uanet_tf.ops.written_gradient import with_gradient
+from uanet_tf.ops.convolution import dilated_convolution
+from uanet_tf.ops.graphs import graph_function, with_gradient
+from uanet_tf.ops.recurrence import gru_scan, lstm_scan
 
 WIDTH = 2
 INPUTS = tf.constant(np.random.default_rng(1).normal(size=[5, 3, 4 * WIDTH]), tf.float32)

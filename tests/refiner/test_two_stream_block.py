@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.attention.transcription import HEAD_WIDTH, HEADS, WIDTH, randomise, reference_stream
 from tests.layer_contract import check_layer
-from uanet_tf.attention.query_tokens import QueryTokens
-from uanet_tf.ops.sinusoid import relative_sinusoid
+from tests.layers.transcription import HEAD_WIDTH, HEADS, WIDTH, randomise, reference_stream
+from uanet_tf.layers.relative_attention import QueryTokens
+from uanet_tf.ops.attention import relative_sinusoid
 from uanet_tf.refiner.two_stream_block import TwoStreamBlock
 
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.attention.transcription import randomise, reference_stream
 from tests.layer_contract import check_layer
+from tests.layers.transcription import randomise, reference_stream
 from tests.quick_params import quick_params
-from uanet_tf.attention.query_tokens import QueryTokens
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.layers.relative_attention import QueryTokens
+from uanet_tf.ops.graphs import graph_function
 from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
 
 CLASSES = 4

@@ -1,6 +1,6 @@
 import numpy as np
 
-from tests.recurrent.transcription import loop_both_ways
+from tests.layers.recurrence_transcription import loop_both_ways
 from tests.representation.test_char_layers import WORDS, shaken
 from uanet_tf.representation.char_bilstm import CharBiLSTM
 

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from tests.layer_contract import check_layer
-from uanet_tf.ops.tracing_choice import loops_in_blocks
+from uanet_tf.ops.graphs import loops_in_blocks
 from uanet_tf.representation.char_bilstm import CharBiLSTM
 from uanet_tf.representation.char_cnn import CharCNN
 from uanet_tf.representation.char_gru import CharGRU

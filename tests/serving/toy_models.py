@@ -13,7 +13,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 GAMMA = 0.35
 _S = tf.TensorSpec

@@ -6,7 +6,7 @@ from tests.ops.test_drafts_elsewhere import by_loops
 from uanet_tf.data.batching import BatchBuilder
 from uanet_tf.data.encoded_corpus import EncodedCorpus
 from uanet_tf.data.word_keys import word_keys
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 from uanet_tf.training.draft_memory import DraftMemory
 
 TEXTS = ["Oslo is in Norway", "Oslo", "to Oslos Norway", "Oslo Norway", "in Norwegen Oslo"]

@@ -11,7 +11,7 @@ from uanet_tf.data.encoded_corpus import encode_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
 from uanet_tf.ops.dropout import make_seed
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 from uanet_tf.training import trainer as trainer_module
 from uanet_tf.training.trainer import Trainer
 

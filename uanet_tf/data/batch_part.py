@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import tensorflow as tf
 
-from uanet_tf.ops.part_seed import SENTENCES, PartSeed, Seed
+from uanet_tf.ops.dropout import SENTENCES, PartSeed, Seed
 
 # Features of a part, beside those of a batch: [3] int32, its first sentence, its sentences, those
 # of the batch; and what the batch has of all sentences.

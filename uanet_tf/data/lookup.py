@@ -10,8 +10,8 @@ from uanet_tf.data.subword_lookup import SubwordLookup
 from uanet_tf.data.token_lookup import TokenLookup
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.data.word_keys import document_features
-from uanet_tf.ops.fill_rows import filled_size
 from uanet_tf.ops.masking import sequence_mask
+from uanet_tf.ops.shapes import filled_size
 
 Lookup = TokenLookup | SubwordLookup
 

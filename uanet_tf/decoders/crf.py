@@ -12,9 +12,9 @@ from uanet_tf.data.transitions import Transitions, valid_transitions
 from uanet_tf.data.vocabulary import INTERNAL_SCHEME
 from uanet_tf.decoders.decoder import Decoder, fold_samples, unfold_samples
 from uanet_tf.errors import ArgumentError
-from uanet_tf.ops import crf
-from uanet_tf.ops.forward_backward import chain_marginals
-from uanet_tf.ops.linear import linear
+from uanet_tf.ops import chain
+from uanet_tf.ops.chain import chain_marginals
+from uanet_tf.ops.numerics import linear
 
 # Score of an impossible transition. It is finite, so that a sequence with one has a loss, and so
 # that there is a best sequence where all have one.
@@ -165,7 +165,7 @@ def _supplier() -> types.ModuleType:
     Imported on first use: it takes most of a second, and only this decoder needs it.
     """
     if importlib.util.find_spec("tensorflow_addons") is None:
-        return crf
+        return chain
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"\s*TensorFlow Addons \(TFA\) has ended", UserWarning)
         from tensorflow_addons import text

@@ -6,9 +6,9 @@ from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.decoders.decoder import Decoder, fold_samples, unfold_samples
 from uanet_tf.encoders.bilstm import BiLSTM
 from uanet_tf.errors import ArgumentError
-from uanet_tf.ops.cross_entropy import masked_cross_entropy
 from uanet_tf.ops.dropout import dropout, fold_in
-from uanet_tf.ops.linear import linear
+from uanet_tf.ops.losses import masked_cross_entropy
+from uanet_tf.ops.numerics import linear
 
 # Consumers of the dropout seed.
 _ATTENDED, _STATES = range(2)  # of a layer

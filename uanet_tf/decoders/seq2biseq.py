@@ -6,12 +6,12 @@ from uanet_tf.arguments import check_positive
 from uanet_tf.decoders.decoder import mean_log_probs
 from uanet_tf.decoders.label_history import LabelHistoryDecoder
 from uanet_tf.errors import ArgumentError
-from uanet_tf.ops.beam_search import beam_search
-from uanet_tf.ops.cross_entropy import masked_cross_entropy
+from uanet_tf.ops.chain import beam_search
 from uanet_tf.ops.dropout import dropout, fold_in
-from uanet_tf.ops.gru import close_padding, gru_scan, gru_step
-from uanet_tf.ops.linear import linear
-from uanet_tf.ops.permute import permute
+from uanet_tf.ops.losses import masked_cross_entropy
+from uanet_tf.ops.numerics import linear
+from uanet_tf.ops.recurrence import close_padding, gru_scan, gru_step
+from uanet_tf.ops.shapes import permute
 
 WAYS = ("backward", "forward")
 OPTIMIZERS = {"backward": "draft", "forward": "forward"}  # where there are two

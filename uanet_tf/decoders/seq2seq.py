@@ -5,13 +5,12 @@ import tensorflow as tf
 from uanet_tf.arguments import check_positive
 from uanet_tf.decoders.decoder import mean_log_probs
 from uanet_tf.decoders.label_history import LabelHistoryDecoder
-from uanet_tf.ops.beam_search import beam_search
-from uanet_tf.ops.cross_entropy import masked_cross_entropy
+from uanet_tf.ops.chain import beam_search
 from uanet_tf.ops.dropout import dropout, fold_in
-from uanet_tf.ops.initializers import forget_one
-from uanet_tf.ops.linear import linear
-from uanet_tf.ops.lstm import lstm_scan
-from uanet_tf.ops.permute import permute
+from uanet_tf.ops.losses import masked_cross_entropy
+from uanet_tf.ops.numerics import linear
+from uanet_tf.ops.recurrence import forget_one, lstm_scan
+from uanet_tf.ops.shapes import permute
 
 # Consumers of the dropout seed.
 _LABELS, _OUTPUTS = range(2)

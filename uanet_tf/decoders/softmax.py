@@ -3,8 +3,8 @@
 import tensorflow as tf
 
 from uanet_tf.decoders.decoder import Decoder
-from uanet_tf.ops.cross_entropy import masked_cross_entropy
-from uanet_tf.ops.linear import linear
+from uanet_tf.ops.losses import masked_cross_entropy
+from uanet_tf.ops.numerics import linear
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from uanet_tf.encoders.variational_encoder import VariationalEncoder
-from uanet_tf.ops.cells import GRU
+from uanet_tf.ops.recurrence import GRU
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")

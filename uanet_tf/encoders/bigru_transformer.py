@@ -4,11 +4,10 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_even, check_even_setting, check_positive, check_rate
 from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
-from uanet_tf.ops.cells import GRU
-from uanet_tf.ops.layer_norm import layer_norm
-from uanet_tf.ops.linear import linear
-from uanet_tf.ops.permute import permute
-from uanet_tf.recurrent.bidirectional import DIRECTIONS, Bidirectional
+from uanet_tf.layers.bidirectional import DIRECTIONS, Bidirectional
+from uanet_tf.ops.numerics import layer_norm, linear
+from uanet_tf.ops.recurrence import GRU
+from uanet_tf.ops.shapes import permute
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")

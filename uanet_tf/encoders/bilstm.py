@@ -4,8 +4,8 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_rate
 from uanet_tf.encoders.recurrent_encoder import RecurrentEncoder
-from uanet_tf.ops.cells import LSTM
 from uanet_tf.ops.dropout import dropout, fold_in, keep_mask
+from uanet_tf.ops.recurrence import LSTM
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")

@@ -8,8 +8,7 @@ import tensorflow as tf
 
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
-from uanet_tf.ops.dropout import fold_in, keep_mask
-from uanet_tf.ops.stratified_mask import stratified_mask
+from uanet_tf.ops.dropout import fold_in, keep_mask, stratified_mask
 
 Masks = Mapping[str, tf.Tensor]
 

@@ -7,10 +7,10 @@ import tensorflow as tf
 from uanet_tf.arguments import check_even, check_even_setting, check_positive
 from uanet_tf.encoders.encoder import Encoder, Masks, zero_padding
 from uanet_tf.encoders.form_inputs import FormInputs, sampled_forms
-from uanet_tf.ops.linear import linear
-from uanet_tf.ops.permute import permute
-from uanet_tf.ops.tracing_choice import wants_blocks
-from uanet_tf.recurrent.bidirectional import DIRECTIONS, Bidirectional
+from uanet_tf.layers.bidirectional import DIRECTIONS, Bidirectional
+from uanet_tf.ops.graphs import wants_blocks
+from uanet_tf.ops.numerics import linear
+from uanet_tf.ops.shapes import permute
 
 
 class RecurrentEncoder(Encoder):

@@ -3,13 +3,12 @@
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
-from uanet_tf.attention.attention_stream import AttentionStream
 from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
 from uanet_tf.errors import ArgumentError, InputError
+from uanet_tf.layers.attention_stream import AttentionStream
+from uanet_tf.ops.attention import position_keys, relative_sinusoid
 from uanet_tf.ops.dropout import fold_in
-from uanet_tf.ops.linear import linear
-from uanet_tf.ops.position_keys import position_keys
-from uanet_tf.ops.sinusoid import relative_sinusoid
+from uanet_tf.ops.numerics import linear
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")

@@ -5,8 +5,8 @@ import tensorflow as tf
 from uanet_tf.arguments import check_rate
 from uanet_tf.encoders.encoder import apply_mask
 from uanet_tf.encoders.recurrent_encoder import RecurrentEncoder
+from uanet_tf.layers.bidirectional import DIRECTIONS
 from uanet_tf.ops.shapes import reshape, sizes
-from uanet_tf.recurrent.bidirectional import DIRECTIONS
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from uanet_tf.inference.output_chunks import Chunks, OutputChunks
 from uanet_tf.models.answers import Tensors
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.masking import sequence_mask
 
 NAME = "entities"

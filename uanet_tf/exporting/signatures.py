@@ -17,7 +17,7 @@ from uanet_tf.exporting.input_shapes import with_declared_shapes
 from uanet_tf.inference.decision import Decision
 from uanet_tf.models.answers import Tensors
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.masking import sequence_mask
 
 DEFAULT = "serving_default"

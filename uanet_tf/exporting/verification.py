@@ -14,7 +14,7 @@ from uanet_tf.exporting.sample_inputs import pad, pad_documents, sample_sentence
 from uanet_tf.exporting.signatures import DEFAULT, LENGTHS, TOKENS
 from uanet_tf.models.answers import Tensors
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 TOLERANCE = 1e-5  # nats and probability
 _TEXT_OUTPUTS = {"tokens", "starts", "ends", "lengths"}

@@ -9,7 +9,7 @@ import tensorflow as tf
 from uanet_tf.errors import ArgumentError
 from uanet_tf.inference.decision import Decision
 from uanet_tf.inference.fitted_layer import FittedLayer
-from uanet_tf.ops.entropy import entropy
+from uanet_tf.ops.losses import entropy
 
 # Rows of the map: each of draft and refined labels, inside entities and outside.
 ROWS = 4

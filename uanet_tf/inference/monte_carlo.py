@@ -6,10 +6,9 @@ import tensorflow as tf
 
 from uanet_tf.encoders.encoder import Encoder, Masks
 from uanet_tf.errors import ArgumentError
-from uanet_tf.ops.entropy import entropy, mutual_information
+from uanet_tf.ops.losses import entropy, mutual_information
 from uanet_tf.ops.masking import padding_mask
-from uanet_tf.ops.shapes import reshape, sizes
-from uanet_tf.ops.spread import spread
+from uanet_tf.ops.shapes import reshape, sizes, spread
 
 
 def sampling_seed(mc_seed: int) -> tf.Tensor:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from uanet_tf.data.tag_schemes import split_label
-from uanet_tf.ops.chunk_boundaries import chunk_boundaries
+from uanet_tf.ops.chain import chunk_boundaries
 
 
 class Chunks(NamedTuple):

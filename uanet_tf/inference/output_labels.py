@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.ops.chunk_boundaries import chunk_boundaries
+from uanet_tf.ops.chain import chunk_boundaries
 
 # Prefix of a token by (first of its chunk, last of its chunk); in IOB1 it also depends on
 # whether the token before is in a chunk of the same type.

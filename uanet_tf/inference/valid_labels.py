@@ -6,8 +6,8 @@ import numpy as np
 import tensorflow as tf
 
 from uanet_tf.data.transitions import valid_transitions
+from uanet_tf.ops.chain import best_path
 from uanet_tf.ops.masking import keep, padding_mask
-from uanet_tf.ops.viterbi import best_path
 
 _SMALLEST = 1e-12  # probabilities below count as this
 

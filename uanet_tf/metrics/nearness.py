@@ -10,7 +10,7 @@ from uanet_tf.data.batching import plan_batches
 from uanet_tf.data.conll import Sentence
 from uanet_tf.metrics.divergence import divergence
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 REFERENCE_SAMPLES = 32
 _BATCH_SENTENCES, _BATCH_TOKENS = 64, 4_096

@@ -5,10 +5,9 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive
-from uanet_tf.ops.class_softmax import class_softmax
-from uanet_tf.ops.entropy import entropy
-from uanet_tf.ops.linear import linear
+from uanet_tf.ops.losses import class_softmax, entropy
 from uanet_tf.ops.masking import keep
+from uanet_tf.ops.numerics import linear
 from uanet_tf.ops.shapes import reshape, sizes
 
 # A token whose likeliest label is missed with at most this probability keeps its distribution; the

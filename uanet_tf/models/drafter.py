@@ -30,10 +30,9 @@ from uanet_tf.models.part_checks import (
 )
 from uanet_tf.models.parts import make_decoder, make_encoder, make_representation
 from uanet_tf.ops.dropout import fold_in
-from uanet_tf.ops.entropy import entropy, mutual_information
-from uanet_tf.ops.expectation_linear import expectation_linear_penalty
+from uanet_tf.ops.losses import entropy, expectation_linear_penalty, mutual_information
 from uanet_tf.ops.masking import keep, sequence_mask
-from uanet_tf.ops.precision import widen
+from uanet_tf.ops.numerics import widen
 from uanet_tf.representation.representation import Features, Representation
 from uanet_tf.representation.word_vectors import WordVectors
 

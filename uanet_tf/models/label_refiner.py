@@ -4,20 +4,19 @@ from typing import Any
 
 import tensorflow as tf
 
-from uanet_tf.attention.query_tokens import QueryTokens, rows_with_queries
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.data.word_keys import KEYS, in_document
 from uanet_tf.inference.draft import Draft
+from uanet_tf.layers.relative_attention import QueryTokens, rows_with_queries
 from uanet_tf.models.dropout_seeds import RefinerSeed
 from uanet_tf.models.parts import make_representation
-from uanet_tf.ops.class_softmax import class_softmax
-from uanet_tf.ops.cross_entropy import masked_cross_entropy
 from uanet_tf.ops.drafts_elsewhere import drafts_elsewhere, elsewhere_width
 from uanet_tf.ops.dropout import fold_in, uniform
-from uanet_tf.ops.fill_rows import fill_rows, rows_multiple_of
+from uanet_tf.ops.losses import class_softmax, masked_cross_entropy
 from uanet_tf.ops.masking import keep, padding_mask
-from uanet_tf.ops.precision import wide_dtype
+from uanet_tf.ops.numerics import wide_dtype
+from uanet_tf.ops.shapes import fill_rows, rows_multiple_of
 from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
 from uanet_tf.representation.representation import (
     DOCUMENT,

@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from uanet_tf.models.answers import Tensors
-from uanet_tf.ops.lazy_graph import LazyGraph
+from uanet_tf.ops.graphs import LazyGraph
 from uanet_tf.representation.representation import DOCUMENT
 
 _STRINGS = tf.TensorSpec([None, None], tf.string)

@@ -1,17 +1,91 @@
-"""Dropout as a pure function of an explicit seed.
+"""Dropout as a pure function of an explicit seed."""
 
-Every layer of the package takes ``dropout_seed`` at call time: ``None`` means that
-nothing is dropped, a seed determines the mask. So whether a layer samples is the caller's
-choice, a resumed training run repeats the masks of the run it continues, and a
-Monte Carlo sample is the same in every batch and process.
-"""
-
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import tensorflow as tf
 
-from uanet_tf.ops.part_seed import SENTENCES, PartSeed, Seed
-from uanet_tf.ops.philox import integer, philox_uniform
+# The generator is named, not left to TensorFlow, whose choice may differ from device to device: a
+# sample has to be the same on every server.
+PHILOX = tf.random.Algorithm.PHILOX.value
+
+
+def philox_uniform(shape: tf.Tensor | list[int], seed: tf.Tensor) -> tf.Tensor:
+    """Float32 numbers in [0, 1).
+
+    Args:
+      shape: of the result, a list of integers or an int32 tensor.
+      seed: [2] int32 tensor.
+    """
+    key, counter = _key_and_counter(seed)
+    return tf.raw_ops.StatelessRandomUniformV2(
+        shape=shape, key=key, counter=counter, alg=PHILOX, dtype=tf.float32
+    )
+
+
+def integer(seed: tf.Tensor) -> tf.Tensor:
+    """One int32 number of the full range, shape [].
+
+    Args:
+      seed: [2] int32 tensor.
+    """
+    key, counter = _key_and_counter(seed)
+    return tf.raw_ops.StatelessRandomUniformFullIntV2(
+        shape=tf.constant([], tf.int32), key=key, counter=counter, alg=PHILOX, dtype=tf.int32
+    )
+
+
+def _key_and_counter(seed: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    pair = tf.raw_ops.StatelessRandomGetKeyCounter(seed=seed)
+    return pair.key, pair.counter
+
+
+# What the rows of a dropped tensor stand for.
+SENTENCES = "sentences"
+
+
+class PartSeed(NamedTuple):
+    """A seed of dropout for some rows of a batch, as one of several replicas has them.
+
+    Where a seed draws masks for all rows, this one draws the same and gives those of the part: so
+    the masks of a sentence do not depend on how a batch is shared among replicas.
+
+    Attributes:
+      seed: [2] int32, the seed of the whole batch.
+      spans: {what rows stand for: [3] int32, the first row of the part, rows of the part, rows of
+        the whole}.
+    """
+
+    seed: tf.Tensor
+    spans: Mapping[str, tf.Tensor]
+
+    def with_spans(self, **spans: tf.Tensor) -> "PartSeed":
+        """The same seed, for rows of other kinds too."""
+        return self._replace(spans={**self.spans, **spans})
+
+    def whole(
+        self, shape: tf.Tensor, rows: str, axis: int
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        """The shape of the whole batch's mask, and the part's first row and rows in it.
+
+        Args:
+          shape: [n] int32, that of the part's mask. The axis may hold a row several times (as that
+            of [B * T, D] tokens does), each as often.
+          rows: what the rows along the axis stand for.
+          axis: of the rows.
+        """
+        first, count, total = tf.unstack(self.spans[rows], num=3)
+        times = shape[axis] // tf.maximum(count, 1)
+        whole = tf.tensor_scatter_nd_update(shape, [[axis]], [total * times])
+        return whole, first * times, shape[axis]
+
+
+Seed: TypeAlias = tf.Tensor | PartSeed
+
+
+def seed_of_batch(seed: Seed) -> tf.Tensor:
+    """The [2] int32 seed of the whole batch, for what every part draws alike."""
+    return seed.seed if isinstance(seed, PartSeed) else seed
 
 
 def make_seed(seed: int | tf.Tensor, step: int | tf.Tensor = 0) -> tf.Tensor:
@@ -86,3 +160,33 @@ def dropout(
         return inputs
     shape = tf.shape(inputs) if noise_shape is None else noise_shape
     return inputs * keep_mask(shape, rate, seed, inputs.dtype, rows=rows, axis=axis)
+
+
+def stratified_mask(
+    shape: Sequence[int], rate: float, seed: tf.Tensor, dtype: tf.DType = tf.float32
+) -> tf.Tensor:
+    """Draws M rows of an inverted-dropout mask: 0 with probability ``rate``, else 1 / (1 - rate).
+
+    Each row is one of independent units, as in `keep_mask`. Over the rows a unit is 0 in ``rate`` *
+    M of them, rounded up or down: its M numbers, of which those below ``rate`` are dropped, lie one
+    in each of M equal parts of [0, 1) (Latin hypercube sampling). So what a unit by itself adds to
+    the mean of M samples is the same in each draw, or nearly, and the mean comes nearer to that of
+    many samples (docs/uncertainty.md).
+
+    Args:
+      shape: [M, width].
+      rate: probability of a zero, in [0, 1).
+      seed: [2] int32 tensor.
+      dtype: dtype of the mask.
+
+    Returns:
+      [M, width].
+
+    Reference:
+      McKay, Beckman and Conover, 1979, "A Comparison of Three Methods for Selecting Values of Input
+      Variables in the Analysis of Output from a Computer Code".
+    """
+    order, place = tf.unstack(philox_uniform([2, *shape], seed))
+    part = tf.cast(tf.argsort(order, axis=0), tf.float32)  # a permutation of 0 to M - 1
+    kept = (part + place) / shape[0] >= rate
+    return tf.cast(kept, dtype) / tf.cast(1.0 - rate, dtype)

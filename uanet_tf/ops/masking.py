@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from uanet_tf.ops.tracing_choice import unpadded
+from uanet_tf.ops.graphs import unpadded
 
 
 def sequence_mask(lengths: tf.Tensor, max_length: int | tf.Tensor | None = None) -> tf.Tensor:

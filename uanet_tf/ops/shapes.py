@@ -1,8 +1,10 @@
-"""Shapes with as few of their numbers computed in the graph as can be."""
+"""Shapes, the order of axes, and numbers of rows."""
 
 from collections.abc import Sequence
 
 import tensorflow as tf
+
+from uanet_tf.ops.graphs import unpadded, wants_blocks
 
 
 def sizes(inputs: tf.Tensor) -> list[int | tf.Tensor]:
@@ -22,3 +24,78 @@ def reshape(inputs: tf.Tensor, shape: Sequence[int | tf.Tensor]) -> tf.Tensor:
     if len(computed) == 1 and 0 not in [size for size in shape if not tf.is_tensor(size)]:
         shape = [-1 if tf.is_tensor(size) else size for size in shape]
     return tf.reshape(inputs, shape)
+
+
+def permute(inputs: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
+    """Returns what ``tf.transpose`` does.
+
+    TensorFlow gives transpositions of floats to oneDNN, which shares out the smallest among
+    threads. For one sentence the operation behind `tf.einsum` takes less time (docs/speed.md);
+    large ones take as long.
+
+    Args:
+      inputs: floats of known rank.
+      axes: the axis of ``inputs`` that each axis of the result is.
+    """
+    if wants_blocks():  # TensorFlow Lite has no such operation
+        sized = [axis for axis in axes if inputs.shape[axis] != 1]
+        if sized == sorted(sized) and list(inputs.shape).count(None) <= 1:
+            # No number has to move, and the shape is known.
+            return reshape(inputs, [sizes(inputs)[axis] for axis in axes])
+        return tf.transpose(inputs, axes)
+    names = "abcdefgh"[: len(axes)]
+    to = "".join(names[axis] for axis in axes)
+    return tf.raw_ops.Einsum(inputs=[inputs], equation=f"{names}->{to}")
+
+
+# Of rows of several tokens: more would be safe too, and cost the refiner a tenth of its time.
+_DIVISORS = (4, 8)
+
+
+def rows_multiple_of(batch: tf.Tensor) -> tf.Tensor:
+    """What rows chosen from a batch come in multiples of: 8, 4 or 1, as the batch itself does.
+
+    Args:
+      batch: B, an int32 scalar.
+    """
+    multiple = tf.ones_like(batch)
+    for divisor in _DIVISORS:
+        multiple = tf.where(batch % divisor == 0, divisor, multiple)
+    return multiple
+
+
+def fill_rows(rows: tf.Tensor, multiple: int | tf.Tensor) -> tf.Tensor:
+    """Numbers of rows [N], and row 0 again until there is a multiple of them."""
+    return tf.pad(rows, [[0, -tf.size(rows) % multiple]])
+
+
+# From so many on, sizes are rounded up to multiples of so many.
+_STEPS = ((1, 8), (256, 32), (2048, 256))
+
+
+def filled_size(size: tf.Tensor) -> tf.Tensor:
+    """A size rounded up by some per cent, to one of few values.
+
+    oneDNN's kernels are made, and kept, for each shape of a product anew. Sizes of any value, such
+    as the number of distinct words of a batch, would fill the memory with them: on a long stream
+    a process grew from 0.6 to 1.6 GB.
+
+    Args:
+      size: an int32 scalar, at least 1.
+    """
+    step = tf.ones_like(size)
+    for least, multiple in _STEPS:
+        step = tf.where(size >= least, multiple, step)
+    return size + -size % step
+
+
+def spread(vectors: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
+    """Returns the vector of each token, [B, T, D].
+
+    Args:
+      vectors: [U, D], of distinct tokens; within ``unpadded``, of a sentence's tokens in order.
+      index: [B, T] int32, the row of each token.
+    """
+    if unpadded.holds():
+        return reshape(vectors, [1, *sizes(vectors)])
+    return tf.gather(vectors, index)

@@ -3,13 +3,12 @@
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
-from uanet_tf.attention.attention_stream import AttentionStream
-from uanet_tf.attention.parallel_attention import attend_in_parallel
-from uanet_tf.attention.query_tokens import QueryTokens
-from uanet_tf.attention.sentence_streams import SentenceStream, sentence_streams
+from uanet_tf.layers.attention_stream import AttentionStream
+from uanet_tf.layers.relative_attention import QueryTokens, attend_in_parallel
+from uanet_tf.layers.sentence_streams import SentenceStream, sentence_streams
+from uanet_tf.ops.attention import position_heads, position_keys
 from uanet_tf.ops.dropout import fold_in
-from uanet_tf.ops.linear import linear
-from uanet_tf.ops.position_keys import position_heads, position_keys
+from uanet_tf.ops.numerics import linear
 
 # Consumers of the dropout seed.
 _WORDS, _LABELS = range(2)

@@ -7,9 +7,9 @@ import tensorflow as tf
 from uanet_tf.arguments import check_choice, check_positive, check_rate
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.ops.attention import relative_sinusoid
 from uanet_tf.ops.dropout import dropout, fold_in
-from uanet_tf.ops.linear import linear
-from uanet_tf.ops.sinusoid import relative_sinusoid
+from uanet_tf.ops.numerics import linear
 from uanet_tf.refiner.two_stream_block import TwoStreamBlock
 
 # Consumers of the dropout seed.

@@ -9,7 +9,7 @@ import tensorflow as tf
 from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.data.bert_spec import BertSpec
 from uanet_tf.ops.dropout import dropout, fold_in
-from uanet_tf.ops.layer_norm import layer_norm
+from uanet_tf.ops.numerics import layer_norm
 from uanet_tf.representation.bert_layer import BertLayer
 from uanet_tf.representation.subword_part import SUBWORDS
 

@@ -7,10 +7,9 @@ import tensorflow as tf
 from uanet_tf.arguments import check_choice, check_positive, check_rate
 from uanet_tf.data.bert_spec import ACTIVATIONS
 from uanet_tf.errors import ArgumentError
+from uanet_tf.ops.attention import attend, merge_heads, split_heads
 from uanet_tf.ops.dropout import dropout, fold_in
-from uanet_tf.ops.layer_norm import layer_norm
-from uanet_tf.ops.linear import linear
-from uanet_tf.ops.relative_attention import attend, merge_heads, split_heads
+from uanet_tf.ops.numerics import layer_norm, linear
 from uanet_tf.representation.subword_part import SUBWORDS, WINDOWS, WORDS
 
 

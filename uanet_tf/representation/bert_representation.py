@@ -10,9 +10,8 @@ from uanet_tf.data.batch_part import BATCH_INDEX, BATCH_LENGTHS
 from uanet_tf.data.bert_spec import FIRST, LAST
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
-from uanet_tf.ops.dropout import dropout, fold_in
+from uanet_tf.ops.dropout import PartSeed, dropout, fold_in
 from uanet_tf.ops.masking import sequence_mask
-from uanet_tf.ops.part_seed import PartSeed
 from uanet_tf.ops.subword_windows import SubwordRows, subword_rows
 from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.representation.bert_encoder import BertEncoder

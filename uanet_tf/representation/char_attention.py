@@ -4,9 +4,8 @@ import tensorflow as tf
 
 from uanet_tf.data.vocabulary import UNKNOWN_ID
 from uanet_tf.errors import ArgumentError
-from uanet_tf.ops.linear import linear
 from uanet_tf.ops.masking import sequence_mask
-from uanet_tf.ops.precision import widen
+from uanet_tf.ops.numerics import linear, widen
 from uanet_tf.representation.char_bilstm import CharBiLSTM
 from uanet_tf.representation.form_representation import FormRepresentation
 

@@ -3,9 +3,9 @@
 import tensorflow as tf
 
 from uanet_tf.arguments import check_even, check_even_setting
-from uanet_tf.ops.cells import LSTM
-from uanet_tf.ops.permute import permute
-from uanet_tf.recurrent.bidirectional import Bidirectional
+from uanet_tf.layers.bidirectional import Bidirectional
+from uanet_tf.ops.recurrence import LSTM
+from uanet_tf.ops.shapes import permute
 from uanet_tf.representation.char_layer import CharLayer
 
 

@@ -3,9 +3,9 @@
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive
-from uanet_tf.ops.fill_rows import filled_size
-from uanet_tf.ops.linear import linear
-from uanet_tf.ops.tracing_choice import wants_blocks
+from uanet_tf.ops.graphs import wants_blocks
+from uanet_tf.ops.numerics import linear
+from uanet_tf.ops.shapes import filled_size
 from uanet_tf.representation.char_layer import CharLayer
 
 

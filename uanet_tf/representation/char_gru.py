@@ -3,10 +3,10 @@
 import tensorflow as tf
 
 from uanet_tf.arguments import check_even, check_even_setting, check_positive
-from uanet_tf.ops.cells import GRU
-from uanet_tf.ops.linear import linear
-from uanet_tf.ops.permute import permute
-from uanet_tf.recurrent.bidirectional import Bidirectional
+from uanet_tf.layers.bidirectional import Bidirectional
+from uanet_tf.ops.numerics import linear
+from uanet_tf.ops.recurrence import GRU
+from uanet_tf.ops.shapes import permute
 from uanet_tf.representation.char_layer import CharLayer
 
 

@@ -11,10 +11,8 @@ from uanet_tf.config import Config
 from uanet_tf.data.entries import Entries
 from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID, Vocabulary
 from uanet_tf.errors import ArgumentError
-from uanet_tf.ops.dropout import dropout, fold_in
-from uanet_tf.ops.part_seed import seed_of_batch
-from uanet_tf.ops.philox import philox_uniform
-from uanet_tf.ops.spread import spread
+from uanet_tf.ops.dropout import dropout, fold_in, philox_uniform, seed_of_batch
+from uanet_tf.ops.shapes import spread
 from uanet_tf.representation.representation import Representation
 
 # Consumers of the dropout seed.

@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from uanet_tf.config import Config
 from uanet_tf.data.word_keys import KEYS
-from uanet_tf.ops.fill_rows import filled_size
-from uanet_tf.ops.precision import wide_dtype
+from uanet_tf.ops.numerics import wide_dtype
+from uanet_tf.ops.shapes import filled_size
 
 Features = dict[str, Any]
 # A token's vector in its sentence, computed beforehand; see ``Representation.read``.

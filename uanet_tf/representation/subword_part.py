@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from uanet_tf.ops.part_seed import SENTENCES, PartSeed
+from uanet_tf.ops.dropout import SENTENCES, PartSeed
 from uanet_tf.ops.subword_windows import SubwordRows
 
 # What the rows of BERT's dropped tensors stand for.

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from uanet_tf.ops.spread import spread
+from uanet_tf.ops.shapes import spread
 
 
 class WordVectors(NamedTuple):

@@ -18,8 +18,8 @@ from uanet_tf.data.encoded_corpus import EncodedCorpus
 from uanet_tf.errors import ArgumentError
 from uanet_tf.models.drafter import Drafter, token_mask
 from uanet_tf.ops.dropout import dropout, make_seed
-from uanet_tf.ops.entropy import entropy, mutual_information
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
+from uanet_tf.ops.losses import entropy, mutual_information
 from uanet_tf.training.uncertain_sentences import choose_sentences
 
 # Tokens to draft: more of a longer training text, which takes longer by itself.

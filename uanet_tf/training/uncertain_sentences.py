@@ -6,9 +6,9 @@ import tensorflow as tf
 from uanet_tf.data.batching import BatchBuilder, plan_batches
 from uanet_tf.data.encoded_corpus import EncodedCorpus
 from uanet_tf.models.drafter import Drafter, token_mask
-from uanet_tf.ops.entropy import entropy
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.precision import widen
+from uanet_tf.ops.graphs import graph_function
+from uanet_tf.ops.losses import entropy
+from uanet_tf.ops.numerics import widen
 
 # Most is learnt from tokens of which the pass without dropout is not certain; the rest keeps the
 # head where it should be on the others (docs/speed.md).

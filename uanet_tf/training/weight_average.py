@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 # Averaging touches every weight, embedding tables too: once in so many steps is enough.
 AVERAGE_EVERY = 8

@@ -16,7 +16,7 @@ from uanet_tf.exporting.tflite import conversion
 from uanet_tf.exporting.tflite.conversion import DYNAMIC, FLOAT32, PRECISIONS, convert
 from uanet_tf.exporting.tflite.files import compare
 from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 # Between them: every encoder and decoder, every representation but BERT.
 SYSTEMS = {

@@ -6,7 +6,7 @@ import tensorflow as tf
 from tests.exporting.tflite.agreement import make_model
 from tests.exporting.tflite.operations import computed_shapes, first_planned_late
 from uanet_tf.exporting.tflite.conversion import FLOAT32, convert
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 
 
 @pytest.mark.parametrize("sampling", ["exact", "distilled"])

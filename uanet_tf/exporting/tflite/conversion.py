@@ -20,8 +20,13 @@ from uanet_tf.exporting.saving import save_signatures
 from uanet_tf.exporting.signatures import DEFAULT
 from uanet_tf.models.answers import LABELS, Tensors
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.ops.graph_function import graph_function
-from uanet_tf.ops.tracing_choice import fused_lstms, loops_in_blocks, position_tables, unpadded
+from uanet_tf.ops.graphs import (
+    fused_lstms,
+    graph_function,
+    loops_in_blocks,
+    position_tables,
+    unpadded,
+)
 
 FLOAT32, FLOAT16, DYNAMIC = "float32", "float16", "dynamic"
 PRECISIONS = (FLOAT32, FLOAT16, DYNAMIC)

@@ -24,7 +24,7 @@ from uanet_tf.exporting.tflite.stored_files import (
 )
 from uanet_tf.exporting.vocabulary_files import WORDS, write_vocabulary_files
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 from uanet_tf.strict_json import shown
 from uanet_tf.text.tokenizer import Tokenizer
 

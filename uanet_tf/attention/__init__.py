@@ -1,1 +1,0 @@
-"""Attention with relative positions, shared by encoders and the refiner."""

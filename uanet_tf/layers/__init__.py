@@ -1,0 +1,1 @@
+"""Layers that representations, encoders and the refiner share: attention, recurrence."""

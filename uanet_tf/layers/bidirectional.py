@@ -1,0 +1,157 @@
+"""A cell run over time in both directions."""
+
+from collections.abc import Callable, Mapping
+
+import tensorflow as tf
+
+from uanet_tf.ops.graphs import wants_blocks, wants_fused
+from uanet_tf.ops.numerics import linear
+from uanet_tf.ops.recurrence import LSTM, Cell, block_orthogonal, fused_lstm
+
+DIRECTIONS = ("forward", "backward")
+# Rows of padding in a table: as many as keep its number of rows a multiple, see ``filled_size``.
+_PADDING_ROWS = 8
+
+
+class Bidirectional:
+    """The weights of a forward and a backward cell, and their run over a batch.
+
+    It is no layer: the weights belong to the layer that makes it, in its ``build``.
+
+    Args:
+      layer: the owner of the weights.
+      cell: ``ops.cells.LSTM`` or ``GRU``.
+      input_width: width D of the inputs.
+      units: width H of the states of one direction.
+      names: pattern of the weights' names in the owner, with "{weight}" and "{way}".
+
+    Attributes:
+      kernels, recurrent_kernels, biases: the weights of each direction.
+    """
+
+    def __init__(
+        self,
+        layer: tf.keras.layers.Layer,
+        cell: Cell,
+        input_width: int,
+        units: int,
+        names: str = "{weight}_{way}",
+    ):
+        self.cell = cell
+        self.kernels: dict[str, tf.Variable] = {}
+        self.recurrent_kernels: dict[str, tf.Variable] = {}
+        self.biases: dict[str, tf.Variable] = {}
+        for way in DIRECTIONS:
+            for table, weight, shape, initializer in (
+                (self.kernels, "kernel", [input_width], "glorot_uniform"),
+                (self.recurrent_kernels, "recurrent_kernel", [units], block_orthogonal),
+                (self.biases, "bias", [], cell.first_bias),
+            ):
+                table[way] = layer.add_weight(
+                    name=names.format(weight=weight, way=way),
+                    shape=[*shape, cell.gates * units],
+                    initializer=initializer,
+                )
+
+    def __call__(
+        self,
+        inputs: tf.Tensor,
+        mask: tf.Tensor | None = None,
+        recurrent_masks: Mapping[str, tf.Tensor] | None = None,
+        places: tf.Tensor | None = None,
+    ) -> list[tf.Tensor]:
+        """States of both directions.
+
+        Args:
+          inputs: [T, N, D]; with ``places`` a table [R, D] of inputs, each of which is multiplied
+            by the kernels once, however often it occurs.
+          mask: [T, N] booleans, True at tokens, right-padded; None: all are tokens. Not read within
+            ``fused_lstms`` where N is 1: a sentence by itself has no padding.
+          recurrent_masks: {direction: [N, H]}, on the previous state, the same at each step.
+          places: [T, N] int32, the row of the table that each step reads. Not within
+            ``loops_in_blocks``.
+
+        Returns:
+          Two tensors [T, N, H], forward and backward, in the order of time; exactly 0 at padding.
+        """
+        if wants_fused() and self._is_lstm_of_a_sentence(inputs, recurrent_masks):
+            return [self._fused(inputs, way) for way in DIRECTIONS]
+        if places is None:
+            project = self._from_inputs(inputs, mask)
+        else:
+            project = self._from_table(inputs, mask, places)
+        return [
+            self.cell.scan(
+                project(way),
+                tf.convert_to_tensor(self.recurrent_kernels[way]),
+                (recurrent_masks or {}).get(way),
+                reverse=way == "backward",
+            )
+            for way in DIRECTIONS
+        ]
+
+    def _from_inputs(self, inputs, mask) -> Callable[[str], tf.Tensor]:
+        """Gives the gates' part of the inputs, [T, N, G H], of a direction."""
+        # A quantised kernel cannot hold the large numbers of a ``padding_row`` beside its weights.
+        is_marked = mask is not None and not wants_blocks()
+        padding = None
+        if is_marked:
+            inputs = mark_padding(inputs, mask)
+        elif mask is not None:
+            inputs = tf.where(tf.expand_dims(mask, -1), inputs, tf.zeros([], inputs.dtype))
+            padding = tf.expand_dims(tf.cast(~mask, inputs.dtype), -1)  # [T, N, 1]
+
+        def project(way):
+            kernel, bias = self._input_weights(way, inputs.dtype)
+            row = self.cell.padding_row(bias)
+            if is_marked:
+                kernel = tf.concat([kernel, tf.expand_dims(row, axis=0)], axis=0)
+            projected = linear(inputs, kernel, bias)
+            return projected if padding is None else projected + padding * row
+
+        return project
+
+    def _from_table(self, table, mask, places) -> Callable[[str], tf.Tensor]:
+        """The same of inputs that are rows of a table [R, D], which has rows for padding here."""
+        closed = None
+        if mask is not None:
+            end = tf.shape(table)[0]
+            places = tf.where(mask, places, end)
+            table = tf.pad(table, [[0, _PADDING_ROWS], [0, 0]])
+            closed = tf.expand_dims(tf.range(end, end + _PADDING_ROWS), -1)
+
+        def project(way):
+            kernel, bias = self._input_weights(way, table.dtype)
+            projected = linear(table, kernel, bias)  # [R, G H]
+            if closed is not None:
+                row = tf.expand_dims(bias + self.cell.padding_row(bias), axis=0)
+                rows = tf.repeat(row, _PADDING_ROWS, axis=0)
+                projected = tf.tensor_scatter_nd_update(projected, closed, rows)  # in place
+            return tf.gather(projected, places)
+
+        return project
+
+    def _input_weights(self, way, dtype) -> tuple[tf.Tensor, tf.Tensor]:
+        return tf.cast(self.kernels[way], dtype), tf.cast(self.biases[way], dtype)
+
+    def _is_lstm_of_a_sentence(self, inputs, recurrent_masks) -> bool:
+        if self.cell is not LSTM or inputs.shape[1] != 1 or inputs.dtype != tf.float32:
+            return False
+        return all(mask is None for mask in (recurrent_masks or {}).values())
+
+    def _fused(self, inputs, way):
+        weights = (self.kernels, self.recurrent_kernels, self.biases)
+        kernels = (tf.convert_to_tensor(part[way]) for part in weights)
+        return fused_lstm(inputs, *kernels, reverse=way == "backward")
+
+
+def mark_padding(inputs: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    """Inputs [..., D + 1]: 0 at padding, and 0 everywhere else a column that is 1 there.
+
+    So the product with a kernel whose last row is a cell's ``padding_row`` closes the gates at
+    padding, without another pass over the wider product. By selection: values at
+    padding, even NaN, do not reach the result.
+    """
+    mask = tf.expand_dims(mask, -1)
+    kept = tf.where(mask, inputs, tf.zeros([], inputs.dtype))
+    return tf.concat([kept, tf.cast(~mask, inputs.dtype)], axis=-1)

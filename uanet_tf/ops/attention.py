@@ -1,0 +1,279 @@
+"""Multi-head attention with relative positions, as functions of tensors."""
+
+from collections.abc import Callable
+
+import tensorflow as tf
+
+from uanet_tf.ops.graphs import position_tables, wants_blocks
+from uanet_tf.ops.masking import key_bias
+from uanet_tf.ops.shapes import permute, reshape, sizes
+
+
+def relative_shift(scores: tf.Tensor) -> tf.Tensor:
+    """Returns element (r, j) = the score of query r of Q consecutive queries for key j.
+
+    The queries have the positions i = first + r. Column c of ``scores`` belongs to distance
+    first + Q - 1 - c, so the score of element (r, j), distance first + r - j, is at column
+    Q - 1 - r + j: each row starts one column further left than the row above. Read as one line of
+    numbers, rows of Q + T starting Q - 1 - r columns in are rows of Q + T - 1 that all start Q - 1
+    numbers in; so two slices do it, without any index tensor.
+
+    Args:
+      scores: [N, B, Q, Q + T] floats: distances first + Q - 1 down to first - T (the last is not
+        read). With all T queries these are T - 1 down to -T.
+
+    Returns:
+      [N, B, Q, T] floats.
+
+    Reference:
+      Dai et al., 2019, "Transformer-XL: Attentive Language Models beyond a Fixed-Length
+      Context", appendix B, here for both directions.
+    """
+    shape = tf.shape(scores)
+    outer, batch, count, columns = shape[0], shape[1], shape[2], shape[3]
+    line = tf.reshape(scores, [outer, batch, count * columns])
+    # Not by indices, whose gradient takes ten times as long as that of `tf.slice`.
+    line = tf.slice(line, [0, 0, count - 1], [outer, batch, count * (columns - 1)])
+    rows = tf.reshape(line, [outer, batch, count, columns - 1])
+    return tf.slice(rows, [0, 0, 0, 0], [outer, batch, count, columns - count])  # [N, B, Q, T]
+
+
+def sinusoid(distances: tf.Tensor, width: int, dtype=tf.float32) -> tf.Tensor:
+    """Returns R_d for each distance d: sines in the first half, cosines in the second.
+
+    Frequency k is 10000^(-2k/width). The sines change sign with the distance, the cosines
+    do not, so that left and right stay distinguishable. An odd width has one sine more.
+
+    Args:
+      distances: [N] numbers, signed.
+      width: number of features, at least 1.
+      dtype: dtype of the result; the angles are computed in float32 at least.
+
+    Returns:
+      [N, width] floats.
+
+    Reference:
+      Vaswani et al., 2017, "Attention Is All You Need", section 3.5; signed as in
+      Yan et al., 2019, "TENER: Adapting Transformer Encoder for Named Entity Recognition".
+    """
+    sines = (width + 1) // 2
+    frequencies = [10000.0 ** (-2.0 * k / width) for k in range(sines)]
+    angles = tf.expand_dims(tf.cast(distances, tf.float32), 1) * tf.constant(frequencies)
+    features = [tf.sin(angles), tf.cos(angles[:, : width - sines])]
+    return tf.cast(tf.concat(features, axis=1), dtype)  # [N, width]
+
+
+def relative_sinusoid(length: int | tf.Tensor, width: int, dtype=tf.float32) -> tf.Tensor:
+    """Returns R for all distances of a sentence, in the order `relative_shift` reads.
+
+    Row c holds distance length - 1 - c, from length - 1 down to -length. The last row is
+    never read: with it the shift needs no padding.
+
+    Args:
+      length: T, an integer or a scalar tensor.
+      width: number of features.
+      dtype: dtype of the result.
+
+    Returns:
+      [2 * length, width] floats.
+    """
+    ascending = tf.range(length)
+    return sinusoid(tf.concat([ascending[::-1], -1 - ascending], axis=0), width, dtype)
+
+
+def position_keys(kernel: tf.Tensor, sinusoids: tf.Tensor, length: int | tf.Tensor) -> tf.Tensor:
+    """Returns W_kR R, a column for each distance of a sentence, as ``relative_shift`` reads them.
+
+    Within ``position_tables`` they are rows of a table, which is a constant of a graph with
+    constant weights: TensorFlow Lite takes longer for the sinusoids of a sentence than for the
+    attention that reads them.
+
+    Args:
+      kernel: [W, V] floats, W_kR.
+      sinusoids: [2T, W] floats, R; see ``relative_sinusoid``.
+      length: T.
+
+    Returns:
+      [V, 2T] floats, for distances from T - 1 down to -T.
+    """
+    longest = position_tables.value()
+    if not longest:
+        return tf.matmul(kernel, sinusoids, transpose_a=True, transpose_b=True)
+    return tf.transpose(tf.gather(_table(kernel, longest), _rows(length, longest)))
+
+
+def position_heads(
+    kernel: tf.Tensor, sinusoids: tf.Tensor, length: int | tf.Tensor, num_heads: int
+) -> tf.Tensor:
+    """The same as rows of h heads, [h, 2T, V / h]."""
+    longest = position_tables.value()
+    keys = _table(kernel, longest) if longest else tf.matmul(sinusoids, kernel)  # [.., V]
+    heads = tf.reshape(keys, [-1, num_heads, keys.shape[1] // num_heads])
+    heads = tf.transpose(heads, [1, 0, 2])
+    return tf.gather(heads, _rows(length, longest), axis=1) if longest else heads
+
+
+def _table(kernel: tf.Tensor, longest: int) -> tf.Tensor:
+    """R W_kR for distances from longest - 1 down to -longest, [2 * longest, V]."""
+    kernel = tf.convert_to_tensor(kernel)
+    return tf.matmul(relative_sinusoid(longest, kernel.shape[0], kernel.dtype), kernel)
+
+
+def _rows(length: int | tf.Tensor, longest: int) -> tf.Tensor:
+    """Which rows of the table are for distances from T - 1 down to -T, [2T]."""
+    after = tf.range(length)
+    # The middle row is for -1.
+    rows = longest + tf.concat([after - length, after], axis=0)
+    return tf.clip_by_value(rows, 0, 2 * longest - 1)
+
+
+# Scores of a block, in numbers: 16 MB of float32, several times which exist at once.
+MOST_CELLS = 1 << 22
+
+# (number of the first query, how many queries) -> [B, Q, W]; (0, None): all of them.
+Attend = Callable[[int | tf.Tensor, tf.Tensor | None], tf.Tensor]
+
+
+def in_query_blocks(
+    attend: Attend,
+    count: tf.Tensor,
+    width: int,
+    dtype: tf.DType,
+    *,
+    cells_per_query: tf.Tensor,
+    whole: bool = False,
+) -> tf.Tensor:
+    """Calls ``attend`` for all queries at once, or one block after another where there are many.
+
+    Queries are independent of one another, so the results are the same.
+
+    Args:
+      attend: attends with some queries.
+      count: Q, a scalar.
+      width: W.
+      dtype: of what ``attend`` returns.
+      cells_per_query: scores that one query of each sentence and head makes: a scalar.
+      whole: always all at once, as in training, where a loop would keep each block's results.
+
+    Returns:
+      [B, Q, W] floats.
+    """
+    # TensorFlow Lite copies all that a loop reads at each step.
+    if whole or wants_blocks():
+        return attend(0, None)
+    size = tf.maximum(1, MOST_CELLS // tf.maximum(1, cells_per_query))
+
+    def loop() -> tf.Tensor:
+        results = tf.TensorArray(
+            dtype, size=-(-count // size), infer_shape=False, element_shape=[None, None, width]
+        )
+        # One after another: several at once would take the memory of several.
+        _, results = tf.while_loop(
+            lambda number, _: number * size < count, block, (0, results), parallel_iterations=1
+        )
+        return permute(results.concat(), [1, 0, 2])  # [B, Q, W]
+
+    def block(number, results):
+        result = attend(number * size, tf.minimum(size, count - number * size))  # [B, Q', W]
+        return number + 1, results.write(number, permute(result, [1, 0, 2]))
+
+    return tf.cond(count <= size, lambda: attend(0, None), loop)
+
+
+def queries_of(
+    inputs: tf.Tensor, axis: int, first: int | tf.Tensor, count: tf.Tensor | None
+) -> tf.Tensor:
+    """Those that ``attend`` is asked for, along an axis of queries."""
+    if count is None:
+        return inputs
+    return inputs[(slice(None),) * axis + (slice(first, first + count),)]
+
+
+def split_heads(inputs: tf.Tensor, parts: int, num_heads: int) -> list[tf.Tensor]:
+    """Splits [B, T, parts * h * d] into ``parts`` tensors [h, B, T, d] by one transposition."""
+    batch, length, width = sizes(inputs)
+    head_width = width // (parts * num_heads)
+    split = reshape(inputs, [batch, length, parts * num_heads, head_width])
+    heads = permute(split, [2, 0, 1, 3])  # [parts * h, B, T, d]
+    # Not by indices: their gradients fill each part up with zeros, and add all.
+    return tf.split(heads, parts) if parts > 1 else [heads]
+
+
+def merge_heads(inputs: tf.Tensor) -> tf.Tensor:
+    """Concatenates the heads of [h, B, T, d] to [B, T, h * d]."""
+    num_heads, batch, length, head_width = sizes(inputs)
+    merged = permute(inputs, [1, 2, 0, 3])  # [B, T, h, d]
+    return reshape(merged, [batch, length, num_heads * head_width])
+
+
+def position_scores(
+    queries: tf.Tensor, positions: tf.Tensor, first: int | tf.Tensor = 0
+) -> tf.Tensor:
+    """Returns q_i . p_{i-j} for Q consecutive queries i and all keys j.
+
+    Args:
+      queries: [h, B, Q, d] floats.
+      positions: [h * d, 2T] floats, a column p for each distance from T - 1 down to -T.
+      first: position of the first of the queries, a scalar tensor; 0: all T are queries.
+
+    Returns:
+      [h, B, Q, T] floats.
+    """
+    num_heads, batch, count, head_width = sizes(queries)
+    if tf.is_tensor(first):  # not all T
+        length = tf.shape(positions)[1] // 2
+        start = length - first - count
+        positions = positions[:, start : start + count + length]  # distances that occur
+    columns = tf.shape(positions)[1]
+    keys = reshape(positions, [num_heads, head_width, columns])
+    folded = reshape(queries, [num_heads, batch * count, head_width])
+    scores = tf.matmul(folded, keys)  # [h, B * Q, 2T], or [h, B * Q, Q + T]
+    if queries.shape[1] == 1:
+        scores = tf.expand_dims(scores, 1)
+    else:
+        scores = tf.reshape(scores, [num_heads, batch, count, columns])
+    return relative_shift(scores)
+
+
+def position_scores_of(
+    queries: tf.Tensor, positions: tf.Tensor, query_positions: tf.Tensor
+) -> tf.Tensor:
+    """The same for K queries of any sentences of T tokens.
+
+    Args:
+      queries: [K, h, d] floats.
+      positions: [h * d, 2T] floats, a column p for each distance from T - 1 down to -T.
+      query_positions: [K] int32, the position i of each query.
+
+    Returns:
+      [K, h, T] floats.
+    """
+    _, num_heads, head_width = sizes(queries)
+    length = tf.shape(positions)[1] // 2
+    keys = reshape(positions, [num_heads, head_width, tf.shape(positions)[1]])
+    # The columns of the distances i - j for all keys j.
+    columns = tf.range(length) - tf.expand_dims(query_positions, -1) + length - 1  # [K, T]
+    columns = tf.tile(tf.expand_dims(columns, 1), [1, num_heads, 1])
+    return tf.gather(tf.einsum("khd,hdp->khp", queries, keys), columns, batch_dims=2)
+
+
+def attend(
+    scores: tf.Tensor,
+    values: tf.Tensor,
+    mask: tf.Tensor | None,
+    drop: Callable[[tf.Tensor], tf.Tensor],
+) -> tf.Tensor:
+    """Returns the means of ``values`` weighted by the softmax of ``scores`` over keys.
+
+    Args:
+      scores: [h, B, queries, T] floats.
+      values: [h, B, T, d] floats.
+      mask: [B, T] booleans, True = token; padding keys get no weight. None: no padding.
+      drop: what drops weights, of the shape of ``scores``.
+
+    Returns:
+      [h, B, queries, d] floats.
+    """
+    if mask is not None:
+        scores += key_bias(mask, scores.dtype)
+    return tf.matmul(drop(tf.nn.softmax(scores)), values)

@@ -1,1 +1,0 @@
-"""A recurrence in both directions, shared by representations and encoders."""
