@@ -9,7 +9,7 @@ from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder
 from uanet_tf.data.encoded_corpus import encode_corpus
 from uanet_tf.models.build import make_tagger
-from uanet_tf.ops.graph_function import graph_function
+from uanet_tf.ops.graphs import graph_function
 from uanet_tf.registry import DECODERS
 from uanet_tf.training import trainer as trainer_module
 from uanet_tf.training.lazy_adam import LazyAdamW
