@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.command_line import make_parser
 from uanet_tf.calibration.logistic_map import apply_logistic_map
 from uanet_tf.calibration.target_precision import Acceptance, accept_from
-from uanet_tf.data.conll import read_corpus
+from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.data.tag_schemes import Span
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.calibration import calibration_error

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.data.conll import Sentence
+from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.tag_schemes import convert
 from uanet_tf.metrics.scoring import score_systems
 

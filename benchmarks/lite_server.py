@@ -121,7 +121,7 @@ def table(
     Returns:
       A Markdown table, and a sentence.
     """
-    from uanet_tf.samples.sample_corpus import generate_sentences
+    from uanet_tf.resources.sample_corpus import generate_sentences
 
     given = [list(sentence.tokens) for sentence in generate_sentences(sentences, seed=9)]
     first: dict[str, list[tuple[float, float]]] = {name: [] for name in NAMES}

@@ -17,8 +17,8 @@ import tensorflow as tf
 
 from benchmarks.command_line import make_parser
 from uanet_tf.data.batching import plan_batches
-from uanet_tf.data.conll import Sentence, read_corpus
-from uanet_tf.data.padding import pad
+from uanet_tf.data.columns_file import Sentence, read_corpus
+from uanet_tf.data.lookup import pad
 from uanet_tf.inference.monte_carlo import encode_samples
 from uanet_tf.metrics.divergence import divergence
 from uanet_tf.models.drafter import token_mask

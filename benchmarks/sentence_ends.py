@@ -23,7 +23,7 @@ def table(train: str, data: str, language: str) -> str:
       data: CoNLL file to split.
       language: code of its language.
     """
-    from uanet_tf.data.conll import read_corpus
+    from uanet_tf.data.columns_file import read_corpus
     from uanet_tf.text.raw_text import sentence_spans
     from uanet_tf.text.tokenizer_choice import choose_tokenizer
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import uanet_tf
-from uanet_tf.data.conll import read_corpus
+from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.monitoring.reference import make_reference
 from uanet_tf.monitoring.sentence_facts import SentenceFacts, known_words, sentence_facts
 from uanet_tf.monitoring.stream_monitor import StreamMonitor

@@ -20,8 +20,8 @@ import numpy as np
 
 from benchmarks.command_line import make_parser
 from benchmarks.new_process import in_new_process
-from uanet_tf.data.conll import read_corpus
-from uanet_tf.samples.sample_corpus import format_conll
+from uanet_tf.data.columns_file import read_corpus
+from uanet_tf.resources.sample_corpus import format_conll
 
 KERAS = "plain Keras tagger"
 

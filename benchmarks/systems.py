@@ -10,10 +10,10 @@ from absl import flags
 
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.config import Config
-from uanet_tf.data.conll import Sentence
+from uanet_tf.data.columns_file import Sentence
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.samples.uniform_corpus import generate_uniform
+from uanet_tf.resources.uniform_corpus import generate_uniform
 from uanet_tf.training.prepare import build_vocabulary
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

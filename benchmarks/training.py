@@ -10,9 +10,8 @@ from benchmarks.command_line import make_parser
 from benchmarks.measure import matmul_rate, timed
 from benchmarks.systems import recipe, sentences_like, tagger_for
 from uanet_tf.config import Config
-from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
-from uanet_tf.data.conll import Sentence
-from uanet_tf.data.encoded_corpus import encode_corpus
+from uanet_tf.data.batching import BatchBuilder, batched_dataset, encode_corpus, plan_batches
+from uanet_tf.data.columns_file import Sentence
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.training.trainer import Trainer

@@ -11,7 +11,7 @@ import pytest
 import uanet_tf
 from tests.training.tiny_run import TINY, metrics, write_corpus
 from tools import make_api_page
-from uanet_tf.data.padding import pad
+from uanet_tf.data.lookup import pad
 from uanet_tf.errors import InputError
 
 

@@ -32,7 +32,7 @@ SOURCES = (
     "requirements.txt",
 )
 BUILD = "import sys; from setuptools import build_meta as b; b.{}(sys.argv[1])"
-MODEL = "uanet_tf/pretrained/en_ewt_pos/model.keras"
+MODEL = "uanet_tf/resources/pretrained/en_ewt_pos/model.keras"
 SMALL = TINY | {"epochs": 1, "min_epochs": 1, "batch_size": 64, "min_steps": 1}
 # The second run is a softmax on words with a refiner: its graphs are soon made.
 NOT_READ = ("char_width", "char_filters", "hidden_width")

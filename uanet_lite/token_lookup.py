@@ -1,4 +1,4 @@
-"""Tokens to ids: the rules of ``uanet_tf.data.token_lookup``, in Python and NumPy."""
+"""Tokens to ids: the rules of ``uanet_tf.data.lookup``, in Python and NumPy."""
 
 from collections.abc import Iterable, Sequence
 

@@ -80,7 +80,7 @@ _EXPORTS = {
     "TaggedSentence": "uanet_tf.tagging.tagged_sentence",
     "TaggedSentences": "uanet_tf.tagging.tagged_sentence",
     "load_model": "uanet_tf.models.loading",
-    "pad": "uanet_tf.data.padding",
+    "pad": "uanet_tf.data.lookup",
     "tag": "uanet_tf.tagging.tag",
     "tag_stream": "uanet_tf.tagging.sentence_stream",
     "train": "uanet_tf.training.train",

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from uanet_tf.errors import InputError, one_line
+from uanet_tf.files.strict_json import check_fields, read_json
 from uanet_tf.inference_options import InferenceOptions
 from uanet_tf.option import check_option
 from uanet_tf.settings import (
@@ -17,7 +18,6 @@ from uanet_tf.settings import (
     EncoderConfig,
     RepresentationConfig,
 )
-from uanet_tf.strict_json import check_fields, read_json
 from uanet_tf.training_settings import TrainingConfig
 
 MAX_CONFIG_BYTES = 2**20

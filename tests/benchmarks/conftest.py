@@ -7,7 +7,7 @@ import pytest
 
 from tests.exporting.trained_run import SETTINGS
 from uanet_tf.config import Config
-from uanet_tf.samples.sample_corpus import write_sample_corpus
+from uanet_tf.resources.sample_corpus import write_sample_corpus
 from uanet_tf.training.fit import fit
 
 

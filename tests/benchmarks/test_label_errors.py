@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.label_errors import Place, corrupt, figures, shares
-from uanet_tf.data.conll import Sentence
+from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.tag_schemes import convert, decode_spans, is_valid_transition
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks import simulated_annotation as simulated
 from uanet_tf.config import Config
-from uanet_tf.data.conll import Sentence, read_corpus
+from uanet_tf.data.columns_file import Sentence, read_corpus
 
 CORPUS = [
     Sentence([f"w{k}"] * (1 + k % 3), ["O"] * (1 + k % 3), line=1, new_document=False)

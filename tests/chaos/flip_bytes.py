@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 from tests.chaos.exported import exported
-from uanet_tf.checksums import check_checksums
 from uanet_tf.errors import InputError
+from uanet_tf.files.checksums import check_checksums
 
 
 def flip(version: Path, file: Path, rng: random.Random) -> bool:

@@ -14,8 +14,8 @@ import requests
 from tests.chaos.kill_training import KilledTraining
 from tests.serving.servers import ROOT, ServerProcess
 from tests.training.tiny_run import start, write_corpus
-from uanet_tf.checksums import CHECKSUMS, check_checksums
 from uanet_tf.exporting.saved_model import export_run
+from uanet_tf.files.checksums import CHECKSUMS, check_checksums
 
 pytestmark = pytest.mark.process
 

@@ -8,9 +8,8 @@ import sys
 import pytest
 
 from uanet_tf.commands import check, runner
-from uanet_tf.corpora.corpus_report import Corpus, normalize_word, report_corpora
-from uanet_tf.corpora.report_text import format_reports
-from uanet_tf.data.conll import Sentence
+from uanet_tf.data.columns_file import Sentence
+from uanet_tf.evaluation.corpus_report import Corpus, format_reports, normalize_word, report_corpora
 from uanet_tf.text.columns import display_width
 
 TRAIN = """Ada B-PER

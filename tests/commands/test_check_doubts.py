@@ -5,9 +5,8 @@ import json
 import pytest
 
 from tests.commands.test_check import run
-from uanet_tf.corpora.corpus_report import Corpus, report_corpora
-from uanet_tf.corpora.report_text import format_reports
-from uanet_tf.data.conll import Sentence
+from uanet_tf.data.columns_file import Sentence
+from uanet_tf.evaluation.corpus_report import Corpus, format_reports, report_corpora
 
 
 def test_a_stray_label_is_named():

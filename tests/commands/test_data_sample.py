@@ -3,7 +3,7 @@
 import pytest
 
 from uanet_tf.commands import data_sample, runner
-from uanet_tf.data.conll import read_corpus
+from uanet_tf.data.columns_file import read_corpus
 
 SMALL = ("--train_sentences=5", "--dev_sentences=3", "--test_sentences=2")
 

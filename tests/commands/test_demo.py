@@ -91,7 +91,7 @@ def test_a_directory_that_cannot_be(tmp_path, capsys):
 
 def test_sentences_are_of_the_corpus(tmp_path):
     """Else their words would be unknown, and the demo would show little."""
-    from uanet_tf.samples.sample_corpus import generate_sentences
+    from uanet_tf.resources.sample_corpus import generate_sentences
 
     known = {token for sentence in generate_sentences(1_500) for token in sentence.tokens}
     for sentence in demo.SENTENCES:

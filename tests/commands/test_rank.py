@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from uanet_tf.annotation.formats import FORMATS, read_annotations
 from uanet_tf.commands import rank
+from uanet_tf.formats.annotation_files import FORMATS, read_annotations
 
 # Of the fake model: upper case is uncertain (1.0 nats), lower case less so (0.1).
 TEXT = "p0 q1 x\n\np0 X2 x\nP3 Q4\nx x x\np0 X2 x\n"

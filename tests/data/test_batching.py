@@ -4,8 +4,13 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uanet_tf.data.batching import SORTED_BATCHES, BatchBuilder, batched_dataset, plan_batches
-from uanet_tf.data.encoded_corpus import EncodedCorpus
+from uanet_tf.data.batching import (
+    SORTED_BATCHES,
+    BatchBuilder,
+    EncodedCorpus,
+    batched_dataset,
+    plan_batches,
+)
 from uanet_tf.ops.graphs import graph_function
 
 LENGTHS = np.random.default_rng(1).integers(1, 40, 500)

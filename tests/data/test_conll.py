@@ -10,10 +10,10 @@ import tracemalloc
 import pytest
 
 from tests.pipes import SOURCES, source
-from uanet_tf.data import text_lines
-from uanet_tf.data.conll import Sentence, read_corpus, read_sentences
-from uanet_tf.data.text_lines import read_lines
+from uanet_tf.data.columns_file import Sentence, read_corpus, read_sentences
 from uanet_tf.errors import InputError
+from uanet_tf.files import text_lines
+from uanet_tf.files.text_lines import read_lines
 
 
 def tokens_of(path, **options):

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.data.test_conll import refusal, tokens_of
-from uanet_tf.data.conll import Sentence, read_corpus
+from uanet_tf.data.columns_file import Sentence, read_corpus
 
 
 @pytest.mark.parametrize("separator", ["\t", " "])

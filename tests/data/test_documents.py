@@ -3,7 +3,7 @@ import itertools
 
 import pytest
 
-from uanet_tf.data.conll import Sentence, read_corpus
+from uanet_tf.data.columns_file import Sentence, read_corpus
 from uanet_tf.data.documents import marks_documents, passages
 
 

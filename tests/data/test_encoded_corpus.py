@@ -1,8 +1,8 @@
 import numpy as np
 
-from uanet_tf.data.conll import Sentence
-from uanet_tf.data.encoded_corpus import encode_corpus, internal_labels
-from uanet_tf.data.token_lookup import TokenLookup
+from uanet_tf.data.batching import encode_corpus, internal_labels
+from uanet_tf.data.columns_file import Sentence
+from uanet_tf.data.lookup import TokenLookup
 from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID, Vocabulary
 
 VOCABULARY = Vocabulary(

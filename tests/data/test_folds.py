@@ -4,8 +4,8 @@ import collections
 
 import pytest
 
-from uanet_tf.data.conll import Sentence
-from uanet_tf.data.folds import fold_numbers
+from uanet_tf.data.columns_file import Sentence
+from uanet_tf.data.documents import fold_numbers
 from uanet_tf.errors import InputError
 
 

@@ -6,11 +6,9 @@ import tensorflow as tf
 
 from tests.tiny_bert import tiny_bert
 from uanet_tf.config import Config
-from uanet_tf.data.lookup import look_up, make_lookup
-from uanet_tf.data.subword_lookup import SubwordLookup
-from uanet_tf.data.token_lookup import TokenLookup
+from uanet_tf.data.lookup import SubwordLookup, TokenLookup, look_up, make_lookup
 from uanet_tf.data.vocabulary import Vocabulary
-from uanet_tf.presets.bert_preset import read_bert_preset
+from uanet_tf.resources.bert_preset import read_bert_preset
 
 VOCABULARY = Vocabulary(("oslo", "in"), (2, 1), tuple("oslin"), ("O",), None)
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 import uanet_tf
-from uanet_tf.data.padding import check_predict_input
+from uanet_tf.data.lookup import check_predict_input
 from uanet_tf.errors import InputError
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.data.wordpiece_transcription import tokenize
 from tests.tiny_bert import SUBWORDS
-from uanet_tf.data.subword_lookup import SubwordLookup
+from uanet_tf.data.lookup import SubwordLookup
 from uanet_tf.errors import InputError
 from uanet_tf.ops.graphs import graph_function
 

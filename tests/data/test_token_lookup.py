@@ -10,7 +10,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uanet_tf.data.token_lookup import TokenLookup, normalize_words
+from uanet_tf.data.lookup import TokenLookup, normalize_words
 from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.ops.graphs import graph_function
 
@@ -69,7 +69,7 @@ def test_lower_case_is_for_words_only():
 LOWERED = """
 import os, sys
 import tensorflow as tf
-from uanet_tf.data.token_lookup import normalize_words
+from uanet_tf.data.lookup import normalize_words
 for name in sys.argv[1:]:
     # Each in a process of its own, since what reads the locale does so once.
     if os.fork() == 0:

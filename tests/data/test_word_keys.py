@@ -1,7 +1,7 @@
 import pytest
 import tensorflow as tf
 
-from uanet_tf.data.word_keys import document_features, in_document, word_keys
+from uanet_tf.data.lookup import document_features, in_document, word_keys
 
 
 def same(left, right):

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.tagging.fake_model import FakeModel, FakeWeight
-from uanet_tf.data.conll import Sentence
+from uanet_tf.data.columns_file import Sentence
 from uanet_tf.evaluation import distilled_report
 from uanet_tf.evaluation.distilled_report import distilled_rows, distilled_scores, has_trained_head
 from uanet_tf.metrics import nearness

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.data.token_lookup import TokenLookup
+from uanet_tf.data.lookup import TokenLookup
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.saving import save_signatures
 from uanet_tf.exporting.vocabulary_files import tables_from_files, write_vocabulary_files

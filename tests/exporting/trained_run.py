@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from uanet_tf.config import Config
-from uanet_tf.samples.sample_corpus import write_sample_corpus
+from uanet_tf.resources.sample_corpus import write_sample_corpus
 from uanet_tf.training.fit import fit
 
 SETTINGS = {

@@ -15,10 +15,10 @@ from tests.models.contract_setup import make_sentences, make_vocabulary, small
 from tests.serving import toy_models
 from uanet_lite import InputError as LiteInputError
 from uanet_lite.model_file import read_model_file
-from uanet_tf.checksums import CHECKSUMS, check_checksums, write_checksums
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.tflite.stored_files import read_stored_files
+from uanet_tf.files.checksums import CHECKSUMS, check_checksums, write_checksums
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.loading import load_model
 from uanet_tf.models.tagger import Tagger

@@ -8,19 +8,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.fuzz.inputs import check_said, damaged_bytes, damaged_json, share, to_bytes
-from uanet_tf.annotation.annotated_text import AnnotatedText, Mark
-from uanet_tf.annotation.formats import FORMATS as TOOLS
-from uanet_tf.annotation.formats import read_annotations, write_annotations
 from uanet_tf.commands.sentence_input import read_rows
-from uanet_tf.corpora.corpus_report import Corpus, report_corpora
-from uanet_tf.corpora.exchange import read_brat, read_huggingface, read_spacy
-from uanet_tf.corpora.report_text import format_reports
-from uanet_tf.data.conll import read_corpus
+from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.data.input_format import FORMATS
-from uanet_tf.data.pretrained_vectors import read_vectors
-from uanet_tf.data.text_lines import read_lines
+from uanet_tf.data.vectors_file import read_vectors
 from uanet_tf.errors import InputError
-from uanet_tf.printable import printable
+from uanet_tf.evaluation.corpus_report import Corpus, format_reports, report_corpora
+from uanet_tf.files.printable import printable
+from uanet_tf.files.text_lines import read_lines
+from uanet_tf.formats.annotated_text import AnnotatedText, Mark
+from uanet_tf.formats.annotation_files import FORMATS as TOOLS
+from uanet_tf.formats.annotation_files import read_annotations, write_annotations
+from uanet_tf.formats.exchange import read_brat, read_huggingface, read_spacy
 from uanet_tf.text.tokenizer import Tokenizer
 
 CORPUS = b"-DOCSTART- O\n\n# text\nAnn B-PER\nBeck I-PER\nsaw O\n\nOslo\tB-LOC\n. O\n\n" * 3

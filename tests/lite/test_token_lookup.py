@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.data.test_token_lookup import CHARS, MAX_CHARS, WORDS
 from uanet_lite import token_lookup
-from uanet_tf.data.token_lookup import TokenLookup, normalize_words
+from uanet_tf.data.lookup import TokenLookup, normalize_words
 
 EVERY = [chr(code) for code in range(1, 0x110000) if not 0xD800 <= code < 0xE000]
 # What makes lower case depend on its neighbours, and what Python and TensorFlow know otherwise.

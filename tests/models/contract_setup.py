@@ -9,9 +9,8 @@ import tensorflow as tf
 
 from tests.tiny_bert import tiny_bert
 from uanet_tf.config import Config
-from uanet_tf.data.batching import BatchBuilder
-from uanet_tf.data.conll import Sentence
-from uanet_tf.data.encoded_corpus import encode_corpus
+from uanet_tf.data.batching import BatchBuilder, encode_corpus
+from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.tag_schemes import convert
 from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
 from uanet_tf.models.tagger import Tagger

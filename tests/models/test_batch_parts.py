@@ -7,9 +7,7 @@ import tensorflow as tf
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
 from tests.models.test_contract import config_of
 from tests.tiny_bert import tiny_bert
-from uanet_tf.data.batch_part import PART, part_of_batch, part_seed
-from uanet_tf.data.batching import BatchBuilder
-from uanet_tf.data.encoded_corpus import encode_corpus
+from uanet_tf.data.batching import PART, BatchBuilder, encode_corpus, part_of_batch, part_seed
 from uanet_tf.models.build import make_tagger
 from uanet_tf.ops.dropout import make_seed
 

@@ -13,7 +13,7 @@ from tests.models.tagger_setup import (
     make_model,
 )
 from tests.ops.test_drafts_elsewhere import by_loops
-from uanet_tf.data.word_keys import KEYS
+from uanet_tf.data.lookup import KEYS
 from uanet_tf.models.label_refiner import ALONE, _drafts_elsewhere, _sometimes_alone
 from uanet_tf.ops.drafts_elsewhere import elsewhere_width
 

@@ -8,8 +8,8 @@ from tests.layer_contract import check_layer
 from tests.representation.bert_transcription import reference_bert
 from tests.tiny_bert import random_weights, tiny_config, write_tiny_bert
 from uanet_tf.ops.dropout import make_seed
-from uanet_tf.presets.hugging_face import read_hugging_face
 from uanet_tf.representation.bert_encoder import BertEncoder
+from uanet_tf.resources.hugging_face import read_hugging_face
 
 SIZES = {
     "width": 8,

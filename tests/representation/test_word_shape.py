@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from uanet_tf.data.token_lookup import TokenLookup
+from uanet_tf.data.lookup import TokenLookup
 from uanet_tf.representation.word_shape import (
     ALL_CAPITALS,
     INITIAL_CAPITAL,

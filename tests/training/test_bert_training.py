@@ -9,8 +9,7 @@ from tests.tiny_bert import tiny_bert
 from tests.training.killing import Moment, fit_with_copies
 from tests.training.tiny_run import assert_same_weights, metrics, timeless, tiny_config
 from uanet_tf.config import Config
-from uanet_tf.data.batching import BatchBuilder
-from uanet_tf.data.encoded_corpus import encode_corpus
+from uanet_tf.data.batching import BatchBuilder, encode_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
 from uanet_tf.training import fit, progress

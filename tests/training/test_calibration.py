@@ -7,7 +7,7 @@ import pytest
 
 from tests.tagging.fake_model import LABELS
 from uanet_tf.calibration.logistic_map import apply_logistic_map
-from uanet_tf.data.conll import Sentence
+from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.documents import independent_units
 from uanet_tf.inference.acceptance import Acceptance
 from uanet_tf.inference.calibration import Calibration

@@ -6,8 +6,7 @@ import tensorflow as tf
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
 from uanet_tf.config import Config
-from uanet_tf.data.batching import BatchBuilder
-from uanet_tf.data.encoded_corpus import encode_corpus
+from uanet_tf.data.batching import BatchBuilder, encode_corpus
 from uanet_tf.models.build import make_tagger
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.registry import DECODERS

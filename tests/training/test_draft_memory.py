@@ -3,9 +3,8 @@ import pytest
 import tensorflow as tf
 
 from tests.ops.test_drafts_elsewhere import by_loops
-from uanet_tf.data.batching import BatchBuilder
-from uanet_tf.data.encoded_corpus import EncodedCorpus
-from uanet_tf.data.word_keys import word_keys
+from uanet_tf.data.batching import BatchBuilder, EncodedCorpus
+from uanet_tf.data.lookup import word_keys
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.training.draft_memory import DraftMemory
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.training.tiny_run import TINY
 from uanet_tf.config import Config
-from uanet_tf.data.conll import Sentence
+from uanet_tf.data.columns_file import Sentence
 from uanet_tf.errors import InputError
 from uanet_tf.training.prepare import (
     align_scheme,

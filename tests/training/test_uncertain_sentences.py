@@ -5,7 +5,7 @@ import pytest
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, small, train
 from uanet_tf.config import Config
-from uanet_tf.data.encoded_corpus import encode_corpus
+from uanet_tf.data.batching import encode_corpus
 from uanet_tf.models.build import make_tagger
 from uanet_tf.tagging.sentence_stream import tag
 from uanet_tf.training import uncertain_sentences

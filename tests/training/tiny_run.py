@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 from uanet_tf.config import Config
-from uanet_tf.samples.sample_corpus import write_sample_corpus
+from uanet_tf.resources.sample_corpus import write_sample_corpus
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -24,8 +24,8 @@ from uanet_tf.commands.labelled_file import (
     warn_of_unknown,
 )
 from uanet_tf.config import load_config
-from uanet_tf.data.text_lines import display_name
 from uanet_tf.errors import InputError, SentencesError
+from uanet_tf.files.text_lines import display_name
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_string("run_dir", None, "Directory of a trained run.", flag_values=FLAGS)

@@ -16,9 +16,9 @@ from typing import NoReturn, TextIO
 from absl import flags
 
 from uanet_tf.commands import runner
-from uanet_tf.data.text_lines import STDIN, display_name, read_lines
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation import terminal
+from uanet_tf.files.text_lines import STDIN, display_name, read_lines
 from uanet_tf.serving import client
 from uanet_tf.serving.errors import ServingError
 from uanet_tf.serving.retrying import RetryPolicy

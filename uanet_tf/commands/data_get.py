@@ -16,9 +16,8 @@ from typing import NoReturn
 from absl import flags
 
 from uanet_tf.commands import runner
-from uanet_tf.corpora.fetch import fetch
-from uanet_tf.corpora.public_data import ASK_FOR, PUBLIC_DATA
 from uanet_tf.errors import InputError
+from uanet_tf.resources.public_corpora import ASK_FOR, PUBLIC_DATA, fetch
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_string("folder", "data", "Where to: FOLDER/NAME/.", flag_values=FLAGS)

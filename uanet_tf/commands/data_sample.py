@@ -11,7 +11,7 @@ from absl import flags
 
 from uanet_tf.commands import runner
 from uanet_tf.errors import InputError
-from uanet_tf.samples.sample_corpus import write_sample_corpus
+from uanet_tf.resources.sample_corpus import write_sample_corpus
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_integer("seed", 1, "Another seed, other names and sentences.", flag_values=FLAGS)

@@ -3,10 +3,9 @@
 import collections
 from collections.abc import Sequence
 
-from uanet_tf.annotation.corrections import KINDS
-from uanet_tf.annotation.label_errors import LabelDoubt
 from uanet_tf.data.tag_schemes import Span
-from uanet_tf.printable import printable
+from uanet_tf.evaluation.label_errors import KINDS, LabelDoubt
+from uanet_tf.files.printable import printable
 from uanet_tf.text.columns import shorten
 
 _AROUND = 5  # tokens shown on either side

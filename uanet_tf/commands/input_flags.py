@@ -3,7 +3,7 @@
 from absl import flags
 
 from uanet_tf.data.input_format import FORMATS
-from uanet_tf.data.text_lines import STDIN
+from uanet_tf.files.text_lines import STDIN
 from uanet_tf.text.raw_text import LANGUAGE
 
 

@@ -16,15 +16,15 @@ from typing import Any, TextIO
 
 from absl import flags, logging
 
-from uanet_tf.annotation.annotated_text import AnnotatedText
-from uanet_tf.annotation.formats import FORMATS as TOOLS
-from uanet_tf.annotation.formats import write_annotations
-from uanet_tf.annotation.ranking import SCORES, Ranked, rank
-from uanet_tf.annotation.suggestions import name_and_meta, suggested
 from uanet_tf.commands import input_flags, row_source, run_settings, runner
 from uanet_tf.commands.output_file import STDOUT, check_other_file, open_output
 from uanet_tf.errors import InputError
-from uanet_tf.strict_json import json_text
+from uanet_tf.evaluation.ranking import SCORES, Ranked, rank
+from uanet_tf.files.strict_json import json_text
+from uanet_tf.formats.annotated_text import AnnotatedText
+from uanet_tf.formats.annotation_files import FORMATS as TOOLS
+from uanet_tf.formats.annotation_files import write_annotations
+from uanet_tf.formats.suggestions import name_and_meta, suggested
 from uanet_tf.tagging.row_tagging import tag_rows
 
 FLAGS = flags.FlagValues()

@@ -14,8 +14,8 @@ from uanet_tf.data.input_format import (
     refuse_columns,
     said_of,
 )
-from uanet_tf.data.text_lines import STDIN, display_name, read_lines
 from uanet_tf.errors import InputError
+from uanet_tf.files.text_lines import STDIN, display_name, read_lines
 from uanet_tf.text.tokenizer import Tokenizer
 
 

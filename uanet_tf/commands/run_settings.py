@@ -8,7 +8,7 @@ from absl import flags
 from uanet_tf import config
 from uanet_tf.commands.config_flags import define_option_flags, options_from_flags
 from uanet_tf.errors import InputError
-from uanet_tf.pretrained.shipped import find_run, shipped_models
+from uanet_tf.resources.shipped import find_run, shipped_models
 from uanet_tf.tagging import sentence_stream
 
 

@@ -41,8 +41,8 @@ from uanet_tf.commands import (
 from uanet_tf.commands.bursts import bursts
 from uanet_tf.commands.output_file import STDOUT, check_other_file, open_output
 from uanet_tf.commands.sentence_input import InputRow
-from uanet_tf.data.text_lines import GZIP_MAGIC
 from uanet_tf.errors import InputError
+from uanet_tf.files.text_lines import GZIP_MAGIC
 from uanet_tf.row_multiple import ROW_MULTIPLE
 from uanet_tf.tagging import sentence_stream
 from uanet_tf.tagging.row_tagging import tag_rows

@@ -7,7 +7,7 @@ from absl import flags
 
 from uanet_tf.commands.config_flags import options_from_flags
 from uanet_tf.errors import InputError
-from uanet_tf.pretrained.shipped import shipped_models
+from uanet_tf.resources.shipped import shipped_models
 
 
 def define_model_flags(flag_values: flags.FlagValues) -> None:

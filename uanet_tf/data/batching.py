@@ -1,11 +1,95 @@
-"""Batches of similar lengths, in an order that seed and epoch fix, built in the graph."""
+"""A corpus as arrays, and its batches, in an order that seed and epoch fix.
 
-from collections.abc import Iterator
+Batches hold sentences of similar lengths, are built in the graph, and can be shared among replicas.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.data.encoded_corpus import EncodedCorpus
+from uanet_tf.data.columns_file import Sentence
+from uanet_tf.data.lookup import Lookup, word_keys
+from uanet_tf.data.tag_schemes import convert
+from uanet_tf.data.vocabulary import INTERNAL_SCHEME, Vocabulary
+from uanet_tf.ops.dropout import SENTENCES, PartSeed, Seed
+
+
+@dataclasses.dataclass(frozen=True)
+class EncodedCorpus:
+    """Sentences of one file, ready to be batched.
+
+    F distinct tokens ("forms"), S sentences, N tokens.
+
+    Attributes:
+      forms: the lookup's features of every form, [F] or [F, W] int32, 0 at padding; see
+        ``TokenLookup.form_features`` and ``SubwordLookup.form_features``.
+      form_index: [N] int32, the form of each token, sentences one after another.
+      label_ids: [N] int32; -1 for a label that the model does not know, or that was not read.
+      offsets: [S + 1] int64, where each sentence begins in ``form_index``.
+      documents: [P + 1] int64, with which sentence each document begins; None: not needed.
+      keys: K times [N] int64, see ``data.word_keys``; none without documents.
+    """
+
+    forms: dict[str, np.ndarray]
+    form_index: np.ndarray
+    label_ids: np.ndarray
+    offsets: np.ndarray
+    documents: np.ndarray | None = None
+    keys: tuple[np.ndarray, ...] = ()
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """[S] tokens of each sentence."""
+        return np.diff(self.offsets)
+
+    def joined(self, counts: Sequence[int]) -> "EncodedCorpus":
+        """The same tokens with ``counts`` [P] sentences each read as one, in order."""
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        return dataclasses.replace(self, offsets=self.offsets[ends])
+
+    def in_documents(self, counts: Sequence[int], tokens: Sequence[str]) -> "EncodedCorpus":
+        """The same sentences, ``counts`` [P] of which are a document each, in order.
+
+        Args:
+          counts: sentences of each document.
+          tokens: all N tokens.
+        """
+        distinct, index = np.unique(np.asarray(tokens, object), return_inverse=True)
+        keys = word_keys(tf.constant(distinct, tf.string))
+        return dataclasses.replace(
+            self,
+            documents=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            keys=tuple(key.numpy()[index] for key in keys.values()),
+        )
+
+
+def encode_corpus(
+    sentences: Sequence[Sentence], vocabulary: Vocabulary, lookup: Lookup
+) -> EncodedCorpus:
+    """Looks up every distinct token once and stores sentences as indices."""
+    forms: dict[str, int] = {}
+    index = [forms.setdefault(token, len(forms)) for s in sentences for token in s.tokens]
+    known = {label: number for number, label in enumerate(vocabulary.labels)}
+    labels = []
+    for sentence in sentences:
+        given = internal_labels(sentence.labels, vocabulary.scheme)
+        labels += [known.get(label, -1) for label in given] or [-1] * len(sentence.tokens)
+    features = lookup.form_features(tf.constant(list(forms), tf.string))
+    lengths = [len(sentence.tokens) for sentence in sentences]
+    return EncodedCorpus(
+        forms={name: values.numpy() for name, values in features.items()},
+        form_index=np.asarray(index, np.int32),
+        label_ids=np.asarray(labels, np.int32),
+        offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+    )
+
+
+def internal_labels(labels: Sequence[str], scheme: str | None) -> Sequence[str]:
+    """Labels as the model predicts them: chunks in BIOES, others as they are."""
+    return labels if scheme is None else convert(labels, scheme, INTERNAL_SCHEME)
+
 
 # Batches whose sentences are sorted together: enough for little padding, few enough to
 # leave the order random.
@@ -130,3 +214,53 @@ def batched_dataset(builder: BatchBuilder, plan) -> tf.data.Dataset:
     fixed.autotune.enabled = False
     batches = numbers.map(builder, num_parallel_calls=2, deterministic=True).prefetch(4)
     return batches.with_options(fixed)
+
+
+# Features of a part, beside those of a batch: [3] int32, its first sentence, its sentences, those
+# of the batch; and what the batch has of all sentences.
+PART, BATCH_INDEX, BATCH_LENGTHS = "part", "batch_form_index", "batch_lengths"
+
+
+def part_of_batch(
+    features: Mapping[str, tf.Tensor], labels: tf.Tensor, number: tf.Tensor | int, parts: int
+) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
+    """Part ``number`` of a batch: as many sentences as the others, or one more or less.
+
+    It has the width T and the distinct forms of the batch. A part without a sentence gets one of
+    another part, with ``part[1]`` = 0, which must not count.
+
+    Args:
+      features: of the batch, see ``BatchBuilder``.
+      labels: [B, T].
+      number: of the part, from 0.
+      parts: how many there are.
+    """
+    total = tf.shape(labels)[0]
+    number = tf.cast(number, tf.int32)
+    first = number * total // parts
+    count = (number + 1) * total // parts - first
+    rows = tf.minimum(first + tf.range(tf.maximum(count, 1)), total - 1)
+    part = {
+        **features,
+        "form_index": tf.gather(features["form_index"], rows),
+        "lengths": tf.gather(features["lengths"], rows),
+        BATCH_INDEX: features["form_index"],
+        BATCH_LENGTHS: features["lengths"],
+        PART: tf.stack([first, count, total]),
+    }
+    return part, tf.gather(labels, rows)
+
+
+def part_seed(features: Mapping[str, tf.Tensor], seed: tf.Tensor) -> Seed:
+    """The seed with which a part of a batch gets the masks that its sentences have in the batch.
+
+    Args:
+      features: of a batch or of a part of one.
+      seed: [2] int32, of the batch.
+    """
+    if PART not in features:
+        return seed
+    first, count, total = tf.unstack(features[PART], num=3)
+    # The one sentence of a part that has none.
+    first, count = tf.minimum(first, total - 1), tf.maximum(count, 1)
+    return PartSeed(seed, {SENTENCES: tf.stack([first, count, total])})

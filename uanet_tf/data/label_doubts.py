@@ -1,4 +1,4 @@
-"""Labels in no known scheme that were probably meant to be entity labels."""
+"""Labels that are no labels of entities, or were probably meant to be."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping
 
-from uanet_tf.data.conll import Sentence
+from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.tag_schemes import OUTSIDE, split_label
-from uanet_tf.errors import InputError
+from uanet_tf.errors import InputError, SentencesError
 
 # B_PER, B:PER, b-PER, i_per: a letter of a scheme and a type, but not as "B-PER" has them; and the
 # type in front: PER-B, PER_I.
@@ -106,3 +106,15 @@ def looks_like_json(tokens: Iterable[str]) -> bool:
     """
     found = [bool(_JSON.match(token)) for token in itertools.islice(tokens, _TELLING)]
     return 2 * sum(found) > len(found)
+
+
+def check_chunk_labels(sentences: Iterable[Sentence]) -> None:
+    """Raises SentencesError, with the sentence's line, if a label is no chunk label."""
+    for sentence in sentences:
+        for label in sentence.labels:
+            try:
+                split_label(label)
+            except InputError as error:
+                raise SentencesError(
+                    f"in the sentence that begins here: {error}", sentence.line
+                ) from None

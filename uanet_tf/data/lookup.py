@@ -1,17 +1,426 @@
-"""Tokens to features: words and characters, or sub-words, of each distinct token."""
+"""Tokens to features inside the graph: one implementation for training, tagging and serving."""
 
-from collections.abc import Mapping
+import contextlib
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
+import numpy as np
 import tensorflow as tf
 
 from uanet_tf.config import DataConfig
-from uanet_tf.data.padding import check_lengths
-from uanet_tf.data.subword_lookup import SubwordLookup
-from uanet_tf.data.token_lookup import TokenLookup
-from uanet_tf.data.vocabulary import Vocabulary
-from uanet_tf.data.word_keys import document_features
+from uanet_tf.data.bert_spec import UNKNOWN
+from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID, Vocabulary
+from uanet_tf.errors import InputError
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.ops.shapes import filled_size
+from uanet_tf.text.raw_text import check_text
+
+T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True)
+class Entries(Generic[T]):
+    """Hides a list of plain values from Keras.
+
+    Keras searches every list of a layer whenever it collects layers or weights: with
+    20,000 words that was a third of the time of loading a model.
+    """
+
+    values: list[T]
+
+
+# Letters that inflected forms of a name mostly share, case aside.
+PREFIX_LETTERS = 5
+# Below this all keys lie, so that a document's number fits above them in an int64.
+_BUCKETS = 2**31 - 1
+KEYS = ("word_keys", "prefix_keys")
+
+
+def word_keys(tokens: tf.Tensor) -> dict[str, tf.Tensor]:
+    """Keys of strings: equal for the same word, and for words that begin alike.
+
+    Args:
+      tokens: strings of any shape.
+
+    Returns:
+      {name: int64 of that shape, at least 0}, a name of ``KEYS`` each: hashes of the word as it is
+      written, and of its first letters in lower case.
+    """
+    lower = tf.strings.lower(tokens, encoding="utf-8")
+    prefixes = tf.strings.substr(lower, 0, PREFIX_LETTERS, unit="UTF8_CHAR")
+    return {
+        name: tf.strings.to_hash_bucket_fast(strings, _BUCKETS)
+        for name, strings in zip(KEYS, (tokens, prefixes), strict=True)
+    }
+
+
+def in_document(keys: tf.Tensor, documents: tf.Tensor) -> tf.Tensor:
+    """Keys that are equal within a document only: int64 of the shape of ``keys``.
+
+    Args:
+      keys: of ``word_keys``.
+      documents: numbers of documents, broadcast against the keys.
+    """
+    return tf.cast(documents, tf.int64) * _BUCKETS + keys
+
+
+def document_features(tokens: tf.Tensor, documents: tf.Tensor) -> dict[str, tf.Tensor]:
+    """What a refiner that reads documents needs beside the features of ``look_up``.
+
+    Args:
+      tokens: [B, T] strings; those at padding are not read.
+      documents: [B] integers: rows of equal number are sentences of one document.
+
+    Returns:
+      ``document`` [B] int32 and the keys [B, T] of the words; T is at least 1.
+    """
+    tokens = tf.pad(tokens, [[0, 0], [0, tf.maximum(0, 1 - tf.shape(tokens)[1])]])
+    return {"document": tf.cast(documents, tf.int32), **word_keys(tokens)}
+
+
+# TensorFlow lower-cases by the rules of the process's locale. These are the letters for which
+# Turkish, Azeri and Lithuanian have rules of their own; every server reads them alike.
+_LOCAL_LETTERS = {
+    "I": "i",
+    "İ": "i\u0307",
+    "J": "j",
+    "Į": "į",
+    "Ì": "ì",
+    "Í": "í",
+    "Ĩ": "ĩ",
+}
+
+
+def normalize_words(tokens: tf.Tensor, *, digits: bool, lowercase: bool) -> tf.Tensor:
+    """Returns the form under which words are looked up.
+
+    Args:
+      tokens: string tensor, UTF-8.
+      digits: replace every decimal digit, of any script, by 0.
+      lowercase: lower-case, by Unicode's rules, whatever the locale.
+    """
+    if digits:
+        tokens = tf.strings.regex_replace(tokens, r"\p{Nd}", "0")
+    if lowercase:
+        for capital, small in _LOCAL_LETTERS.items():
+            tokens = tf.strings.regex_replace(tokens, capital, small)
+        tokens = tf.strings.lower(tokens, encoding="utf-8")
+    return tokens
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class TokenLookup(tf.keras.layers.Layer):
+    """Maps distinct tokens to word ids and character ids.
+
+    Args:
+      words: words from id 2 on, as ``normalize_words`` gives them.
+      chars: characters from id 2 on.
+      normalize_digits: read every digit as 0, in words and characters.
+      lowercase_words: look words up in lower case.
+      max_chars: characters read of a word; a longer one keeps its two ends, which
+        tell more about its class than its middle.
+
+    Call arguments:
+      tokens: [U] strings, UTF-8; an invalid byte counts as U+FFFD.
+
+    Returns:
+      word_ids [U] int32 (1: unknown) and char_ids [U, W] int32 (0: padding, 1: unknown),
+      W the length of the longest token, at most ``max_chars``, at least 1.
+    """
+
+    def __init__(
+        self,
+        words: list[str],
+        chars: list[str],
+        *,
+        normalize_digits: bool = True,
+        lowercase_words: bool = False,
+        max_chars: int = 40,
+        **kwargs,
+    ):
+        super().__init__(trainable=False, **kwargs)
+        if max_chars < 2:
+            raise ValueError(f"`max_chars` must be at least 2. Received: max_chars={max_chars}")
+        self._words = Entries(list(words))
+        self._chars = Entries(list(chars))
+        self.normalize_digits = normalize_digits
+        self.lowercase_words = lowercase_words
+        self.max_chars = max_chars
+        codes = [ord(char) for char in self.chars]
+        self._tables = {
+            "words": _table(tf.constant(self.words, tf.string)),
+            "chars": _table(tf.constant(codes, tf.int64)),
+        }
+
+    @property
+    def words(self) -> list[str]:
+        """Words from id 2 on."""
+        return self._words.values
+
+    @property
+    def chars(self) -> list[str]:
+        """Characters from id 2 on."""
+        return self._chars.values
+
+    def call(self, tokens: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        words = normalize_words(
+            tokens, digits=self.normalize_digits, lowercase=self.lowercase_words
+        )
+        word_ids = tf.cast(self._tables["words"].lookup(words), tf.int32)  # [U]
+
+        spelled = normalize_words(tokens, digits=self.normalize_digits, lowercase=False)
+        codes = tf.strings.unicode_decode(spelled, "UTF-8", errors="replace")  # [U, (W)]
+        lengths = tf.cast(codes.row_lengths(), tf.int32)
+        position = tf.cast(tf.ragged.range(lengths).flat_values, tf.int32)
+        length = tf.gather(lengths, codes.value_rowids())
+        head = self.max_chars // 2
+        tail = self.max_chars - head
+        kept = (length <= self.max_chars) | (position < head) | (position >= length - tail)
+        codes = tf.ragged.boolean_mask(codes, codes.with_flat_values(kept))
+        ids = tf.cast(codes.flat_values, tf.int64)
+        ids = codes.with_flat_values(tf.cast(self._tables["chars"].lookup(ids), tf.int32))
+        char_ids = ids.to_tensor()  # [U, W]
+        # An empty batch, or one of empty tokens, still has one (padding) character.
+        missing = tf.maximum(0, 1 - tf.shape(char_ids)[1])
+        return word_ids, tf.pad(char_ids, [[0, 0], [0, missing]])
+
+    def form_features(self, tokens: tf.Tensor) -> dict[str, tf.Tensor]:
+        """What a call returns, under the names by which a representation reads it."""
+        word_ids, char_ids = self(tokens)
+        return {"form_word_ids": word_ids, "form_char_ids": char_ids}
+
+    @contextlib.contextmanager
+    def tables(self, **tables: tf.lookup.StaticHashTable) -> Iterator[None]:
+        """Within this context, looks up in other tables of the same content: an export's files.
+
+        Args:
+          tables: ``words``, from normalised words, and ``chars``, from code points, to ids.
+        """
+        own = self._tables
+        self._tables = {**own, **tables}
+        try:
+            yield
+        finally:
+            self._tables = own
+
+    def get_config(self):
+        config = super().get_config()
+        config.pop("trainable", None)
+        config.update(
+            words=self.words,
+            chars=self.chars,
+            normalize_digits=self.normalize_digits,
+            lowercase_words=self.lowercase_words,
+            max_chars=self.max_chars,
+        )
+        return config
+
+
+def _table(keys: tf.Tensor) -> tf.lookup.StaticHashTable:
+    values = tf.range(FIRST_ID, FIRST_ID + tf.size(keys), dtype=tf.int32)
+    if not keys.shape[0]:
+        # TensorFlow makes no empty table: it gets one key with the value of all unknown ones.
+        keys, values = tf.zeros([1], keys.dtype), tf.constant([UNKNOWN_ID])
+    initializer = tf.lookup.KeyValueTensorInitializer(keys, values)
+    return tf.lookup.StaticHashTable(initializer, default_value=UNKNOWN_ID)
+
+
+MAX_SUBWORDS = 32
+# A longer run of characters between blanks and punctuation is one unknown word.
+_MAX_CHARS = 100
+_MAX_BYTES = 4 * _MAX_CHARS
+_PUNCTUATION = r"[!-/:-@\[-`{-~]|\p{P}"
+_CHINESE = (
+    "[\u4e00-\u9fff\u3400-\u4dbf\U00020000-\U0002a6df\U0002a700-\U0002b73f"
+    "\U0002b740-\U0002b81f\U0002b820-\U0002ceaf\uf900-\ufaff\U0002f800-\U0002fa1f]"
+)
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class SubwordLookup(tf.keras.layers.Layer):
+    """Maps distinct tokens to the ids of their sub-words (WordPiece).
+
+    A token is cleaned of control characters, split at punctuation and, each part by itself,
+    into the longest sub-words of the vocabulary. What is left without any is unknown: every
+    token has at least one sub-word.
+
+    Args:
+      vocabulary: sub-words; "##" begins one that continues a word.
+      lowercase: lower-case the tokens.
+      strip_accents: remove accents.
+      split_chinese: make every Chinese character a word of its own.
+      max_subwords: most sub-words read per token; the rest is left out.
+
+    Call arguments:
+      tokens: [U] strings, UTF-8; bytes that are not are left out.
+
+    Returns:
+      [U, S] int32: position in the vocabulary + 1, 0 at padding; S the most sub-words of a
+      token, at least 1.
+
+    Raises:
+      InputError: tensorflow-text is not installed, or cannot use the vocabulary.
+
+    Reference:
+      Devlin et al., 2019; Song et al., 2021, "Fast WordPiece Tokenization". Equal to the
+      tokenizer of Google's and Hugging Face's BERTs on every Unicode character.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Sequence[str],
+        *,
+        lowercase: bool = True,
+        strip_accents: bool = True,
+        split_chinese: bool = True,
+        max_subwords: int = MAX_SUBWORDS,
+        **kwargs,
+    ):
+        super().__init__(trainable=False, **kwargs)
+        if max_subwords < 1:
+            raise ValueError(
+                f"`max_subwords` must be at least 1. Received: max_subwords={max_subwords}"
+            )
+        self._vocabulary = Entries(list(vocabulary))
+        self.lowercase = lowercase
+        self.strip_accents = strip_accents
+        self.split_chinese = split_chinese
+        self.max_subwords = max_subwords
+        self._text = _tensorflow_text()
+        self._split = self._make_splitter()
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """Sub-words from id 0 of BERT on."""
+        return self._vocabulary.values
+
+    def _make_splitter(self):
+        try:
+            return self._text.FastWordpieceTokenizer(
+                self.vocabulary,
+                token_out_type=tf.int32,
+                unknown_token=UNKNOWN,
+                no_pretokenization=True,
+                max_bytes_per_word=_MAX_BYTES,
+            )
+        except RuntimeError as error:
+            raise InputError(f"The BERT vocabulary cannot be used: {error}") from error
+
+    def call(self, tokens: tf.Tensor) -> tf.Tensor:
+        parts = self._parts(tokens)  # [U, (parts)]
+        ids = self._split.tokenize(parts).merge_dims(1, 2) + 1  # [U, (sub-words)]
+        ids = ids[:, : self.max_subwords].to_tensor()  # [U, S]
+        ids = tf.pad(ids, [[0, 0], [0, tf.maximum(0, 1 - tf.shape(ids)[1])]])
+        # An unknown sub-word where there is none.
+        empty = tf.pad(tf.equal(ids[:, :1], 0), [[0, 0], [0, tf.shape(ids)[1] - 1]])
+        return tf.where(empty, self.vocabulary.index(UNKNOWN) + 1, ids)
+
+    def form_features(self, tokens: tf.Tensor) -> dict[str, tf.Tensor]:
+        """What a call returns, under the name by which a representation reads it."""
+        return {"form_subword_ids": self(tokens)}
+
+    def _parts(self, tokens: tf.Tensor) -> tf.RaggedTensor:
+        """Words of each token: the parts between blanks, each punctuation mark by itself."""
+        replace = tf.strings.regex_replace
+        text = tf.strings.unicode_transcode(tokens, "UTF-8", "UTF-8", errors="replace")
+        text = replace(text, r"[\t\n\r\p{Z}]", " ")
+        text = replace(text, r"\p{C}|\x{FFFD}", "")
+        if self.lowercase:
+            text = normalize_words(text, digits=False, lowercase=True)
+        if self.strip_accents:
+            text = replace(self._text.normalize_utf8(text, "NFD"), r"\p{Mn}", "")
+        alone = f"{_PUNCTUATION}|{_CHINESE}" if self.split_chinese else _PUNCTUATION
+        parts = tf.strings.split(replace(text, f"({alone})", r" \1 "))
+        long = tf.strings.length(parts.flat_values, "UTF8_CHAR") > _MAX_CHARS
+        return parts.with_flat_values(tf.where(long, UNKNOWN, parts.flat_values))
+
+    def get_config(self):
+        config = super().get_config()
+        config.pop("trainable", None)
+        config.update(
+            vocabulary=self.vocabulary,
+            lowercase=self.lowercase,
+            strip_accents=self.strip_accents,
+            split_chinese=self.split_chinese,
+            max_subwords=self.max_subwords,
+        )
+        return config
+
+
+def _tensorflow_text():
+    try:
+        import tensorflow_text
+    except ImportError as error:
+        raise InputError(
+            "BERT needs the package tensorflow-text, which cannot be imported "
+            f"({error}): install tensorflow-text==2.15.0."
+        ) from None
+    return tensorflow_text
+
+
+def pad(sentences: Sequence[Sequence[str]]) -> dict[str, np.ndarray]:
+    """Sentences as the arrays that ``model.predict`` takes.
+
+    Args:
+      sentences: lists of words, or arrays of strings.
+
+    Returns:
+      {"tokens": [B, T] strings, "" after the last word; "lengths": [B] int32}. T is the length
+      of the longest sentence, at least 1.
+
+    Raises:
+      InputError: something is not a list of words; names its position.
+
+    Example:
+      >>> model.predict(uanet_tf.pad([["Chelsea", "won"], ["Yes"]]))["labels"]
+    """
+    if isinstance(sentences, str):
+        raise InputError("sentences must be lists of words; uanet_tf.tag takes text.")
+    if isinstance(sentences, Mapping | set | frozenset) or not isinstance(sentences, Iterable):
+        raise InputError(f"sentences must be a list of lists of words. Received: {sentences!r:.60}")
+    rows = [_checked(sentence, index) for index, sentence in enumerate(sentences)]
+    lengths = np.array([len(row) for row in rows], np.int32)
+    tokens = np.full([len(rows), max([1, *map(len, rows)])], "", dtype=object)
+    for index, row in enumerate(rows):
+        tokens[index, : len(row)] = row
+    return {"tokens": tokens, "lengths": lengths}
+
+
+def check_predict_input(inputs: Any) -> None:
+    """Raises InputError for what ``model.predict`` does not take.
+
+    Texts, lists of words, a bare array, lengths that are not integers.
+    """
+    given = inputs.values() if isinstance(inputs, Mapping) else [inputs]
+    bare = inputs is None or (not isinstance(inputs, Mapping) and hasattr(inputs, "dtype"))
+    if bare or any(isinstance(value, str | list | tuple) for value in given):
+        raise InputError(
+            'model.predict takes a dictionary of the arrays "tokens" and "lengths": '
+            "model.predict(uanet_tf.pad(sentences)) for lists of words. "
+            "uanet_tf.tag(model, sentences) takes lists of words and text as they are."
+        )
+    of_batches = getattr(inputs, "element_spec", inputs)  # of a dataset
+    if isinstance(of_batches, Mapping) and "lengths" in of_batches:
+        check_lengths(of_batches["lengths"])
+
+
+def check_lengths(lengths: Any) -> None:
+    """Raises InputError for lengths that are not integers: fractions would be cut off."""
+    kind = np.dtype(getattr(lengths.dtype, "as_numpy_dtype", lengths.dtype))
+    if not np.issubdtype(kind, np.integer):
+        raise InputError(f"lengths must be integers. Received: an array of {kind.name}.")
+
+
+def _checked(sentence: Sequence[str], index: int) -> list[str]:
+    is_list = isinstance(sentence, Sequence) and not isinstance(sentence, str | bytes)
+    is_list |= isinstance(sentence, np.ndarray) and sentence.ndim == 1
+    if not is_list or not all(isinstance(token, str) for token in sentence):
+        raise InputError(f"sentences[{index}] must be a list of words. Received: {sentence!r:.60}")
+    for position, token in enumerate(sentence):
+        check_text(token, f"sentences[{index}][{position}]")
+    return list(sentence)
+
 
 Lookup = TokenLookup | SubwordLookup
 

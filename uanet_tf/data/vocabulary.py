@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from uanet_tf.data.bert_spec import BertSpec
 from uanet_tf.data.tag_schemes import SCHEMES, decode_spans
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.strict_json import Kinds, all_strings, check_fields, read_json, shown
+from uanet_tf.files.strict_json import Kinds, all_strings, check_fields, read_json, shown
 from uanet_tf.text.tokenizer import Tokenizer
 
 # Ids 0 and 1 of words and of characters; lists below hold the symbols from id 2 on.

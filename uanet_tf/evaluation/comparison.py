@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.evaluation.cell import Cell
+from uanet_tf.files.weight_file import check_weight_file
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.models.saved_archive import extract_weights
 from uanet_tf.part_file import part_file
-from uanet_tf.weight_file import check_weight_file
 
 
 class Row(NamedTuple):

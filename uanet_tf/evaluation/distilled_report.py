@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from uanet_tf.data.conll import Sentence
+from uanet_tf.data.columns_file import Sentence
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.error_detection import auroc
 from uanet_tf.tagging.tagged_sentence import TaggedSentence

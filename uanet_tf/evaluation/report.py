@@ -10,9 +10,9 @@ from uanet_tf.data.tag_schemes import OUTSIDE
 from uanet_tf.evaluation.counted import counted
 from uanet_tf.evaluation.distilled_report import distilled_rows
 from uanet_tf.evaluation.trust_report import TrustGroups, token_values, trust_groups, trust_rows
+from uanet_tf.files.printable import printable
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.unknown_labels import unknown_labels
-from uanet_tf.printable import printable
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _MAX_LABEL_ROWS = 12

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from uanet_tf.config import load_config
-from uanet_tf.data.conll import read_corpus
+from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.metrics.randomization import approximate_randomization
 from uanet_tf.metrics.sentence_counts import sentence_counts
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from uanet_tf.data.tag_schemes import OUTSIDE
-from uanet_tf.printable import printable
+from uanet_tf.files.printable import printable
 from uanet_tf.tagging.entity import is_refused
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 from uanet_tf.text.columns import display_width, pad, shorten

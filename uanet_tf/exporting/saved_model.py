@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from uanet_tf.checksums import write_checksums
 from uanet_tf.exporting import verification
 from uanet_tf.exporting.document_signature import NAME as DOCUMENT
 from uanet_tf.exporting.gate_file import write_gate
@@ -28,8 +27,9 @@ from uanet_tf.exporting.vocabulary_files import tables_from_files, write_vocabul
 from uanet_tf.exporting.warm_up import FILE as WARM_UP
 from uanet_tf.exporting.warm_up import write_warm_up
 from uanet_tf.exporting.writing import writing
+from uanet_tf.files.checksums import write_checksums
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.pretrained.shipped import find_run
+from uanet_tf.resources.shipped import find_run
 
 TEXT_ENDING = "_text"
 # (sentences, tokens) of warm-up requests: TensorFlow prepares a graph for the first call, and

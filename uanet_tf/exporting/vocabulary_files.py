@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from uanet_tf.data.subword_lookup import SubwordLookup
+from uanet_tf.data.lookup import SubwordLookup
 from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID
 from uanet_tf.exporting.checked_text_file import CheckedTextFile
 from uanet_tf.models.tagger import Tagger

@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from uanet_tf.data.batching import plan_batches
-from uanet_tf.data.conll import Sentence
+from uanet_tf.data.columns_file import Sentence
 from uanet_tf.metrics.divergence import divergence
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import graph_function

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.strict_json import has_type, read_json, shown
+from uanet_tf.files.strict_json import has_type, read_json, shown
 
 MEASURES = {"ner": "f1", "pos": "accuracy"}
 _MOST = 1e15

@@ -4,7 +4,7 @@ from typing import Any, NoReturn
 
 import tensorflow as tf
 
-from uanet_tf.data.padding import check_predict_input
+from uanet_tf.data.lookup import check_predict_input
 from uanet_tf.errors import InputError
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import tensorflow as tf
 
 from uanet_tf.config import Config
+from uanet_tf.data.lookup import KEYS, in_document
 from uanet_tf.data.vocabulary import Vocabulary
-from uanet_tf.data.word_keys import KEYS, in_document
 from uanet_tf.inference.draft import Draft
 from uanet_tf.layers.relative_attention import QueryTokens, rows_with_queries
 from uanet_tf.models.dropout_seeds import RefinerSeed

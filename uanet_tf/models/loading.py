@@ -9,12 +9,12 @@ from typing import Any
 import tensorflow as tf
 
 from uanet_tf.errors import InputError, one_line
+from uanet_tf.files.strict_json import shown
+from uanet_tf.files.weight_file import at_most, check_weight_file
 from uanet_tf.inference.calibration import Calibration
 from uanet_tf.models.saved_archive import read_archive
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.pretrained.shipped import find_run
-from uanet_tf.strict_json import shown
-from uanet_tf.weight_file import at_most, check_weight_file
+from uanet_tf.resources.shipped import find_run
 
 # Errors of reading files; TensorFlow's own come from settings that do not fit.
 _UNREADABLE = (

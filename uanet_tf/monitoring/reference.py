@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from uanet_tf.errors import InputError
+from uanet_tf.files.strict_json import has_type
 from uanet_tf.monitoring.sentence_facts import SentenceFacts
-from uanet_tf.strict_json import has_type
 
 UNCERTAINTY, UNKNOWN_WORDS, LABEL = "uncertainty", "unknown_words", "label"
 QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.97)

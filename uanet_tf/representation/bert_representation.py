@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_rate
 from uanet_tf.config import Config
-from uanet_tf.data.batch_part import BATCH_INDEX, BATCH_LENGTHS
+from uanet_tf.data.batching import BATCH_INDEX, BATCH_LENGTHS
 from uanet_tf.data.bert_spec import FIRST, LAST
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.config import Config
-from uanet_tf.data.entries import Entries
+from uanet_tf.data.lookup import Entries
 from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID, Vocabulary
 from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.dropout import dropout, fold_in, philox_uniform, seed_of_batch

@@ -5,7 +5,7 @@ from typing import Any
 import tensorflow as tf
 
 from uanet_tf.config import Config
-from uanet_tf.data.word_keys import KEYS
+from uanet_tf.data.lookup import KEYS
 from uanet_tf.ops.numerics import wide_dtype
 from uanet_tf.ops.shapes import filled_size
 

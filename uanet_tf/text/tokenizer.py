@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from uanet_tf.errors import InputError
-from uanet_tf.strict_json import Kinds, all_strings, check_fields, shown
+from uanet_tf.files.strict_json import Kinds, all_strings, check_fields, shown
 
 MAX_ABBREVIATIONS = 500
 KINDS = ("unicode", "ptb", "whitespace")

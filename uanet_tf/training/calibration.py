@@ -7,7 +7,7 @@ import numpy as np
 from absl import logging
 
 from uanet_tf.calibration.logistic_map import fit_logistic_map, smooth_targets
-from uanet_tf.data.conll import Sentence
+from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.documents import independent_units
 from uanet_tf.errors import SentencesError
 from uanet_tf.inference.calibration import COLUMNS, OUTSIDE, REFINED, ROWS, SMALLEST

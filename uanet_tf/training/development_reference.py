@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from uanet_tf.data.conll import Sentence
+from uanet_tf.data.columns_file import Sentence
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.monitoring.reference import MOST_SENTENCES, make_reference
 from uanet_tf.monitoring.sentence_facts import known_words, sentence_facts

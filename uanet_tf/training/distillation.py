@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.data.batching import BatchBuilder, plan_batches
-from uanet_tf.data.encoded_corpus import EncodedCorpus
+from uanet_tf.data.batching import BatchBuilder, EncodedCorpus, plan_batches
 from uanet_tf.errors import ArgumentError
 from uanet_tf.models.drafter import Drafter, token_mask
 from uanet_tf.ops.dropout import dropout, make_seed

@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.data.encoded_corpus import EncodedCorpus
+from uanet_tf.data.batching import EncodedCorpus
 from uanet_tf.ops.drafts_elsewhere import drafts_elsewhere
 from uanet_tf.representation.representation import Features
 

@@ -4,7 +4,7 @@ import functools
 import os
 
 from uanet_tf.config import DataConfig
-from uanet_tf.data.conll import read_corpus
+from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.training.data_hashes import hash_sentences
 
 

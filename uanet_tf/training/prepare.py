@@ -8,12 +8,12 @@ import tensorflow as tf
 from absl import logging
 
 from uanet_tf.config import Config, DataConfig
-from uanet_tf.data.chunk_label_check import check_chunk_labels
-from uanet_tf.data.conll import Sentence, read_corpus
+from uanet_tf.data.batching import EncodedCorpus, encode_corpus
+from uanet_tf.data.columns_file import Sentence, read_corpus
 from uanet_tf.data.documents import marks_documents, passages
-from uanet_tf.data.encoded_corpus import EncodedCorpus, encode_corpus
+from uanet_tf.data.label_doubts import check_chunk_labels
+from uanet_tf.data.lookup import normalize_words
 from uanet_tf.data.tag_schemes import convert, detect_scheme, repair
-from uanet_tf.data.token_lookup import normalize_words
 from uanet_tf.data.unlabelled import read_unlabelled
 from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
 from uanet_tf.errors import InputError, SentencesError

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from uanet_tf.config import load_config
-from uanet_tf.data.chunk_label_check import check_chunk_labels
-from uanet_tf.data.conll import Sentence
+from uanet_tf.data.columns_file import Sentence
+from uanet_tf.data.label_doubts import check_chunk_labels
 from uanet_tf.errors import InputError, SentencesError
 from uanet_tf.metrics.unknown_labels import unknown_labels
 from uanet_tf.models.loading import load_model

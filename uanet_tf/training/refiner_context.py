@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from absl import logging
 
 from uanet_tf.config import Config
-from uanet_tf.data.conll import Sentence
+from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.documents import marks_documents
 from uanet_tf.registry import REFINED_DECODERS
 

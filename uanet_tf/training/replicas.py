@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
-from uanet_tf.data.batch_part import part_of_batch
+from uanet_tf.data.batching import part_of_batch
 from uanet_tf.errors import InputError
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.training.cluster import read_cluster

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from uanet_tf.config import TrainingConfig
-from uanet_tf.data.batch_part import BATCH_LENGTHS, PART, part_seed
+from uanet_tf.data.batching import BATCH_LENGTHS, PART, part_seed
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.training.draft_memory import DraftMemory

@@ -3,8 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.data.batching import BatchBuilder, plan_batches
-from uanet_tf.data.encoded_corpus import EncodedCorpus
+from uanet_tf.data.batching import BatchBuilder, EncodedCorpus, plan_batches
 from uanet_tf.models.drafter import Drafter, token_mask
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.losses import entropy

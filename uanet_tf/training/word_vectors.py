@@ -9,8 +9,8 @@ import tensorflow as tf
 from absl import logging
 
 from uanet_tf.config import Config
-from uanet_tf.data.pretrained_vectors import read_vectors
-from uanet_tf.data.token_lookup import normalize_words
+from uanet_tf.data.lookup import normalize_words
+from uanet_tf.data.vectors_file import read_vectors
 from uanet_tf.data.vocabulary import FIRST_ID, Vocabulary
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.representation.form_representation import FormRepresentation

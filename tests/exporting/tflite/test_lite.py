@@ -17,9 +17,9 @@ import uanet_lite
 import uanet_tf
 from tests.exporting.tflite.test_tflite_tagger import ODD, repacked
 from uanet_lite import interpreter
-from uanet_tf.data.conll import read_corpus
+from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
-from uanet_tf.samples.sample_corpus import write_sample_corpus
+from uanet_tf.resources.sample_corpus import write_sample_corpus
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from uanet_lite import command
-from uanet_tf.data.conll import read_corpus
+from uanet_tf.data.columns_file import read_corpus
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 import tensorflow as tf
 
 from tests.serving.servers import ROOT
-from uanet_tf.checksums import write_checksums
 from uanet_tf.errors import InputError
+from uanet_tf.files.checksums import write_checksums
 from uanet_tf.serving.rest_api import loaded_model
 from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 from uanet_tf.serving.rest_api.rest_error import RestError

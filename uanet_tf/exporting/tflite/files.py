@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from uanet_tf.data.conll import read_corpus
+from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.run_model import load_for_export
 from uanet_tf.exporting.sample_inputs import sample_sentences

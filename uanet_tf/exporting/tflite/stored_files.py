@@ -11,8 +11,8 @@ from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.exporting.tflite.metadata import read_files
 from uanet_tf.exporting.vocabulary_files import CHARS, LABELS, WORDS
+from uanet_tf.files.strict_json import Kinds, all_strings, has_type, parse_json, shown
 from uanet_tf.option import MAX_COUNT
-from uanet_tf.strict_json import Kinds, all_strings, has_type, parse_json, shown
 from uanet_tf.text.tokenizer import Tokenizer
 
 SETTINGS = "settings.json"

@@ -3,7 +3,7 @@
 import pathlib
 
 from uanet_tf.errors import InputError
-from uanet_tf.strict_json import has_type, read_json
+from uanet_tf.files.strict_json import has_type, read_json
 
 FILE = pathlib.Path("assets.extra", "gate.json")
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from uanet_tf.checksums import check_checksums
 from uanet_tf.errors import InputError
+from uanet_tf.files.checksums import check_checksums
 from uanet_tf.serving.rest_api.memory import give_memory_back
 from uanet_tf.serving.rest_api.model_folder import lite_files
 from uanet_tf.serving.rest_api.model_monitor import make_monitor

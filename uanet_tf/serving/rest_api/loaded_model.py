@@ -18,8 +18,8 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import config_pb2, meta_graph_pb2, saved_model_pb2
 
-from uanet_tf.checksums import check_checksums
 from uanet_tf.errors import InputError
+from uanet_tf.files.checksums import check_checksums
 from uanet_tf.serving.rest_api.gate_file import read_gate
 from uanet_tf.serving.rest_api.memory import give_memory_back
 from uanet_tf.serving.rest_api.model_monitor import make_monitor

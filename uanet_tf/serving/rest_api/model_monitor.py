@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from uanet_tf.corpora.corpus_report import normalize_word
 from uanet_tf.errors import InputError
+from uanet_tf.evaluation.corpus_report import normalize_word
+from uanet_tf.files.printable import printable
+from uanet_tf.files.strict_json import has_type, read_json
 from uanet_tf.monitoring.reference import UNKNOWN_WORDS, Reference
 from uanet_tf.monitoring.sentence_facts import Known, sentence_facts
 from uanet_tf.monitoring.stream_monitor import StreamMonitor
-from uanet_tf.printable import printable
-from uanet_tf.strict_json import has_type, read_json
 
 FILE = pathlib.Path("assets.extra", "monitoring.json")
 _WORDS = pathlib.Path("assets", "words.txt")

@@ -1,0 +1,236 @@
+import dataclasses
+import io
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from uanet_tf.errors import InputError
+from uanet_tf.formats.annotated_text import STATUSES, AnnotatedText, Mark
+from uanet_tf.formats.annotation_files import FORMATS, read_annotations, write_annotations
+
+scores = st.none() | st.floats(0, 1)
+letters = st.sampled_from(["a", "é", "東", "😀", "👩\u200d🚒", " ", "\u00a0", "\n", '"', "-"])
+values = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.lists(st.integers())
+
+
+@st.composite
+def texts(draw):
+    text = "x" + "".join(draw(st.lists(letters, max_size=12)))
+    cuts = sorted(draw(st.sets(st.integers(0, len(text)), max_size=6)))
+    pieces = list(zip(cuts[::2], cuts[1::2], strict=False))
+    kept = [piece for piece in pieces if draw(st.booleans())]
+    marks = tuple(
+        Mark(*piece, draw(st.sampled_from(["PER", "LOC-x", "道"])), draw(scores)) for piece in kept
+    )
+    return AnnotatedText(
+        text,
+        marks,
+        tokens=tuple(pieces) if draw(st.booleans()) else None,
+        status=draw(st.sampled_from(STATUSES)),
+        score=draw(scores),
+        id=draw(st.none() | st.integers(0, 99) | st.sampled_from(["a-1", "7"])),
+        meta=draw(st.dictionaries(st.sampled_from(["source", "year"]), values)),
+    )
+
+
+def through(items, tool):
+    stream = io.StringIO()
+    assert write_annotations(items, stream, tool) == len(items)
+    return list(read_annotations(io.StringIO(stream.getvalue()), tool, "file"))
+
+
+@pytest.mark.parametrize("tool", FORMATS)
+@settings(max_examples=60, deadline=None)
+@given(items=st.lists(texts(), max_size=3))
+def test_round_trip_loses_nothing(tool, items):
+    assert through(items, tool) == items
+
+
+ITEM = AnnotatedText(
+    "Ann saw 😀 Oslo .",
+    (Mark(0, 3, "PER", 0.9), Mark(10, 14, "LOC", 0.4)),
+    tokens=((0, 3), (4, 7), (8, 9), (10, 14), (15, 16)),
+    score=0.7,
+    id=5,
+    meta={"source": "x"},
+)
+
+
+def records(tool, items):
+    stream = io.StringIO()
+    write_annotations(items, stream, tool)
+    text = stream.getvalue()
+    return json.loads(text) if FORMATS[tool].is_list else list(map(json.loads, text.splitlines()))
+
+
+def test_label_studio_by_hand():
+    (task,) = records("label_studio", [ITEM])
+    (prediction,) = task["predictions"]
+    assert task["data"]["text"] == ITEM.text
+    assert prediction["score"] == 0.7
+    assert prediction["result"][1] == {
+        "id": "e1",
+        "from_name": "label",
+        "to_name": "text",
+        "type": "labels",
+        "value": {"start": 10, "end": 14, "text": "Oslo", "labels": ["LOC"]},
+        "score": 0.4,
+    }
+
+
+def test_doccano_by_hand():
+    (line,) = records("doccano", [ITEM])
+    assert line["text"] == ITEM.text
+    assert line["label"] == [[0, 3, "PER"], [10, 14, "LOC"]]
+    assert line["source"] == "x"
+
+
+def test_prodigy_by_hand():
+    (line,) = records("prodigy", [ITEM])
+    assert line["tokens"][3] == {"text": "Oslo", "start": 10, "end": 14, "id": 3, "ws": True}
+    assert line["tokens"][4]["ws"] is False
+    span = {"start": 10, "end": 14, "token_start": 3, "token_end": 3, "label": "LOC", "score": 0.4}
+    assert line["spans"][1] == span
+    assert "answer" not in line
+
+
+def test_argilla_by_hand():
+    (record,) = records("argilla", [ITEM])
+    assert record["id"] == "5"
+    assert record["fields"] == {"text": ITEM.text}
+    assert record["suggestions"] == {
+        "entities": {
+            "value": [
+                {"start": 0, "end": 3, "label": "PER"},
+                {"start": 10, "end": 14, "label": "LOC"},
+            ],
+            "score": [0.9, 0.4],
+            "agent": "uanet_tf",
+        }
+    }
+
+
+def read_one(tool, record):
+    (item,) = read_annotations([json.dumps(record)], tool, "file")
+    return item
+
+
+def test_label_studio_compact_export_of_our_own_tasks():
+    (task,) = records("label_studio", [ITEM])
+    regions = [result["value"] for result in task["predictions"][0]["result"]]
+    compact = {**task["data"], "label": regions, "annotator": 1}
+    marks = tuple(mark._replace(score=None) for mark in ITEM.marks)
+    expected = {"marks": marks, "status": "accepted", "meta": {"annotator": 1, "source": "x"}}
+    assert read_one("label_studio", compact) == dataclasses.replace(ITEM, **expected)
+    assert read_one("label_studio", {**compact, "rejected": True}).status == "rejected"
+
+
+def test_doccano_after_a_person_and_with_relations():
+    (line,) = records("doccano", [ITEM])
+    exported = {"id": 77, **line, "Comments": []}
+    assert read_one("doccano", exported) == ITEM
+    exported["label"] = [[10, 14, "LOC"]]
+    changed = read_one("doccano", exported)
+    assert changed.status == "accepted"
+    assert changed.marks == (Mark(10, 14, "LOC", 0.4),)
+    entities = [{"id": 1, "label": "PER", "start_offset": 0, "end_offset": 3}]
+    related = {"id": 1, "text": "Ann", "entities": entities, "relations": [], "Comments": []}
+    assert read_one("doccano", related) == AnnotatedText(
+        "Ann", (Mark(0, 3, "PER"),), status="accepted", id=1
+    )
+    assert read_one("doccano", {"data": "Ann", "label": []}).text == "Ann"
+
+
+# Record(...).to_dict() of Argilla 2.8.0.
+OF_ARGILLA = """
+[{"id": "7", "fields": {"text": "Ann saw Oslo ."}, "metadata": {"source": "x"}, "suggestions":
+{"entities": {"value": [{"start": 0, "end": 3, "label": "PER"}, {"start": 8, "end": 12, "label":
+"LOC"}], "score": [0.9, 0.4], "agent": "m"}}, "responses": {}, "vectors": {}, "status": "pending",
+"_server_id": null}, {"id": "8", "fields": {"text": "Ann saw Oslo ."}, "metadata": {},
+"suggestions": {}, "responses": {"entities": [{"value": [{"start": 0, "end": 3, "label": "PER"}],
+"user_id": "00000000-0000-0000-0000-000000000005"}]}, "vectors": {}, "status": "pending",
+"_server_id": null}]"""
+
+
+def test_what_argilla_itself_writes():
+    suggested, accepted = read_annotations(io.StringIO(OF_ARGILLA), "argilla", "file")
+    assert suggested == AnnotatedText(
+        "Ann saw Oslo .",
+        (Mark(0, 3, "PER", 0.9), Mark(8, 12, "LOC", 0.4)),
+        id="7",
+        meta={"source": "x"},
+    )
+    assert accepted == AnnotatedText(
+        "Ann saw Oslo .", (Mark(0, 3, "PER"),), status="accepted", id="8"
+    )
+    # What it asks of a record: these keys, and no others.
+    asked = json.loads(OF_ARGILLA)[0].keys() - {"status", "_server_id"}
+    assert records("argilla", [suggested])[0].keys() == asked
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "message"),
+    [
+        (
+            "doccano",
+            '{"text": "Ann", "label": [[0, 9, "PER"]]}',
+            "file:1: characters 0 to 9 are no",
+        ),
+        ("doccano", '\n{"text": "Ann", "label": [[0]]}', "file:2: not a record of doccano"),
+        ("doccano", "{}", "file:1: not a record of doccano: there is no 'data'"),
+        ("doccano", "text", "file:1: not JSON"),
+        ("doccano", '{"text": null, "label": []}', "file:1: the text is no string but NoneType"),
+        ("prodigy", '{"spans": []}', "file:1: not a record of prodigy: there is no 'text'"),
+        ("label_studio", '[{"data": {}}]', "file: record 1: not a record of label_studio"),
+        ("label_studio", '[{"data": {}}', "file: not JSON"),
+        ("label_studio", "[3]", "file: record 1: not a record of label_studio"),
+        ("argilla", '[{"fields": {"n": 1}}]', "file: record 1: a record holds no text"),
+        ("doccano", "[" * 100_000, "file: not JSON: it is nested too deeply"),
+        ("doccano", f'{{"id": {"9" * 5000}}}', "file:1: not JSON: Exceeds the limit"),
+        (
+            "doccano",
+            '{"text": "Ann", "label": [[0, Infinity, "PER"]]}',
+            "file:1: not a record of doccano: cannot convert float infinity",
+        ),
+        ("prodigy", '{"text": "\\ud800"}', "file:1: not JSON: it holds half of a character"),
+        ("spacy", "[]", "the tool must be one of label_studio, doccano, prodigy, argilla"),
+    ],
+    ids=lambda text: text[:40],
+)
+def test_messages(tool, text, message):
+    with pytest.raises(InputError) as error:
+        list(read_annotations(io.StringIO(text), tool, "file"))
+    assert str(error.value).startswith(message)
+
+
+def test_long_texts_are_shown_by_their_start():
+    value = {"start": 0, "end": 2, "text": "ä" * 3000, "labels": ["PER"]}
+    mark = {"id": "e", "from_name": "label", "to_name": "text", "type": "labels", "value": value}
+    record = {"data": {"text": "Ann"}, "predictions": [{"result": [mark]}]}
+    with pytest.raises(InputError) as error:
+        list(read_annotations(io.StringIO(json.dumps([record])), "label_studio", "file"))
+    said = str(error.value)
+    assert said.startswith(f"file: record 1: characters 0 to 2 read 'An', not '{'ä' * 100}")
+    assert len(said) < 500
+
+
+def test_names_that_the_format_uses_are_refused_as_meta():
+    for tool, name in (("doccano", "label"), ("argilla", "tokens")):
+        with pytest.raises(InputError, match=name):
+            records(tool, [AnnotatedText("a", meta={name: 1})])
+
+
+def test_empty_files():
+    for tool in FORMATS:
+        assert through([], tool) == []
+        assert list(read_annotations(["\n"], tool, "file")) == []
+    assert records("prodigy", [AnnotatedText("a")]) == [{"text": "a", "spans": []}]
+
+
+def test_either_layout_is_read():
+    line = '{"text": "Ann", "label": []}'
+    expected = [AnnotatedText("Ann", status="accepted")] * 2
+    assert list(read_annotations([f"\ufeff{line}\n", f"{line}\n"], "doccano", "f")) == expected
+    assert list(read_annotations([f"[{line},", f"{line}]"], "doccano", "f")) == expected

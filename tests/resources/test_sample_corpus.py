@@ -1,0 +1,296 @@
+"""The sample corpora: determinism, mixture of names, noise, files."""
+
+import collections
+import hashlib
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+import pytest
+
+from uanet_tf.data.columns_file import read_corpus
+from uanet_tf.data.tag_schemes import convert, decode_spans, detect_scheme, encode_spans, repair
+from uanet_tf.errors import InputError
+from uanet_tf.resources import sample_templates
+from uanet_tf.resources.sample_corpus import (
+    LABEL_NOISE,
+    UNSEEN_NAMES,
+    _disturb,
+    format_conll,
+    generate_sentences,
+    write_sample_corpus,
+)
+from uanet_tf.resources.sample_sentences import SentenceWriter, _parse
+from uanet_tf.resources.uniform_corpus import generate_uniform
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    paths = write_sample_corpus(tmp_path_factory.mktemp("sample"))
+    return {name: read_corpus(path) for name, path in paths.items()}
+
+
+def entities(sentences):
+    """(tokens, type) of each entity."""
+    return [
+        (sentence.tokens[span.start : span.end], span.type)
+        for sentence in sentences
+        for span in decode_spans(sentence.labels, "IOB2")
+    ]
+
+
+def every_template():
+    parts = [
+        value
+        for name, value in vars(sample_templates).items()
+        if name.isupper() and not name.startswith("_")
+    ]
+    for part in parts:
+        for item in part.values() if isinstance(part, dict) else [part]:
+            yield from item
+
+
+def test_sizes_and_lengths(corpus):
+    assert {name: len(part) for name, part in corpus.items()} == {
+        "train": 1500,
+        "dev": 300,
+        "test": 300,
+    }
+    lengths = [len(sentence.tokens) for part in corpus.values() for sentence in part]
+    assert min(lengths) >= 4
+    assert max(lengths) <= 45
+    assert 14 <= statistics.mean(lengths) <= 18.5
+
+
+def test_labels_are_valid_iob2_of_four_types(corpus):
+    for part in corpus.values():
+        assert detect_scheme(sentence.labels for sentence in part) == "IOB2"
+        assert all(repair(sentence.labels, "IOB2")[1] == 0 for sentence in part)
+        counts = collections.Counter(entity_type for _, entity_type in entities(part))
+        assert set(counts) == {"PER", "ORG", "LOC", "MISC"}
+        assert min(counts.values()) > 0.05 * sum(counts.values())
+
+
+def test_no_sentence_stands_twice(corpus):
+    tokens = [sentence.tokens for part in corpus.values() for sentence in part]
+    assert len(set(tokens)) == len(tokens)
+
+
+@pytest.mark.parametrize("name", ["dev", "test"])
+def test_about_a_third_of_the_names_is_unseen(corpus, name):
+    seen = {word for tokens, _ in entities(corpus["train"]) for word in tokens}
+    names = [tokens for tokens, _ in entities(corpus[name])]
+    unseen = sum(any(word not in seen for word in tokens) for tokens in names)
+    assert 0.24 <= unseen / len(names) <= 0.38
+
+
+def test_words_are_ambiguous(corpus):
+    types = collections.defaultdict(set)
+    for tokens, entity_type in entities(corpus["train"]):
+        if len(tokens) == 1:
+            types[tokens[0]].add(entity_type)
+    assert sum({"PER", "ORG", "LOC"} <= found for found in types.values()) > 100
+
+
+ECHOES = re.compile(r"(headlines|eyes were on|papers were full|news again|first of all)")
+
+
+def test_a_bare_name_keeps_its_label_far_away():
+    distances = []
+    for sentence in generate_sentences(800, seed=5):
+        if not ECHOES.search(" ".join(sentence.tokens)):
+            continue
+        names = collections.defaultdict(list)
+        for span in decode_spans(sentence.labels, "IOB2"):
+            if span.end - span.start == 1:
+                names[sentence.tokens[span.start]].append(span)
+        for same in names.values():
+            if len(same) > 1:
+                distances.append(same[-1].start - same[0].start)
+                assert len({span.type for span in same}) == 1
+    assert len(distances) > 80
+    assert statistics.mean(distances) > 12
+
+
+def entities_disturbed(noise):
+    """Share of entities that noise changes."""
+    rng = random.Random(11)
+    writer = SentenceWriter(3, rng, 0.0)
+    total = changed = 0
+    for _ in range(3000):
+        tokens, spans = writer.write()
+        disturbed = _disturb(rng, spans, len(tokens), noise)
+        encode_spans(disturbed, len(tokens), "IOB2")  # refuses spans that overlap
+        total += len(spans)
+        changed += sum(old != new for old, new in zip(spans, disturbed, strict=True))
+    return changed / total
+
+
+def test_label_noise():
+    assert entities_disturbed(0.0) == 0
+    assert 0.014 < entities_disturbed(LABEL_NOISE) < 0.024
+    assert entities_disturbed(1.0) > 0.8
+
+
+def test_noise_is_in_train_only(corpus):
+    clean = generate_sentences(1500)
+    assert [s.tokens for s in corpus["train"]] == [s.tokens for s in clean]
+    changed = sum(a.labels != b.labels for a, b in zip(corpus["train"], clean, strict=True))
+    assert 40 < changed < 150
+
+    taken = {sentence.tokens for sentence in clean}
+    dev = generate_sentences(300, stream="dev", unseen_names=UNSEEN_NAMES, avoid=taken)
+    assert corpus["dev"] == dev
+
+
+def test_templates_are_many_and_use_known_slots():
+    assert len(sample_templates.PLAIN) >= 40
+    kinds = set(re.findall(r"\{([a-z]+)", (sample_templates.__doc__ or ""))) | {"x"}
+    used = set()
+    for template in every_template():
+        _parse(template)
+        used |= set(re.findall(r"\{([a-z]+)(?:\.[0-9]+)?\}", template))
+        assert template.count("{") == len(
+            re.findall(r"(?<![^ (|\[])\{[a-z]+(\.[0-9]+)?\}", template)
+        )
+    assert used <= kinds | {"sur", "fullclub", "short"}
+
+
+def test_no_template_syntax_reaches_the_text(corpus):
+    text = " ".join(token for part in corpus.values() for s in part for token in s.tokens)
+    assert not set("{}[]()|") & set(text)
+
+
+@pytest.mark.parametrize("template", ["a (b", "a ]", "(a|b]", "a | b", "[a"])
+def test_brackets_must_match(template):
+    with pytest.raises(ValueError, match="brackets do not match"):
+        _parse(template)
+
+
+def digest(sentences):
+    return hashlib.sha256(format_conll(sentences).encode()).hexdigest()
+
+
+def test_same_seed_same_sentences_in_every_process():
+    program = (
+        "import hashlib\n"
+        "from uanet_tf.resources.sample_corpus import *\n"
+        "from uanet_tf.resources.uniform_corpus import generate_uniform\n"
+        "s = generate_sentences(200, seed=4, unseen_names=.3, label_noise=.1)\n"
+        "s += generate_uniform(5, 9, 50, seed=4)\n"
+        "print(hashlib.sha256(format_conll(s).encode()).hexdigest())\n"
+    )
+    expected = digest(
+        generate_sentences(200, seed=4, unseen_names=0.3, label_noise=0.1)
+        + generate_uniform(5, 9, 50, seed=4)
+    )
+    for hash_seed in ("1", "2"):
+        result = subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+        )
+        assert result.stdout.strip() == expected
+
+
+def test_other_seeds_and_streams_differ():
+    first = digest(generate_sentences(50, seed=1))
+    assert first != digest(generate_sentences(50, seed=2))
+    assert first != digest(generate_sentences(50, seed=1, stream="dev"))
+
+
+def test_files_hold_what_is_generated(corpus):
+    sentences = generate_sentences(1500, label_noise=LABEL_NOISE)
+    assert corpus["train"] == sentences
+
+
+def test_generation_is_quick():
+    start = time.process_time()
+    generate_sentences(2100)
+    assert time.process_time() - start < 1
+
+
+def test_writing_again_and_over(tmp_path):
+    sizes = {"train_sentences": 20, "dev_sentences": 5, "test_sentences": 6}
+    paths = write_sample_corpus(tmp_path / "new" / "sub", **sizes)
+    assert sorted(path.name for path in paths["dev"].parent.iterdir()) == [
+        "dev.conll",
+        "test.conll",
+        "train.conll",
+    ]
+    before = {path: path.read_bytes() for path in paths.values()}
+    assert write_sample_corpus(tmp_path / "new" / "sub", **sizes) == paths
+
+    paths["test"].write_text("mine\tO\n")
+    paths["dev"].unlink()
+    with pytest.raises(InputError, match=r"test\.conll: exists and holds something else"):
+        write_sample_corpus(tmp_path / "new" / "sub", **sizes)
+    assert paths["test"].read_text() == "mine\tO\n"
+    assert not paths["dev"].exists()
+
+    write_sample_corpus(tmp_path / "new" / "sub", overwrite=True, **sizes)
+    assert {path: path.read_bytes() for path in paths.values()} == before
+
+
+def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
+    def refuse(source, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(InputError, match="No space left"):
+        write_sample_corpus(tmp_path, train_sentences=5, dev_sentences=5, test_sentences=5)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"count": 0}, "count must be at least 1"),
+        ({"count": 1, "unseen_names": 1.5}, r"unseen_names must be in \[0, 1\]. Received: 1.5"),
+        ({"count": 1, "label_noise": -0.1}, "label_noise"),
+    ],
+)
+def test_bad_arguments(options, message):
+    with pytest.raises(InputError, match=message):
+        generate_sentences(**options)
+
+
+@pytest.mark.parametrize(("num_types", "classes"), [(4, 17), (18, 73)])
+def test_uniform_sentences(num_types, classes):
+    sentences = generate_uniform(num_types, 14, 800, seed=2)
+    labels = {label for s in sentences for label in convert(s.labels, "IOB2", "BIOES")}
+    assert len(labels) == classes
+    lengths = [len(sentence.tokens) for sentence in sentences]
+    assert statistics.mean(lengths) == pytest.approx(14, abs=0.8)
+    assert min(lengths) >= 1
+    assert max(lengths) <= 27
+    assert all(repair(sentence.labels, "IOB2")[1] == 0 for sentence in sentences)
+
+
+def test_uniform_sentences_are_as_in_a_file(tmp_path):
+    path = tmp_path / "x.conll"
+    sentences = generate_uniform(2, 1, 30, entity_types=("A-b", "C"))
+    path.write_text(format_conll(sentences))
+    assert read_corpus(path) == sentences
+    assert {len(sentence.tokens) for sentence in sentences} == {1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        ((0, 5, 5), {}),
+        ((2, 0, 5), {}),
+        ((2, 5, 0), {}),
+        ((2, 5, 5), {"entity_types": ["A"]}),
+        ((2, 5, 5), {"entity_types": ["A", "A"]}),
+    ],
+)
+def test_uniform_bad_arguments(arguments, options):
+    with pytest.raises(InputError, match="Received"):
+        generate_uniform(*arguments, **options)

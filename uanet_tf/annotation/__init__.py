@@ -1,1 +1,0 @@
-"""Texts with marked entities, in the file formats of annotation tools."""

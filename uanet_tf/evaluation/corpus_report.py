@@ -1,0 +1,434 @@
+"""Facts about a corpus that are worth knowing before training on it."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from uanet_tf.data.columns_file import Sentence
+from uanet_tf.data.label_doubts import (
+    entity_like_labels,
+    has_sentences_in_lines,
+    looks_like_json,
+    said_of_uneven,
+    stray_labels,
+    uneven_sentences,
+)
+from uanet_tf.data.tag_schemes import decode_spans, detect_scheme, repair
+from uanet_tf.files.printable import printable
+from uanet_tf.text.columns import display_width, pad, shorten
+
+# Short sentences ("Thanks !") are in every file; only longer ones suggest a leak.
+LONG_SENTENCE_TOKENS = 5
+_EXAMPLES = 5
+_DIGIT = re.compile(r"\d")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TrainComparison:
+    """What a file holds that train does not, and what both hold.
+
+    Attributes:
+        train_scheme: the scheme of train, None if its labels are not chunk labels.
+        word_types: different words, in the form in which they are compared with train.
+        unknown_tokens, unknown_types: words (occurrences, different ones) that are not in train.
+        unknown_examples: the most frequent of them, with counts.
+        unseen_labels: labels that are not in train, with counts.
+        shared_sentences: sentences whose words are in train too; `shared_long_sentences` those of
+            at least `LONG_SENTENCE_TOKENS` tokens.
+        shared_lines: (line here, line in train) of the first shared ones, the long ones first.
+    """
+
+    train_scheme: str | None
+    word_types: int
+    unknown_tokens: int
+    unknown_types: int
+    unknown_examples: dict[str, int]
+    unseen_labels: dict[str, int]
+    shared_sentences: int
+    shared_long_sentences: int
+    shared_lines: list[tuple[int, int]]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CorpusReport:
+    """Counts of one file; lines are 1-based and those of the sentence's first token.
+
+    `scheme` is None for labels that are not chunk labels; then `entities` is empty and nothing is
+    repaired. `stray_labels` are those that keep an otherwise chunked corpus from having a scheme;
+    `entity_like_labels` (see `label_doubts`) look like those of entities, but in no known scheme.
+    `looks_like_json` tells of JSON lines that were read as columns, `has_sentences_in_lines` of
+    lines with a sentence and its labels. `uneven_sentences` have rows of different numbers of
+    columns, `first_uneven_line` is the first such row. `line_ends` counts LF, CRLF and CR (only a
+    carriage return).
+    """
+
+    role: str
+    path: str
+    sentences: int
+    tokens: int
+    documents: int
+    word_types: int
+    longest_sentence_tokens: int
+    longest_sentence_line: int
+    sentences_over_max_tokens: int
+    longest_word_characters: int
+    longest_word_line: int
+    labels: dict[str, int]
+    scheme: str | None
+    stray_labels: dict[str, int]
+    entity_like_labels: dict[str, int]
+    looks_like_json: bool
+    has_sentences_in_lines: bool
+    uneven_sentences: int
+    first_uneven_line: int | None
+    repaired_labels: int
+    repaired_sentences: int
+    first_repaired_line: int | None
+    entities: dict[str, int]
+    repeated_sentences: int
+    line_ends: dict[str, int]
+    against_train: TrainComparison | None = None
+
+    @property
+    def mean_sentence_tokens(self) -> float:
+        """Tokens in a sentence, on average."""
+        return self.tokens / self.sentences
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Corpus:
+    """The sentences of one file and the part it plays: train, dev, test, ..."""
+
+    role: str
+    path: str
+    sentences: Sequence[Sentence]
+    line_ends: dict[str, int] = dataclasses.field(default_factory=dict)
+
+
+def normalize_word(word: str, *, digits: bool, lowercase: bool) -> str:
+    """The form under which training looks a word up: digits of any script as 0, lower case."""
+    word = _DIGIT.sub("0", word) if digits else word
+    return word.lower() if lowercase else word
+
+
+def report_corpora(
+    corpora: Sequence[Corpus],
+    *,
+    normalize_digits: bool = True,
+    lowercase_words: bool = False,
+    max_tokens: int = 512,
+) -> list[CorpusReport]:
+    """One report for each corpus; the first is train, with which the others are compared.
+
+    Args:
+        corpora: none of them empty.
+        normalize_digits, lowercase_words: as in training; they decide which words are unknown.
+        max_tokens: sentences with more tokens are counted.
+    """
+
+    def normalize(word: str) -> str:
+        return normalize_word(word, digits=normalize_digits, lowercase=lowercase_words)
+
+    train, *others = corpora
+    first = _report(train, None, max_tokens)
+    words = {normalize(word) for sentence in train.sentences for word in sentence.tokens}
+    lines = {sentence.tokens: sentence.line for sentence in reversed(train.sentences)}
+    reports = [first]
+    for corpus in others:
+        found = collections.Counter(
+            normalize(word) for sentence in corpus.sentences for word in sentence.tokens
+        )
+        report = _report(corpus, first.scheme, max_tokens)
+        comparison = TrainComparison(
+            train_scheme=first.scheme,
+            **_word_comparison(found, words),
+            unseen_labels={k: n for k, n in report.labels.items() if k not in first.labels},
+            **_overlap(corpus.sentences, lines),
+        )
+        reports.append(dataclasses.replace(report, against_train=comparison))
+    return reports
+
+
+def _report(corpus: Corpus, train_scheme: str | None, max_tokens: int) -> CorpusReport:
+    sentences = corpus.sentences
+    longest = max(sentences, key=lambda sentence: len(sentence.tokens))
+    wordiest = max(sentences, key=lambda sentence: max(map(len, sentence.tokens)))
+    labels = _by_count(label for sentence in sentences for label in sentence.labels)
+    scheme = detect_scheme(sentence.labels for sentence in sentences)
+    if scheme and train_scheme and not _repairs(sentences, train_scheme):
+        # A small file may be valid in several schemes; then train decides.
+        scheme = train_scheme
+    stray = {} if scheme else stray_labels(labels)
+    entity_like = [] if scheme or stray else entity_like_labels(labels)
+    repaired = _repairs(sentences, scheme) if scheme else []
+    uneven = uneven_sentences(sentences)
+    return CorpusReport(
+        role=corpus.role,
+        path=corpus.path,
+        sentences=len(sentences),
+        tokens=sum(len(sentence.tokens) for sentence in sentences),
+        documents=sum(sentence.new_document for sentence in sentences),
+        word_types=len({word for sentence in sentences for word in sentence.tokens}),
+        longest_sentence_tokens=len(longest.tokens),
+        longest_sentence_line=longest.line,
+        sentences_over_max_tokens=sum(len(sentence.tokens) > max_tokens for sentence in sentences),
+        longest_word_characters=max(map(len, wordiest.tokens)),
+        longest_word_line=wordiest.line,
+        labels=labels,
+        scheme=scheme,
+        stray_labels=stray,
+        entity_like_labels={label: labels[label] for label in entity_like},
+        looks_like_json=looks_like_json(
+            token for sentence in sentences for token in sentence.tokens
+        ),
+        has_sentences_in_lines=has_sentences_in_lines(s for s in sentences if s.labels),
+        uneven_sentences=len(uneven),
+        first_uneven_line=uneven[0].uneven_line if uneven else None,
+        repaired_labels=sum(count for count, _ in repaired),
+        repaired_sentences=len(repaired),
+        first_repaired_line=repaired[0][1] if repaired else None,
+        entities=_entities(sentences, scheme) if scheme else {},
+        repeated_sentences=len(sentences) - len({sentence.tokens for sentence in sentences}),
+        line_ends={name: count for name, count in corpus.line_ends.items() if name},
+    )
+
+
+def _repairs(sentences: Sequence[Sentence], scheme: str) -> list[tuple[int, int]]:
+    """(labels changed, line) of each sentence that breaks the scheme."""
+    changes = ((repair(sentence.labels, scheme)[1], sentence.line) for sentence in sentences)
+    return [(count, line) for count, line in changes if count]
+
+
+def _entities(sentences: Sequence[Sentence], scheme: str) -> dict[str, int]:
+    return _by_count(
+        span.type for sentence in sentences for span in decode_spans(sentence.labels, scheme)
+    )
+
+
+def _word_comparison(found: collections.Counter[str], words: set[str]) -> dict[str, Any]:
+    unknown = {word: count for word, count in found.items() if word not in words}
+    examples = sorted(unknown.items(), key=lambda item: (-item[1], item[0]))[:_EXAMPLES]
+    return {
+        "word_types": len(found),
+        "unknown_tokens": sum(unknown.values()),
+        "unknown_types": len(unknown),
+        "unknown_examples": dict(examples),
+    }
+
+
+def _overlap(
+    sentences: Sequence[Sentence], train_lines: dict[tuple[str, ...], int]
+) -> dict[str, Any]:
+    shared = [sentence for sentence in sentences if sentence.tokens in train_lines]
+    long = [sentence for sentence in shared if len(sentence.tokens) >= LONG_SENTENCE_TOKENS]
+    short = [sentence for sentence in shared if len(sentence.tokens) < LONG_SENTENCE_TOKENS]
+    return {
+        "shared_sentences": len(shared),
+        "shared_long_sentences": len(long),
+        "shared_lines": [(s.line, train_lines[s.tokens]) for s in (long + short)[:_EXAMPLES]],
+    }
+
+
+def _by_count(items: Iterable[str]) -> dict[str, int]:
+    """Counts, the most frequent first, equals in alphabetical order."""
+    counts = collections.Counter(items)
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+_MAX_LABEL_ROWS = 100
+_LONG_FILE = 200  # tokens in a file of one sentence, which probably lacks its empty lines
+_NAME_COLUMNS = 28  # of a label or word: a longer one would widen every line
+_NONE = "-"
+
+
+def format_reports(reports: Sequence[CorpusReport], *, max_tokens: int = 512) -> str:
+    """The whole text that `uanet_tf.corpora.check` prints, ending in a line feed."""
+    roles = [report.role for report in reports]
+    parts = [
+        _table([[report.role, report.path] for report in reports], right_from=2),
+        _table([["", *roles], *_fact_rows(reports, max_tokens)]),
+    ]
+    if any(report.entities for report in reports):
+        parts.append(
+            _table([["Entities", *_shared_headers(roles)], *_count_rows(reports, "entities")])
+        )
+    if any(report.labels for report in reports):
+        parts.append(_table([["Labels", *_shared_headers(roles)], *_count_rows(reports, "labels")]))
+    remarks = [remark for report in reports for remark in _remarks(report, max_tokens)]
+    parts.append("\n".join(["Worth a look", *(f"  {remark}" for remark in remarks or ["nothing"])]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(rows: Sequence[Sequence[str]], right_from: int = 1) -> str:
+    """Columns two spaces apart, numbers (from column `right_from` on) to the right."""
+    rows = [[printable(cell) for cell in row] for row in rows]
+    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [
+            pad(cell, width) if column < right_from else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def _fact_rows(reports: Sequence[CorpusReport], max_tokens: int) -> list[list[str]]:
+    def row(name: str, show: Callable[[CorpusReport], str]) -> list[str]:
+        return [name, *(show(report) for report in reports)]
+
+    rows = [
+        row("Sentences", lambda r: f"{r.sentences:,}"),
+        row("  repeated within the file", lambda r: f"{r.repeated_sentences:,}"),
+        row("Documents", lambda r: f"{r.documents:,}"),
+        row("Tokens", lambda r: f"{r.tokens:,}"),
+        row("  in a sentence, on average", lambda r: f"{r.mean_sentence_tokens:.1f}"),
+        row("  in the longest sentence", lambda r: f"{r.longest_sentence_tokens:,}"),
+        row("    which starts at line", lambda r: str(r.longest_sentence_line)),
+        row(f"  sentences over {max_tokens:,}", lambda r: f"{r.sentences_over_max_tokens:,}"),
+        row("Different words", lambda r: f"{r.word_types:,}"),
+        row("  characters of the longest", lambda r: f"{r.longest_word_characters:,}"),
+        row("    in the sentence at line", lambda r: str(r.longest_word_line)),
+    ]
+    if any(report.labels for report in reports):
+        rows.append(row("Different labels", lambda r: f"{len(r.labels):,}"))
+        rows.append(row("Scheme", lambda r: r.scheme or "not chunks"))
+    if any(report.scheme for report in reports):
+        rows.append(row("  labels to repair", lambda r: f"{r.repaired_labels:,}"))
+        rows.append(row("  in sentences", lambda r: f"{r.repaired_sentences:,}"))
+    if len(reports) > 1:
+        rows.append(["Against train", *[""] * len(reports)])
+        rows.append(row("  unknown words, of tokens", _unknown_token_rate))
+        rows.append(row("  unknown words, of different words", _unknown_type_rate))
+        rows.append(row("  sentences that train has too", _shared_count))
+        rows.append(row(f"    of {LONG_SENTENCE_TOKENS} tokens or more", _shared_long_count))
+    return rows
+
+
+def _unknown_token_rate(report: CorpusReport) -> str:
+    found = report.against_train
+    return _percent(found.unknown_tokens, report.tokens) if found else _NONE
+
+
+def _unknown_type_rate(report: CorpusReport) -> str:
+    found = report.against_train
+    return _percent(found.unknown_types, found.word_types) if found else _NONE
+
+
+def _shared_count(report: CorpusReport) -> str:
+    return f"{report.against_train.shared_sentences:,}" if report.against_train else _NONE
+
+
+def _shared_long_count(report: CorpusReport) -> str:
+    return f"{report.against_train.shared_long_sentences:,}" if report.against_train else _NONE
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else _NONE
+
+
+def _shared_headers(roles: Sequence[str]) -> list[str]:
+    return [header for role in roles for header in (role, "share")]
+
+
+def _count_rows(reports: Sequence[CorpusReport], field: str) -> list[list[str]]:
+    """A row for each key, in the order of train, then of the files that add others."""
+    counts: list[dict[str, int]] = [getattr(report, field) for report in reports]
+    totals = [sum(count.values()) for count in counts]
+    keys = list(dict.fromkeys(key for count in counts for key in count))
+    rows = []
+    for key in keys[:_MAX_LABEL_ROWS]:
+        row = [f"  {shorten(key, _NAME_COLUMNS) or '(no type)'}"]
+        for count, total in zip(counts, totals, strict=True):
+            row += [f"{count.get(key, 0):,}", _percent(count.get(key, 0), total)]
+        rows.append(row)
+    if len(keys) > _MAX_LABEL_ROWS:
+        blanks = [""] * (2 * len(reports))
+        rows.append([f"  and {len(keys) - _MAX_LABEL_ROWS:,} more (--json has all)", *blanks])
+    if field == "entities":
+        total_row = ["  all"]
+        for total in totals:
+            total_row += [f"{total:,}", ""]
+        rows.append(total_row)
+    return rows
+
+
+def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
+    remarks = []
+    if report.looks_like_json:
+        remarks.append(
+            "it looks like JSON that was read as columns: convert it to one token and its label "
+            "per line (uanet data convert --help)."
+        )
+    elif report.entity_like_labels:
+        remarks.append(
+            f"{_counted(report.entity_like_labels)} look like the labels of entities, but are in "
+            "no known scheme (B-PER, I-PER, O, ...): each is learnt as a label of single tokens."
+        )
+    if report.uneven_sentences and not report.looks_like_json:
+        remarks.append(said_of_uneven(report.uneven_sentences, report.first_uneven_line or 0))
+    if report.has_sentences_in_lines:
+        remarks.append(
+            "most lines hold a sentence and its labels: each token needs a line of its own."
+        )
+    if report.sentences == 1 and report.tokens >= _LONG_FILE:
+        remarks.append(
+            f"it is one sentence of {report.tokens:,} tokens: sentences need an empty line between "
+            "them."
+        )
+    if report.line_ends.get("CR") or len(report.line_ends) > 1:
+        ends = ", ".join(f"{name} ({count:,})" for name, count in report.line_ends.items())
+        remarks.append(
+            f"line ends: {ends}; each ends a line here, though not in every other program."
+        )
+    if report.stray_labels:
+        remarks.append(
+            f"the labels are chunk labels but for {_counted(report.stray_labels)}, so the file "
+            "counts as not chunked."
+        )
+    if report.repaired_labels:
+        remarks.append(
+            f"{_plural(report.repaired_sentences, 'sentence breaks', 'sentences break')} "
+            f"{report.scheme}, the first at line {report.first_repaired_line}; "
+            f"{_plural(report.repaired_labels, 'label changes', 'labels change')} when repaired."
+        )
+    if report.sentences_over_max_tokens:
+        count = _plural(report.sentences_over_max_tokens, "sentence is", "sentences are")
+        remarks.append(f"{count} longer than {max_tokens:,} tokens and will be read in windows.")
+    found = report.against_train
+    if found and found.train_scheme != report.scheme:
+        remarks.append(
+            f"the scheme is {report.scheme or 'not that of chunks'}, "
+            f"in train {found.train_scheme or 'not that of chunks'}."
+        )
+    if found and found.unseen_labels:
+        remarks.append(f"train does not have {_counted(found.unseen_labels)}: scored as errors.")
+    if found and found.unknown_examples:
+        remarks.append(f"most frequent words unknown to train: {_counted(found.unknown_examples)}.")
+    if found and found.shared_sentences:
+        pairs = ", ".join(f"{here} ({there})" for here, there in found.shared_lines)
+        remarks.append(
+            f"{_plural(found.shared_sentences, 'sentence is', 'sentences are')} in train too,"
+            f" at lines (of train): {pairs}{_rest(found.shared_sentences, found.shared_lines)}"
+        )
+    return [printable(f"{report.role}: {remark}") for remark in remarks]
+
+
+def _rest(count: int, shown: Sequence[object]) -> str:
+    return ", ..." if count > len(shown) else "."
+
+
+def _plural(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def _counted(counts: dict[str, int], limit: int = 8) -> str:
+    shown = ", ".join(
+        f"{shorten(repr(key), _NAME_COLUMNS)} ({count:,})"
+        for key, count in list(counts.items())[:limit]
+    )
+    return f"{shown}{', ...' if len(counts) > limit else ''}"

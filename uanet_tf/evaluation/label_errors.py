@@ -1,0 +1,276 @@
+"""Labels that are probably wrong: where a tagger that has not seen them is sure of others."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from uanet_tf.data.columns_file import Sentence
+from uanet_tf.data.tag_schemes import (
+    BIOES,
+    OUTSIDE,
+    Span,
+    convert,
+    decode_spans,
+    encode_spans,
+    split_label,
+)
+from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
+
+# That an entity is none, or that one was missed, has to be more probable by as many nats to come
+# before another type or boundary: of the places where a tagger says so most are its own errors.
+_NONE_OR_MISSED = 5.0
+_SMALLEST = 1e-12  # probabilities below count as this
+
+MISLABELLED, MISSED, SPURIOUS = KINDS = ("mislabelled", "missed", "spurious")
+
+
+class Correction(NamedTuple):
+    """What is likeliest wrong at a place.
+
+    Attributes:
+      score: the log odds of the likeliest correction, in nats, less what missed and spurious
+        entities are put back by.
+      kind: "mislabelled": type or boundary; "missed": the file has no entity; "spurious": that it
+        has one is less probable than any correction.
+    """
+
+    score: float
+    kind: str
+
+
+def log_odds(given: np.ndarray, other: np.ndarray) -> float:
+    """Log of the lowest of other probabilities less that of the lowest given."""
+    return float(np.log(max(other.min(), _SMALLEST)) - np.log(max(given.min(), _SMALLEST)))
+
+
+class EntityOdds:
+    """The log odds of corrections of a sentence's entities, by a tagger that has not seen them.
+
+    The probability of labels is the lowest of their tokens: the self-confidence of Wang and Mueller
+    (2022, "Detecting Label Errors in Token Classification Data"). A correction of an entity gives
+    it another type, or moves one of its boundaries by a token; or there is no entity.
+
+    Args:
+      probabilities: [T, C] of the tagger.
+      classes: along C, in BIOES.
+      given: the entities of the file.
+    """
+
+    def __init__(self, probabilities: Any, classes: Sequence[str], given: Sequence[Span]) -> None:
+        self._log_p = np.log(np.maximum(np.asarray(probabilities, np.float64), _SMALLEST))
+        self._columns = {name: number for number, name in enumerate(classes)}
+        self._types = sorted({split_label(name)[1] for name in classes if name != OUTSIDE})
+        self._given = given
+
+    def of_place(self, given: Sequence[Span], predicted: Sequence[Span]) -> Correction:
+        """The likeliest correction where entities differ.
+
+        Args:
+          given: the entities of the file that the tagger does not have.
+          predicted: those of the tagger that the file does not have.
+        """
+        if not given:
+            missed = max(-self._of_none(span) for span in predicted)
+            return Correction(missed - _NONE_OR_MISSED, MISSED)
+        none = max(self._of_none(span) for span in given)
+        others = [self._odds(span, other) for span in given for other in self._corrections(span)]
+        other = max(others, default=-np.inf)
+        kind = SPURIOUS if none > other else MISLABELLED
+        return Correction(max(none - _NONE_OR_MISSED, other), kind)
+
+    def _of_none(self, span: Span) -> float:
+        """The log odds that there is no entity."""
+        return self._lowest((), span.start, span.end) - self._lowest((span,), span.start, span.end)
+
+    def _odds(self, given: Span, other: Span) -> float:
+        stretch = min(given.start, other.start), max(given.end, other.end)
+        return self._lowest((other,), *stretch) - self._lowest((given,), *stretch)
+
+    def _corrections(self, span: Span) -> Iterator[Span]:
+        """Entities that differ in one thing and overlap no other of the file."""
+        for name in self._types:
+            if name != span.type:
+                yield span._replace(type=name)
+        low = max((s.end for s in self._given if s.end <= span.start), default=0)
+        high = min((s.start for s in self._given if s.start >= span.end), default=len(self._log_p))
+        for start, end in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+            moved = span._replace(start=span.start + start, end=span.end + end)
+            if low <= moved.start < moved.end <= high:
+                yield moved
+
+    def _lowest(self, spans: Sequence[Span], start: int, end: int) -> float:
+        """The lowest log probability, from ``start`` to ``end``, if there are these entities."""
+        here = [span._replace(start=span.start - start, end=span.end - start) for span in spans]
+        names = encode_spans(here, end - start, BIOES)
+        columns = [self._columns.get(name, -1) for name in names]
+        values = self._log_p[np.arange(start, end), columns]
+        return float(np.where(np.array(columns) < 0, np.log(_SMALLEST), values).min())
+
+
+_NEVER = 1e6  # nats: no draft is as uncertain
+
+
+class LabelDoubt(NamedTuple):
+    """A place where given and predicted labels differ.
+
+    Attributes:
+      given_probability: the lowest that the tagger has for a given label here.
+      predicted_probability: the lowest that it has for a label of its own here.
+      start: first token.
+      end: the token after the last.
+      given: the entities that the file has here; of single labels one for each token.
+      predicted: those of the tagger.
+      sentence: of the file.
+      answer: the tagger's for the sentence.
+      fold: number of the tagger.
+      score: how much more probable the likeliest correction is, in nats; see ``Correction``.
+      kind: what is likeliest wrong: one of ``corrections.KINDS``.
+    """
+
+    given_probability: float
+    predicted_probability: float
+    start: int
+    end: int
+    given: tuple[Span, ...]
+    predicted: tuple[Span, ...]
+    sentence: Sentence
+    answer: TaggedSentence
+    fold: int = 1
+    score: float = 0.0
+    kind: str = MISLABELLED
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "score": round(self.score, 4),
+            "kind": self.kind,
+            "given_probability": float(f"{self.given_probability:.3g}"),
+            "predicted_probability": float(f"{self.predicted_probability:.3g}"),
+            "line": self.sentence.line,
+            "start": self.start,
+            "end": self.end,
+            "given": [span._asdict() for span in self.given],
+            "predicted": [span._asdict() for span in self.predicted],
+            "tokens": list(self.sentence.tokens),
+            "labels": list(self.sentence.labels),
+            "predicted_labels": list(self.answer.labels),
+            "fold": self.fold,
+        }
+
+
+def find_doubts(
+    model: Any, sentences: Sequence[Sentence], scheme: str | None, fold: int = 1
+) -> Iterator[LabelDoubt]:
+    """The places where a tagger differs from labels that it has not seen, in their order.
+
+    Args:
+      model: a loaded model, whose ``return_probabilities`` is on. Its gate is shut: drafts tell
+        wrong labels better than what the refiner makes of them.
+      sentences: with their labels.
+      scheme: of the labels; None: labels of single tokens.
+      fold: number of the model, for the results.
+    """
+    if model.gate is not None:
+        model.threshold = _NEVER
+    for sentence, answer in tag_in_context(model, sentences):
+        yield from doubts_of(sentence, answer, model.class_names, scheme, fold)
+
+
+def doubts_of(
+    sentence: Sentence,
+    answer: TaggedSentence,
+    classes: Sequence[str],
+    scheme: str | None,
+    fold: int = 1,
+) -> Iterator[LabelDoubt]:
+    """The places of a sentence where given and predicted labels differ.
+
+    Entities that overlap are one place, so a wrong boundary or type is one, not one for each token.
+
+    Args:
+      sentence: with its labels.
+      answer: with probabilities [T, C].
+      classes: along C.
+      scheme: of the labels given; None: labels of single tokens.
+      fold: number of the tagger.
+    """
+    given_p, predicted_p = given_and_predicted(sentence, answer, classes, scheme)
+    spans = _spans(sentence.labels, scheme), _spans(answer.labels, answer.scheme)
+    odds = None if scheme is None else EntityOdds(answer.probabilities, classes, spans[0])
+    for start, end, given, predicted in differing(*spans):
+        here = given_p[start:end], predicted_p[start:end]
+        wrong = (
+            odds.of_place(given, predicted) if odds else Correction(log_odds(*here), MISLABELLED)
+        )
+        yield LabelDoubt(
+            given_probability=float(here[0].min()),
+            predicted_probability=float(here[1].min()),
+            start=start,
+            end=end,
+            given=given,
+            predicted=predicted,
+            sentence=sentence,
+            answer=answer,
+            fold=fold,
+            score=wrong.score,
+            kind=wrong.kind,
+        )
+
+
+def surest_first(doubts: Iterable[LabelDoubt]) -> list[LabelDoubt]:
+    """The places with the highest score first; equal ones in their order."""
+    return sorted(doubts, key=lambda doubt: -doubt.score)
+
+
+def given_and_predicted(
+    sentence: Sentence, answer: TaggedSentence, classes: Sequence[str], scheme: str | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The probabilities, [T] each, of the labels of a file and of those predicted."""
+    return (
+        _probabilities(answer.probabilities, sentence.labels, scheme, classes),
+        _probabilities(answer.probabilities, answer.labels, answer.scheme, classes),
+    )
+
+
+def differing(
+    given: Sequence[Span], predicted: Sequence[Span]
+) -> Iterator[tuple[int, int, tuple[Span, ...], tuple[Span, ...]]]:
+    """Stretches of overlapping spans that are not in both: start, end, the spans of either."""
+    pairs = {0: set(given) - set(predicted), 1: set(predicted) - set(given)}
+    order = sorted((span.start, span.end, side, span) for side in pairs for span in pairs[side])
+    here: list[tuple[int, Span]] = []
+    end = 0
+    for start, stop, side, span in order:
+        if here and start >= end:
+            yield _stretch(here)
+            here = []
+        here.append((side, span))
+        end = max(end, stop) if len(here) > 1 else stop
+    if here:
+        yield _stretch(here)
+
+
+def _stretch(
+    here: Sequence[tuple[int, Span]],
+) -> tuple[int, int, tuple[Span, ...], tuple[Span, ...]]:
+    given, predicted = (tuple(span for side, span in here if side == k) for k in (0, 1))
+    return min(s.start for _, s in here), max(s.end for _, s in here), given, predicted
+
+
+def _spans(labels: Sequence[str], scheme: str | None) -> list[Span]:
+    if scheme is None:
+        return [Span(label, k, k + 1) for k, label in enumerate(labels)]
+    return decode_spans(labels, scheme)
+
+
+def _probabilities(
+    probabilities: Any, labels: Sequence[str], scheme: str | None, classes: Sequence[str]
+) -> np.ndarray:
+    """The probability [T] of each label; 0 for labels that the tagger does not have."""
+    names = labels if scheme is None else convert(labels, scheme, BIOES)
+    numbers = {name: number for number, name in enumerate(classes)}
+    columns = np.array([numbers.get(name, -1) for name in names])
+    found = probabilities[np.arange(len(columns)), columns].astype(np.float64)
+    return np.where(columns < 0, 0.0, found)

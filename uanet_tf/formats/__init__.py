@@ -1,0 +1,1 @@
+"""Labelled text in the formats of annotation tools and other libraries."""

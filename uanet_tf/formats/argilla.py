@@ -1,0 +1,145 @@
+"""Argilla's records (version 2): a JSON list for ``dataset.records.from_json`` and of ``to_json``.
+
+The data set they fit has a text field "text" and a span question "entities" on it. Of others the
+question is read whose values are spans.
+"""
+
+from typing import Any
+
+from uanet_tf.errors import InputError
+from uanet_tf.formats.annotated_text import (
+    ACCEPTED,
+    REJECTED,
+    SKIPPED,
+    SUGGESTED,
+    AnnotatedText,
+    Mark,
+)
+
+FIELD, QUESTION = "text", "entities"
+_AGENT = "uanet_tf"
+_NOBODY = "00000000-0000-0000-0000-000000000000"  # a response must name a user
+_OURS = ("tokens", "score", "verdict", "scores", "number")
+RESERVED = frozenset(_OURS)  # no names for ``AnnotatedText.meta``
+
+Spans = list[dict[str, Any]]
+
+
+def write(item: AnnotatedText) -> dict[str, Any]:
+    """One record; what Argilla has no field for is in its metadata, as JSON values."""
+    taken = sorted(RESERVED & item.meta.keys())
+    if taken:
+        raise InputError(f"meta must not hold {taken[0]!r}: it has a meaning in our records.")
+    value = [{"start": mark.start, "end": mark.end, "label": mark.label} for mark in item.marks]
+    scores = [mark.score for mark in item.marks]
+    metadata = dict(item.meta)
+    if item.tokens is not None:
+        metadata["tokens"] = [list(token) for token in item.tokens]
+    if item.score is not None:
+        metadata["score"] = item.score
+    if isinstance(item.id, int):
+        metadata["number"] = True  # Argilla's own are strings
+    record: dict[str, Any] = {
+        "id": None if item.id is None else str(item.id),
+        "fields": {FIELD: item.text},
+        "metadata": metadata,
+        "suggestions": {},
+        "responses": {},
+        "vectors": {},
+    }
+    if item.status == SUGGESTED:
+        complete = bool(scores) and None not in scores
+        if not complete and any(score is not None for score in scores):
+            metadata["scores"] = scores
+        suggestion = {"value": value, "score": scores if complete else None, "agent": _AGENT}
+        record["suggestions"] = {QUESTION: suggestion}
+        return record
+    if any(score is not None for score in scores):
+        metadata["scores"] = scores
+    if item.status in (REJECTED, SKIPPED):
+        metadata["verdict"] = item.status
+    record["responses"] = {QUESTION: [{"value": value, "user_id": _NOBODY}]}
+    return record
+
+
+def read(record: dict[str, Any]) -> AnnotatedText:
+    """One record of an export: the last person's spans, else the suggestion."""
+    metadata = dict(record.get("metadata") or {})
+    ours = {key: metadata.pop(key, None) for key in _OURS}
+    text_field, text = _field(record)
+    answers, suggestion = _of_span_question(record)
+    if answers:
+        status, value, scores = ours["verdict"] or ACCEPTED, answers[-1], None
+    else:
+        status, value, scores = SUGGESTED, suggestion["value"], suggestion.get("score")
+    scores = ours["scores"] if ours["scores"] is not None else scores
+    if not isinstance(scores, list) or len(scores) != len(value):
+        scores = [None] * len(value)
+    marks = [
+        Mark(int(span["start"]), int(span["end"]), str(span["label"]), span.get("score", score))
+        for span, score in zip(value, scores, strict=True)
+    ]
+    others = {key: part for key, part in record["fields"].items() if key != text_field}
+    tokens, name = ours["tokens"], record.get("id")
+    return AnnotatedText(
+        text=text,
+        marks=tuple(sorted(marks, key=lambda mark: mark[:2])),
+        tokens=None if tokens is None else tuple((start, end) for start, end in tokens),
+        status=status,
+        score=ours["score"],
+        id=int(name) if ours["number"] and name is not None else name,
+        meta={**others, **metadata},
+        disputed=len({frozenset(map(_span_key, answer)) for answer in answers}) > 1,
+    )
+
+
+def _field(record: dict[str, Any]) -> tuple[str, str]:
+    """The text; of several fields the one called "text", else the first string."""
+    fields = record["fields"]
+    if isinstance(fields.get(FIELD), str):
+        return FIELD, fields[FIELD]
+    for name, value in fields.items():
+        if isinstance(value, str):
+            return name, value
+    raise InputError("a record holds no text.")
+
+
+def _of_span_question(record: dict[str, Any]) -> tuple[list[Spans], dict[str, Any]]:
+    """The answers to the question on spans, and its suggestion.
+
+    Raises:
+      InputError: several questions may be meant.
+    """
+    responses = {
+        question: [answer.get("value") for answer in answers]
+        for question, answers in (record.get("responses") or {}).items()
+    }
+    suggestions = record.get("suggestions") or {}
+    values = {
+        question: [*responses.get(question, ()), suggestions.get(question, {}).get("value")]
+        for question in {**responses, **suggestions}
+    }
+    # An empty list may be one of spans, so it counts only where no question has any.
+    asked = [name for name in values if any(_are_spans(part) and part for part in values[name])]
+    asked = asked or [name for name in values if any(_are_spans(part) for part in values[name])][:1]
+    if any(_are_spans(part) for part in values.get(QUESTION, ())):
+        asked = [QUESTION]
+    if len(asked) > 1:
+        raise InputError(
+            f"the questions {' and '.join(map(repr, asked))} both have spans: name the one that "
+            f"is meant {QUESTION!r}."
+        )
+    question = asked[0] if asked else QUESTION
+    answers = [part for part in responses.get(question, ()) if _are_spans(part)]
+    suggestion = suggestions.get(question, {})
+    return answers, suggestion if _are_spans(suggestion.get("value")) else {"value": []}
+
+
+def _are_spans(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(part, dict) and {"start", "end", "label"} <= part.keys() for part in value
+    )
+
+
+def _span_key(span: dict[str, Any]) -> tuple[int, int, str]:
+    return int(span["start"]), int(span["end"]), str(span["label"])

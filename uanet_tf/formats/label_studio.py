@@ -1,0 +1,200 @@
+"""Label Studio's tasks: a JSON list; suggestions are "predictions", a person's are "annotations".
+
+The labelling interface that they fit is
+
+    <View><Labels name="label" toName="text"><Label value="PER"/>...</Labels>
+    <Text name="text" value="$text"/></View>
+
+Exports are read in the formats "JSON" and "JSON-MIN". Offsets are code points; releases before
+1.7 wrote UTF-16 units, which are recognised by the text that is given beside them. Regions of other
+than plain text (HyperText, Paragraphs) are refused.
+"""
+
+import dataclasses
+import re
+from typing import Any
+
+from uanet_tf.errors import InputError
+from uanet_tf.formats.annotated_text import (
+    ACCEPTED,
+    REJECTED,
+    SKIPPED,
+    SUGGESTED,
+    AnnotatedText,
+    Mark,
+)
+
+_MODEL = "uanet_tf"
+_BLANKS = re.compile(r"\s|\\n|\\r")
+_OWN: dict[str, tuple[type, ...]] = {
+    "tokens": (list,),
+    "score": (int, float),
+    "id": (int, str),
+    "meta": (dict,),
+    "rejected": (bool,),
+}
+
+Results = list[dict[str, Any]]
+
+
+def write(item: AnnotatedText) -> dict[str, Any]:
+    """One task."""
+    data: dict[str, Any] = {"text": item.text}
+    if item.tokens is not None:
+        data["tokens"] = [list(token) for token in item.tokens]
+    data |= {key: value for key in ("score", "id") if (value := getattr(item, key)) is not None}
+    if item.meta:
+        data["meta"] = item.meta
+    results = [_result(number, mark, item.text) for number, mark in enumerate(item.marks)]
+    if item.status == SUGGESTED:
+        prediction: dict[str, Any] = {"model_version": _MODEL, "result": results}
+        if item.score is not None:
+            prediction["score"] = item.score
+        return {"data": data, "predictions": [prediction]}
+    if item.status == REJECTED:  # Label Studio has no word for it
+        data["rejected"] = True
+    cancelled = item.status == SKIPPED
+    return {"data": data, "annotations": [{"result": results, "was_cancelled": cancelled}]}
+
+
+def read(record: dict[str, Any]) -> AnnotatedText:
+    """One task of an export; a person's marks before a model's, the last of several persons'."""
+    if "data" not in record:
+        return _read_compact(record)
+    status, chosen, others = _chosen(record)
+    item = _item(record["data"], status, chosen, record.get("id"))
+    keys = _keys(chosen)
+    return dataclasses.replace(item, disputed=any(_keys(other) != keys for other in others))
+
+
+def _item(data: dict[str, Any], status: str, results: Results, name: Any) -> AnnotatedText:
+    own = {key: data[key] for key in _OWN if key in data and _is_own(key, data[key])}
+    others = {key: data[key] for key in data if key != "text" and key not in own}
+    tokens = own.get("tokens")
+    marks, unlabelled = _marks(data["text"], results)
+    return AnnotatedText(
+        text=data["text"],
+        marks=marks,
+        tokens=None if tokens is None else tuple((start, end) for start, end in tokens),
+        status=REJECTED if own.get("rejected") else status,
+        score=own.get("score"),
+        id=own.get("id", name),
+        meta={**others, **own.get("meta", {})},
+        unlabelled=unlabelled,
+    )
+
+
+def _is_own(key: str, value: Any) -> bool:
+    """Whether this is what we write under the key; the user may have something else there."""
+    if key == "tokens":
+        return isinstance(value, list) and all(
+            isinstance(place, list) and [type(edge) for edge in place] == [int, int]
+            for place in value
+        )
+    return type(value) in _OWN[key]
+
+
+def _chosen(record: dict[str, Any]) -> tuple[str, Results, list[Results]]:
+    """Status, the regions that count, and those of other persons."""
+    annotations = record.get("annotations", record.get("completions")) or []
+    kept = [part for part in annotations if not part.get("was_cancelled")]
+    if kept:
+        # What is marked as ground truth before what is not.
+        chosen, _ = max(
+            enumerate(kept), key=lambda pair: (pair[1].get("ground_truth", False), pair[0])
+        )
+        others = [part["result"] for number, part in enumerate(kept) if number != chosen]
+        return ACCEPTED, kept[chosen]["result"], others
+    if annotations:
+        return SKIPPED, annotations[-1]["result"], []
+    predictions = record.get("predictions") or [{"result": []}]
+    return SUGGESTED, predictions[-1]["result"], []
+
+
+def _read_compact(record: dict[str, Any]) -> AnnotatedText:
+    """JSON-MIN: the data with the results beside them, under the name of the control."""
+    results: Results = []
+    data = {}
+    for key, value in record.items():
+        kind = _kind_of_regions(value)
+        if kind is None:
+            data[key] = value
+        else:
+            results += [{"value": part, "type": kind} for part in value]
+    return _item(data, ACCEPTED, results, None)
+
+
+def _kind_of_regions(value: Any) -> str | None:
+    """The type of the regions that a value of JSON-MIN is; None: it is something else."""
+    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
+        return None
+    if not all({"start", "end"} <= part.keys() for part in value):
+        return None
+    return next((key for part in value for key in part if key.endswith("labels")), None)
+
+
+def _result(number: int, mark: Mark, text: str) -> dict[str, Any]:
+    result = {
+        "id": f"e{number}",
+        "from_name": "label",
+        "to_name": "text",
+        "type": "labels",
+        "value": {
+            "start": mark.start,
+            "end": mark.end,
+            "text": text[mark.start : mark.end],
+            "labels": [mark.label],
+        },
+    }
+    return result if mark.score is None else {**result, "score": mark.score}
+
+
+def _marks(text: str, results: Results) -> tuple[tuple[Mark, ...], int]:
+    """The marks, and how many regions have no label."""
+    marks, unlabelled = [], 0
+    for result in results:
+        kind, value = result.get("type"), result.get("value", {})
+        if isinstance(kind, str) and kind.endswith("labels") and kind != "labels":
+            raise InputError(
+                f"regions of type {kind!r} are not read: only 'labels' mark characters of the text."
+            )
+        if kind != "labels" or not {"start", "end"} <= value.keys():
+            continue  # relations, choices, ...
+        labels = value.get("labels") or []
+        unlabelled += not labels
+        if labels:
+            start, end = _code_points(text, value)
+            marks += [Mark(start, end, label, result.get("score")) for label in labels]
+    return tuple(sorted(marks, key=lambda mark: mark[:2])), unlabelled
+
+
+def _code_points(text: str, value: dict[str, Any]) -> tuple[int, int]:
+    start, end = int(value["start"]), int(value["end"])
+    inside = value.get("text")
+    if inside is None or _bare(text[start:end]) == _bare(inside):
+        return start, end
+    units = text.encode("utf-16-le")
+    try:
+        before, found = (
+            part.decode("utf-16-le") for part in (units[: 2 * start], units[2 * start : 2 * end])
+        )
+        if _bare(found) == _bare(inside):
+            return len(before), len(before) + len(found)
+    except UnicodeDecodeError:
+        pass
+    raise InputError(f"characters {start} to {end} read {text[start:end]!r}, not {inside!r}.")
+
+
+def _bare(text: str) -> str:
+    """Without what Label Studio changes: it trims and joins blanks, and spells out line ends."""
+    return _BLANKS.sub("", text)
+
+
+def _keys(results: Results) -> set[str]:
+    """The regions with labels, to be compared."""
+    values = [result.get("value", {}) for result in results if result.get("type") == "labels"]
+    return {
+        repr((value.get("start"), value.get("end"), sorted(value["labels"])))
+        for value in values
+        if value.get("labels")
+    }

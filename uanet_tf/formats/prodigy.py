@@ -1,0 +1,74 @@
+"""Prodigy's JSONL of named entities (ner.manual, ner.correct): text, tokens, spans, answer."""
+
+from typing import Any
+
+from uanet_tf.formats.annotated_text import (
+    ACCEPTED,
+    REJECTED,
+    SKIPPED,
+    SUGGESTED,
+    AnnotatedText,
+    Mark,
+)
+
+TEXT_KEY = "_input_hash"  # equal in the records that several annotators give for a text
+
+_ANSWERS = {ACCEPTED: "accept", REJECTED: "reject", SKIPPED: "ignore"}
+_STATUSES = {answer: status for status, answer in _ANSWERS.items()}
+
+
+def write(item: AnnotatedText) -> dict[str, Any]:
+    """One line. Tokens let Prodigy's interface snap to them; ``ws``: whether a blank follows."""
+    record: dict[str, Any] = {"text": item.text}
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    if item.tokens is not None:
+        record["tokens"] = [
+            {
+                "text": item.text[start:end],
+                "start": start,
+                "end": end,
+                "id": number,
+                "ws": item.text[end : end + 1].isspace(),
+            }
+            for number, (start, end) in enumerate(item.tokens)
+        ]
+        first = {start: number for number, (start, _) in enumerate(item.tokens)}
+        last = {end: number for number, (_, end) in enumerate(item.tokens)}
+    record["spans"] = [_span(mark, first, last) for mark in item.marks]
+    if item.score is not None:
+        record["score"] = item.score
+    if item.id is not None:
+        record["id"] = item.id
+    if item.meta:
+        record["meta"] = item.meta
+    if item.status != SUGGESTED:
+        record["answer"] = _ANSWERS[item.status]
+    return record
+
+
+def _span(mark: Mark, first: dict[int, int], last: dict[int, int]) -> dict[str, Any]:
+    span: dict[str, Any] = {"start": mark.start, "end": mark.end}
+    if mark.start in first and mark.end in last:
+        # The last token of the span, not the one after it.
+        span |= {"token_start": first[mark.start], "token_end": last[mark.end]}
+    span["label"] = mark.label
+    return span if mark.score is None else {**span, "score": mark.score}
+
+
+def read(record: dict[str, Any]) -> AnnotatedText:
+    """One line of ``prodigy db-out``."""
+    tokens = record.get("tokens")
+    marks = [
+        Mark(int(span["start"]), int(span["end"]), str(span["label"]), span.get("score"))
+        for span in record.get("spans") or []
+    ]
+    return AnnotatedText(
+        text=record["text"],
+        marks=tuple(sorted(marks, key=lambda mark: mark[:2])),
+        tokens=None if tokens is None else tuple((one["start"], one["end"]) for one in tokens),
+        status=_STATUSES.get(record.get("answer", ""), SUGGESTED),
+        score=record.get("score"),
+        id=record.get("id"),
+        meta=record.get("meta", {}),
+    )

@@ -1,1 +1,0 @@
-"""Pretrained BERTs, read from their files."""

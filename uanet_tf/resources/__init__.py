@@ -1,0 +1,1 @@
+"""What comes with the package or is fetched: corpora, trained models, pretrained encoders."""

@@ -1,0 +1,237 @@
+"""Public corpora and word vectors: their addresses and licences."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import zipfile
+from collections.abc import Callable, Sequence
+
+from uanet_tf.data.columns_file import Sentence, read_corpus
+from uanet_tf.errors import InputError
+from uanet_tf.resources.download import Advance, download
+
+_GITHUB = "https://raw.githubusercontent.com"
+_PARTS = ("train", "dev", "test")
+
+
+@dataclasses.dataclass(frozen=True)
+class PublicData:
+    """A corpus, or vectors.
+
+    Attributes:
+      title: what it is, in one line.
+      licence: as its home states it.
+      home: where to read about it.
+      files: {name of the file written: addresses, joined in order}.
+      token_column, label_column: of the files as fetched; None: they are not labelled files.
+      member: of a zip archive, the file that is taken out.
+    """
+
+    title: str
+    licence: str
+    home: str
+    files: dict[str, tuple[str, ...]]
+    token_column: int | None = 0
+    label_column: int | None = -1
+    member: str | None = None
+
+
+def _ud(repository: str, stem: str, title: str) -> PublicData:
+    base = f"{_GITHUB}/UniversalDependencies/{repository}/master/{stem}-ud-"
+    return PublicData(
+        title,
+        "CC BY-SA 4.0",
+        f"https://github.com/UniversalDependencies/{repository}",
+        {f"{part}.conll": (f"{base}{part}.conllu",) for part in _PARTS},
+        token_column=1,
+        label_column=4,
+    )
+
+
+def _uner(repository: str, stem: str, title: str) -> PublicData:
+    base = f"{_GITHUB}/UniversalNER/{repository}/master/{stem}-ud-"
+    return PublicData(
+        title,
+        "CC BY-SA 4.0",
+        f"https://github.com/UniversalNER/{repository}",
+        {f"{part}.conll": (f"{base}{part}.iob2",) for part in _PARTS},
+        token_column=1,
+        label_column=2,
+    )
+
+
+_BTC = f"{_GITHUB}/GateNLP/broad_twitter_corpus/master/"
+_WNUT = f"{_GITHUB}/leondz/emerging_entities_17/master/"
+
+PUBLIC_DATA = {
+    "en_ewt_pos": _ud("UD_English-EWT", "en_ewt", "English web text, 49 part-of-speech tags"),
+    "en_ewt_ner": _uner("UNER_English-EWT", "en_ewt", "English web text, PER LOC ORG"),
+    "pt_bosque_ner": _uner(
+        "UNER_Portuguese-Bosque", "pt_bosque", "Portuguese newswire, PER LOC ORG"
+    ),
+    "sr_set_ner": _uner("UNER_Serbian-SET", "sr_set", "Serbian newswire, PER LOC ORG"),
+    "btc": PublicData(
+        "English tweets, PER LOC ORG (Broad Twitter Corpus)",
+        "CC BY 4.0",
+        "https://github.com/GateNLP/broad_twitter_corpus",
+        {
+            "train.conll": tuple(f"{_BTC}{section}.conll" for section in "abeg"),
+            "dev.conll": (f"{_BTC}h.conll",),
+            "test.conll": (f"{_BTC}f.conll",),
+        },
+    ),
+    "wnut17": PublicData(
+        "English social media, six types of new entities (WNUT-17)",
+        "CC BY 4.0",
+        "https://github.com/leondz/emerging_entities_17",
+        {
+            "train.conll": (f"{_WNUT}wnut17train.conll",),
+            "dev.conll": (f"{_WNUT}emerging.dev.conll",),
+            "test.conll": (f"{_WNUT}emerging.test.annotated",),
+        },
+    ),
+    "glove_100d": PublicData(
+        "English word vectors, 400,000 words, 100 numbers each (GloVe 6B); 862 MB to fetch",
+        "PDDL 1.0",
+        "https://nlp.stanford.edu/projects/glove/",
+        {"glove.6B.100d.txt": ("https://nlp.stanford.edu/data/glove.6B.zip",)},
+        token_column=None,
+        label_column=None,
+        member="glove.6B.100d.txt",
+    ),
+    "fasttext_pt": PublicData(
+        "Portuguese word vectors, 2,000,000 words, 300 numbers each (fastText); 1.3 GB to fetch",
+        "CC BY-SA 3.0",
+        "https://fasttext.cc/docs/en/crawl-vectors.html",
+        {
+            "cc.pt.300.vec.gz": (
+                "https://dl.fbaipublicfiles.com/fasttext/vectors-crawl/cc.pt.300.vec.gz",
+            )
+        },
+        token_column=None,
+        label_column=None,
+    ),
+}
+
+# Data that may not be redistributed.
+ASK_FOR = {
+    "conll2003": (
+        "CoNLL-2003 is Reuters' text: ask NIST for the Reuters Corpus "
+        "(https://trec.nist.gov/data/reuters/reuters.html), build it with the annotations of "
+        "https://www.clips.uantwerpen.be/conll2003/ner/, then train on eng.train, eng.testa and "
+        "eng.testb as they are: columns, -DOCSTART- lines and lone carriage returns are read."
+    )
+}
+
+
+SOURCES = "SOURCES.json"
+_FETCHED = ".fetched"
+_ROW_ENDS = frozenset("\t\n\r")
+
+
+def fetch(
+    data: PublicData, folder: pathlib.Path, advance: Advance = lambda done, total: None
+) -> list[pathlib.Path]:
+    """Fetches a corpus, or vectors, into ``folder``; what is there already is not fetched again.
+
+    Labelled files are written as token, tab, label, with their document marks. ``SOURCES.json``
+    has their addresses, licence and checksums: a later call compares.
+
+    Raises:
+      InputError: see ``download``; or a file that is not what it should be.
+    """
+    known = _known_sums(folder)
+    sums: dict[str, str] = {}
+    written = []
+    for name, urls in data.files.items():
+        parts = []
+        for url in urls:
+            part = folder / _FETCHED / url.rpartition("/")[2]
+            target = folder / name
+            if target.exists() and url in known and not part.exists():
+                sums[url] = known[url]
+                continue
+            sums[url] = download(url, part, sha256=known.get(url), advance=advance)
+            parts.append(part)
+        if parts:
+            _write(data, parts, folder / name)
+        written.append(folder / name)
+    _note(data, folder, sums)
+    shutil.rmtree(folder / _FETCHED, ignore_errors=True)
+    return written
+
+
+def _write(data: PublicData, parts: Sequence[pathlib.Path], path: pathlib.Path) -> None:
+    pending = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        if data.member is not None:
+            _take_out(parts[0], data.member, pending)
+        elif data.token_column is None:
+            shutil.copyfile(parts[0], pending)
+        else:
+            sentences = [sentence for part in parts for sentence in _read(data, part)]
+            pending.write_text(format_sentences(sentences), encoding="utf-8")
+        pending.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror or error}).") from None
+    finally:
+        pending.unlink(missing_ok=True)
+
+
+def _read(data: PublicData, path: pathlib.Path) -> list[Sentence]:
+    return read_corpus(path, token_column=data.token_column or 0, label_column=data.label_column)
+
+
+def format_sentences(
+    sentences: Sequence[Sentence], where: Callable[[Sentence], str] = lambda sentence: ""
+) -> str:
+    """Token, tab, label; a blank line after each sentence; -DOCSTART- where documents begin.
+
+    Args:
+      sentences: labelled.
+      where: file and line of a sentence, for messages.
+
+    Raises:
+      InputError: a token or label that would end its column or row, or be none.
+    """
+    marked = sum(sentence.new_document for sentence in sentences) > 1
+    blocks = []
+    for sentence in sentences:
+        if marked and sentence.new_document:
+            blocks.append("-DOCSTART-\tO\n\n")
+        for text in (*sentence.tokens, *sentence.labels):
+            if not _ROW_ENDS.isdisjoint(text) or not text.strip(" "):
+                reason = "holds a tab or a line end" if text.strip(" ") else "is blank"
+                before = where(sentence)
+                raise InputError(
+                    f"{before}{': ' if before else ''}{text!r:.60} cannot be written in columns: "
+                    f"it {reason}."
+                )
+        rows = zip(sentence.tokens, sentence.labels, strict=True)
+        blocks.append("".join(f"{token}\t{label}\n" for token, label in rows) + "\n")
+    return "".join(blocks)
+
+
+def _take_out(archive: pathlib.Path, member: str, path: pathlib.Path) -> None:
+    try:
+        with zipfile.ZipFile(archive) as file, path.open("wb") as target:
+            shutil.copyfileobj(file.open(member), target)
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise InputError(f"{archive}: does not hold {member} ({error}).") from None
+
+
+def _known_sums(folder: pathlib.Path) -> dict[str, str]:
+    try:
+        return dict(json.loads((folder / SOURCES).read_text(encoding="utf-8"))["sha256"])
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{folder / SOURCES}: cannot be read ({error}).") from None
+
+
+def _note(data: PublicData, folder: pathlib.Path, sums: dict[str, str]) -> None:
+    values = {"title": data.title, "licence": data.licence, "home": data.home, "sha256": sums}
+    text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
+    (folder / SOURCES).write_text(text, encoding="utf-8")

@@ -1,1 +1,0 @@
-"""The generated sample corpus."""
