@@ -4,6 +4,7 @@ import collections
 import dataclasses
 import json
 import pathlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from uanet_tf.data.bert_spec import BertSpec
@@ -11,6 +12,8 @@ from uanet_tf.data.tag_schemes import SCHEMES, decode_spans
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.files.strict_json import Kinds, all_strings, check_fields, read_json, shown
 from uanet_tf.text.tokenizer import Tokenizer
+
+_DIGIT = re.compile(r"\d")
 
 # Ids 0 and 1 of words and of characters; lists below hold the symbols from id 2 on.
 PADDING_ID = 0
@@ -161,3 +164,9 @@ def class_labels(label_sequences: Iterable[Sequence[str]], scheme: str | None) -
     # Chunks without a type are labelled by the prefix only.
     suffixes = [f"-{name}" if name else "" for name in types]
     return ["O"] + [prefix + suffix for suffix in suffixes for prefix in "BIES"]
+
+
+def normalize_word(word: str, *, digits: bool, lowercase: bool) -> str:
+    """The form under which training looks a word up: digits of any script as 0, lower case."""
+    word = _DIGIT.sub("0", word) if digits else word
+    return word.lower() if lowercase else word

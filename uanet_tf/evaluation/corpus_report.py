@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -18,13 +17,13 @@ from uanet_tf.data.label_doubts import (
     uneven_sentences,
 )
 from uanet_tf.data.tag_schemes import decode_spans, detect_scheme, repair
+from uanet_tf.data.vocabulary import normalize_word
 from uanet_tf.files.printable import printable
 from uanet_tf.text.columns import display_width, pad, shorten
 
 # Short sentences ("Thanks !") are in every file; only longer ones suggest a leak.
 LONG_SENTENCE_TOKENS = 5
 _EXAMPLES = 5
-_DIGIT = re.compile(r"\d")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -107,12 +106,6 @@ class Corpus:
     path: str
     sentences: Sequence[Sentence]
     line_ends: dict[str, int] = dataclasses.field(default_factory=dict)
-
-
-def normalize_word(word: str, *, digits: bool, lowercase: bool) -> str:
-    """The form under which training looks a word up: digits of any script as 0, lower case."""
-    word = _DIGIT.sub("0", word) if digits else word
-    return word.lower() if lowercase else word
 
 
 def report_corpora(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from uanet_tf.data.tag_schemes import OUTSIDE
-from uanet_tf.evaluation.corpus_report import normalize_word
+from uanet_tf.data.vocabulary import normalize_word
 
 Known = Callable[[str], bool]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from absl import logging
 
+from uanet_tf.data.vocabulary import normalize_word
 from uanet_tf.errors import InputError
-from uanet_tf.evaluation.corpus_report import normalize_word
 from uanet_tf.files.printable import printable
 from uanet_tf.files.strict_json import has_type, read_json
 from uanet_tf.monitoring.reference import UNKNOWN_WORDS, Reference
