@@ -69,7 +69,8 @@ class LazyAdamW(tf.keras.optimizers.Adam):
 
     def _scalars(self, dtype: tf.DType) -> _Scalars:
         """Made once per step: for each variable they would be a tenth of the step's graph."""
-        scalars, key = self._step.scalars, (tf.compat.v1.get_default_graph(), dtype)  # noqa: TID251: eager, too
+        graph = tf.compat.v1.get_default_graph()  # noqa: TID251  # no graph's where eager
+        scalars, key = self._step.scalars, (graph, dtype)
         if key not in scalars:
             number = tf.cast(self.iterations + 1, tf.float32)
             scalars[key] = _Scalars(
