@@ -6,8 +6,8 @@ import requests
 
 from tests.serving.servers import in_thread
 from uanet_tf.serving.client import Client
-from uanet_tf.serving.errors import ServingError
 from uanet_tf.serving.rest_api.model_config import ModelSettings
+from uanet_tf.serving.retrying import ServingError
 
 GOOD = {"tokens": [["Riverton", "won", ""]], "lengths": [2]}
 
@@ -89,22 +89,6 @@ def test_other_ways_to_ask(url):
         timeout=60,
     ).json()["predictions"]
     assert rows == [{name: values[0] for name, values in outputs.items()}]
-    tensors = [
-        {"name": "tokens", "shape": [1, 3], "datatype": "BYTES", "data": GOOD["tokens"][0]},
-        {"name": "lengths", "shape": [1], "datatype": "INT32", "data": [2]},
-    ]
-    answer = requests.post(
-        f"{url}/v2/models/lite/infer", json={"inputs": tensors}, timeout=60
-    ).json()
-    assert {each["name"]: each["data"] for each in answer["outputs"]} == {
-        name: values[0] for name, values in outputs.items()
-    }
-    about = requests.get(f"{url}/v2/models/lite", timeout=10).json()
-    assert about["platform"] == "tensorflow_lite"
-    assert {each["name"]: each["datatype"] for each in about["inputs"]} == {
-        "tokens": "BYTES",
-        "lengths": "INT32",
-    }
     models = requests.get(f"{url}/models.json", timeout=10).json()["models"]
     shown = {each["name"]: (each["signatures"], each["gamma"]) for each in models}
     assert shown["lite"] == ({"serving_default": ["lengths", "tokens"]}, shown["mine"][1])

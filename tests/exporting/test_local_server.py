@@ -7,9 +7,8 @@ import requests
 from tests.serving.servers import in_thread
 from uanet_tf.commands.sentence_input import tokenize
 from uanet_tf.serving.client import Client
-from uanet_tf.serving.rest_api.loaded_model import LoadedModel
+from uanet_tf.serving.rest_api.loaded_model import LoadedModel, warm_up
 from uanet_tf.serving.rest_api.model_config import ModelSettings
-from uanet_tf.serving.rest_api.warm_up import warm_up
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from uanet_tf.serving.answers import character_offsets
+from uanet_tf.serving.text_positions import character_offsets
 from uanet_tf.tagging.tagged_sentence import TaggedSentence, joined_offsets
 
 

@@ -14,8 +14,7 @@ import pytest
 
 from tests.serving.fake_server import Reset, Silence, scripted
 from uanet_tf.serving.client import Client, tag
-from uanet_tf.serving.errors import ServingError
-from uanet_tf.serving.retrying import RetryPolicy
+from uanet_tf.serving.retrying import RetryPolicy, ServingError
 
 ONCE = RetryPolicy(attempts=1)
 

@@ -8,8 +8,7 @@ import pytest
 from google.protobuf import text_format
 
 from uanet_tf.serving import client
-from uanet_tf.serving.rest_api.messages import Field, new_message
-from uanet_tf.serving.rest_api.model_config import read_model_config
+from uanet_tf.serving.rest_api.model_config import Field, new_message, read_model_config
 
 yaml = pytest.importorskip("yaml")
 

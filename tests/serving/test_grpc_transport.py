@@ -10,8 +10,7 @@ import pytest
 from tests.serving.servers import ROOT
 from uanet_tf.errors import InputError
 from uanet_tf.serving.client import Client
-from uanet_tf.serving.errors import ServingError
-from uanet_tf.serving.retrying import RetryPolicy
+from uanet_tf.serving.retrying import RetryPolicy, ServingError
 
 
 def test_says_what_is_missing(monkeypatch):

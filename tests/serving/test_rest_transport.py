@@ -4,8 +4,8 @@ import socket
 import pytest
 
 from tests.serving.fake_server import Reset, Silence, scripted
-from uanet_tf.serving.errors import ServingError
 from uanet_tf.serving.rest_transport import RestTransport
+from uanet_tf.serving.retrying import ServingError
 
 ANSWER = {"outputs": {"labels": [["O"]]}}
 

@@ -1,7 +1,6 @@
 import pytest
 
-from uanet_tf.serving.errors import ServingError
-from uanet_tf.serving.retrying import RetryPolicy
+from uanet_tf.serving.retrying import RetryPolicy, ServingError
 
 
 def failing(*errors):

@@ -21,8 +21,13 @@ from absl import flags, logging
 from uanet_tf.commands import runner
 from uanet_tf.errors import InputError
 from uanet_tf.serving.rest_api.limits import Limits
-from uanet_tf.serving.rest_api.model_config import ModelSettings, read_model_config
-from uanet_tf.serving.rest_api.model_folder import TEXT_ENDING, find_models, lite_files
+from uanet_tf.serving.rest_api.model_config import (
+    TEXT_ENDING,
+    ModelSettings,
+    find_models,
+    lite_files,
+    read_model_config,
+)
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_string("model_name", "default", "Name of the model.", flag_values=FLAGS)
@@ -243,8 +248,7 @@ def _load_saved_model(path: str) -> Any:
             f"{path}: is no TensorFlow Lite file, and SavedModels need TensorFlow, which is not "
             "installed."
         ) from None
-    from uanet_tf.serving.rest_api.loaded_model import LoadedModel
-    from uanet_tf.serving.rest_api.warm_up import warm_up
+    from uanet_tf.serving.rest_api.loaded_model import LoadedModel, warm_up
 
     session_config = config_pb2.ConfigProto(
         intra_op_parallelism_threads=FLAGS.tensorflow_intra_op_parallelism,

@@ -8,10 +8,8 @@ from typing import Any, Protocol
 from uanet_tf.data import tag_schemes
 from uanet_tf.errors import InputError
 from uanet_tf.inference_options import MAX_GAMMA
-from uanet_tf.serving.answers import character_offsets, is_tensor
-from uanet_tf.serving.errors import ServingError
-from uanet_tf.serving.retrying import RetryPolicy
-from uanet_tf.serving.text_pieces import count_pieces
+from uanet_tf.serving.retrying import RetryPolicy, ServingError
+from uanet_tf.serving.text_positions import character_offsets, count_pieces
 from uanet_tf.tagging.argument_checks import check_count, check_list
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
@@ -190,7 +188,7 @@ class Client:
     def _ask_text(self, batch: list[str]) -> Iterator[dict[str, Any]]:
         given = self._predict(self.text_model_name, _SIGNATURE, {"text": batch})
         lengths: Any = given.get("lengths")
-        if not is_tensor([lengths], [len(batch)], int):
+        if not _is_tensor([lengths], [len(batch)], int):
             raise _no_tagger(self.text_model_name, "lengths")
         outputs = _ours(given, lengths, _OF_TEXT, self.text_model_name)
         for row, text in enumerate(batch):
@@ -247,9 +245,28 @@ def _ours(
     """The outputs that are read; ServingError if one is not there, or not as ours are."""
     optional = {name: kind for name, kind in _OPTIONAL.items() if name in given}
     for name, kind in {**kinds, **optional}.items():
-        if not is_tensor(given.get(name), lengths, kind):
+        if not _is_tensor(given.get(name), lengths, kind):
             raise _no_tagger(model, name)
     return {name: given[name] for name in (*kinds, *optional)}
+
+
+def _is_tensor(values: Any, lengths: Sequence[int], kind: type) -> bool:
+    """Whether an output has a row for each sentence, as long as the sentence or longer.
+
+    Args:
+      values: the output, [B, T] if it is ours.
+      lengths: tokens of each sentence.
+      kind: what its elements are.
+    """
+    return (
+        isinstance(values, list)
+        and len(values) == len(lengths)
+        and all(isinstance(row, list) for row in values)
+        and all(len(row) >= length for row, length in zip(values, lengths, strict=True))
+        and all(
+            issubclass(found, kind) for found in {type(value) for row in values for value in row}
+        )
+    )
 
 
 def _no_tagger(model: str, name: str) -> ServingError:

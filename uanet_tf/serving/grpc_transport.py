@@ -4,7 +4,7 @@ import functools
 from typing import Any
 
 from uanet_tf.errors import InputError
-from uanet_tf.serving.errors import ServingError
+from uanet_tf.serving.retrying import ServingError
 
 _RETRYABLE_CODES = ("UNAVAILABLE", "RESOURCE_EXHAUSTED", "DEADLINE_EXCEEDED")
 _MAX_MESSAGE_BYTES = 64 << 20

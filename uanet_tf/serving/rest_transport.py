@@ -10,7 +10,7 @@ from typing import Any
 import requests
 import urllib3
 
-from uanet_tf.serving.errors import ServingError
+from uanet_tf.serving.retrying import ServingError
 
 # Overloaded, not ready yet, or too slow this time; other errors are not tried again.
 _RETRYABLE_CODES = (429, 503, 504)

@@ -14,10 +14,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from uanet_tf.serving.rest_api.answer import Answer, error_answer
 from uanet_tf.serving.rest_api.handler import Handler
 from uanet_tf.serving.rest_api.limits import Limits
-from uanet_tf.serving.rest_api.rest_error import RestError
+from uanet_tf.serving.rest_api.rest_error import Answer, RestError, error_answer
 
 # Bytes of a body over the limit that are read and dropped, so that a sender that writes before
 # it reads receives the answer.

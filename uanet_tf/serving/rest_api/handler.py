@@ -1,33 +1,106 @@
-"""From a request to its answer, without any HTTP machinery."""
+"""From a request line and a body to the answer, without any HTTP machinery."""
 
+import dataclasses
 import re
 import threading
+import urllib.parse
 import zlib
 from http import HTTPStatus
 from typing import Any
 
 import numpy as np
 
-from uanet_tf.serving.rest_api import (
-    json_request,
-    json_response,
-    open_inference_routes,
-    routes,
-)
-from uanet_tf.serving.rest_api.answer import Answer, error_answer, json_answer
-from uanet_tf.serving.rest_api.limits import Limits
-from uanet_tf.serving.rest_api.memory import give_memory_back
+from uanet_tf.serving.rest_api import json_request, json_response
+from uanet_tf.serving.rest_api.limits import Limits, TokenBudget, count_tokens
+from uanet_tf.serving.rest_api.model_config import MAX_VERSION
 from uanet_tf.serving.rest_api.model_manager import ModelManager
-from uanet_tf.serving.rest_api.open_inference_handler import OpenInferenceHandler
 from uanet_tf.serving.rest_api.page import is_page, page_answer
-from uanet_tf.serving.rest_api.rest_error import RestError, bad_request, unimplemented
-from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE, ServedModel
-from uanet_tf.serving.rest_api.token_budget import TokenBudget, count_tokens
+from uanet_tf.serving.rest_api.rest_error import (
+    Answer,
+    RestError,
+    bad_request,
+    error_answer,
+    json_answer,
+    unimplemented,
+)
+from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE, ServedModel, give_memory_back
 
 _ORIGIN = re.compile(r"https?://.+")
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 # Larger requests hold memory that is worth freeing before the model runs.
 _MANY_TOKENS = 1024
+_API = re.compile(r"/v1/.*", re.IGNORECASE | re.DOTALL)
+_VERSION = r"(?:/versions/(?P<version>[0-9]+)|/labels/(?P<label>[^/:]+))?"
+_PREDICTION = re.compile(
+    rf"/v1/models/(?P<name>[^/:]+){_VERSION}:(?P<verb>classify|regress|predict)", re.IGNORECASE
+)
+_STATUS = re.compile(
+    rf"/v1/models(?:/(?P<name>[^/:]+))?{_VERSION}(?:/(?P<metadata>metadata))?", re.IGNORECASE
+)
+_VERBS = ("classify", "regress", "predict")
+
+
+@dataclasses.dataclass(frozen=True)
+class Route:
+    """A parsed request line.
+
+    Attributes:
+      kind: "predict", "classify", "regress", "status" or "metadata".
+      model: name of the model.
+      version: the version asked for, None for the latest.
+      label: the version label asked for.
+    """
+
+    kind: str
+    model: str
+    version: int | None = None
+    label: str | None = None
+
+
+def is_api(target: str) -> bool:
+    """Whether a path belongs to the API; any other gets a plain 404."""
+    return _API.fullmatch(target) is not None
+
+
+def parse_route(method: str, target: str) -> Route:
+    """Reads a request line.
+
+    Args:
+      method: "GET", "POST", ...
+      target: path as it was sent, percent-encoded, with the query string if there is one
+        (TF Serving takes it for a part of the path).
+
+    Raises:
+      RestError: 400, for anything else than the API's own URLs and methods.
+    """
+    pattern = {"POST": _PREDICTION, "GET": _STATUS}.get(method)
+    match = pattern.fullmatch(target) if pattern else None
+    if match is None:
+        raise _malformed(method, target)
+    parts = match.groupdict()
+    # The regular expression ignores case, the verb does not: `:PREDICT` is none.
+    kind = parts.get("verb") or ("metadata" if parts.get("metadata") == "metadata" else "status")
+    if method == "POST" and kind not in _VERBS:
+        raise _malformed(method, target)
+    if parts["name"] is None:
+        raise bad_request("Missing model name in request.")
+    version = None
+    if parts["version"] is not None:
+        # TF Serving fails here before it writes a body. Python limits the digits of a number.
+        digits = parts["version"].lstrip("0") or "0"
+        if len(digits) > len(str(MAX_VERSION)) or int(digits) > MAX_VERSION:
+            raise bad_request(None)
+        version = int(digits)
+    label = None if parts["label"] is None else _decode(parts["label"])
+    return Route(kind, _decode(parts["name"]), version, label)
+
+
+def _decode(text: str) -> str:
+    return urllib.parse.unquote(text, errors="surrogateescape")
+
+
+def _malformed(method: str, target: str) -> Exception:
+    return bad_request(f"Malformed request: {method} {target[:200]}")
 
 
 class Handler:
@@ -42,7 +115,6 @@ class Handler:
         self._manager = manager
         self._limits = limits
         self._budget = TokenBudget(limits.tokens, limits.answer_seconds)
-        self._open_inference = OpenInferenceHandler(manager, self._run, self._unpack)
 
     def quick_answer(self, method: str, target: str, origin: str = "") -> Answer | None:
         """Answers requests that need no model; None: ``predict`` has to.
@@ -52,18 +124,16 @@ class Handler:
           target: path as it was sent, with the query string.
           origin: header of that name.
         """
-        if open_inference_routes.is_open_inference(target):
-            return self._open_inference.quick_answer(method, target)
         if is_page(target):
             return page_answer(method, target, self._manager)
-        if not routes.is_api(target):
+        if not is_api(target):
             return Answer(HTTPStatus.NOT_FOUND, b"404 Not Found\n", "text/plain")
         if method == "OPTIONS":
             if _ORIGIN.fullmatch(origin):
                 return Answer(HTTPStatus.OK)
             return error_answer(bad_request("Origin header is missing in CORS request"))
         try:
-            route = routes.parse(method, target)
+            route = parse_route(method, target)
             if route.kind == "status":
                 return json_answer(self._status(route))
             if route.kind == "metadata":
@@ -88,10 +158,8 @@ class Handler:
           gzipped: whether the body is.
           unwanted: set, as soon as nobody waits for the answer: then no model is run for it.
         """
-        if open_inference_routes.is_open_inference(target):
-            return self._open_inference.infer(target, body, gzipped=gzipped, unwanted=unwanted)
         try:
-            route = routes.parse("POST", target)
+            route = parse_route("POST", target)
             if gzipped:
                 body = self._unpack(body)
             request = json_request.parse_body(body)
@@ -148,7 +216,7 @@ class Handler:
             "(--rest_api_timeout_in_ms).",
         )
 
-    def _status(self, route: routes.Route) -> dict[str, Any]:
+    def _status(self, route: Route) -> dict[str, Any]:
         return {
             "model_version_status": [
                 {
@@ -163,7 +231,7 @@ class Handler:
             ]
         }
 
-    def _metadata(self, route: routes.Route) -> dict[str, Any]:
+    def _metadata(self, route: Route) -> dict[str, Any]:
         with self._manager.use(route.model, route.version, route.label) as (version, model):
             return {
                 "model_spec": {

@@ -64,7 +64,7 @@ def _columns(outputs: Mapping[str, np.ndarray]) -> str:
 
 def _nested(name: str, array: np.ndarray, levels: int) -> list[str]:
     """JSON texts of an array whose innermost ``levels`` dimensions are put into brackets."""
-    texts = leaves(name, array)
+    texts = _leaves(name, array)
     shape = array.shape
     for level in range(levels):
         width = shape[len(shape) - 1 - level]
@@ -75,7 +75,7 @@ def _nested(name: str, array: np.ndarray, levels: int) -> list[str]:
     return texts
 
 
-def leaves(name: str, array: np.ndarray) -> list[str]:
+def _leaves(name: str, array: np.ndarray) -> list[str]:
     """JSON texts of an array's values, in row-major order.
 
     Raises:

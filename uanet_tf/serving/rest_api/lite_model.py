@@ -6,19 +6,23 @@ import os
 import pathlib
 import time
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from uanet_tf.errors import InputError
 from uanet_tf.files.checksums import check_checksums
-from uanet_tf.serving.rest_api.memory import give_memory_back
-from uanet_tf.serving.rest_api.model_folder import lite_files
-from uanet_tf.serving.rest_api.model_monitor import make_monitor
+from uanet_tf.serving.rest_api.extra_assets import make_monitor
+from uanet_tf.serving.rest_api.model_config import lite_files
 from uanet_tf.serving.rest_api.rest_error import RestError, bad_request
-from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE
-from uanet_tf.serving.rest_api.tensor_types import from_proto, numpy_type
+from uanet_tf.serving.rest_api.served_model import (
+    DEFAULT_SIGNATURE,
+    from_proto,
+    give_memory_back,
+    numpy_type,
+)
+from uanet_tf.serving.text_positions import byte_offsets
 
 _METHOD = "tensorflow/serving/predict"
 _STRING, _INT, _FLOAT, _BOOL = "DT_STRING", "DT_INT32", "DT_FLOAT", "DT_BOOL"
@@ -62,8 +66,6 @@ class LiteModel:
         runtime is not installed.
     """
 
-    platform = "tensorflow_lite"
-
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -99,7 +101,7 @@ class LiteModel:
         self.metadata: dict[str, Any] = {DEFAULT_SIGNATURE: definition}
 
     def input_types(self, signature: str) -> dict[str, str]:
-        """Types of a signature's inputs by name, see ``tensor_types``.
+        """Types of a signature's inputs by name, see ``numpy_type``.
 
         Raises:
           RestError: 400, no such signature.
@@ -192,7 +194,7 @@ class LiteModel:
             if rank == 1:
                 row[name] = len(tagged)
             elif name in ("starts", "ends"):
-                row[name] = _byte_offsets(tagged.text, getattr(tagged, name))
+                row[name] = byte_offsets(tagged.text, getattr(tagged, name))
             else:
                 values = getattr(tagged, name) or []
                 row[name] = [value.encode() for value in values] if kind == _STRING else values
@@ -274,11 +276,3 @@ def _text(value: bytes, name: str) -> str:
         return value.decode()
     except UnicodeDecodeError:
         raise bad_request(f"{name} is not valid UTF-8: {value!r:.60}") from None
-
-
-def _byte_offsets(text: str, offsets: Iterable[int]) -> list[int]:
-    """Positions in the UTF-8 text of positions in the text."""
-    if text.isascii():
-        return list(offsets)
-    places = np.cumsum([0, *(len(character.encode()) for character in text)])
-    return [int(places[offset]) for offset in offsets]

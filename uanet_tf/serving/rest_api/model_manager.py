@@ -10,16 +10,15 @@ from concurrent.futures import ThreadPoolExecutor
 from absl import logging
 
 from uanet_tf.errors import InputError
-from uanet_tf.serving.rest_api.memory import give_memory_back
-from uanet_tf.serving.rest_api.model_config import ModelSettings
-from uanet_tf.serving.rest_api.model_folder import (
+from uanet_tf.serving.rest_api.model_config import (
     Fingerprint,
+    ModelSettings,
     check_files,
     fingerprint,
     list_versions,
 )
 from uanet_tf.serving.rest_api.rest_error import bad_request, not_found
-from uanet_tf.serving.rest_api.served_model import ServedModel
+from uanet_tf.serving.rest_api.served_model import ServedModel, give_memory_back
 
 LOADING, AVAILABLE, UNLOADING, END = "LOADING", "AVAILABLE", "UNLOADING", "END"
 _MOST_RETRY_SECONDS = 300.0
@@ -141,19 +140,9 @@ class ModelManager:
             raise not_found(f"Could not find {wanted} of model {name}")
         return sorted(states.items(), reverse=True)
 
-    def loaded_versions(self, name: str) -> list[int]:
-        """Versions of a model that answer, in ascending order."""
-        with self._changed:
-            return sorted(self._served.get(name, {}))
-
     def names(self) -> list[str]:
         """Names of the models, in the order in which they were given."""
         return list(self._settings)
-
-    def is_ready(self) -> bool:
-        """Whether every model has a version that answers."""
-        with self._changed:
-            return all(self._served.values())
 
     def _labelled(self, name: str, label: str) -> int:
         settings = self._settings.get(name)

@@ -10,9 +10,8 @@ from http import HTTPStatus
 from importlib import resources
 from typing import Any
 
-from uanet_tf.serving.rest_api.answer import Answer, json_answer
 from uanet_tf.serving.rest_api.model_manager import ModelManager
-from uanet_tf.serving.rest_api.rest_error import RestError
+from uanet_tf.serving.rest_api.rest_error import Answer, RestError, json_answer
 from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE
 
 MODELS, MONITORING = "/models.json", "/monitoring"

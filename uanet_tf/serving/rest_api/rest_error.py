@@ -1,6 +1,11 @@
-"""Errors of the REST API and their HTTP codes."""
+"""HTTP answers of the REST API, errors and their codes among them."""
 
 import http
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 # TensorFlow's status codes (tf.errors.*, error_code) as TF Serving answers them.
 _HTTP_CODES = {
@@ -55,3 +60,27 @@ def unimplemented(message: str) -> RestError:
 def from_tensorflow(code: int, message: str) -> RestError:
     """The answer to an error of TensorFlow, by its status code."""
     return RestError(_HTTP_CODES.get(code, 500), message)
+
+
+JSON = "application/json"
+
+
+class Answer(NamedTuple):
+    """An HTTP answer; ``headers`` are those beside the content type."""
+
+    status: int
+    body: bytes = b""
+    content_type: str = JSON
+    headers: Mapping[str, str] = MappingProxyType({})
+
+
+def error_answer(error: RestError) -> Answer:
+    """``{"error": "..."}`` with the error's code."""
+    if error.message is None:
+        return Answer(error.status)
+    return Answer(error.status, json.dumps({"error": error.message}).encode("ascii"))
+
+
+def json_answer(value: dict[str, Any], status: int = HTTPStatus.OK) -> Answer:
+    """A JSON object."""
+    return Answer(status, json.dumps(value, indent=1).encode("ascii"))

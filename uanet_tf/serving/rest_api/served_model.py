@@ -1,32 +1,37 @@
 """What the server asks of a version of a model, whatever it is made of."""
 
+import ctypes
+import gc
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
 
-from uanet_tf.serving.rest_api.model_monitor import ModelMonitor
+from uanet_tf.serving.rest_api.extra_assets import ModelMonitor
 
 DEFAULT_SIGNATURE = "serving_default"
+# Types of tensors by TensorFlow's names: "string", "bool", "int32", "float32", ...
+STRING, BOOL = "string", "bool"
+FLOATS = ("float32", "float64")
+# Where the name in a protocol buffer is another one.
+_PROTO = {"DT_HALF": "float16", "DT_FLOAT": "float32", "DT_DOUBLE": "float64"}
 
 
 class ServedModel(Protocol):
     """One version of a model, ready to answer: a ``LoadedModel`` or a ``LiteModel``.
 
     Attributes:
-      platform: its kind, for the Open Inference Protocol.
       metadata: {signature: its inputs and outputs}, as TF Serving's REST API gives them.
       gamma: nats; None: it has no gate, or says nothing of it.
       monitor: compares requests with development data; None: there are none to compare with.
     """
 
-    platform: str
     metadata: dict[str, Any]
     gamma: float | None
     monitor: ModelMonitor | None
 
     def input_types(self, signature: str) -> dict[str, str]:
-        """Types of a signature's inputs by name, see ``tensor_types``; "" is the default.
+        """Types of a signature's inputs by name, see ``numpy_type``; "" is the default.
 
         Raises:
           RestError: 400, no such signature, or one without inputs.
@@ -51,3 +56,36 @@ class ServedModel(Protocol):
 
     def close(self) -> None:
         """Gives the memory back; no request may be running, or come later."""
+
+
+def numpy_type(name: str) -> np.dtype:
+    """NumPy's type of arrays with such values; strings are bytes objects.
+
+    Types that NumPy does not have are those of objects.
+    """
+    try:
+        return np.dtype(object if name == STRING else name)
+    except TypeError:
+        return np.dtype(object)
+
+
+def from_proto(name: str) -> str:
+    """The type that a signature's metadata names: "DT_FLOAT" is "float32"."""
+    return _PROTO.get(name, name.removeprefix("DT_").lower())
+
+
+def give_memory_back(*, collect: bool = True) -> None:
+    """Collects unreachable objects, and has glibc return freed memory, which it would keep.
+
+    Elsewhere than on Linux with glibc the second part does nothing.
+
+    Args:
+      collect: do the first part, which stops all threads for some tenths of a second.
+    """
+    if collect:
+        gc.collect()
+    try:
+        trim = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):
+        return
+    trim(0)

@@ -1,4 +1,4 @@
-"""What a server says of the sentences that it was asked."""
+"""Gamma and the monitoring of a version."""
 
 import json
 
@@ -10,8 +10,26 @@ from tests.serving.servers import in_thread
 from uanet_tf.errors import InputError
 from uanet_tf.monitoring.reference import make_reference
 from uanet_tf.monitoring.sentence_facts import SentenceFacts
+from uanet_tf.serving.rest_api.extra_assets import (
+    GATE_FILE,
+    MONITORING_FILE,
+    ModelMonitor,
+    make_monitor,
+    read_gate,
+)
 from uanet_tf.serving.rest_api.model_config import ModelSettings
-from uanet_tf.serving.rest_api.model_monitor import FILE, ModelMonitor, make_monitor
+
+
+def test_gamma(tmp_path):
+    assert read_gate(tmp_path) is None
+    (tmp_path / GATE_FILE).parent.mkdir()
+    for text, gamma in (('{"threshold": 0.35}', 0.35), ('{"threshold": 1}', 1.0)):
+        (tmp_path / GATE_FILE).write_text(text)
+        assert read_gate(tmp_path) == gamma
+    for text in ("{", "[]", "{}", '{"threshold": "a"}', '{"threshold": -1}', '{"threshold": true}'):
+        (tmp_path / GATE_FILE).write_text(text)
+        with pytest.raises(InputError, match=r"gate\.json: "):
+            read_gate(tmp_path)
 
 
 def write_monitoring(folder, **changes):
@@ -19,8 +37,8 @@ def write_monitoring(folder, **changes):
     facts = [SentenceFacts(0.15, 0.0, frozenset())] * 200
     values = {"chunks": True, "normalize_digits": True, "lowercase_words": True}
     values |= {"monitoring": make_reference(facts).to_dict(), **changes}
-    (folder / FILE).parent.mkdir(exist_ok=True, parents=True)
-    (folder / FILE).write_text(json.dumps(values))
+    (folder / MONITORING_FILE).parent.mkdir(exist_ok=True, parents=True)
+    (folder / MONITORING_FILE).write_text(json.dumps(values))
 
 
 def test_a_shift_is_told(tmp_path):
@@ -59,6 +77,6 @@ def test_files(tmp_path):
         write_monitoring(tmp_path, **changes)
         with pytest.raises(InputError, match=r"monitoring\.json: cannot be read"):
             make_monitor(str(tmp_path))
-    (tmp_path / FILE).write_text("{")
+    (tmp_path / MONITORING_FILE).write_text("{")
     with pytest.raises(InputError, match=r"monitoring\.json: cannot be read"):
         make_monitor(str(tmp_path))

@@ -1,4 +1,4 @@
-"""Watches what a served version is asked: is it still like the run's development data?"""
+"""What an export wrote beside the model: Gamma, and how its development data were."""
 
 import pathlib
 from collections.abc import Mapping
@@ -15,10 +15,32 @@ from uanet_tf.monitoring.reference import UNKNOWN_WORDS, Reference
 from uanet_tf.monitoring.sentence_facts import Known, sentence_facts
 from uanet_tf.monitoring.stream_monitor import StreamMonitor
 
-FILE = pathlib.Path("assets.extra", "monitoring.json")
+GATE_FILE = pathlib.Path("assets.extra", "gate.json")
+MONITORING_FILE = pathlib.Path("assets.extra", "monitoring.json")
 _WORDS = pathlib.Path("assets", "words.txt")
 _NAMES = ("labels", "uncertainty")
 _KEYS = ("chunks", "normalize_digits", "lowercase_words")
+
+
+def read_gate(path: pathlib.Path) -> float | None:
+    """Gamma, nats, as the export wrote it; None of a version without the file.
+
+    Args:
+      path: directory of the version.
+
+    Raises:
+      InputError: the file is damaged.
+    """
+    if not (path / GATE_FILE).exists():
+        return None
+    try:
+        values = read_json(path / GATE_FILE)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path / GATE_FILE}: cannot be read ({error}).") from None
+    gamma = values.get("threshold") if isinstance(values, dict) else None
+    if gamma is None or not (has_type(gamma, float) and 0 <= gamma < float("inf")):
+        raise InputError(f"{path / GATE_FILE}: `threshold` must be a number of at least 0 nats.")
+    return float(gamma)
 
 
 class ModelMonitor:
@@ -33,12 +55,12 @@ class ModelMonitor:
 
     def __init__(self, path: pathlib.Path) -> None:
         try:
-            values = read_json(path / FILE)
+            values = read_json(path / MONITORING_FILE)
             if not (isinstance(values, dict) and all(has_type(values.get(k), bool) for k in _KEYS)):
                 raise InputError("it is none that an export wrote")
             reference = Reference.from_dict(values.get("monitoring"))
         except (OSError, ValueError) as error:
-            raise InputError(f"{path / FILE}: cannot be read ({error}).") from None
+            raise InputError(f"{path / MONITORING_FILE}: cannot be read ({error}).") from None
         self._path, self._chunks = path, values["chunks"]
         self._known = _known(path, values)
         if self._known is None:
@@ -70,7 +92,7 @@ class ModelMonitor:
 def make_monitor(path: str) -> ModelMonitor | None:
     """The monitor of a version; None of one that brings nothing to compare with."""
     folder = pathlib.Path(path)
-    return ModelMonitor(folder) if (folder / FILE).exists() else None
+    return ModelMonitor(folder) if (folder / MONITORING_FILE).exists() else None
 
 
 def _known(path: pathlib.Path, values: Mapping[str, Any]) -> Known | None:

@@ -1,8 +1,8 @@
 import pytest
 
-from uanet_tf.serving.rest_api import routes
+from uanet_tf.serving.rest_api import handler
+from uanet_tf.serving.rest_api.handler import Route
 from uanet_tf.serving.rest_api.rest_error import RestError
-from uanet_tf.serving.rest_api.routes import Route
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from uanet_tf.serving.rest_api.routes import Route
     ],
 )
 def test_reads_the_urls_of_the_api(method, target, route):
-    assert routes.parse(method, target) == route
+    assert handler.parse_route(method, target) == route
 
 
 @pytest.mark.parametrize(
@@ -53,20 +53,20 @@ def test_reads_the_urls_of_the_api(method, target, route):
 )
 def test_all_else_is_malformed(method, target):
     with pytest.raises(RestError, match=r"^Malformed request: ") as caught:
-        routes.parse(method, target)
+        handler.parse_route(method, target)
     assert caught.value.status == 400
 
 
 def test_a_model_must_be_named():
     with pytest.raises(RestError, match="Missing model name") as caught:
-        routes.parse("GET", "/v1/models")
+        handler.parse_route("GET", "/v1/models")
     assert caught.value.status == 400
 
 
 @pytest.mark.parametrize("version", ["9223372036854775808", "9" * 5000])
 def test_a_version_beyond_int64_has_no_message(version):
     with pytest.raises(RestError) as caught:
-        routes.parse("POST", f"/v1/models/a/versions/{version}:predict")
+        handler.parse_route("POST", f"/v1/models/a/versions/{version}:predict")
     assert (caught.value.status, caught.value.message) == (400, None)
 
 
@@ -75,4 +75,4 @@ def test_a_version_beyond_int64_has_no_message(version):
     [("/v1/", True), ("/V1/x", True), ("/v1", False), ("/", False), ("/v2/models/a", False)],
 )
 def test_what_belongs_to_the_api(target, api):
-    assert routes.is_api(target) == api
+    assert handler.is_api(target) == api

@@ -1,11 +1,15 @@
+"""Budgets of tokens and of lines of the log."""
+
+import logging
 import threading
 import time
 
 import numpy as np
 import pytest
 
+from uanet_tf.serving.rest_api.limits import TokenBudget, count_tokens
 from uanet_tf.serving.rest_api.rest_error import RestError
-from uanet_tf.serving.rest_api.token_budget import TokenBudget, count_tokens
+from uanet_tf.serving.rest_api.web_server import LineBudget
 
 
 @pytest.mark.parametrize(
@@ -62,3 +66,26 @@ def test_no_turn_in_time_and_errors_give_their_tokens_back():
         raise KeyError
     with budget.spend(10):
         pass
+
+
+def test_lines_of_a_period(caplog):
+    now = [0.0]
+    logger = logging.getLogger("of_this_test")
+    budget = LineBudget(lines=3, seconds=60, clock=lambda: now[0])
+    logger.addFilter(budget)
+    try:
+        for number in range(1_000):
+            now[0] = 0.05 * number  # within a minute
+            logger.warning("request %d is malformed", number)
+        now[0] = 61.0
+        logger.warning("request %s is malformed", "x")
+        logger.warning("request y is malformed")
+    finally:
+        logger.removeFilter(budget)
+    assert caplog.messages == [
+        "request 0 is malformed",
+        "request 1 is malformed",
+        "request 2 is malformed",
+        "request x is malformed (997 lines were left out)",
+        "request y is malformed",
+    ]
