@@ -23,7 +23,7 @@ import numpy as np
 import tensorflow as tf
 
 from benchmarks.command_line import make_parser
-from uanet_tf.data import tag_schemes
+from uanet_lite import tag_schemes
 from uanet_tf.data.columns_file import Sentence, read_corpus
 from uanet_tf.inference.valid_labels import ValidLabels
 from uanet_tf.metrics.scoring import score_systems

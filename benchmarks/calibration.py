@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.command_line import make_parser
+from uanet_lite.tag_schemes import Span
 from uanet_tf.calibration.logistic_map import apply_logistic_map
 from uanet_tf.calibration.target_precision import Acceptance, accept_from
 from uanet_tf.data.columns_file import read_corpus
-from uanet_tf.data.tag_schemes import Span
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.calibration import calibration_error
 from uanet_tf.models.loading import load_model

@@ -26,8 +26,8 @@ from benchmarks.calibration import (
     tag_file,
 )
 from benchmarks.command_line import make_parser
+from uanet_lite.tag_schemes import decode_spans
 from uanet_tf.data.columns_file import read_corpus
-from uanet_tf.data.tag_schemes import decode_spans
 from uanet_tf.metrics.calibration import calibration_error
 from uanet_tf.metrics.error_detection import auroc, average_precision
 from uanet_tf.metrics.risk_coverage import risk_coverage

@@ -81,9 +81,9 @@ def tokenizers(train: str, data: str) -> str:
       train: CoNLL file whose tokens decide, as in training.
       data: CoNLL file to cut.
     """
+    from uanet_lite.tokenizer import KINDS
     from uanet_tf.data.columns_file import read_corpus
     from uanet_tf.text.detokenize import detokenize
-    from uanet_tf.text.tokenizer import KINDS
     from uanet_tf.text.tokenizer_choice import choose_tokenizer, fitted_tokenizer
 
     corpus = read_corpus(train)
@@ -120,7 +120,7 @@ def _all_entities(
 
 def _entities(labels: Sequence[str], places: Sequence[Place | None], scheme: str) -> set[Entity]:
     """Entities by their characters; one that ends in a full stop not written has no place."""
-    from uanet_tf.data.tag_schemes import decode_spans
+    from uanet_lite.tag_schemes import decode_spans
 
     entities = set()
     for span in decode_spans(labels, scheme):

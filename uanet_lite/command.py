@@ -6,19 +6,18 @@ writes one answer for each sentence, in the order of the input, in constant memo
 
 import argparse
 import collections
-import contextlib
 import itertools
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, TextIO
 
-from uanet_lite.errors import InputError
-from uanet_lite.part_file import part_file
+from uanet_lite.atomic_file import STDOUT, open_output
+from uanet_lite.input_error import InputError
+from uanet_lite.lite_tagger import Tagger
 from uanet_lite.rows import FORMATS, STDIN, Row, guess_format, read_rows
+from uanet_lite.strict_json import json_text
 from uanet_lite.tagged_sentence import TaggedSentence
-from uanet_lite.tagger import Tagger
 
 BAD_ROWS, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 _OUTPUT_FORMATS = ("jsonl", "conll")
@@ -59,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
     rows = read_rows(options.input, kind, column, tagger.tokenizer)
     first = list(itertools.islice(rows, 1))  # a bad file leaves no output
     failed = 0
-    with _open_output(options.output) as stream:
+    with open_output(options.output) as stream:
         write = _WRITERS[output_kind]
         for row, tagged in _tag(tagger, itertools.chain(first, rows)):
             failed += tagged is None
@@ -94,12 +93,7 @@ def _write_json(stream: TextIO, row: Row, tagged: TaggedSentence | None) -> None
     answer: dict[str, Any] = (
         {"error": row.error, "line": row.line} if tagged is None else tagged.to_dict()
     )
-    text = json.dumps(row.fields | answer, ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, escaped in the input
-        text = json.dumps(row.fields | answer)
-    stream.write(text + "\n")
+    stream.write(json_text(row.fields | answer) + "\n")
 
 
 def _write_conll(stream: TextIO, row: Row, tagged: TaggedSentence | None) -> None:
@@ -121,25 +115,6 @@ _WRITERS: dict[str, Callable[[TextIO, Row, TaggedSentence | None], None]] = {
 }
 
 
-@contextlib.contextmanager
-def _open_output(path: str) -> Iterator[TextIO]:
-    """Standard output, or a file that gets its name only when all is written."""
-    if path == STDIN:
-        with contextlib.suppress(AttributeError):  # a stand-in for standard output
-            sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
-        yield sys.stdout
-        return
-    with contextlib.ExitStack() as closing:
-        try:
-            part = closing.enter_context(part_file(path))
-            stream = closing.enter_context(open(part, "w", encoding="utf-8", newline="\n"))
-        except OSError as error:
-            raise InputError(f"{path} cannot be written: {error.strerror}.") from None
-        yield stream
-        stream.close()
-        os.replace(part, path)
-
-
 class _Parser(argparse.ArgumentParser):
     """Reports the error in one sentence, without the usage."""
 
@@ -159,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--input", default=STDIN, help="file to tag; '-': standard input (default)")
     add("--format", choices=FORMATS, help="default: by the file's ending, else text")
     add("--token_column", type=int, help="CoNLL: column of the words; default: the model's")
-    add("--output", default=STDIN, help="file to write; '-': standard output (default)")
+    add("--output", default=STDOUT, help="file to write; '-': standard output (default)")
     add("--output_format", choices=_OUTPUT_FORMATS, help="default: conll for conll, else jsonl")
     add(
         "--threads",

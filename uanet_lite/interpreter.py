@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from uanet_lite.errors import InputError
+from uanet_lite.input_error import InputError
 
 
 class Run(NamedTuple):

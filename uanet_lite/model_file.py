@@ -8,9 +8,9 @@ import os
 import zipfile
 from typing import Any
 
-from uanet_lite.errors import InputError
-from uanet_lite.spans import SCHEMES
-from uanet_lite.token_lookup import FIRST_ID, PADDING_ID, UNKNOWN_ID
+from uanet_lite.input_error import InputError
+from uanet_lite.tag_schemes import SCHEMES
+from uanet_lite.token_ids import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_lite.tokenizer import Tokenizer
 
 FORMAT = 1

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
-from uanet_lite.errors import InputError
+from uanet_lite.input_error import InputError
 from uanet_lite.sentences import Sentence, read_sentence
 from uanet_lite.tokenizer import Tokenizer
 

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from uanet_lite.errors import InputError
+from uanet_lite.input_error import InputError
 from uanet_lite.tokenizer import Tokenizer
 
 Sentence = str | Sequence[str]

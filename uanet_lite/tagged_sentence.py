@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any, NamedTuple
 
-from uanet_lite.spans import Span, decode_spans
+from uanet_lite.tag_schemes import Span, decode_spans
 
 
 class Entity(NamedTuple):
@@ -72,7 +72,7 @@ class TaggedSentence:
     @property
     def spans(self) -> list[Span]:
         """Entities as Span(type, start, end), tokens ``start <= i < end``; [] without scheme."""
-        return [] if self.scheme is None else decode_spans(self.labels)
+        return [] if self.scheme is None else decode_spans(self.labels, self.scheme)
 
     @property
     def entities(self) -> list[Entity]:

@@ -1,4 +1,9 @@
-"""Splits text into tokens: the rules of ``uanet_tf.text.tokenizer``, repeated."""
+r"""From text to tokens, each a stretch of the text, by one of three rules.
+
+All rules are regular expressions that TensorFlow's RE2 can run as well
+(``exporting/text_tokens.py``; a test compares the two): no look-around. Splits that depend on what
+follows, such as "don't" -> "do", "n't", are made first: a separator is put between the parts.
+"""
 
 import dataclasses
 import functools
@@ -7,7 +12,8 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-from uanet_lite.errors import InputError
+from uanet_lite.input_error import InputError
+from uanet_lite.strict_json import Kinds, all_strings, check_fields, shown
 
 MAX_ABBREVIATIONS = 500
 KINDS = ("unicode", "ptb", "whitespace")
@@ -63,28 +69,36 @@ class Tokenizer:
         if self.kind not in KINDS:
             raise InputError(f"the tokenizer must be one of {', '.join(KINDS)}: {self.kind!r}")
         if not set(self.marks) <= set(MARKS):
-            raise InputError(f"the tokenizer's marks must be of {MARKS}: {self.marks!r:.60}")
+            raise InputError(f"the tokenizer's marks must be of {MARKS}: {shown(self.marks)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return dataclasses.asdict(self) | {"abbreviations": list(self.abbreviations)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Tokenizer":
-        """From the values in settings.json.
+        """Inverse of ``to_dict``.
 
         Raises:
           InputError: these are not a tokenizer's values.
         """
+        kinds: dict[str, Kinds] = {"kind": str, "abbreviations": list, "ordinals": bool}
+        # Tokenizers from before have no marks.
+        check_fields(values, kinds, {"marks": str}, where="the tokenizer")
         words = tuple(values["abbreviations"])
-        if len(words) > MAX_ABBREVIATIONS or not all(
-            word and isinstance(word, str) for word in words
-        ):
-            raise InputError("the tokenizer has abbreviations that are none.")
-        # Files from before have no marks.
-        return cls(values["kind"], words, bool(values["ordinals"]), str(values.get("marks", "")))
+        if len(words) > MAX_ABBREVIATIONS or not all_strings(words) or "" in words:
+            raise InputError(f"the tokenizer has abbreviations that are none: {shown(words)}")
+        return cls(values["kind"], words, values["ordinals"], values.get("marks", ""))
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """(first character, character after the last) of each token, in order."""
         if self.kind == "ptb":
             return _cut_spans(_shadow(text), self._pattern)
         return [match.span() for match in self._pattern.finditer(_shadow(text))]
+
+    def tokenize(self, text: str) -> list[str]:
+        """The tokens of a text."""
+        return [text[start:end] for start, end in self.spans(text)]
 
     @functools.cached_property
     def _pattern(self) -> re.Pattern[str]:
@@ -118,13 +132,23 @@ def _shadow(text: str) -> str:
     """The text with letters instead of combining marks and joiners; of the same length."""
     if text.isascii():
         return text
-    return "".join(map(_shadow_character, text))
+    return text.translate(_SHADOWS)
 
 
-def _shadow_character(character: str) -> str:
-    if character in _JOINERS:
-        return _JOINER
-    return _MARK if unicodedata.category(character)[0] == "M" else character
+class _Shadows(dict[int, str]):
+    """What stands for each character, by its code; found when it is first read."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if character in _JOINERS:
+            shadow = _JOINER
+        else:
+            shadow = _MARK if unicodedata.category(character)[0] == "M" else character
+        self[code] = shadow
+        return shadow
+
+
+_SHADOWS = _Shadows()
 
 
 @functools.cache

@@ -8,8 +8,8 @@ import pathlib
 from collections.abc import Iterator
 from typing import Any
 
+from uanet_lite.strict_json import check_fields, read_json
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.files.strict_json import check_fields, read_json
 from uanet_tf.inference_options import InferenceOptions
 from uanet_tf.option import check_option
 from uanet_tf.settings import (

@@ -6,11 +6,11 @@ One field is one flag of ``train.py`` and one key of a run's ``config.json``. "p
 
 import dataclasses
 
+from uanet_lite.tokenizer import KINDS as TOKENIZERS
 from uanet_tf.option import count as _count
 from uanet_tf.option import heads, layers, option, width
 from uanet_tf.option import rate as _rate
 from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS
-from uanet_tf.text.tokenizer import KINDS as TOKENIZERS
 
 # A BERT reads tokens by its own rules.
 _NOT_BERT = {"representation": tuple(name for name in REPRESENTATIONS if name != "bert")}

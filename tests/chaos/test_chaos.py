@@ -85,7 +85,7 @@ class Chaos:
         assert self._output.read_text("utf-8") in ("old\n", self._tagged)
         assert subprocess.run(command("tag", *arguments), cwd=ROOT, check=False).returncode == 0
         assert self._output.read_text("utf-8") == self._tagged
-        assert not list(self._output.parent.glob(".*.part"))
+        assert not list(self._output.parent.glob(".*.part.*"))
 
     def serve(self):
         """A server that is killed under load is started again, and answers as before."""

@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from uanet_tf.data.tag_schemes import SCHEMES, convert
+from uanet_lite.tag_schemes import SCHEMES, convert
 from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
 from uanet_tf.errors import InputError
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.data.tag_schemes import is_valid_transition
+from uanet_lite.tag_schemes import is_valid_transition
 from uanet_tf.decoders import crf
 from uanet_tf.decoders.crf import IMPOSSIBLE, CRFDecoder
 from uanet_tf.ops import chain as ops_crf

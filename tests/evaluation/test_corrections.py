@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.evaluation.test_label_errors import CLASSES, bioes_by_hand
-from uanet_tf.data.tag_schemes import Span, encode_spans
+from uanet_lite.tag_schemes import Span, encode_spans
 from uanet_tf.evaluation.label_errors import EntityOdds, log_odds
 
 TYPES = ("LOC", "PER")

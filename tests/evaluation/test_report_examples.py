@@ -1,6 +1,6 @@
 """Which answers a report shows."""
 
-from uanet_tf.data.tag_schemes import Span
+from uanet_lite.tag_schemes import Span
 from uanet_tf.evaluation.report_examples import Example, most_doubtful_right, surest_wrong
 
 

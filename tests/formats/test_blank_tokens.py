@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uanet_tf.data.tag_schemes import IOB1, SCHEMES, Span, decode_spans, encode_spans
+from uanet_lite.tag_schemes import IOB1, SCHEMES, Span, decode_spans, encode_spans
 from uanet_tf.formats.blank_tokens import without_blank_tokens
 
 

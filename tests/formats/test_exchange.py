@@ -5,13 +5,13 @@ import os
 
 import pytest
 
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.commands import data_convert, runner
 from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.formats import exchange
 from uanet_tf.formats.annotated_text import AnnotatedText, Mark
 from uanet_tf.formats.annotation_files import write_annotations
-from uanet_tf.text.tokenizer import Tokenizer
 
 CONLL = """Anna\tB-PER
 Lee\tI-PER

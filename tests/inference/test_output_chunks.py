@@ -6,7 +6,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uanet_tf.data.tag_schemes import SCHEMES, Span, decode_spans, encode_spans
+from uanet_lite.tag_schemes import SCHEMES, Span, decode_spans, encode_spans
 from uanet_tf.inference.output_chunks import OutputChunks
 
 LENGTH = 6

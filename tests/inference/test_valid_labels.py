@@ -5,7 +5,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uanet_tf.data.tag_schemes import is_valid_transition
+from uanet_lite.tag_schemes import is_valid_transition
 from uanet_tf.data.vocabulary import class_labels
 from uanet_tf.inference.valid_labels import ValidLabels
 from uanet_tf.ops.graphs import graph_function, unpadded

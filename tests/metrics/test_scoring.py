@@ -8,7 +8,7 @@ from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.metrics.v1 import precision_recall_fscore_support
 from seqeval.scheme import IOB2
 
-from uanet_tf.data import tag_schemes
+from uanet_lite import tag_schemes
 from uanet_tf.metrics.scoring import score, score_systems, score_types
 from uanet_tf.metrics.threshold_sweep import sweep_thresholds, tune_threshold
 

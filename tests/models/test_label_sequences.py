@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from tests.models.contract_setup import make_sentences, pad
 from tests.models.tagger_setup import make_batch, make_model
-from uanet_tf.data.tag_schemes import valid_transitions
+from uanet_lite.tag_schemes import valid_transitions
 
 
 def test_labels_token_by_token():

@@ -3,7 +3,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uanet_tf.data.tag_schemes import decode_spans
+from uanet_lite.tag_schemes import decode_spans
 from uanet_tf.ops.chain import chunk_boundaries
 from uanet_tf.ops.graphs import graph_function
 

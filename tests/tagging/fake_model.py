@@ -4,8 +4,8 @@ import types
 
 import numpy as np
 
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.config import Config
-from uanet_tf.text.tokenizer import Tokenizer
 
 LABELS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.tagging.fake_model import FakeModel, InstantModel
 from tests.tagging.made_sentence import make_sentence
-from uanet_tf.data.tag_schemes import Span
+from uanet_lite.tag_schemes import Span
 from uanet_tf.errors import InputError
 from uanet_tf.row_multiple import ROW_MULTIPLE
 from uanet_tf.tagging import sentence_stream

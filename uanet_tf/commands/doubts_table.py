@@ -3,7 +3,7 @@
 import collections
 from collections.abc import Sequence
 
-from uanet_tf.data.tag_schemes import Span
+from uanet_lite.tag_schemes import Span
 from uanet_tf.evaluation.label_errors import KINDS, LabelDoubt
 from uanet_tf.files.printable import printable
 from uanet_tf.text.columns import shorten

@@ -19,6 +19,7 @@ from typing import Any
 
 from absl import flags, logging
 
+from uanet_lite.atomic_file import open_output
 from uanet_tf.commands import labelled_file, run_settings, runner
 from uanet_tf.commands.labelled_file import (
     check_labelled_file,
@@ -27,7 +28,7 @@ from uanet_tf.commands.labelled_file import (
     read_labelled_file,
     warn_of_unknown,
 )
-from uanet_tf.commands.output_file import check_other_file, open_output
+from uanet_tf.commands.output_file import check_other_file
 from uanet_tf.data.columns_file import Sentence
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.distilled_report import distilled_scores, has_trained_head

@@ -16,11 +16,12 @@ from typing import Any, TextIO
 
 from absl import flags, logging
 
+from uanet_lite.atomic_file import STDOUT, open_output
+from uanet_lite.strict_json import json_text
 from uanet_tf.commands import input_flags, row_source, run_settings, runner
-from uanet_tf.commands.output_file import STDOUT, check_other_file, open_output
+from uanet_tf.commands.output_file import check_other_file
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.ranking import SCORES, Ranked, rank
-from uanet_tf.files.strict_json import json_text
 from uanet_tf.formats.annotated_text import AnnotatedText
 from uanet_tf.formats.annotation_files import FORMATS as TOOLS
 from uanet_tf.formats.annotation_files import write_annotations

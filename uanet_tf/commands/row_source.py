@@ -7,6 +7,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.commands.sentence_input import InputRow, read_rows
 from uanet_tf.data.input_format import (
     format_of_look,
@@ -16,7 +17,6 @@ from uanet_tf.data.input_format import (
 )
 from uanet_tf.errors import InputError
 from uanet_tf.files.text_lines import STDIN, display_name, read_lines
-from uanet_tf.text.tokenizer import Tokenizer
 
 
 def open_rows(

@@ -5,12 +5,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.data.columns_file import read_sentences
 from uanet_tf.data.input_format import looks_like_text
 from uanet_tf.errors import InputError
 from uanet_tf.files.text_lines import STDIN, display_name
 from uanet_tf.text.raw_text import LANGUAGE, text_sentences
-from uanet_tf.text.tokenizer import Tokenizer
 
 MAX_TOKEN_CHARS = 1_000
 tokenize = Tokenizer().tokenize

@@ -29,6 +29,7 @@ from typing import Any
 
 from absl import flags, logging
 
+from uanet_lite.atomic_file import STDOUT, open_output
 from uanet_tf.commands import (
     input_flags,
     row_source,
@@ -39,7 +40,7 @@ from uanet_tf.commands import (
     tflite_model,
 )
 from uanet_tf.commands.bursts import bursts
-from uanet_tf.commands.output_file import STDOUT, check_other_file, open_output
+from uanet_tf.commands.output_file import check_other_file
 from uanet_tf.commands.sentence_input import InputRow
 from uanet_tf.errors import InputError
 from uanet_tf.files.text_lines import GZIP_MAGIC

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from uanet_lite.strict_json import all_strings, check_fields, has_type
 from uanet_tf.errors import InputError
-from uanet_tf.files.strict_json import all_strings, check_fields, has_type
 
 UNKNOWN, FIRST, LAST = "[UNK]", "[CLS]", "[SEP]"
 ACTIVATIONS = ("gelu", "gelu_tanh", "relu")

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.data.columns_file import Sentence, read_sentences
 from uanet_tf.data.input_format import format_of_look, format_of_name, refuse_columns
 from uanet_tf.errors import InputError
 from uanet_tf.files.text_lines import read_lines
-from uanet_tf.text.tokenizer import Tokenizer
 
 _MAX_TOKEN_CHARS = 1_000
 

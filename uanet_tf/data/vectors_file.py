@@ -23,8 +23,8 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
+from uanet_lite.strict_json import shown
 from uanet_tf.errors import InputError
-from uanet_tf.files.strict_json import shown
 from uanet_tf.files.text_lines import (
     display_name,
     open_bytes,

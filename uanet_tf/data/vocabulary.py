@@ -7,11 +7,11 @@ import pathlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from uanet_lite.strict_json import Kinds, all_strings, check_fields, read_json, shown
+from uanet_lite.tag_schemes import SCHEMES, decode_spans
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.data.bert_spec import BertSpec
-from uanet_tf.data.tag_schemes import SCHEMES, decode_spans
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.files.strict_json import Kinds, all_strings, check_fields, read_json, shown
-from uanet_tf.text.tokenizer import Tokenizer
 
 _DIGIT = re.compile(r"\d")
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.data.tag_schemes import Transitions, valid_transitions
+from uanet_lite.tag_schemes import Transitions, valid_transitions
 from uanet_tf.data.vocabulary import INTERNAL_SCHEME
 from uanet_tf.decoders.decoder import Decoder, fold_samples, unfold_samples
 from uanet_tf.errors import ArgumentError

@@ -2,19 +2,18 @@
 
 import csv
 import io
-import os
 import pathlib
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from uanet_lite.atomic_file import atomic_file
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.evaluation.cell import Cell
 from uanet_tf.files.weight_file import check_weight_file
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.models.saved_archive import extract_weights
-from uanet_tf.part_file import part_file
 
 
 class Row(NamedTuple):
@@ -74,9 +73,8 @@ def write_tables(
     lines = [_markdown(head), _markdown(["---"] * len(head)), *map(_markdown, table)]
     check_tables(out)
     for name, text in (("md", "\n".join(lines) + "\n"), ("csv", _csv(rows, columns))):
-        with part_file(out / f"results.{name}") as part:
+        with atomic_file(out / f"results.{name}") as part:
             pathlib.Path(part).write_text(text, encoding="utf-8")
-            os.replace(part, out / f"results.{name}")
     return _aligned(_texts(rows, [name for name in _SHORT if name in columns]))
 
 

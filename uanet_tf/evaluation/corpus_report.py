@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from uanet_lite.tag_schemes import decode_spans, detect_scheme, repair
 from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.label_doubts import (
     entity_like_labels,
@@ -16,7 +17,6 @@ from uanet_tf.data.label_doubts import (
     stray_labels,
     uneven_sentences,
 )
-from uanet_tf.data.tag_schemes import decode_spans, detect_scheme, repair
 from uanet_tf.data.vocabulary import normalize_word
 from uanet_tf.files.printable import printable
 from uanet_tf.text.columns import display_width, pad, shorten

@@ -4,7 +4,7 @@ import dataclasses
 import html
 from collections.abc import Sequence
 
-from uanet_tf.data.tag_schemes import Span, decode_spans
+from uanet_lite.tag_schemes import Span, decode_spans
 from uanet_tf.evaluation.label_errors import LabelDoubt
 from uanet_tf.tagging.sentence_html import legend_html, marked_html, sentence_html, text_html
 

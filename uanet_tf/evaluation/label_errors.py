@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from uanet_tf.data.columns_file import Sentence
-from uanet_tf.data.tag_schemes import (
+from uanet_lite.tag_schemes import (
     BIOES,
     OUTSIDE,
     Span,
@@ -15,6 +14,7 @@ from uanet_tf.data.tag_schemes import (
     encode_spans,
     split_label,
 )
+from uanet_tf.data.columns_file import Sentence
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 

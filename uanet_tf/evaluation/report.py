@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from uanet_tf.data.tag_schemes import OUTSIDE
+from uanet_lite.tag_schemes import OUTSIDE
 from uanet_tf.evaluation.counted import counted
 from uanet_tf.evaluation.distilled_report import distilled_rows
 from uanet_tf.evaluation.trust_report import TrustGroups, token_values, trust_groups, trust_rows

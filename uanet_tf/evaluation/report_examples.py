@@ -3,8 +3,8 @@
 import dataclasses
 from collections.abc import Sequence
 
-from uanet_tf.data import tag_schemes
-from uanet_tf.data.tag_schemes import Span
+from uanet_lite import tag_schemes
+from uanet_lite.tag_schemes import Span
 from uanet_tf.metrics import scoring
 from uanet_tf.tagging.sentence_html import sentence_html, text_html
 from uanet_tf.tagging.tagged_sentence import TaggedSentence

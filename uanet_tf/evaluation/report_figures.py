@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uanet_tf.data.tag_schemes import Span
+from uanet_lite.tag_schemes import Span
 from uanet_tf.evaluation.counted import counted, plural
 from uanet_tf.evaluation.svg_chart import Axis, Bar, Series, bar_chart, line_chart
 from uanet_tf.evaluation.trust_report import token_values

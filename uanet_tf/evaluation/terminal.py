@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from typing import TextIO
 
-from uanet_tf.data.tag_schemes import OUTSIDE
+from uanet_lite.tag_schemes import OUTSIDE
 from uanet_tf.files.printable import printable
 from uanet_tf.tagging.entity import is_refused
 from uanet_tf.tagging.tagged_sentence import TaggedSentence

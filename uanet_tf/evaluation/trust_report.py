@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uanet_tf.data.tag_schemes import Span
+from uanet_lite.tag_schemes import Span
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.trust import Trust, trust
 from uanet_tf.tagging.tagged_sentence import TaggedSentence

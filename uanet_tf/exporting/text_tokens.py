@@ -14,8 +14,8 @@ from collections.abc import Iterable
 
 import tensorflow as tf
 
+from uanet_lite.tokenizer import CURRENCY, CUTS, INITIAL, RUNS, SEPARATOR, Tokenizer
 from uanet_tf.errors import InputError
-from uanet_tf.text.tokenizer import CURRENCY, CUTS, INITIAL, RUNS, SEPARATOR, Tokenizer
 
 _JOINERS = r"\x{200c}\x{200d}"
 _WORD = r"\p{L}\p{N}\p{M}_\x{200c}\x{200d}"

@@ -10,8 +10,8 @@ import os
 import pathlib
 import re
 
+from uanet_lite.strict_json import MAX_BYTES, read_bytes, shown
 from uanet_tf.errors import InputError
-from uanet_tf.files.strict_json import MAX_BYTES, read_bytes, shown
 
 CHECKSUMS = "assets.extra/SHA256SUMS"
 _LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")

@@ -5,7 +5,7 @@ import dataclasses
 import itertools
 from typing import Any, NamedTuple
 
-from uanet_tf.data import tag_schemes
+from uanet_lite import tag_schemes
 from uanet_tf.errors import InputError
 from uanet_tf.text.cut_places import cut_at
 

@@ -5,8 +5,8 @@ import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, NamedTuple, TextIO
 
+from uanet_lite.strict_json import json_text, parse_record
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.files.strict_json import json_text, parse_record
 from uanet_tf.formats import argilla, doccano, label_studio, prodigy
 from uanet_tf.formats.annotated_text import ACCEPTED, REJECTED, AnnotatedText
 

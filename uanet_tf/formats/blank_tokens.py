@@ -5,7 +5,7 @@ Columns cannot hold them, and they carry no label of their own: a reader leaves 
 
 from collections.abc import Sequence
 
-from uanet_tf.data.tag_schemes import OUTSIDE, split_label
+from uanet_lite.tag_schemes import OUTSIDE, split_label
 from uanet_tf.errors import InputError
 
 _INSIDE, _END = "IM", "EL"

@@ -15,16 +15,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from uanet_lite.strict_json import parse_record
+from uanet_lite.tag_schemes import IOB2, Span, decode_spans, detect_scheme, encode_spans
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.data.columns_file import Sentence
-from uanet_tf.data.tag_schemes import IOB2, Span, decode_spans, detect_scheme, encode_spans
 from uanet_tf.errors import InputError
-from uanet_tf.files.strict_json import parse_record
 from uanet_tf.files.text_lines import display_name, read_lines
 from uanet_tf.formats.blank_tokens import without_blank_tokens
 from uanet_tf.text.cut_places import cut_at
 from uanet_tf.text.detokenize import detokenize
 from uanet_tf.text.raw_text import TextSentence, text_sentences
-from uanet_tf.text.tokenizer import Tokenizer
 
 _LABEL_KEYS = ("labels", "ner_tags", "tags")
 _SPAN_KEYS = ("entities", "spans", "ents", "label")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from uanet_tf.data.tag_schemes import split_label
+from uanet_lite.tag_schemes import split_label
 from uanet_tf.ops.chain import chunk_boundaries
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.data.tag_schemes import valid_transitions
+from uanet_lite.tag_schemes import valid_transitions
 from uanet_tf.ops.chain import best_path
 from uanet_tf.ops.masking import keep, padding_mask
 

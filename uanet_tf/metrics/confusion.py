@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import NamedTuple
 
-from uanet_tf.data import tag_schemes
+from uanet_lite import tag_schemes
 from uanet_tf.metrics.scoring import Labels
 
 OTHER = "(other)"

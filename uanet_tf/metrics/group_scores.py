@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uanet_tf.data import tag_schemes
+from uanet_lite import tag_schemes
 from uanet_tf.metrics.bootstrap import f1_interval
 from uanet_tf.metrics.scoring import Labels, right_tokens
 

@@ -4,8 +4,8 @@ import pathlib
 from collections.abc import Sequence
 from typing import Any
 
+from uanet_lite.strict_json import has_type, read_json, shown
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.files.strict_json import has_type, read_json, shown
 
 MEASURES = {"ner": "f1", "pos": "accuracy"}
 _MOST = 1e15

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from uanet_tf.data import tag_schemes
+from uanet_lite import tag_schemes
 from uanet_tf.metrics.scoring import Labels
 
 

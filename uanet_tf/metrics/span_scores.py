@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from uanet_tf.data.tag_schemes import Span
+from uanet_lite.tag_schemes import Span
 
 SentenceSpans = Sequence[Sequence[Span]]
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uanet_tf.data import tag_schemes
+from uanet_lite import tag_schemes
 from uanet_tf.metrics.scoring import Labels
 
 _STEPS = 40

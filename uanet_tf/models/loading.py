@@ -8,8 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from uanet_lite.strict_json import shown
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.files.strict_json import shown
 from uanet_tf.files.weight_file import at_most, check_weight_file
 from uanet_tf.inference.calibration import Calibration
 from uanet_tf.models.saved_archive import read_archive

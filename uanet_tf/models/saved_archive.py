@@ -11,10 +11,10 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
+from uanet_lite.strict_json import MAX_BYTES, check_fields, parse_json, shown
 from uanet_tf.config import Config, InferenceOptions, from_dict, saved_options
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.files.strict_json import MAX_BYTES, check_fields, parse_json, shown
 
 CONFIG, WEIGHTS, METADATA = "config.json", "model.weights.h5", "metadata.json"
 # What a deflated member may grow by. JSON with a vocabulary: 3 to 5; weights: 2.

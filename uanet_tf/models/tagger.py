@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.config import Config, from_dict, saved_options
 from uanet_tf.data.lookup import ONE_PIECE_TOKENS, Lookup, look_up_inputs, make_lookup
 from uanet_tf.data.vocabulary import Vocabulary
@@ -30,7 +31,6 @@ from uanet_tf.models.tagger_options import TaggerOptions
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.representation.representation import DRAFTS_ELSEWHERE, Features
-from uanet_tf.text.tokenizer import Tokenizer
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from uanet_lite.strict_json import has_type
 from uanet_tf.errors import InputError
-from uanet_tf.files.strict_json import has_type
 from uanet_tf.monitoring.sentence_facts import SentenceFacts
 
 UNCERTAINTY, UNKNOWN_WORDS, LABEL = "uncertainty", "unknown_words", "label"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from uanet_tf.data.tag_schemes import OUTSIDE
+from uanet_lite.tag_schemes import OUTSIDE
 from uanet_tf.data.vocabulary import normalize_word
 
 Known = Callable[[str], bool]

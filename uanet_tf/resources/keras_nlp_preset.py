@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from uanet_lite.strict_json import Kinds, check_fields, read_bytes, read_json, shown
 from uanet_tf.data.bert_spec import BertPreset, BertSpec
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.files.strict_json import Kinds, check_fields, read_bytes, read_json, shown
 from uanet_tf.files.weight_file import at_most, check_weight_file
 
 MAX_CONFIG_BYTES = 2**20

@@ -14,10 +14,10 @@ import pathlib
 import random
 from collections.abc import Collection, Sequence
 
+from uanet_lite.atomic_file import atomic_file
+from uanet_lite.tag_schemes import IOB2, Span, encode_spans
 from uanet_tf.data.columns_file import Sentence
-from uanet_tf.data.tag_schemes import IOB2, Span, encode_spans
 from uanet_tf.errors import InputError
-from uanet_tf.part_file import part_file
 from uanet_tf.resources.sample_sentences import ENTITY_TYPES, SentenceWriter
 
 LABEL_NOISE = 0.02
@@ -173,6 +173,5 @@ def _write_all(contents: dict[pathlib.Path, bytes], overwrite: bool) -> None:
         pending[path] = content
     for path, content in pending.items():
         # Never a half-written corpus.
-        with part_file(path) as part:
+        with atomic_file(path) as part:
             pathlib.Path(part).write_bytes(content)
-            os.replace(part, path)

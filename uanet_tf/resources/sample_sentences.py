@@ -7,7 +7,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from uanet_tf.data.tag_schemes import Span
+from uanet_lite.tag_schemes import Span
 from uanet_tf.resources import sample_templates as templates
 from uanet_tf.resources.sample_names import NameStock, pick
 

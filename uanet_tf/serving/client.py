@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any, Protocol
 
-from uanet_tf.data import tag_schemes
+from uanet_lite import tag_schemes
 from uanet_tf.errors import InputError
 from uanet_tf.inference_options import MAX_GAMMA
 from uanet_tf.serving.retrying import RetryPolicy, ServingError

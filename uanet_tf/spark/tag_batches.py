@@ -5,10 +5,10 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.spark.shipped_model import ShippedModel
 from uanet_tf.tagging import sentence_stream
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
-from uanet_tf.text.tokenizer import Tokenizer
 
 # As `uanet_tf.spark.tag` describes it, as a type of Spark.
 TAGGED_TYPE = (

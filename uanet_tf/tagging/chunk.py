@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from uanet_lite import windows
 from uanet_tf.row_multiple import ROW_MULTIPLE, round_up, row_multiple
-from uanet_tf.tagging import windows
 from uanet_tf.tagging.batch_sizes import Sizes, sizes_for
 from uanet_tf.tagging.parallel_batches import BatchThreads
 

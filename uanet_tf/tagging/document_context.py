@@ -4,7 +4,7 @@ import collections
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from uanet_tf.data import tag_schemes
+from uanet_lite import tag_schemes
 from uanet_tf.data.documents import InDocument, passages
 from uanet_tf.tagging.sentence_stream import tag_document_stream, tag_stream
 from uanet_tf.tagging.tagged_sentence import TaggedSentence

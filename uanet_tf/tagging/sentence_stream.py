@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uanet_tf.data import tag_schemes
+from uanet_lite import tag_schemes
 from uanet_tf.errors import InputError
 from uanet_tf.tagging.argument_checks import check_count, check_list, check_model
 from uanet_tf.tagging.batch_sizes import Sizes

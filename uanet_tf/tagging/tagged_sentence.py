@@ -6,7 +6,7 @@ from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
-from uanet_tf.data import tag_schemes
+from uanet_lite import tag_schemes
 from uanet_tf.tagging import sentence_html
 from uanet_tf.tagging.entity import Entity, entity_confidence
 

@@ -5,8 +5,8 @@ import functools
 import re
 from collections.abc import Collection
 
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.errors import InputError
-from uanet_tf.text.tokenizer import Tokenizer
 
 LANGUAGE = "en"
 

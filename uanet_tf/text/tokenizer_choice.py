@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from uanet_lite.tokenizer import KINDS, MARKS, MAX_ABBREVIATIONS, Tokenizer
 from uanet_tf.text.abbreviations import abbreviations
 from uanet_tf.text.detokenize import detokenize
-from uanet_tf.text.tokenizer import KINDS, MARKS, MAX_ABBREVIATIONS, Tokenizer
 
 _MOST_SENTENCES = 2_000
 _LEAST_ORDINALS = 20  # distinct numbers with a full stop: fewer may be chance

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uanet_tf.data.tag_schemes import Span
+from uanet_lite.tag_schemes import Span
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.calibration import calibration_error
 from uanet_tf.tagging.tagged_sentence import TaggedSentence

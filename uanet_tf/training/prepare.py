@@ -7,20 +7,20 @@ from collections.abc import Collection, Sequence
 import tensorflow as tf
 from absl import logging
 
+from uanet_lite.tag_schemes import convert, detect_scheme, repair
+from uanet_lite.tokenizer import Tokenizer
+from uanet_lite.windows import split
 from uanet_tf.config import Config, DataConfig
 from uanet_tf.data.batching import EncodedCorpus, encode_corpus
 from uanet_tf.data.columns_file import Sentence, read_corpus
 from uanet_tf.data.documents import marks_documents, passages
 from uanet_tf.data.label_doubts import check_chunk_labels
 from uanet_tf.data.lookup import normalize_words
-from uanet_tf.data.tag_schemes import convert, detect_scheme, repair
 from uanet_tf.data.unlabelled import read_unlabelled
 from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
 from uanet_tf.errors import InputError, SentencesError
 from uanet_tf.models.build import check_parts, make_tagger
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.tagging.windows import split
-from uanet_tf.text.tokenizer import Tokenizer
 from uanet_tf.text.tokenizer_choice import (
     choose_tokenizer,
     fitted_tokenizer,

@@ -10,9 +10,10 @@ from typing import Any
 
 from absl import logging
 
+from uanet_lite.atomic_file import atomic_file
+from uanet_lite.strict_json import check_fields, read_json
 from uanet_tf.config import Config, iter_options
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.files.strict_json import check_fields, read_json
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.models.saved_archive import check_archive
 from uanet_tf.option import has_flag
@@ -129,20 +130,15 @@ class RunDirectory:
         Raises:
           InputError: it cannot be written, as on a full disk; ``path`` is what it was.
         """
-        stem, _, ending = path.name.partition(".")
-        part = self.path / f".{stem}.part.{ending}"
         try:
-            yield part
-            os.replace(part, path)
+            with atomic_file(path) as part:
+                yield pathlib.Path(part)
         except (OSError, RuntimeError) as error:  # HDF5 raises the latter when it closes a file
             number = getattr(error, "errno", None)
             reason = os.strerror(number) if number else one_line(error)
             raise InputError(
                 f"{path} cannot be written: {reason}. Once it can, the same command continues."
             ) from error
-        finally:
-            with contextlib.suppress(OSError):  # it has its name, or was never made
-                part.unlink()
 
     def finished_metrics(self) -> dict[str, Any] | None:
         """The metrics of a run that is complete, else None.

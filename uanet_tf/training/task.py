@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from absl import logging
 
+from uanet_lite.tag_schemes import detect_scheme
 from uanet_tf.config import DataConfig
 from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.label_doubts import (
@@ -16,7 +17,6 @@ from uanet_tf.data.label_doubts import (
     uneven_sentences,
     without_entities,
 )
-from uanet_tf.data.tag_schemes import detect_scheme
 from uanet_tf.errors import InputError
 
 

@@ -108,7 +108,7 @@ def test_rows_of_conll_u(call, tmp_path):
             "<stdin>:1: 2 columns, none of them is 4",
         ),
         (["--format=conll"], "a\n" + "x" * 1001 + " b\n", "<stdin>:2: a word of 1,001 characters"),
-        (["--output=no/such/file"], "a", "no/such/file cannot be written: No such file"),
+        (["--output=no/such/file"], "a", "no/such/file: cannot be written (No such file"),
         (["--model=README.md"], "", "README.md is not a TensorFlow Lite model"),
     ],
 )

@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import os
 import pathlib
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
+from uanet_lite.atomic_file import atomic_file
 from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.run_model import load_for_export
@@ -30,7 +30,6 @@ from uanet_tf.exporting.verification import ExportMismatchError
 from uanet_tf.exporting.version_folders import check_name
 from uanet_tf.exporting.vocabulary_files import CHARS, LABELS, WORDS
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.part_file import part_file
 from uanet_tf.tagging import sentence_stream
 
 ENDINGS = {FLOAT32: "", FLOAT16: "_float16", DYNAMIC: "_dynamic"}
@@ -113,21 +112,19 @@ def export_tflite(
     folder = pathlib.Path(export_dir)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with contextlib.ExitStack() as cleaning:
+        with contextlib.ExitStack() as parts:
             written = []
             for precision, content in converted.items():
                 path = folder / f"{name}{ENDINGS[precision]}.tflite"
-                part = pathlib.Path(cleaning.enter_context(part_file(path)))
+                part = pathlib.Path(parts.enter_context(atomic_file(path)))
                 logging.info("writing %s", path)
                 part.write_bytes(_with_metadata(model, content, name, precision))
                 agreement = compare(model, TFLiteTagger(part), sentences, source)
                 _check(precision, agreement)
-                written.append((part, Written(path, precision, agreement)))
-            for part, file in written:
-                os.replace(part, file.path)
+                written.append(Written(path, precision, agreement))
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror}.") from error
-    return [file for _, file in written]
+    return written
 
 
 def compare(

@@ -6,14 +6,14 @@ import pathlib
 from collections.abc import Sequence
 from typing import Any
 
-from uanet_tf.data.tag_schemes import SCHEMES
+from uanet_lite.strict_json import Kinds, all_strings, has_type, parse_json, shown
+from uanet_lite.tag_schemes import SCHEMES
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.exporting.tflite.metadata import read_files
 from uanet_tf.exporting.vocabulary_files import CHARS, LABELS, WORDS
-from uanet_tf.files.strict_json import Kinds, all_strings, has_type, parse_json, shown
 from uanet_tf.option import MAX_COUNT
-from uanet_tf.text.tokenizer import Tokenizer
 
 SETTINGS = "settings.json"
 FORMAT = 1

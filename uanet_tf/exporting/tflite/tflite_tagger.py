@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from uanet_lite.strict_json import shown
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.data.lookup import TokenLookup
 from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.errors import InputError
@@ -23,10 +25,8 @@ from uanet_tf.exporting.tflite.stored_files import (
     read_stored_files,
 )
 from uanet_tf.exporting.vocabulary_files import WORDS, write_vocabulary_files
-from uanet_tf.files.strict_json import shown
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import graph_function
-from uanet_tf.text.tokenizer import Tokenizer
 
 # The outputs that tagging reads: {name: (output of the graph, dtype)}.
 _OUTPUTS = {

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from absl import logging
 
+from uanet_lite.strict_json import has_type, read_json
 from uanet_tf.data.vocabulary import normalize_word
 from uanet_tf.errors import InputError
 from uanet_tf.files.printable import printable
-from uanet_tf.files.strict_json import has_type, read_json
 from uanet_tf.monitoring.reference import UNKNOWN_WORDS, Reference
 from uanet_tf.monitoring.sentence_facts import Known, sentence_facts
 from uanet_tf.monitoring.stream_monitor import StreamMonitor

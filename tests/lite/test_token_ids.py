@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.data.test_token_lookup import CHARS, MAX_CHARS, WORDS
-from uanet_lite import token_lookup
+from uanet_lite import token_ids
 from uanet_tf.data.lookup import TokenLookup, normalize_words
 
 EVERY = [chr(code) for code in range(1, 0x110000) if not 0xD800 <= code < 0xE000]
@@ -20,7 +20,7 @@ PAIRS = {
         TokenLookup(
             WORDS, CHARS, normalize_digits=digits, lowercase_words=lower, max_chars=MAX_CHARS
         ),
-        token_lookup.TokenLookup(WORDS, CHARS, digits=digits, lowercase=lower, max_chars=MAX_CHARS),
+        token_ids.TokenLookup(WORDS, CHARS, digits=digits, lowercase=lower, max_chars=MAX_CHARS),
     )
     for digits in (False, True)
     for lower in (False, True)
@@ -33,21 +33,21 @@ def in_graph(texts, **options):
 
 
 def test_every_character():
-    assert [token_lookup.normalize_digits(c) for c in EVERY] == in_graph(EVERY, digits=True)
-    assert [token_lookup.lower(c) for c in EVERY] == in_graph(EVERY, lowercase=True)
+    assert [token_ids.normalize_digits(c) for c in EVERY] == in_graph(EVERY, digits=True)
+    assert [token_ids.lower(c) for c in EVERY] == in_graph(EVERY, lowercase=True)
 
 
 def test_characters_in_context():
     rng = random.Random(1)
     texts = ["".join(rng.choices(IN_CONTEXT, k=rng.randint(2, 7))) for _ in range(20_000)]
     expected = in_graph(texts, digits=True, lowercase=True)
-    found = [token_lookup.lower(token_lookup.normalize_digits(text)) for text in texts]
+    found = [token_ids.lower(token_ids.normalize_digits(text)) for text in texts]
     assert found == expected
     assert sum("ς" in text for text in found) > 1000
 
 
 def test_letters_that_are_kept_stay_where_they_are():
-    assert token_lookup.lower("A\u2c2fB\U0010ffff\U00010570C\u2c2f") == (
+    assert token_ids.lower("A\u2c2fB\U0010ffff\U00010570C\u2c2f") == (
         "a\u2c2fb\U0010ffff\U00010570c\u2c2f"
     )
 

@@ -16,11 +16,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
+from uanet_lite.input_error import InputError
 
-from uanet_tf.errors import InputError
+if TYPE_CHECKING:  # most uses need no arrays
+    import numpy as np
 
 IOB1, IOB2, BIOES, BILOU, BMES = SCHEMES = ("IOB1", "IOB2", "BIOES", "BILOU", "BMES")
 OUTSIDE = "O"
@@ -237,6 +238,8 @@ class Transitions(NamedTuple):
 
 def valid_transitions(names: Sequence[str], scheme: str) -> Transitions:
     """The table of the labels ``names`` in ``scheme``; see ``is_valid_transition``."""
+    import numpy as np
+
     around = [*names, None]  # None: outside the sentence
     table = np.array([[is_valid_transition(one, two, scheme) for two in around] for one in around])
     return Transitions(table[-1, :-1], table[:-1, :-1], table[:-1, -1])

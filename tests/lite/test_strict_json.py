@@ -2,8 +2,7 @@ import os
 
 import pytest
 
-from uanet_tf.errors import InputError, one_line
-from uanet_tf.files.strict_json import (
+from uanet_lite.strict_json import (
     all_strings,
     check_fields,
     has_type,
@@ -12,6 +11,7 @@ from uanet_tf.files.strict_json import (
     read_json,
     shown,
 )
+from uanet_tf.errors import InputError, one_line
 
 
 def test_plain_json(tmp_path):

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from uanet_lite import windows
-from uanet_lite.errors import InputError
+from uanet_lite.input_error import InputError
 from uanet_lite.interpreter import Run, make_runner
 from uanet_lite.model_file import read_model_file
 from uanet_lite.sentences import Sentence, Tokens, read_sentence
-from uanet_lite.spans import decode_spans, encode_spans
+from uanet_lite.tag_schemes import repair
 from uanet_lite.tagged_sentence import TaggedSentence
-from uanet_lite.token_lookup import TokenLookup
+from uanet_lite.token_ids import TokenLookup
 
 # Sentences queued for each thread, so that none waits.
 _AHEAD = 4
@@ -201,7 +201,7 @@ class Tagger:
         labels = [self.label_names[position] for position in positions.tolist()]
         if self.label_scheme is not None and len(labels) > self.max_tokens:
             # Two windows of one sentence need not agree where they meet.
-            return encode_spans(decode_spans(labels), len(labels), self.label_scheme)
+            return repair(labels, self.label_scheme)[0]
         return labels
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uanet_tf.data.tag_schemes import (
+from uanet_lite.tag_schemes import (
     SCHEMES,
     Span,
     convert,

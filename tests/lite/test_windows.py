@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uanet_tf.tagging.windows import Window, split
+from uanet_lite.windows import Window, split
 
 
 def test_short_sentence_is_one_window():

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
+from uanet_lite.tokenizer import KINDS, Tokenizer
 from uanet_tf.errors import InputError
-from uanet_tf.text.tokenizer import KINDS, Tokenizer
 
 PTB = Tokenizer("ptb", ("Corp.", "Mr.", "tzv."))
 ORDINALS = Tokenizer("ptb", ("tzv.",), ordinals=True)

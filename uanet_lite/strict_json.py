@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from uanet_tf.errors import InputError
+from uanet_lite.input_error import InputError
 
 # Some 5 million words with their counts. Python takes about 25 times the size of a text of "[]".
 MAX_BYTES = 2**27
