@@ -16,11 +16,11 @@ import numpy as np
 
 from benchmarks.command_line import make_parser
 from uanet_lite.tag_schemes import Span
-from uanet_tf.calibration.logistic_map import apply_logistic_map
-from uanet_tf.calibration.target_precision import Acceptance, accept_from
 from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.metrics import scoring
-from uanet_tf.metrics.calibration import calibration_error
+from uanet_tf.metrics.logistic_map import apply_logistic_map
+from uanet_tf.metrics.reliability import calibration_error
+from uanet_tf.metrics.target_precision import Acceptance, accept_from
 from uanet_tf.models.loading import load_model
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.training.calibration import fit_rows, map_features

@@ -28,9 +28,8 @@ from benchmarks.calibration import (
 from benchmarks.command_line import make_parser
 from uanet_lite.tag_schemes import decode_spans
 from uanet_tf.data.columns_file import read_corpus
-from uanet_tf.metrics.calibration import calibration_error
-from uanet_tf.metrics.error_detection import auroc, average_precision
-from uanet_tf.metrics.risk_coverage import risk_coverage
+from uanet_tf.metrics.error_detection import auroc, average_precision, risk_coverage
+from uanet_tf.metrics.reliability import calibration_error
 from uanet_tf.models.loading import load_model
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.training.calibration import fit_rows

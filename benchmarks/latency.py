@@ -72,7 +72,7 @@ def table(
 
 def _calls(run_dir: str, baselines: Sequence[str], folder: pathlib.Path) -> dict[str, Call]:
     import uanet_tf
-    from uanet_tf.evaluation.distilled_report import has_trained_head
+    from uanet_tf.evaluation.evaluation import has_trained_head
 
     ways = [(run_dir, "exact", "exact")]
     if has_trained_head(uanet_tf.load_model(run_dir)):

@@ -20,7 +20,7 @@ from benchmarks.command_line import make_parser
 from benchmarks.plots import Curve, draw
 from benchmarks.sweeps import GAMMAS, LEAST_HEIGHT, SAMPLES
 from uanet_tf.data.columns_file import Sentence, read_corpus
-from uanet_tf.metrics.sentence_counts import sentence_counts
+from uanet_tf.metrics.scoring import sentence_counts
 from uanet_tf.models.loading import load_model
 from uanet_tf.tagging.document_context import tag_in_context
 

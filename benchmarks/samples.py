@@ -20,7 +20,7 @@ from uanet_tf.data.batching import plan_batches
 from uanet_tf.data.columns_file import Sentence, read_corpus
 from uanet_tf.data.lookup import pad
 from uanet_tf.inference.monte_carlo import encode_samples
-from uanet_tf.metrics.divergence import divergence
+from uanet_tf.metrics.nearness import divergence
 from uanet_tf.models.drafter import token_mask
 from uanet_tf.models.loading import load_model
 from uanet_tf.ops.dropout import make_seed

@@ -15,10 +15,14 @@ import numpy as np
 
 import uanet_tf
 from uanet_tf.data.columns_file import read_corpus
-from uanet_tf.monitoring.reference import make_reference
-from uanet_tf.monitoring.sentence_facts import SentenceFacts, known_words, sentence_facts
-from uanet_tf.monitoring.stream_monitor import StreamMonitor
 from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.monitor import (
+    SentenceFacts,
+    StreamMonitor,
+    known_words,
+    make_reference,
+    sentence_facts,
+)
 
 _SPLITS, _ORDERS = 200, 20
 

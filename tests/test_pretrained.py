@@ -10,8 +10,8 @@ import uanet_tf
 from tools.pack_model import BITS, rounded
 from uanet_tf.commands import runner, tag
 from uanet_tf.config import from_dict
-from uanet_tf.monitoring.reference import LABEL, UNCERTAINTY, UNKNOWN_WORDS, Reference
 from uanet_tf.resources.shipped import FOLDER, find_run, shipped_models
+from uanet_tf.tagging.monitor import LABEL, UNCERTAINTY, UNKNOWN_WORDS, Reference
 
 NAME = "en_ewt_pos"
 TEXT = "The old dog slept. Nobody saw it!"

@@ -14,7 +14,7 @@ from benchmarks.calibration import (
     of_entities,
     splits,
 )
-from uanet_tf.calibration.logistic_map import apply_logistic_map
+from uanet_tf.metrics.logistic_map import apply_logistic_map
 
 
 def drawn(sentences=120, seed=1):

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tests.evaluation.test_distilled_report import NEARNESS
+from tests.evaluation.test_evaluation import NEARNESS
 from tests.tagging.fake_model import FakeWeight
 from uanet_tf.commands import evaluate
 from uanet_tf.config import Config
@@ -58,7 +58,7 @@ def test_table(run_dir, data, model, call, capsys):
     assert call(evaluate, f"--run_dir={run_dir}", f"--input={data}") == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[0][:5] == ["data.conll:", "2", "sentences,", "5", "tokens,"]
-    assert ["precision", "recall", "F1", "accuracy"] in lines
+    assert ["seqeval,", "strict", "precision", "recall", "F1", "accuracy"] in lines
     assert ["draft", "100.00", "66.67", "80.00", "80.00"] in lines
     assert ["gated", "66.67", "66.67", "66.67", "80.00"] in lines
 

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from uanet_tf.commands import tag
-from uanet_tf.monitoring.reference import make_reference
-from uanet_tf.monitoring.sentence_facts import SentenceFacts
+from uanet_tf.tagging.monitor import SentenceFacts, make_reference
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from uanet_tf.evaluation.report_figures import (
     risk_figure,
     samples_figure,
 )
-from uanet_tf.metrics.group_scores import GroupScore
+from uanet_tf.metrics.answer_group import AnswerGroup
+from uanet_tf.metrics.breakdown import GroupScore
 from uanet_tf.metrics.threshold_sweep import SweepPoint
 
 POINTS = [SweepPoint(0.1 * place, 60.0 + place, 0.5 - 0.05 * place) for place in range(9)]
@@ -47,7 +48,11 @@ def test_bars_have_intervals_within_the_chart():
 def test_a_risk_curve_is_told():
     confidence = np.linspace(1.0, 0.1, 10)
     right = confidence > 0.55  # the five surest ones
-    figure = risk_figure("tokens", (confidence, right), (confidence, np.ones(10, bool)))
+    group, plain = (
+        AnswerGroup(confidence, each, 1 - confidence, np.full(10, "O"), np.arange(10))
+        for each in (right, np.ones(10, bool))
+    )
+    figure = risk_figure("tokens", group, plain)
     told = about(figure)
     assert "tagger: 0.0 % at 20 %, 0.0 % at 50 %, 37.5 % at 80 %, 50.0 % at 100 %." in told
     assert "one pass: 0.0 % at 20 %, 0.0 % at 50 %, 0.0 % at 80 %, 0.0 % at 100 %." in told

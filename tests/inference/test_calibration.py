@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.calibration.logistic_map import apply_logistic_map
 from uanet_tf.errors import ArgumentError
 from uanet_tf.inference.calibration import Calibration
 from uanet_tf.inference.decision import Decision
 from uanet_tf.inference.draft import Draft
+from uanet_tf.metrics.logistic_map import apply_logistic_map
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.losses import entropy
 

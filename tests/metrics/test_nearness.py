@@ -1,8 +1,9 @@
 """Shares of equal labels and gates."""
 
 import numpy as np
+import pytest
 
-from uanet_tf.metrics.nearness import _agreement, _Drafts
+from uanet_tf.metrics.nearness import _agreement, _Drafts, divergence
 
 # Classes O, A, B: the labels are O A O B and O A B A.
 LEFT = _Drafts(np.eye(3)[[0, 1, 0, 2]], np.array([0.1, 0.9, 0.5, 0.6]))
@@ -21,3 +22,11 @@ def test_of_nothing_all_is_equal():
     found = _agreement(LEFT, LEFT, outside=0, threshold=2.0)
     assert set(found.values()) == {1.0}
     assert _agreement(LEFT, RIGHT, outside=-1, threshold=2.0)["same_labels_not_o"] == 0.5
+
+
+def test_divergence_against_loops():
+    random = np.random.default_rng(1)
+    p, q = (random.dirichlet([1, 1, 1], size=5) for _ in range(2))
+    expected = sum(a * np.log(a / b) for a, b in zip(p.ravel(), q.ravel(), strict=True)) / 5
+    assert divergence(p, q) == pytest.approx(expected)
+    assert divergence(p, p) == 0.0

@@ -4,12 +4,9 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seqeval.metrics import f1_score, precision_score, recall_score
-from seqeval.metrics.v1 import precision_recall_fscore_support
-from seqeval.scheme import IOB2
 
-from uanet_lite import tag_schemes
-from uanet_tf.metrics.scoring import score, score_systems, score_types
+from uanet_lite.tag_schemes import decode_spans, encode_spans
+from uanet_tf.metrics.scoring import final_scores, score, score_systems
 from uanet_tf.metrics.threshold_sweep import sweep_thresholds, tune_threshold
 
 GOLD = [["B-PER", "I-PER", "O", "B-LOC"], ["O", "B-ORG"]]
@@ -70,18 +67,36 @@ def test_schemes_may_differ_and_sequences_be_invalid():
 def test_unknown_gold_labels_are_errors():
     gold = [["B-EVENT", "I-EVENT", "O", "B-LOC"], ["O", "B-ORG"]]
     assert score_systems(gold, task="ner", final=FINAL)["final"]["recall"] == pytest.approx(200 / 3)
-    assert score_types(gold, FINAL, task="ner")["EVENT"]["recall"] == 0.0
+    assert final_scores(gold, FINAL, task="ner").types["EVENT"]["recall"] == 0.0
 
 
-def test_types_by_hand():
-    assert score_types(GOLD, DRAFT, task="ner") == {
+def test_final_scores_by_hand():
+    total, types = final_scores(GOLD, DRAFT, task="ner")
+    assert total == score_systems(GOLD, task="ner", draft=DRAFT)["draft"]
+    assert types == {
         "LOC": {"precision": 0.0, "recall": 0.0, "f1": 0.0, "support": 1},
         "ORG": {"precision": 50.0, "recall": 100.0, "f1": pytest.approx(200 / 3), "support": 1},
         "PER": {"precision": 100.0, "recall": 100.0, "f1": 100.0, "support": 1},
     }
-    labels = score_types([["A", "B", "B"]], [["B", "B", "C"]], task="pos")
+    total, labels = final_scores([["A", "B", "B"]], [["B", "B", "C"]], task="pos")
+    assert total == {"accuracy": pytest.approx(100 / 3)}
     assert labels["B"] == {"precision": 50.0, "recall": 50.0, "f1": 50.0, "support": 2}
     assert labels["C"] == {"precision": 0.0, "recall": 0.0, "f1": 0.0, "support": 0}
+
+
+@pytest.mark.parametrize("name", ["", "-X-", "_", "micro avg", "0"])
+def test_types_of_any_name(name):
+    labels = [["B-" + name if name else "B", "O", "B-Y"]]
+    total, types = final_scores(labels, labels, task="ner")
+    assert total["f1"] == 100.0
+    assert list(types) == sorted([name, "Y"])
+    assert all(scores["support"] == 1 for scores in types.values())
+
+
+def test_final_scores_of_nothing():
+    total, types = final_scores([["O"]], [["O"]], task="ner")
+    assert total == {"precision": 0.0, "recall": 0.0, "f1": 0.0, "accuracy": 100.0}
+    assert types == {}
 
 
 @pytest.mark.parametrize(
@@ -115,35 +130,24 @@ def corpora(draw, systems):
     ]
 
 
-def as_iob2(rows):
-    return [tag_schemes.convert(row, "BIOES", "IOB2") for row in rows]
-
-
 @settings(max_examples=MAX_EXAMPLES, deadline=None)
 @given(corpora(2))
-def test_scores_equal_seqeval_strict(corpus):
+def test_the_own_count_equals_seqeval(corpus):
+    """To the last bit, in its strict mode, of all entities and of one type alone."""
     gold, predicted = corpus
-    ours = score_systems(gold, task="ner", final=predicted)["final"]
-    arguments = (as_iob2(gold), as_iob2(predicted))
-    options = {"mode": "strict", "scheme": IOB2, "zero_division": 0}
-    assert ours["precision"] == 100.0 * precision_score(*arguments, **options)
-    assert ours["recall"] == 100.0 * recall_score(*arguments, **options)
-    assert ours["f1"] == 100.0 * f1_score(*arguments, **options)
+    total, types = final_scores(gold, predicted, task="ner")
+    assert score_systems(gold, task="ner", given=predicted)["given"] == total
+    for name, expected in types.items():
+        rows = [[only(name, row) for row in rows] for rows in corpus]
+        found = score_systems(rows[0], task="ner", given=rows[1])["given"]
+        assert {key: found[key] for key in ("precision", "recall", "f1")} == {
+            key: expected[key] for key in ("precision", "recall", "f1")
+        }
 
 
-@settings(max_examples=MAX_EXAMPLES, deadline=None)
-@given(corpora(2))
-def test_types_equal_seqeval_strict(corpus):
-    gold, predicted = corpus
-    ours = score_types(gold, predicted, task="ner")
-    columns = precision_recall_fscore_support(
-        as_iob2(gold), as_iob2(predicted), scheme=IOB2, zero_division=0
-    )
-    assert len(columns[0]) == len(ours)
-    for scores, *theirs in zip(ours.values(), *columns, strict=True):
-        *percent, support = theirs
-        assert [scores["precision"], scores["recall"], scores["f1"]] == [100.0 * p for p in percent]
-        assert scores["support"] == support
+def only(name, labels):
+    spans = [span for span in decode_spans(labels, "BIOES") if span.type == name]
+    return encode_spans(spans, len(labels), "IOB2")
 
 
 def gated(draft, refined, nats, threshold):

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from uanet_tf.calibration.target_precision import NEVER, accept_from
 from uanet_tf.inference.acceptance import Acceptance
+from uanet_tf.metrics.answer_group import AnswerGroup
+from uanet_tf.metrics.target_precision import NEVER, accept_from
 from uanet_tf.training import acceptance
 from uanet_tf.training.acceptance import accept
-from uanet_tf.training.answer_group import AnswerGroup
 
 CLASSES = ["O", "S-PER", "B-PER", "E-PER", "S-LOC", "S-ORG"]
 
@@ -20,7 +20,8 @@ def answers(size=600):
     confidence = 1.0 - rng.random(size) ** 2 * 0.5
     types = np.array(["PER", "LOC"], object)[(np.arange(size) % 3 == 0).astype(int)]
     chance = np.where(types == "PER", confidence, 0.4)
-    return AnswerGroup(confidence, rng.random(size) < chance, types, np.arange(size))
+    right = rng.random(size) < chance
+    return AnswerGroup(confidence, right, 1 - confidence, types, np.arange(size))
 
 
 @pytest.fixture
@@ -83,14 +84,14 @@ def test_a_threshold_for_each_type(said):
 def test_where_labels_are_no_chunks_o_is_a_label_too(said):
     model = tagger(["O", "NN"], None)
     types = np.array(["O", "NN"])[np.arange(400) % 2]
-    given = AnswerGroup(np.ones(400), np.ones(400, bool), types, np.arange(400))
+    given = AnswerGroup(np.ones(400), np.ones(400, bool), np.zeros(400), types, np.arange(400))
     accept(model, given, target=0.9, by_type=True)
     assert (model.acceptance.thresholds.numpy() < 1.0).all()
 
 
 def test_without_answers_nothing_is_accepted(said):
     model = tagger()
-    nothing = AnswerGroup(np.zeros(0), np.zeros(0, bool), np.zeros(0, object), np.zeros(0, int))
+    nothing = AnswerGroup(*(np.zeros(0, kind) for kind in (float, bool, float, object, int)))
     report = accept(model, nothing, target=0.9, by_type=False)
     assert report["types"] == {}
     assert (model.acceptance.thresholds.numpy() == NEVER).all()

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from tests.tagging.fake_model import LABELS
-from uanet_tf.calibration.logistic_map import apply_logistic_map
 from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.documents import independent_units
 from uanet_tf.inference.acceptance import Acceptance
 from uanet_tf.inference.calibration import Calibration
+from uanet_tf.metrics.answer_group import answer_groups
+from uanet_tf.metrics.logistic_map import apply_logistic_map
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 from uanet_tf.training import calibration
-from uanet_tf.training.answer_group import answer_groups
 from uanet_tf.training.calibration import _halves, calibrate, fit_map, fit_rows
 
 TRUTH = np.array([[0.5, -0.5, 0.0], [0.3, -1.0, 0.5], [0.8, -0.2, 1.0], [1.0, 0.0, 0.0]])

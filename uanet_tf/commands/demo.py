@@ -20,9 +20,9 @@ from uanet_tf.commands.config_flags import config_from_flags, define_config_flag
 from uanet_tf.config import Config
 from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.errors import InputError
-from uanet_tf.evaluation import terminal
 from uanet_tf.recipe import recipe_path
 from uanet_tf.resources.sample_corpus import write_sample_corpus
+from uanet_tf.tagging import terminal
 from uanet_tf.training.run_directory import RunDirectory
 
 SETTINGS = recipe_path("quickstart")
@@ -101,7 +101,7 @@ def _train(config: Config, directory: str) -> None:
 def _score(config: Config, directory: str) -> Any:
     """Prints the evaluation of the saved model, and returns the model."""
     import uanet_tf
-    from uanet_tf.evaluation.report import evaluate_tagged, evaluation_table
+    from uanet_tf.evaluation.evaluation import evaluate_tagged, evaluation_table
 
     path = config.data.test_path
     _head(3, "Evaluation: the draft, refined labels for all words, and the gate's choice")

@@ -31,9 +31,14 @@ from uanet_tf.commands.labelled_file import (
 from uanet_tf.commands.output_file import check_other_file
 from uanet_tf.data.columns_file import Sentence
 from uanet_tf.errors import InputError
-from uanet_tf.evaluation.distilled_report import distilled_scores, has_trained_head
+from uanet_tf.evaluation.evaluation import (
+    Evaluation,
+    distilled_scores,
+    evaluate_tagged,
+    evaluation_table,
+    has_trained_head,
+)
 from uanet_tf.evaluation.one_pass import one_pass, other_sampling
-from uanet_tf.evaluation.report import Evaluation, evaluate_tagged, evaluation_table
 from uanet_tf.files.text_lines import display_name
 from uanet_tf.tagging.document_context import tag_in_context
 

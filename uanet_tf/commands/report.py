@@ -28,13 +28,13 @@ from uanet_tf.commands.labelled_file import (
 from uanet_tf.commands.output_file import check_other_file
 from uanet_tf.data.columns_file import Sentence
 from uanet_tf.errors import InputError
+from uanet_tf.evaluation.evaluation import evaluate_tagged
 from uanet_tf.evaluation.one_pass import one_pass
-from uanet_tf.evaluation.report import evaluate_tagged
 from uanet_tf.evaluation.report_page import ReportInput, report_page
 from uanet_tf.files.text_lines import display_name
 from uanet_tf.metrics import scoring
-from uanet_tf.monitoring.sentence_facts import known_words
 from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.monitor import known_words
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 FLAGS = flags.FlagValues()

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 from uanet_lite.strict_json import json_text
 from uanet_tf.commands.sentence_input import InputRow
 from uanet_tf.errors import InputError
-from uanet_tf.evaluation import terminal
+from uanet_tf.tagging import terminal
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 FORMATS = ("conll", "jsonl", "pretty")

@@ -10,9 +10,14 @@ from absl import flags
 from uanet_tf.errors import InputError
 from uanet_tf.files.printable import printable
 from uanet_tf.metrics.run_metrics import read_run_metrics
-from uanet_tf.monitoring.reference import Reference
-from uanet_tf.monitoring.sentence_facts import known_words, sentence_facts
-from uanet_tf.monitoring.stream_monitor import BLOCK, FALSE_ALARMS, StreamMonitor
+from uanet_tf.tagging.monitor import (
+    BLOCK,
+    FALSE_ALARMS,
+    Reference,
+    StreamMonitor,
+    known_words,
+    sentence_facts,
+)
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _MOST_TOLD = 3

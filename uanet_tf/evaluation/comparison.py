@@ -3,17 +3,58 @@
 import csv
 import io
 import pathlib
+import statistics
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from uanet_lite.atomic_file import atomic_file
+from uanet_tf.config import load_config
+from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.evaluation.cell import Cell
 from uanet_tf.files.weight_file import check_weight_file
+from uanet_tf.metrics.resampling import approximate_randomization
 from uanet_tf.metrics.run_metrics import read_run_metrics
+from uanet_tf.metrics.scoring import sentence_counts
 from uanet_tf.models.saved_archive import extract_weights
+
+
+class Cell(NamedTuple):
+    """A number of several runs.
+
+    Attributes:
+      values: of the runs that have it.
+      digits: after the point, as shown.
+      spread: whether the values are those of seeds, shown with their standard deviation; else the
+        median is shown.
+    """
+
+    values: list[float]
+    digits: int
+    spread: bool = True
+
+    def middle(self) -> float:
+        """Mean of the seeds, or the median."""
+        return (statistics.mean if self.spread else statistics.median)(self.values)
+
+    def text(self) -> str:
+        """For people: "70.00 ± 0.71"; "-" without values."""
+        if not self.values:
+            return "-"
+        text = f"{self.middle():,.{self.digits}f}"
+        if self.spread and len(self.values) > 1:
+            text += f" ± {statistics.stdev(self.values):.{self.digits}f}"
+        return text
+
+    def numbers(self, name: str) -> dict[str, float]:
+        """For programs: {name: number}, of seeds with the standard deviation as NAME_sd."""
+        found = {name: self.middle()} if self.values else {}
+        if self.spread and len(self.values) > 1:
+            found[f"{name}_sd"] = statistics.stdev(self.values)
+        return found
 
 
 class Row(NamedTuple):
@@ -186,3 +227,41 @@ def count_parameters(model: pathlib.Path) -> int:
             return check_weight_file(extract_weights(model, pathlib.Path(folder)))
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(f"{model} cannot be read as a model: {one_line(error)}") from error
+
+
+def differences_from_first(
+    out: pathlib.Path, systems: Sequence[str], seeds: int, path: str
+) -> dict[str, float]:
+    """P of the difference of each further system from the first, see ``metrics.randomization``.
+
+    Args:
+      out: directory with the runs, SYSTEM/seedN, of which all are complete.
+      systems: at least one.
+      seeds: the runs of a system are seed1 to this.
+      path: labelled file on which they are compared.
+
+    Raises:
+      InputError: a run or the file cannot be read.
+    """
+    counts = [
+        sum(_counts(out / system / f"seed{seed}", path) for seed in range(1, seeds + 1))
+        for system in systems
+    ]
+    first, *others = map(np.asarray, counts)
+    found = (approximate_randomization(first, other) for other in others)
+    return dict(zip(systems[1:], found, strict=True))
+
+
+def _counts(run_dir: pathlib.Path, path: str) -> np.ndarray:
+    """[N, 3] counts of the run's answers for N sentences."""
+    from uanet_tf.models.loading import load_model
+    from uanet_tf.tagging.document_context import tag_in_context
+
+    data = load_config(str(run_dir)).data
+    sentences = read_corpus(path, token_column=data.token_column, label_column=data.label_column)
+    model = load_model(run_dir)
+    if model.gate is not None:
+        model.refine_all = False
+    labels = [answer.labels for _, answer in tag_in_context(model, sentences)]
+    task = "pos" if model.label_scheme is None else "ner"
+    return sentence_counts([sentence.labels for sentence in sentences], labels, task=task)

@@ -5,18 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uanet_lite.tag_schemes import Span
-from uanet_tf.evaluation.counted import counted, plural
+from uanet_tf.evaluation.evaluation import counted, plural
 from uanet_tf.evaluation.svg_chart import Axis, Bar, Series, bar_chart, line_chart
-from uanet_tf.evaluation.trust_report import token_values
-from uanet_tf.metrics import scoring
-from uanet_tf.metrics.calibration import reliability
-from uanet_tf.metrics.confusion import Confusion
-from uanet_tf.metrics.group_scores import GroupScore
-from uanet_tf.metrics.risk_coverage import risk_coverage
+from uanet_tf.metrics.answer_group import AnswerGroup
+from uanet_tf.metrics.breakdown import Confusion, GroupScore
+from uanet_tf.metrics.error_detection import Trust, risk_coverage
+from uanet_tf.metrics.reliability import reliability
 from uanet_tf.metrics.threshold_sweep import SweepPoint
-from uanet_tf.metrics.trust import Trust
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _MOST_POINTS = 200  # of a curve
 _PERCENT = Axis("", 0, 100)
@@ -25,30 +20,9 @@ _TOLD_GAMMAS = 5
 _LEAST_POINTS = 5.0  # of a score's axis: in less, noise looks like a difference
 
 
-def answers(
-    gold: scoring.Labels, tagged: Sequence[TaggedSentence], *, task: str, threshold: float | None
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Groups of answers: {"tokens", "tokens above Gamma", "entities": (confidence, right)}."""
-    labels = [sentence.labels for sentence in tagged]
-    right = scoring.right_tokens(gold, labels, task=task)
-    confidence = token_values(tagged, "confidence")
-    groups = {"tokens": (confidence, right)}
-    if threshold is not None:
-        above = token_values(tagged, "uncertainty").astype(np.float32) > np.float32(threshold)
-        groups["tokens above Gamma"] = (confidence[above], right[above])
-    if task == "ner":
-        entities = [sentence.entities for sentence in tagged]
-        spans = [
-            [Span(each.type, each.token_start, each.token_end) for each in row] for row in entities
-        ]
-        given = np.array([each.confidence for row in entities for each in row])
-        groups["entities"] = (given, scoring.right_entities(gold, spans))
-    return {name: group for name, group in groups.items() if len(group[0])}
-
-
-def reliability_figure(name: str, group: tuple[np.ndarray, np.ndarray], scores: Trust) -> str:
+def reliability_figure(name: str, group: AnswerGroup, scores: Trust) -> str:
     """Mean confidence of bins against the share that is right."""
-    found = reliability(*group)
+    found = reliability(group.confidence, group.right)
     points = [(100 * a, 100 * b) for a, b in zip(found.confidence, found.right, strict=True)]
     caption = f"Reliability of {name}: ECE {scores.ece:.2f} % of {scores.size:,}"
     told = ", ".join(f"{b:.0f} % right at {a:.0f} %" for a, b in points)
@@ -62,14 +36,12 @@ def reliability_figure(name: str, group: tuple[np.ndarray, np.ndarray], scores: 
     return figure(chart, caption)
 
 
-def risk_figure(
-    name: str, group: tuple[np.ndarray, np.ndarray], plain: tuple[np.ndarray, np.ndarray] | None
-) -> str:
+def risk_figure(name: str, group: AnswerGroup, plain: AnswerGroup | None) -> str:
     """Share of wrong answers among the most confident ones."""
     series, areas, told = [], [], []
     for title, values in (("tagger", group), ("one pass", plain)):
         if values is not None:
-            curve = risk_coverage(values[0], ~values[1])
+            curve = risk_coverage(values.confidence, ~values.right)
             chosen = np.unique(np.linspace(0, len(curve.risk) - 1, _MOST_POINTS).astype(int))
             points = list(zip(100 * curve.coverage[chosen], 100 * curve.risk[chosen], strict=True))
             series.append(Series(title, points))

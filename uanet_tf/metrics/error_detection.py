@@ -1,6 +1,10 @@
 """How well a score ranks wrong answers above right ones."""
 
+from typing import NamedTuple
+
 import numpy as np
+
+from uanet_tf.metrics.reliability import brier_score, calibration_error
 
 
 def auroc(score: np.ndarray, wrong: np.ndarray) -> float | None:
@@ -47,3 +51,111 @@ def average_precision(score: np.ndarray, wrong: np.ndarray) -> float | None:
     found = np.bincount(group, weights=wrong, minlength=len(values))  # at each score, from above
     precision = np.cumsum(found) / np.cumsum(np.bincount(group, minlength=len(values)))
     return 100.0 * float((precision * found).sum() / wrong.sum())
+
+
+class RiskCoverage(NamedTuple):
+    """A risk-coverage curve.
+
+    Attributes:
+      coverage: [N] share of the answers that are taken, 1/N to 1.
+      risk: [N] share of those that are wrong, in [0, 1].
+    """
+
+    coverage: np.ndarray
+    risk: np.ndarray
+
+    @property
+    def area(self) -> float:
+        """AURC in percent: the mean risk over all coverages; lower is better."""
+        return 100.0 * float(self.risk.mean())
+
+
+def risk_coverage(confidence: np.ndarray, wrong: np.ndarray) -> RiskCoverage:
+    """Takes answers from the most confident down.
+
+    Among equal confidences the risk is its mean over all orders, so that
+    the curve does not depend on how the answers are stored.
+
+    Args:
+      confidence: [N] numbers, high where an answer is trusted; N >= 1.
+      wrong: [N] booleans.
+
+    Reference:
+      Geifman and El-Yaniv, NeurIPS 2017, "Selective Classification for Deep Neural Networks".
+    """
+    values, group, counts = np.unique(
+        -np.asarray(confidence, np.float64), return_inverse=True, return_counts=True
+    )
+    errors = np.bincount(group, weights=np.asarray(wrong, bool), minlength=len(values))
+    taken = np.arange(1, len(group) + 1)
+    expected = np.cumsum(np.repeat(errors / counts, counts))
+    return RiskCoverage(taken / len(group), expected / taken)
+
+
+def excess_area(confidence: np.ndarray, wrong: np.ndarray) -> float:
+    """E-AURC in percent: the area above that of a ranking that knows which answers are wrong.
+
+    It removes the effect of the number of errors, which no ranking can change, so that systems of
+    different accuracy can be compared.
+
+    Reference:
+      Geifman, Uziel and El-Yaniv, ICLR 2019, "Bias-Reduced Uncertainty Estimation for Deep
+      Neural Classifiers", Eq. 2.
+    """
+    best = risk_coverage(~np.asarray(wrong, bool), wrong)
+    return risk_coverage(confidence, wrong).area - best.area
+
+
+class Trust(NamedTuple):
+    """Scores of a group of answers: tokens, or entities.
+
+    All in percent, except ``brier``; None where there is no wrong answer (or no right one).
+
+    Attributes:
+      size: number of answers.
+      wrong: share of them that is wrong.
+      mean_confidence: their mean confidence.
+      auroc: of finding the wrong ones by low confidence; 50 is a coin.
+      auroc_uncertainty: of finding them by high uncertainty.
+      aupr: area under the precision-recall curve of finding them by low confidence; a coin
+        gives ``wrong``.
+      aurc: area under the risk-coverage curve; lower is better.
+      e_aurc: the part of it that a perfect ranking would not have.
+      brier: squared error of the confidence, in [0, 1].
+      ece: expected calibration error of the confidence.
+    """
+
+    size: int
+    wrong: float
+    mean_confidence: float
+    auroc: float | None
+    auroc_uncertainty: float | None
+    aupr: float | None
+    aurc: float
+    e_aurc: float
+    brier: float
+    ece: float
+
+
+def trust(confidence: np.ndarray, uncertainty: np.ndarray, right: np.ndarray) -> Trust:
+    """Scores a group of N >= 1 answers.
+
+    Args:
+      confidence: [N] probabilities that the answers are right.
+      uncertainty: [N] nats.
+      right: [N] booleans.
+    """
+    confidence, right = np.asarray(confidence, np.float64), np.asarray(right, bool)
+    wrong = ~right
+    return Trust(
+        size=len(right),
+        wrong=100.0 * float(wrong.mean()),
+        mean_confidence=100.0 * float(confidence.mean()),
+        auroc=auroc(-confidence, wrong),
+        auroc_uncertainty=auroc(uncertainty, wrong),
+        aupr=average_precision(-confidence, wrong),
+        aurc=risk_coverage(confidence, wrong).area,
+        e_aurc=excess_area(confidence, wrong),
+        brier=brier_score(confidence, right),
+        ece=calibration_error(confidence, right),
+    )

@@ -8,7 +8,6 @@ import tensorflow as tf
 
 from uanet_tf.data.batching import plan_batches
 from uanet_tf.data.columns_file import Sentence
-from uanet_tf.metrics.divergence import divergence
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import graph_function
 
@@ -125,3 +124,12 @@ def _draft(tagger: Tagger, sentences: Sequence[Sentence], options: Any) -> _Draf
     return _Drafts(
         *(np.concatenate([x.numpy() for x in column]) for column in zip(*parts, strict=True))
     )
+
+
+_SMALLEST = 1e-8  # a probability below counts as this
+
+
+def divergence(p: np.ndarray, q: np.ndarray) -> float:
+    """Mean KL(p || q) of [N, C] distributions, nats."""
+    p, q = np.maximum(p, _SMALLEST), np.maximum(q, _SMALLEST)
+    return float(np.mean(np.sum(p * (np.log(p) - np.log(q)), axis=-1)))

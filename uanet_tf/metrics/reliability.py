@@ -1,54 +1,90 @@
-"""A reliability diagram's points: how often answers of some confidence are right."""
+"""How far a confidence is the probability of being right: reliability, calibration error, Brier."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+BINS = 15
 _Z = 1.959964  # of a two-sided 95 % interval
 
 
-class ReliabilityPoint(NamedTuple):
-    """Answers of about the same confidence. All but ``size`` in percent.
+class Reliability(NamedTuple):
+    """The bins of a reliability diagram that hold an answer, from low confidence to high.
 
     Attributes:
-      size: number of answers.
-      confidence: their mean confidence.
-      right: share of them that is right.
-      low: lower end of the 95 % interval of ``right``.
-      high: upper end.
+      confidence: [K] mean confidence of each.
+      right: [K] share of its answers that is right.
+      low: [K] lower end of the 95 % interval of ``right``.
+      high: [K] upper end.
+      size: [K] number of its answers.
     """
 
-    size: int
-    confidence: float
-    right: float
-    low: float
-    high: float
+    confidence: np.ndarray
+    right: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    size: np.ndarray
 
 
 def reliability(
-    confidence: np.ndarray, right: np.ndarray, edges: Sequence[float]
-) -> list[ReliabilityPoint]:
-    """Points of a reliability diagram with Wilson's intervals; groups without answers are left out.
+    confidence: np.ndarray, right: np.ndarray, bins: int | Sequence[float] = BINS
+) -> Reliability:
+    """Puts answers into bins by their confidence; bins without answers are left out.
 
     Args:
-      confidence: [N] probabilities of the answers.
+      confidence: [N] probabilities that the answers are right.
       right: [N] booleans.
-      edges: rising; between each two a group, without the upper one. Confidence below the first
-        joins the first group, from the last on the last.
+      bins: number of bins of equal width over [0, 1], or rising edges: a bin is without its upper
+        one. Confidence below the first joins the first bin, from the last on the last.
 
     Reference:
       Wilson, JASA 1927, "Probable Inference, the Law of Succession, and Statistical Inference".
     """
-    confidence, right = np.asarray(confidence, np.float64), np.asarray(right, bool)
-    group = np.searchsorted(np.asarray(edges[1:-1]), confidence, side="right")
-    points = []
-    for number in np.unique(group):
-        chosen = group == number
-        n, share = int(chosen.sum()), float(right[chosen].mean())
-        middle = share + _Z**2 / (2 * n)
-        half = _Z * np.sqrt(share * (1 - share) / n + (_Z / (2 * n)) ** 2)
-        low, high = ((middle + sign * half) / (1 + _Z**2 / n) for sign in (-1, 1))
-        mean = float(confidence[chosen].mean())
-        points.append(ReliabilityPoint(n, *(100 * float(v) for v in (mean, share, low, high))))
-    return points
+    confidence = np.asarray(confidence, np.float64)
+    edges = np.linspace(0.0, 1.0, bins + 1) if isinstance(bins, int) else np.asarray(bins)
+    number = np.searchsorted(edges[1:-1], confidence, side="right")
+    size = np.bincount(number, minlength=len(edges) - 1)
+    sums = (np.bincount(number, weights=x, minlength=len(size)) for x in (confidence, right))
+    mean, share = (each[size > 0] / size[size > 0] for each in sums)
+    size = size[size > 0]
+    middle = share + _Z**2 / (2 * size)
+    half = _Z * np.sqrt(share * (1 - share) / size + (_Z / (2 * size)) ** 2)
+    low, high = ((middle + sign * half) / (1 + _Z**2 / size) for sign in (-1, 1))
+    return Reliability(mean, share, low, high, size)
+
+
+def calibration_error(confidence: np.ndarray, right: np.ndarray, bins: int = BINS) -> float:
+    """Expected calibration error, in percent: 0 where c % of the labels given with c % are right.
+
+    Tokens are put into bins of equal width by their confidence; the error is the mean distance
+    between a bin's mean confidence and its share of right labels, weighted by its tokens.
+
+    Args:
+      confidence: [N] probabilities of the labels given.
+      right: [N] booleans.
+      bins: number of bins over [0, 1].
+
+    Reference:
+      Guo et al., ICML 2017, "On Calibration of Modern Neural Networks", Eq. 3.
+    """
+    found = reliability(confidence, right, bins)
+    distance = np.abs(found.confidence - found.right)
+    return 100.0 * float(distance @ found.size / len(confidence))
+
+
+def brier_score(confidence: np.ndarray, right: np.ndarray) -> float:
+    """Mean of (confidence - right)^2, in [0, 1]; 0 is best.
+
+    It falls with better calibration and with better ranking. A constant confidence
+    equal to r, the share of right answers, gives r (1 - r).
+
+    Args:
+      confidence: [N] probabilities that the answers are right.
+      right: [N] booleans.
+
+    Reference:
+      Brier, 1950, "Verification of forecasts expressed in terms of probability".
+    """
+    distance = np.asarray(confidence, np.float64) - np.asarray(right, bool)
+    return float(np.mean(distance**2))

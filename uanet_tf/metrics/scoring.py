@@ -3,21 +3,42 @@
 Entities are scored as conlleval and seqeval's strict mode do: a predicted entity counts if
 type and both ends are right. Label sequences of any tag scheme are first read leniently as
 spans and rewritten as IOB2, so that the modes of those programs agree.
+
+``final_scores`` are seqeval's own, for tables. All others are counted here, as training needs them
+often: seqeval imports scikit-learn and parses all labels at each call. The tests hold both equal.
 """
 
 import itertools
 import operator
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from uanet_lite import tag_schemes
-from uanet_tf.metrics import span_scores
-from uanet_tf.metrics.calibration import calibration_error
+from uanet_lite.tag_schemes import Span
+from uanet_tf.metrics.reliability import calibration_error
 
 Labels = Sequence[Sequence[str]]
+SentenceSpans = Sequence[Sequence[Span]]
+
+
+class Scores(NamedTuple):
+    """Scores in percent, 0 where the denominator is 0, and the number of gold items."""
+
+    precision: float
+    recall: float
+    f1: float
+    support: int
+
+
+def scores(right: int, predicted: int, gold: int) -> Scores:
+    """Scores from three counts: correct items, predicted items, gold items."""
+    precision = right / predicted if predicted else 0.0
+    recall = right / gold if gold else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if right else 0.0
+    return Scores(100.0 * precision, 100.0 * recall, 100.0 * f1, gold)
 
 
 def score(
@@ -85,25 +106,71 @@ def score_systems(gold: Labels, *, task: str, **systems: Labels) -> dict[str, di
     return {name: _score(readings["gold"], readings[name], task) for name in systems}
 
 
-def score_types(gold: Labels, labels: Labels, *, task: str) -> dict[str, dict[str, float | int]]:
-    """Scores each entity type ("ner") or each label ("pos"), in alphabetical order.
+class FinalScores(NamedTuple):
+    """Scores in percent, as they are published.
 
-    Returns:
-      By type: ``precision, recall, f1`` in percent, and ``support``, the number of entities
-      or tokens of this type in ``gold``.
+    Attributes:
+      total: ``accuracy`` and for "ner" also ``precision``, ``recall`` and ``f1``.
+      types: by entity type ("ner") or label ("pos"), in alphabetical order: ``precision``,
+        ``recall``, ``f1`` and ``support``, the number of its entities or tokens in the file.
     """
+
+    total: dict[str, float]
+    types: dict[str, dict[str, float | int]]
+
+
+def final_scores(gold: Labels, labels: Labels, *, task: str) -> FinalScores:
+    """Scores of entities by seqeval, in its strict mode under IOB2; of single labels, counted."""
     readings = _read_all(task, gold=gold, labels=labels)
     truth, given = readings["gold"], readings["labels"]
+    total = {"accuracy": 100.0 * float(np.mean(_equal(truth, given)))}
     if task == "ner":
-        by_type = span_scores.span_scores_by_type(truth.spans, given.spans)
+        all_types, by_type = _seqeval_scores(truth.spans, given.spans, list(map(len, gold)))
+        found = all_types._asdict()
+        total = {key: found[key] for key in ("precision", "recall", "f1")} | total
     else:
         in_gold, in_given = Counter(truth.labels), Counter(given.labels)
         right = Counter(itertools.compress(truth.labels, _equal(truth, given)))
         by_type = {
-            name: span_scores.scores(right[name], in_given[name], in_gold[name])
+            name: scores(right[name], in_given[name], in_gold[name])
             for name in sorted(in_gold | in_given)
         }
-    return {name: scores._asdict() for name, scores in by_type.items()}
+    return FinalScores(total, {name: each._asdict() for name, each in by_type.items()})
+
+
+def _seqeval_scores(
+    gold: SentenceSpans, given: SentenceSpans, lengths: Sequence[int]
+) -> tuple[Scores, dict[str, Scores]]:
+    """Micro-averaged scores of all entities, and those of each type."""
+    from seqeval.metrics import classification_report  # scikit-learn: takes seconds
+    from seqeval.scheme import IOB2
+
+    names = sorted({span.type for row in (*gold, *given) for span in row})
+    if not names:
+        return scores(0, 0, 0), {}
+    # seqeval takes hyphens off the ends of a type, and has a name of its own for none.
+    number = {name: str(index) for index, name in enumerate(names)}
+    rows = (
+        [
+            tag_schemes.encode_spans(
+                [span._replace(type=number[span.type]) for span in row], length, tag_schemes.IOB2
+            )
+            for row, length in zip(spans, lengths, strict=True)
+        ]
+        for spans in (gold, given)
+    )
+    report = classification_report(
+        *rows, output_dict=True, mode="strict", scheme=IOB2, zero_division=0
+    )
+
+    def read(key: str) -> Scores:
+        row = report[key]
+        precision, recall, f1 = (
+            100.0 * float(row[name]) for name in ("precision", "recall", "f1-score")
+        )
+        return Scores(precision, recall, f1, int(row["support"]))
+
+    return read("micro avg"), {name: read(number[name]) for name in names}
 
 
 def right_tokens(gold: Labels, labels: Labels, *, task: str) -> np.ndarray:
@@ -112,7 +179,7 @@ def right_tokens(gold: Labels, labels: Labels, *, task: str) -> np.ndarray:
     return _equal(readings["gold"], readings["labels"])
 
 
-def right_entities(gold: Labels, spans: span_scores.SentenceSpans) -> np.ndarray:
+def right_entities(gold: Labels, spans: SentenceSpans) -> np.ndarray:
     """Whether type and both ends of each entity given are right: [N] booleans, in order."""
     pairs = zip(gold, spans, strict=True)
     truths = (
@@ -160,7 +227,7 @@ def _score(gold: _Reading, labels: _Reading, task: str) -> dict[str, float]:
     accuracy = {"accuracy": 100.0 * float(np.mean(_equal(gold, labels)))}
     if task == "pos":
         return accuracy
-    found = span_scores.span_scores(gold.spans, labels.spans)
+    found = span_scores(gold.spans, labels.spans)
     return {"precision": found.precision, "recall": found.recall, "f1": found.f1} | accuracy
 
 
@@ -196,3 +263,56 @@ def _gate_scores(
 
 def _mean(values: np.ndarray) -> float | None:
     return float(np.mean(values, dtype=np.float64)) if len(values) else None
+
+
+def span_scores(gold: SentenceSpans, predicted: SentenceSpans) -> Scores:
+    """Scores over all entities; one is right if type and both ends are."""
+    right = _count_shared(gold, predicted)
+    return scores(right.total(), _count(predicted).total(), _count(gold).total())
+
+
+def _count(sentences: Iterable[Iterable[Span]]) -> Counter[str]:
+    return Counter(span.type for spans in sentences for span in spans)
+
+
+def _count_shared(gold: SentenceSpans, predicted: SentenceSpans) -> Counter[str]:
+    pairs = zip(gold, predicted, strict=True)
+    return Counter(span.type for left, right in pairs for span in set(left) & set(right))
+
+
+def sentence_counts(gold: Labels, predicted: Labels, *, task: str) -> np.ndarray:
+    """Counts of each of N sentences: [N, 3] of right, predicted and gold items.
+
+    Args:
+      gold: labels of the file, a sequence for each sentence, in any tag scheme.
+      predicted: labels of the same tokens.
+      task: "ner", items are entities; "pos", items are tokens.
+    """
+    counts = np.zeros([len(gold), 3], np.int64)
+    for row, (true, given) in enumerate(zip(gold, predicted, strict=True)):
+        if task == "pos":
+            same = sum(a == b for a, b in zip(true, given, strict=True))
+            counts[row] = same, len(given), len(true)
+        else:
+            # As in ``scoring``: letters are read by their role whatever the scheme.
+            spans = [set(tag_schemes.decode_spans(x, tag_schemes.BIOES)) for x in (true, given)]
+            counts[row] = len(spans[0] & spans[1]), len(spans[1]), len(spans[0])
+    return counts
+
+
+def f1_of_counts(counts: np.ndarray) -> np.ndarray:
+    """F1, percent, of counts [..., 3]: right, predicted and gold; 0 without items."""
+    items = counts[..., 1] + counts[..., 2]
+    return 200.0 * counts[..., 0] / np.maximum(items, 1)
+
+
+def unknown_labels(gold: Labels, known: Collection[str], task: str) -> dict[str, int]:
+    """Counts the gold labels that a model cannot give: its types, or for "pos" its labels."""
+    if task == "ner":
+        known_types = {label[2:] for label in known if label != "O"}
+        counts = Counter(
+            label for row in gold for label in row if label != "O" and label[2:] not in known_types
+        )
+    else:
+        counts = Counter(label for row in gold for label in row if label not in known)
+    return dict(counts.most_common())

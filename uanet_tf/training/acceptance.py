@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from uanet_tf.calibration.target_precision import ERROR, NEVER, Acceptance, accept_from
 from uanet_tf.inference.calibration import OUTSIDE
+from uanet_tf.metrics.answer_group import AnswerGroup
+from uanet_tf.metrics.target_precision import ERROR, NEVER, Acceptance, accept_from
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.training.answer_group import AnswerGroup
 
 ALL = "all"
 

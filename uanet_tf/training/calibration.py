@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from uanet_tf.calibration.logistic_map import fit_logistic_map, smooth_targets
 from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.documents import independent_units
 from uanet_tf.errors import SentencesError
 from uanet_tf.inference.calibration import COLUMNS, OUTSIDE, REFINED, ROWS, SMALLEST
 from uanet_tf.metrics import scoring
+from uanet_tf.metrics.answer_group import answer_groups
+from uanet_tf.metrics.logistic_map import fit_logistic_map, smooth_targets
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 from uanet_tf.training.acceptance import accept
-from uanet_tf.training.answer_group import answer_groups
 
 # More of the probability, less of the uncertainty: nothing else means more confidence.
 _SIGNS = (1, -1)

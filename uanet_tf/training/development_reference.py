@@ -5,9 +5,8 @@ from typing import Any
 
 from uanet_tf.data.columns_file import Sentence
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.monitoring.reference import MOST_SENTENCES, make_reference
-from uanet_tf.monitoring.sentence_facts import known_words, sentence_facts
 from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.monitor import MOST_SENTENCES, known_words, make_reference, sentence_facts
 
 
 def development_reference(

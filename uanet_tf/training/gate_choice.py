@@ -10,8 +10,8 @@ from absl import logging
 from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.documents import independent_units
 from uanet_tf.data.label_doubts import without_entities
-from uanet_tf.metrics.bootstrap import f1_difference_error
-from uanet_tf.metrics.sentence_counts import f1_of_counts, sentence_counts
+from uanet_tf.metrics.resampling import f1_difference_error
+from uanet_tf.metrics.scoring import f1_of_counts, sentence_counts
 from uanet_tf.metrics.threshold_sweep import tune_threshold
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.document_context import tag_in_context

@@ -9,7 +9,7 @@ from uanet_tf.config import load_config
 from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.label_doubts import check_chunk_labels
 from uanet_tf.errors import InputError, SentencesError
-from uanet_tf.metrics.unknown_labels import unknown_labels
+from uanet_tf.metrics.scoring import unknown_labels
 from uanet_tf.models.loading import load_model
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.training.calibration import calibrate

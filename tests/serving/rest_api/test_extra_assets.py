@@ -8,8 +8,6 @@ from tests.serving import toy_models
 from tests.serving.rest_api.http_calls import call, predict
 from tests.serving.servers import in_thread
 from uanet_tf.errors import InputError
-from uanet_tf.monitoring.reference import make_reference
-from uanet_tf.monitoring.sentence_facts import SentenceFacts
 from uanet_tf.serving.rest_api.extra_assets import (
     GATE_FILE,
     MONITORING_FILE,
@@ -18,6 +16,7 @@ from uanet_tf.serving.rest_api.extra_assets import (
     read_gate,
 )
 from uanet_tf.serving.rest_api.model_config import ModelSettings
+from uanet_tf.tagging.monitor import SentenceFacts, make_reference
 
 
 def test_gamma(tmp_path):

@@ -11,9 +11,7 @@ from uanet_lite.strict_json import has_type, read_json
 from uanet_tf.data.vocabulary import normalize_word
 from uanet_tf.errors import InputError
 from uanet_tf.files.printable import printable
-from uanet_tf.monitoring.reference import UNKNOWN_WORDS, Reference
-from uanet_tf.monitoring.sentence_facts import Known, sentence_facts
-from uanet_tf.monitoring.stream_monitor import StreamMonitor
+from uanet_tf.tagging.monitor import UNKNOWN_WORDS, Known, Reference, StreamMonitor, sentence_facts
 
 GATE_FILE = pathlib.Path("assets.extra", "gate.json")
 MONITORING_FILE = pathlib.Path("assets.extra", "monitoring.json")

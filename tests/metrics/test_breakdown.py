@@ -1,7 +1,11 @@
+"""Scores of parts of a corpus."""
+
 import pytest
 
-from uanet_tf.metrics.group_scores import (
+from uanet_tf.metrics.breakdown import (
+    OTHER,
     GroupScore,
+    confusion,
     scores_by_entity_length,
     scores_by_known_words,
     scores_by_sentence_length,
@@ -42,3 +46,23 @@ def test_by_known_words():
     ]
     tokens = scores_by_known_words(GOLD, GIVEN, known, task="pos")
     assert [each.size for each in tokens] == [7, 1]
+
+
+CONFUSED_GOLD = [["B-PER", "I-PER", "O"], ["B-LOC"]]
+CONFUSED_GIVEN = [["B-PER", "B-LOC", "O"], ["O"]]
+
+
+def test_types_without_letters():
+    found = confusion(CONFUSED_GOLD, CONFUSED_GIVEN, task="ner")
+    counts = {
+        (a, b): found.counts[i][j]
+        for i, a in enumerate(found.names)
+        for j, b in enumerate(found.names)
+        if found.counts[i][j]
+    }
+    assert counts == {("PER", "PER"): 1, ("PER", "LOC"): 1, ("O", "O"): 1, ("LOC", "O"): 1}
+
+
+def test_rare_labels_are_counted_together():
+    found = confusion([["a", "a", "b", "c"]], [["a", "a", "c", "b"]], task="pos", most=2)
+    assert found == (["a", OTHER], [[2, 0], [0, 2]])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from uanet_tf.calibration.logistic_map import apply_logistic_map, fit_logistic_map, smooth_targets
+from uanet_tf.metrics.logistic_map import apply_logistic_map, fit_logistic_map, smooth_targets
 
 
 def drawn(size, weights, seed=1):

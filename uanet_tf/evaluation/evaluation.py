@@ -1,21 +1,30 @@
 """Evaluation of a tagger on a labelled corpus: the numbers, and the table that shows them."""
 
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from uanet_lite.tag_schemes import OUTSIDE
-from uanet_tf.evaluation.counted import counted
-from uanet_tf.evaluation.distilled_report import distilled_rows
-from uanet_tf.evaluation.trust_report import TrustGroups, token_values, trust_groups, trust_rows
+from uanet_tf.data.columns_file import Sentence
 from uanet_tf.files.printable import printable
 from uanet_tf.metrics import scoring
-from uanet_tf.metrics.unknown_labels import unknown_labels
+from uanet_tf.metrics.answer_group import AnswerGroup, answer_groups
+from uanet_tf.metrics.error_detection import Trust, auroc, trust
+from uanet_tf.metrics.scoring import unknown_labels
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _MAX_LABEL_ROWS = 12
+TrustGroups = dict[str, Trust]
+# What people read for each.
+GROUPS = {
+    "tokens": "tokens",
+    "labelled_tokens": "tokens not O",
+    "uncertain_tokens": "tokens above Gamma",
+    "entities": "entities",
+}
+SCORER = "seqeval, strict"
 NO_ENTITIES = "the file has no entities, and none was found"
 
 
@@ -26,9 +35,9 @@ class Evaluation:
     Attributes:
       task: "ner" or "pos".
       metrics: the entries of metrics.json, see ``scoring.score``, with ``sentences_per_second``.
-      systems: scores of ``draft``, ``refined`` and ``final``, see ``scoring.score_systems``;
+      systems: scores of ``draft``, ``refined`` and ``final``, see ``scoring.final_scores``;
         of a model without a gate, of ``final`` only.
-      types: scores of each entity type or label, see ``scoring.score_types``.
+      types: final scores of each entity type or label.
       trust: what confidence and uncertainty are worth, see ``trust_groups``: of the tagger and,
         if requested, of the ``one_pass`` softmax within it.
       sentences: number of sentences.
@@ -125,18 +134,23 @@ def evaluate_tagged(
         threshold=threshold,
         confidence=[sentence.confidence for sentence in tagged],
     )
-    # float32, as the model compares.
-    uncertain = token_values(tagged, "uncertainty").astype(np.float32) > np.float32(threshold)
+    uncertain = above_threshold(tagged, threshold)
     answered = {"tagger": tagged} | ({} if one_pass is None else {"one_pass": one_pass})
     systems = {"final": final}
     if threshold is not None:
         systems = {"draft": draft, "refined": refined, **systems}
+    scores = {name: scoring.final_scores(gold, each, task=task) for name, each in systems.items()}
+    measure = "f1" if task == "ner" else "accuracy"
+    metrics |= scores["final"].total
+    metrics |= {
+        f"{name}_{measure}": scores[name].total[measure] for name in systems.keys() - {"final"}
+    }
     empty = task == "ner" and not _has_entities(gold)
     return Evaluation(
         task=task,
         metrics=metrics | {"sentences_per_second": len(tagged) / max(seconds, 1e-9)},
-        systems=scoring.score_systems(gold, task=task, **systems),
-        types=scoring.score_types(gold, final, task=task),
+        systems={name: each.total for name, each in scores.items()},
+        types=scores["final"].types,
         trust={
             name: trust_groups(gold, answers, task=task, uncertain=uncertain)
             for name, answers in answered.items()
@@ -180,7 +194,8 @@ def evaluation_table(evaluation: Evaluation, title: str = "") -> str:
 def _system_rows(evaluation: Evaluation) -> list[str]:
     keys = ["precision", "recall", "f1"] if evaluation.task == "ner" else []
     heads = [*keys, "accuracy"]
-    rows = [[""] + ["F1" if head == "f1" else head for head in heads]]
+    name = SCORER if evaluation.task == "ner" else ""
+    rows = [[name] + ["F1" if head == "f1" else head for head in heads]]
     for system in evaluation.systems:
         rows.append([evaluation.system_name(system), *evaluation.system_cells(system, heads)])
     told = [f"({NO_ENTITIES})"] if "final" in evaluation.nothing else []
@@ -260,3 +275,166 @@ def _aligned(rows: list[list[str]], least: int = 9, gap: int = 2) -> list[str]:
         cells = [cell.rjust(width) for cell, width in zip(numbers, widths[1:], strict=True)]
         lines.append((" " * gap).join([name.ljust(widths[0]), *cells]).rstrip())
     return lines
+
+
+def groups_of_answers(
+    gold: scoring.Labels, tagged: Sequence[TaggedSentence], *, task: str, uncertain: np.ndarray
+) -> dict[str, AnswerGroup]:
+    """The groups whose confidence and uncertainty are scored.
+
+    Args:
+      gold: labels of the file, a sequence for each sentence, in any tag scheme.
+      tagged: answers for the same sentences.
+      task: "ner" or "pos".
+      uncertain: [N] booleans, tokens above Gamma.
+
+    Returns:
+      ``tokens``, ``uncertain_tokens`` and for "ner" also ``labelled_tokens`` (given a label
+      other than O) and ``entities``; a group without members is left out.
+    """
+    groups = answer_groups(gold, tagged, task)
+    tokens = groups["tokens"]
+    groups["uncertain_tokens"] = tokens.where(np.asarray(uncertain, bool))
+    if task == "ner":
+        groups["labelled_tokens"] = tokens.where(tokens.types != OUTSIDE)
+    return {name: groups[name] for name in GROUPS if name in groups and len(groups[name].right)}
+
+
+def above_threshold(tagged: Sequence[TaggedSentence], threshold: float | None) -> np.ndarray:
+    """[N] booleans, whether each token is above Gamma; compared as the model does, in float32."""
+    nats = np.array([value for sentence in tagged for value in sentence.uncertainty], np.float32)
+    return nats > np.float32(np.inf if threshold is None else threshold)
+
+
+def trust_groups(
+    gold: scoring.Labels,
+    tagged: Sequence[TaggedSentence],
+    *,
+    task: str,
+    uncertain: np.ndarray,
+) -> TrustGroups:
+    """Scores confidence and uncertainty of each group: see ``groups_of_answers``."""
+    groups = groups_of_answers(gold, tagged, task=task, uncertain=uncertain)
+    return {
+        name: trust(group.confidence, group.uncertainty, group.right)
+        for name, group in groups.items()
+    }
+
+
+_COLUMNS = {
+    "wrong": "wrong",
+    "auroc": "AUROC",
+    "auroc_uncertainty": "by nats",
+    "aupr": "AUPR",
+    "aurc": "AURC",
+    "e_aurc": "E-AURC",
+    "brier": "Brier",
+    "ece": "ECE",
+}
+
+
+def trust_rows(systems: dict[str, TrustGroups]) -> list[list[str]]:
+    """Cells of a table: a row for each group, a further one for each further system."""
+    rows = [["finding errors", *_COLUMNS.values()]]
+    for group, name in GROUPS.items():
+        for number, (system, groups) in enumerate(systems.items()):
+            if group in groups:
+                scores = groups[group]._asdict()
+                cells = [_cell(scores[key], 4 if key == "brier" else 2) for key in _COLUMNS]
+                rows.append([f"  {system.replace('_', ' ')}" if number else name, *cells])
+    return rows
+
+
+def _cell(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+# 32 samples of each: more sentences hardly move a mean, and would take most of the time.
+COMPARED = 2_500
+_SYSTEMS = ("distilled", "exact", "one_pass")
+
+
+def has_trained_head(model: Any) -> bool:
+    """Whether a model can tag by ``--sampling=distilled``."""
+    head = model.drafter.distilled
+    return head is not None and bool(head.was_trained.numpy())
+
+
+def distilled_scores(
+    model: Any,
+    sentences: Sequence[Sentence],
+    answers: Mapping[str, Sequence[TaggedSentence]],
+    *,
+    task: str,
+) -> dict[str, Any]:
+    """How close one pass is to samples, and the scores of both.
+
+    Args:
+      model: a tagger with a trained head.
+      sentences: of the file, with their labels.
+      answers: for the sentences, by ``distilled``, by ``exact`` sampling, and by ``one_pass``
+        without dropout and refinement.
+      task: "ner" or "pos".
+
+    Returns:
+      The result of ``metrics.nearness.compare_with_samples`` for the first ``COMPARED`` sentences;
+      their number, ``compared``; ``num_samples``, the tagger's M; and of all sentences, by system,
+      ``score``, F1 or accuracy in percent, and ``auroc``, of finding the wrong labels of its draft
+      by their uncertainty, in percent; None where none is wrong.
+    """
+    from uanet_tf.metrics import nearness  # TensorFlow, not for --help
+
+    gold = [sentence.labels for sentence in sentences]
+    labels = {name: [tagged.labels for tagged in answers[name]] for name in _SYSTEMS}
+    scores = scoring.score_systems(gold, task=task, **labels)
+    measure = "f1" if task == "ner" else "accuracy"
+    return {
+        **nearness.compare_with_samples(model, sentences, most=COMPARED),
+        "compared": min(len(sentences), COMPARED),
+        "num_samples": model.num_samples,
+        "score": {name: scores[name][measure] for name in _SYSTEMS},
+        "auroc": {name: _auroc(gold, answers[name], task) for name in _SYSTEMS},
+    }
+
+
+def distilled_rows(scores: dict[str, Any], task: str) -> list[list[str]]:
+    """Cells of a table, one column per system."""
+    divergences = (scores["kl"], scores["kl_of_samples"], scores["kl_of_one_pass"])
+    rows = [
+        ["one pass for M", "distilled", f"M = {scores['num_samples']}", "softmax"],
+        ["KL to 32 samples", *(f"{value:.5f}" for value in divergences)],
+        ["F1" if task == "ner" else "accuracy", *map(_two_digits, scores["score"].values())],
+        ["AUROC of drafts", *map(_two_digits, scores["auroc"].values())],
+    ]
+    shares = {"labels": "same_labels", "those not O": "same_labels_not_o", "gate": "same_gate"}
+    for name, key in shares.items():
+        if key in scores:
+            near = [scores["as_reference"][system][key] for system in _SYSTEMS]
+            rows.append([f"{name} as by 32", *(_two_digits(100.0 * value) for value in near)])
+    for name, key in shares.items():
+        if key in scores:
+            rows.append([f"{name} as by M", _two_digits(100.0 * scores[key]), "", ""])
+    return rows
+
+
+def _auroc(gold: scoring.Labels, tagged: Sequence[TaggedSentence], task: str) -> float | None:
+    draft = [sentence.draft_labels for sentence in tagged]
+    wrong = ~scoring.right_tokens(gold, draft, task=task)
+    return auroc(np.concatenate([sentence.uncertainty for sentence in tagged]), wrong)
+
+
+def _two_digits(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+_MANY = {"entity": "entities"}
+
+
+def counted(count: int, one: str) -> str:
+    """``count`` with the noun ``one`` in singular or plural."""
+    return f"{count:,} {one if count == 1 else plural(one)}"
+
+
+def plural(one: str) -> str:
+    """The plural of a noun."""
+    return _MANY.get(one, f"{one}s")

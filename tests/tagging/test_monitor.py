@@ -1,12 +1,21 @@
 """False alarms and alarms on sentences drawn from known distributions."""
 
+from math import comb
+
 import numpy as np
 import pytest
 
 from uanet_tf.errors import InputError
-from uanet_tf.monitoring.reference import LABEL, Reference, Trait, make_reference
-from uanet_tf.monitoring.sentence_facts import SentenceFacts, sentence_facts
-from uanet_tf.monitoring.stream_monitor import StreamMonitor
+from uanet_tf.tagging.monitor import (
+    LABEL,
+    Reference,
+    SentenceFacts,
+    StreamMonitor,
+    Trait,
+    fisher_exact,
+    make_reference,
+    sentence_facts,
+)
 
 
 def draw(generator, count, scale=0.2, unknown=0.1, person=0.3):
@@ -77,3 +86,24 @@ def test_facts_of_a_sentence():
     assert facts == (pytest.approx(0.3), 0.5, frozenset({"PER"}))
     assert sentence_facts(["a"], ["NN"], [0.0], chunks=False, known=None).labels == {"NN"}
     assert sentence_facts([], [], [], chunks=True, known=None) is None
+
+
+def by_hand(a, n, b, m):
+    """Plain sums of binomial coefficients."""
+    total = a + b
+    chances = {
+        k: comb(n, k) * comb(m, total - k) for k in range(max(0, total - m), min(n, total) + 1)
+    }
+    return sum(c for c in chances.values() if c <= chances[a]) / sum(chances.values())
+
+
+@pytest.mark.parametrize(
+    "table", [(3, 10, 9, 12), (0, 5, 0, 7), (5, 5, 7, 7), (0, 40, 12, 30), (8, 10, 1, 3)]
+)
+def test_equals_the_sum_over_all_tables(table):
+    assert fisher_exact(*table) == pytest.approx(by_hand(*table), rel=1e-9)
+
+
+def test_of_a_large_stream():
+    assert fisher_exact(100, 1000, 1_000_000, 10_000_000) == pytest.approx(1.0, abs=0.05)
+    assert fisher_exact(100, 1000, 2_000_000, 10_000_000) < 1e-15

@@ -1,12 +1,13 @@
-"""Scores of parts of a corpus: by the length of sentences and entities, by words seen or not."""
+"""Scores of parts of a corpus, and which label was given where the file has which."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from uanet_lite import tag_schemes
-from uanet_tf.metrics.bootstrap import f1_interval
+from uanet_tf.metrics.resampling import f1_interval
 from uanet_tf.metrics.scoring import Labels, right_tokens
 
 SENTENCE_LENGTHS = (1, 6, 11, 21, 41)
@@ -132,3 +133,53 @@ def _scores(parts: Sequence[tuple[str, np.ndarray]]) -> list[GroupScore]:
             score = 200.0 * float(right) / float(predicted + gold)
             found.append(GroupScore(name, score, int(gold), *f1_interval(counts)))
     return found
+
+
+OTHER = "(other)"
+
+
+class Confusion(NamedTuple):
+    """Counts of tokens.
+
+    Attributes:
+      names: labels, or types of entities and "O"; the most frequent of the file first.
+      counts: [gold][given], in the order of ``names``.
+    """
+
+    names: list[str]
+    counts: list[list[int]]
+
+
+def confusion(gold: Labels, given: Labels, *, task: str, most: int = 15) -> Confusion:
+    """Counts tokens by the label of the file and the label given.
+
+    Args:
+      gold: labels of the file, a sequence for each sentence.
+      given: labels of the tagger for the same tokens.
+      task: "ner": the types of the tokens' labels are compared, without their letters; "pos".
+      most: rows; what is rarer in both is counted as ``OTHER``.
+    """
+
+    def name(label: str) -> str:
+        if task == "pos":
+            return label
+        letter, span_type = tag_schemes.split_label(label)
+        return span_type or letter
+
+    pairs = Counter(
+        (name(left), name(right))
+        for rows in zip(gold, given, strict=True)
+        for left, right in zip(*rows, strict=True)
+    )
+    sizes: Counter[str] = Counter()
+    for pair, count in pairs.items():
+        for each in pair:
+            sizes[each] += count
+    names = [each for each, _ in sizes.most_common(most)]
+    if len(sizes) > most:
+        names[-1] = OTHER
+    row = {each: index for index, each in enumerate(names)}
+    counts = [[0] * len(names) for _ in names]
+    for (left, right), count in pairs.items():
+        counts[row.get(left, len(names) - 1)][row.get(right, len(names) - 1)] += count
+    return Confusion(names, counts)

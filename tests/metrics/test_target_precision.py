@@ -1,10 +1,22 @@
+"""What a target precision promises."""
+
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
-from uanet_tf.calibration.target_precision import NEVER, THRESHOLDS, accept_from
+from uanet_tf.metrics.target_precision import (
+    NEVER,
+    THRESHOLDS,
+    accept_from,
+    design_effect,
+    intraclass_correlation,
+    mean_group_size,
+    upper_tail,
+)
 
 SPLITS = 400
 
@@ -183,3 +195,71 @@ def test_grid_is_strictest_first():
     assert THRESHOLDS[0] == pytest.approx(0.9995)
     assert THRESHOLDS[-1] == 0.0
     assert math.isclose(THRESHOLDS[-2], 0.05)
+
+
+def drawn(sizes, together, seed=1):
+    """Answers of which a share copies one outcome of their group: that is their correlation."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    common = (rng.random(len(sizes)) < 0.7)[group]
+    own = rng.random(len(group)) < 0.7
+    return np.where(rng.random(len(group)) < np.sqrt(together), common, own), group
+
+
+@pytest.mark.parametrize("together", [0.0, 0.3, 1.0])
+def test_correlation_is_found(together):
+    right, group = drawn(np.random.default_rng(2).integers(1, 8, 20_000), together)
+    assert intraclass_correlation(right, group) == pytest.approx(together, abs=0.02)
+
+
+def test_effect_is_the_variance_of_the_precision_over_the_binomial_one():
+    sizes = np.full(200, 4)
+    found, shares = [], []
+    for seed in range(400):
+        right, group = drawn(sizes, 0.5, seed)
+        found.append(design_effect(right, group))
+        shares.append(right.mean())
+    assert np.mean(found) == pytest.approx(np.var(shares) * 800 / (0.7 * 0.3), rel=0.15)
+    assert np.mean(found) == pytest.approx(1 + 0.5 * 3, rel=0.05)
+
+
+def test_design_effect_by_hand():
+    right, group = np.array([1, 1, 0, 0], bool), np.array([0, 0, 1, 1])
+    assert mean_group_size(group) == 2.0
+    # Sums of 1 and -1; 4 x 1/4; two groups.
+    assert design_effect(right, group) == pytest.approx((1 + 1) / 1 * 2)
+    assert intraclass_correlation(right, group) == 1.0
+
+
+EFFECTS = [([], [], 1), ([1, 1], [0, 1], 1), ([1, 0, 1], [0, 0, 0], 3)]
+
+
+@pytest.mark.parametrize(("right", "group", "size"), EFFECTS)
+def test_where_nothing_can_be_told(right, group, size):
+    right, group = np.array(right, bool), np.array(group, int)
+    assert design_effect(right, group) == 1.0
+    assert intraclass_correlation(right, group) == 0.0
+    assert mean_group_size(group) == size
+
+
+@given(st.integers(0, 60), st.floats(0, 1), st.floats(0, 1))
+def test_tail_equals_the_sum_of_its_terms(trials, share, probability):
+    successes = round(share * trials)
+    terms = [
+        math.comb(trials, k) * probability**k * (1 - probability) ** (trials - k)
+        for k in range(successes, trials + 1)
+    ]
+    assert upper_tail(successes, trials, probability) == pytest.approx(math.fsum(terms), abs=1e-12)
+
+
+@given(st.floats(1, 300), st.floats(0.01, 1), st.floats(0.01, 0.99))
+def test_fractions_are_the_beta_distribution(trials, share, probability):
+    successes = share * trials
+    expected = stats.beta.cdf(probability, successes, trials - successes + 1)
+    assert upper_tail(successes, trials, probability) == pytest.approx(expected, abs=1e-10)
+
+
+def test_tail_of_many_trials():
+    for successes in (94_000, 95_000, 95_200, 96_000):
+        expected = stats.binom.sf(successes - 1, 100_000, 0.95)
+        assert upper_tail(successes, 100_000, 0.95) == pytest.approx(expected, rel=1e-6)

@@ -7,24 +7,30 @@ import numpy as np
 
 from uanet_lite.tag_schemes import Span
 from uanet_tf.metrics import scoring
-from uanet_tf.metrics.calibration import calibration_error
+from uanet_tf.metrics.reliability import calibration_error
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 
 class AnswerGroup(NamedTuple):
-    """Answers for labelled sentences: [N] each.
+    """Answers for labelled sentences: [N] of each.
 
     Attributes:
       confidence: in [0, 1].
       right: booleans.
+      uncertainty: nats.
       types: type of each entity, label of each token.
       sentences: position of the sentence of each.
     """
 
     confidence: np.ndarray
     right: np.ndarray
+    uncertainty: np.ndarray
     types: np.ndarray
     sentences: np.ndarray
+
+    def where(self, kept: np.ndarray) -> "AnswerGroup":
+        """Those for which ``kept``, [N] booleans, is true."""
+        return AnswerGroup(*(values[kept] for values in self))
 
     @property
     def error(self) -> float:
@@ -41,6 +47,7 @@ def answer_groups(
         "tokens": AnswerGroup(
             np.array([value for answer in tagged for value in answer.confidence]),
             scoring.right_tokens(gold, labels, task=task),
+            np.array([value for answer in tagged for value in answer.uncertainty]),
             np.array([label for row in labels for label in row]),
             _positions(labels),
         )
@@ -52,6 +59,7 @@ def answer_groups(
         groups["entities"] = AnswerGroup(
             np.array([entity.confidence for entity in entities]),
             scoring.right_entities(gold, spans),
+            np.array([entity.uncertainty for entity in entities]),
             np.array([entity.type for entity in entities], object),
             _positions(given),
         )

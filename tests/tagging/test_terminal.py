@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from uanet_tf.evaluation.terminal import (
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
+from uanet_tf.tagging.terminal import (
     SentencePrinter,
     can_draw,
     wants_color,
 )
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 from uanet_tf.text.columns import display_width
 
 SENTENCE = TaggedSentence(

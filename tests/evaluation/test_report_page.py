@@ -1,7 +1,7 @@
 """Which answers a report shows."""
 
 from uanet_lite.tag_schemes import Span
-from uanet_tf.evaluation.report_examples import Example, most_doubtful_right, surest_wrong
+from uanet_tf.evaluation.report_page import Example, most_doubtful_right, surest_wrong
 
 
 def example(sentence, start, score, right):

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from tests.training.tiny_run import LIGHT, tiny_config, write_corpus
-from uanet_tf.evaluation.significance import differences_from_first
+from uanet_tf.evaluation.comparison import differences_from_first
 from uanet_tf.training.fit import fit
 
 

@@ -30,13 +30,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uanet_tf.calibration.binomial import upper_tail
-from uanet_tf.calibration.design_effect import (
-    design_effect,
-    intraclass_correlation,
-    mean_group_size,
-)
-
 ERROR = 0.1
 NEVER = 2.0  # above every confidence
 _LOGITS = np.linspace(math.log(0.9995 / 0.0005), math.log(0.05 / 0.95), 120)
@@ -178,3 +171,91 @@ class _Effects:
         if self._group is None:
             return 1.0
         return 1.0 + self._correlation * (mean_group_size(self._group[:count]) - 1.0)
+
+
+def design_effect(right: np.ndarray, group: np.ndarray) -> float:
+    """The design effect of the share of right answers; 1 where it cannot be told.
+
+    It is the variance between groups, of their sums of (right - share), over the binomial one.
+
+    Args:
+      right: [N] booleans.
+      group: [N], numbers from 0; answers of different groups are independent.
+    """
+    if not len(right):
+        return 1.0
+    share = float(np.mean(right))
+    groups = len(np.unique(group))
+    if groups < 2 or share in (0.0, 1.0):
+        return 1.0
+    sums = np.bincount(group, np.asarray(right, np.float64) - share)
+    binomial = len(right) * share * (1.0 - share)
+    return float((sums**2).sum() / binomial * groups / (groups - 1))
+
+
+def mean_group_size(group: np.ndarray) -> float:
+    """Answers in the group of an answer, itself included, on average; 1 of no answers."""
+    counts = np.bincount(group)
+    return float((counts**2).sum() / counts.sum()) if len(group) else 1.0
+
+
+def intraclass_correlation(right: np.ndarray, group: np.ndarray) -> float:
+    """The correlation of two answers of a group that the design effect implies, in [0, 1].
+
+    A design effect is 1 + correlation x (mean size - 1). So the effect of some of the answers, of
+    which groups hold fewer, follows from the correlation, even where all of them are right.
+    """
+    others = mean_group_size(group) - 1.0
+    if others <= 0.0:
+        return 0.0
+    return float(np.clip((design_effect(right, group) - 1.0) / others, 0.0, 1.0))
+
+
+_MOST_TERMS = 100_000  # of the continued fraction; it needs about the square root of the trials
+_PRECISION = 1e-15
+_TINY = 1e-300
+
+
+def upper_tail(successes: float, trials: float, probability: float) -> float:
+    """P(X >= successes) for X ~ Binomial(trials, probability).
+
+    Args:
+      successes: 0 to ``trials``.
+      trials: n >= 0.
+      probability: in [0, 1].
+    """
+    if successes <= 0:
+        return 1.0
+    if probability in (0.0, 1.0):
+        return float(probability)
+    return _beta_share(successes, trials - successes + 1.0, probability)
+
+
+def _beta_share(a: float, b: float, x: float) -> float:
+    """The regularized incomplete beta function I_x(a, b), for x in (0, 1)."""
+    if x > (a + 1.0) / (a + b + 2.0):
+        return 1.0 - _beta_share(b, a, 1.0 - x)
+    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    log_front += a * math.log(x) + b * math.log1p(-x)
+    return min(1.0, math.exp(log_front) / (a * _continued_fraction(a, b, x)))
+
+
+def _continued_fraction(a: float, b: float, x: float) -> float:
+    """1 + d1 / (1 + d2 / (1 + ...)), by Lentz' method.
+
+    Reference:
+      DLMF, 8.17.22.
+    """
+    value, c, d = 1.0, 1.0, 0.0
+    for term in range(1, _MOST_TERMS):
+        m = term // 2
+        if term % 2:
+            factor = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        else:
+            factor = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        d = 1.0 / ((1.0 + factor * d) or _TINY)
+        c = (1.0 + factor / c) or _TINY
+        value *= c * d
+        if abs(c * d - 1.0) < _PRECISION:
+            break
+    return value

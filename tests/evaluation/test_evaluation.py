@@ -1,0 +1,277 @@
+"""Evaluation of a tagger on a labelled corpus: numbers and tables."""
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+
+from tests.tagging.fake_model import FakeModel, FakeWeight
+from uanet_tf.data.columns_file import Sentence
+from uanet_tf.evaluation import evaluation
+from uanet_tf.evaluation.evaluation import (
+    distilled_rows,
+    distilled_scores,
+    evaluate_tagged,
+    evaluation_table,
+    has_trained_head,
+    trust_groups,
+    trust_rows,
+)
+from uanet_tf.metrics import nearness
+from uanet_tf.metrics.scoring import unknown_labels
+from uanet_tf.tagging.sentence_stream import tag
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
+
+GOLD = [["B-PER", "I-PER"], ["B-LOC", "O", "B-PER"]]
+TOKENS = [["p0", "q1"], ["X2", "x", "P3"]]
+_SHARES = {"same_labels": 1.0, "same_labels_not_o": 1.0, "same_gate": 1.0}
+_SYSTEMS = ("distilled", "exact", "one_pass")
+DISTILLED = {"kl": 0.1, "kl_of_samples": 0.2, "kl_of_one_pass": 0.3, "num_samples": 8, **_SHARES}
+DISTILLED |= {"score": dict.fromkeys(_SYSTEMS, 100.0), "auroc": dict.fromkeys(_SYSTEMS, 100.0)}
+DISTILLED |= {"as_reference": dict.fromkeys(_SYSTEMS, _SHARES)}
+
+
+def evaluate(gold, tokens, task="ner", seconds=0.5):
+    model = FakeModel(label_scheme="IOB2" if task == "ner" else None)
+    return evaluate_tagged(
+        gold,
+        tag(model, tokens),
+        task=task,
+        threshold=model.threshold,
+        seconds=seconds,
+        known_labels=model.label_names,
+    )
+
+
+def test_table_of_entities():
+    text = evaluation_table(evaluate(GOLD, TOKENS), "dev.conll")
+    assert text == (
+        "dev.conll: 2 sentences, 5 tokens, 4 sentences/s\n"
+        "\n"
+        "seqeval, strict   precision     recall         F1   accuracy\n"
+        "draft                100.00      66.67      80.00      80.00\n"
+        "refined               66.67      66.67      66.67      80.00\n"
+        "gated                 66.67      66.67      66.67      80.00\n"
+        "\n"
+        "by type           precision     recall         F1      count\n"
+        "PER                  100.00      50.00      66.67          2\n"
+        "LOC                   50.00     100.00      66.67          1\n"
+        "\n"
+        "finding errors      wrong  AUROC by nats   AUPR   AURC E-AURC  Brier    ECE\n"
+        "tokens              20.00  50.00   87.50  20.00  20.00  16.00 0.1625   5.00\n"
+        "tokens not O        25.00  50.00   83.33  25.00  25.00  18.75 0.1875   0.00\n"
+        "tokens above Gamma  50.00  50.00   50.00  50.00  50.00  25.00 0.3125  25.00\n"
+        "entities            33.33  50.00   75.00  33.33  33.33  22.22 0.2292   8.33\n"
+        "\n"
+        "uncertainty   0.3250 nats where the draft is right,\n"
+        "              1.0000 nats where it is wrong (3.1 times as much)\n"
+        "gate          40.00 % of tokens above 0.35 nats took the refined label\n"
+        "              1 wrong -> right, 1 right -> wrong"
+    )
+
+
+def test_a_table_fits_a_terminal():
+    """Of 80 columns, also where `uanet demo` indents it by two; no line ends in blanks."""
+    # All answers wrong: the widest numbers, 100.00.
+    evaluation = evaluate([["B-LOC", "B-LOC"], ["O", "B-LOC", "O"]], TOKENS)
+    trust = evaluation.trust | {"one_pass": evaluation.trust["tagger"]}
+    evaluation = dataclasses.replace(evaluation, trust=trust, distilled=DISTILLED)
+    lines = evaluation_table(evaluation, "dev.conll").split("\n")
+    assert any("100.00" in line for line in lines)
+    assert any(line.startswith("gate as by M") for line in lines)
+    assert [line for line in lines if len(line) > 78] == []
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+def test_a_file_without_entities():
+    evaluation = evaluate([["O", "O"], ["O"]], [["x", "y"], ["z"]])
+    text = evaluation_table(evaluation)
+    assert "draft                     -          -          -     100.00\n" in text
+    assert "gated                     -          -          -     100.00\n" in text
+    assert "\n(the file has no entities, and none was found)\n" in text
+    assert "by type" not in text
+    text = evaluation_table(dataclasses.replace(evaluation, distilled=DISTILLED))
+    assert "AUROC of drafts" in text
+    assert "\nF1 " not in text
+    assert evaluation.metrics["f1"] == evaluation.to_dict()["f1"] == 0.0  # as conlleval
+
+
+def test_entities_found_in_a_file_without_any():
+    """P3: an entity, whatever the gate does."""
+    text = evaluation_table(evaluate([["O", "O"]], [["x", "P3"]]))
+    assert "gated                  0.00       0.00       0.00      50.00\n" in text
+    assert "no entities" not in text
+    assert "by type" in text
+
+
+def test_one_sentence_of_one_token():
+    text = evaluation_table(evaluate([["B-PER"]], [["p0"]]))
+    assert text.startswith("1 sentence, 1 token, 2 sentences/s\n")
+
+
+def test_metrics_have_the_keys_of_metrics_json():
+    evaluation = evaluate(GOLD, TOKENS)
+    assert set(evaluation.metrics) == {
+        *("f1", "precision", "recall", "accuracy", "draft_f1", "refined_f1", "threshold"),
+        *("refined_fraction", "right_to_wrong", "wrong_to_right", "calibration_error"),
+        *("uncertainty_correct", "uncertainty_wrong", "sentences_per_second"),
+    }
+    assert evaluation.metrics["sentences_per_second"] == pytest.approx(4.0)
+
+
+def test_no_wrong_draft():
+    text = evaluation_table(evaluate([["B-PER", "O"]], [["p0", "x"]]))
+    assert "- nats where it is wrong\n" in text
+    assert "times as much" not in text
+
+
+def test_many_labels_show_those_most_often_missed():
+    gold = [[f"T{i:02d}"] * (i + 1) for i in range(20)] + [["B-PER"] * 100]
+    tokens = [["x"] * len(row) for row in gold[:-1]] + [["p"] * 100]
+    evaluation = evaluate(gold, tokens, task="pos")
+    text = evaluation_table(evaluation)
+    names = re.findall(r"^(T\d\d|O|B-PER) ", text, re.MULTILINE)
+    assert names == [f"T{i:02d}" for i in range(19, 7, -1)]  # not B-PER, though it is largest
+    assert "(10 labels missed less often are not shown)" in text
+
+
+def test_unknown_labels():
+    gold = [["B-PER", "I-X", "O"], ["I-X", "B-X", "S-PER"]]
+    assert unknown_labels(gold, ["O", "B-PER", "I-PER"], "ner") == {"I-X": 2, "B-X": 1}
+    assert unknown_labels(gold, ["O", "B-PER"], "pos") == {"I-X": 2, "B-X": 1, "S-PER": 1}
+
+
+TRUST_GOLD = [["B-PER", "I-PER", "O", "B-LOC"], ["O", "B-ORG"]]
+TAGGED = [
+    TaggedSentence(
+        ["a", "b", "c", "d"],
+        ["B-PER", "I-PER", "O", "B-ORG"],  # the last is wrong
+        ["O"] * 4,
+        ["O"] * 4,
+        [0.1, 0.5, 0.0, 0.9],
+        [0.9, 0.7, 0.99, 0.6],
+        [False, True, False, True],
+        "IOB2",
+    ),
+    TaggedSentence(
+        ["e", "f"],
+        ["B-LOC", "B-ORG"],  # the first is wrong
+        ["O"] * 2,
+        ["O"] * 2,
+        [0.2, 0.3],
+        [0.65, 0.8],
+        [False, False],
+        "IOB2",
+    ),
+]
+UNCERTAIN = np.array([False, True, False, True, False, False])
+
+
+def test_groups_by_hand():
+    groups = trust_groups(TRUST_GOLD, TAGGED, task="ner", uncertain=UNCERTAIN)
+    sizes = {name: (group.size, group.wrong) for name, group in groups.items()}
+    assert sizes == {
+        "tokens": (6, pytest.approx(100 / 3)),
+        "labelled_tokens": (5, pytest.approx(40.0)),
+        "uncertain_tokens": (2, pytest.approx(50.0)),
+        "entities": (4, pytest.approx(50.0)),
+    }
+    # An entity's confidence is that of its least confident token, its nats the most uncertain's.
+    assert groups["entities"].mean_confidence == pytest.approx(100 * (0.7 + 0.6 + 0.65 + 0.8) / 4)
+    assert groups["entities"].auroc == 100.0
+    assert groups["entities"].auroc_uncertainty == pytest.approx(50.0)
+    assert groups["tokens"].auroc == 100.0
+    assert groups["tokens"].auroc_uncertainty == pytest.approx(100 * 6 / 8)
+
+
+def test_labels_without_spans_have_no_entities():
+    groups = trust_groups([["A", "B"]], [TAGGED[1]], task="pos", uncertain=UNCERTAIN[4:])
+    assert list(groups) == ["tokens"]  # none of them above Gamma
+
+
+def test_trust_rows():
+    groups = trust_groups(TRUST_GOLD, TAGGED, task="ner", uncertain=UNCERTAIN)
+    rows = trust_rows({"tagger": groups, "one_pass": {"tokens": groups["tokens"]}})
+    assert [row[0] for row in rows] == [
+        "finding errors",
+        "tokens",
+        "  one pass",
+        "tokens not O",
+        "tokens above Gamma",
+        "entities",
+    ]
+    assert len({len(row) for row in rows}) == 1
+    assert rows[1][1:] == rows[2][1:]
+    assert rows[1][1:4] == ["33.33", "100.00", "75.00"]
+
+
+NEARNESS = {"kl": 0.001, "kl_of_samples": 0.002, "kl_of_one_pass": 0.003}
+NEARNESS |= {"same_labels": 0.99, "same_labels_not_o": 0.9, "same_gate": 0.8}
+NEARNESS["as_reference"] = {
+    name: {"same_labels": 0.99 - less, "same_labels_not_o": 0.91 - less, "same_gate": 0.81 - less}
+    for name, less in {"distilled": 0.0, "exact": 0.01, "one_pass": 0.02}.items()
+}
+# X2 is wrong as draft (O), P3 where it is refined (B-LOC); so is o4 either way.
+SENTENCES = [
+    Sentence(("p0", "q1"), ("B-PER", "I-PER"), 1, True),
+    Sentence(("X2", "x", "P3", "o4"), ("B-LOC", "O", "B-PER", "B-PER"), 4, False),
+]
+
+
+@pytest.fixture
+def scores(monkeypatch):
+    read = []
+    monkeypatch.setattr(
+        nearness,
+        "compare_with_samples",
+        lambda model, sentences, *, most: read.append(most) or NEARNESS,
+    )
+    shut, open_ = FakeModel(threshold=2.0), FakeModel()
+    tokens = [sentence.tokens for sentence in SENTENCES]
+    answers = {"exact": tag(open_, tokens), "distilled": tag(shut, tokens)}
+    answers["one_pass"] = tag(shut, [[token.lower() for token in row] for row in tokens])
+    found = distilled_scores(open_, SENTENCES, answers, task="ner")
+    assert read == [evaluation.COMPARED]
+    return found
+
+
+def test_scores(scores):
+    assert scores.items() >= NEARNESS.items()
+    assert (scores["compared"], scores["num_samples"]) == (2, 8)
+    # Gold: 4 entities. Without refinement 2 are found, both right; refined 3, of which 2 are right.
+    assert scores["score"]["distilled"] == pytest.approx(100 * 2 * 2 / (4 + 2))
+    assert scores["score"]["exact"] == pytest.approx(100 * 2 * 2 / (4 + 3))
+    # Wrong as draft: X2 (1 nat) and o4 (0.1). Right: P3 (1 nat) and three of 0.1.
+    assert scores["auroc"]["exact"] == pytest.approx(100 * (0.5 + 3 + 0 + 1.5) / 8)
+    assert scores["auroc"]["one_pass"] == 50.0  # all of 0.1 nats
+
+
+def test_distilled_rows(scores):
+    rows = distilled_rows(scores, "ner")
+    assert rows[0] == ["one pass for M", "distilled", "M = 8", "softmax"]
+    assert rows[1] == ["KL to 32 samples", "0.00100", "0.00200", "0.00300"]
+    assert rows[2] == ["F1", "66.67", "57.14", "66.67"]
+    assert rows[3] == ["AUROC of drafts", "62.50", "62.50", "50.00"]
+    assert rows[4:7] == [
+        ["labels as by 32", "99.00", "98.00", "97.00"],
+        ["those not O as by 32", "91.00", "90.00", "89.00"],
+        ["gate as by 32", "81.00", "80.00", "79.00"],
+    ]
+    assert [row[:2] for row in rows[7:]] == [
+        ["labels as by M", "99.00"],
+        ["those not O as by M", "90.00"],
+        ["gate as by M", "80.00"],
+    ]
+    del scores["same_gate"]
+    assert len(distilled_rows(scores, "pos")) == 8
+
+
+def test_only_a_trained_head_counts():
+    model = FakeModel()
+    assert not has_trained_head(model)
+    model.drafter.distilled = FakeWeight(0.0)
+    model.drafter.distilled.was_trained = FakeWeight(0.0)
+    assert not has_trained_head(model)
+    model.drafter.distilled.was_trained.assign(1.0)
+    assert has_trained_head(model)

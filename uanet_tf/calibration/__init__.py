@@ -1,1 +1,0 @@
-"""Turns scores into probabilities, fitted on development data after training; NumPy only."""

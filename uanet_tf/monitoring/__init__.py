@@ -1,1 +1,0 @@
-"""Whether a stream of sentences is still like the development data."""

@@ -1,0 +1,339 @@
+"""Says when a stream of sentences is no longer like the development data."""
+
+import dataclasses
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from uanet_lite.strict_json import has_type
+from uanet_lite.tag_schemes import OUTSIDE
+from uanet_tf.data.vocabulary import normalize_word
+from uanet_tf.errors import InputError
+
+Known = Callable[[str], bool]
+
+
+class SentenceFacts(NamedTuple):
+    """A sentence as one draw: its tokens depend on one another, sentences are exchangeable.
+
+    Attributes:
+      uncertainty: mean of its tokens, nats.
+      unknown_words: share of its tokens without a vector of their own; None: not known.
+      labels: types of its entities, or labels of its tokens.
+    """
+
+    uncertainty: float
+    unknown_words: float | None
+    labels: frozenset[str]
+
+
+def sentence_facts(
+    tokens: Sequence[str],
+    labels: Sequence[str],
+    uncertainty: Sequence[float],
+    *,
+    chunks: bool,
+    known: Known | None,
+) -> SentenceFacts | None:
+    """The facts of a sentence; None of one without tokens.
+
+    Args:
+      tokens: its words.
+      labels: one for each.
+      uncertainty: of each, nats.
+      chunks: labels have a letter and a type, such as "B-PER".
+      known: whether a word has a vector of its own.
+    """
+    if not tokens:
+        return None
+    return SentenceFacts(
+        uncertainty=float(sum(uncertainty) / len(tokens)),
+        unknown_words=known and sum(not known(token) for token in tokens) / len(tokens),
+        labels=frozenset(label_types(labels, chunks=chunks)),
+    )
+
+
+def label_types(labels: Sequence[str], *, chunks: bool) -> set[str]:
+    """Types of chunk labels, without ``O``; labels that are no chunks as they are."""
+    if not chunks:
+        return set(labels)
+    return {label[2:] for label in labels if label != OUTSIDE}
+
+
+def known_words(model: Any) -> Known | None:
+    """Whether a word has a vector of its own in ``model``; None: it does not read whole words."""
+    vocabulary, lookup = model.vocabulary, model.lookup
+    if not vocabulary.words or vocabulary.bert is not None:
+        return None
+    words = frozenset(vocabulary.words)
+    form = {"digits": lookup.normalize_digits, "lowercase": lookup.lowercase_words}
+    return lambda word: normalize_word(word, **form) in words
+
+
+UNCERTAINTY, UNKNOWN_WORDS, LABEL = "uncertainty", "unknown_words", "label"
+QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.97)
+MOST_SENTENCES = 10_000
+_MOST_LABELS = 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Trait:
+    """Something that a sentence has or has not.
+
+    Attributes:
+      kind: UNCERTAINTY: its mean is above ``above``; UNKNOWN_WORDS: their share is; LABEL: it
+        has ``name``.
+      count: sentences of the reference that have it.
+      above: a quantile.
+      name: a label, or a type of entities.
+    """
+
+    kind: str
+    count: int
+    above: float = 0.0
+    name: str = ""
+
+    def holds(self, facts: SentenceFacts) -> bool:
+        """Whether a sentence has it."""
+        if self.kind == UNCERTAINTY:
+            return bool(facts.uncertainty > self.above)
+        if self.kind == UNKNOWN_WORDS:
+            return bool((facts.unknown_words or 0.0) > self.above)
+        return self.name in facts.labels
+
+    def __str__(self) -> str:
+        if self.kind == UNCERTAINTY:
+            return f"sentences with a mean uncertainty above {self.above:.3g} nats"
+        if self.kind == UNKNOWN_WORDS:
+            return f"sentences with more than {100 * self.above:.3g} % unknown words"
+        return f"sentences with {self.name}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Reference:
+    """What sentences of the development data are like.
+
+    Attributes:
+      size: sentences that the counts are of.
+      traits: with their counts.
+    """
+
+    size: int
+    traits: tuple[Trait, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"size": self.size, "traits": [dataclasses.asdict(each) for each in self.traits]}
+
+    @classmethod
+    def from_dict(cls, values: Any) -> "Reference":
+        """The opposite of ``to_dict``.
+
+        Raises:
+          InputError: it is something else.
+        """
+        kinds = {"kind": str, "count": int, "above": float, "name": str}
+        try:
+            traits = tuple(Trait(**each) for each in values["traits"])
+            size = values["size"]
+        except (KeyError, TypeError):
+            raise InputError("what it has for 'monitoring' is no reference") from None
+        sound = has_type(size, int) and 0 < size <= MOST_SENTENCES
+        for trait in traits:
+            sound = sound and all(has_type(getattr(trait, key), kinds[key]) for key in kinds)
+            sound = sound and trait.kind in (UNCERTAINTY, UNKNOWN_WORDS, LABEL)
+            sound = sound and 0 <= trait.count <= size
+        if not sound:
+            raise InputError("what it has for 'monitoring' is no reference")
+        return cls(size, traits)
+
+
+def make_reference(facts: Sequence[SentenceFacts], seed: int = 1) -> Reference | None:
+    """The reference of development sentences; None of fewer than two.
+
+    Quantiles are taken from a random half of the sentences and counts from the other. So counts and
+    a stream's sentences are exchangeable if the stream is like the data, and the tests
+    exact: a quantile's own half has its count by construction.
+
+    Args:
+      facts: of the sentences; at most ``MOST_SENTENCES`` are used.
+      seed: of the halves.
+    """
+    order = np.random.default_rng([seed, 3]).permutation(len(facts))[:MOST_SENTENCES]
+    half = len(order) // 2
+    if not half:
+        return None
+    first, second = ([facts[k] for k in part] for part in (order[:half], order[half:]))
+    traits = _over_quantiles(UNCERTAINTY, [each.uncertainty for each in first])
+    rates = [each.unknown_words for each in first if each.unknown_words is not None]
+    traits += _over_quantiles(UNKNOWN_WORDS, rates)
+    labels = Counter(label for each in first for label in each.labels)
+    traits += [Trait(LABEL, 0, name=name) for name, _ in labels.most_common(_MOST_LABELS)]
+    counted = (dataclasses.replace(trait, count=sum(map(trait.holds, second))) for trait in traits)
+    return Reference(len(second), tuple(counted))
+
+
+def _over_quantiles(kind: str, values: Sequence[float]) -> list[Trait]:
+    if not values:
+        return []
+    return [
+        Trait(kind, 0, above=value) for value in sorted({*np.quantile(values, QUANTILES).tolist()})
+    ]
+
+
+FALSE_ALARMS = 0.01
+BLOCK = 100
+
+
+class Shift(NamedTuple):
+    """A trait that a stream has at another rate than the reference.
+
+    Attributes:
+      trait: which.
+      share: of the stream's sentences that have it, in [0, 1].
+      usual: of the reference's.
+      p_value: of the exact test.
+      sentences: how many of the stream were compared.
+      seen: sentences of the stream until then.
+    """
+
+    trait: Trait
+    share: float
+    usual: float
+    p_value: float
+    sentences: int
+    seen: int
+
+    def __str__(self) -> str:
+        return f"{100 * self.share:.1f} % of {self.trait} ({100 * self.usual:.1f} % in development)"
+
+
+class StreamMonitor:
+    """Compares a stream with a reference, after each block of sentences.
+
+    At look k the block and all sentences so far are compared with the reference, trait by trait, by
+    an exact two-sample test at the level ``false_alarms / (k (k + 1) 2 F)`` with F traits. The sum
+    over all looks is ``false_alarms``: however long a stream is, that is at most the
+    probability that one which is like the reference gives any alarm. The block finds a late
+    change, all sentences a small one. May be used from several threads.
+
+    Args:
+      reference: what is usual.
+      false_alarms: probability of an alarm without a shift.
+      block: sentences between two looks.
+    """
+
+    def __init__(
+        self, reference: Reference, *, false_alarms: float = FALSE_ALARMS, block: int = BLOCK
+    ) -> None:
+        self._reference = reference
+        self._false_alarms = false_alarms
+        self._size = block
+        self._lock = threading.Lock()
+        self._looks = 0
+        self._in_block = 0
+        self._block = np.zeros(len(reference.traits), np.int64)
+        self._all = np.zeros(len(reference.traits), np.int64)
+        self._first: list[Shift] = []
+        self._last: list[Shift] = []
+
+    def add(self, facts: SentenceFacts) -> list[Shift]:
+        """Takes a sentence; gives the shifts, if it is the one that made the first alarm."""
+        with self._lock:
+            self._block += [trait.holds(facts) for trait in self._reference.traits]
+            self._in_block += 1
+            if self._in_block < self._size:
+                return []
+            return self._look()
+
+    @property
+    def seen(self) -> int:
+        """Sentences so far."""
+        return self._looks * self._size + self._in_block
+
+    @property
+    def shifts(self) -> list[Shift]:
+        """What the first alarm found, the clearest first; [] without an alarm."""
+        return self._first
+
+    def report(self) -> dict[str, Any]:
+        """Plain values for JSON: what was seen, the first alarm, the shifts of the last look."""
+        with self._lock:
+            return {
+                "sentences": self.seen,
+                "looks": self._looks,
+                "false_alarm_rate": self._false_alarms,
+                "shifted": bool(self._first),
+                "first_alarm": [_plain(each) for each in self._first],
+                "last_look": [_plain(each) for each in self._last],
+            }
+
+    def _look(self) -> list[Shift]:
+        self._looks += 1
+        self._all += self._block
+        tests = [(self._block, self._size)]
+        if self._looks > 1:
+            tests.append((self._all, self._looks * self._size))
+        traits = max(1, len(self._reference.traits))
+        level = self._false_alarms / (self._looks * (self._looks + 1) * 2 * traits)
+        found = [
+            shift
+            for counts, size in tests
+            for shift in self._compare(counts.tolist(), size)
+            if shift.p_value <= level
+        ]
+        self._last = sorted(found, key=lambda shift: shift.p_value)
+        self._block[:] = 0
+        self._in_block = 0
+        if self._first:
+            return []
+        self._first = self._last
+        return self._first
+
+    def _compare(self, counts: Sequence[int], size: int) -> list[Shift]:
+        whole = self._reference.size
+        return [
+            Shift(
+                trait,
+                count / size,
+                trait.count / whole,
+                fisher_exact(trait.count, whole, count, size),
+                size,
+                self._looks * self._size,
+            )
+            for trait, count in zip(self._reference.traits, counts, strict=True)
+        ]
+
+
+def _plain(shift: Shift) -> dict[str, Any]:
+    return {**shift._asdict(), "trait": str(shift.trait)}
+
+
+_SAME = 1e-7  # relative difference below which two probabilities are equal
+
+
+def fisher_exact(count: int, size: int, other_count: int, other_size: int) -> float:
+    """Two-sided p-value of "count of size" against "other_count of other_size".
+
+    Under exchangeability the first count, given the sum of both, is hypergeometric; the p-value is
+    the probability of all first counts that are at most as probable as the one seen. It needs
+    memory for ``size`` numbers at most, however large the other sample is.
+
+    Reference:
+      Fisher, 1935, "The Logic of Inductive Inference".
+    """
+    total = count + other_count
+    low, high = max(0, total - other_size), min(size, total)
+    values = np.arange(low, high, dtype=np.float64)
+    # log P(k + 1) - log P(k).
+    steps = np.log((size - values) * (total - values)) - np.log(
+        (values + 1.0) * (other_size - total + values + 1.0)
+    )
+    logs = np.concatenate([[0.0], np.cumsum(steps)])
+    probabilities = np.exp(logs - logs.max())
+    seen = probabilities[count - low]
+    extreme = probabilities[probabilities <= seen * (1.0 + _SAME)].sum()
+    return min(1.0, float(extreme / probabilities.sum()))
