@@ -1,4 +1,4 @@
-"""Runs the benchmarks and writes docs/benchmarks.md and its figures: `make bench`.
+"""Runs the benchmarks and writes runs/benchmarks.md and its figures: `make bench`.
 
 Everything is generated or trained here; the machine is named and its large-matmul rate is measured
 in the same run. `--quick` gives a first impression, not figures to publish. With
@@ -25,13 +25,14 @@ def main() -> None:
     parser.add_argument(
         "--memory", action="store_true", help="memory of 10,000 long sentences, not of 100: 16 min"
     )
-    parser.add_argument("--out", default=str(ROOT / "docs" / "benchmarks.md"))
+    parser.add_argument("--out", default=str(ROOT / "runs" / "benchmarks.md"))
     parser.add_argument("--trained", action="append", default=[], metavar="NAME:RUN:FILE[:RUN]")
     arguments = parser.parse_args()
     own = [_own(parser, text) for text in arguments.trained]
     from benchmarks import measure
 
     out = pathlib.Path(arguments.out)
+    out.parent.mkdir(parents=True, exist_ok=True)
     before = measure.matmul_rate()
     parts = []
     for part in _sections(arguments.quick, own, out.parent / "figures", arguments.memory):
@@ -41,8 +42,8 @@ def main() -> None:
     head = (
         f"`make bench` on {measure.device_name()}, {datetime.date.today()}. Medians of the "
         "repeats, with the range in brackets. Large float32 matrix product in the same run: "
-        f"{before / 1e9:.0f} GFLOP/s before, {after / 1e9:.0f} after. What the figures say, "
-        "which aims they miss, and the profiles that show why, are in [speed.md](speed.md)."
+        f"{before / 1e9:.0f} GFLOP/s before, {after / 1e9:.0f} after. docs/lab/speed.md has the "
+        "figures of a release and says how to read them."
     )
     text = "\n\n".join(["# Benchmarks", head, *parts]) + "\n"
     out.write_text(text, encoding="utf-8")

@@ -53,7 +53,7 @@ __all__ = [
 # three "errors" are left (cuDNN, cuFFT, cuBLAS already registered), with or without a GPU.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # TensorFlow takes oneDNN's products by itself only on processors with AVX-512 VNNI; on others they
-# are faster too (docs/speed.md). It is read when TensorFlow is imported.
+# are faster too. It is read when TensorFlow is imported.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 

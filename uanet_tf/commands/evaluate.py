@@ -5,7 +5,7 @@
 Prints precision, recall and F1 of entities (strict, as conlleval and seqeval count) or
 accuracy, for the draft, the refiner and the gate; how well confidence and uncertainty find wrong
 tokens and wrong entities, compared with one pass of the same model without dropout and refinement
-(docs/uncertainty.md); for a run whose head was trained, how near --sampling=distilled comes to
+(docs/lab/uncertainty.md); for a run whose head was trained, how near --sampling=distilled comes to
 exact sampling, for which the file is tagged both ways; and what the gate did. --output=FILE writes
 all numbers as JSON. Labels that the model does not know are counted on stderr and scored as errors.
 """

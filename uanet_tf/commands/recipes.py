@@ -22,7 +22,7 @@ FLAGS = flags.FlagValues()
 _LEAST_COLUMNS = 60
 _NO_TERMINAL = (10_000, 24)
 
-# (recipe, when to use it); the figures are of docs/results.md, on two cores without a GPU.
+# (recipe, when to use it); the figures are of docs/lab/results.md, on two cores without a GPU.
 ADVICE = (
     ("quickstart", "A first look, or easy texts: a minute or two."),
     (
@@ -63,7 +63,7 @@ def main(arguments: list[str]) -> None:
     _print_rows(ADVICE)
     print("\nAll, by name; uanet_fast may be called fast, and so on:\n")
     _print_rows([(name, recipe_title(name)) for name in recipe_names()])
-    print("\nuanet recipes NAME shows one. docs/results.md compares them.")
+    print("\nuanet recipes NAME shows one. docs/lab/results.md compares them.")
 
 
 def _print_rows(rows: Sequence[tuple[str, str]]) -> None:

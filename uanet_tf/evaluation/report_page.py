@@ -27,7 +27,7 @@ from uanet_tf.tagging.sentence_html import legend_html, sentence_html, text_html
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _STYLE = "report_page.css"
-# The page travels alone, so it explains itself; in full: docs/uncertainty.md.
+# The page travels alone, so it explains itself; in full: docs/lab/uncertainty.md.
 _CHARTS = (
     "Reliability: points on the dashed line are right as often as their confidence says; below it "
     "the tagger is too sure. Larger points are more answers. Risk-coverage: the share of wrong "

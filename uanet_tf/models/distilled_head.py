@@ -11,9 +11,9 @@ from uanet_tf.ops.numerics import linear
 from uanet_tf.ops.shapes import reshape, sizes
 
 # A token whose likeliest label is missed with at most this probability keeps its distribution; the
-# head's part grows to its whole at twice as much. KL to 32 samples is the same (docs/speed.md).
+# head's part grows to its whole at twice as much. KL to 32 samples is the same.
 NEARLY_CERTAIN = 3e-4
-# Of q among the inputs; with it the head comes nearer (docs/speed.md).
+# Of q among the inputs; with it the head comes nearer.
 _SCALE = 3.0
 
 

@@ -171,7 +171,7 @@ def stratified_mask(
     M of them, rounded up or down: its M numbers, of which those below ``rate`` are dropped, lie one
     in each of M equal parts of [0, 1) (Latin hypercube sampling). So what a unit by itself adds to
     the mean of M samples is the same in each draw, or nearly, and the mean comes nearer to that of
-    many samples (docs/uncertainty.md).
+    many samples (docs/lab/uncertainty.md).
 
     Args:
       shape: [M, width].

@@ -93,8 +93,8 @@ def class_softmax(logits: tf.Tensor) -> tf.Tensor:
     """Returns what ``tf.nn.softmax`` does, over the last axis.
 
     For few tokens beside other work: TensorFlow gives its softmax to oneDNN, which shares out the
-    smallest among threads. For the classes of one sentence these two operations take less time
-    (docs/speed.md), for those of thousands of tokens up to twice as long.
+    smallest among threads. For the classes of one sentence these two operations take less
+    time, for those of thousands of tokens up to twice as long.
 
     Args:
       logits: [..., C] floats.

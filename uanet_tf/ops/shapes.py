@@ -30,7 +30,7 @@ def permute(inputs: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
     """Returns what ``tf.transpose`` does.
 
     TensorFlow gives transpositions of floats to oneDNN, which shares out the smallest among
-    threads. For one sentence the operation behind `tf.einsum` takes less time (docs/speed.md);
+    threads. For one sentence the operation behind `tf.einsum` takes less time;
     large ones take as long.
 
     Args:

@@ -10,7 +10,7 @@ from uanet_tf.ops.losses import entropy
 from uanet_tf.ops.numerics import widen
 
 # Most is learnt from tokens of which the pass without dropout is not certain; the rest keeps the
-# head where it should be on the others (docs/speed.md).
+# head where it should be on the others.
 UNCERTAIN = 0.8
 # One pass over so many times the tokens costs a sixth of 16 samples of those that are chosen.
 _POOL = 3
