@@ -43,9 +43,8 @@ def run(folder: Path, *arguments: str, text: str | None = None, code: int = 0) -
 def copy(tmp_path_factory):
     """The package and its scripts with the document's file, line and flagfile."""
     folder = tmp_path_factory.mktemp("copy")
-    shutil.copytree(
-        ROOT / "uanet_tf", folder / "uanet_tf", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    for name in ("uanet_tf", "uanet_lite"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "train.py", folder)
     for name in ("uanet_tf/decoders/prototype.py", "configs/prototype.flags"):
         path = folder / name

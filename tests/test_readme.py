@@ -23,7 +23,9 @@ def test_every_command_of_the_page_exists():
     """Also those in the text: an option that is renamed has to be renamed here."""
     from uanet_tf.commands.uanet import COMMANDS
 
-    used = {line.split()[0] for line in re.findall(r"(?:^|`)uanet ([a-z_ ]+)", TEXT, re.MULTILINE)}
+    used = {
+        line.split()[0] for line in re.findall(r"(?:^|`|[|] )uanet ([a-z_ ]+)", TEXT, re.MULTILINE)
+    }
     assert used >= {"demo", "tag", "check", "train", "evaluate", "export", "serve", "client"}
     assert used <= set(COMMANDS)
 
