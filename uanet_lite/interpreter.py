@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from uanet_lite.answers import IN_GRAPHS, tensors
 from uanet_lite.input_error import InputError
 
 
@@ -16,25 +17,17 @@ class Run(NamedTuple):
 
     Attributes:
       call: from word ids [1, T] and character ids [1, T, W] to the graph's outputs.
-      optional: those of ``OPTIONAL_OUTPUTS`` that the graph has.
+      outputs: their names.
     """
 
     call: Callable[[np.ndarray, np.ndarray], dict[str, np.ndarray]]
-    optional: frozenset[str]
+    outputs: frozenset[str]
 
 
 _SIGNATURE = "serving_default"
 INPUTS = {"word_ids", "char_ids"}
-OUTPUTS = {
-    "label_ids",
-    "draft_label_ids",
-    "refined_label_ids",
-    "uncertainty",
-    "confidence",
-    "refined",
-}
-# Of a run with a target precision; of an export with that option.
-OPTIONAL_OUTPUTS = {"accepted", "mutual_information"}
+OUTPUTS = {tensor.lite_name for tensor in tensors(IN_GRAPHS, optional=False).values()}
+_OPTIONAL = {tensor.lite_name for tensor in tensors(IN_GRAPHS, optional=True).values()}
 
 
 def make_runner(path: str | os.PathLike[str], content: bytes | None = None) -> Run:
@@ -67,7 +60,7 @@ def make_runner(path: str | os.PathLike[str], content: bytes | None = None) -> R
         reason = " ".join(str(error).split())[:120]
         raise InputError(f"{path} is not a TensorFlow Lite model of uanet_tf: {reason}") from error
     outputs = set(runner.get_output_details())
-    if set(runner.get_input_details()) != INPUTS or outputs - OPTIONAL_OUTPUTS != OUTPUTS:
+    if set(runner.get_input_details()) != INPUTS or outputs - _OPTIONAL != OUTPUTS:
         raise InputError(f"{path} is a TensorFlow Lite model of other inputs or outputs.")
 
     def run(word_ids: np.ndarray, char_ids: np.ndarray) -> dict[str, np.ndarray]:
@@ -77,7 +70,7 @@ def make_runner(path: str | os.PathLike[str], content: bytes | None = None) -> R
             reason = " ".join(str(error).split())[:120]
             raise InputError(f"{path} does not fit its own vocabulary: {reason}") from error
 
-    return Run(run, frozenset(outputs & OPTIONAL_OUTPUTS))
+    return Run(run, frozenset(outputs))
 
 
 def _check_operations(path: str | os.PathLike[str], content: bytes, schema: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from uanet_lite import windows
+from uanet_lite import answers, windows
 from uanet_lite.input_error import InputError
 from uanet_lite.interpreter import Run, make_runner
 from uanet_lite.model_file import read_model_file
@@ -21,16 +21,6 @@ from uanet_lite.token_ids import TokenLookup
 
 # Sentences queued for each thread, so that none waits.
 _AHEAD = 4
-_OUTPUTS = {
-    "label_ids": np.int32,
-    "draft_label_ids": np.int32,
-    "refined_label_ids": np.int32,
-    "uncertainty": np.float32,
-    "confidence": np.float32,
-    "refined": np.bool_,
-    "accepted": np.bool_,
-    "mutual_information": np.float32,
-}
 
 
 class Tagger:
@@ -80,6 +70,7 @@ class Tagger:
         gamma = file.settings["threshold"]
         self.threshold = None if gamma is None else float(gamma)
         self.label_names = file.labels
+        self._names = np.array(file.labels, object)
         self.label_scheme: str | None = file.settings["label_scheme"]
         self.max_tokens: int = file.settings["max_tokens"]
         self.threads = threads
@@ -94,7 +85,8 @@ class Tagger:
         self._path, self._content = path, content
         self._runners: queue.SimpleQueue[Run] = queue.SimpleQueue()
         first = make_runner(path, content)
-        self._optional = first.optional
+        tensors = answers.tensors(answers.IN_GRAPHS).values()
+        self._outputs = [tensor for tensor in tensors if tensor.lite_name in first.outputs]
         self._runners.put(first)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -161,25 +153,17 @@ class Tagger:
         return self._lookup(tokens)
 
     def _tag(self, sentence: Tokens) -> TaggedSentence:
+        parts: dict[str, list[np.ndarray]] = {tensor.name: [] for tensor in self._outputs}
         tokens = sentence.tokens
-        answers = {name: np.zeros(len(tokens), dtype) for name, dtype in _OUTPUTS.items()}
         for window in windows.split(len(tokens), self.max_tokens) if tokens else []:
-            kept = slice(window.keep_start, window.keep_end)
             inside = slice(window.keep_start - window.start, window.keep_end - window.start)
             outputs = self._run(tokens[window.start : window.end])
-            for name in outputs:
-                answers[name][kept] = outputs[name][0, inside]
-        return TaggedSentence(
-            *sentence,
-            labels=self._label_strings(answers["label_ids"]),
-            draft_labels=self._label_strings(answers["draft_label_ids"]),
-            refined_labels=self._label_strings(answers["refined_label_ids"]),
-            uncertainty=answers["uncertainty"].tolist(),
-            confidence=answers["confidence"].tolist(),
-            refined=answers["refined"].tolist(),
-            scheme=self.label_scheme,
-            **{name: answers[name].tolist() for name in self._optional},
-        )
+            for tensor in self._outputs:
+                parts[tensor.name].append(outputs[tensor.lite_name][0, inside])
+        values = {
+            tensor.name: self._values(tensor.kind, parts[tensor.name]) for tensor in self._outputs
+        }
+        return TaggedSentence(*sentence, scheme=self.label_scheme, **answers.from_tensors(values))
 
     def _run(self, tokens: list[str]) -> dict[str, np.ndarray]:
         word_ids, char_ids = self._lookup(tokens)
@@ -192,14 +176,18 @@ class Tagger:
         finally:
             self._runners.put(run)
 
-    def _label_strings(self, positions: np.ndarray) -> list[str]:
-        if len(positions) and not 0 <= positions.min() <= positions.max() < len(self.label_names):
+    def _values(self, kind: answers.Kind, parts: list[np.ndarray]) -> list[Any]:
+        """A value for each token, of windows that follow one another; labels as names."""
+        values = np.concatenate(parts) if parts else np.zeros(0, kind.array)
+        if kind is not answers.LABEL:
+            return values.tolist()
+        if values.size and not 0 <= values.min() <= values.max() < len(self.label_names):
             raise InputError(
-                f"{self._path} is damaged: its graph answers the label {positions.max()}, and "
+                f"{self._path} is damaged: its graph answers the label {values.max()}, and "
                 f"there are {len(self.label_names)}."
             )
-        labels = [self.label_names[position] for position in positions.tolist()]
-        if self.label_scheme is not None and len(labels) > self.max_tokens:
+        labels = self._names[values].tolist()
+        if self.label_scheme is not None and values.ndim == 1 and len(labels) > self.max_tokens:
             # Two windows of one sentence need not agree where they meet.
             return repair(labels, self.label_scheme)[0]
         return labels

@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any, NamedTuple
 
+from uanet_lite import answers
 from uanet_lite.tag_schemes import Span, decode_spans
 
 
@@ -32,6 +33,10 @@ class Entity(NamedTuple):
     uncertainty: float
     accepted: bool | None = None
     mutual_information: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: scores rounded to six decimals; nothing that is None."""
+        return answers.entity_to_json(self)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -80,22 +85,9 @@ class TaggedSentence:
         found = []
         for kind, first, end_token in self.spans:
             start, end = self.starts[first], self.ends[end_token - 1]
-            found.append(
-                Entity(
-                    self.text[start:end],
-                    kind,
-                    start,
-                    end,
-                    first,
-                    end_token,
-                    min(self.confidence[first:end_token]),
-                    max(self.uncertainty[first:end_token]),
-                    None if self.accepted is None else all(self.accepted[first:end_token]),
-                    None
-                    if self.mutual_information is None
-                    else max(self.mutual_information[first:end_token]),
-                )
-            )
+            scores = answers.entity_scores(self, first, end_token)
+            places = start, end, first, end_token
+            found.append(Entity(self.text[start:end], kind, *places, **scores))
         return found
 
     def __len__(self) -> int:
@@ -118,32 +110,4 @@ class TaggedSentence:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: uncertainty and confidence rounded to six decimals."""
-        answer = {
-            "text": self.text,
-            "tokens": list(self.tokens),
-            "labels": list(self.labels),
-            "draft_labels": list(self.draft_labels),
-            "refined": list(self.refined),
-            "uncertainty": _rounded(self.uncertainty),
-            "confidence": _rounded(self.confidence),
-            "starts": list(self.starts),
-            "ends": list(self.ends),
-            "entities": [_entity_dict(entity) for entity in self.entities],
-        }
-        if self.accepted is not None:
-            answer["accepted"] = list(self.accepted)
-        if self.mutual_information is not None:
-            answer["mutual_information"] = _rounded(self.mutual_information)
-        return answer
-
-
-def _entity_dict(entity: Entity) -> dict[str, Any]:
-    return {
-        name: round(value, 6) if isinstance(value, float) else value
-        for name, value in entity._asdict().items()
-        if value is not None
-    }
-
-
-def _rounded(values: list[float]) -> list[float]:
-    return [round(value, 6) for value in values]
+        return answers.to_json(self)

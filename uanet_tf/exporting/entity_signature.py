@@ -5,6 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from uanet_lite.answers import ENTITY_SCORES
 from uanet_tf.inference.output_chunks import Chunks, OutputChunks
 from uanet_tf.models.answers import Tensors
 from uanet_tf.ops.graphs import graph_function
@@ -20,9 +21,8 @@ def entity_signature(label_names: list[str], answer: Callable[[tf.Tensor], Tenso
 
     ``text`` [B] strings -> for the entities of each text from left to right, padded to the most, E,
     with "" and 0: ``text``, ``type`` [B, E] strings; ``start``, ``end`` [B, E] int32, CHARACTERS
-    of the text, and ``token_start``, ``token_end``; ``confidence``, ``uncertainty`` (nats) [B, E];
-    of a run with a target precision ``accepted`` [B, E] boolean; with the model's
-    ``return_mutual_information`` that, in nats, [B, E]; ``count`` [B] int32.
+    of the text, and ``token_start``, ``token_end``; the scores of entities of
+    ``uanet_lite.answers`` [B, E]; ``count`` [B] int32.
 
     Args:
       label_names: output labels, in order.
@@ -67,16 +67,17 @@ def _places(text: tf.Tensor, answers: Tensors, chunks: Chunks) -> Tensors:
 
 
 def _scores(answers: Tensors, chunks: Chunks) -> Tensors:
-    """Scores of S entities, [S]: the lowest confidence and highest nats of their tokens."""
-
-    def inside(name: str) -> tf.Tensor:
-        return tf.boolean_mask(answers[name], chunks.inside)
-
-    scores = {"confidence": tf.math.segment_min(inside("confidence"), chunks.of_token)}
-    for name in ("uncertainty", "mutual_information"):
-        if name in answers:
-            scores[name] = tf.math.segment_max(inside(name), chunks.of_token)
-    if "accepted" in answers:
-        accepted = tf.cast(inside("accepted"), tf.int32)
-        scores["accepted"] = tf.math.segment_min(accepted, chunks.of_token) > 0
+    """Scores of S entities, [S], from those of their tokens."""
+    scores = {}
+    for answer in ENTITY_SCORES:
+        if answer.name not in answers:
+            continue
+        values = tf.boolean_mask(answers[answer.name], chunks.inside)
+        if answer.of_entity == "highest":
+            scores[answer.name] = tf.math.segment_max(values, chunks.of_token)
+        elif answer.of_entity == "lowest":
+            scores[answer.name] = tf.math.segment_min(values, chunks.of_token)
+        else:
+            lowest = tf.math.segment_min(tf.cast(values, tf.int32), chunks.of_token)
+            scores[answer.name] = lowest > 0
     return scores

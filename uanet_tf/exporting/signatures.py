@@ -57,13 +57,10 @@ class Signatures:
         B sentences, T tokens of the longest, W characters of the longest word.
 
         ``serving_default``: ``tokens`` [B, T] strings, ``lengths`` [B] int32 -> the
-          model's outputs: labels, draft_labels, refined_labels [B, T] strings; uncertainty (nats),
-          confidence [B, T]; refined [B, T] boolean. "" and 0 at padding.
+          model's outputs, see ``uanet_lite.answers``. "" and 0 at padding.
         ``with_threshold``: also ``threshold`` [B], Gamma of each sentence in nats; only with a
           refiner.
-        ``draft``: labels and uncertainty without the refiner; only with one. All of them have
-          mutual_information (nats) too with ``model.return_mutual_information``, and those with
-          confidence have accepted of a run with a target precision.
+        ``draft``: labels and uncertainty without the refiner; only with one.
         ``ids``: ``word_ids`` [B, T], ``char_ids`` [B, T, W], ``lengths`` [B], all int32, instead
           of tokens; left out for a representation that reads more than words and characters.
         ``document``: whole documents; only where the refiner reads them, see

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from uanet_lite.answers import LABEL, tensors
 from uanet_tf.inference.decision import Decision
 from uanet_tf.inference.draft import Draft
 from uanet_tf.inference.output_labels import OutputLabels
@@ -11,7 +12,6 @@ from uanet_tf.inference_options import InferenceOptions
 from uanet_tf.ops.masking import keep
 
 Tensors = dict[str, tf.Tensor]
-LABELS = ("labels", "draft_labels", "refined_labels")
 
 
 class Answers:
@@ -41,15 +41,12 @@ class Answers:
           options: that it was made with.
 
         Returns:
-          labels, draft_labels, refined_labels [B, T] int32; uncertainty (nats), confidence [B, T];
-          refined [B, T] boolean; with a target precision also accepted [B, T] boolean; of a draft
-          that has it also mutual_information (nats) [B, T]; with ``return_probabilities`` also
-          probabilities [B, T, C].
+          The outputs of ``uanet_lite.answers`` that the options and the decision have.
         """
         draft, mask = decision.draft, decision.draft.mask
         refined_ids, refined = decision.refined_label_ids, decision.refined
         if refined_ids is None:
-            found = self._positions([draft.label_ids], mask, options) * len(LABELS)
+            found = self._positions([draft.label_ids], mask, options) * 3
         elif refined_ids is decision.label_ids:
             labels, drafts = self._positions([refined_ids, draft.label_ids], mask, options)
             found = [labels, drafts, labels]
@@ -57,7 +54,7 @@ class Answers:
             ids = [decision.label_ids, draft.label_ids, refined_ids]
             found = self._positions(ids, mask, options)
         answers = {
-            **dict(zip(LABELS, found, strict=True)),
+            **dict(zip(("labels", "draft_labels", "refined_labels"), found, strict=True)),
             **_nats(draft),
             "confidence": decision.confidence,
             "refined": tf.zeros_like(mask) if refined is None else refined,
@@ -85,7 +82,10 @@ class Answers:
 
     def named(self, answers: Tensors, mask: tf.Tensor) -> Tensors:
         """What ``positions`` gives, with labels as strings; "" at padding."""
-        return answers | {name: self._names(answers[name], mask) for name in LABELS}
+        return {
+            name: self._names(values, mask) if tensors()[name].kind is LABEL else values
+            for name, values in answers.items()
+        }
 
     def draft_positions(self, draft: Draft, options: InferenceOptions) -> Tensors:
         """The draft only: labels as positions in ``label_names``, uncertainty."""
@@ -94,10 +94,11 @@ class Answers:
 
     def draft_strings(self, draft: Draft, options: InferenceOptions) -> Tensors:
         """The draft only: labels as strings, uncertainty."""
-        answers = self.draft_positions(draft, options)
-        return {**answers, "labels": self._names(answers["labels"], draft.mask)}
+        return self.named(self.draft_positions(draft, options), draft.mask)
 
     def _names(self, positions: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+        for _ in range(positions.shape.rank - mask.shape.rank):
+            mask = tf.expand_dims(mask, -1)
         return tf.where(mask, tf.gather(tf.constant(self.label_names), positions), "")
 
 

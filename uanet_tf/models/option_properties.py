@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any, TypeVar
 
+from uanet_lite.answers import TARGET_PRECISION, given
 from uanet_tf.inference_options import OF_THE_GATE, InferenceOptions
 
 Model = TypeVar("Model", bound=type)
@@ -12,7 +13,7 @@ def with_option_properties(model: Model) -> Model:
     """Gives a model class a property for each field of ``InferenceOptions``.
 
     The class has ``options``, ``set_options`` and ``gate``. Without a gate its options are None.
-    ``optional_answers`` names those of "accepted" and "mutual_information" that its answers have.
+    ``optional_answers`` names the optional ones of ``uanet_lite.answers`` that it gives.
     """
     for field in dataclasses.fields(InferenceOptions):
         setattr(model, field.name, _property(field))
@@ -22,12 +23,12 @@ def with_option_properties(model: Model) -> Model:
 
 def _optional_answers(model: Any) -> tuple[str, ...]:
     """Of the options and the calibration that the model has now."""
-    is_calibrated = model.calibrated and model.calibration.applies
-    has = {
-        "accepted": is_calibrated and model.acceptance.target_precision > 0,
-        "mutual_information": model.return_mutual_information,
-    }
-    return tuple(name for name, given in has.items() if given)
+    accepts = model.calibrated and model.calibration.applies and model.acceptance.target_precision
+
+    def is_given(needs: str) -> bool:
+        return bool(accepts if needs == TARGET_PRECISION else getattr(model, needs))
+
+    return given(is_given)
 
 
 def _property(field: dataclasses.Field) -> property:

@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any, Protocol
 
 from uanet_lite import tag_schemes
+from uanet_lite.answers import IN_GRAPHS, TOKEN_PLACES, Tensor, from_tensors, tensors
 from uanet_tf.errors import InputError
 from uanet_tf.inference_options import MAX_GAMMA
 from uanet_tf.serving.retrying import RetryPolicy, ServingError
@@ -19,18 +20,8 @@ BATCH_SIZE = 32
 # The local server takes 4,096 tokens per request, padding included, unless told otherwise.
 _BATCH_TOKENS = 4_000
 _SIGNATURE, _THRESHOLD_SIGNATURE = "serving_default", "with_threshold"
-# Outputs for each token, and what they are.
-_OUTPUTS: dict[str, type] = {
-    "labels": str,
-    "draft_labels": str,
-    "refined_labels": str,
-    "uncertainty": Real,
-    "confidence": Real,
-    "refined": Real,
-}
-_OF_TEXT = {**_OUTPUTS, "tokens": str, "starts": int, "ends": int}
-# Of a run with a target precision; of an export with that option.
-_OPTIONAL: dict[str, type] = {"accepted": Real, "mutual_information": Real}
+_OUTPUTS = tensors(IN_GRAPHS, optional=False)
+_PLACES = {place.name: tensor for place in TOKEN_PLACES for tensor in place.tensors}
 _MAX_TIMEOUT = 1_000_000
 _WANTED = "a list of texts, or of lists of words"
 # The request is wrong, not its address or the server.
@@ -183,19 +174,20 @@ class Client:
         given = self._predict(self.model_name, signature, inputs)
         outputs = _ours(given, inputs["lengths"], _OUTPUTS, self.model_name)
         for row, tokens in enumerate(batch):
-            yield {"tokens": tokens, **_unpadded(outputs, row, len(tokens))}
+            yield {"tokens": tokens, **from_tensors(_unpadded(outputs, row, len(tokens)))}
 
     def _ask_text(self, batch: list[str]) -> Iterator[dict[str, Any]]:
         given = self._predict(self.text_model_name, _SIGNATURE, {"text": batch})
         lengths: Any = given.get("lengths")
         if not _is_tensor([lengths], [len(batch)], int):
             raise _no_tagger(self.text_model_name, "lengths")
-        outputs = _ours(given, lengths, _OF_TEXT, self.text_model_name)
+        outputs = _ours(given, lengths, {**_OUTPUTS, **_PLACES}, self.text_model_name)
         for row, text in enumerate(batch):
             values = _unpadded(outputs, row, lengths[row])
+            places = {name: values[name] for name in _PLACES}
             for name in ("starts", "ends"):
-                values[name] = character_offsets(text, values[name])
-            yield {**values, "text": text}
+                places[name] = character_offsets(text, places[name])
+            yield {**from_tensors(values), **places, "text": text}
 
     def _predict(self, model: str, signature: str, inputs: dict[str, list]) -> dict[str, Any]:
         return self._retries.call(lambda: self._transport.predict(model, signature, inputs))
@@ -240,14 +232,27 @@ def _transport(url: str, timeout: float) -> Transport:
 
 
 def _ours(
-    given: dict[str, Any], lengths: Sequence[int], kinds: Mapping[str, type], model: str
+    given: dict[str, Any], lengths: Sequence[int], outputs: Mapping[str, Tensor], model: str
 ) -> dict[str, list]:
     """The outputs that are read; ServingError if one is not there, or not as ours are."""
-    optional = {name: kind for name, kind in _OPTIONAL.items() if name in given}
-    for name, kind in {**kinds, **optional}.items():
-        if not _is_tensor(given.get(name), lengths, kind):
+    optional = tensors(IN_GRAPHS, optional=True)
+    wanted = {**outputs, **{name: optional[name] for name in optional if name in given}}
+    for name, tensor in wanted.items():
+        if not _is_output(given.get(name), lengths, tensor):
             raise _no_tagger(model, name)
-    return {name: given[name] for name in (*kinds, *optional)}
+    return {name: given[name] for name in wanted}
+
+
+def _is_output(values: Any, lengths: Sequence[int], tensor: Tensor) -> bool:
+    """Whether an output has values of its kind for each token, as many for each."""
+    if len(tensor.axes) == 2:
+        return _is_tensor(values, lengths, tensor.kind.plain)
+    if not _is_tensor(values, lengths, list):
+        return False
+    cells = [cell for row in values for cell in row]
+    types = {type(value) for cell in cells for value in cell}
+    is_whole = len(set(map(len, cells))) <= 1
+    return is_whole and all(issubclass(found, tensor.kind.plain) for found in types)
 
 
 def _is_tensor(values: Any, lengths: Sequence[int], kind: type) -> bool:

@@ -3,9 +3,10 @@
 import os
 from typing import Any
 
+from uanet_lite.answers import spark_type
 from uanet_tf.errors import InputError
 from uanet_tf.spark.shipped_model import ship
-from uanet_tf.spark.tag_batches import TAGGED_TYPE, TagBatches
+from uanet_tf.spark.tag_batches import TagBatches
 from uanet_tf.tagging.sentence_stream import BATCH_SIZE, BATCH_TOKENS
 
 TAGGED, ERROR = "tagged", "error"
@@ -60,7 +61,7 @@ def tag(
     if taken:
         raise InputError(f"The DataFrame has a column {taken[0]!r} already: rename it.")
     model = ship(dataframe.sparkSession, run_dir, options, shared=shared)
-    added: Any = StructType.fromDDL(f"{TAGGED} {TAGGED_TYPE}, {ERROR} string")
+    added: Any = StructType.fromDDL(f"{TAGGED} {spark_type()}, {ERROR} string")
     schema = StructType([*dataframe.schema.fields, *added.fields])
     batches = TagBatches(
         model, list(types).index(column), added[TAGGED].dataType, batch_size, batch_tokens

@@ -5,33 +5,15 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from uanet_lite import answers
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.spark.shipped_model import ShippedModel
 from uanet_tf.tagging import sentence_stream
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
-# As `uanet_tf.spark.tag` describes it, as a type of Spark.
-TAGGED_TYPE = (
-    "struct<text: string, tokens: array<string>, starts: array<int>, ends: array<int>, "
-    "labels: array<string>, draft_labels: array<string>, refined: array<boolean>, "
-    "uncertainty: array<double>, confidence: array<double>, "
-    "entities: array<struct<text: string, type: string, start: int, end: int, "
-    "token_start: int, token_end: int, confidence: double, uncertainty: double, "
-    "accepted: boolean, mutual_information: double>>, accepted: array<boolean>, "
-    "mutual_information: array<double>>"
-)
-
-
 MAX_TOKEN_CHARS = 1_000
-_LISTS = (
-    "tokens",
-    "labels",
-    "draft_labels",
-    "refined",
-    "uncertainty",
-    "confidence",
-)
-_OPTIONAL = ("accepted", "mutual_information")
+_OPTIONAL = [answer.name for answer in answers.answers(answers.IN_TEXT, optional=True)]
+_ALWAYS = [answer.name for answer in answers.answers(answers.IN_TEXT, optional=False)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +23,7 @@ class TagBatches:
     Attributes:
       model: which model, and where it is.
       column: number of the column of texts or words.
-      tagged_type: TAGGED_TYPE as a type of Spark; only the driver can read it from text.
+      tagged_type: ``answers.spark_type()``, read; only the driver can read it from text.
       batch_size: most sentences in a batch of the model.
       batch_tokens: most tokens in a batch of the model, padding included.
     """
@@ -60,9 +42,9 @@ class TagBatches:
         tagged_type = to_arrow_type(self.tagged_type)
         model = self.model.load()
         for batch in batches:
-            answers, errors = self._tag(model, batch.column(self.column).to_pylist())
+            tagged, errors = self._tag(model, batch.column(self.column).to_pylist())
             yield pa.RecordBatch.from_arrays(
-                [*batch.columns, pa.array(answers, tagged_type), pa.array(errors, pa.string())],
+                [*batch.columns, pa.array(tagged, tagged_type), pa.array(errors, pa.string())],
                 names=[*batch.schema.names, "tagged", "error"],
             )
 
@@ -113,10 +95,10 @@ def _answer(row: _Row, tagged: Iterator[TaggedSentence]) -> dict[str, Any] | Non
     places: dict[str, Any] = {"text": row.text, "starts": row.starts, "ends": row.ends}
     if not row.tokens:
         return {
-            **{name: [] for name in (*_LISTS, "entities")},
+            **{name: [] for name in (*_ALWAYS, "tokens", "entities")},
             **dict.fromkeys(_OPTIONAL),
             **places,
         }
     sentence = dataclasses.replace(next(tagged), **places)
-    answer = {name: getattr(sentence, name) for name in (*_LISTS, *_OPTIONAL)}
+    answer = {name: getattr(sentence, name) for name in ("tokens", *_ALWAYS, *_OPTIONAL)}
     return answer | places | {"entities": [entity._asdict() for entity in sentence.entities]}

@@ -7,22 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from uanet_lite import windows
+from uanet_lite import answers, windows
 from uanet_tf.row_multiple import ROW_MULTIPLE, round_up, row_multiple
 from uanet_tf.tagging.batch_sizes import Sizes, sizes_for
 from uanet_tf.tagging.parallel_batches import BatchThreads
 
-_DTYPES = {
-    "labels": np.int32,
-    "draft_labels": np.int32,
-    "refined_labels": np.int32,
-    "uncertainty": np.float32,
-    "confidence": np.float32,
-    "refined": np.bool_,
-    "accepted": np.bool_,  # of a run with a target precision
-    "mutual_information": np.float32,  # where the model's option asks for it
-    "probabilities": np.float32,  # where the model's option asks for them; [N, C]
-}
+# Of each output; labels are positions.
+_DTYPES = {name: np.dtype(tensor.kind.array) for name, tensor in answers.tensors().items()}
 
 Answers = dict[str, np.ndarray]  # for all tokens of a chunk or batch, [N] or [N, C] each
 
@@ -148,13 +139,13 @@ def begin_chunk(
 
 def _collected(batches: Iterable[tuple[np.ndarray, Answers]], count: int) -> Answers:
     """The answers of all batches, each at the positions of its tokens."""
-    answers: Answers = {}
+    found: Answers = {}
     for target, answer in batches:
         for name, values in answer.items():
             shape = (count, *values.shape[1:])
-            flat = answers.setdefault(name, np.zeros(shape, dtype=_DTYPES[name]))
+            flat = found.setdefault(name, np.zeros(shape, dtype=_DTYPES[name]))
             flat[target] = values
-    return answers
+    return found
 
 
 def _tag_filled(

@@ -4,7 +4,7 @@ import collections
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from uanet_lite import tag_schemes
+from uanet_lite import answers, tag_schemes
 from uanet_tf.data.documents import InDocument, passages
 from uanet_tf.tagging.sentence_stream import tag_document_stream, tag_stream
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
@@ -71,20 +71,10 @@ def _split(answer: TaggedSentence, passage: list[S]) -> Iterator[TaggedSentence]
     end = 0
     for sentence in passage:
         start, end = end, end + len(sentence.tokens)
-        part: dict[str, Any] = {
-            name: None if (values := getattr(answer, name)) is None else values[start:end]
-            for name in ("accepted", "mutual_information", "probabilities")
-        }
-        for name in ("labels", "draft_labels", "refined_labels"):
-            labels = getattr(answer, name)[start:end]
-            if answer.scheme is not None:
-                labels, _ = tag_schemes.repair(labels, answer.scheme)
-            part[name] = list(labels)
-        yield TaggedSentence(
-            tokens=answer.tokens[start:end],
-            uncertainty=answer.uncertainty[start:end],
-            confidence=answer.confidence[start:end],
-            refined=answer.refined[start:end],
-            scheme=answer.scheme,
-            **part,
-        )
+        part: dict[str, Any] = {}
+        for row in answers.TOKEN_ANSWERS:
+            values = getattr(answer, row.name)
+            part[row.name] = None if values is None else values[start:end]
+            if row.kind is answers.LABEL and answer.scheme is not None:
+                part[row.name] = list(tag_schemes.repair(part[row.name], answer.scheme)[0])
+        yield TaggedSentence(answer.tokens[start:end], scheme=answer.scheme, **part)

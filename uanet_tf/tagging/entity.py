@@ -1,7 +1,8 @@
 """A labelled stretch of a text, with its place and its scores."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+from uanet_lite import answers
 
 
 class Entity(NamedTuple):
@@ -14,7 +15,7 @@ class Entity(NamedTuple):
       end: the character after its last.
       token_start: position of its first token in the sentence.
       token_end: position of the token after its last.
-      confidence: probability that it is right, in [0, 1]: see ``entity_confidence``.
+      confidence: probability that it is right, in [0, 1]: the lowest of its tokens.
       uncertainty: the highest of its tokens, nats.
       accepted: whether it is sure enough for the run's target precision; None: it has none.
       mutual_information: the highest of its tokens, nats; None: it was not asked for.
@@ -33,16 +34,7 @@ class Entity(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: scores rounded to six decimals; nothing that is None."""
-        return {
-            name: round(value, 6) if isinstance(value, float) else value
-            for name, value in self._asdict().items()
-            if value is not None
-        }
-
-
-def entity_confidence(confidences: Sequence[float]) -> float:
-    """The confidence of an entity from those of its tokens: the lowest."""
-    return min(confidences)
+        return answers.entity_to_json(self)
 
 
 def is_refused(sentence: Any, start: int, end: int) -> bool:

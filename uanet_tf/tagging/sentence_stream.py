@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uanet_lite import tag_schemes
+from uanet_lite import answers, tag_schemes
 from uanet_tf.errors import InputError
 from uanet_tf.tagging.argument_checks import check_count, check_list, check_model
 from uanet_tf.tagging.batch_sizes import Sizes
@@ -191,12 +191,17 @@ def _finish(
     model: Any, chunk: list[list[str]], lengths: np.ndarray, wait: Callable[[], Answers]
 ) -> Iterator[TaggedSentence]:
     """The tagged sentences of a chunk, once its answers are there."""
-    answers = wait()
-    labels = {
-        name: _label_strings(model, answers[name], lengths)
-        for name in ("labels", "draft_labels", "refined_labels")
-    }
-    yield from _sentences(chunk, labels, answers, model.label_scheme)
+    columns = answers.from_tensors(
+        {
+            name: _column(model, answers.tensors()[name], values, lengths)
+            for name, values in wait().items()
+        }
+    )
+    end = 0
+    for tokens in chunk:
+        start, end = end, end + len(tokens)
+        fields = {name: values[start:end] for name, values in columns.items()}
+        yield TaggedSentence(tokens, scheme=model.label_scheme, **fields)
 
 
 def _checked(sentence: Sequence[str], index: int) -> list[str]:
@@ -262,50 +267,20 @@ def _chunks(items: Iterable[T], window: int, tokens_of: Callable[[T], int]) -> I
         yield chunk
 
 
-def _label_strings(model: Any, positions: np.ndarray, lengths: np.ndarray) -> list[str]:
-    """The labels of a chunk as strings, [N].
+def _column(model: Any, tensor: answers.Tensor, values: np.ndarray, lengths: np.ndarray) -> Any:
+    """The values of an output for a chunk's tokens, [N], as a TaggedSentence has them.
 
     The model's sequences are valid in the user's scheme, but two windows of one sentence need
     not agree where they meet: such sentences are repaired.
     """
+    if tensor.kind is not answers.LABEL:
+        # An array of distributions stays one: as lists it would take ten times the memory.
+        return values if tensor.axes[-1] == "class" else values.tolist()
     names = np.array(model.label_names, dtype=object)
-    labels: list[str] = names[positions].tolist()
-    if model.label_scheme is not None:
+    labels: list[Any] = names[values].tolist()
+    if model.label_scheme is not None and values.ndim == 1:
         ends = np.cumsum(lengths)
         for sentence in np.flatnonzero(lengths > model.max_tokens):
             part = slice(ends[sentence] - lengths[sentence], ends[sentence])
             labels[part], _ = tag_schemes.repair(labels[part], model.label_scheme)
     return labels
-
-
-def _sentences(
-    chunk: list[list[str]],
-    labels: dict[str, list[str]],
-    answers: dict[str, np.ndarray],
-    scheme: str | None,
-) -> Iterator[TaggedSentence]:
-    """Cuts the flat answers of a chunk into sentences."""
-    uncertainty, confidence, refined = (
-        answers[name].tolist() for name in ("uncertainty", "confidence", "refined")
-    )
-    optional = {
-        name: answers[name].tolist()
-        for name in ("accepted", "mutual_information")
-        if name in answers
-    }
-    probabilities = answers.get("probabilities")
-    end = 0
-    for tokens in chunk:
-        start, end = end, end + len(tokens)
-        yield TaggedSentence(
-            tokens,
-            labels["labels"][start:end],
-            labels["draft_labels"][start:end],
-            labels["refined_labels"][start:end],
-            uncertainty[start:end],
-            confidence[start:end],
-            refined[start:end],
-            scheme,
-            probabilities=None if probabilities is None else probabilities[start:end],
-            **{name: values[start:end] for name, values in optional.items()},
-        )

@@ -6,9 +6,9 @@ from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
-from uanet_lite import tag_schemes
+from uanet_lite import answers, tag_schemes
 from uanet_tf.tagging import sentence_html
-from uanet_tf.tagging.entity import Entity, entity_confidence
+from uanet_tf.tagging.entity import Entity
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -91,26 +91,9 @@ class TaggedSentence:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: scores rounded to six decimals, offsets in characters."""
-        answer = {
-            "text": self.text,
-            "tokens": list(self.tokens),
-            "labels": list(self.labels),
-            "draft_labels": list(self.draft_labels),
-            "refined": list(self.refined),
-            "uncertainty": [round(value, 6) for value in self.uncertainty],
-            "confidence": [round(value, 6) for value in self.confidence],
-            "starts": list(self.starts),
-            "ends": list(self.ends),
-            "entities": [entity.to_dict() for entity in self.entities],
-        }
-        if self.accepted is not None:
-            answer["accepted"] = list(self.accepted)
-        if self.mutual_information is not None:
-            answer["mutual_information"] = [round(value, 6) for value in self.mutual_information]
-        return answer
+        return answers.to_json(self)
 
     def _entity(self, span: tag_schemes.Span) -> Entity:
-        tokens = slice(span.start, span.end)
         start, end = self.starts[span.start], self.ends[span.end - 1]
         return Entity(
             text=(self.text or "")[start:end],
@@ -119,12 +102,7 @@ class TaggedSentence:
             end=end,
             token_start=span.start,
             token_end=span.end,
-            confidence=entity_confidence(self.confidence[tokens]),
-            uncertainty=max(self.uncertainty[tokens]),
-            accepted=None if self.accepted is None else all(self.accepted[tokens]),
-            mutual_information=(
-                None if self.mutual_information is None else max(self.mutual_information[tokens])
-            ),
+            **answers.entity_scores(self, span.start, span.end),
         )
 
     def _repr_html_(self) -> str:

@@ -15,10 +15,11 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.lite.python.convert_phase import ConverterError
 
+from uanet_lite.answers import IN_GRAPHS, tensors
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.saving import save_signatures
 from uanet_tf.exporting.signatures import DEFAULT
-from uanet_tf.models.answers import LABELS, Tensors
+from uanet_tf.models.answers import Tensors
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import (
     fused_lstms,
@@ -52,11 +53,9 @@ def convert(model: Tagger, precisions: Sequence[str] = (FLOAT32,)) -> dict[str, 
     ``model.refine_all`` decides whether certain tokens are refined too.
 
     ``serving_default``: ``word_ids`` [1, T], ``char_ids`` [1, T, W] int32, ids as
-      ``TokenLookup`` gives them -> label_ids, draft_label_ids, refined_label_ids [1, T] int32,
-      positions in ``model.label_names``; uncertainty (nats), confidence [1, T]; refined [1, T]
-      boolean; of a run with a target precision also accepted [1, T] boolean.
+      ``TokenLookup`` gives them -> the answers of ``uanet_lite.answers``, [1, T], labels as
+      positions in ``model.label_names``: label_ids, draft_label_ids, ...
     ``draft``: the same inputs -> label_ids and uncertainty of the draft, without the refiner.
-    Both: with ``model.return_mutual_information`` also mutual_information (nats) [1, T].
 
     Args:
       model: with its M, ``mc_seed`` and Gamma, which the result keeps.
@@ -115,22 +114,23 @@ def _signatures(model: Tagger) -> dict[str, Any]:
     @graph_function(_SPECS)
     def serving_default(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
         features = model.features(_features(word_ids, char_ids))
-        options = model.graph_options.replace(return_probabilities=False)
-        tagged = model.answers.positions(model.decide(features), options)
-        return {
-            "label_ids": tagged["labels"],
-            "draft_label_ids": tagged["draft_labels"],
-            "refined_label_ids": tagged["refined_labels"],
-            **{name: tagged[name] for name in tagged if name not in LABELS},
-        }
+        return _lite(model.answers.positions(model.decide(features), model.graph_options))
 
     @graph_function(_SPECS)
     def draft(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
         features = model.features(_features(word_ids, char_ids))
-        tagged = model.answers.draft_positions(model.draft(features), model.graph_options)
-        return {"label_ids": tagged.pop("labels"), **tagged}
+        return _lite(model.answers.draft_positions(model.draft(features), model.graph_options))
 
     return {DEFAULT: serving_default, DRAFT: draft}
+
+
+def _lite(found: Tensors) -> Tensors:
+    """The outputs of a file, under its names."""
+    return {
+        tensor.lite_name: found[name]
+        for name, tensor in tensors(IN_GRAPHS).items()
+        if name in found
+    }
 
 
 def _features(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
+from uanet_lite import answers
 from uanet_lite.atomic_file import atomic_file
 from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.errors import InputError
@@ -34,6 +35,7 @@ from uanet_tf.tagging import sentence_stream
 
 ENDINGS = {FLOAT32: "", FLOAT16: "_float16", DYNAMIC: "_dynamic"}
 TOLERANCE = 1e-4  # nats
+_NATS = ("uncertainty", "mutual_information")
 _MOST_SENTENCES = 500
 # Of float32, which rounds differently: the last digit may decide a label.
 _LEAST_AGREEMENT = 0.999
@@ -135,9 +137,7 @@ def compare(
     pairs = list(zip(expected, actual, strict=True))
     same = np.concatenate([np.equal(one.labels, two.labels) for one, two in pairs])
     refined = np.concatenate([one.refined for one, _ in pairs])
-    nats = ["uncertainty"]
-    if expected and expected[0].mutual_information is not None:
-        nats.append("mutual_information")
+    nats = [name for name in _NATS if expected and getattr(expected[0], name) is not None]
     errors = [
         np.abs(np.subtract(getattr(one, name), getattr(two, name))).max()
         for one, two in pairs
@@ -205,16 +205,10 @@ _TENSORS = {
         ("batch", "token", "character"),
         (CHARS,),
     ),
-    "label_ids": TensorInfo("The labels.", ("batch", "token"), (LABELS,)),
-    "draft_label_ids": TensorInfo("Labels of the draft.", ("batch", "token"), (LABELS,)),
-    "refined_label_ids": TensorInfo(
-        "Labels of the refiner; for tokens that are not refined, the draft's.",
-        ("batch", "token"),
-        (LABELS,),
-    ),
-    "uncertainty": TensorInfo("Uncertainty of the draft, nats.", ("batch", "token")),
-    "confidence": TensorInfo("Probability of the label.", ("batch", "token")),
-    "refined": TensorInfo("Whether the refined label was used.", ("batch", "token")),
-    "accepted": TensorInfo("Whether it is sure enough for the target.", ("batch", "token")),
-    "mutual_information": TensorInfo("Disagreement of the samples, nats.", ("batch", "token")),
+    **{
+        tensor.lite_name: TensorInfo(
+            tensor.about, tensor.axes, (LABELS,) if tensor.kind is answers.LABEL else ()
+        )
+        for tensor in answers.tensors(answers.IN_GRAPHS).values()
+    },
 }

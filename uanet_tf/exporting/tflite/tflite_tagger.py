@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from uanet_lite import answers
 from uanet_lite.strict_json import shown
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.data.lookup import TokenLookup
@@ -28,18 +29,7 @@ from uanet_tf.exporting.vocabulary_files import WORDS, write_vocabulary_files
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import graph_function
 
-# The outputs that tagging reads: {name: (output of the graph, dtype)}.
-_OUTPUTS = {
-    "labels": ("label_ids", np.int32),
-    "draft_labels": ("draft_label_ids", np.int32),
-    "refined_labels": ("refined_label_ids", np.int32),
-    "uncertainty": ("uncertainty", np.float32),
-    "confidence": ("confidence", np.float32),
-    "refined": ("refined", np.bool_),
-    "accepted": ("accepted", np.bool_),  # of a run with a target precision
-    "mutual_information": ("mutual_information", np.float32),  # of an export with that option
-}
-_OPTIONAL = ("accepted", "mutual_information")
+_TENSORS = answers.tensors(answers.IN_GRAPHS)
 
 
 def tagger_files(model: Tagger, precision: str) -> dict[str, bytes]:
@@ -100,7 +90,7 @@ class TFLiteTagger:
       max_tokens: longest sentence read in one piece.
       tokenizer: cuts raw text as the training data were cut.
       context: what is read in one piece, always one sentence.
-      optional_answers: those of "accepted" and "mutual_information" that its answers have.
+      optional_answers: the optional ones of ``uanet_lite.answers`` that it gives.
 
     Raises:
       InputError: the file is missing, or was not written by ``export.py --tflite``.
@@ -128,7 +118,12 @@ class TFLiteTagger:
         self._path = path
         self._run = _make_runner(path, num_threads)
         outputs = self._run.get_output_details()
-        self.optional_answers = tuple(name for name in _OPTIONAL if _OUTPUTS[name][0] in outputs)
+        self._tensors = {name: each for name, each in _TENSORS.items() if each.lite_name in outputs}
+        self.optional_answers = tuple(
+            answer.name
+            for answer in answers.answers(answers.IN_TEXT, optional=True)
+            if answer.tensors[0].name in self._tensors
+        )
 
     def ids(self, tokens: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """Word ids [N] and character ids [N, W] of N tokens, int32."""
@@ -153,11 +148,7 @@ class TFLiteTagger:
         """Tags [B, T] padded tokens; labels are positions in ``label_names``, 0 at padding."""
         mask = np.arange(tokens.shape[1]) < lengths[:, np.newaxis]  # [B, T]
         word_ids, char_ids = self.ids(tokens[mask].tolist())
-        answers = {
-            name: np.zeros(mask.shape, dtype)
-            for name, (_, dtype) in _OUTPUTS.items()
-            if name not in _OPTIONAL
-        }
+        found: dict[str, np.ndarray] = {}
         end = 0
         for row, length in enumerate(lengths):
             start, end = end, end + int(length)
@@ -167,16 +158,18 @@ class TFLiteTagger:
             width = max(1, np.count_nonzero(chars, axis=1).max())  # of this sentence
             outputs = self.run(word_ids[np.newaxis, start:end], chars[np.newaxis, :, :width])
             self._check_labels(outputs)
-            for name, (output, dtype) in _OUTPUTS.items():
-                if output in outputs:
-                    values = answers.setdefault(name, np.zeros(mask.shape, dtype))
-                    values[row, :length] = outputs[output][0]
-        return answers
+            for name, tensor in self._tensors.items():
+                (values,) = outputs[tensor.lite_name]
+                padded = np.zeros([*mask.shape, *values.shape[1:]], tensor.kind.array)
+                found.setdefault(name, padded)[row, :length] = values
+        return found
 
     def _check_labels(self, outputs: Mapping[str, np.ndarray]) -> None:
         """Raises InputError for labels that have no name."""
-        for name in ("label_ids", "draft_label_ids", "refined_label_ids"):
-            ids = outputs[name]
+        for tensor in self._tensors.values():
+            if tensor.kind is not answers.LABEL:
+                continue
+            ids = outputs[tensor.lite_name]
             if ids.min() < 0 or ids.max() >= len(self.label_names):
                 raise InputError(
                     f"{self._path} is damaged: its graph answers the label {ids.max()}, and there "

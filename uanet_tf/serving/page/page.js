@@ -77,9 +77,8 @@ async function tagTokens(name, version, sentences, gamma) {
 
 function rows(outputs, sentences) {
   return sentences.map(({ tokens }, row) => {
-    const part = (name) => outputs[name] && outputs[name][row].slice(0, tokens.length);
-    const names = ["labels", "draft_labels", "confidence", "uncertainty", "refined", "accepted"];
-    return Object.fromEntries(names.map((name) => [name, part(name)]));
+    const perToken = Object.entries(outputs).filter(([, values]) => Array.isArray(values[row]));
+    return Object.fromEntries(perToken.map(([name, values]) => [name, values[row].slice(0, tokens.length)]));
   });
 }
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from uanet_lite import answers
 from uanet_tf.errors import InputError
 from uanet_tf.files.checksums import check_checksums
 from uanet_tf.serving.rest_api.extra_assets import make_monitor
@@ -29,20 +30,15 @@ _STRING, _INT, _FLOAT, _BOOL = "DT_STRING", "DT_INT32", "DT_FLOAT", "DT_BOOL"
 # {name: (type, rank)}: [B, T] and [B], as in the signatures of a SavedModel.
 _TOKEN_INPUTS = {"tokens": (_STRING, 2), "lengths": (_INT, 1)}
 _TEXT_INPUTS = {"text": (_STRING, 1)}
-_OUTPUTS = {
-    "labels": (_STRING, 2),
-    "draft_labels": (_STRING, 2),
-    "refined_labels": (_STRING, 2),
-    "uncertainty": (_FLOAT, 2),
-    "confidence": (_FLOAT, 2),
-    "refined": (_BOOL, 2),
+_TYPES = {
+    answers.LABEL: _STRING,
+    answers.TEXT: _STRING,
+    answers.NUMBER: _FLOAT,
+    answers.BOOLEAN: _BOOL,
+    answers.POSITION: _INT,
 }
-# Of a run with a target precision; of an export with that option.
-_OPTIONAL = {"accepted": (_BOOL, 2), "mutual_information": (_FLOAT, 2)}
 _TEXT_OUTPUTS = {
-    "tokens": (_STRING, 2),
-    "starts": (_INT, 2),
-    "ends": (_INT, 2),
+    **{place.name: (_TYPES[place.kind], 2) for place in answers.TOKEN_PLACES},
     "lengths": (_INT, 1),
 }
 # The models of tokens and of texts may be of one file.
@@ -87,11 +83,13 @@ class LiteModel:
         except RestError as error:
             raise InputError(f"{file}: {error.message}") from None
         self._inputs = _TEXT_INPUTS if text else _TOKEN_INPUTS
+        tensors, found = answers.tensors(answers.IN_GRAPHS), answers.to_tensors(tagged)
         self._outputs = {
-            **_OUTPUTS,
-            **{name: _OPTIONAL[name] for name in _OPTIONAL if getattr(tagged, name) is not None},
+            **{name: (_TYPES[tensors[name].kind], len(tensors[name].axes)) for name in found},
             **(_TEXT_OUTPUTS if text else {}),
         }
+        # Of the values of one token: none but where it has several.
+        self._shapes = {name: np.shape(values)[1:] for name, values in found.items()}
         definition = {
             "inputs": _about(self._inputs),
             "outputs": _about(self._outputs),
@@ -177,7 +175,8 @@ class LiteModel:
         rows = [self._row(each) for each in tagged]
         stacked = {}
         for name, (kind, rank) in sorted(self._outputs.items()):
-            shape, dtype = (len(rows), width)[:rank], numpy_type(from_proto(kind))
+            shape = (len(rows), width, *self._shapes.get(name, ()))[:rank]
+            dtype = numpy_type(from_proto(kind))
             array = np.full(shape, b"", dtype) if kind == _STRING else np.zeros(shape, dtype)
             for number, row in enumerate(rows):
                 if rank == 1:
@@ -188,17 +187,23 @@ class LiteModel:
         return stacked
 
     def _row(self, tagged: Any) -> dict[str, Any]:
-        """The outputs of one sentence, strings in UTF-8; a sentence without tokens has none."""
-        row: dict[str, Any] = {}
-        for name, (kind, rank) in self._outputs.items():
-            if rank == 1:
-                row[name] = len(tagged)
-            elif name in ("starts", "ends"):
-                row[name] = byte_offsets(tagged.text, getattr(tagged, name))
-            else:
-                values = getattr(tagged, name) or []
-                row[name] = [value.encode() for value in values] if kind == _STRING else values
-        return row
+        """The outputs of one sentence, strings in UTF-8."""
+        row: dict[str, Any] = {
+            **answers.to_tensors(tagged),
+            "tokens": tagged.tokens,
+            "starts": byte_offsets(tagged.text, tagged.starts),
+            "ends": byte_offsets(tagged.text, tagged.ends),
+            "lengths": len(tagged),
+        }
+        return {
+            name: _encoded(row[name]) if kind == _STRING else row[name]
+            for name, (kind, _) in self._outputs.items()
+        }
+
+
+def _encoded(values: Any) -> Any:
+    """Texts, in lists or not, in UTF-8."""
+    return values.encode() if isinstance(values, str) else [_encoded(each) for each in values]
 
 
 def _only_file(path: str) -> str:

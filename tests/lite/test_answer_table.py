@@ -1,0 +1,54 @@
+"""The table of answers, and what has to agree with it."""
+
+import dataclasses
+
+import pytest
+
+import uanet_lite
+from uanet_lite import answers
+from uanet_tf.inference_options import InferenceOptions
+from uanet_tf.tagging.entity import Entity
+from uanet_tf.tagging.tagged_sentence import TaggedSentence
+
+NAMES = [answer.name for answer in answers.TOKEN_ANSWERS]
+PLACES = {"text", "tokens", "starts", "ends", "scheme"}
+
+
+def test_sentences_have_a_field_for_each_answer():
+    ours = {field.name: field for field in dataclasses.fields(TaggedSentence)}
+    assert set(NAMES) | PLACES == set(ours)
+    for answer in answers.TOKEN_ANSWERS:
+        assert (ours[answer.name].default is None) == bool(answer.needs)
+    lite = {field.name for field in dataclasses.fields(uanet_lite.TaggedSentence)}
+    assert {answer.name for answer in answers.answers(answers.IN_GRAPHS)} | PLACES == lite
+
+
+@pytest.mark.parametrize("kind", [Entity, uanet_lite.Entity])
+def test_entities_have_a_field_for_each_of_their_answers(kind):
+    rows = [*answers.ENTITY_PLACES, *answers.ENTITY_SCORES]
+    assert sorted(kind._fields) == sorted(row.name for row in rows)
+
+
+def test_an_answer_on_request_has_an_option():
+    options = {field.name for field in dataclasses.fields(InferenceOptions)}
+    for answer in answers.answers(optional=True):
+        assert answer.needs in options | {answers.TARGET_PRECISION}
+
+
+def test_names_and_descriptions():
+    tensors = answers.tensors()
+    assert len(set(NAMES)) == len(NAMES)
+    assert len({tensor.lite_name for tensor in tensors.values()}) == len(tensors)
+    for tensor in tensors.values():
+        assert tensor.about.endswith(".")
+        assert not tensor.name.endswith("_bytes")  # REST would encode it in base64
+
+
+def test_outputs_and_back():
+    columns = {
+        name: [[0.25, 0.5]] if len(tensor.axes) > 2 else [0.25]
+        for name, tensor in answers.tensors(answers.IN_GRAPHS).items()
+    }
+    fields = answers.from_tensors(columns)
+    sentence = uanet_lite.TaggedSentence("a", ["a"], [0], [1], scheme=None, **fields)
+    assert answers.to_tensors(sentence) == columns
