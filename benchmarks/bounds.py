@@ -24,7 +24,8 @@ import tensorflow as tf
 
 from benchmarks.command_line import make_parser
 from uanet_lite import tag_schemes
-from uanet_tf.data.columns_file import Sentence, read_corpus
+from uanet_lite.columns_file import read_corpus
+from uanet_lite.sentence import Sentence
 from uanet_tf.inference.valid_labels import ValidLabels
 from uanet_tf.metrics.scoring import score_systems
 from uanet_tf.models.loading import load_model

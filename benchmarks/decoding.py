@@ -16,8 +16,8 @@ import tensorflow as tf
 from benchmarks.measure import Timing, timed
 from benchmarks.plots import Curve, draw
 from benchmarks.systems import padded, sentences_like, tagger_for
+from uanet_lite.sentence import Sentence
 from uanet_tf.config import Config
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import graph_function
 

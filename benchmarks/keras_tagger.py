@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
+from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import convert
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.metrics.scoring import score_systems
 
 BATCH = 16

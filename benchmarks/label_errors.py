@@ -22,12 +22,13 @@ from absl import flags
 
 import uanet_tf
 from benchmarks.command_line import make_parser
+from uanet_lite.columns_file import read_corpus
+from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import Span, decode_spans, detect_scheme, encode_spans
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.commands.fold_runs import train_folds
 from uanet_tf.commands.train import with_recipes
 from uanet_tf.config import Config
-from uanet_tf.data.columns_file import Sentence, read_corpus
 from uanet_tf.evaluation.label_errors import (
     LabelDoubt,
     doubts_of,

@@ -42,7 +42,7 @@ def table(
       repeats: rounds over all requests and rows.
     """
     from benchmarks.measure import matmul_rate
-    from uanet_tf.data.columns_file import read_corpus
+    from uanet_lite.columns_file import read_corpus
 
     sentences = [
         list(sentence.tokens[:tokens])

@@ -43,7 +43,7 @@ def table(run_dir: str, data: str, *, repeats: int = 4) -> str:
 
     import uanet_tf
     from benchmarks.measure import interleaved, matmul_rate
-    from uanet_tf.data.columns_file import read_corpus
+    from uanet_lite.columns_file import read_corpus
 
     model = uanet_tf.load_model(run_dir, num_samples=0, refine_all=False)
     words = sorted((list(sentence.tokens) for sentence in read_corpus(data)), key=len)

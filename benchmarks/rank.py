@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.command_line import make_parser
-from uanet_tf.data.columns_file import read_corpus
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.evaluation.ranking import SCORES
 from uanet_tf.models.loading import load_model
 from uanet_tf.tagging.document_context import tag_in_context

@@ -29,7 +29,7 @@ def table(run_dir: str, data: str) -> str:
       data: labelled CoNLL file.
     """
     import uanet_tf
-    from uanet_tf.data.columns_file import read_corpus
+    from uanet_lite.columns_file import read_corpus
     from uanet_tf.text.detokenize import detokenize
 
     model = uanet_tf.load_model(run_dir)
@@ -81,8 +81,8 @@ def tokenizers(train: str, data: str) -> str:
       train: CoNLL file whose tokens decide, as in training.
       data: CoNLL file to cut.
     """
+    from uanet_lite.columns_file import read_corpus
     from uanet_lite.tokenizer import KINDS
-    from uanet_tf.data.columns_file import read_corpus
     from uanet_tf.text.detokenize import detokenize
     from uanet_tf.text.tokenizer_choice import choose_tokenizer, fitted_tokenizer
 

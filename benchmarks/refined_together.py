@@ -21,7 +21,7 @@ import tensorflow as tf
 import uanet_tf
 from benchmarks.command_line import make_parser
 from benchmarks.measure import matmul_rate, timed
-from uanet_tf.data.columns_file import read_corpus
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.inference.decision import Decision
 from uanet_tf.inference.draft import Draft

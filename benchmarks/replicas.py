@@ -23,8 +23,8 @@ import numpy as np
 from benchmarks.command_line import make_parser
 from benchmarks.new_process import in_new_process
 from benchmarks.systems import recipe
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.config import Config
-from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.resources.sample_corpus import format_conll
 
 ONE, TWO, KERNELS = "one device", "two devices", "one, other kernels"

@@ -16,8 +16,9 @@ import numpy as np
 import tensorflow as tf
 
 from benchmarks.command_line import make_parser
+from uanet_lite.columns_file import read_corpus
+from uanet_lite.sentence import Sentence
 from uanet_tf.data.batching import plan_batches
-from uanet_tf.data.columns_file import Sentence, read_corpus
 from uanet_tf.data.lookup import pad
 from uanet_tf.inference.monte_carlo import encode_samples
 from uanet_tf.metrics.nearness import divergence

@@ -23,8 +23,8 @@ def table(train: str, data: str, language: str) -> str:
       data: CoNLL file to split.
       language: code of its language.
     """
-    from uanet_tf.data.columns_file import read_corpus
-    from uanet_tf.text.raw_text import sentence_spans
+    from uanet_lite.columns_file import read_corpus
+    from uanet_lite.raw_text import sentence_spans
     from uanet_tf.text.tokenizer_choice import choose_tokenizer
 
     read = [[sentence.tokens for sentence in read_corpus(path)] for path in (train, data)]

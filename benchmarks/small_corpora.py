@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.command_line import make_parser
 from benchmarks.new_process import in_new_process
-from uanet_tf.data.columns_file import read_corpus
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.resources.sample_corpus import format_conll
 
 KERAS = "plain Keras tagger"

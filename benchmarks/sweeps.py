@@ -55,7 +55,7 @@ def sweep(run_dir: str, data: str) -> Sweep:
       data: labelled CoNLL file.
     """
     import uanet_tf
-    from uanet_tf.data.columns_file import read_corpus
+    from uanet_lite.columns_file import read_corpus
 
     sentences = read_corpus(data)
     model = uanet_tf.load_model(run_dir)

@@ -43,7 +43,7 @@ def table(run_dir: str, data: str, *, baselines: Sequence[str] = (), repeats: in
     """
     import uanet_tf
     from benchmarks.measure import matmul_rate, timed
-    from uanet_tf.data.columns_file import read_corpus
+    from uanet_lite.columns_file import read_corpus
     from uanet_tf.tagging.parallel_batches import run_each_on_one_thread
 
     run_each_on_one_thread()

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from benchmarks.command_line import make_parser
 from benchmarks.measure import matmul_rate, timed
 from benchmarks.systems import recipe, sentences_like, tagger_for
+from uanet_lite.sentence import Sentence
 from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, encode_corpus, plan_batches
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.training.trainer import Trainer

@@ -45,7 +45,7 @@ def pack(run_dir: pathlib.Path, out_dir: pathlib.Path, train: pathlib.Path | Non
       train: the training file, for the tokenizer; None: it stays as it is.
     """
     import uanet_tf
-    from uanet_tf.data.columns_file import read_corpus
+    from uanet_lite.columns_file import read_corpus
     from uanet_tf.training.prepare import find_tokenizer
 
     model = uanet_tf.load_model(run_dir)
@@ -87,7 +87,7 @@ def rounded(values: np.ndarray) -> np.ndarray:
 def watch(out_dir: pathlib.Path, data: pathlib.Path) -> None:
     """Writes what the packed model makes of its development file into its metrics.json."""
     import uanet_tf
-    from uanet_tf.data.columns_file import read_corpus
+    from uanet_lite.columns_file import read_corpus
     from uanet_tf.training.development_reference import development_reference
 
     model, path = uanet_tf.load_model(out_dir), out_dir / "metrics.json"
@@ -99,7 +99,7 @@ def watch(out_dir: pathlib.Path, data: pathlib.Path) -> None:
 def compare(run_dir: pathlib.Path, out_dir: pathlib.Path, data: pathlib.Path) -> None:
     """Prints how far the packed model tags as the run's does."""
     import uanet_tf
-    from uanet_tf.data.columns_file import read_corpus
+    from uanet_lite.columns_file import read_corpus
 
     sentences = read_corpus(str(data))
     words = [list(sentence.tokens) for sentence in sentences]

@@ -5,19 +5,22 @@ writes one answer for each sentence, in the order of the input, in constant memo
 """
 
 import argparse
-import collections
 import itertools
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NoReturn, TextIO
+from collections.abc import Callable, Sequence
+from typing import NoReturn, TextIO
 
 from uanet_lite.atomic_file import STDOUT, open_output
 from uanet_lite.input_error import InputError
+from uanet_lite.input_format import FORMATS, format_of_name
 from uanet_lite.lite_tagger import Tagger
-from uanet_lite.rows import FORMATS, STDIN, Row, guess_format, read_rows
+from uanet_lite.rows import Row, read_rows
+from uanet_lite.sentence import Sentence
 from uanet_lite.strict_json import json_text
 from uanet_lite.tagged_sentence import TaggedSentence
+from uanet_lite.text_lines import STDIN, read_lines
+from uanet_lite.tokenizer import Tokenizer
 
 BAD_ROWS, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 _OUTPUT_FORMATS = ("jsonl", "conll")
@@ -50,18 +53,23 @@ def main(arguments: Sequence[str]) -> int:
       InputError: wrong arguments, file or input.
     """
     options = _parser().parse_args(arguments)
-    kind = options.format or guess_format(options.input)
+    kind = options.format or format_of_name(options.input) or "text"
     output_kind = options.output_format or ("conll" if kind == "conll" else "jsonl")
     tagger = Tagger(options.model, threads=options.threads)
     column = options.token_column
     column = tagger.settings["token_column"] if column is None else column
-    rows = read_rows(options.input, kind, column, tagger.tokenizer)
+    rows = read_rows(options.input, kind, read_lines(options.input), column)
+    tokenizer = Tokenizer("whitespace") if kind == "tokens" else tagger.tokenizer
     first = list(itertools.islice(rows, 1))  # a bad file leaves no output
     failed = 0
     with open_output(options.output) as stream:
         write = _WRITERS[output_kind]
-        for row, tagged in _tag(tagger, itertools.chain(first, rows)):
-            failed += tagged is None
+        cut = (
+            row.cut(tokenizer, split=False, file=options.input)
+            for row in itertools.chain(first, rows)
+        )
+        for row, tagged in tagger.tag_items((row, _sentence(row)) for row in cut):
+            failed += row.error is not None
             write(stream, row, tagged)
             if stream is sys.stdout:
                 stream.flush()
@@ -70,46 +78,33 @@ def main(arguments: Sequence[str]) -> int:
     return BAD_ROWS if failed else 0
 
 
-def _tag(tagger: Tagger, rows: Iterator[Row]) -> Iterator[tuple[Row, TaggedSentence | None]]:
-    """Each row with its answer, in order; None for a row with an error."""
-    waiting: collections.deque[Row] = collections.deque()
-
-    def sentences():
-        for row in rows:
-            waiting.append(row)
-            if row.error is None:
-                yield row.sentence
-
-    for tagged in tagger.tag_stream(sentences()):
-        while waiting[0].error is not None:
-            yield waiting.popleft(), None
-        yield waiting.popleft(), tagged
-    for row in waiting:
-        yield row, None
+def _sentence(row: Row) -> Sentence:
+    """That of a row, without words if it has none or cannot be tagged."""
+    return row.sentences[0] if row.sentences else Sentence((), text=row.text or "")
 
 
-def _write_json(stream: TextIO, row: Row, tagged: TaggedSentence | None) -> None:
+def _write_json(stream: TextIO, row: Row, tagged: TaggedSentence) -> None:
     """The fields of the input and of the answer; the answer's win where both have one."""
-    answer: dict[str, Any] = (
-        {"error": row.error, "line": row.line} if tagged is None else tagged.to_dict()
-    )
+    failed = row.error is not None
+    answer = {"error": row.error, "line": row.line} if failed else tagged.to_dict()
     stream.write(json_text(row.fields | answer) + "\n")
 
 
-def _write_conll(stream: TextIO, row: Row, tagged: TaggedSentence | None) -> None:
+def _write_conll(stream: TextIO, row: Row, tagged: TaggedSentence) -> None:
     """The lines of the input, or its words, with the label as last column."""
-    if tagged is None:
+    if row.error is not None:
         raise InputError(f"Line {row.line} of the input: {row.error} (--output_format=jsonl)")
-    lines = row.lines or tagged.tokens
-    if not row.lines and any(set("\t\n\r") & set(token) for token in lines):
+    rows = _sentence(row).rows
+    lines = rows or tagged.tokens
+    if not rows and any(set("\t\n\r") & set(token) for token in lines):
         raise InputError(f"Line {row.line} of the input: a word does not fit a CoNLL column.")
     # With the input's own separator: a tab after blanks would make the blanks part of the token.
-    separator = " " if row.lines and " " in lines[0] and "\t" not in lines[0] else "\t"
+    separator = " " if rows and " " in lines[0] and "\t" not in lines[0] else "\t"
     pairs = zip(lines, tagged.labels, strict=True)
     stream.write("".join(f"{line}{separator}{label}\n" for line, label in pairs) + "\n")
 
 
-_WRITERS: dict[str, Callable[[TextIO, Row, TaggedSentence | None], None]] = {
+_WRITERS: dict[str, Callable[[TextIO, Row, TaggedSentence], None]] = {
     "jsonl": _write_json,
     "conll": _write_conll,
 }

@@ -1,12 +1,12 @@
 """Tags with a TensorFlow Lite file."""
 
 import collections
-import concurrent.futures
 import numbers
 import os
 import queue
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from uanet_lite import answers, windows
 from uanet_lite.input_error import InputError
 from uanet_lite.interpreter import Run, make_runner
 from uanet_lite.model_file import read_model_file
-from uanet_lite.sentences import Sentence, Tokens, read_sentence
+from uanet_lite.sentence import Sentence, joined_offsets, sentence_of
 from uanet_lite.tag_schemes import repair
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.token_ids import TokenLookup
+
+T = TypeVar("T")
+Given = str | Sequence[str]  # a text, or words
 
 # Sentences queued for each thread, so that none waits.
 _AHEAD = 4
@@ -95,7 +98,7 @@ class Tagger:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._open(**state)
 
-    def tag(self, sentences: Sentence | Iterable[Sentence]) -> list[TaggedSentence]:
+    def tag(self, sentences: Given | Iterable[Given]) -> list[TaggedSentence]:
         """Tags texts, each one sentence, and lists of words, in any mixture.
 
         Args:
@@ -110,7 +113,7 @@ class Tagger:
         """
         return list(self.tag_stream([sentences] if isinstance(sentences, str) else sentences))
 
-    def tag_stream(self, sentences: Iterable[Sentence]) -> Iterator[TaggedSentence]:
+    def tag_stream(self, sentences: Iterable[Given]) -> Iterator[TaggedSentence]:
         """Like ``tag``, for a stream of any length: answers in order, in constant memory.
 
         With one thread each sentence is answered before the next is read.
@@ -127,34 +130,45 @@ class Tagger:
             )
         return self._stream(sentences)
 
-    def _stream(self, sentences: Iterable[Sentence]) -> Iterator[TaggedSentence]:
+    def _stream(self, sentences: Iterable[Given]) -> Iterator[TaggedSentence]:
         read = (
-            read_sentence(sentence, f"sentences[{index}]", self.tokenizer)
+            (None, sentence_of(sentence, f"sentences[{index}]", self.tokenizer))
             for index, sentence in enumerate(sentences)
         )
+        for _, tagged in self.tag_items(read):
+            yield tagged
+
+    def tag_items(self, items: Iterable[tuple[T, Sentence]]) -> Iterator[tuple[T, TaggedSentence]]:
+        """Each item with the answer for its sentence, which may have no words, in order."""
         if self.threads == 1:
-            yield from map(self._tag, read)
+            for item, sentence in items:
+                yield item, self._tag(sentence)
             return
-        waiting: collections.deque[concurrent.futures.Future[TaggedSentence]] = collections.deque()
-        with concurrent.futures.ThreadPoolExecutor(self.threads) as pool:
+        waiting: collections.deque[tuple[T, Future[TaggedSentence]]] = collections.deque()
+        with ThreadPoolExecutor(self.threads) as pool:
             try:
-                for sentence in read:
-                    waiting.append(pool.submit(self._tag, sentence))
+                for item, sentence in items:
+                    waiting.append((item, pool.submit(self._tag, sentence)))
                     if len(waiting) == _AHEAD * self.threads:
-                        yield waiting.popleft().result()
+                        item, future = waiting.popleft()
+                        yield item, future.result()
                 while waiting:
-                    yield waiting.popleft().result()
+                    item, future = waiting.popleft()
+                    yield item, future.result()
             finally:  # the reader went away
-                for future in waiting:
+                for _, future in waiting:
                     future.cancel()
 
     def ids(self, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Word ids [N] and character ids [N, W] of N tokens, int32."""
         return self._lookup(tokens)
 
-    def _tag(self, sentence: Tokens) -> TaggedSentence:
+    def _tag(self, sentence: Sentence) -> TaggedSentence:
+        tokens = list(sentence.tokens)
+        text, starts, ends = sentence.text, list(sentence.starts), list(sentence.ends)
+        if text is None:
+            text, starts, ends = joined_offsets(tokens)
         parts: dict[str, list[np.ndarray]] = {tensor.name: [] for tensor in self._outputs}
-        tokens = sentence.tokens
         for window in windows.split(len(tokens), self.max_tokens) if tokens else []:
             inside = slice(window.keep_start - window.start, window.keep_end - window.start)
             outputs = self._run(tokens[window.start : window.end])
@@ -163,7 +177,9 @@ class Tagger:
         values = {
             tensor.name: self._values(tensor.kind, parts[tensor.name]) for tensor in self._outputs
         }
-        return TaggedSentence(*sentence, scheme=self.label_scheme, **answers.from_tensors(values))
+        return TaggedSentence(
+            text, tokens, starts, ends, scheme=self.label_scheme, **answers.from_tensors(values)
+        )
 
     def _run(self, tokens: list[str]) -> dict[str, np.ndarray]:
         word_ids, char_ids = self._lookup(tokens)

@@ -1,196 +1,154 @@
-"""Reading text, JSON lines and CoNLL files, one sentence at a time."""
+"""Rows to be tagged, from columns, JSON lines or plain text, one at a time."""
 
 import dataclasses
-import itertools
 import json
-import re
-import sys
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from collections.abc import Iterator
+from typing import Any
 
+from uanet_lite.columns_file import read_sentences
 from uanet_lite.input_error import InputError
-from uanet_lite.sentences import Sentence, read_sentence
+from uanet_lite.input_format import looks_like_text
+from uanet_lite.raw_text import LANGUAGE, text_sentences
+from uanet_lite.sentence import Sentence, check_tokens, check_unicode
+from uanet_lite.text_lines import STDIN, display_name
 from uanet_lite.tokenizer import Tokenizer
 
-FORMATS = ("text", "jsonl", "conll")
-STDIN = "-"
-_ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".conll": "conll", ".conllu": "conll"}
-_MAX_LINE_BYTES = 1 << 20
-_MAX_SENTENCE_TOKENS = 50_000
-_BLANKS = re.compile(r"[ \t]+")
-_NOT_A_WORD = re.compile(r"[0-9]+[-.][0-9]+")
-_CONLLU_COLUMNS = 10
-_MOST_PEEKED = 10_000
+Lines = Iterator[tuple[int, str]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """One sentence of a file, and the input that its answer repeats.
+    """A unit of input that gets one answer: a sentence of columns, a JSON object, a line of text.
 
     Attributes:
-      sentence: a text or a list of words.
-      line: 1-based line of the file where it starts.
-      lines: CoNLL: the line of each token.
+      line: 1-based line of its beginning.
+      sentences: none where it has no words, or text that is not cut yet.
       fields: JSON lines: the whole object.
-      error: why it cannot be tagged; None if it can.
+      text: the raw text, if that is what was given.
+      error: why it cannot be tagged.
     """
 
-    sentence: Sentence
     line: int
-    lines: tuple[str, ...] = ()
+    sentences: tuple[Sentence, ...] = ()
     fields: dict[str, Any] = dataclasses.field(default_factory=dict)
+    text: str | None = None
     error: str | None = None
 
+    def cut(
+        self, tokenizer: Tokenizer, *, split: bool, language: str = LANGUAGE, file: str = STDIN
+    ) -> "Row":
+        """The row with the sentences of its text, if it has one that is not cut yet.
 
-def guess_format(path: str) -> str:
-    """The format by the file's ending; "text" if it is unknown."""
-    return next((kind for end, kind in _ENDINGS.items() if path.lower().endswith(end)), "text")
+        Of JSON, a row of a token that cannot be tagged has an error.
+
+        Raises:
+          InputError: of lines of text, such a token: it is too long, or no Unicode; names
+            ``file`` and line.
+        """
+        if self.text is None or self.sentences or self.error is not None:
+            return self
+        found = text_sentences(self.text, tokenizer, split=split, language=language)
+        try:
+            for sentence in found:
+                check_tokens(sentence.tokens)
+        except InputError as error:
+            if self.fields:
+                return dataclasses.replace(self, error=str(error))
+            raise InputError(f"{display_name(file)}:{self.line}: {error}") from None
+        return dataclasses.replace(self, sentences=tuple(found))
 
 
-def read_rows(path: str, kind: str, token_column: int, tokenizer: Tokenizer) -> Iterator[Row]:
-    """Streams the sentences of a file in constant memory.
+def read_rows(path: str, kind: str, lines: Lines, token_column: int) -> Iterator[Row]:
+    """Streams the rows of a file.
 
-    text: each line is a sentence, an empty one too. jsonl: each line is an object with a text
-    under "text" or words under "tokens"; an empty one is a sentence without words.
-    conll: one word per line, in a column; an empty line after each sentence; columns are separated
-    by tabs, else by blanks; ``-DOCSTART-`` lines, and what is no word in CoNLL-U, are passed over.
+    A line that is not JSON, or has no words, is a row with an error.
 
     Args:
-      path: a file; "-" is standard input.
-      kind: one of FORMATS.
-      token_column: "conll": column of the words; negative counts from the end.
-      tokenizer: of the model, for checks.
-
-    Yields:
-      A Row per sentence; a line of text or JSON that cannot be tagged has ``error``.
+      path: the file, for messages.
+      kind: one of ``input_format.FORMATS``.
+      lines: (number, text) of its lines.
+      token_column: column of the token, for "conll".
 
     Raises:
-      InputError: names file and line: what cannot be read at all.
+      InputError: naming file and line: a line that cannot be read; text in place of columns; no
+        line at all.
     """
-    name = "<stdin>" if path == STDIN else path
-    with _open(path) as stream:
-        lines = _lines(stream, name)
-        if kind == "conll":
-            yield from _conll_rows(lines, name, token_column)
-            return
-        for number, line in lines:
-            yield _row(line, number, kind, tokenizer)
-
-
-def _open(path: str) -> BinaryIO:
-    if path == STDIN:
-        return sys.stdin.buffer
-    try:
-        return open(path, "rb")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
-
-
-def _lines(stream: BinaryIO, name: str) -> Iterator[tuple[int, str]]:
+    if kind == "conll":
+        yield from _read_columns(path, lines, token_column)
+        return
     number = 0
-    while raw := stream.readline(_MAX_LINE_BYTES + 1):
-        number += 1
-        if len(raw) > _MAX_LINE_BYTES:
-            raise InputError(f"{name}:{number}: the line is longer than {_MAX_LINE_BYTES:,} bytes.")
-        try:
-            line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise InputError(f"{name}:{number}: not UTF-8 (byte {error.start + 1}).") from None
-        yield number, line.removesuffix("\n").removesuffix("\r")
+    for number, line in lines:
+        yield _read_json_line(number, line) if kind == "jsonl" else Row(number, text=line)
+    if not number:
+        raise InputError(f"{display_name(path)}: no sentence found, the file is empty.")
 
 
-def _row(line: str, number: int, kind: str, tokenizer: Tokenizer) -> Row:
-    """A line of text or JSON, which is checked here."""
-    fields: dict[str, Any] = {}
-    sentence: Any = line
-    try:
-        if kind == "jsonl":
-            fields = _json_object(line) if line.strip() else {"text": ""}
-            sentence = _json_sentence(fields)
-        read_sentence(sentence, f"line {number}", tokenizer)
-    except InputError as error:
-        return Row("", number, fields=fields, error=str(error))
-    return Row(sentence, number, fields=fields)
+def _read_columns(path: str, lines: Lines, token_column: int) -> Iterator[Row]:
+    sentences = read_sentences(
+        path, token_column=token_column, label_column=None, keep_rows=True, lines=lines
+    )
+    for number, sentence in enumerate(sentences):
+        if not number and looks_like_text(sentence.rows):
+            raise InputError(
+                f"{display_name(path)}:{sentence.line}: looks like text, not like columns with a "
+                "token a line: name --format=text."
+            )
+        yield Row(sentence.line, (sentence,))
 
 
-def _json_object(line: str) -> dict[str, Any]:
+def _read_json_line(number: int, line: str) -> Row:
+    """A row of {"tokens": [...]} or {"text": "..."}, further keys allowed; or of an error."""
+    if not line.strip():
+        return Row(number)
+    fields: Any = {}
     try:
         fields = json.loads(line)
+        return _row_of(fields, number)
+    except InputError as error:
+        message = str(error)
     except (ValueError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise InputError(f"not JSON ({reason}).") from None
-    if not isinstance(fields, dict):
-        raise InputError(f"not an object: {line[:40]!r}")
-    return fields
+        message = f"not JSON ({_reason(error)})"
+    return Row(number, fields=fields if isinstance(fields, dict) else {}, error=message)
 
 
-def _json_sentence(fields: dict[str, Any]) -> Any:
-    if "tokens" in fields:
-        if not isinstance(fields["tokens"], list):
-            raise InputError(f'"tokens" must be a list. Received: {fields["tokens"]!r:.60}')
-        return fields["tokens"]
-    if not isinstance(fields.get("text"), str):
-        raise InputError('no "text" and no "tokens".')
-    return fields["text"]
+def _row_of(fields: Any, number: int) -> Row:
+    if isinstance(fields, list):
+        raise InputError("a list, not an object: write one object per line (jq -c '.[]' FILE)")
+    if not isinstance(fields, dict) or not ("tokens" in fields or "text" in fields):
+        raise InputError('not an object with the key "tokens" or "text"')
+    text = fields.get("text")
+    if text is not None and not isinstance(text, str):
+        raise InputError(f'"text" must be a string. Received: {text!r:.60}')
+    if text is not None:
+        check_unicode(text, '"text"')
+    if "tokens" not in fields:
+        return Row(number, fields=fields, text=text)
+    tokens = fields["tokens"]
+    if not isinstance(tokens, list):
+        raise InputError(f'"tokens" must be a list of strings. Received: {tokens!r:.60}')
+    check_tokens(tokens)
+    if not tokens:
+        return Row(number, fields=fields)
+    starts = None if text is None else _starts_in(text, tokens)
+    if starts is None:
+        return Row(number, (Sentence(tokens),), fields)
+    ends = [start + len(token) for start, token in zip(starts, tokens, strict=True)]
+    return Row(number, (Sentence(tokens, text=text, starts=starts, ends=ends),), fields, text)
 
 
-def _conll_rows(lines: Iterable[tuple[int, str]], name: str, column: int) -> Iterator[Row]:
-    tokens: list[str] = []
-    kept: list[str] = []
-    first = 0
-    width, lines = _first_width(lines)
-    for number, line in lines:
-        if not line.strip(" \t") or _is_mark(line):
-            if tokens:
-                yield Row(tokens, first, tuple(kept))
-                tokens, kept = [], []
-            continue
-        columns = _columns(line)
-        if _is_comment(line, width, bool(tokens)) or _is_no_word(columns):
-            continue
-        if not -len(columns) <= column < len(columns):
-            raise InputError(f"{name}:{number}: {len(columns)} columns, none of them is {column}.")
-        read_sentence([columns[column]], f"{name}:{number}", Tokenizer())
-        if len(tokens) == _MAX_SENTENCE_TOKENS:
-            raise InputError(f"{name}:{number}: {len(tokens):,} words without an empty line.")
-        first = first if tokens else number
-        tokens.append(columns[column])
-        kept.append(line)
-    if tokens:
-        yield Row(tokens, first, tuple(kept))
+def _starts_in(text: str, tokens: list[str]) -> list[int] | None:
+    """Offsets of the tokens in a text; None if the text does not hold them in this order."""
+    starts, end = [], 0
+    for token in tokens:
+        start = text.find(token, end)
+        if start < 0 or text[end:start].strip():
+            return None
+        starts.append(start)
+        end = start + len(token)
+    return starts
 
 
-def _columns(line: str) -> list[str]:
-    # Other blanks of Unicode belong to the word.
-    if "\t" in line:
-        return [column.strip(" ") for column in line.split("\t")]
-    return _BLANKS.split(line.strip(" "))
-
-
-def _is_mark(line: str) -> bool:
-    return line.startswith(("-DOCSTART-", "#begin document ", "#end document"))
-
-
-def _first_width(lines: Iterable[tuple[int, str]]) -> tuple[int, Iterator[tuple[int, str]]]:
-    """Columns of the first row that does not start with #, 0 where tabs separate; all lines."""
-    lines, peeked, width = iter(lines), [], 1
-    for number, line in itertools.islice(lines, _MOST_PEEKED):
-        peeked.append((number, line))
-        if line.strip(" \t") and not line.startswith("#") and not _is_mark(line):
-            width = 0 if "\t" in line else len(_columns(line))
-            break
-    return width, itertools.chain(peeked, lines)
-
-
-def _is_comment(line: str, width: int, inside: bool) -> bool:
-    """``# text`` before a sentence; ``# O`` is a word where blanks separate the columns."""
-    if inside or not line.startswith("#"):
-        return False
-    if not width:
-        return "\t" not in line
-    return line.startswith("# ") and 2 < len(_columns(line)) != width
-
-
-def _is_no_word(columns: list[str]) -> bool:
-    """The ranges and empty nodes of CoNLL-U."""
-    return len(columns) == _CONLLU_COLUMNS and _NOT_A_WORD.fullmatch(columns[0]) is not None
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg}, column {error.colno}"
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)

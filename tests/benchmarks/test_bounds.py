@@ -6,7 +6,7 @@ import pytest
 import uanet_tf
 from benchmarks import bounds
 from benchmarks.bounds import Tagged
-from uanet_tf.data.columns_file import read_corpus
+from uanet_lite.columns_file import read_corpus
 
 GOLD = [["B-PER", "O", "B-LOC"], ["O", "B-PER"]]
 DRAFT = [["B-PER", "O", "O"], ["B-LOC", "B-LOC"]]

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import uanet_tf
 from benchmarks import parts
-from uanet_tf.data.columns_file import read_corpus
+from uanet_lite.columns_file import read_corpus
 
 
 def test_rows_and_queries(runs, tmp_path):

@@ -3,7 +3,7 @@ import pytest
 
 import uanet_tf
 from benchmarks import refined_together
-from uanet_tf.data.columns_file import read_corpus
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.tagging.parallel_batches import BatchThreads
 
 

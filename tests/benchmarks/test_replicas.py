@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmarks import replicas
 from tests.training.tiny_run import tiny_config, write_corpus
-from uanet_tf.data.columns_file import read_corpus
+from uanet_lite.columns_file import read_corpus
 
 
 def test_loss_and_tokens_of_each_step():

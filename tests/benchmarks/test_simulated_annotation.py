@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from benchmarks import simulated_annotation as simulated
+from uanet_lite.columns_file import read_corpus
+from uanet_lite.sentence import Sentence
 from uanet_tf.config import Config
-from uanet_tf.data.columns_file import Sentence, read_corpus
 
 CORPUS = [
     Sentence([f"w{k}"] * (1 + k % 3), ["O"] * (1 + k % 3), line=1, new_document=False)

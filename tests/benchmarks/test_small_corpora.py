@@ -6,7 +6,7 @@ import tensorflow as tf
 from benchmarks import small_corpora
 from benchmarks.keras_tagger import KerasTagger
 from tests.training.tiny_run import write_corpus
-from uanet_tf.data.columns_file import Sentence
+from uanet_lite.sentence import Sentence
 
 
 def test_the_keras_tagger_learns_what_it_sees():

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 import uanet_tf
 from benchmarks import sweeps
 from benchmarks.plots import Curve, draw
-from uanet_tf.data.columns_file import read_corpus
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.training.corpus_scorer import score_corpus
 
 

@@ -4,7 +4,7 @@ import pytest
 
 import uanet_tf
 from benchmarks import trained
-from uanet_tf.data.columns_file import read_corpus
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.training.corpus_scorer import score_corpus
 
 

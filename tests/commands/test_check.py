@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from uanet_lite.sentence import Sentence
 from uanet_tf.commands import check, runner
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.vocabulary import normalize_word
 from uanet_tf.evaluation.corpus_report import Corpus, format_reports, report_corpora
 from uanet_tf.text.columns import display_width

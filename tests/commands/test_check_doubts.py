@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.commands.test_check import run
-from uanet_tf.data.columns_file import Sentence
+from uanet_lite.sentence import Sentence
 from uanet_tf.evaluation.corpus_report import Corpus, format_reports, report_corpora
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.commands import data_sample, runner
-from uanet_tf.data.columns_file import read_corpus
 
 SMALL = ("--train_sentences=5", "--dev_sentences=3", "--test_sentences=2")
 

@@ -8,10 +8,10 @@ import pytest
 
 import uanet_tf
 from tests.tagging.fake_model import LABELS, FakeModel
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.commands import find_label_errors, fold_runs
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.commands.find_label_errors import flags
-from uanet_tf.data.columns_file import read_corpus
 
 # The fake tagger: "p" is B-PER, "q" is I-PER, "l" is B-LOC, all else O.
 BLOCKS = [f"p{k} B-PER\nx{k} O\nl{k} B-LOC\n" for k in range(40)]

@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from tests.pipes import SOURCES, source
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.commands import tag
 from uanet_tf.commands.bursts import bursts
-from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.errors import InputError
 
 CONLL = "p0\tNN\tO\nq1\tNN\tO\n\nX2\tNN\tO\nP3\tNN\tB-PER\n"

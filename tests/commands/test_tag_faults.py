@@ -23,7 +23,7 @@ from uanet_tf.commands import tag
             b'[\n {"tokens": ["x"]}\n]\n',
             "a.json: JSON is read with an object in each line",
         ),
-        ("a.txt", b"a\n" + b"x" * 5000, "a.txt:2: a token of 5,000 characters"),
+        ("a.txt", b"a\n" + b"x" * 5000, "a.txt:2: token 0 has 5,000 characters"),
     ],
 )
 def test_bad_files(tmp_path, run_dir, model, call, capsys, name, content, message):

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
+from uanet_lite.input_format import format_of_look, format_of_name
 from uanet_tf.commands import tag
-from uanet_tf.commands.sentence_input import tokenize
-from uanet_tf.data.input_format import format_of_look, format_of_name
 
 
 def test_formats_by_extension():
@@ -132,23 +131,6 @@ def test_json_of_text(tag_text):
     assert none["labels"] == []
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("Don't panic!", ["Don't", "panic", "!"]),
-        ("e-mail, U.S. at 10:30.", ["e-mail", ",", "U.S", ".", "at", "10:30", "."]),
-        ("1,000.50 1,a", ["1,000.50", "1", ",", "a"]),
-        ("a,b:c", ["a", ",", "b", ":", "c"]),
-        ("São “Tomé”…", ["São", "“", "Tomé", "”", "…"]),
-        ("cafe\u0301!", ["cafe\u0301", "!"]),
-        ("नमस्ते दुनिया।", ["नमस्ते", "दुनिया", "।"]),
-        ("  ", []),
-    ],
-)
-def test_tokenize(text, tokens):
-    assert tokenize(text) == tokens
-
-
 def test_a_text_with_a_token_that_is_too_long_gets_an_error_and_the_others_an_answer(
     tmp_path, run_dir, model, call, capsys
 ):
@@ -162,7 +144,7 @@ def test_a_text_with_a_token_that_is_too_long_gets_an_error_and_the_others_an_an
         None,
         ["B-PER"],
     ]
-    said = f"a token of 1,200 characters ({'a' * 30!r}...); the limit is 1,000."
+    said = f"token 1 has 1,200 characters ({'a' * 30!r}...); the limit is 1,000."
     assert (answers[1]["id"], answers[1]["line"], answers[1]["error"]) == (1, 2, said)
     assert f"{path}:2: {said}" in capsys.readouterr().err
     path = tmp_path / "in.txt"  # no place for an error

@@ -3,7 +3,8 @@ import itertools
 
 import pytest
 
-from uanet_tf.data.columns_file import Sentence, read_corpus
+from uanet_lite.columns_file import read_corpus
+from uanet_lite.sentence import Sentence
 from uanet_tf.data.documents import marks_documents, passages
 
 

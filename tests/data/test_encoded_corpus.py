@@ -1,7 +1,7 @@
 import numpy as np
 
+from uanet_lite.sentence import Sentence
 from uanet_tf.data.batching import encode_corpus, internal_labels
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.lookup import TokenLookup
 from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID, Vocabulary
 

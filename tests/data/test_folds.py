@@ -4,7 +4,7 @@ import collections
 
 import pytest
 
-from uanet_tf.data.columns_file import Sentence
+from uanet_lite.sentence import Sentence
 from uanet_tf.data.documents import fold_numbers
 from uanet_tf.errors import InputError
 

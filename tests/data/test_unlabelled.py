@@ -31,7 +31,7 @@ def test_text_and_columns(tmp_path, name, text, column):
     [
         ("a.txt", " \n\n", "a.txt: no sentence found, the file is empty."),
         ("a", "", "a: no sentence found, the file is empty."),
-        ("a.txt", f"x\n{'y' * 1_001} z\n", "a.txt:2: a token of 1,001 characters"),
+        ("a.txt", f"x\n{'y' * 1_001} z\n", "a.txt:2: token 0 has 1,001 characters"),
         ("a.txt", "-DOCSTART- O\n\nAnn B-PER\n", "a.txt:1: looks like columns with a token a"),
         ("a.txt", "Ann B-PER\nsaw O\n", "a.txt:1: looks like columns with a token a line, not"),
         ("a.jsonl", '{"text": "x"}\n', "a.jsonl: JSON, where columns or"),

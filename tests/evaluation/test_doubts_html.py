@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.tagging.test_sentence_html import Reader
-from uanet_tf.data.columns_file import Sentence
+from uanet_lite.sentence import Sentence
 from uanet_tf.evaluation import doubts_html
 from uanet_tf.evaluation.doubts_html import doubts_page
 from uanet_tf.evaluation.label_errors import doubts_of

@@ -11,8 +11,8 @@ import json
 import numpy as np
 import pytest
 
+from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import Span, decode_spans, encode_spans
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.evaluation.label_errors import differing, doubts_of, surest_first
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 

@@ -42,7 +42,7 @@ def ask(url, inputs, model="lite", **more):
         ({"tokens": [["a"]], "lengths": [-1]}, "A length is negative."),
         ({"tokens": [["a", ""]], "lengths": [2]}, "sentences[0]: word 1 must be a string that is"),
         ({"tokens": [[{"b64": "/w=="}]], "lengths": [1]}, "tokens[0] is not valid UTF-8: b'\\xff'"),
-        ({"tokens": [["x" * 1001]], "lengths": [1]}, "a word of 1,001 characters"),
+        ({"tokens": [["x" * 1001]], "lengths": [1]}, "word 0 has 1,001 characters"),
         ({"tokens": [["a"]]}, "Missing named input: lengths"),
     ],
 )

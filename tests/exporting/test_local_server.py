@@ -5,7 +5,7 @@ import pytest
 import requests
 
 from tests.serving.servers import in_thread
-from uanet_tf.commands.sentence_input import tokenize
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.serving.client import Client
 from uanet_tf.serving.rest_api.loaded_model import LoadedModel, warm_up
 from uanet_tf.serving.rest_api.model_config import ModelSettings
@@ -82,7 +82,7 @@ def test_a_threshold_for_each_sentence(client, words, predicted):
 def test_text_is_tagged_like_its_words(client):
     texts = ["Holmfield, the former goalkeeper, won 2-1.", "Ωmega жук 😀", "  ", "don't"]
     answers = client.tag(texts)
-    by_words = client.tag([tokenize(text) for text in texts])
+    by_words = client.tag([Tokenizer().tokenize(text) for text in texts])
     for text, answer, other in zip(texts, answers, by_words, strict=True):
         assert answer.tokens == other.tokens
         assert answer.labels == other.labels

@@ -5,9 +5,9 @@ import os
 
 import pytest
 
+from uanet_lite.columns_file import read_corpus
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.commands import data_convert, runner
-from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.formats import exchange
 from uanet_tf.formats.annotated_text import AnnotatedText, Mark

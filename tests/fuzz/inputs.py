@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from uanet_tf.files.printable import printable
+from uanet_lite.printable import printable
 
 INPUTS = int(os.environ.get("FUZZ_INPUTS", "400"))
 

@@ -8,15 +8,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.fuzz.inputs import check_said, damaged_bytes, damaged_json, share, to_bytes
+from uanet_lite.columns_file import read_corpus
+from uanet_lite.input_format import FORMATS
+from uanet_lite.printable import printable
+from uanet_lite.rows import read_rows
+from uanet_lite.text_lines import read_lines
 from uanet_lite.tokenizer import Tokenizer
-from uanet_tf.commands.sentence_input import read_rows
-from uanet_tf.data.columns_file import read_corpus
-from uanet_tf.data.input_format import FORMATS
 from uanet_tf.data.vectors_file import read_vectors
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.corpus_report import Corpus, format_reports, report_corpora
-from uanet_tf.files.printable import printable
-from uanet_tf.files.text_lines import read_lines
 from uanet_tf.formats.annotated_text import AnnotatedText, Mark
 from uanet_tf.formats.annotation_files import FORMATS as TOOLS
 from uanet_tf.formats.annotation_files import read_annotations, write_annotations

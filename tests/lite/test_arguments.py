@@ -3,7 +3,7 @@
 import pytest
 
 import uanet_lite
-from uanet_lite.sentences import read_sentence
+from uanet_lite.sentence import sentence_of
 from uanet_lite.tokenizer import Tokenizer
 
 
@@ -48,4 +48,4 @@ def test_a_stream_is_no_text():
 @pytest.mark.parametrize("given", [{"tokens": ["a"]}, {"a"}, frozenset("a")])
 def test_of_a_sentence(given):
     with pytest.raises(uanet_lite.InputError, match=r"^it must be a text or a list of words"):
-        read_sentence(given, "it", Tokenizer())
+        sentence_of(given, "it", Tokenizer())

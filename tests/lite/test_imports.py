@@ -19,9 +19,9 @@ def imported(path):
 
 
 def test_imports_little():
-    """TensorFlow is taken for a runtime where it is there; nothing else of the project is."""
+    """TensorFlow is a runtime where no other is, sentencex is for who splits sentences."""
     names = {name for path in FILES for name in imported(path)} - set(sys.stdlib_module_names)
-    assert names == {"uanet_lite", "numpy", "ai_edge_litert", "tensorflow"}
+    assert names == {"uanet_lite", "numpy", "ai_edge_litert", "tensorflow", "sentencex"}
     users = [path.name for path in FILES if "tensorflow" in set(imported(path))]
     assert users == ["interpreter.py"]
 

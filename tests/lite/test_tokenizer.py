@@ -95,3 +95,20 @@ def test_stored_and_read():
     ):
         with pytest.raises(InputError):
             Tokenizer.from_dict(bad)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Don't panic!", ["Don't", "panic", "!"]),
+        ("e-mail, U.S. at 10:30.", ["e-mail", ",", "U.S", ".", "at", "10:30", "."]),
+        ("1,000.50 1,a", ["1,000.50", "1", ",", "a"]),
+        ("a,b:c", ["a", ",", "b", ":", "c"]),
+        ("São “Tomé”…", ["São", "“", "Tomé", "”", "…"]),
+        ("cafe\u0301!", ["cafe\u0301", "!"]),
+        ("नमस्ते दुनिया।", ["नमस्ते", "दुनिया", "।"]),
+        ("  ", []),
+    ],
+)
+def test_tokenize(text, tokens):
+    assert Tokenizer().tokenize(text) == tokens

@@ -8,10 +8,10 @@ import numpy as np
 import tensorflow as tf
 
 from tests.tiny_bert import tiny_bert
+from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import convert
 from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, encode_corpus
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import graph_function

@@ -7,7 +7,7 @@ import tensorflow as tf
 from tests.models.contract_setup import make_sentences, pad
 from tests.models.model_contract import text
 from tests.models.tagger_setup import SENTENCES, make_batch, make_model
-from uanet_tf.data.columns_file import Sentence
+from uanet_lite.sentence import Sentence
 from uanet_tf.errors import InputError
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.training.word_vectors import word_representations

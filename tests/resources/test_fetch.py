@@ -6,8 +6,8 @@ import zipfile
 
 import pytest
 
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.commands import data_get, runner
-from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.resources import public_corpora
 from uanet_tf.resources.public_corpora import PUBLIC_DATA, PublicData, fetch

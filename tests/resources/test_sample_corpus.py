@@ -12,8 +12,8 @@ import time
 
 import pytest
 
+from uanet_lite.columns_file import read_corpus
 from uanet_lite.tag_schemes import convert, decode_spans, detect_scheme, encode_spans, repair
-from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.resources import sample_templates
 from uanet_tf.resources.sample_corpus import (

@@ -5,7 +5,7 @@ import pytest
 
 import uanet_tf
 from tests.tagging.fake_model import FakeModel
-from uanet_tf.data.columns_file import Sentence
+from uanet_lite.sentence import Sentence
 from uanet_tf.errors import InputError
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.sentence_stream import tag

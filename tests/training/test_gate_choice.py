@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from uanet_tf.data.columns_file import Sentence
+from uanet_lite.sentence import Sentence
 from uanet_tf.training import gate_choice
 from uanet_tf.training.gate_choice import choose_threshold, warn_of_cost, warn_of_empty
 

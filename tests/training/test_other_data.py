@@ -11,7 +11,8 @@ import pytest
 
 from tests.tiny_bert import SUBWORDS, write_tiny_bert
 from tests.training.tiny_run import Corpus, tiny_config
-from uanet_tf.data.columns_file import Sentence, read_corpus
+from uanet_lite.columns_file import read_corpus
+from uanet_lite.sentence import Sentence
 from uanet_tf.errors import InputError
 from uanet_tf.training.data_hashes import hash_json, hash_sentences, hash_vectors
 from uanet_tf.training.fit import fit

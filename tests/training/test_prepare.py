@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from tests.training.tiny_run import TINY
+from uanet_lite.sentence import Sentence
 from uanet_tf.config import Config
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.errors import InputError
 from uanet_tf.training.prepare import (
     align_scheme,

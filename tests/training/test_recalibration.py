@@ -9,7 +9,7 @@ import pytest
 
 import uanet_tf
 from tests.training.tiny_run import LIGHT, metrics, tiny_config
-from uanet_tf.data.columns_file import read_corpus
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.models.option_checks import broken_promise
 from uanet_tf.training.fit import fit

@@ -6,8 +6,8 @@ import pytest
 
 from tests.training.test_document_run import mark_documents
 from tests.training.tiny_run import tiny_config, write_corpus
+from uanet_lite.sentence import Sentence
 from uanet_tf.config import Config
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.errors import InputError
 from uanet_tf.models.loading import load_model
 from uanet_tf.training.fit import fit

@@ -16,6 +16,7 @@ from typing import Any
 
 from absl import flags, logging
 
+from uanet_lite.text_lines import display_name
 from uanet_tf.commands import labelled_file, runner
 from uanet_tf.commands.labelled_file import (
     check_labelled_file,
@@ -25,7 +26,6 @@ from uanet_tf.commands.labelled_file import (
 )
 from uanet_tf.config import load_config
 from uanet_tf.errors import InputError, SentencesError
-from uanet_tf.files.text_lines import display_name
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_string("run_dir", None, "Directory of a trained run.", flag_values=FLAGS)

@@ -17,11 +17,11 @@ from typing import NoReturn
 
 from absl import flags
 
+from uanet_lite.columns_file import read_sentences
+from uanet_lite.text_lines import display_name, read_lines
 from uanet_tf.commands import runner
-from uanet_tf.data.columns_file import read_sentences
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.corpus_report import Corpus, format_reports, report_corpora
-from uanet_tf.files.text_lines import display_name, read_lines
 
 FLAGS = flags.FlagValues()
 _ROLES = ("train", "dev", "test")

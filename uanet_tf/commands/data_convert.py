@@ -25,13 +25,14 @@ from typing import NoReturn
 from absl import flags
 
 from uanet_lite.atomic_file import STDOUT, open_output
+from uanet_lite.columns_file import read_corpus
+from uanet_lite.sentence import Sentence
 from uanet_lite.strict_json import parse_record
 from uanet_lite.tag_schemes import IOB2, decode_spans, detect_scheme
+from uanet_lite.text_lines import STDIN, display_name, read_json_text, read_lines
 from uanet_lite.tokenizer import KINDS, Tokenizer
 from uanet_tf.commands import runner
-from uanet_tf.data.columns_file import Sentence, read_corpus
 from uanet_tf.errors import InputError
-from uanet_tf.files.text_lines import STDIN, display_name, read_json_text, read_lines
 from uanet_tf.formats import exchange
 from uanet_tf.formats.annotated_text import ACCEPTED, SUGGESTED, AnnotatedText, Mark, join_tokens
 from uanet_tf.formats.annotation_files import FORMATS as TOOLS

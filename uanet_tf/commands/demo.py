@@ -15,10 +15,10 @@ from typing import Any, NoReturn
 
 from absl import flags
 
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.commands import runner
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.config import Config
-from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.recipe import recipe_path
 from uanet_tf.resources.sample_corpus import write_sample_corpus

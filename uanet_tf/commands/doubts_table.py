@@ -3,9 +3,9 @@
 import collections
 from collections.abc import Sequence
 
+from uanet_lite.printable import printable
 from uanet_lite.tag_schemes import Span
 from uanet_tf.evaluation.label_errors import KINDS, LabelDoubt
-from uanet_tf.files.printable import printable
 from uanet_tf.text.columns import shorten
 
 _AROUND = 5  # tokens shown on either side

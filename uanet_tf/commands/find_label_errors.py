@@ -21,17 +21,18 @@ from typing import NoReturn
 from absl import flags, logging
 
 from uanet_lite.atomic_file import open_output
+from uanet_lite.columns_file import read_corpus
+from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import detect_scheme
+from uanet_lite.text_lines import display_name
 from uanet_tf.commands import runner
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags, given_settings
 from uanet_tf.commands.doubts_table import doubts_table
 from uanet_tf.commands.train import with_recipes
 from uanet_tf.config import Config
-from uanet_tf.data.columns_file import Sentence, read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.doubts_html import doubts_page
 from uanet_tf.evaluation.label_errors import KINDS, LabelDoubt, find_doubts, surest_first
-from uanet_tf.files.text_lines import display_name
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_string("run_dir", None, "Directory of the folds' runs (required).", flag_values=FLAGS)

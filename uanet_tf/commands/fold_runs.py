@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from uanet_lite.atomic_file import is_part
+from uanet_lite.sentence import Sentence
 from uanet_lite.strict_json import check_fields, read_json
 from uanet_tf.commands.training_process import train_run
 from uanet_tf.config import Config
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.documents import fold_numbers
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.resources.public_corpora import format_sentences

@@ -2,9 +2,9 @@
 
 from absl import flags
 
-from uanet_tf.data.input_format import FORMATS
-from uanet_tf.files.text_lines import STDIN
-from uanet_tf.text.raw_text import LANGUAGE
+from uanet_lite.input_format import FORMATS
+from uanet_lite.raw_text import LANGUAGE
+from uanet_lite.text_lines import STDIN
 
 
 def define_input_flags(flag_values: flags.FlagValues) -> None:

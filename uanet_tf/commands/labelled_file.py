@@ -6,12 +6,13 @@ from typing import Any
 
 from absl import flags
 
+from uanet_lite.columns_file import read_corpus
+from uanet_lite.printable import printable
+from uanet_lite.sentence import Sentence
+from uanet_lite.text_lines import display_name
 from uanet_tf.config import Config
-from uanet_tf.data.columns_file import Sentence, read_corpus
 from uanet_tf.data.label_doubts import check_chunk_labels, said_of_uneven, uneven_sentences
 from uanet_tf.errors import InputError, SentencesError
-from uanet_tf.files.printable import printable
-from uanet_tf.files.text_lines import display_name
 
 
 def define_labelled_file_flags(flag_values: flags.FlagValues) -> None:

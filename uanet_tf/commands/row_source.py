@@ -7,16 +7,16 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 
-from uanet_lite.tokenizer import Tokenizer
-from uanet_tf.commands.sentence_input import InputRow, read_rows
-from uanet_tf.data.input_format import (
+from uanet_lite.input_format import (
     format_of_look,
     format_of_name,
     refuse_columns,
     said_of,
 )
+from uanet_lite.rows import Row, read_rows
+from uanet_lite.text_lines import STDIN, display_name, read_lines
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.errors import InputError
-from uanet_tf.files.text_lines import STDIN, display_name, read_lines
 
 
 def open_rows(
@@ -25,7 +25,7 @@ def open_rows(
     token_column: int,
     output_kind: str | None,
     uncertainty_columns: bool,
-) -> tuple[str, str, Iterator[InputRow]]:
+) -> tuple[str, str, Iterator[Row]]:
     """The formats of input and output, and the input's rows, the first of which has been read.
 
     So a bad file is reported before a model is loaded. A format that is detected from the first
@@ -69,12 +69,12 @@ def _no_columns(kind: str | None) -> InputError:
 
 def cutter(
     path: str, kind: str, tokenizer: Tokenizer, split: bool, language: str
-) -> Callable[[InputRow], InputRow]:
+) -> Callable[[Row], Row]:
     """The function that cuts a row's text into sentences and tokens."""
     if kind == "tokens":
         tokenizer, split = Tokenizer("whitespace"), False
     return functools.partial(
-        InputRow.cut, tokenizer=tokenizer, split=split, language=language, file=path
+        Row.cut, tokenizer=tokenizer, split=split, language=language, file=path
     )
 
 
@@ -87,7 +87,7 @@ def may_pause(path: str) -> bool:
     return not stat.S_ISREG(mode)
 
 
-def tell_error(path: str, row: InputRow) -> bool:
+def tell_error(path: str, row: Row) -> bool:
     """Reports on stderr why a row could not be tagged; returns whether there was a reason."""
     if row.error is not None:
         print(f"{display_name(path)}:{row.line}: {row.error}", file=sys.stderr)

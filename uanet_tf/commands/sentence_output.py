@@ -5,8 +5,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 
+from uanet_lite.rows import Row
+from uanet_lite.sentence import Sentence
 from uanet_lite.strict_json import json_text
-from uanet_tf.commands.sentence_input import InputRow
 from uanet_tf.errors import InputError
 from uanet_tf.tagging import terminal
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
@@ -15,7 +16,7 @@ FORMATS = ("conll", "jsonl", "pretty")
 _SEPARATORS = re.compile(r"[ \t\n\r]")
 _DOCUMENT_MARK = "-DOCSTART-"
 
-Write = Callable[[InputRow, Sequence[TaggedSentence]], None]
+Write = Callable[[Row, Sequence[TaggedSentence]], None]
 
 
 def make_writer(
@@ -51,9 +52,9 @@ def _conll_writer(stream: TextIO, uncertainty_columns: bool) -> Write:
     A -DOCSTART- line is written where the input has one, a blank line for a row without words.
     """
 
-    def write(row: InputRow, answers: Sequence[TaggedSentence]) -> None:
-        for answer in answers:
-            _write_columns(stream, row, answer, uncertainty_columns)
+    def write(row: Row, answers: Sequence[TaggedSentence]) -> None:
+        for sentence, answer in zip(row.sentences, answers, strict=True):
+            _write_columns(stream, row.line, sentence, answer, uncertainty_columns)
         if not answers:
             stream.write("\n")
 
@@ -61,11 +62,11 @@ def _conll_writer(stream: TextIO, uncertainty_columns: bool) -> Write:
 
 
 def _write_columns(
-    stream: TextIO, row: InputRow, tagged: TaggedSentence, uncertainty_columns: bool
+    stream: TextIO, line: int, sentence: Sentence, tagged: TaggedSentence, uncertainty_columns: bool
 ) -> None:
-    rows = row.columns or _one_column(tagged.tokens, row.line)
+    rows = sentence.rows or _one_column(tagged.tokens, line)
     # With the input's own separator: a tab after blanks would make the blanks part of the token.
-    blanks = row.columns and " " in rows[0] and "\t" not in rows[0]
+    blanks = sentence.rows and " " in rows[0] and "\t" not in rows[0]
     separator = " " if blanks else "\t"
     columns: list[list[str]] = [list(rows)]
     if uncertainty_columns:
@@ -73,7 +74,7 @@ def _write_columns(
         if tagged.accepted is not None:
             columns.append([str(int(value)) for value in tagged.accepted])
     columns.append(tagged.labels)
-    if row.docstart:
+    if sentence.docstart:
         added = ["-X-", "0.0000", "0"][: len(columns) - 2]
         stream.write(separator.join([_document_row(rows[0]), *added, "O"]) + "\n\n")
     stream.write("\n".join(map(separator.join, zip(*columns, strict=True))) + "\n\n")
@@ -100,7 +101,7 @@ def _document_row(row: str) -> str:
     return separator.join([_DOCUMENT_MARK, *middle, *last])
 
 
-def _write_json(stream: TextIO, row: InputRow, answers: Sequence[TaggedSentence]) -> None:
+def _write_json(stream: TextIO, row: Row, answers: Sequence[TaggedSentence]) -> None:
     """The fields of the input and of the answer; the answer's win where both have one."""
     if row.error is None:
         fields = row.fields | _joined_answer(row.text, answers)
@@ -144,7 +145,7 @@ def _pretty_writer(stream: TextIO, threshold: float | None) -> Write:
         threshold, color=terminal.wants_color(stream), draw=terminal.can_draw(stream)
     )
 
-    def write(row: InputRow, answers: Sequence[TaggedSentence]) -> None:
+    def write(row: Row, answers: Sequence[TaggedSentence]) -> None:
         for answer in answers:
             stream.write(printer.render(answer) + "\n\n")
         if not answers:

@@ -7,8 +7,8 @@ from typing import Any
 
 from absl import flags
 
+from uanet_lite.printable import printable
 from uanet_tf.errors import InputError
-from uanet_tf.files.printable import printable
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.tagging.monitor import (
     BLOCK,

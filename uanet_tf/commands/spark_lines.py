@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from uanet_tf.commands import row_source, sentence_input, sentence_output
-from uanet_tf.commands.sentence_input import InputRow
+from uanet_lite.rows import Row, read_rows
+from uanet_tf.commands import row_source, sentence_output
 from uanet_tf.errors import InputError
 from uanet_tf.tagging.row_tagging import tag_rows
 
@@ -50,7 +50,7 @@ class TagLines:
                 stream.write(json.dumps(row.fields | {"error": row.error}) + "\n")
         return stream.getvalue().split("\n")[:-1]
 
-    def _read(self, line: str, model: Any) -> Iterator[InputRow]:
+    def _read(self, line: str, model: Any) -> Iterator[Row]:
         pieces = line.split("\n") if self.kind == "conll" else [line]
         if self.kind == "conll" and not any(_is_row(piece) for piece in pieces):
             return
@@ -59,10 +59,9 @@ class TagLines:
         )
         try:
             numbered = iter(enumerate(pieces, 1))
-            rows = sentence_input.read_rows(_PLACE, self.kind, numbered, self.token_column)
-            yield from map(cut, list(rows))
+            yield from map(cut, list(read_rows(_PLACE, self.kind, numbered, self.token_column)))
         except InputError as error:
-            yield InputRow(1, error=str(error))
+            yield Row(1, error=str(error))
 
 
 def _is_row(line: str) -> bool:

@@ -30,6 +30,8 @@ from typing import Any
 from absl import flags, logging
 
 from uanet_lite.atomic_file import STDOUT, open_output
+from uanet_lite.rows import Row
+from uanet_lite.text_lines import GZIP_MAGIC
 from uanet_tf.commands import (
     input_flags,
     row_source,
@@ -41,9 +43,7 @@ from uanet_tf.commands import (
 )
 from uanet_tf.commands.bursts import bursts
 from uanet_tf.commands.output_file import check_other_file
-from uanet_tf.commands.sentence_input import InputRow
 from uanet_tf.errors import InputError
-from uanet_tf.files.text_lines import GZIP_MAGIC
 from uanet_tf.row_multiple import ROW_MULTIPLE
 from uanet_tf.tagging import sentence_stream
 from uanet_tf.tagging.row_tagging import tag_rows
@@ -131,7 +131,7 @@ def _run_dir() -> str | None:
     return None if FLAGS.model is not None else FLAGS.run_dir
 
 
-def _open_rows(column: int) -> tuple[str, str, Iterator[InputRow]]:
+def _open_rows(column: int) -> tuple[str, str, Iterator[Row]]:
     """Formats of input and output, and the rows; ``column`` is the token's, unless a flag says."""
     if FLAGS.token_column is not None:
         column = FLAGS.token_column
@@ -145,7 +145,7 @@ def _open_rows(column: int) -> tuple[str, str, Iterator[InputRow]]:
     return kind, output_kind, rows
 
 
-def _parts(rows: Iterator[InputRow], model: Any, kind: str) -> Iterator[Iterable[InputRow]]:
+def _parts(rows: Iterator[Row], model: Any, kind: str) -> Iterator[Iterable[Row]]:
     """The rows in one list; of input that may pause, what has arrived without a pause."""
     # The sentences of a document are read together, however long they take to come. A line of JSON
     # or text is a document.
@@ -156,7 +156,7 @@ def _parts(rows: Iterator[InputRow], model: Any, kind: str) -> Iterator[Iterable
         yield rows
 
 
-def _tag(model: Any, rows: Iterable[InputRow]) -> Iterator[tuple[InputRow, list[TaggedSentence]]]:
+def _tag(model: Any, rows: Iterable[Row]) -> Iterator[tuple[Row, list[TaggedSentence]]]:
     """Pairs each row with its answers; holds those in between only."""
     # Somebody waits for the answers to a few lines that have come by themselves.
     is_awaited = isinstance(rows, list) and len(rows) < ROW_MULTIPLE

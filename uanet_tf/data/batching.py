@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import tensorflow as tf
 
+from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import convert
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.lookup import Lookup, word_keys
 from uanet_tf.data.vocabulary import INTERNAL_SCHEME, Vocabulary
 from uanet_tf.ops.dropout import SENTENCES, PartSeed, Seed

@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from uanet_tf.data.columns_file import Sentence
+from uanet_lite.sentence import Sentence
 from uanet_tf.errors import InputError
 
 
@@ -90,7 +90,7 @@ def fold_numbers(sentences: Sequence[Sentence], count: int, seed: int) -> list[i
         kind = "documents"
     else:
         names: dict[tuple[str, ...], int] = {}
-        groups = [names.setdefault(sentence.tokens, len(names)) for sentence in sentences]
+        groups = [names.setdefault(tuple(sentence.tokens), len(names)) for sentence in sentences]
         kind = "different sentences"
     numbers = np.unique(groups, return_inverse=True)[1]
     sizes = np.bincount(numbers, weights=[len(sentence.tokens) for sentence in sentences])

@@ -6,8 +6,8 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping
 
+from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import OUTSIDE, split_label
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.errors import InputError, SentencesError
 
 # B_PER, B:PER, b-PER, i_per: a letter of a scheme and a type, but not as "B-PER" has them; and the

@@ -8,13 +8,13 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import tensorflow as tf
 
+from uanet_lite.sentence import check_unicode
 from uanet_tf.config import DataConfig
 from uanet_tf.data.bert_spec import UNKNOWN
 from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID, Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.ops.shapes import filled_size
-from uanet_tf.text.raw_text import check_text
 
 T = TypeVar("T")
 
@@ -418,7 +418,7 @@ def _checked(sentence: Sequence[str], index: int) -> list[str]:
     if not is_list or not all(isinstance(token, str) for token in sentence):
         raise InputError(f"sentences[{index}] must be a list of words. Received: {sentence!r:.60}")
     for position, token in enumerate(sentence):
-        check_text(token, f"sentences[{index}][{position}]")
+        check_unicode(token, f"sentences[{index}][{position}]")
     return list(sentence)
 
 

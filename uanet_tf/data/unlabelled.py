@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
+from uanet_lite.columns_file import read_sentences
+from uanet_lite.input_format import format_of_look, format_of_name, refuse_columns
+from uanet_lite.sentence import Sentence, check_tokens
+from uanet_lite.text_lines import read_lines
 from uanet_lite.tokenizer import Tokenizer
-from uanet_tf.data.columns_file import Sentence, read_sentences
-from uanet_tf.data.input_format import format_of_look, format_of_name, refuse_columns
 from uanet_tf.errors import InputError
-from uanet_tf.files.text_lines import read_lines
-
-_MAX_TOKEN_CHARS = 1_000
 
 
 def read_unlabelled(path: str, *, token_column: int) -> list[Sentence]:
@@ -46,11 +45,6 @@ def _sentences_of_lines(path: str, lines: Iterator[tuple[int, str]]) -> Iterator
     tokenizer = Tokenizer("whitespace")
     for number, line in lines:
         tokens = tokenizer.tokenize(line)
-        longest = max(tokens, key=len, default="")
-        if len(longest) > _MAX_TOKEN_CHARS:
-            raise InputError(
-                f"{path}:{number}: a token of {len(longest):,} characters "
-                f"({longest[:30]!r}...); the limit is {_MAX_TOKEN_CHARS:,}."
-            )
+        check_tokens(tokens, f"{path}:{number}: token ")
         if tokens:
             yield Sentence(tuple(tokens), (), number, new_document=True)

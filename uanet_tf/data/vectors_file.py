@@ -24,8 +24,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from uanet_lite.strict_json import shown
-from uanet_tf.errors import InputError
-from uanet_tf.files.text_lines import (
+from uanet_lite.text_lines import (
     display_name,
     open_bytes,
     put_back,
@@ -33,6 +32,7 @@ from uanet_tf.files.text_lines import (
     read_line_bytes,
     stream_lines,
 )
+from uanet_tf.errors import InputError
 
 _HEADER = re.compile(rb"([0-9]+) ([0-9]+)[ \t]*\r?\n")
 _SNIFFED_BYTES = 4_096

@@ -7,8 +7,9 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from uanet_lite.printable import printable
+from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import decode_spans, detect_scheme, repair
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.label_doubts import (
     entity_like_labels,
     has_sentences_in_lines,
@@ -18,7 +19,6 @@ from uanet_tf.data.label_doubts import (
     uneven_sentences,
 )
 from uanet_tf.data.vocabulary import normalize_word
-from uanet_tf.files.printable import printable
 from uanet_tf.text.columns import display_width, pad, shorten
 
 # Short sentences ("Thanks !") are in every file; only longer ones suggest a leak.
@@ -214,7 +214,7 @@ def _word_comparison(found: collections.Counter[str], words: set[str]) -> dict[s
 
 
 def _overlap(
-    sentences: Sequence[Sentence], train_lines: dict[tuple[str, ...], int]
+    sentences: Sequence[Sentence], train_lines: dict[Sequence[str], int]
 ) -> dict[str, Any]:
     shared = [sentence for sentence in sentences if sentence.tokens in train_lines]
     long = [sentence for sentence in shared if len(sentence.tokens) >= LONG_SENTENCE_TOKENS]

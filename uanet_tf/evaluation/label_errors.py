@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import (
     BIOES,
     OUTSIDE,
@@ -14,7 +15,6 @@ from uanet_lite.tag_schemes import (
     encode_spans,
     split_label,
 )
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 

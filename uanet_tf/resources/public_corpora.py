@@ -8,7 +8,8 @@ import shutil
 import zipfile
 from collections.abc import Callable, Sequence
 
-from uanet_tf.data.columns_file import Sentence, read_corpus
+from uanet_lite.columns_file import read_corpus
+from uanet_lite.sentence import Sentence
 from uanet_tf.errors import InputError
 from uanet_tf.resources.download import Advance, download
 

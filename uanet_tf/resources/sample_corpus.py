@@ -15,8 +15,8 @@ import random
 from collections.abc import Collection, Sequence
 
 from uanet_lite.atomic_file import atomic_file
+from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import IOB2, Span, encode_spans
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.errors import InputError
 from uanet_tf.resources.sample_sentences import ENTITY_TYPES, SentenceWriter
 
@@ -142,7 +142,7 @@ def write_sample_corpus(
             label_noise=LABEL_NOISE if name == "train" else 0.0,
             avoid=seen,
         )
-        seen.update(sentence.tokens for sentence in sentences)
+        seen.update(tuple(sentence.tokens) for sentence in sentences)
         paths[name] = pathlib.Path(directory, f"{name}.conll")
         contents[paths[name]] = format_conll(sentences).encode("utf-8")
     try:

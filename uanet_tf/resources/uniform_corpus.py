@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import IOB2, Span, encode_spans
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.errors import InputError
 
 _NAMES_PER_TYPE = 60

@@ -5,40 +5,17 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
+from uanet_lite.sentence import Sentence
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
-
-
-class RowSentence(Protocol):
-    """A sentence of a row; ``starts`` and ``ends`` are its tokens' characters in the row's text."""
-
-    @property
-    def tokens(self) -> list[str]:
-        """Its words."""
-
-    @property
-    def new_document(self) -> bool:
-        """Whether a document starts here."""
-
-    @property
-    def starts(self) -> list[int] | None:
-        """First character of each token."""
-
-    @property
-    def ends(self) -> list[int] | None:
-        """The character after the last of each."""
 
 
 class Row(Protocol):
     """A unit of input that gets one answer."""
 
     @property
-    def sentences(self) -> Sequence[RowSentence]:
+    def sentences(self) -> Sequence[Sentence]:
         """Any number of sentences."""
-
-    @property
-    def text(self) -> str | None:
-        """The whole text; None where there are only words."""
 
 
 R = TypeVar("R", bound=Row)
@@ -57,7 +34,7 @@ def tag_rows(
     """
     waiting: collections.deque[R] = collections.deque()
 
-    def sentences() -> Iterator[RowSentence]:
+    def sentences() -> Iterator[Sentence]:
         for row in rows:
             waiting.append(row)
             yield from row.sentences
@@ -67,7 +44,7 @@ def tag_rows(
         while not waiting[0].sentences:
             yield waiting.popleft(), []
         row = waiting[0]
-        answers.append(_placed(answer, sentence, row.text))
+        answers.append(_placed(answer, sentence))
         if len(answers) == len(row.sentences):
             yield waiting.popleft(), answers
             answers = []
@@ -75,10 +52,10 @@ def tag_rows(
         yield waiting.popleft(), []
 
 
-def _placed(answer: TaggedSentence, sentence: RowSentence, text: str | None) -> TaggedSentence:
+def _placed(answer: TaggedSentence, sentence: Sentence) -> TaggedSentence:
     """The answer with the places of its tokens in the row's text."""
-    if text is None or sentence.starts is None or sentence.ends is None:
+    if sentence.text is None:
         return answer
     return dataclasses.replace(
-        answer, text=text, starts=list(sentence.starts), ends=list(sentence.ends)
+        answer, text=sentence.text, starts=list(sentence.starts), ends=list(sentence.ends)
     )

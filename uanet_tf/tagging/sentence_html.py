@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from uanet_tf.files.printable import LETTER_MARKS, printable
+from uanet_lite.printable import LETTER_MARKS, printable
 from uanet_tf.tagging.entity import is_refused
 
 # (least uncertainty in nats, style of a token).

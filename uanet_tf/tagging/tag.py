@@ -1,23 +1,18 @@
 """Tags text, texts, or lists of words, from Python."""
 
-import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from uanet_lite.raw_text import LANGUAGE, text_sentences
+from uanet_lite.rows import Row
+from uanet_lite.sentence import check_unicode
 from uanet_tf.errors import InputError
 from uanet_tf.tagging import sentence_stream
 from uanet_tf.tagging.argument_checks import check_count, check_language, check_list, check_model
 from uanet_tf.tagging.row_tagging import tag_rows
 from uanet_tf.tagging.sentence_stream import BATCH_SIZE, BATCH_TOKENS
 from uanet_tf.tagging.tagged_sentence import TaggedSentences
-from uanet_tf.text.raw_text import LANGUAGE, TextSentence, check_text, text_sentences
-
-
-@dataclasses.dataclass(frozen=True)
-class _Text:
-    text: str
-    sentences: list[TextSentence]
 
 
 def tag(
@@ -63,7 +58,7 @@ def tag(
     check_count("batch_size", batch_size)
     check_count("batch_tokens", batch_tokens)
     if isinstance(sentences, str):
-        check_text(sentences, "sentences")
+        check_unicode(sentences, "sentences")
         return _tag_texts(model, [sentences], split, language, options)[0]
     check_list(sentences)
     iterator = iter(sentences)
@@ -79,13 +74,14 @@ def _tag_texts(
 ) -> list[TaggedSentences]:
     tokenizer = model.tokenizer
 
-    def rows() -> Iterator[_Text]:
+    def rows() -> Iterator[Row]:
         for index, text in enumerate(texts):
             if not isinstance(text, str):
                 raise InputError(
                     f"sentences[{index}] must be a text, as sentences[0] is. Received: {text!r:.60}"
                 )
-            check_text(text, f"sentences[{index}]")
-            yield _Text(text, text_sentences(text, tokenizer, split=split, language=language))
+            check_unicode(text, f"sentences[{index}]")
+            found = text_sentences(text, tokenizer, split=split, language=language)
+            yield Row(index, tuple(found), text=text)
 
     return [TaggedSentences(answers) for _, answers in tag_rows(model, rows(), **options)]

@@ -5,8 +5,8 @@ import os
 from collections.abc import Mapping
 from typing import TextIO
 
+from uanet_lite.printable import printable
 from uanet_lite.tag_schemes import OUTSIDE
-from uanet_tf.files.printable import printable
 from uanet_tf.tagging.entity import is_refused
 from uanet_tf.tagging.tagged_sentence import TaggedSentence
 from uanet_tf.text.columns import display_width, pad, shorten

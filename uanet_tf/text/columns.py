@@ -4,7 +4,7 @@ import functools
 
 import wcwidth
 
-from uanet_tf.files.printable import printable
+from uanet_lite.printable import printable
 
 
 @functools.lru_cache(maxsize=65_536)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from uanet_tf.data.columns_file import Sentence
+from uanet_lite.sentence import Sentence
 from uanet_tf.metrics.scoring import score
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.document_context import tag_in_context

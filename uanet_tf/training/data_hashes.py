@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from uanet_tf.data.columns_file import Sentence
+from uanet_lite.sentence import Sentence
 
 
 def hash_sentences(sentences: Iterable[Sentence]) -> str:

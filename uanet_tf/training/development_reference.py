@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from uanet_tf.data.columns_file import Sentence
+from uanet_lite.sentence import Sentence
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.monitor import MOST_SENTENCES, known_words, make_reference, sentence_facts

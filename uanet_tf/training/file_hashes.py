@@ -3,8 +3,8 @@
 import functools
 import os
 
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.config import DataConfig
-from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.training.data_hashes import hash_sentences
 
 

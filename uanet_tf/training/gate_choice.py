@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from uanet_tf.data.columns_file import Sentence
+from uanet_lite.sentence import Sentence
 from uanet_tf.data.documents import independent_units
 from uanet_tf.data.label_doubts import without_entities
 from uanet_tf.metrics.resampling import f1_difference_error

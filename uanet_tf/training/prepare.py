@@ -7,12 +7,13 @@ from collections.abc import Collection, Sequence
 import tensorflow as tf
 from absl import logging
 
+from uanet_lite.columns_file import read_corpus
+from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import convert, detect_scheme, repair
 from uanet_lite.tokenizer import Tokenizer
 from uanet_lite.windows import split
 from uanet_tf.config import Config, DataConfig
 from uanet_tf.data.batching import EncodedCorpus, encode_corpus
-from uanet_tf.data.columns_file import Sentence, read_corpus
 from uanet_tf.data.documents import marks_documents, passages
 from uanet_tf.data.label_doubts import check_chunk_labels
 from uanet_tf.data.lookup import normalize_words

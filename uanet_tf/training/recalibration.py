@@ -5,8 +5,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from uanet_lite.sentence import Sentence
 from uanet_tf.config import load_config
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.label_doubts import check_chunk_labels
 from uanet_tf.errors import InputError, SentencesError
 from uanet_tf.metrics.scoring import unknown_labels

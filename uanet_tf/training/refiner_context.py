@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from absl import logging
 
+from uanet_lite.sentence import Sentence
 from uanet_tf.config import Config
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.documents import marks_documents
 from uanet_tf.registry import REFINED_DECODERS
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from absl import logging
 
+from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import detect_scheme
 from uanet_tf.config import DataConfig
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.data.label_doubts import (
     entity_like_labels,
     has_sentences_in_lines,

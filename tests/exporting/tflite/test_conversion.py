@@ -10,7 +10,7 @@ import uanet_tf
 from tests.exporting.tflite.agreement import assert_agree, make_model, random_words, runners
 from tests.exporting.tflite.operations import custom_operations, operations
 from tests.quick_params import quick_params
-from uanet_tf.data.columns_file import read_corpus
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.tflite import conversion
 from uanet_tf.exporting.tflite.conversion import DYNAMIC, FLOAT32, PRECISIONS, convert

@@ -17,7 +17,7 @@ import uanet_lite
 import uanet_tf
 from tests.exporting.tflite.test_tflite_tagger import ODD, repacked
 from uanet_lite import interpreter
-from uanet_tf.data.columns_file import read_corpus
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
 from uanet_tf.resources.sample_corpus import write_sample_corpus
 
@@ -127,7 +127,7 @@ def test_texts_and_their_entities(lite_tagger):
     [
         (["a", ""], r"sentences\[1\]: word 1 must be a string that is not empty. Received: ''"),
         (["a", 3], r"sentences\[1\]: word 1 must be a string .* Received: 3"),
-        (["x" * 1001], r"sentences\[1\]: a word of 1,001 characters"),
+        (["x" * 1001], r"sentences\[1\]: word 0 has 1,001 characters"),
         (["a\ud800"], r"sentences\[1\]: word 0 is not valid Unicode text"),
         ("a\ud800", r"sentences\[1\]: word \d is not valid Unicode text"),
         (7, r"sentences\[1\] must be a text or a list of words. Received: 7"),

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from uanet_lite import command
-from uanet_tf.data.columns_file import read_corpus
+from uanet_lite.columns_file import read_corpus
 
 
 @pytest.fixture
@@ -98,16 +98,16 @@ def test_rows_of_conll_u(call, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "text", "said"),
     [
-        (["--input=no/such"], None, "no/such cannot be read: No such file or directory."),
+        (["--input=no/such"], None, "no/such: no such file."),
         (["--format=xml"], None, "Argument --format: invalid choice: 'xml'"),
         (["--threads=0"], "", "threads must be at least 1. Received: 0"),
         (["--modell=x"], None, "Unrecognized arguments: --modell=x"),
         (
             ["--format=conll", "--token_column=4"],
             "a b\n",
-            "<stdin>:1: 2 columns, none of them is 4",
+            "<stdin>:1: too few columns: found 2 columns",
         ),
-        (["--format=conll"], "a\n" + "x" * 1001 + " b\n", "<stdin>:2: a word of 1,001 characters"),
+        (["--format=conll"], "a\n" + "x" * 1001 + " b\n", "<stdin>:2: a token of 1,001 characters"),
         (["--output=no/such/file"], "a", "no/such/file: cannot be written (No such file"),
         (["--model=README.md"], "", "README.md is not a TensorFlow Lite model"),
     ],
@@ -126,6 +126,6 @@ def test_a_failure_leaves_no_file(call, tmp_path):
         "--format=conll", f"--output={output}", "--token_column=0", text="a b\n\n\tc\n"
     )
     assert code == 2
-    assert "<stdin>:3: word 0 must be a string that is not empty" in err
+    assert "<stdin>:3: the token is empty" in err
     assert [file.name for file in tmp_path.iterdir()] == ["out"]
     assert output.read_text() == "older"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import uanet_tf
+from uanet_lite.columns_file import read_corpus
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.commands import tag
-from uanet_tf.data.columns_file import read_corpus
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -11,7 +11,7 @@ from absl import logging
 
 from uanet_lite import answers
 from uanet_lite.atomic_file import atomic_file
-from uanet_tf.data.columns_file import read_corpus
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.run_model import load_for_export
 from uanet_tf.exporting.sample_inputs import sample_sentences

@@ -25,8 +25,9 @@ import os
 import re
 from collections.abc import Iterator
 
-from uanet_tf.errors import InputError
-from uanet_tf.files.text_lines import display_name, read_lines
+from uanet_lite.input_error import InputError
+from uanet_lite.sentence import MAX_TOKEN_CHARS, Sentence
+from uanet_lite.text_lines import display_name, read_lines
 
 _BLANKS = re.compile(r"[ \t]+")
 _WORD_NUMBER = re.compile(r"[0-9]+")
@@ -139,38 +140,13 @@ def _layout_of_row(line: str) -> Layout:
     return Layout("tab", len(columns), numbered=columns[0] == "1" and len(columns) > 2)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Sentence:
-    """One sentence of a file.
-
-    Attributes:
-        tokens: its words, at least one.
-        labels: one for each token; empty when no label column was read.
-        line: 1-based line of its first token.
-        new_document: whether a document starts here: at the first sentence of a file and after
-            each document mark.
-        rows: the raw line of each token, without line end; empty unless asked for.
-        docstart: whether a `-DOCSTART-` line precedes it.
-        uneven_line: line of its first row with another number of columns than its first row has,
-            where a column is counted from the end and may so be another than was meant; else 0.
-    """
-
-    tokens: tuple[str, ...]
-    labels: tuple[str, ...]
-    line: int
-    new_document: bool
-    rows: tuple[str, ...] = ()
-    docstart: bool = False
-    uneven_line: int = 0
-
-
 def read_sentences(
     path: str | os.PathLike[str],
     *,
     token_column: int = 0,
     label_column: int | None = -1,
     max_sentence_tokens: int = 50_000,
-    max_token_chars: int = 1_000,
+    max_token_chars: int = MAX_TOKEN_CHARS,
     keep_rows: bool = False,
     lines: Iterator[tuple[int, str]] | None = None,
 ) -> Iterator[Sentence]:
@@ -178,8 +154,8 @@ def read_sentences(
 
     Columns are separated by tabs if the line has one, else by ASCII spaces. Lines end in LF or
     CRLF; the text is UTF-8 with or without byte order mark; gzip is unpacked. `-DOCSTART-` lines
-    start a document and are no sentences. `conll_layout` defines which lines are comments, and what
-    is skipped in CoNLL-U.
+    start a document and are no sentences. The rules of this module define which lines are comments,
+    and what is skipped in CoNLL-U.
 
     Args:
         path: a file, or "-" for standard input.
@@ -219,7 +195,7 @@ def read_corpus(
     token_column: int = 0,
     label_column: int | None = -1,
     max_sentence_tokens: int = 50_000,
-    max_token_chars: int = 1_000,
+    max_token_chars: int = MAX_TOKEN_CHARS,
     keep_rows: bool = False,
 ) -> list[Sentence]:
     """All sentences of a file at once; see `read_sentences`."""

@@ -1,6 +1,6 @@
 import pytest
 
-from uanet_tf.files.printable import printable
+from uanet_lite.printable import printable
 
 
 @pytest.mark.parametrize(

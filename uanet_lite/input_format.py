@@ -4,9 +4,9 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from uanet_tf.data.columns_file import marks_document, split_columns
-from uanet_tf.errors import InputError
-from uanet_tf.files.text_lines import STDIN, display_name
+from uanet_lite.columns_file import marks_document, split_columns
+from uanet_lite.input_error import InputError
+from uanet_lite.text_lines import STDIN, display_name
 
 # "tokens": text whose words are separated by blanks, one sentence per line.
 FORMATS = ("conll", "jsonl", "text", "tokens")

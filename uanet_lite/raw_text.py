@@ -1,12 +1,12 @@
 """Raw text to sentences of tokens with their offsets."""
 
-import dataclasses
 import functools
 import re
 from collections.abc import Collection
 
+from uanet_lite.input_error import InputError
+from uanet_lite.sentence import Sentence, check_unicode
 from uanet_lite.tokenizer import Tokenizer
-from uanet_tf.errors import InputError
 
 LANGUAGE = "en"
 
@@ -17,42 +17,9 @@ _ITEM = re.compile(r"\s*(?:[-*+•]|\(?\w{1,3}[.)])\s+")
 _CLOSING = re.compile(r'["“”»]+\s*')
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TextSentence:
-    """A sentence of a text.
-
-    Attributes:
-      tokens: its words, at least one; each is ``text[start:end]``.
-      starts: first character of each in the whole text.
-      ends: the character after the last of each.
-      new_document: whether it is the first of its text.
-    """
-
-    tokens: list[str]
-    starts: list[int]
-    ends: list[int]
-    new_document: bool = True
-
-
-def check_text(text: str, name: str) -> None:
-    """Raises InputError for half of a character, which no encoding can write.
-
-    Args:
-      text: the text.
-      name: what it is called in the message.
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"{name} is not valid Unicode text: {text[error.start : error.end]!r:.20} at character "
-            f"{error.start}."
-        ) from None
-
-
 def text_sentences(
     text: str, tokenizer: Tokenizer, *, split: bool = True, language: str = LANGUAGE
-) -> list[TextSentence]:
+) -> list[Sentence]:
     """The sentences of a text; none where it holds no token.
 
     Args:
@@ -64,8 +31,8 @@ def text_sentences(
     Raises:
       InputError: the text has half of a character, or the package that splits sentences is missing.
     """
-    check_text(text, "the text")
-    found: list[TextSentence] = []
+    check_unicode(text, "the text")
+    found: list[Sentence] = []
     whole = [(0, len(text))]
     for start, end in (
         sentence_spans(text, language, abbreviations=tokenizer.abbreviations) if split else whole
@@ -75,7 +42,9 @@ def text_sentences(
         if spans:
             tokens = [text[first:last] for first, last in spans]
             starts, ends = [first for first, _ in spans], [last for _, last in spans]
-            found.append(TextSentence(tokens, starts, ends, new_document=not found))
+            found.append(
+                Sentence(tokens, new_document=not found, text=text, starts=starts, ends=ends)
+            )
     return found
 
 

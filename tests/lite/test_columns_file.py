@@ -10,10 +10,11 @@ import tracemalloc
 import pytest
 
 from tests.pipes import SOURCES, source
-from uanet_tf.data.columns_file import Sentence, read_corpus, read_sentences
+from uanet_lite import text_lines
+from uanet_lite.columns_file import read_corpus, read_sentences
+from uanet_lite.sentence import Sentence
+from uanet_lite.text_lines import read_lines
 from uanet_tf.errors import InputError
-from uanet_tf.files import text_lines
-from uanet_tf.files.text_lines import read_lines
 
 
 def tokens_of(path, **options):

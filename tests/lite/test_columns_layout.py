@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.data.test_conll import refusal, tokens_of
-from uanet_tf.data.columns_file import Sentence, read_corpus
+from tests.lite.test_columns_file import refusal, tokens_of
+from uanet_lite.columns_file import read_corpus
+from uanet_lite.sentence import Sentence
 
 
 @pytest.mark.parametrize("separator", ["\t", " "])

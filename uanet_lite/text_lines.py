@@ -16,8 +16,8 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
+from uanet_lite.input_error import InputError
 from uanet_lite.strict_json import MAX_BYTES
-from uanet_tf.errors import InputError
 
 STDIN = "-"
 MAX_LINE_BYTES = 1 << 20

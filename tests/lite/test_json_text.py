@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from uanet_lite.text_lines import MAX_LINE_BYTES, read_json_text
 from uanet_tf.errors import InputError
-from uanet_tf.files.text_lines import MAX_LINE_BYTES, read_json_text
 
 
 def test_a_list_may_be_longer_than_a_line(tmp_path):

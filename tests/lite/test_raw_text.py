@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
+from uanet_lite.raw_text import sentence_spans, text_sentences
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.errors import InputError
-from uanet_tf.text.raw_text import sentence_spans, text_sentences
 
 TEXT = (
     "Mr. Lee met J. Doe in the U.S. Congress at 3.5 p.m. on Monday! Did he? Yes.\nNew line\n\nEnd."
