@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.command_line import make_parser
+from uanet_lite.columns_file import read_corpus
 from uanet_lite.tag_schemes import Span
-from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.logistic_map import apply_logistic_map
 from uanet_tf.metrics.reliability import calibration_error

@@ -26,8 +26,8 @@ from benchmarks.calibration import (
     tag_file,
 )
 from benchmarks.command_line import make_parser
+from uanet_lite.columns_file import read_corpus
 from uanet_lite.tag_schemes import decode_spans
-from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.metrics.error_detection import auroc, average_precision, risk_coverage
 from uanet_tf.metrics.reliability import calibration_error
 from uanet_tf.models.loading import load_model

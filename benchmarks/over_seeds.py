@@ -19,7 +19,8 @@ import numpy as np
 from benchmarks.command_line import make_parser
 from benchmarks.plots import Curve, draw
 from benchmarks.sweeps import GAMMAS, LEAST_HEIGHT, SAMPLES
-from uanet_tf.data.columns_file import Sentence, read_corpus
+from uanet_lite.columns_file import read_corpus
+from uanet_lite.sentence import Sentence
 from uanet_tf.metrics.scoring import sentence_counts
 from uanet_tf.models.loading import load_model
 from uanet_tf.tagging.document_context import tag_in_context

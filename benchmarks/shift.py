@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import uanet_tf
-from uanet_tf.data.columns_file import read_corpus
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.monitor import (
     SentenceFacts,

@@ -45,7 +45,7 @@ def table(
     """
     import uanet_tf
     from benchmarks.measure import matmul_rate
-    from uanet_tf.data.columns_file import read_corpus
+    from uanet_lite.columns_file import read_corpus
     from uanet_tf.evaluation.evaluation import has_trained_head
     from uanet_tf.exporting.tflite.files import compare, export_tflite
     from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger

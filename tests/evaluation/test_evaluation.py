@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.tagging.fake_model import FakeModel, FakeWeight
-from uanet_tf.data.columns_file import Sentence
+from uanet_lite.sentence import Sentence
 from uanet_tf.evaluation import evaluation
 from uanet_tf.evaluation.evaluation import (
     distilled_rows,

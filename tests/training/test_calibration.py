@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.tagging.fake_model import LABELS
-from uanet_tf.data.columns_file import Sentence
+from uanet_lite.sentence import Sentence
 from uanet_tf.data.documents import independent_units
 from uanet_tf.inference.acceptance import Acceptance
 from uanet_tf.inference.calibration import Calibration

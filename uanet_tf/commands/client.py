@@ -15,9 +15,9 @@ from typing import NoReturn, TextIO
 
 from absl import flags
 
+from uanet_lite.text_lines import STDIN, display_name, read_lines
 from uanet_tf.commands import runner
 from uanet_tf.errors import InputError
-from uanet_tf.files.text_lines import STDIN, display_name, read_lines
 from uanet_tf.serving import client
 from uanet_tf.serving.retrying import RetryPolicy, ServingError
 from uanet_tf.tagging import terminal

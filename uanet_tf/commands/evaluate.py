@@ -20,6 +20,8 @@ from typing import Any
 from absl import flags, logging
 
 from uanet_lite.atomic_file import open_output
+from uanet_lite.sentence import Sentence
+from uanet_lite.text_lines import display_name
 from uanet_tf.commands import labelled_file, run_settings, runner
 from uanet_tf.commands.labelled_file import (
     check_labelled_file,
@@ -29,7 +31,6 @@ from uanet_tf.commands.labelled_file import (
     warn_of_unknown,
 )
 from uanet_tf.commands.output_file import check_other_file
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.evaluation import (
     Evaluation,
@@ -39,7 +40,6 @@ from uanet_tf.evaluation.evaluation import (
     has_trained_head,
 )
 from uanet_tf.evaluation.one_pass import one_pass, other_sampling
-from uanet_tf.files.text_lines import display_name
 from uanet_tf.tagging.document_context import tag_in_context
 
 FLAGS = flags.FlagValues()

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from uanet_lite.atomic_file import atomic_file
+from uanet_lite.columns_file import read_corpus
 from uanet_tf.config import load_config
-from uanet_tf.data.columns_file import read_corpus
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.files.weight_file import check_weight_file
 from uanet_tf.metrics.resampling import approximate_randomization

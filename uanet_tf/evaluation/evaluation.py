@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from uanet_lite.printable import printable
+from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import OUTSIDE
-from uanet_tf.data.columns_file import Sentence
-from uanet_tf.files.printable import printable
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.answer_group import AnswerGroup, answer_groups
 from uanet_tf.metrics.error_detection import Trust, auroc, trust

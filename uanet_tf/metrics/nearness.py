@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from uanet_lite.sentence import Sentence
 from uanet_tf.data.batching import plan_batches
-from uanet_tf.data.columns_file import Sentence
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import graph_function
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from uanet_tf.data.columns_file import Sentence
+from uanet_lite.sentence import Sentence
 from uanet_tf.data.documents import independent_units
 from uanet_tf.errors import SentencesError
 from uanet_tf.inference.calibration import COLUMNS, OUTSIDE, REFINED, ROWS, SMALLEST

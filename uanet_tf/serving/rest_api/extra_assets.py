@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from absl import logging
 
+from uanet_lite.printable import printable
 from uanet_lite.strict_json import has_type, read_json
 from uanet_tf.data.vocabulary import normalize_word
 from uanet_tf.errors import InputError
-from uanet_tf.files.printable import printable
 from uanet_tf.tagging.monitor import UNKNOWN_WORDS, Known, Reference, StreamMonitor, sentence_facts
 
 GATE_FILE = pathlib.Path("assets.extra", "gate.json")
