@@ -16,7 +16,7 @@ def call(path, capsys, monkeypatch):
 
     def call(*arguments, text=None):
         if text is not None:
-            stdin = io.TextIOWrapper(io.BytesIO(text.encode()))
+            stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode())))
             monkeypatch.setattr(sys, "stdin", stdin)
         with pytest.raises(SystemExit) as exit_:
             command.run([f"--model={path}", *map(str, arguments)])
