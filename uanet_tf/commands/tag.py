@@ -16,8 +16,8 @@ Output formats:
           type, start, end in characters, token_start, token_end, confidence,
           uncertainty); unless the row is one sentence, sentences: the tokens of
           each, [[first, after the last], ...]; of a run with a target precision
-          also accepted, with --return_mutual_information that too (nats), of
-          tokens and entities
+          also accepted, and what --return_... flags ask for, of tokens and, where
+          they have it, of entities
   pretty  for the terminal: draft label, uncertainty, final label of each token
 """
 
@@ -29,6 +29,7 @@ from typing import Any
 
 from absl import flags, logging
 
+from uanet_lite.answers import IN_TEXT, answers
 from uanet_lite.atomic_file import STDOUT, open_output
 from uanet_lite.rows import Row
 from uanet_lite.text_lines import GZIP_MAGIC
@@ -114,10 +115,10 @@ def main() -> int:
             optional_answers=model.optional_answers,
         )
         for part in _parts(map(cut, rows), model, kind):
-            for row, answers in _tag(model, part):
-                write(row, answers)
+            for row, tagged in _tag(model, part):
+                write(row, tagged)
                 if watch:
-                    watch.add(answers)
+                    watch.add(tagged)
                 errors += row_source.tell_error(FLAGS.input, row)
                 advance(row.line)
             stream.flush()
@@ -138,10 +139,11 @@ def _open_rows(column: int) -> tuple[str, str, Iterator[Row]]:
     kind, output_kind, rows = row_source.open_rows(
         FLAGS.input, FLAGS.format, column, FLAGS.output_format, FLAGS.uncertainty_columns
     )
-    if FLAGS.return_mutual_information and output_kind != "jsonl":
-        raise InputError(
-            f"--return_mutual_information goes with --output_format=jsonl. Received: {output_kind}"
-        )
+    for answer in answers(IN_TEXT, optional=True):
+        if answer.needs in FLAGS and FLAGS[answer.needs].value and output_kind != "jsonl":
+            raise InputError(
+                f"--{answer.needs} goes with --output_format=jsonl. Received: {output_kind}"
+            )
     return kind, output_kind, rows
 
 

@@ -23,24 +23,28 @@ class OutputLabels:
     Args:
       classes: labels of the model, id = position; BIOES where ``scheme`` is given.
       scheme: scheme of the output (IOB1, IOB2, BIOES, BILOU, BMES); None: classes as they are.
+
+    Attributes:
+      names: the labels.
+      of_classes: [C] the label of each class in a valid sequence, as a position in ``names``; in
+        IOB1 where no chunk of its type is right before it.
     """
 
     def __init__(self, classes: Sequence[str], scheme: str | None):
         self.scheme = scheme
         if scheme is None:
             self.names = list(classes)
+            self.of_classes = np.arange(len(classes))
             return
         # "-PER" of "B-PER"; "" where chunks have no type. Number 0 is outside.
         suffixes = [None if name == "O" else name[1:] for name in classes]
         types = list(dict.fromkeys(suffix for suffix in suffixes if suffix is not None))
         numbers = {suffix: number + 1 for number, suffix in enumerate(types)}
-        self._types = tf.constant(
-            [0 if suffix is None else numbers[suffix] for suffix in suffixes], tf.int32
-        )
-        self._starts = tf.constant([name[:1] in "BS" for name in classes])
-        self._ends = tf.constant([name[:1] in "ES" for name in classes])
+        of_class = [0 if suffix is None else numbers[suffix] for suffix in suffixes]
+        starts, ends = ([name[:1] in letters for name in classes] for letters in ("BS", "ES"))
+        self._types = tf.constant(of_class, tf.int32)
+        self._starts, self._ends = tf.constant(starts), tf.constant(ends)
         self.names = ["O"]
-        self._of_valid: tf.Tensor | None = None
         table = np.zeros([len(types) + 1, 2, 2, 2], np.int32)
         for suffix, number in numbers.items():
             for key in np.ndindex(2, 2, 2):
@@ -49,9 +53,8 @@ class OutputLabels:
                     self.names.append(label)
                 table[(number, *key)] = self.names.index(label)
         self._table = tf.constant(table)
-        if scheme != "IOB1":  # there a label depends on the one before
-            flags = self._starts, self._ends, tf.zeros_like(self._ends)
-            self._of_valid = self._labels(self._types, *flags)
+        flags = np.array([of_class, starts, ends], np.int32)
+        self.of_classes = table[flags[0], flags[1], flags[2], 0]
 
     def __call__(
         self, class_ids: tf.Tensor, mask: tf.Tensor, *, are_valid: bool = False
@@ -66,8 +69,8 @@ class OutputLabels:
         """
         if self.scheme is None:
             return class_ids
-        if are_valid and self._of_valid is not None:
-            return tf.gather(self._of_valid, class_ids)
+        if are_valid and self.scheme != "IOB1":  # there a label depends on the one before
+            return tf.gather(tf.constant(self.of_classes), class_ids)
         types = tf.gather(self._types, class_ids)
         starts, ends = tf.gather(self._starts, class_ids), tf.gather(self._ends, class_ids)
         return self._labels(types, *chunk_boundaries(types, starts, ends, mask))
