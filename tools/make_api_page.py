@@ -4,6 +4,7 @@ python -m tools.make_api_page
 """
 
 import inspect
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import uanet_tf
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "api.md"
 ORDER = ("train", "load_model", "tag", "TaggedSentence", "TaggedSentences", "Entity")
-_METHODS_OF_OTHERS = ("count", "index")
+_MODULE = re.compile(r"\b(?:collections\.abc|typing|uanet_\w+(?:\.\w+)*)\.(?=[A-Z])")
 
 
 def page() -> str:
@@ -21,9 +22,8 @@ def page() -> str:
     names = [*ORDER, *(name for name in names if name not in ORDER)]
     parts = [
         "# The Python API",
-        "What `import uanet_tf` offers; `python -m tools.make_api_page` writes this page from the "
-        "docstrings.",
-        "```text\n" + inspect.cleandoc(uanet_tf.__doc__ or "") + "\n```",
+        "What `import uanet_tf` offers; the [guide](guide.md) shows it in use. `python -m "
+        "tools.make_api_page` writes\nthis page from the docstrings.",
     ]
     for name in names:
         parts += _part(name, getattr(uanet_tf, name))
@@ -50,7 +50,7 @@ def _members(value: type) -> list[tuple[str, Any]]:
 
 def _code(name: str, value: Any) -> str:
     if isinstance(value, property) and value.fget is not None:
-        head = f"{name} -> {inspect.signature(value.fget).return_annotation}"
+        head = f"{name} -> {_short(str(inspect.signature(value.fget).return_annotation))}"
     elif inspect.isclass(value) and not _has_init(value):
         head = name
     else:
@@ -65,7 +65,7 @@ def _has_init(value: type) -> bool:
 def _signature(value: Any) -> str:
     """The signature, one argument per line if it is long."""
     signature = inspect.signature(value)
-    text = str(signature)
+    text = _short(str(signature))
     if len(text) < 80:
         return text
     parts = [str(parameter) for parameter in signature.parameters.values()]
@@ -74,7 +74,12 @@ def _signature(value: Any) -> str:
         parts.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
     result = signature.return_annotation
     ending = "" if result is inspect.Signature.empty else f" -> {inspect.formatannotation(result)}"
-    return "(\n    " + ",\n    ".join(parts) + f"\n){ending}"
+    return _short("(\n    " + ",\n    ".join(parts) + f"\n){ending}")
+
+
+def _short(text: str) -> str:
+    """Names of classes without their modules."""
+    return _MODULE.sub("", text)
 
 
 def main() -> None:
