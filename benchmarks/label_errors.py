@@ -25,6 +25,7 @@ from benchmarks.command_line import make_parser
 from uanet_lite.columns_file import read_corpus
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import Span, decode_spans, detect_scheme, encode_spans
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.commands.fold_runs import train_folds
 from uanet_tf.commands.train import with_recipes
@@ -36,7 +37,6 @@ from uanet_tf.evaluation.label_errors import (
     surest_first,
 )
 from uanet_tf.tagging.document_context import tag_in_context
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 # {score of a place: from the probabilities of given and predicted labels of its tokens}; the
 # highest come first.

@@ -24,8 +24,8 @@ import time
 from collections.abc import Iterator, Sequence
 
 from benchmarks.command_line import make_parser
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.serving.client import Client
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NAMES = ("SavedModel", "TensorFlow Lite")

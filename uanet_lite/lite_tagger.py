@@ -14,7 +14,7 @@ from uanet_lite import answers, windows
 from uanet_lite.input_error import InputError
 from uanet_lite.interpreter import Run, make_runner
 from uanet_lite.model_file import read_model_file
-from uanet_lite.sentence import Sentence, joined_offsets, sentence_of
+from uanet_lite.sentence import Sentence, sentence_of
 from uanet_lite.tag_schemes import repair
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.token_ids import TokenLookup
@@ -165,9 +165,6 @@ class Tagger:
 
     def _tag(self, sentence: Sentence) -> TaggedSentence:
         tokens = list(sentence.tokens)
-        text, starts, ends = sentence.text, list(sentence.starts), list(sentence.ends)
-        if text is None:
-            text, starts, ends = joined_offsets(tokens)
         parts: dict[str, list[np.ndarray]] = {tensor.name: [] for tensor in self._outputs}
         for window in windows.split(len(tokens), self.max_tokens) if tokens else []:
             inside = slice(window.keep_start - window.start, window.keep_end - window.start)
@@ -177,9 +174,7 @@ class Tagger:
         values = {
             tensor.name: self._values(tensor.kind, parts[tensor.name]) for tensor in self._outputs
         }
-        return TaggedSentence(
-            text, tokens, starts, ends, scheme=self.label_scheme, **answers.from_tensors(values)
-        )
+        return TaggedSentence.of(sentence, self.label_scheme, answers.from_tensors(values))
 
     def _run(self, tokens: list[str]) -> dict[str, np.ndarray]:
         word_ids, char_ids = self._lookup(tokens)

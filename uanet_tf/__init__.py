@@ -75,10 +75,10 @@ _choose_keras_2()
 # of the package can be imported without it.
 _EXPORTS = {
     "Client": "uanet_tf.serving.client",
-    "Entity": "uanet_tf.tagging.entity",
+    "Entity": "uanet_lite.tagged_sentence",
     "InputError": "uanet_tf.errors",
-    "TaggedSentence": "uanet_tf.tagging.tagged_sentence",
-    "TaggedSentences": "uanet_tf.tagging.tagged_sentence",
+    "TaggedSentence": "uanet_lite.tagged_sentence",
+    "TaggedSentences": "uanet_lite.tagged_sentence",
     "load_model": "uanet_tf.models.loading",
     "pad": "uanet_tf.data.lookup",
     "tag": "uanet_tf.tagging.tag",

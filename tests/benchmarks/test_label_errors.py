@@ -6,7 +6,7 @@ import pytest
 from benchmarks.label_errors import Place, corrupt, figures, shares
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import convert, decode_spans, is_valid_transition
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
+from uanet_lite.tagged_sentence import TaggedSentence
 
 LABELS = ("B-PER", "I-PER", "O", "B-LOC", "B-ORG", "I-ORG", "O", "O")
 SENTENCES = [Sentence(tuple("abcdefgh"), LABELS, 1 + 9 * k, False) for k in range(60)]

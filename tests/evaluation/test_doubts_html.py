@@ -7,10 +7,10 @@ import pytest
 
 from tests.tagging.test_sentence_html import Reader
 from uanet_lite.sentence import Sentence
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.evaluation import doubts_html
 from uanet_tf.evaluation.doubts_html import doubts_page
 from uanet_tf.evaluation.label_errors import doubts_of
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 CLASSES = ["O", "B-<X>", "I-<X>", "E-<X>", "S-<X>"]
 

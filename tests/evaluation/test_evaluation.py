@@ -8,6 +8,7 @@ import pytest
 
 from tests.tagging.fake_model import FakeModel, FakeWeight
 from uanet_lite.sentence import Sentence
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.evaluation import evaluation
 from uanet_tf.evaluation.evaluation import (
     distilled_rows,
@@ -21,7 +22,6 @@ from uanet_tf.evaluation.evaluation import (
 from uanet_tf.metrics import nearness
 from uanet_tf.metrics.scoring import unknown_labels
 from uanet_tf.tagging.sentence_stream import tag
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 GOLD = [["B-PER", "I-PER"], ["B-LOC", "O", "B-PER"]]
 TOKENS = [["p0", "q1"], ["X2", "x", "P3"]]

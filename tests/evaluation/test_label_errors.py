@@ -13,8 +13,8 @@ import pytest
 
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import Span, decode_spans, encode_spans
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.evaluation.label_errors import differing, doubts_of, surest_first
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 CLASSES = ["O", *(f"{letter}-{name}" for name in ("LOC", "PER") for letter in "BIES")]
 

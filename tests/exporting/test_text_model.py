@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tests.exporting.conftest import assert_same, predict
 from tests.exporting.fresh_process import CannotBeLoaded
+from uanet_lite.tagged_sentence import Entity
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.exporting.graph_operations import foreign_operations
 from uanet_tf.exporting.sample_inputs import pad
@@ -16,7 +17,6 @@ from uanet_tf.exporting.text_tokens import UNICODE, split_text
 from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 from uanet_tf.serving.rest_api.rest_error import RestError
 from uanet_tf.serving.text_positions import character_offsets
-from uanet_tf.tagging.entity import Entity
 from uanet_tf.tagging.sentence_stream import tag
 
 TEXTS = [

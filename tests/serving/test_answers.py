@@ -2,8 +2,9 @@ import json
 
 import pytest
 
+from uanet_lite.sentence import joined_offsets
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.serving.text_positions import character_offsets
-from uanet_tf.tagging.tagged_sentence import TaggedSentence, joined_offsets
 
 
 @pytest.mark.parametrize("text", ["", "abc", "Café é", "日本 x", "a😀b", "e\u0301 x", "\u200dü\n"])

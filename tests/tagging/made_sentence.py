@@ -1,6 +1,6 @@
 """A tagged sentence for the tests of what is shown of one."""
 
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
+from uanet_lite.tagged_sentence import TaggedSentence
 
 
 def make_sentence(**changes):

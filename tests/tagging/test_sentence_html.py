@@ -4,8 +4,8 @@ from html.parser import HTMLParser
 import pytest
 
 from tests.tagging.made_sentence import make_sentence
-from uanet_tf.tagging.sentence_html import STEPS, legend_html
-from uanet_tf.tagging.tagged_sentence import TaggedSentence, TaggedSentences
+from uanet_lite.sentence_html import STEPS, legend_html
+from uanet_lite.tagged_sentence import TaggedSentence, TaggedSentences
 
 
 class Reader(HTMLParser):

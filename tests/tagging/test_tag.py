@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-import uanet_lite.tagged_sentence
 import uanet_tf
 from tests.tagging.fake_model import FakeModel
+from uanet_lite.tagged_sentence import Entity, TaggedSentences
 from uanet_tf.errors import InputError
-from uanet_tf.tagging.entity import Entity
-from uanet_tf.tagging.tagged_sentence import TaggedSentences
 
 TEXT = "p0 met X2. Nobody left!"
 
@@ -143,7 +141,6 @@ def test_lists_made_of_tagged_sentences_show_themselves_too(model):
 def test_an_entity_is_the_same_everywhere():
     fields = ("text", "type", "start", "end", "token_start", "token_end", "confidence")
     assert Entity._fields == (*fields, "uncertainty", "accepted", "mutual_information")
-    assert uanet_lite.tagged_sentence.Entity._fields == Entity._fields
     entity = Entity("a", "PER", 0, 1, 0, 1, 0.12345678, 1.23456789)
     assert list(entity.to_dict()) == [*fields, "uncertainty"]  # of a run without a target
     values = entity._replace(accepted=True, mutual_information=0.5).to_dict()

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.tagging.terminal import (
     SentencePrinter,
     can_draw,

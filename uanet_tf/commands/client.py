@@ -15,13 +15,13 @@ from typing import NoReturn, TextIO
 
 from absl import flags
 
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.text_lines import STDIN, display_name, read_lines
 from uanet_tf.commands import runner
 from uanet_tf.errors import InputError
 from uanet_tf.serving import client
 from uanet_tf.serving.retrying import RetryPolicy, ServingError
 from uanet_tf.tagging import terminal
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 from uanet_tf.text.columns import display_width, pad, shorten
 
 FLAGS = flags.FlagValues()

@@ -19,6 +19,7 @@ from absl import flags, logging
 
 from uanet_lite.atomic_file import open_output
 from uanet_lite.sentence import Sentence
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.text_lines import display_name
 from uanet_tf.commands import labelled_file, run_settings, runner
 from uanet_tf.commands.labelled_file import (
@@ -35,7 +36,6 @@ from uanet_tf.evaluation.report_page import ReportInput, report_page
 from uanet_tf.metrics import scoring
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.monitor import known_words
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS, "evaluate")

@@ -8,9 +8,9 @@ from typing import Any, TextIO
 from uanet_lite.rows import Row
 from uanet_lite.sentence import Sentence
 from uanet_lite.strict_json import json_text
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.errors import InputError
 from uanet_tf.tagging import terminal
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 FORMATS = ("conll", "jsonl", "pretty")
 _SEPARATORS = re.compile(r"[ \t\n\r]")

@@ -8,6 +8,7 @@ from typing import Any
 from absl import flags
 
 from uanet_lite.printable import printable
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.errors import InputError
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.tagging.monitor import (
@@ -18,7 +19,6 @@ from uanet_tf.tagging.monitor import (
     known_words,
     sentence_facts,
 )
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _MOST_TOLD = 3
 

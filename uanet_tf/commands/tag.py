@@ -32,6 +32,7 @@ from absl import flags, logging
 from uanet_lite.answers import IN_TEXT, answers
 from uanet_lite.atomic_file import STDOUT, open_output
 from uanet_lite.rows import Row
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.text_lines import GZIP_MAGIC
 from uanet_tf.commands import (
     input_flags,
@@ -48,7 +49,6 @@ from uanet_tf.errors import InputError
 from uanet_tf.row_multiple import ROW_MULTIPLE
 from uanet_tf.tagging import sentence_stream
 from uanet_tf.tagging.row_tagging import tag_rows
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS, "tag")

@@ -4,9 +4,9 @@ import dataclasses
 import html
 from collections.abc import Sequence
 
+from uanet_lite.sentence_html import legend_html, marked_html, sentence_html, text_html
 from uanet_lite.tag_schemes import Span, decode_spans
 from uanet_tf.evaluation.label_errors import LabelDoubt
-from uanet_tf.tagging.sentence_html import legend_html, marked_html, sentence_html, text_html
 
 MOST = 500  # places on a page
 _AROUND = 25  # tokens shown on either side of a place

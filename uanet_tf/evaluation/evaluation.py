@@ -9,11 +9,11 @@ import numpy as np
 from uanet_lite.printable import printable
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import OUTSIDE
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.answer_group import AnswerGroup, answer_groups
 from uanet_tf.metrics.error_detection import Trust, auroc, trust
 from uanet_tf.metrics.scoring import unknown_labels
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _MAX_LABEL_ROWS = 12
 TrustGroups = dict[str, Trust]

@@ -5,8 +5,8 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.errors import InputError
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 
 def _mean_information(sentence: TaggedSentence) -> float:

@@ -8,7 +8,9 @@ from importlib import resources
 import numpy as np
 
 from uanet_lite import tag_schemes
+from uanet_lite.sentence_html import legend_html, sentence_html, text_html
 from uanet_lite.tag_schemes import Span
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.evaluation import report_figures as figures
 from uanet_tf.evaluation.evaluation import (
     GROUPS,
@@ -23,8 +25,6 @@ from uanet_tf.evaluation.evaluation import (
 from uanet_tf.metrics import breakdown, scoring
 from uanet_tf.metrics.breakdown import confusion
 from uanet_tf.metrics.threshold_sweep import sweep_thresholds
-from uanet_tf.tagging.sentence_html import legend_html, sentence_html, text_html
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _STYLE = "report_page.css"
 # The page travels alone, so it explains itself; in full: docs/lab/uncertainty.md.

@@ -17,7 +17,7 @@ POSITIONS = "label_positions"
 
 
 def entity_signature(label_names: list[str], answer: Callable[[tf.Tensor], Tensors]) -> Any:
-    """From texts to entities, the attributes of ``tagging.entity.Entity``.
+    """From texts to entities, the attributes of ``uanet_tf.Entity``.
 
     ``text`` [B] strings -> for the entities of each text from left to right, padded to the most, E,
     with "" and 0: ``text``, ``type`` [B, E] strings; ``start``, ``end`` [B, E] int32, CHARACTERS

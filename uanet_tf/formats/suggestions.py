@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.formats import argilla, doccano
 from uanet_tf.formats.annotated_text import AnnotatedText, Mark
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 _CONTENT = ("text", "tokens")  # what the sentence itself has
 _RESERVED = argilla.RESERVED | doccano.RESERVED

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from uanet_lite.tag_schemes import Span
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.reliability import calibration_error
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 
 class AnswerGroup(NamedTuple):

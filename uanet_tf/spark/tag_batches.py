@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from uanet_lite import answers
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.spark.shipped_model import ShippedModel
 from uanet_tf.tagging import sentence_stream
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 MAX_TOKEN_CHARS = 1_000
 _OPTIONAL = [answer.name for answer in answers.answers(answers.IN_TEXT, optional=True)]

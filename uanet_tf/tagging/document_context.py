@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from uanet_lite import answers, tag_schemes
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.data.documents import InDocument, passages
 from uanet_tf.tagging.sentence_stream import tag_document_stream, tag_stream
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 S = TypeVar("S", bound=InDocument)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from uanet_lite.sentence import Sentence
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.tagging.document_context import tag_in_context
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
 
 
 class Row(Protocol):

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from uanet_lite import answers, tag_schemes
+from uanet_lite.tagged_sentence import TaggedSentence, TaggedSentences
 from uanet_tf.errors import InputError
 from uanet_tf.tagging.argument_checks import check_count, check_list, check_model
 from uanet_tf.tagging.batch_sizes import Sizes
 from uanet_tf.tagging.chunk import Answers, begin_chunk
 from uanet_tf.tagging.parallel_batches import BatchThreads, one_ahead, threads_for
-from uanet_tf.tagging.tagged_sentence import TaggedSentence, TaggedSentences
 
 T = TypeVar("T")
 

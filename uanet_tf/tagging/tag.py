@@ -7,12 +7,12 @@ from typing import Any
 from uanet_lite.raw_text import LANGUAGE, text_sentences
 from uanet_lite.rows import Row
 from uanet_lite.sentence import check_unicode
+from uanet_lite.tagged_sentence import TaggedSentences
 from uanet_tf.errors import InputError
 from uanet_tf.tagging import sentence_stream
 from uanet_tf.tagging.argument_checks import check_count, check_language, check_list, check_model
 from uanet_tf.tagging.row_tagging import tag_rows
 from uanet_tf.tagging.sentence_stream import BATCH_SIZE, BATCH_TOKENS
-from uanet_tf.tagging.tagged_sentence import TaggedSentences
 
 
 def tag(

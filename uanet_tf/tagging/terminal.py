@@ -7,8 +7,7 @@ from typing import TextIO
 
 from uanet_lite.printable import printable
 from uanet_lite.tag_schemes import OUTSIDE
-from uanet_tf.tagging.entity import is_refused
-from uanet_tf.tagging.tagged_sentence import TaggedSentence
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.text.columns import display_width, pad, shorten
 
 _RAMP = (178, 172, 208, 202, 196, 160)  # xterm colours, gold to red, legible on black and white
@@ -89,7 +88,7 @@ class SentencePrinter:
         before = f"{mark} {token}  {pad(draft, draft_width)}  {nats:4.2f} {self._bar(nats)}"
         before += f"  {sentence.confidence[index]:4.2f}"
         after = f"{draft} -> {label}" if draft != label else label
-        if label != OUTSIDE and is_refused(sentence, index, index + 1):
+        if label != OUTSIDE and sentence.is_refused(index, index + 1):
             after += "?"
         if refined:
             before = self._style(before, self._heat(nats))
@@ -118,7 +117,7 @@ class SentencePrinter:
         for span in sentence.spans:
             pieces += tokens[position : span.start]
             inside = " ".join(tokens[span.start : span.end])
-            mark = "?" if is_refused(sentence, span.start, span.end) else ""
+            mark = "?" if sentence.is_refused(span.start, span.end) else ""
             name = self._style(f"[{printable(span.type)}{mark}", "36")
             pieces.append(f"{name} {self._style(inside, '1')}{self._style(']', '36')}")
             position = span.end
@@ -138,7 +137,7 @@ class SentencePrinter:
             ]
         spans = sentence.spans
         if spans and sentence.accepted is not None:
-            accepted = sum(not is_refused(sentence, span.start, span.end) for span in spans)
+            accepted = sum(not sentence.is_refused(span.start, span.end) for span in spans)
             name = "entity" if len(spans) == 1 else "entities"
             parts.append(f"{accepted} of {len(spans)} {name} accepted")
         return (" · " if self.draw else " - ").join(parts)

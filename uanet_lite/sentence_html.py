@@ -16,7 +16,6 @@ from types import MappingProxyType
 from typing import Any
 
 from uanet_lite.printable import LETTER_MARKS, printable
-from uanet_tf.tagging.entity import is_refused
 
 # (least uncertainty in nats, style of a token).
 STEPS = (
@@ -49,7 +48,7 @@ def sentence_html(sentence: Any) -> str:
         refused = {each.token_start for each in entities if each.accepted is False}
         told = {each.token_start: f"{100 * each.confidence:.0f} %" for each in entities}
         return marked_html(tokens, sentence.spans, refused, told)
-    marks = ["?" if is_refused(sentence, at, at + 1) else "" for at in range(len(sentence))]
+    marks = ["?" if sentence.is_refused(at, at + 1) else "" for at in range(len(sentence))]
     rows = zip(tokens, sentence.labels, marks, strict=True)
     return _line([token + _chip(label, mark) for token, label, mark in rows])
 
