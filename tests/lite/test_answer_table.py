@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import uanet_lite
 from uanet_lite import answers
 from uanet_lite.tagged_sentence import Entity, TaggedSentence
 from uanet_tf.inference_options import InferenceOptions
@@ -44,5 +43,5 @@ def test_outputs_and_back():
         for name, tensor in answers.tensors(answers.IN_GRAPHS).items()
     }
     fields = answers.from_tensors(columns)
-    sentence = uanet_lite.TaggedSentence("a", ["a"], [0], [1], scheme=None, **fields)
+    sentence = TaggedSentence(["a"], scheme=None, **fields)
     assert answers.to_tensors(sentence) == columns
