@@ -26,8 +26,8 @@ from benchmarks.command_line import make_parser
 from uanet_lite import tag_schemes
 from uanet_lite.columns_file import read_corpus
 from uanet_lite.sentence import Sentence
-from uanet_tf.inference.valid_labels import ValidLabels
 from uanet_tf.metrics.scoring import score_systems
+from uanet_tf.models.labels import ValidLabels
 from uanet_tf.models.loading import load_model
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.tagging.document_context import tag_in_context

@@ -12,9 +12,9 @@ import tensorflow as tf
 
 import uanet_tf
 from uanet_lite.tagged_sentence import TaggedSentence
-from uanet_tf.inference.draft import Draft
-from uanet_tf.inference.monte_carlo import draft_uncertainty, sampling_seed
 from uanet_tf.models.answers import Tensors
+from uanet_tf.models.results import Draft
+from uanet_tf.models.sampling import draft_uncertainty, sampling_seed
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.masking import sequence_mask
 

@@ -25,7 +25,7 @@ from benchmarks.measure import timed
 from benchmarks.stages import batch_for
 from benchmarks.systems import recipe, sentences_like, tagger_for
 from uanet_tf.config import Config
-from uanet_tf.inference.draft import Draft
+from uanet_tf.models.results import Draft
 from uanet_tf.ops.graphs import graph_function
 
 STAGES = ("draft", "refine", "train")

@@ -23,10 +23,9 @@ from benchmarks.command_line import make_parser
 from benchmarks.measure import matmul_rate, timed
 from uanet_lite.columns_file import read_corpus
 from uanet_tf.exporting.sample_inputs import pad
-from uanet_tf.inference.decision import Decision
-from uanet_tf.inference.draft import Draft
 from uanet_tf.models.label_refiner import LabelRefiner
-from uanet_tf.ops.graphs import LazyGraph
+from uanet_tf.models.results import Decision, Draft
+from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.masking import keep, sequence_mask
 from uanet_tf.representation.representation import features_of_rows
 from uanet_tf.tagging.batch_sizes import Sizes, sizes_for
@@ -122,11 +121,13 @@ class Together:
     def __init__(self, model: Any):
         self._model = model
         numbers = tf.TensorSpec([None], tf.int32)
-        self._draft = LazyGraph(self._drafted, [tf.TensorSpec([None, None], tf.string), numbers])
+        self._draft = graph_function([tf.TensorSpec([None, None], tf.string), numbers])(
+            self._drafted
+        )
         width = (model.refiner.representation or model.drafter.representation).output_width
         widths = [[width], [len(model.class_names)], []]
         vectors = [tf.TensorSpec([None, *shape], tf.float32) for shape in widths]
-        self._refine = LazyGraph(self._refined, [*vectors, numbers])
+        self._refine = graph_function([*vectors, numbers])(self._refined)
 
     def tag(self, batches: Sequence[Batch], threads: Any) -> list[Answers]:
         """The answers for each batch."""

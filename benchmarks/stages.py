@@ -7,7 +7,7 @@ import tensorflow as tf
 from benchmarks.measure import MATMUL_SIZE, interleaved
 from benchmarks.systems import padded, sentences_like, tagger_for
 from uanet_tf.config import Config
-from uanet_tf.inference.monte_carlo import sampling_seed
+from uanet_tf.models.sampling import sampling_seed
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.masking import sequence_mask

@@ -21,7 +21,7 @@ FIELDS = {
     if has_flag(field, "train")
 }
 # They define, check and store settings, which is not reading them.
-_DEFINING = ("config", "settings", "training_settings", "inference_options")
+_DEFINING = ("config", "settings")
 DEFINING = {PACKAGE / f"{name}.py" for name in _DEFINING}
 
 

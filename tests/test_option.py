@@ -7,7 +7,7 @@ import pytest
 import uanet_tf
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
-from uanet_tf.inference_options import InferenceOptions, check_threshold
+from uanet_tf.settings import InferenceOptions, check_threshold
 
 
 def test_a_long_value_is_shown_by_its_start():

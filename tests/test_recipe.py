@@ -5,9 +5,8 @@ from absl import flags
 
 from uanet_tf.commands import train
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
-from uanet_tf.config import Config
+from uanet_tf.config import Config, recipe_names, recipe_path, recipe_settings, recipe_title
 from uanet_tf.errors import InputError
-from uanet_tf.recipe import recipe_names, recipe_path, recipe_settings, recipe_title
 
 
 @pytest.mark.parametrize("name", recipe_names())

@@ -4,23 +4,27 @@ Values come from the defaults of ``settings``, then the flagfile, then the comma
 """
 
 import dataclasses
+import difflib
 import pathlib
 from collections.abc import Iterator
 from typing import Any
 
 from uanet_lite.strict_json import check_fields, read_json
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.inference_options import InferenceOptions
 from uanet_tf.option import check_option
 from uanet_tf.settings import (
     DataConfig,
     DecoderConfig,
     EncoderConfig,
+    InferenceOptions,
     RepresentationConfig,
+    TrainingConfig,
 )
-from uanet_tf.training_settings import TrainingConfig
 
 MAX_CONFIG_BYTES = 2**20
+RECIPES = pathlib.Path(__file__).resolve().parent / "recipes"  # flagfiles
+_FAMILY = "uanet_"  # "fast" is short for "uanet_fast"
+_TRUE = ("", "true", "1")
 
 __all__ = [
     "Config",
@@ -123,3 +127,79 @@ def load_config(run_dir: str) -> Config:
     except (OSError, ValueError) as error:
         reason = one_line(error)
         raise InputError(f"{path} cannot be read as a run's configuration: {reason}") from error
+
+
+class SettingsRecord:
+    """A configuration that records which of its settings are read.
+
+    Parts take their settings from it as from a ``Config``. So the settings that a choice of parts
+    does not read are known without a list of names.
+
+    Args:
+      config: the settings.
+
+    Attributes:
+      read: names of the settings that were read.
+    """
+
+    def __init__(self, config: Config):
+        self._config = config
+        self.read: set[str] = set()
+
+    def __getattr__(self, group: str) -> "_Group":
+        return _Group(getattr(self._config, group), self.read)
+
+
+class _Group:
+    def __init__(self, group: Any, read: set[str]):
+        self._group, self._read = group, read
+
+    def __getattr__(self, name: str) -> Any:
+        self._read.add(name)
+        return getattr(self._group, name)
+
+
+def recipe_names() -> list[str]:
+    """Names of all recipes, in alphabetical order."""
+    return sorted(path.stem for path in RECIPES.glob("*.flags"))
+
+
+def recipe_path(name: str) -> pathlib.Path:
+    """The flagfile of a recipe.
+
+    Args:
+      name: such as "uanet_fast", or "fast" for short.
+
+    Raises:
+      InputError: there is no such recipe; names near ones.
+    """
+    for stem in (name, f"{_FAMILY}{name}"):
+        path = RECIPES / f"{stem}.flags"
+        if stem in recipe_names():
+            return path
+    short = [stem.removeprefix(_FAMILY) for stem in recipe_names()]
+    near = difflib.get_close_matches(name, [*short, *recipe_names()], 3)
+    hint = f"did you mean {' or '.join(near)}?" if near else "see uanet recipes."
+    raise InputError(f"There is no recipe {name!r}: {hint}")
+
+
+def recipe_title(name: str) -> str:
+    """The first line of a recipe's flagfile: what it is, in one line."""
+    return recipe_path(name).read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+
+
+def recipe_settings(name: str) -> dict[str, Any]:
+    """The settings of a recipe, {name: value}, for ``Config().replace``."""
+    defaults = {field.name: value for _, field, value in iter_options(Config())}
+    settings: dict[str, Any] = {}
+    for line in recipe_path(name).read_text(encoding="utf-8").splitlines():
+        if not line.startswith("--"):
+            continue
+        key, _, text = line.removeprefix("--").strip().partition("=")
+        if key.startswith("no") and key not in defaults:
+            settings[key.removeprefix("no")] = False
+        elif isinstance(defaults[key], bool):
+            settings[key] = text.lower() in _TRUE
+        else:
+            settings[key] = type(defaults[key])(text)
+    return settings

@@ -1,10 +1,11 @@
 """A documented setting: a dataclass field with its help and its limits."""
 
 import dataclasses
+import difflib
 import math
 import numbers
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from uanet_tf.errors import InputError
@@ -122,6 +123,19 @@ def check_option(field: dataclasses.Field, value: Any, name: str) -> Any:
     if limits["below"] is not None and not value < limits["below"]:
         raise InputError(f"{name} must be below {limits['below']}. Received: {shown}")
     return value
+
+
+def near_names(name: str, names: Sequence[str]) -> list[str]:
+    """Of names those with all the words of one that is none, else of like spelling; at most 3."""
+    words = set(name.split("_"))
+    with_all_words = [each for each in names if words <= set(each.split("_"))]
+    return with_all_words[:3] or difflib.get_close_matches(name, names, 3)
+
+
+def did_you_mean(name: str, names: Sequence[str]) -> str:
+    """The end of a message on a misspelt name; "" where none of ``names`` is close to it."""
+    near = difflib.get_close_matches(name, names, 1, cutoff=0.75)
+    return f": did you mean {near[0]}?" if near else ""
 
 
 def _typed(kind: type, value: Any, name: str) -> Any:

@@ -11,7 +11,7 @@ import pytest
 
 import uanet_tf
 from uanet_tf.commands import data, recipes, runner, uanet
-from uanet_tf.recipe import recipe_names
+from uanet_tf.config import recipe_names
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.inference.monte_carlo import sample_states, sampling_seed
+from uanet_tf.models.sampling import sample_states, sampling_seed
 from uanet_tf.ops.dropout import make_seed
 
 BATCH, STEPS, WIDTH, SAMPLES = 3, 5, 6, 4

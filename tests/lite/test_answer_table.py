@@ -2,9 +2,11 @@
 
 import dataclasses
 
+from uanet_tf.tagging.entity import Entity
+
 from uanet_lite import answers
 from uanet_lite.tagged_sentence import Entity, TaggedSentence
-from uanet_tf.inference_options import InferenceOptions
+from uanet_tf.settings import InferenceOptions
 
 NAMES = [answer.name for answer in answers.TOKEN_ANSWERS]
 PLACES = {"text", "tokens", "starts", "ends", "scheme"}

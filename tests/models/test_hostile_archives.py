@@ -23,8 +23,7 @@ from tests.models.hostile_archives import (
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
-from uanet_tf.models.loading import load_model
-from uanet_tf.models.saved_archive import check_archive
+from uanet_tf.models.loading import check_archive, load_model
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +135,7 @@ FOREIGN = [
     at("config.config.training.save_seconds", -1),
     at("config.config.training.__class__", "x"),
     at("config.config.more", {}),
+    at("config.inference", REMOVED),
     at("config.vocabulary", "/etc/passwd"),
     at("config.vocabulary.words", "/etc/passwd"),
     at("config.vocabulary.words", {"Oslo": 3}),
@@ -289,7 +289,7 @@ def test_weights_that_are_not_there(members, tagger, tmp_path):
         )
         del file[small[0]]
     write_archive(tmp_path / "model.keras", {**members, "model.weights.h5": path.read_bytes()})
-    assert_refused(tmp_path, "it holds fewer weights than its configuration asks for")
+    assert_refused(tmp_path, "its configuration asks for more weights than are stored with it")
 
 
 def test_what_is_not_a_file(tmp_path):

@@ -5,7 +5,6 @@ import shutil
 import tempfile
 import zipfile
 
-import h5py
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -52,25 +51,6 @@ def test_loads_what_keras_loads(saved):
         strict=True,
     ):
         np.testing.assert_array_equal(one, other)
-
-
-@pytest.mark.parametrize("missing", [["acceptance"], ["acceptance", "calibration"]])
-def test_a_run_from_before_calibration_loads_without_it(saved, tmp_path, missing):
-    def forget(members):
-        path = tmp_path / "w.h5"
-        path.write_bytes(members["model.weights.h5"])
-        with h5py.File(path, "a") as file:
-            for name in missing:
-                del file[f"layers/{name}"]
-        return {**members, "model.weights.h5": path.read_bytes()}
-
-    copy_archive(saved / "model.keras", tmp_path / "model.keras", forget)
-    old, new = load_model(tmp_path), load_model(saved)
-    assert old.calibration.is_fitted == ("calibration" not in missing)
-    assert (old.acceptance.target_precision, new.acceptance.target_precision) == (0.0, 0.5)
-    assert new.calibration.is_fitted
-    assert old.threshold == 0.125
-    np.testing.assert_array_equal(old.drafter.decoder.kernel, new.drafter.decoder.kernel)
 
 
 def test_no_model(tmp_path):

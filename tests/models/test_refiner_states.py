@@ -10,7 +10,7 @@ from tests.models.tagger_setup import (
     make_batch,
     make_model,
 )
-from uanet_tf.inference.monte_carlo import sample_states, sampling_seed
+from uanet_tf.models.sampling import sample_states, sampling_seed
 
 
 def test_the_refiner_reads_the_mean_of_the_sampled_states():

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from uanet_tf.inference.acceptance import Acceptance
 from uanet_tf.metrics.answer_group import AnswerGroup
 from uanet_tf.metrics.target_precision import NEVER, accept_from
+from uanet_tf.models.confidence import Acceptance
 from uanet_tf.training import acceptance
 from uanet_tf.training.acceptance import accept
 

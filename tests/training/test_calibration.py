@@ -9,10 +9,9 @@ from tests.tagging.fake_model import LABELS
 from uanet_lite.sentence import Sentence
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.data.documents import independent_units
-from uanet_tf.inference.acceptance import Acceptance
-from uanet_tf.inference.calibration import Calibration
 from uanet_tf.metrics.answer_group import answer_groups
 from uanet_tf.metrics.logistic_map import apply_logistic_map
+from uanet_tf.models.confidence import Acceptance, Calibration
 from uanet_tf.training import calibration
 from uanet_tf.training.calibration import _halves, calibrate, fit_map, fit_rows
 

@@ -11,7 +11,6 @@ import uanet_tf
 from tests.training.tiny_run import LIGHT, metrics, tiny_config
 from uanet_lite.columns_file import read_corpus
 from uanet_tf.errors import InputError
-from uanet_tf.models.option_checks import broken_promise
 from uanet_tf.training.fit import fit
 from uanet_tf.training.recalibration import recalibrate
 from uanet_tf.training.run_directory import RunDirectory
@@ -100,12 +99,12 @@ def test_one_sentence_is_too_little_for_a_target(run_dir, corpus, tmp_path):
 def test_a_promise_that_other_options_break(run_dir):
     model = uanet_tf.load_model(run_dir)
     own = model.settings.inference
-    assert broken_promise(model, {"num_samples": own.num_samples, "refine_all": False}) is None
-    said = broken_promise(model, {"num_samples": 1, "sampling": own.sampling})
+    assert model.broken_promise({"num_samples": own.num_samples, "refine_all": False}) is None
+    said = model.broken_promise({"num_samples": 1, "sampling": own.sampling})
     assert said.startswith("The run's target precision of 0.5 was found with its own options, not")
     assert "--num_samples=1:" in said
     model.calibrated = False
-    assert broken_promise(model, {"num_samples": 1}) is None
+    assert model.broken_promise({"num_samples": 1}) is None
 
 
 def test_a_target_needs_calibration(corpus, tmp_path):

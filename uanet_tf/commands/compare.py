@@ -23,6 +23,7 @@ from uanet_tf.commands import runner
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
 from uanet_tf.commands.train import with_recipes
 from uanet_tf.commands.training_process import train_run
+from uanet_tf.config import recipe_path
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.evaluation.comparison import (
     check_tables,
@@ -30,7 +31,6 @@ from uanet_tf.evaluation.comparison import (
     differences_from_first,
     write_tables,
 )
-from uanet_tf.recipe import recipe_path
 from uanet_tf.training.file_hashes import file_hashes
 from uanet_tf.training.run_directory import RunDirectory
 

@@ -8,8 +8,8 @@ from absl import flags
 
 from uanet_tf.config import Config, iter_options
 from uanet_tf.errors import InputError
-from uanet_tf.inference_options import InferenceOptions
 from uanet_tf.option import check_option, has_flag
+from uanet_tf.settings import InferenceOptions
 
 
 def define_config_flags(flag_values: flags.FlagValues) -> list[str]:

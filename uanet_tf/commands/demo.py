@@ -18,9 +18,8 @@ from absl import flags
 from uanet_lite.columns_file import read_corpus
 from uanet_tf.commands import runner
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
-from uanet_tf.config import Config
+from uanet_tf.config import Config, recipe_path
 from uanet_tf.errors import InputError
-from uanet_tf.recipe import recipe_path
 from uanet_tf.resources.sample_corpus import write_sample_corpus
 from uanet_tf.tagging import terminal
 from uanet_tf.training.run_directory import RunDirectory

@@ -14,8 +14,8 @@ from typing import NoReturn
 from absl import flags
 
 from uanet_tf.commands import runner
+from uanet_tf.config import recipe_names, recipe_path, recipe_title
 from uanet_tf.errors import InputError
-from uanet_tf.recipe import recipe_names, recipe_path, recipe_title
 
 FLAGS = flags.FlagValues()
 

@@ -77,12 +77,11 @@ def load_run_model(values: flags.FlagValues, command: str) -> Any:
       InputError: there is no model, or it cannot follow an option.
     """
     import uanet_tf
-    from uanet_tf.models.option_checks import broken_promise
     from uanet_tf.tagging.parallel_batches import run_each_on_one_thread
 
     run_each_on_one_thread()
     options = options_from_flags(values, command)
     model = uanet_tf.load_model(values.run_dir, mixed_bfloat16=values.mixed_bfloat16, **options)
-    if said := broken_promise(model, options):
+    if said := model.broken_promise(options):
         print(said, file=sys.stderr)
     return model

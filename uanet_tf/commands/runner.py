@@ -27,7 +27,7 @@ from uanet_lite.printable import printable
 from uanet_tf.commands.flag_files import check_marks, not_utf8, place_of
 from uanet_tf.commands.help_text import fill_paragraphs
 from uanet_tf.errors import InputError, StoppedBySignal
-from uanet_tf.recipe import near_names
+from uanet_tf.option import near_names
 
 # The messages of int() and float() for text that is no number, and words that people understand.
 _NOT_A_NUMBER = {

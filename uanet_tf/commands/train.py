@@ -16,8 +16,8 @@ from absl import flags
 
 from uanet_tf.commands import runner
 from uanet_tf.commands.config_flags import config_from_flags, define_config_flags, given_settings
+from uanet_tf.config import recipe_path
 from uanet_tf.errors import InputError
-from uanet_tf.recipe import recipe_path
 
 FLAGS = flags.FLAGS
 _RECIPE = "--recipe"

@@ -21,7 +21,7 @@ class Encoder(tf.keras.layers.Layer):
     inputs, and is the same at every time step. In training each sentence has its own row;
     in Monte Carlo sampling row j belongs to sample j and is shared by every sentence, so
     that a sentence's samples do not depend on its place in a batch (see
-    ``inference.monte_carlo``). States are zeros at padding.
+    ``models.sampling``). States are zeros at padding.
 
     An encoder that ``reads_forms`` also takes ``index`` [B, T] int32: the inputs [U, D] are then
     the vectors of distinct words, the masks have a row for each of J samples, and the states are

@@ -19,7 +19,7 @@ from uanet_tf.files.weight_file import check_weight_file
 from uanet_tf.metrics.resampling import approximate_randomization
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.metrics.scoring import sentence_counts
-from uanet_tf.models.saved_archive import extract_weights
+from uanet_tf.models.loading import extract_weights
 
 
 class Cell(NamedTuple):

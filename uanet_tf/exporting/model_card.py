@@ -11,9 +11,9 @@ from absl import logging
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.entity_signature import NAME as ENTITIES
-from uanet_tf.inference_options import OF_THE_GATE
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.settings import OF_THE_GATE
 
 FILE = "MODEL_CARD.md"
 _PARTS = {"draft": "draft", "refined": "all refined"}

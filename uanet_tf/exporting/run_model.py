@@ -7,7 +7,6 @@ from absl import logging
 
 from uanet_tf.errors import InputError
 from uanet_tf.models.loading import load_model
-from uanet_tf.models.option_checks import broken_promise
 from uanet_tf.models.tagger import Tagger
 
 
@@ -28,6 +27,6 @@ def load_for_export(run_dir: str | pathlib.Path, **options: Any) -> Tagger:
             f"An exported model gives the same answer at each call, but --mc_seed={seed} draws "
             "new masks: name a seed of at least 0 with --mc_seed."
         )
-    if said := broken_promise(model, options):
+    if said := model.broken_promise(options):
         logging.warning("%s", said)
     return model

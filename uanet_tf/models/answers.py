@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from uanet_lite.answers import LABEL, tensors
-from uanet_tf.inference.decision import Decision
-from uanet_tf.inference.draft import Draft
-from uanet_tf.inference.output_labels import OutputLabels
-from uanet_tf.inference_options import InferenceOptions
+from uanet_tf.models.labels import OutputLabels
+from uanet_tf.models.results import Decision, Draft
 from uanet_tf.ops.masking import keep
+from uanet_tf.settings import InferenceOptions
 
 Tensors = dict[str, tf.Tensor]
 

@@ -5,11 +5,10 @@ from collections.abc import Collection
 
 import tensorflow as tf
 
-from uanet_tf.config import Config, iter_options
+from uanet_tf.config import Config, SettingsRecord, iter_options
 from uanet_tf.data.lookup import KEYS
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import ArgumentError, InputError
-from uanet_tf.inference_options import OF_THE_GATE
 from uanet_tf.models.parts import part_classes
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.drafts_elsewhere import elsewhere_width
@@ -17,7 +16,7 @@ from uanet_tf.ops.dropout import make_seed
 from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.representation.representation import DRAFTS_ELSEWHERE
 from uanet_tf.resources.bert_preset import read_bert_preset
-from uanet_tf.settings_record import SettingsRecord
+from uanet_tf.settings import OF_THE_GATE
 
 # Groups of settings that only the parts of a model read.
 _OF_PARTS = ("representation", "encoder", "decoder")

@@ -10,31 +10,33 @@ from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.decoders.decoder import Decoder
 from uanet_tf.decoders.softmax import SoftmaxDecoder
 from uanet_tf.encoders.encoder import Encoder
-from uanet_tf.inference.draft import Draft
-from uanet_tf.inference.monte_carlo import (
-    draft_uncertainty,
-    plain_states,
-    sample_states,
-    sampling_seed,
-)
-from uanet_tf.inference.valid_labels import ValidLabels
-from uanet_tf.inference_options import InferenceOptions
 from uanet_tf.models.distilled_head import DistilledHead
-from uanet_tf.models.dropout_seeds import DropoutSeed
-from uanet_tf.models.part_checks import (
+from uanet_tf.models.labels import ValidLabels
+from uanet_tf.models.parts import (
     check_classes,
     check_distribution,
     check_masks,
     check_states,
     check_vectors,
+    make_decoder,
+    make_encoder,
+    make_representation,
 )
-from uanet_tf.models.parts import make_decoder, make_encoder, make_representation
+from uanet_tf.models.results import Draft
+from uanet_tf.models.sampling import (
+    DropoutSeed,
+    draft_uncertainty,
+    plain_states,
+    sample_states,
+    sampling_seed,
+)
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.losses import entropy, expectation_linear_penalty, mutual_information
 from uanet_tf.ops.masking import keep, sequence_mask
 from uanet_tf.ops.numerics import widen
 from uanet_tf.representation.representation import Features, Representation
 from uanet_tf.representation.word_vectors import WordVectors
+from uanet_tf.settings import InferenceOptions
 
 Losses = dict[str, tf.Tensor]
 
@@ -147,7 +149,7 @@ class Drafter(tf.keras.layers.Layer):
     def sample_states(
         self, words: WordVectors, mask: tf.Tensor, num_samples: int, seed: tf.Tensor | None
     ) -> tf.Tensor:
-        """States [M, B, T, H]; see ``inference.monte_carlo.sample_states``."""
+        """States [M, B, T, H]; see ``models.sampling.sample_states``."""
         states = sample_states(
             self.encoder,
             words.vectors,

@@ -7,10 +7,10 @@ import tensorflow as tf
 from uanet_tf.config import Config
 from uanet_tf.data.lookup import KEYS, in_document
 from uanet_tf.data.vocabulary import Vocabulary
-from uanet_tf.inference.draft import Draft
 from uanet_tf.layers.relative_attention import QueryTokens, rows_with_queries
-from uanet_tf.models.dropout_seeds import RefinerSeed
 from uanet_tf.models.parts import make_representation
+from uanet_tf.models.results import Draft
+from uanet_tf.models.sampling import RefinerSeed
 from uanet_tf.ops.drafts_elsewhere import drafts_elsewhere, elsewhere_width
 from uanet_tf.ops.dropout import fold_in, uniform
 from uanet_tf.ops.losses import class_softmax, masked_cross_entropy

@@ -1,47 +1,110 @@
 """A tagger: draft, refine, gate; the model of every system."""
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any
+import threading
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, NoReturn
 
 import numpy as np
 import tensorflow as tf
 
+from uanet_lite.answers import TARGET_PRECISION, given
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.config import Config, from_dict, saved_options
-from uanet_tf.data.lookup import ONE_PIECE_TOKENS, Lookup, look_up_inputs, make_lookup
+from uanet_tf.data.lookup import (
+    ONE_PIECE_TOKENS,
+    Lookup,
+    check_predict_input,
+    look_up_inputs,
+    make_lookup,
+)
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
-from uanet_tf.inference.acceptance import Acceptance
-from uanet_tf.inference.calibration import Calibration
-from uanet_tf.inference.decision import Decision
-from uanet_tf.inference.draft import Draft
-from uanet_tf.inference.refinement_gate import RefinementGate
 from uanet_tf.models.answers import Answers, Tensors
+from uanet_tf.models.confidence import Acceptance, Calibration
 from uanet_tf.models.drafter import Drafter, Losses
-from uanet_tf.models.dropout_seeds import DropoutSeed, RefinerSeed
-from uanet_tf.models.keras_methods import KerasMethods
+from uanet_tf.models.gate import RefinementGate
 from uanet_tf.models.label_refiner import LabelRefiner
-from uanet_tf.models.layer_precision import layer_precision
-from uanet_tf.models.option_checks import check_sampling
-from uanet_tf.models.option_properties import with_option_properties
-from uanet_tf.models.part_checks import check_logits
-from uanet_tf.models.tag_graphs import TagGraphs
-from uanet_tf.models.tagger_options import TaggerOptions
+from uanet_tf.models.parts import check_logits, layer_precision
+from uanet_tf.models.results import Decision, Draft
+from uanet_tf.models.sampling import DropoutSeed, RefinerSeed
 from uanet_tf.ops.dropout import fold_in
+from uanet_tf.ops.graphs import graph_function
+from uanet_tf.option import did_you_mean
 from uanet_tf.registry import REFINED_DECODERS
-from uanet_tf.representation.representation import DRAFTS_ELSEWHERE, Features
+from uanet_tf.representation.representation import DOCUMENT, DRAFTS_ELSEWHERE, Features
+from uanet_tf.settings import OF_THE_GATE, OPTION_NAMES, InferenceOptions
+
+_SPECS = {
+    "tokens": tf.TensorSpec([None, None], tf.string),
+    "lengths": tf.TensorSpec([None], tf.int32),
+    DOCUMENT: tf.TensorSpec([None], tf.int32),
+}
+# Options that change the confidence.
+_OF_CONFIDENCE = ("num_samples", "mc_seed", "sampling", "threshold", "uncertainty", "valid_labels")
+_MOST_GRAPHS = 16
+
+
+class _Option:
+    """An inference option as an attribute of a tagger: read, and set by ``set_options``.
+
+    None, and not to be set, where it is one of the gate's and there is no gate.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, tagger: Any, owner: type | None = None) -> Any:
+        if tagger is None:
+            return self
+        if self._name in OF_THE_GATE and tagger.gate is None:
+            return None
+        if self._name == "threshold":
+            return tagger.gate.threshold
+        # Not through ``options``: graphs read it too, where Gamma has no value.
+        return getattr(tagger.graph_options, self._name)
+
+    def __set__(self, tagger: Any, value: Any) -> None:
+        tagger.set_options(**{self._name: value})
+
+
+class _Graphs:
+    """Graphs kept by what they follow, so that an option that is set back traces none again.
+
+    Args:
+      followed: what a graph follows that is made now. Nothing of it may change but under ``lock``,
+        which is held while a graph is made. The least recently used of many are forgotten.
+    """
+
+    def __init__(self, followed: Callable[[], Hashable]):
+        self.lock = threading.RLock()
+        self._followed = followed
+        self._made: dict[Hashable, Any] = {}
+
+    def get(self, kind: Hashable, make: Callable[[], Any]) -> Any:
+        """The graph of a kind; may be called from several threads."""
+        with self.lock:
+            key = kind, self._followed()
+            graph = self._made.pop(key, None)
+            self._made[key] = make() if graph is None else graph
+            if len(self._made) > _MOST_GRAPHS:
+                del self._made[next(iter(self._made))]
+            return self._made[key]
+
+    def forget(self) -> None:
+        """The next calls make the graphs anew."""
+        self._made.clear()
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-@with_option_properties
-class Tagger(TaggerOptions, KerasMethods):
+class Tagger(tf.keras.Model):
     """Tags sentences: strings in, labels with uncertainty and confidence out.
 
     The options of inference (``threshold``, ``num_samples``, ...; see ``InferenceOptions``) are
-    properties of the model, which can be set: ``model.num_samples = 16``. A tagger without a
-    refiner has no gate: ``threshold`` and ``refine_all`` are None and cannot be set. A saved
-    model keeps its options, beside those of its training (``settings.inference``).
+    attributes of the model, which can be set: ``model.num_samples = 16``; ``options`` has all of
+    them. A tagger without a refiner has no gate: ``threshold`` and ``refine_all`` are None and
+    cannot be set. A saved model keeps its options, beside those of its training
+    (``settings.inference``).
 
     Of Keras' methods ``predict``, ``predict_on_batch``, ``save``, ``summary`` and those of weights
     and layers work, and so do copies (``copy``, ``pickle``, ``clone_model``); ``fit`` and
@@ -53,6 +116,7 @@ class Tagger(TaggerOptions, KerasMethods):
       refiner: gives the labels of uncertain tokens; None: there is no gate either.
       config: the settings of the run, with its inference options.
       vocabulary: words, characters and labels.
+      options: inference options in force; None: the run's.
 
     Call arguments:
       inputs: a dictionary with ``tokens`` [B, T] strings and ``lengths`` [B] int32, which ends
@@ -75,6 +139,17 @@ class Tagger(TaggerOptions, KerasMethods):
 
     thread_safe = True
 
+    num_samples = _Option()
+    mc_seed = _Option()
+    sampling = _Option()
+    threshold = _Option()
+    uncertainty = _Option()
+    refine_all = _Option()
+    calibrated = _Option()
+    valid_labels = _Option()
+    return_mutual_information = _Option()
+    return_probabilities = _Option()
+
     def __init__(
         self,
         lookup: Lookup,
@@ -83,6 +158,7 @@ class Tagger(TaggerOptions, KerasMethods):
         *,
         config: Config,
         vocabulary: Vocabulary,
+        options: InferenceOptions | None = None,
         **kwargs: Any,
     ):
         super().__init__(**kwargs)
@@ -91,21 +167,21 @@ class Tagger(TaggerOptions, KerasMethods):
         self.lookup = lookup
         self.drafter = drafter
         self.refiner = refiner
+        self._options = options or config.inference
+        self._graphs = _Graphs(self._followed)
         self.gate = None
         if refiner is not None:
-            self.gate = RefinementGate(config.inference.threshold, name="gate")
+            self.gate = RefinementGate(self._options.threshold, name="gate")
         self.calibration = Calibration(vocabulary.labels, name="calibration")
         self.acceptance = Acceptance(len(vocabulary.labels), name="acceptance")
         self.answers = Answers(vocabulary.labels, vocabulary.scheme)
-        self._options = config.inference
-        self._graphs = TagGraphs(self._tag)
         # All weights exist from here on, so that a saved model can be filled at once.
         features = self.features({"tokens": tf.constant([["a"]]), "lengths": tf.constant([1])})
         draft = drafter.first_draft(features)
         if refiner is not None:
             refiner.refine(features, draft)
         self.built = True
-        check_sampling(config.inference, drafter, config)
+        self._check_distilled(self._options)
 
     @classmethod
     def from_settings(
@@ -117,6 +193,9 @@ class Tagger(TaggerOptions, KerasMethods):
           config, vocabulary: of the run.
           view: what the parts read instead of ``config``; see ``config.SettingsRecord``.
           **kwargs: of the constructor.
+
+        Raises:
+          InputError: these parts cannot be sampled as the options want.
         """
         view = config if view is None else view
         with layer_precision(config.training.mixed_bfloat16):
@@ -221,11 +300,27 @@ class Tagger(TaggerOptions, KerasMethods):
           lengths: [B] tokens of each sentence.
           documents: [B] the number of each sentence's document; None: each is one by itself.
         """
-        return self._graphs(tokens, lengths, documents)
+        batch = {"tokens": tokens, "lengths": lengths}
+        if documents is not None:
+            batch[DOCUMENT] = documents
+        inputs = {name: tf.constant(part, _SPECS[name].dtype) for name, part in batch.items()}
+        graph = self._graphs.get(tuple(batch), lambda: self._tag_graph(batch))
+        return {name: values.numpy() for name, values in graph(**inputs).items()}
 
-    def _tag(self, inputs: Tensors) -> Tensors:
-        decision = self.decide(self.features(inputs))
-        return self.answers.positions(decision, self.graph_options)
+    def _tag_graph(self, names: Iterable[str]) -> Any:
+        """The graph from the inputs of these names to answers.
+
+        A concrete function: TensorFlow counts how often others are traced again, and warns who
+        loads several models or tries several M.
+        """
+
+        def answer(**inputs: tf.Tensor) -> Tensors:
+            decision = self.decide(self.features(inputs))
+            return self.answers.positions(decision, self.graph_options)
+
+        return graph_function()(answer).get_concrete_function(
+            **{name: _SPECS[name] for name in names}
+        )
 
     # ------------------------------------------------------------------ training
 
@@ -266,6 +361,106 @@ class Tagger(TaggerOptions, KerasMethods):
         if self.refiner is not None:
             groups["refined"] = list(self.refiner.trainable_variables)
         return groups
+
+    # ------------------------------------------------------------------ options
+
+    @property
+    def options(self) -> InferenceOptions:
+        """The inference options in force; Gamma is the gate's, where there is one."""
+        if self.gate is None:
+            return self._options
+        return dataclasses.replace(self._options, threshold=self.gate.threshold)
+
+    @property
+    def graph_options(self) -> InferenceOptions:
+        """What a graph follows that is made now: without Gamma, which is a weight of the gate."""
+        return self._options
+
+    def set_options(self, **changes: Any) -> None:
+        """Changes inference options; graphs are kept by their options.
+
+        Raises:
+          InputError: a value is outside its limits, or this tagger cannot follow it.
+        """
+        with self._graphs.lock:
+            changed = self.options.replace(**changes)
+            if self.gate is None:
+                for name in sorted(set(changes) & set(OF_THE_GATE)):
+                    raise InputError(
+                        f"`{name}` is an option of the gate, and --decoder="
+                        f"{self.settings.decoder.decoder} has none. Received: {changes[name]}"
+                    )
+            if "sampling" in changes:
+                self._check_distilled(changed)
+                self._check_trained(changed)
+            if "threshold" in changes and self.gate is not None:
+                self.gate.threshold = changed.threshold
+            # Gamma is the gate's: no graph follows the number that stands here.
+            self._options = dataclasses.replace(changed, threshold=self._options.threshold)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """As Keras'; a name that is nothing of the model, and nearly one of its options, is wrong.
+
+        Raises:
+          InputError: it is.
+        """
+        known = name.startswith("_") or name in self.__dict__ or hasattr(type(self), name)
+        if not known and self.__dict__.get("built") and (hint := did_you_mean(name, OPTION_NAMES)):
+            raise InputError(f"A tagger has no option `{name}`{hint}")
+        super().__setattr__(name, value)
+
+    def _check_distilled(self, options: InferenceOptions) -> None:
+        """Raises InputError where the drafter's parts cannot be sampled as ``options`` want."""
+        if options.sampling == "distilled" and self.drafter.distilled is None:
+            config = self.settings
+            raise InputError(
+                "`sampling` can be distilled where a softmax drafts from samples of an encoder "
+                "with tied dropout masks. Received: sampling='distilled' for "
+                f"--encoder={config.encoder.encoder}, --decoder={config.decoder.decoder}"
+            )
+
+    def _check_trained(self, options: InferenceOptions) -> None:
+        """Raises InputError where ``options`` need a head that was not trained."""
+        head = self.drafter.distilled
+        if options.sampling == "distilled" and not (head and head.was_trained.numpy()):
+            raise InputError(
+                "`sampling` can be distilled where a head was trained: train with "
+                "--distill_samples above 0. Received: sampling='distilled'"
+            )
+
+    def broken_promise(self, options: Mapping[str, Any]) -> str | None:
+        """What to tell where a target precision was found with other options; None: nothing.
+
+        Args:
+          options: those that were given when the model was loaded.
+        """
+        target = self.acceptance.target_precision if self.calibrated else 0.0
+        own = self.settings.inference
+        changed = [
+            f"--{name}={options[name]}"
+            for name in _OF_CONFIDENCE
+            if name in options and options[name] != getattr(own, name)
+        ]
+        if not (target and changed):
+            return None
+        return (
+            f"The run's target precision of {target:g} was found with its own options, not with "
+            f"{', '.join(changed)}: what is accepted may fall short of it."
+        )
+
+    @property
+    def optional_answers(self) -> tuple[str, ...]:
+        """The optional ones of ``uanet_lite.answers`` that it gives now."""
+        accepts = self.calibrated and self.calibration.applies and self.acceptance.target_precision
+
+        def is_given(needs: str) -> bool:
+            return bool(accepts if needs == TARGET_PRECISION else getattr(self.options, needs))
+
+        return given(is_given)
+
+    def _followed(self) -> Hashable:
+        """What a graph follows that is made now."""
+        return self._options, self.calibration.changes, self.acceptance.changes
 
     # ------------------------------------------------------------------ names
 
@@ -321,17 +516,87 @@ class Tagger(TaggerOptions, KerasMethods):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        tagger = cls.from_settings(
+        return cls.from_settings(
             from_dict(config["config"]),
             Vocabulary.from_dict(config["vocabulary"]),
+            options=saved_options(config["inference"]),
             name=config["name"],
         )
-        if "inference" in config:  # not in files from before
-            tagger.restore_options(saved_options(config["inference"]))
-        return tagger
 
     def get_build_config(self):
         return {}
 
     def build_from_config(self, config):
         """Nothing to build: ``__init__`` made every weight."""
+
+    # ------------------------------------------------------------------ methods of Keras'
+
+    def make_predict_function(self, force: bool = False) -> Any:
+        """As Keras'; kept by the options."""
+
+        def make() -> Any:
+            return super(Tagger, self).make_predict_function(force=True)
+
+        self.predict_function = make() if force else self._graphs.get("predict", make)
+        return self.predict_function
+
+    def compile(self, *args: Any, jit_compile: bool | None = None, **kwargs: Any) -> None:
+        """As Keras'; it need not be called.
+
+        Raises:
+          InputError: ``jit_compile`` is true.
+        """
+        if jit_compile:
+            raise InputError(
+                "model.compile cannot take jit_compile=True: a tagger looks up strings, which XLA "
+                "cannot compile."
+            )
+        super().compile(*args, jit_compile=jit_compile, **kwargs)
+        self._graphs.forget()
+
+    def get_compile_config(self) -> None:
+        """None: a tagger need not be compiled, and its file says nothing of it."""
+
+    def predict(self, x: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """As Keras', for arrays of tokens and lengths, such as ``uanet_tf.pad`` gives.
+
+        Args:
+          x: a dictionary of arrays, or a dataset of such.
+          *args: as Keras'.
+          **kwargs: as Keras'.
+
+        Raises:
+          InputError: ``x`` is something else.
+        """
+        check_predict_input(x)
+        return super().predict(x, *args, **kwargs)
+
+    def fit(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refused: draft and refiner have losses and optimizers of their own."""
+        raise _not_trained_by_keras("fit")
+
+    def train_on_batch(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refused, as ``fit``."""
+        raise _not_trained_by_keras("train_on_batch")
+
+    def evaluate(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refused: ``uanet evaluate`` scores a tagger."""
+        raise _not_scored_by_keras("evaluate")
+
+    def test_on_batch(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refused, as ``evaluate``."""
+        raise _not_scored_by_keras("test_on_batch")
+
+
+def _not_trained_by_keras(method: str) -> InputError:
+    return InputError(
+        f"model.{method} cannot train a tagger, whose draft and refiner have losses and optimizers "
+        "of their own: train with uanet_tf.train, or uanet train."
+    )
+
+
+def _not_scored_by_keras(method: str) -> InputError:
+    return InputError(
+        f"model.{method} cannot score a tagger, which answers with strings: score it with "
+        "uanet evaluate."
+    )

@@ -3,7 +3,6 @@
 import contextlib
 import contextvars
 import itertools
-import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -27,37 +26,6 @@ def graph_function(
     return tf.function(  # noqa: TID251
         input_signature=input_signature, autograph=False, experimental_attributes=attributes
     )
-
-
-class LazyGraph:
-    """The graph of a function for one signature; may be called from several threads.
-
-    A concrete function: TensorFlow counts how often others are traced again, and warns who loads
-    several models or tries several M.
-
-    Args:
-      function: of tensors.
-      signature: a TensorSpec for each.
-    """
-
-    def __init__(self, function: Callable, signature: list[Any]):
-        self._function = function
-        self._signature = signature
-        self._graph: Any = None
-        self._tracing = threading.Lock()
-
-    def __call__(self, *tensors: Any) -> Any:
-        """The function's result."""
-        with self._tracing:  # threads that begin together share one graph
-            if self._graph is None:
-                made = graph_function(self._signature)(self._function)
-                self._graph = made.get_concrete_function()
-            graph = self._graph
-        return graph(*tensors)
-
-    def forget(self) -> None:
-        """The next call makes the graph anew."""
-        self._graph = None
 
 
 class TracingChoice:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from uanet_tf.inference.calibration import OUTSIDE
 from uanet_tf.metrics.answer_group import AnswerGroup
 from uanet_tf.metrics.target_precision import ERROR, NEVER, Acceptance, accept_from
+from uanet_tf.models.confidence import OUTSIDE
 from uanet_tf.models.tagger import Tagger
 
 ALL = "all"

@@ -10,10 +10,10 @@ from uanet_lite.sentence import Sentence
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.data.documents import independent_units
 from uanet_tf.errors import SentencesError
-from uanet_tf.inference.calibration import COLUMNS, OUTSIDE, REFINED, ROWS, SMALLEST
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.answer_group import answer_groups
 from uanet_tf.metrics.logistic_map import fit_logistic_map, smooth_targets
+from uanet_tf.models.confidence import COLUMNS, OUTSIDE, REFINED, ROWS, SMALLEST
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.training.acceptance import accept

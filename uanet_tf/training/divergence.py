@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection
 
 from uanet_tf.errors import InputError
-from uanet_tf.training_settings import TrainingConfig
+from uanet_tf.settings import TrainingConfig
 
 # Which settings' learning rate is that of an optimizer.
 _RATES = {"draft": "drafter", "refined": "refiner", "bert": "bert"}

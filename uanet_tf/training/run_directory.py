@@ -15,7 +15,7 @@ from uanet_lite.strict_json import check_fields, read_json
 from uanet_tf.config import Config, iter_options
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.metrics.run_metrics import read_run_metrics
-from uanet_tf.models.saved_archive import check_archive
+from uanet_tf.models.loading import check_archive
 from uanet_tf.option import has_flag
 
 # Settings that do not change what is learnt, so a run may be continued with other values.

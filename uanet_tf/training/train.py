@@ -3,11 +3,11 @@
 import os
 from typing import Any
 
-from uanet_tf.config import Config, iter_options
+from uanet_tf.config import Config, iter_options, recipe_settings
 from uanet_tf.errors import InputError
 from uanet_tf.models.loading import load_model
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.recipe import near_names, recipe_settings
+from uanet_tf.option import near_names
 from uanet_tf.training.fit import fit
 
 _FILES = ("train", "dev", "test")

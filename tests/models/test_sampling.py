@@ -8,7 +8,7 @@ import tensorflow as tf
 from tests.encoders.sampling import words_of_a_table
 from uanet_tf.encoders.no_encoder import NoEncoder
 from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
-from uanet_tf.inference.monte_carlo import (
+from uanet_tf.models.sampling import (
     draft_uncertainty,
     encode_samples,
     sample_states,
@@ -149,7 +149,7 @@ def test_a_negative_seed_draws_anew_at_each_call():
 SCRIPT = """
 import sys
 import numpy as np
-from tests.inference import test_monte_carlo as here
+from tests.models import test_sampling as here
 encoder = here.make_encoder()
 masks = encoder.sampling_masks(here.SEED, here.SAMPLES, here.WIDTH)
 mean, u = here.draft_from_samples(here.sample(encoder))

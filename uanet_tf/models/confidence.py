@@ -1,4 +1,4 @@
-"""From the model's own probability of a label to the share of such labels that are right."""
+"""The probability that a label is right, and whether it is enough for a target precision."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from uanet_tf.arguments import check_positive
 from uanet_tf.errors import ArgumentError
-from uanet_tf.inference.decision import Decision
-from uanet_tf.inference.fitted_layer import FittedLayer
+from uanet_tf.models.results import Decision
 from uanet_tf.ops.losses import entropy
 
 # Rows of the map: each of draft and refined labels, inside entities and outside.
@@ -19,6 +19,23 @@ COLUMNS = 3
 # Probabilities of a label, and of all others together, count as at least this.
 SMALLEST = 1e-6
 OUTSIDE = "O"
+
+
+class FittedLayer(tf.keras.layers.Layer):
+    """A layer of float32 weights that training leaves alone: fitted to the development file.
+
+    Attributes:
+      changes: how often it changed in a way that a graph made before does not follow.
+    """
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(**{**kwargs, "dtype": tf.float32, "trainable": False})
+        self.changes = 0
+
+    def get_config(self):
+        config = super().get_config()
+        del config["dtype"], config["trainable"]  # always the same
+        return config
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -75,9 +92,10 @@ class Calibration(FittedLayer):
         Training makes one graph less by it: until there is a map, the confidence is p.
         """
         self.is_awaited = True
+        self.changes += 1
 
     def set_map(self, rows: np.ndarray) -> None:
-        """Sets the map, [4, 3]. Other graphs that were made before there was one do without it.
+        """Sets the map, [4, 3]. A graph that did not await one does without it.
 
         Raises:
           ArgumentError: it is not [4, 3] finite numbers.
@@ -89,6 +107,7 @@ class Calibration(FittedLayer):
             )
         self.map.assign(rows)
         self.was_fitted.assign(1.0)
+        self.changes += not self.is_awaited
 
     def confidence(self, decision: Decision) -> tf.Tensor:
         """[B, T], calibrated confidence of the labels; any value at padding."""
@@ -114,3 +133,60 @@ class Calibration(FittedLayer):
 
     def get_config(self):
         return {**super().get_config(), "classes": self.classes}
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class Acceptance(FittedLayer):
+    """Accepts labels by their calibrated confidence, from the threshold of their class on.
+
+    An entity is as sure as its least sure token. So it is accepted if all its tokens are, and no
+    entity has to be found in the graph. The thresholds come from
+    ``calibration.target_precision``.
+
+    Args:
+      num_classes: number C of labels.
+
+    Call arguments:
+      confidence: [B, T], calibrated.
+      label_ids: [B, T] int32.
+
+    Returns:
+      [B, T] boolean.
+    """
+
+    def __init__(self, num_classes: int, **kwargs: Any):
+        super().__init__(**kwargs)
+        self.num_classes = check_positive("num_classes", num_classes)
+        self.thresholds = self.add_weight("thresholds", [num_classes], initializer="zeros")
+        self.target = self.add_weight("target", [], initializer="zeros")
+
+    @property
+    def target_precision(self) -> float:
+        """The target, in (0, 1); 0: there is none. Also where a graph is being made."""
+        with tf.init_scope():
+            return float(str(self.target.numpy()))
+
+    def set_target(self, target: float, thresholds: np.ndarray) -> None:
+        """Sets the target and the confidence [C] from which labels of each class are accepted.
+
+        A target of 0 means that there is none. A graph made before gives what it gave.
+
+        Raises:
+          ArgumentError: a value is out of range.
+        """
+        thresholds = np.asarray(thresholds, np.float32)
+        right = thresholds.shape == (self.num_classes,) and (thresholds >= 0).all()
+        if not (0.0 <= target < 1.0 and right):
+            raise ArgumentError(
+                "`target` must be in [0, 1) and `thresholds` one number of at least 0 for each "
+                f"class. Received: target={target}, thresholds={thresholds.tolist()}"
+            )
+        self.thresholds.assign(thresholds)
+        self.target.assign(target)
+        self.changes += 1
+
+    def call(self, confidence, label_ids):
+        return confidence >= tf.gather(self.thresholds, label_ids)
+
+    def get_config(self):
+        return {**super().get_config(), "num_classes": self.num_classes}

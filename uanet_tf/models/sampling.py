@@ -1,5 +1,6 @@
 """Monte Carlo dropout: M samples of the draft as one tiled batch."""
 
+import enum
 from typing import Any
 
 import tensorflow as tf
@@ -117,3 +118,21 @@ def draft_uncertainty(samples: tf.Tensor, kind: str = "entropy") -> tf.Tensor:
     if kind == "mutual_information":
         return mutual_information(samples)
     return entropy(tf.reduce_mean(samples, axis=0))
+
+
+class DropoutSeed(enum.IntEnum):
+    """Consumers of a training step's seed, see ``ops.dropout.fold_in``."""
+
+    REPRESENTATION = 0
+    ENCODER = 1
+    REFINER = 2
+    DECODER = 3
+    READING = 4  # what a representation computes once per step (BERT)
+
+
+class RefinerSeed(enum.IntEnum):
+    """Consumers of the refiner's seed."""
+
+    WORDS = 0
+    BLOCKS = 1
+    DOCUMENT = 2

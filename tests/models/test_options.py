@@ -1,16 +1,19 @@
-"""The inference options of a model come with it wherever it is saved or copied."""
+"""The inference options of a model: set, refused, kept wherever it is saved or copied."""
 
 import copy
 import json
 import pickle
 import zipfile
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.models.contract_setup import pad
 from tests.models.tagger_setup import make_model
 from uanet_tf.errors import InputError
 from uanet_tf.models.loading import load_model
+from uanet_tf.settings import OF_THE_GATE, OPTION_NAMES
 
 CHANGES = {"uncertainty": "mutual_information", "threshold": 0.02, "num_samples": 2}
 
@@ -65,14 +68,6 @@ def changed_config(source, target, change):
             archive.writestr(name, data)
 
 
-def test_an_archive_from_before_has_the_options_of_its_training(folder, tmp_path):
-    path = tmp_path / "model.keras"
-    changed_config(folder / "model.keras", path, lambda config: config.pop("inference"))
-    for model in (load_model(tmp_path), tf.keras.models.load_model(path)):
-        assert (model.uncertainty, model.num_samples) == ("entropy", 3)
-        assert model.threshold == 0.02  # a weight
-
-
 @pytest.mark.parametrize(
     ("values", "says"),
     [
@@ -99,3 +94,43 @@ def test_distilled_sampling_is_put_back(tmp_path):
     model.save(tmp_path / "model.keras")
     assert load_model(tmp_path).sampling == "distilled"
     assert load_model(tmp_path, sampling="exact").sampling == "exact"
+
+
+def test_an_option_that_is_set_back_traces_nothing_again(monkeypatch):
+    model = make_model(decoder="softmax", encoder="none", representation="words")
+    inputs, traced, decide = pad([["Ann"]]), [], model.decide
+
+    def spied(*args):
+        traced.append(model.return_probabilities)
+        return decide(*args)
+
+    monkeypatch.setattr(model, "decide", spied)
+    for asked in (False, True, False, True):
+        model.return_probabilities = asked
+        for outputs in (model.tag_batch(**inputs), model.predict(inputs, verbose=0)):
+            assert ("probabilities" in outputs) == asked
+    assert traced == [False, False, True, True]
+    model.acceptance.set_target(0.5, np.zeros(len(model.class_names)))
+    model.calibration.set_map(np.ones([4, 3]))
+    for outputs in (model.tag_batch(**inputs), model.predict(inputs, verbose=0)):
+        assert "accepted" in outputs  # of a new graph
+
+
+def test_every_option_is_an_attribute():
+    model = make_model(decoder="softmax")
+    for name in OPTION_NAMES:
+        value = None if name in OF_THE_GATE else getattr(model.options, name)
+        assert getattr(model, name) == value
+        assert type(model).__dict__[name] is getattr(type(model), name)
+
+
+def test_a_misspelt_option_is_refused(folder):
+    model = make_model(decoder="softmax")
+    with pytest.raises(InputError, match="no option `num_sample`: did you mean num_samples"):
+        model.num_sample = 8
+    with pytest.raises(InputError, match="no inference option 'treshold': did you mean threshold"):
+        load_model(folder, treshold=0.5)
+    with pytest.raises(InputError, match=r"There is no inference option 'x'\."):
+        model.set_options(x=1)
+    model.notes = "anything else is the user's"
+    model.calibration = model.calibration

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from uanet_tf.errors import ArgumentError, InputError
-from uanet_tf.inference_options import check_threshold
 from uanet_tf.ops.masking import keep
+from uanet_tf.settings import check_threshold
 
 
 class Gated(NamedTuple):

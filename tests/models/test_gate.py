@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.errors import ArgumentError
-from uanet_tf.inference.refinement_gate import RefinementGate
+from uanet_tf.models.gate import RefinementGate
 from uanet_tf.ops.graphs import graph_function
 
 DRAFT = np.array(
