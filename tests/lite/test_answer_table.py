@@ -2,8 +2,6 @@
 
 import dataclasses
 
-from uanet_tf.tagging.entity import Entity
-
 from uanet_lite import answers
 from uanet_lite.tagged_sentence import Entity, TaggedSentence
 from uanet_tf.settings import InferenceOptions
