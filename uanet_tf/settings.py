@@ -270,9 +270,6 @@ class DecoderConfig:
     refiner_layers: int = layers(2, "Layers of the two-stream refiner (paper: 2; OntoNotes: 3).")
     refiner_heads: int = heads(7, "Attention heads (paper: 5, 7 or 9).")
     refiner_head_width: int = width(80, "Width of a head (paper: 80, 120 or 160).")
-    refiner_feedforward_width: int = width(
-        0, "Inner width of the feed-forward layers; 0: twice heads x head width.", low=0
-    )
     refiner_dropout: float = _rate(0.2, "Dropout of the refiner's layers (released code: 0.2).")
     attention_dropout: float = _rate(0.15, "Dropout on attention weights (released code: 0.15).")
     label_input: str = option(
@@ -290,12 +287,6 @@ class DecoderConfig:
         "labels",
         "What the first label stream is added to: draft labels (Eq. 8), words, none (their code).",
         choices=("labels", "words", "none"),
-        needs={"label_input": ("expected", "argmax")},
-    )
-    label_attention: str = option(
-        "all",
-        "Whose draft labels a token attends to: all (Eq. 7), or the others' only (ours).",
-        choices=("all", "others"),
         needs={"label_input": ("expected", "argmax")},
     )
     refiner_embeddings: str = option(

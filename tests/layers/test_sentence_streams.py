@@ -21,7 +21,7 @@ def normal(*shape):
     return tf.constant(RNG.normal(size=shape), tf.float32)
 
 
-def make_streams(words, mapped, kinds, exclude_self):
+def make_streams(words, mapped, kinds):
     """Streams, and what each gives for all words."""
     length, positions = mapped.shape[1], tf.transpose(relative_sinusoid(mapped.shape[1], WIDTH))
     streams, calls = [], []
@@ -30,7 +30,6 @@ def make_streams(words, mapped, kinds, exclude_self):
             HEADS,
             HEAD_WIDTH,
             context_width=None if kind == "words" else WIDTH,
-            exclude_self=exclude_self and kind != "words",
         )
         context, context_map, residual = words[0], words[1], None
         given = {}
@@ -51,11 +50,10 @@ def make_streams(words, mapped, kinds, exclude_self):
 
 
 @pytest.mark.parametrize("wanted", WANTED.values(), ids=WANTED)
-@pytest.mark.parametrize("exclude_self", [False, True])
 @pytest.mark.parametrize("kinds", [["words"], ["labels"], ["words", "mixed labels"]])
 @pytest.mark.parametrize("padded", [0, 2])
 @pytest.mark.parametrize("is_mapped", [False, True])
-def test_equals_streams_of_all_tokens(wanted, exclude_self, kinds, padded, is_mapped):
+def test_equals_streams_of_all_tokens(wanted, kinds, padded, is_mapped):
     wanted = np.array([wanted + [0] * padded], bool)
     length = wanted.shape[1]
     mask = tf.constant(np.arange(length) < length - padded)[tf.newaxis] if padded else None
@@ -64,7 +62,7 @@ def test_equals_streams_of_all_tokens(wanted, exclude_self, kinds, padded, is_ma
     if is_mapped:
         words, word_map = normal(1, length, VECTOR), (normal(VECTOR, WIDTH), normal(WIDTH))
         mapped = linear(words, *word_map)
-    streams, calls = make_streams((words, word_map), mapped, kinds, exclude_self)
+    streams, calls = make_streams((words, word_map), mapped, kinds)
     heads = tf.reshape(relative_sinusoid(length, WIDTH), [-1, HEADS, HEAD_WIDTH])
 
     @graph_function([tf.TensorSpec([1, None], tf.bool)])

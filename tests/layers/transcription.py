@@ -13,7 +13,7 @@ def reference_sinusoid(distance: int) -> np.ndarray:
     return np.array([np.sin(a) for a in angle] + [np.cos(a) for a in angle[:cosines]])
 
 
-def reference_attention(words, context, mask, w_q, w_k, w_v, w_kr, u, v, exclude_self=False):
+def reference_attention(words, context, mask, w_q, w_k, w_v, w_kr, u, v):
     """Eq. 7, one number at a time."""
     batch, length = mask.shape
     outputs = np.zeros([batch, length, WIDTH])
@@ -24,14 +24,13 @@ def reference_attention(words, context, mask, w_q, w_k, w_v, w_kr, u, v, exclude
             for i in range(length):
                 query = words[b, i] @ w_q[:, part]
                 scores = []
-                keys = [j for j in tokens if not exclude_self or j != i]
-                for j in keys:
+                for j in tokens:
                     key = context[b, j] @ w_k[:, part]
                     position = reference_sinusoid(i - j) @ w_kr[:, part]
                     score = query @ key + query @ position + u[part] @ key + v[part] @ position
                     scores.append(score / np.sqrt(HEAD_WIDTH))
                 weights = np.exp(scores) / np.sum(np.exp(scores))
-                for weight, j in zip(weights, keys, strict=True):
+                for weight, j in zip(weights, tokens, strict=True):
                     outputs[b, i, part] += weight * (context[b, j] @ w_v[:, part])
     return outputs
 
@@ -40,7 +39,7 @@ def normal(x, scale, offset):
     return (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True) * scale + offset
 
 
-def reference_stream(stream, w_kr, words, context, residual, mask, masks=None, exclude_self=False):
+def reference_stream(stream, w_kr, words, context, residual, mask, masks=None):
     """Eq. 8 for one AttentionStream; ``masks`` are rows a sentence on its two outputs."""
     masks = {name: rows[:, None] for name, rows in (masks or {}).items()}
     weights = {w.name.rsplit("/", 1)[-1][:-2]: w.numpy().astype(float) for w in stream.weights}
@@ -49,7 +48,7 @@ def reference_stream(stream, w_kr, words, context, residual, mask, masks=None, e
     else:
         w_q, (w_k, w_v) = weights["query_kernel"], np.split(weights["context_kernel"], 2, axis=1)
     u, v = weights["content_bias"], weights["position_bias"]
-    attended = reference_attention(words, context, mask, w_q, w_k, w_v, w_kr, u, v, exclude_self)
+    attended = reference_attention(words, context, mask, w_q, w_k, w_v, w_kr, u, v)
     h = attended @ weights["output_kernel"] + weights["output_bias"]
     h = residual + h * masks.get("attention", 1)
     h = normal(h, weights["attention_norm_scale"], weights["attention_norm_offset"])

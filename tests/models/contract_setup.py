@@ -55,7 +55,6 @@ def small(config: Config) -> Config:
         projection_width=min(8, config.encoder.projection_width),
         refiner_heads=2,
         refiner_head_width=8,
-        refiner_feedforward_width=16,
         num_samples=3,
         unknown_word_rate=0.0,
         drafter_optimizer="adam",

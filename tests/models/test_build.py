@@ -44,7 +44,6 @@ NEEDS = [
     ("drafter_decay", {"drafter_schedule": "linear"}, "--drafter_schedule=linear"),
     ("label_layers", {"label_input": "none"}, "--label_input=none"),
     ("label_residual", {"label_input": "none"}, "--label_input=none"),
-    ("label_attention", {"label_input": "none"}, "--label_input=none"),
     ("scale_vectors", {"scale_vectors": True}, "--word_vectors="),
     ("vector_words", {"vector_words": "all"}, "--word_vectors="),
     ("target_by_type", {"target_by_type": True}, "--target_precision=0.0"),

@@ -27,7 +27,6 @@ SYSTEMS: dict[str, tuple[dict[str, Any], str | None]] = {
             "label_input": "argmax",
             "label_layers": "last",
             "label_residual": "none",
-            "label_attention": "others",
             "uncertainty": "mutual_information",
         },
         "IOB1",

@@ -33,7 +33,7 @@ def call_block(block: TwoStreamBlock, inputs, dropout_seed, label_state=None, **
 
 @pytest.mark.parametrize("has_state", [False, True])
 def test_block_equals_transcription(has_state):
-    block, inputs = TwoStreamBlock(HEADS, HEAD_WIDTH, feedforward_width=7), make_inputs()
+    block, inputs = TwoStreamBlock(HEADS, HEAD_WIDTH), make_inputs()
     words, labels, mask = inputs.values()
     state = np.roll(words, 1, axis=0) if has_state else words
     call_block(block, inputs, None)

@@ -42,25 +42,16 @@ def reference_logits(refiner, words, draft, mask) -> np.ndarray:
     for block in refiner.blocks:
         w_kr = block.position_kernel.numpy().astype(float)
         label_states = reference_stream(
-            block.label_attention,
-            w_kr,
-            states,
-            labels,
-            label_states,
-            mask,
-            exclude_self=refiner.label_attention == "others",
+            block.label_attention, w_kr, states, labels, label_states, mask
         )
         states = reference_stream(block.word_attention, w_kr, states, states, states, mask)
     both = np.concatenate([states, label_states], axis=-1)
     return both @ weights["logit_kernel"] + weights["logit_bias"]
 
 
-@pytest.mark.parametrize("label_attention", ["all", "others"])
 @pytest.mark.parametrize("label_residual", ["labels", "words", "none"])
-def test_equals_transcription(label_residual, label_attention):
-    refiner = make_refiner(
-        label_width=None, label_residual=label_residual, label_attention=label_attention
-    )
+def test_equals_transcription(label_residual):
+    refiner = make_refiner(label_width=None, label_residual=label_residual)
     inputs = make_inputs(lengths=(6, 1, 4))
     refiner(**inputs)
     randomise(refiner)
@@ -69,47 +60,22 @@ def test_equals_transcription(label_residual, label_attention):
     np.testing.assert_allclose(refiner(**inputs).numpy()[mask], expected[mask], atol=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("label_residual", "label_attention", "own_matters"),
-    [
-        ("labels", "all", True),
-        ("labels", "others", True),
-        ("words", "all", True),
-        ("words", "others", False),
-        ("none", "others", False),
-    ],
-)
-def test_whose_draft_labels_a_token_sees(label_residual, label_attention, own_matters):
-    """Its own through the residual and through attention; the others' in any case."""
-    refiner = make_refiner(label_residual=label_residual, label_attention=label_attention)
+@pytest.mark.parametrize("label_residual", ["labels", "words", "none"])
+def test_a_token_sees_all_draft_labels(label_residual):
+    refiner = make_refiner(label_residual=label_residual)
     words, draft, mask = make_inputs(lengths=(6,)).values()
     logits = refiner(words, draft, mask=mask).numpy()
     other = draft.copy()
     other[:, 2] = np.roll(other[:, 2], 1, axis=-1)
     changes = np.abs(refiner(words, other, mask=mask).numpy() - logits)[0].max(axis=-1)
-    assert (changes[2] > 1e-4) == own_matters
-    assert (np.delete(changes, 2) > 1e-4).all()
-
-
-def test_a_single_token_has_no_others():
-    """Its label stream attends to nothing, in whatever padding."""
-    refiner = make_refiner(label_residual="words", label_attention="others")
-    words, draft, mask = make_inputs(lengths=(1,)).values()
-    logits = refiner(words, draft, mask=mask)[0, 0]
-    alone = refiner(words[:, :1], np.roll(draft[:, :1], 1, axis=-1))[0, 0]
-    np.testing.assert_allclose(logits, alone, atol=1e-5)
+    assert (changes > 1e-4).all()
 
 
 @pytest.mark.parametrize(
     "options",
     [
         pytest.param({}, marks=pytest.mark.process),
-        {
-            "label_layers": "last",
-            "label_input": "argmax",
-            "label_residual": "words",
-            "label_attention": "others",
-        },
+        {"label_layers": "last", "label_input": "argmax", "label_residual": "words"},
         pytest.param({"label_input": "none"}, marks=pytest.mark.process),
     ],
 )
@@ -141,8 +107,8 @@ def test_no_gradient_reaches_the_draft(label_layers, label_input):
     [
         {},
         {"label_layers": "last"},
-        {"label_residual": "words", "label_attention": "others"},
-        {"label_residual": "none", "label_attention": "others", "num_heads": 1},
+        {"label_residual": "words"},
+        {"label_residual": "none", "num_heads": 1},
     ],
 )
 def test_some_query_tokens_get_the_logits_that_they_get_among_all(options):
@@ -307,7 +273,6 @@ def test_other_dtypes(policy):
         ({"num_heads": 2.0}, "`num_heads` must be a positive integer. Received: num_heads=2.0"),
         ({"head_width": -1}, "`head_width` must be a positive integer. Received: head_width=-1"),
         ({"label_width": 0}, "`label_width` must be a positive integer. Received: label_width=0"),
-        ({"feedforward_width": True}, "`feedforward_width` must be a positive integer."),
         ({"dropout": 1.5}, r"`dropout` must be in [0, 1). Received: dropout=1.5"),
         ({"attention_dropout": -0.1}, r"`attention_dropout` must be in [0, 1). Received: "),
         ({"label_layers": "first"}, '`label_layers` must be one of "all", "last". Received: '),
@@ -315,7 +280,6 @@ def test_other_dtypes(policy):
             {"label_residual": "x"},
             '`label_residual` must be one of "labels", "words", "none". Received: ',
         ),
-        ({"label_attention": "x"}, '`label_attention` must be one of "all", "others". Received: '),
         ({"label_input": None}, '`label_input` must be one of "expected", "argmax", "none".'),
     ],
 )

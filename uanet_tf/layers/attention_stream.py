@@ -27,7 +27,6 @@ class AttentionStream(tf.keras.layers.Layer):
       feedforward_width: hidden width of the feed-forward layer.
         Default: twice num_heads * head_width.
       context_width: width of the sequence attended to. None: the words themselves.
-      exclude_self: as in `RelativeAttention`.
       dropout: rate at which the outputs of attention and feed-forward layer are dropped.
       attention_dropout: rate at which attention weights are dropped.
       **kwargs: `name` and `dtype`.
@@ -67,7 +66,6 @@ class AttentionStream(tf.keras.layers.Layer):
         *,
         feedforward_width: int | None = None,
         context_width: int | None = None,
-        exclude_self: bool = False,
         dropout: float = 0.0,
         attention_dropout: float = 0.0,
         **kwargs,
@@ -79,7 +77,6 @@ class AttentionStream(tf.keras.layers.Layer):
             "feedforward_width", feedforward_width, optional=True
         )
         self.context_width = check_positive("context_width", context_width, optional=True)
-        self.exclude_self = exclude_self
         self.dropout = check_rate("dropout", dropout)
         self.attention_dropout = check_rate("attention_dropout", attention_dropout)
         self.width = num_heads * head_width
@@ -88,7 +85,6 @@ class AttentionStream(tf.keras.layers.Layer):
             num_heads,
             head_width,
             context_width=context_width,
-            exclude_self=exclude_self,
             dropout=attention_dropout,
             dtype=self.dtype_policy,
             name="attention",
@@ -182,7 +178,6 @@ class AttentionStream(tf.keras.layers.Layer):
             "head_width": self.head_width,
             "feedforward_width": self.feedforward_width,
             "context_width": self.context_width,
-            "exclude_self": self.exclude_self,
             "dropout": self.dropout,
             "attention_dropout": self.attention_dropout,
         }

@@ -16,7 +16,7 @@ from uanet_tf.ops.attention import (
     split_heads,
 )
 from uanet_tf.ops.dropout import Seed, dropout
-from uanet_tf.ops.masking import has_others, key_bias, self_bias
+from uanet_tf.ops.masking import key_bias
 from uanet_tf.ops.numerics import linear
 from uanet_tf.ops.shapes import fill_rows, reshape, sizes
 
@@ -27,7 +27,6 @@ class ProjectedHeads(NamedTuple):
     Attributes:
       queries, keys, values: [h, B, T, d] floats.
       content_bias, position_bias: [h * d] floats, u and v.
-      exclude_self: whether a token gives itself no weight; where it is alone its output is 0.
       dropout: rate at which attention weights are dropped.
       dropout_seed: [2] int32 tensor, or None for no dropout.
     """
@@ -37,7 +36,6 @@ class ProjectedHeads(NamedTuple):
     values: tf.Tensor
     content_bias: tf.Tensor
     position_bias: tf.Tensor
-    exclude_self: bool = False
     dropout: float = 0.0
     dropout_seed: Seed | None = None
 
@@ -171,7 +169,7 @@ def attend_in_parallel(
     length = tf.shape(positions)[1] // 2
     queries = _joined([stream.queries for stream in streams])  # [S * h, B, T, d]
     keys = _joined([stream.keys for stream in streams])
-    values = _joined([_values(stream, mask, length) for stream in streams])
+    values = _joined([stream.values for stream in streams])
     bias_shape = [-1, 1, 1, head_width]
     content_bias = tf.reshape(_joined([stream.content_bias for stream in streams]), bias_shape)
     position_bias = tf.reshape(_joined([stream.position_bias for stream in streams]), bias_shape)
@@ -195,10 +193,6 @@ def attend_in_parallel(
         asked = queries_of(queries, 2, first, count)  # [S * h, B, Q, d]
         scores = position_scores(asked + position_bias, positions, first)  # [S * h, B, Q, T]
         scores += tf.matmul((asked + content_bias) * scale, keys, transpose_b=True)
-        if any(stream.exclude_self for stream in streams):
-            own_positions = tf.expand_dims(tf.range(first, first + tf.shape(asked)[2]), 0)
-            own = self_bias(length, scores.dtype, own_positions)  # [1, Q, T]
-            scores += own * _of_heads([stream.exclude_self for stream in streams], num_heads, own)
         return merge_heads(attend(scores, values, mask, drop))
 
     outputs = in_query_blocks(
@@ -217,26 +211,11 @@ def _joined(parts: Sequence[tf.Tensor]) -> tf.Tensor:
     return tf.concat(parts, axis=0) if len(parts) > 1 else parts[0]
 
 
-def _values(stream: ProjectedHeads, mask: tf.Tensor | None, length: tf.Tensor) -> tf.Tensor:
-    if not stream.exclude_self:
-        return stream.values
-    return stream.values * has_others(mask, length, stream.values.dtype)
-
-
-def _of_heads(flags: Sequence[bool], num_heads: int, like: tf.Tensor) -> tf.Tensor | float:
-    """1 for the heads of streams with the flag, else 0: [S * h, 1, 1, 1], or 1 for all."""
-    if all(flags):
-        return 1.0
-    return tf.reshape(tf.repeat(tf.cast(flags, like.dtype), num_heads), [-1, 1, 1, 1])
-
-
 def query_attention(
     content_queries: tf.Tensor,
     position_queries: tf.Tensor,
     attended: AttendedContext,
     query_tokens: QueryTokens,
-    *,
-    exclude_self: bool = False,
 ) -> tf.Tensor:
     """Returns what K tokens get from all tokens of their sentences.
 
@@ -252,7 +231,6 @@ def query_attention(
         of d.
       attended: c, R, W_k, W_v and b_v.
       query_tokens: the K tokens.
-      exclude_self: whether a token gives itself no weight; where it is alone its output is 0.
 
     Returns:
       [K, h * d] floats.
@@ -282,9 +260,6 @@ def query_attention(
         scores = tf.reshape(by_position(count, places, own_positions), [batch, -1, length])
         queries = tf.reshape(tf.gather(asked, places), [batch, -1, context_width])
         scores += tf.einsum("bqc,btc->bqt", queries, context)
-        if exclude_self:
-            own = self_bias(length, scores.dtype, own_positions)  # [B, Q, T]
-            scores += tf.repeat(own, num_heads, axis=1)
         if mask is not None:
             scores += key_bias(mask, scores.dtype)
         means = tf.einsum("bqt,btc->bqc", tf.nn.softmax(scores), context)
@@ -301,17 +276,7 @@ def query_attention(
     outputs = _side_by_side(tf.einsum("khc,chd->khd", means, of_heads(value_kernel)))
     if value_bias is not None:
         outputs += value_bias
-    if exclude_self:
-        outputs *= _have_others(mask, length, outputs.dtype, query_tokens)
     return outputs
-
-
-def _have_others(mask, length, dtype, query_tokens: QueryTokens) -> tf.Tensor:
-    """1 where the sentence has another token, else 0: [K, 1], or a scalar without a mask."""
-    others = has_others(mask, length, dtype)  # [B, 1, 1], or a scalar
-    if mask is None:
-        return others
-    return tf.gather(others[:, 0], query_tokens.tokens // length)
 
 
 def _side_by_side(inputs: tf.Tensor) -> tf.Tensor:
@@ -338,8 +303,6 @@ class RelativeAttention(tf.keras.layers.Layer):
       head_width: width of each head.
       context_width: width of the second sequence. None: words attend to words, and their
         queries, keys and values come from one product.
-      exclude_self: whether a token gives its own position no weight. In a sentence of one token
-        no key is left, and its output is 0.
       dropout: rate at which attention weights are dropped.
       **kwargs: `name` and `dtype`.
 
@@ -376,7 +339,6 @@ class RelativeAttention(tf.keras.layers.Layer):
         head_width: int,
         *,
         context_width: int | None = None,
-        exclude_self: bool = False,
         dropout: float = 0.0,
         **kwargs,
     ):
@@ -384,7 +346,6 @@ class RelativeAttention(tf.keras.layers.Layer):
         self.num_heads = check_positive("num_heads", num_heads)
         self.head_width = check_positive("head_width", head_width)
         self.context_width = check_positive("context_width", context_width, optional=True)
-        self.exclude_self = exclude_self
         self.dropout = check_rate("dropout", dropout)
         self.width = num_heads * head_width
         self.supports_masking = True
@@ -431,7 +392,6 @@ class RelativeAttention(tf.keras.layers.Layer):
             values,
             self.content_bias,
             self.position_bias,
-            self.exclude_self,
             self.dropout,
             dropout_seed,
         )
@@ -461,7 +421,6 @@ class RelativeAttention(tf.keras.layers.Layer):
             queries + instead,
             attended,
             query_tokens,
-            exclude_self=self.exclude_self,
         )
 
     def kernels(self) -> tuple[tf.Tensor, tf.Tensor]:
@@ -488,7 +447,6 @@ class RelativeAttention(tf.keras.layers.Layer):
             "num_heads": self.num_heads,
             "head_width": self.head_width,
             "context_width": self.context_width,
-            "exclude_self": self.exclude_self,
             "dropout": self.dropout,
         }
 

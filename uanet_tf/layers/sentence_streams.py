@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from uanet_tf.layers.attention_stream import AttentionStream
 from uanet_tf.layers.relative_attention import QueryTokens, after
-from uanet_tf.ops.masking import has_others, key_bias, self_bias
+from uanet_tf.ops.masking import key_bias
 from uanet_tf.ops.numerics import layer_norm, linear
 from uanet_tf.ops.shapes import permute
 
@@ -118,10 +118,6 @@ def _attend(streams, queries, positions, query_tokens, mask) -> tf.Tensor:
         asked = tf.matmul(asking, keys, transpose_b=True)  # [h, K, D]
         by_content.append(tf.matmul(asked, stream.context, transpose_b=True))
     scores += tf.stack(by_content)
-    excludes = [one.exclude_self for one in attentions]
-    if any(excludes):
-        share = tf.reshape(tf.cast(excludes, scores.dtype), [-1, 1, 1, 1])
-        scores += share * self_bias(length, scores.dtype, tf.expand_dims(own, 0))
     if mask is not None:
         scores += key_bias(mask, scores.dtype)  # [1, 1, T]
     outputs = []
@@ -132,9 +128,6 @@ def _attend(streams, queries, positions, query_tokens, mask) -> tf.Tensor:
     merged = permute(tf.stack(outputs), [0, 2, 1, 3])  # [S, K, h, d]
     merged = tf.reshape(merged, [len(streams), -1, num_heads * head_width])
     merged += tf.expand_dims(tf.stack([bias for _, _, bias in kernels]), 1)
-    if any(excludes):
-        alone = 1 - tf.reshape(has_others(mask, length, merged.dtype), [1, 1, 1])
-        merged *= 1 - tf.reshape(tf.cast(excludes, merged.dtype), [-1, 1, 1]) * alone
     return merged
 
 

@@ -62,37 +62,3 @@ def key_bias(mask: tf.Tensor, dtype=tf.float32) -> tf.Tensor:
     """
     padding = tf.cast(tf.logical_not(tf.cast(mask, tf.bool)), dtype)
     return tf.expand_dims(padding * (tf.as_dtype(dtype).min / 2), 1)  # [B, 1, T]
-
-
-def self_bias(
-    length: int | tf.Tensor, dtype=tf.float32, query_positions: tf.Tensor | None = None
-) -> tf.Tensor:
-    """Returns what to add to attention scores [.., B, queries, T] to exclude each query's own key.
-
-    Half as large as that of ``key_bias``, so that a query with no other key still gives padding
-    no weight, and both together stay finite.
-
-    Args:
-      length: T.
-      dtype: dtype of the scores.
-      query_positions: [B, Q] int32, the position of each query; None: all T in order.
-    """
-    if query_positions is None:
-        own = tf.eye(length, dtype=dtype)  # [T, T]
-    else:
-        own = tf.one_hot(query_positions, length, dtype=dtype)  # [B, Q, T]
-    return own * (tf.as_dtype(dtype).min / 4)
-
-
-def has_others(mask: tf.Tensor | None, length: int | tf.Tensor, dtype=tf.float32) -> tf.Tensor:
-    """Returns 1 where a sentence has more than one token, else 0: [B, 1, 1], or a scalar.
-
-    Args:
-      mask: [B, T] booleans, True = token. None: no padding.
-      length: T.
-      dtype: dtype of the result.
-    """
-    if mask is None:
-        return tf.cast(length > 1, dtype)
-    count = tf.reduce_sum(tf.cast(mask, tf.int32), axis=1)
-    return tf.cast(count > 1, dtype)[:, tf.newaxis, tf.newaxis]

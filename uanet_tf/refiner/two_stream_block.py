@@ -28,10 +28,7 @@ class TwoStreamBlock(tf.keras.layers.Layer):
     Args:
       num_heads: number of heads of each stream.
       head_width: width of each head.
-      feedforward_width: hidden width of the feed-forward layers.
-        Default: twice num_heads * head_width.
       label_stream: whether the block has a label stream. Without it, it owns no weights for one.
-      exclude_self: whether a word gives its own draft label no weight.
       dropout: rate at which the outputs of attention and feed-forward layers are dropped.
       attention_dropout: rate at which attention weights are dropped.
       **kwargs: `name` and `dtype`.
@@ -70,9 +67,7 @@ class TwoStreamBlock(tf.keras.layers.Layer):
         num_heads: int,
         head_width: int,
         *,
-        feedforward_width: int | None = None,
         label_stream: bool = True,
-        exclude_self: bool = False,
         dropout: float = 0.0,
         attention_dropout: float = 0.0,
         **kwargs,
@@ -80,35 +75,21 @@ class TwoStreamBlock(tf.keras.layers.Layer):
         super().__init__(**kwargs)
         self.num_heads = check_positive("num_heads", num_heads)
         self.head_width = check_positive("head_width", head_width)
-        self.feedforward_width = check_positive(
-            "feedforward_width", feedforward_width, optional=True
-        )
         self.label_stream = label_stream
-        self.exclude_self = exclude_self
         self.dropout = check_rate("dropout", dropout)
         self.attention_dropout = check_rate("attention_dropout", attention_dropout)
         self.width = num_heads * head_width
         self.supports_masking = True
         self.word_attention = self._stream("word_attention")
         self.label_attention = (
-            self._stream(
-                "label_attention",
-                context_width=self.width,
-                exclude_self=exclude_self,
-            )
-            if label_stream
-            else None
+            self._stream("label_attention", context_width=self.width) if label_stream else None
         )
 
-    def _stream(
-        self, name: str, context_width: int | None = None, exclude_self: bool = False
-    ) -> AttentionStream:
+    def _stream(self, name: str, context_width: int | None = None) -> AttentionStream:
         return AttentionStream(
             self.num_heads,
             self.head_width,
-            feedforward_width=self.feedforward_width,
             context_width=context_width,
-            exclude_self=exclude_self,
             dropout=self.dropout,
             attention_dropout=self.attention_dropout,
             dtype=self.dtype_policy,
@@ -217,9 +198,7 @@ class TwoStreamBlock(tf.keras.layers.Layer):
             **super().get_config(),
             "num_heads": self.num_heads,
             "head_width": self.head_width,
-            "feedforward_width": self.feedforward_width,
             "label_stream": self.label_stream,
-            "exclude_self": self.exclude_self,
             "dropout": self.dropout,
             "attention_dropout": self.attention_dropout,
         }

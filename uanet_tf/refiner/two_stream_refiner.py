@@ -30,9 +30,7 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
     block before. With one block, "all" and "last" are the same.
 
     The draft label of a token reaches its own logits in two ways: as a residual
-    (`label_residual="labels"`), and through the attention of the token to itself. With
-    `label_attention="others"` and another residual there is neither: the refiner then gives a
-    second opinion, from the words and the other tokens' draft labels only.
+    (`label_residual="labels"`), and through the attention of the token to itself.
 
     No gradient passes to the draft probabilities: the drafter learns from its own loss only.
 
@@ -41,7 +39,6 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
       num_layers: number of blocks.
       num_heads: number of heads of each stream.
       head_width: width of each head. W = num_heads * head_width is the refiner's width.
-      feedforward_width: hidden width of the feed-forward layers. Default: twice W.
       label_width: width of the label embeddings. Default: W.
       dropout: rate at which the projected inputs, the outputs of attention and feed-forward
         layers and the inputs of the final layer are dropped.
@@ -52,8 +49,6 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         refiner has a word stream only.
       label_residual: what the first label stream adds its attention to: "labels": the draft
         labels L (Eq. 8); "words": H_x; "none": nothing.
-      label_attention: which draft labels a token attends to: "all" (Eq. 7), or those of the
-        "others" only.
       **kwargs: `name` and `dtype`.
 
     Call arguments:
@@ -87,14 +82,12 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         num_layers: int = 2,
         num_heads: int = 7,
         head_width: int = 80,
-        feedforward_width: int | None = None,
         label_width: int | None = None,
         dropout: float = 0.2,
         attention_dropout: float = 0.15,
         label_layers: str = "all",
         label_input: str = "expected",
         label_residual: str = "labels",
-        label_attention: str = "all",
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -102,9 +95,6 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         self.num_layers = check_positive("num_layers", num_layers)
         self.num_heads = check_positive("num_heads", num_heads)
         self.head_width = check_positive("head_width", head_width)
-        self.feedforward_width = check_positive(
-            "feedforward_width", feedforward_width, optional=True
-        )
         self.label_width = check_positive("label_width", label_width, optional=True)
         self.dropout = check_rate("dropout", dropout)
         self.attention_dropout = check_rate("attention_dropout", attention_dropout)
@@ -113,7 +103,6 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         self.label_residual = check_choice(
             "label_residual", label_residual, ("labels", "words", "none")
         )
-        self.label_attention = check_choice("label_attention", label_attention, ("all", "others"))
         self.width = num_heads * head_width
         self.supports_masking = True
         self.blocks = [self._block(index) for index in range(num_layers)]
@@ -129,13 +118,11 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
             num_layers=part.refiner_layers,
             num_heads=part.refiner_heads,
             head_width=part.refiner_head_width,
-            feedforward_width=part.refiner_feedforward_width or None,
             dropout=part.refiner_dropout,
             attention_dropout=part.attention_dropout,
             label_layers=part.label_layers,
             label_input=part.label_input,
             label_residual=part.label_residual,
-            label_attention=part.label_attention,
             **kwargs,
         )
 
@@ -144,9 +131,7 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         return TwoStreamBlock(
             self.num_heads,
             self.head_width,
-            feedforward_width=self.feedforward_width,
             label_stream=reads_labels and self.label_input != "none",
-            exclude_self=self.label_attention == "others",
             dropout=self.dropout,
             attention_dropout=self.attention_dropout,
             dtype=self.dtype_policy,
@@ -257,12 +242,10 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
             "num_layers": self.num_layers,
             "num_heads": self.num_heads,
             "head_width": self.head_width,
-            "feedforward_width": self.feedforward_width,
             "label_width": self.label_width,
             "dropout": self.dropout,
             "attention_dropout": self.attention_dropout,
             "label_layers": self.label_layers,
             "label_input": self.label_input,
             "label_residual": self.label_residual,
-            "label_attention": self.label_attention,
         }
