@@ -31,6 +31,14 @@ def test_conll_with_uncertainty(tag_text):
     assert "X2\tNN\tO\tO\t1.0000\tB-LOC\n" in tag_text(CONLL, "--uncertainty_columns")
 
 
+def test_the_gpu_is_named_on_stderr(tag_text, capsys, monkeypatch):
+    tag_text("x\n")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("uanet_tf.ops.devices.gpu_text", lambda: "GPU 0 (NVIDIA H100)")
+    tag_text("x\n")
+    assert capsys.readouterr().err == "tagging on GPU 0 (NVIDIA H100)\n"
+
+
 def test_document_marks_are_kept(tag_text):
     text = "-DOCSTART- -X- O\n\np0 NN O\n\nq1 NN O\n\n-DOCSTART- -X- O\n\nx NN O\n"
     assert tag_text(text).splitlines() == [

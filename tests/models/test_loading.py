@@ -36,6 +36,19 @@ def copy_archive(source, target, change):
             archive.writestr(name, data)
 
 
+def test_a_gpu_is_shared_and_computes_in_full_float32(saved, monkeypatch):
+    growing = []
+    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind=None: ["a GPU"])
+    monkeypatch.setattr(tf.config, "get_logical_device_configuration", lambda gpu: None)
+    monkeypatch.setattr(
+        tf.config.experimental, "set_memory_growth", lambda gpu, wanted: growing.append(wanted)
+    )
+    tf.config.experimental.enable_tensor_float_32_execution(True)
+    load_model(saved)
+    assert growing == [True]
+    assert not tf.config.experimental.tensor_float_32_execution_enabled()
+
+
 def test_loads_what_keras_loads(saved):
     ours = load_model(saved)
     theirs = tf.keras.models.load_model(saved / "model.keras", compile=False)

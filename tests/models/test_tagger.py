@@ -53,6 +53,17 @@ def test_settings_and_vocabulary_may_be_plain_dictionaries(shared):
         np.testing.assert_array_equal(outputs[name], values)
 
 
+def test_a_batch_for_which_there_is_no_memory(monkeypatch):
+    model = make_model(representation="words", decoder="softmax")
+
+    def decide(features):
+        raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
+
+    monkeypatch.setattr(model, "decide", decide)
+    with pytest.raises(InputError, match=r"a batch of 1 x 2 tokens: lower --batch_tokens"):
+        model.tag_batch(**pad([["Ann", "met"]]))
+
+
 def test_probabilities_of_a_batch_on_request():
     model = make_model(representation="words", refiner_layers=1)
     inputs = pad([list(SENTENCES[1].tokens)])

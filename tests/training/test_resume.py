@@ -7,10 +7,12 @@ import time
 from pathlib import Path
 
 import pytest
+import tensorflow as tf
 
 from tests.training.killing import (
     Killed,
     Moment,
+    act_at,
     fit_and_be_killed,
     fit_with_copies,
     kill_at,
@@ -34,6 +36,7 @@ from uanet_tf.training.run_directory import RunDirectory
 WIDE = {"word_width": 400, "save_seconds": 0, "drafter_learning_rate": 0.01}
 # How the messages of training begin.
 SAID = (
+    "training on ",
     "tokenizer of ",
     "resuming ",
     "epoch ",
@@ -166,6 +169,23 @@ def test_steps_after_the_last_save_are_done_again(config, whole, left_at, moment
     assert len(list((run_dir / "checkpoints").glob("ckpt-*.index"))) == states
     fit.fit(config, run_dir)
     assert_same_run(whole, run_dir)
+
+
+def test_out_of_memory_is_one_sentence_and_the_same_command_continues(config, whole, tmp_path):
+    error = tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
+
+    def fail():
+        raise error
+
+    with pytest.MonkeyPatch.context() as patch:
+        act_at(patch, Moment(progress.Progress, "advance", 17), fail)
+        with pytest.raises(
+            InputError, match=r"the same command continues .*--batch_size=4 "
+        ) as info:
+            fit.fit(config, tmp_path)
+    assert info.value.__cause__ is error
+    fit.fit(config, tmp_path)
+    assert_same_run(whole, tmp_path)
 
 
 def test_ctrl_c_saves_at_once_and_between_two_steps(config, whole, tmp_path, monkeypatch):

@@ -98,6 +98,10 @@ def main() -> int:
         config = run_settings.check_run_flags(FLAGS)
         kind, output_kind, rows = _open_rows(config.data.token_column)
         model = run_settings.load_run_model(FLAGS, "tag")
+        from uanet_tf.ops.devices import gpu_text  # TensorFlow is loaded by now
+
+        if said := gpu_text():
+            print(f"tagging on {said}", file=sys.stderr)
         # No output format shows refined labels of certain tokens, so they are not computed.
         if model.gate is not None:
             model.refine_all = False

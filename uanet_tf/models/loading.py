@@ -21,6 +21,7 @@ from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.files.weight_file import at_most, check_weight_file
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.ops.devices import share_gpus
 from uanet_tf.resources.shipped import find_run
 
 CONFIG, WEIGHTS, METADATA = "config.json", "model.weights.h5", "metadata.json"
@@ -198,6 +199,10 @@ def load_model(
     Safe on files of strangers: the archive is read as data. Its class must be ``Tagger``; nothing
     else that it names is looked up, imported or called (SECURITY.md).
 
+    A GPU's memory is taken as it is needed, and float32 products are computed in full on it, not in
+    TF32, so that uncertainties are those of a processor; who prefers speed may call
+    ``tf.config.experimental.enable_tensor_float_32_execution(True)`` afterwards.
+
     Args:
       run_dir: directory that ``train.py`` wrote, or the name of a model that comes with the
         package, such as ``"en_ewt_pos"``.
@@ -217,6 +222,8 @@ def load_model(
         begun = (path.parent / "config.json").exists()
         reason = "its training is not finished" if begun else "it is not a run directory"
         raise InputError(f"{run_dir} holds no model.keras: {reason}.")
+    share_gpus()
+    tf.config.experimental.enable_tensor_float_32_execution(False)
     try:
         model = _load(path, mixed_bfloat16)
     except _UNREADABLE as error:

@@ -28,6 +28,7 @@ from uanet_tf.models.label_refiner import LabelRefiner
 from uanet_tf.models.parts import check_logits, layer_precision
 from uanet_tf.models.results import Decision, Draft
 from uanet_tf.models.sampling import DropoutSeed, RefinerSeed
+from uanet_tf.ops.devices import out_of_memory_as
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.option import did_you_mean
@@ -299,13 +300,21 @@ class Tagger(tf.keras.Model):
           tokens: [B, T] strings.
           lengths: [B] tokens of each sentence.
           documents: [B] the number of each sentence's document; None: each is one by itself.
+
+        Raises:
+          InputError: there is no memory for a batch of this size.
         """
         batch = {"tokens": tokens, "lengths": lengths}
         if documents is not None:
             batch[DOCUMENT] = documents
         inputs = {name: tf.constant(part, _SPECS[name].dtype) for name, part in batch.items()}
         graph = self._graphs.get(tuple(batch), lambda: self._tag_graph(batch))
-        return {name: values.numpy() for name, values in graph(**inputs).items()}
+        rows, width = tokens.shape
+        with out_of_memory_as(
+            f"There is no memory for a batch of {rows:,} x {width:,} tokens: lower --batch_tokens "
+            "(batch_tokens in Python)."
+        ):
+            return {name: values.numpy() for name, values in graph(**inputs).items()}
 
     def _tag_graph(self, names: Iterable[str]) -> Any:
         """The graph from the inputs of these names to answers.

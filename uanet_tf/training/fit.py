@@ -15,6 +15,7 @@ from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
 from uanet_tf.metrics.nearness import compare_with_samples, nearness_text
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.ops.devices import gpu_text, out_of_memory_as, share_gpus, tensor_float_32
 from uanet_tf.training.best_weights import copy_weights, load_weights, save_weights
 from uanet_tf.training.calibration import calibrate
 from uanet_tf.training.callbacks import ProgressBar, StepKeeper
@@ -60,6 +61,7 @@ def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = 
     Raises:
       InputError: a file, a setting or the run directory is not usable.
     """
+    share_gpus()
     replicas = make_replicas(config.training.strategy)  # first of all that TensorFlow does
     run = RunDirectory(run_dir)
     tf.keras.utils.set_random_seed(config.training.seed)
@@ -72,14 +74,26 @@ def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = 
         run.check_data(config, file_hashes(config.data))
         logging.info("%s is complete; its metrics are in %s", run.path, run.metrics)
         return finished
+    device = gpu_text(every=config.training.strategy != "none")
+    logging.info("training on %s", device or "the processor")
     prepared = prepare(config, given)
     begun = run.claim(prepared.config, prepared.hashes) if replicas.is_chief else True
     try:
         with reported_loss_of_workers(replicas):
             check_alike(replicas, prepared.config, prepared.hashes)
-            return _Training(prepared.config, run, prepared, replicas).run(resume=begun)
+            # Steps may be in TF32; what is scored and fitted afterwards is as in tagging.
+            with tensor_float_32(True), out_of_memory_as(_out_of_memory(prepared.config)):
+                return _Training(prepared.config, run, prepared, replicas).run(resume=begun)
     finally:
         run.release()
+
+
+def _out_of_memory(config: Config) -> str:
+    return (
+        "There is no memory for a batch: free some, and the same command continues from the last "
+        f"saved state; or lower --batch_size={config.data.batch_size} (or --batch_tokens="
+        f"{config.data.batch_tokens}) in another --run_dir."
+    )
 
 
 class _Training:
@@ -145,7 +159,8 @@ class _Training:
                 while not self._finished():
                     self._train_epoch()
                     self._end_epoch()
-            metrics = self._finish() if self.replicas.is_chief else None
+            with tensor_float_32(False):
+                metrics = self._finish() if self.replicas.is_chief else None
             self.replicas.agree()  # the others end with the chief
             return metrics or chiefs_metrics(self.directory)
         except KeyboardInterrupt:
@@ -225,7 +240,7 @@ class _Training:
         }
         training, is_chief = self.config.training, self.replicas.is_chief
         eligible = entry["epoch"] >= min(training.min_epochs, training.epochs)
-        with self._averaged():
+        with self._averaged(), tensor_float_32(False):
             score = 0.0
             if is_chief:
                 entry["dev"] = self._score("dev")

@@ -19,13 +19,9 @@ class _Scalars:
 
 @dataclasses.dataclass
 class _Step:
-    """What the updates of one step share, by the graph that they are in.
+    """What the updates of one step share. Keras tracks no dataclass."""
 
-    A tensor is of the graph that made it, and with XLA each update is a graph. Keras tracks no
-    dataclass.
-    """
-
-    scalars: dict[tuple[tf.Graph, tf.DType], _Scalars]
+    scalars: dict[tf.DType, _Scalars]
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -69,11 +65,11 @@ class LazyAdamW(tf.keras.optimizers.Adam):
 
     def _scalars(self, dtype: tf.DType) -> _Scalars:
         """Made once per step: for each variable they would be a tenth of the step's graph."""
-        graph = tf.compat.v1.get_default_graph()  # noqa: TID251  # no graph's where eager
-        scalars, key = self._step.scalars, (graph, dtype)
-        if key not in scalars:
+        # A tensor is of the graph that made it, and each update that XLA compiles is a graph.
+        scalars = {} if self.jit_compile else self._step.scalars
+        if dtype not in scalars:
             number = tf.cast(self.iterations + 1, tf.float32)
-            scalars[key] = _Scalars(
+            scalars[dtype] = _Scalars(
                 rate=tf.cast(self.learning_rate, dtype),
                 beta_1=tf.constant(self.beta_1, dtype),
                 beta_2=tf.constant(self.beta_2, dtype),
@@ -81,7 +77,7 @@ class LazyAdamW(tf.keras.optimizers.Adam):
                 power_1=tf.cast(tf.pow(self.beta_1, number), dtype),
                 power_2=tf.cast(tf.pow(self.beta_2, number), dtype),
             )
-        return scalars[key]
+        return scalars[dtype]
 
     def update_step(self, gradient, variable):
         index = self._index_dict[self._var_key(variable)]
