@@ -308,12 +308,12 @@ class Tagger(tf.keras.Model):
         if documents is not None:
             batch[DOCUMENT] = documents
         inputs = {name: tf.constant(part, _SPECS[name].dtype) for name, part in batch.items()}
-        graph = self._graphs.get(tuple(batch), lambda: self._tag_graph(batch))
         rows, width = tokens.shape
         with out_of_memory_as(
             f"There is no memory for a batch of {rows:,} x {width:,} tokens: lower --batch_tokens "
             "(batch_tokens in Python)."
         ):
+            graph = self._graphs.get(tuple(batch), lambda: self._tag_graph(batch))
             return {name: values.numpy() for name, values in graph(**inputs).items()}
 
     def _tag_graph(self, names: Iterable[str]) -> Any:
