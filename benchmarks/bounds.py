@@ -30,7 +30,7 @@ from uanet_tf.metrics.scoring import score_systems
 from uanet_tf.models.labels import ValidLabels
 from uanet_tf.models.loading import load_model
 from uanet_tf.ops.graphs import graph_function
-from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.streams import tag_in_context
 
 SHUT = 1e6  # nats; no uncertainty is above
 ROWS = (

@@ -21,7 +21,7 @@ from uanet_lite.columns_file import read_corpus
 from uanet_lite.sentence import Sentence
 from uanet_tf.metrics.scoring import score_systems
 from uanet_tf.models.loading import load_model
-from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.streams import tag_in_context
 
 WAYS = {"document": False, "sentence": True}
 

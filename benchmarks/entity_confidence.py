@@ -31,7 +31,7 @@ from uanet_lite.tag_schemes import decode_spans
 from uanet_tf.metrics.error_detection import auroc, average_precision, risk_coverage
 from uanet_tf.metrics.reliability import calibration_error
 from uanet_tf.models.loading import load_model
-from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.streams import tag_in_context
 from uanet_tf.training.calibration import fit_rows
 
 PARTS = ("dev", "test")

@@ -6,7 +6,7 @@ from benchmarks.measure import matmul_rate, timed
 from benchmarks.stages import encoder_flops
 from benchmarks.systems import LENGTHS, TYPES, sentences_like, tagger_for
 from uanet_tf.config import Config
-from uanet_tf.tagging.sentence_stream import tag
+from uanet_tf.tagging.streams import tag
 
 # Encoder, decoder and samples M; M = 0 is one pass without dropout.
 SYSTEMS = {

@@ -36,7 +36,7 @@ from uanet_tf.evaluation.label_errors import (
     given_and_predicted,
     surest_first,
 )
-from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.streams import tag_in_context
 
 # {score of a place: from the probabilities of given and predicted labels of its tokens}; the
 # highest come first.

@@ -23,7 +23,7 @@ from uanet_lite.columns_file import read_corpus
 from uanet_lite.sentence import Sentence
 from uanet_tf.metrics.scoring import sentence_counts
 from uanet_tf.models.loading import load_model
-from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.streams import tag_in_context
 
 PARTS = 5
 

@@ -17,7 +17,7 @@ from benchmarks.command_line import make_parser
 from uanet_lite.columns_file import read_corpus
 from uanet_tf.evaluation.ranking import SCORES
 from uanet_tf.models.loading import load_model
-from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.streams import tag_in_context
 
 PARTS = ("dev", "test")
 BEST = "share of wrong tokens (what can be had)"

@@ -28,10 +28,9 @@ from uanet_tf.models.results import Decision, Draft
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.masking import keep, sequence_mask
 from uanet_tf.representation.representation import features_of_rows
-from uanet_tf.tagging.batch_sizes import Sizes, sizes_for
-from uanet_tf.tagging.chunk import _batches
+from uanet_tf.tagging.batches import Sizes, _batches, sizes_for
 from uanet_tf.tagging.parallel_batches import BatchThreads, run_each_on_one_thread, threads_for
-from uanet_tf.tagging.sentence_stream import BATCH_SIZE, BATCH_TOKENS
+from uanet_tf.tagging.streams import BATCH_SIZE, BATCH_TOKENS
 
 # So many make a batch to refine: as a batch of one pass holds.
 TOKENS = 4_000

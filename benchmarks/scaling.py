@@ -9,7 +9,7 @@ from benchmarks.measure import Timing, timed
 from benchmarks.plots import Curve, draw
 from benchmarks.systems import sentences_like, tagger_for
 from uanet_tf.config import Config
-from uanet_tf.tagging.sentence_stream import tag
+from uanet_tf.tagging.streams import tag
 
 COUNTS = (100, 300, 1000, 3000, 10_000)
 COUNTED_LENGTH = 13

@@ -15,7 +15,6 @@ import numpy as np
 
 import uanet_tf
 from uanet_lite.columns_file import read_corpus
-from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.monitor import (
     SentenceFacts,
     StreamMonitor,
@@ -23,6 +22,7 @@ from uanet_tf.tagging.monitor import (
     make_reference,
     sentence_facts,
 )
+from uanet_tf.tagging.streams import tag_in_context
 
 _SPLITS, _ORDERS = 200, 20
 

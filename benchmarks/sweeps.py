@@ -88,7 +88,7 @@ def sweep(run_dir: str, data: str) -> Sweep:
 def _score(model: Any, sentences: Any) -> tuple[_Scores, _Scores, float]:
     """Scores of draft and gated labels, and the percentage of refined tokens."""
     from uanet_tf.metrics.scoring import sentence_counts
-    from uanet_tf.tagging.document_context import tag_in_context
+    from uanet_tf.tagging.streams import tag_in_context
 
     tagged = [answer for _, answer in tag_in_context(model, sentences)]
     gold = [sentence.labels for sentence in sentences]

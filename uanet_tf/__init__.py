@@ -81,8 +81,8 @@ _EXPORTS = {
     "TaggedSentences": "uanet_lite.tagged_sentence",
     "load_model": "uanet_tf.models.loading",
     "pad": "uanet_tf.data.lookup",
-    "tag": "uanet_tf.tagging.tag",
-    "tag_stream": "uanet_tf.tagging.sentence_stream",
+    "tag": "uanet_tf.tagging.streams",
+    "tag_stream": "uanet_tf.tagging.streams",
     "train": "uanet_tf.training.train",
 }
 

@@ -21,7 +21,7 @@ from uanet_tf.evaluation.evaluation import (
 )
 from uanet_tf.metrics import nearness
 from uanet_tf.metrics.scoring import unknown_labels
-from uanet_tf.tagging.sentence_stream import tag
+from uanet_tf.tagging.streams import tag
 
 GOLD = [["B-PER", "I-PER"], ["B-LOC", "O", "B-PER"]]
 TOKENS = [["p0", "q1"], ["X2", "x", "P3"]]

@@ -17,7 +17,7 @@ from uanet_tf.exporting.text_tokens import UNICODE, split_text
 from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 from uanet_tf.serving.rest_api.rest_error import RestError
 from uanet_tf.serving.text_positions import character_offsets
-from uanet_tf.tagging.sentence_stream import tag
+from uanet_tf.tagging.streams import tag
 
 TEXTS = [
     "Riverton beat Marlow 2-1.",

@@ -12,7 +12,7 @@ from uanet_tf.exporting.run_model import load_for_export
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.loading import load_model
 from uanet_tf.registry import DECODERS, ENCODERS
-from uanet_tf.tagging.sentence_stream import tag
+from uanet_tf.tagging.streams import tag
 
 SYSTEMS = {
     "uanet": {"refiner_states": True},

@@ -8,7 +8,7 @@ from tests import last_bits
 from tests.models.contract_setup import make_sentences, pad
 from tests.models.tagger_setup import SENTENCES, make_batch, make_model
 from uanet_tf.errors import InputError
-from uanet_tf.tagging.sentence_stream import tag, tag_stream
+from uanet_tf.tagging.streams import tag, tag_stream
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from tests.models.model_contract import make_sentences, make_vocabulary, small
 from tests.models.tagger_setup import make_model
 from uanet_tf.config import Config
 from uanet_tf.models.build import make_tagger
-from uanet_tf.tagging.sentence_stream import tag
+from uanet_tf.tagging.streams import tag
 
 
 def test_answers_and_numbers_do_not_depend_on_threads(monkeypatch):

@@ -84,7 +84,7 @@ def test_texts_and_rows_that_cannot_be_tagged(spark, run_dir, expected):
     assert [row.tagged.tokens for row in empty] == [[], []]
     assert (missing.tagged, long.tagged) == (None, None)
     assert missing.error == "There is no text, or a word is missing or empty."
-    assert long.error == "A word has 1,001 characters, the limit is 1,000."
+    assert long.error.startswith("the row: word 0 has 1,001 characters")
     words = spark.createDataFrame([(["a", ""],), (["a", None],), ([],)], "text array<string>")
     bad, worse, none = uanet_tf.spark.tag(words, run_dir, num_samples=0).collect()
     assert bad.error == worse.error == missing.error

@@ -7,8 +7,7 @@ import uanet_tf
 from tests.tagging.fake_model import FakeModel
 from uanet_lite.sentence import Sentence
 from uanet_tf.errors import InputError
-from uanet_tf.tagging.document_context import tag_in_context
-from uanet_tf.tagging.sentence_stream import tag
+from uanet_tf.tagging.streams import tag, tag_in_context
 
 
 class Document(FakeModel):

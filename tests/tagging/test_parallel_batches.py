@@ -12,7 +12,7 @@ import tensorflow as tf
 from tests.tagging.fake_model import FakeModel
 from uanet_tf.errors import InputError
 from uanet_tf.tagging import parallel_batches
-from uanet_tf.tagging.batch_sizes import Sizes, sizes_for
+from uanet_tf.tagging.batches import Sizes, sizes_for
 from uanet_tf.tagging.parallel_batches import (
     MOST_THREADS,
     BatchThreads,
@@ -20,7 +20,7 @@ from uanet_tf.tagging.parallel_batches import (
     run_each_on_one_thread,
     threads_for,
 )
-from uanet_tf.tagging.sentence_stream import tag, tag_stream
+from uanet_tf.tagging.streams import tag, tag_stream
 
 
 class Shared(FakeModel):

@@ -10,7 +10,7 @@ from uanet_tf.config import Config
 from uanet_tf.data.batching import encode_corpus
 from uanet_tf.metrics.nearness import compare_with_samples, nearness_text
 from uanet_tf.models.build import make_tagger
-from uanet_tf.tagging.sentence_stream import tag
+from uanet_tf.tagging.streams import tag
 from uanet_tf.training import distillation
 from uanet_tf.training.distillation import distill, teach
 

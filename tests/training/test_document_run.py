@@ -9,7 +9,7 @@ from tests.training.killing import Moment, fit_with_copies
 from tests.training.tiny_run import assert_same_weights, tiny_config, write_corpus
 from uanet_lite.columns_file import read_corpus
 from uanet_tf.commands import evaluate, runner
-from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.streams import tag_in_context
 from uanet_tf.training.callbacks import StepKeeper
 from uanet_tf.training.fit import fit
 

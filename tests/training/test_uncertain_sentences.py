@@ -7,7 +7,7 @@ from tests.models.contract_setup import make_sentences, make_vocabulary, small, 
 from uanet_tf.config import Config
 from uanet_tf.data.batching import encode_corpus
 from uanet_tf.models.build import make_tagger
-from uanet_tf.tagging.sentence_stream import tag
+from uanet_tf.tagging.streams import tag
 from uanet_tf.training import uncertain_sentences
 from uanet_tf.training.uncertain_sentences import choose_sentences
 

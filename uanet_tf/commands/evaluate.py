@@ -40,7 +40,7 @@ from uanet_tf.evaluation.evaluation import (
     has_trained_head,
 )
 from uanet_tf.evaluation.one_pass import one_pass, other_sampling
-from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.streams import tag_in_context
 
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS, "evaluate")

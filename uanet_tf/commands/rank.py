@@ -26,7 +26,7 @@ from uanet_tf.formats.annotated_text import AnnotatedText
 from uanet_tf.formats.annotation_files import FORMATS as TOOLS
 from uanet_tf.formats.annotation_files import write_annotations
 from uanet_tf.formats.suggestions import name_and_meta, suggested
-from uanet_tf.tagging.row_tagging import tag_rows
+from uanet_tf.tagging.streams import tag_rows
 
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS, "tag")

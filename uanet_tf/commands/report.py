@@ -34,8 +34,8 @@ from uanet_tf.evaluation.evaluation import evaluate_tagged
 from uanet_tf.evaluation.one_pass import one_pass
 from uanet_tf.evaluation.report_page import ReportInput, report_page
 from uanet_tf.metrics import scoring
-from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.monitor import known_words
+from uanet_tf.tagging.streams import tag_in_context
 
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS, "evaluate")

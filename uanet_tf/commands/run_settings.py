@@ -9,7 +9,7 @@ from uanet_tf import config
 from uanet_tf.commands.config_flags import define_option_flags, options_from_flags
 from uanet_tf.errors import InputError
 from uanet_tf.resources.shipped import find_run, shipped_models
-from uanet_tf.tagging import sentence_stream
+from uanet_tf.tagging import streams
 
 
 def define_run_flags(flag_values: flags.FlagValues, command: str) -> None:
@@ -41,14 +41,14 @@ def define_run_flags(flag_values: flags.FlagValues, command: str) -> None:
     )
     flags.DEFINE_integer(
         "batch_size",
-        sentence_stream.BATCH_SIZE,
+        streams.BATCH_SIZE,
         "Most sentences in a batch.",
         lower_bound=1,
         flag_values=flag_values,
     )
     flags.DEFINE_integer(
         "batch_tokens",
-        sentence_stream.BATCH_TOKENS,
+        streams.BATCH_TOKENS,
         "Most tokens in a batch, padding included: bounds memory.",
         lower_bound=1,
         flag_values=flag_values,

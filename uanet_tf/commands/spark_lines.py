@@ -9,7 +9,7 @@ from typing import Any
 from uanet_lite.rows import Row, read_rows
 from uanet_tf.commands import row_source, sentence_output
 from uanet_tf.errors import InputError
-from uanet_tf.tagging.row_tagging import tag_rows
+from uanet_tf.tagging.streams import tag_rows
 
 _PLACE = "the partition"
 

@@ -47,8 +47,8 @@ from uanet_tf.commands.bursts import bursts
 from uanet_tf.commands.output_file import check_other_file
 from uanet_tf.errors import InputError
 from uanet_tf.row_multiple import ROW_MULTIPLE
-from uanet_tf.tagging import sentence_stream
-from uanet_tf.tagging.row_tagging import tag_rows
+from uanet_tf.tagging import streams
+from uanet_tf.tagging.streams import tag_rows
 
 FLAGS = flags.FlagValues()
 run_settings.define_run_flags(FLAGS, "tag")
@@ -157,7 +157,7 @@ def _parts(rows: Iterator[Row], model: Any, kind: str) -> Iterator[Iterable[Row]
     # or text is a document.
     is_alone = kind != "conll" or model.context == model.refiner_context == "sentence"
     if row_source.may_pause(FLAGS.input) and is_alone:
-        yield from bursts(rows, sentence_stream.WINDOW_SENTENCES)
+        yield from bursts(rows, streams.WINDOW_SENTENCES)
     else:
         yield rows
 

@@ -1,48 +1,51 @@
 """Sentences of one document: passages that are read in one piece, folds that keep it whole."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from uanet_lite.sentence import Sentence
 from uanet_tf.errors import InputError
 
-
-class InDocument(Protocol):
-    """A sentence with a mark whether a document starts with it."""
-
-    @property
-    def tokens(self) -> Sequence[str]: ...
-
-    @property
-    def new_document(self) -> bool: ...
+T = TypeVar("T")
 
 
-S = TypeVar("S", bound=InDocument)
+def the_sentence(item: Any) -> Sentence:
+    """The item itself, where it is the sentence."""
+    return item
+
 
 # Sentences that are read side by side are padded to the longest. That may take many times their
 # tokens, and memory: at most as many times as this.
 MOST_PADDING = 16
 
 
-def passages(sentences: Iterable[S], max_tokens: int, *, padded: bool = False) -> Iterator[list[S]]:
+def passages(
+    items: Iterable[T],
+    max_tokens: int,
+    *,
+    padded: bool = False,
+    key: Callable[[T], Sentence] = the_sentence,
+) -> Iterator[list[T]]:
     """Groups the sentences of a stream, in order.
 
     Args:
-      sentences: of a file.
+      items: sentences of a file, or what holds them.
       max_tokens: most tokens in a passage; a longer single sentence still makes one. 0: each
         sentence by itself.
       padded: whether the sentences will be rows of a batch. Padded to the longest, those of a
         passage then have at most ``MOST_PADDING`` times ``max_tokens``.
+      key: the sentence of an item.
 
     Yields:
-      Consecutive sentences of one document, as many as ``max_tokens`` allow.
+      Items of consecutive sentences of one document, as many as ``max_tokens`` allow.
     """
-    passage: list[S] = []
+    passage: list[T] = []
     size = longest = 0
-    for sentence in sentences:
+    for item in items:
+        sentence = key(item)
         length = len(sentence.tokens)
         full = size + length > max_tokens
         if padded:
@@ -50,7 +53,7 @@ def passages(sentences: Iterable[S], max_tokens: int, *, padded: bool = False) -
         if passage and (sentence.new_document or full):
             yield passage
             passage, size, longest = [], 0, 0
-        passage.append(sentence)
+        passage.append(item)
         size, longest = size + length, max(longest, length)
         if size >= max_tokens:  # full: not held back until the next sentence is read
             yield passage
@@ -59,12 +62,12 @@ def passages(sentences: Iterable[S], max_tokens: int, *, padded: bool = False) -
         yield passage
 
 
-def marks_documents(sentences: Sequence[InDocument]) -> bool:
+def marks_documents(sentences: Sequence[Sentence]) -> bool:
     """Whether a file marks its documents: a second one starts in it."""
     return any(sentence.new_document for sentence in sentences[1:])
 
 
-def independent_units(sentences: Sequence[InDocument]) -> np.ndarray:
+def independent_units(sentences: Sequence[Sentence]) -> np.ndarray:
     """The number of the document of each sentence; of the sentence where none are marked: [S]."""
     if not marks_documents(sentences):
         return np.arange(len(sentences))

@@ -255,7 +255,7 @@ def differences_from_first(
 def _counts(run_dir: pathlib.Path, path: str) -> np.ndarray:
     """[N, 3] counts of the run's answers for N sentences."""
     from uanet_tf.models.loading import load_model
-    from uanet_tf.tagging.document_context import tag_in_context
+    from uanet_tf.tagging.streams import tag_in_context
 
     data = load_config(str(run_dir)).data
     sentences = read_corpus(path, token_column=data.token_column, label_column=data.label_column)

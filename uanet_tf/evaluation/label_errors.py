@@ -16,7 +16,7 @@ from uanet_lite.tag_schemes import (
     split_label,
 )
 from uanet_lite.tagged_sentence import TaggedSentence
-from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.streams import tag_in_context
 
 # That an entity is none, or that one was missed, has to be more probable by as many nats to come
 # before another type or boundary: of the places where a tagger says so most are its own errors.

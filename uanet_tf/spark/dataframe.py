@@ -7,7 +7,7 @@ from uanet_lite.answers import spark_type
 from uanet_tf.errors import InputError
 from uanet_tf.spark.shipped_model import ship
 from uanet_tf.spark.tag_batches import TagBatches
-from uanet_tf.tagging.sentence_stream import BATCH_SIZE, BATCH_TOKENS
+from uanet_tf.tagging.streams import BATCH_SIZE, BATCH_TOKENS
 
 TAGGED, ERROR = "tagged", "error"
 

@@ -1,19 +1,19 @@
 """What a worker does with the Arrow batches of a partition."""
 
 import dataclasses
-import itertools
+import operator
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from uanet_lite import answers
+from uanet_lite.input_error import InputError
+from uanet_lite.sentence import NO_WORDS, Sentence, sentence_of
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.spark.shipped_model import ShippedModel
-from uanet_tf.tagging import sentence_stream
+from uanet_tf.tagging.streams import tag_in_context
 
-MAX_TOKEN_CHARS = 1_000
-_OPTIONAL = [answer.name for answer in answers.answers(answers.IN_TEXT, optional=True)]
-_ALWAYS = [answer.name for answer in answers.answers(answers.IN_TEXT, optional=False)]
+_ANSWERS = [answer.name for answer in answers.answers(answers.IN_TEXT)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,54 +51,31 @@ class TagBatches:
     def _tag(self, model: Any, values: list[Any]) -> tuple[list[dict | None], list[str | None]]:
         """The answer of each row, and why it has none."""
         rows = [_read(value, model.tokenizer) for value in values]
-        tagged = sentence_stream.tag_stream(
+        tagged = tag_in_context(
             model,
-            [row.tokens for row in rows if row.tokens],
+            rows,
+            key=operator.itemgetter(0),
+            alone=True,
             batch_size=self.batch_size,
             batch_tokens=self.batch_tokens,
             fill_rows=True,
         )
-        return [_answer(row, tagged) for row in rows], [row.error for row in rows]
+        found = [None if error else _answer(answer) for (_, error), answer in tagged]
+        return found, [error for _, error in rows]
 
 
-class _Row(NamedTuple):
-    """A row's words and their offsets in its text, or an error."""
-
-    tokens: list[str]
-    starts: list[int]
-    ends: list[int]
-    text: str
-    error: str | None = None
-
-
-def _read(value: Any, tokenizer: Tokenizer) -> _Row:
-    if isinstance(value, str):
-        spans = tokenizer.spans(value)
-        tokens = [value[start:end] for start, end in spans]
-        row = _Row(tokens, [start for start, _ in spans], [end for _, end in spans], value)
-    elif value is None or not all(value):
-        return _Row([], [], [], "", "There is no text, or a word is missing or empty.")
-    else:
-        ends = [end - 1 for end in itertools.accumulate(len(token) + 1 for token in value)]
-        starts = [end - len(token) for end, token in zip(ends, value, strict=True)]
-        row = _Row(value, starts, ends, " ".join(value))
-    longest = max(map(len, row.tokens), default=0)
-    if longest > MAX_TOKEN_CHARS:
-        error = f"A word has {longest:,} characters, the limit is {MAX_TOKEN_CHARS:,}."
-        return _Row([], [], [], "", error)
-    return row
+def _read(value: Any, tokenizer: Tokenizer) -> tuple[Sentence, str | None]:
+    """A row's sentence, or why it cannot be tagged."""
+    if value is None or not (isinstance(value, str) or all(value)):
+        return NO_WORDS, "There is no text, or a word is missing or empty."
+    try:
+        return sentence_of(value, "the row", tokenizer), None
+    except InputError as error:
+        return NO_WORDS, str(error)
 
 
-def _answer(row: _Row, tagged: Iterator[TaggedSentence]) -> dict[str, Any] | None:
-    if row.error is not None:
-        return None
-    places: dict[str, Any] = {"text": row.text, "starts": row.starts, "ends": row.ends}
-    if not row.tokens:
-        return {
-            **{name: [] for name in (*_ALWAYS, "tokens", "entities")},
-            **dict.fromkeys(_OPTIONAL),
-            **places,
-        }
-    sentence = dataclasses.replace(next(tagged), **places)
-    answer = {name: getattr(sentence, name) for name in ("tokens", *_ALWAYS, *_OPTIONAL)}
-    return answer | places | {"entities": [entity._asdict() for entity in sentence.entities]}
+def _answer(tagged: TaggedSentence) -> dict[str, Any]:
+    names = ("text", "tokens", "starts", "ends", *_ANSWERS)
+    return {name: getattr(tagged, name) for name in names} | {
+        "entities": [entity._asdict() for entity in tagged.entities]
+    }

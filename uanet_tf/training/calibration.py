@@ -15,7 +15,7 @@ from uanet_tf.metrics.answer_group import answer_groups
 from uanet_tf.metrics.logistic_map import fit_logistic_map, smooth_targets
 from uanet_tf.models.confidence import COLUMNS, OUTSIDE, REFINED, ROWS, SMALLEST
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.streams import tag_in_context
 from uanet_tf.training.acceptance import accept
 
 # More of the probability, less of the uncertainty: nothing else means more confidence.

@@ -7,7 +7,7 @@ from typing import Any
 from uanet_lite.sentence import Sentence
 from uanet_tf.metrics.scoring import score
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.streams import tag_in_context
 
 
 def score_corpus(tagger: Tagger, sentences: Sequence[Sentence], task: str) -> dict[str, Any]:

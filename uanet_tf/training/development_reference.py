@@ -5,8 +5,8 @@ from typing import Any
 
 from uanet_lite.sentence import Sentence
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.tagging.document_context import tag_in_context
 from uanet_tf.tagging.monitor import MOST_SENTENCES, known_words, make_reference, sentence_facts
+from uanet_tf.tagging.streams import tag_in_context
 
 
 def development_reference(

@@ -14,7 +14,7 @@ from uanet_tf.metrics.resampling import f1_difference_error
 from uanet_tf.metrics.scoring import f1_of_counts, sentence_counts
 from uanet_tf.metrics.threshold_sweep import tune_threshold
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.tagging.document_context import tag_in_context
+from uanet_tf.tagging.streams import tag_in_context
 
 # Points of F1 or accuracy: a smaller difference on a development set says nothing.
 NOISE = 0.05

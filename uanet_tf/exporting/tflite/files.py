@@ -31,7 +31,7 @@ from uanet_tf.exporting.verification import ExportMismatchError
 from uanet_tf.exporting.version_folders import check_name
 from uanet_tf.exporting.vocabulary_files import CHARS, LABELS, WORDS
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.tagging import sentence_stream
+from uanet_tf.tagging.streams import tag_stream
 
 ENDINGS = {FLOAT32: "", FLOAT16: "_float16", DYNAMIC: "_dynamic"}
 TOLERANCE = 1e-4  # nats
@@ -133,7 +133,7 @@ def compare(
     model: Tagger, tagger: TFLiteTagger, sentences: Sequence[Sequence[str]], source: str = ""
 ) -> Agreement:
     """Tags the same sentences with both."""
-    expected, actual = (sentence_stream.tag(each, sentences) for each in (model, tagger))
+    expected, actual = (list(tag_stream(each, sentences)) for each in (model, tagger))
     pairs = list(zip(expected, actual, strict=True))
     same = np.concatenate([np.equal(one.labels, two.labels) for one, two in pairs])
     refined = np.concatenate([one.refined for one, _ in pairs])

@@ -4,16 +4,7 @@ import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from uanet_tf.errors import InputError
-
-
-def check_model(model: Any) -> None:
-    """Raises InputError where something else is given for a model, such as the path of a run."""
-    if isinstance(model, type) or not callable(getattr(model, "tag_batch", None)):
-        raise InputError(
-            "model must be a loaded model, as uanet_tf.load_model gives it. "
-            f"Received: {model!r:.60}"
-        )
+from uanet_lite.input_error import InputError
 
 
 def check_list(sentences: Any, wanted: str = "a text or a list") -> None:

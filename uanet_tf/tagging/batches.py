@@ -1,16 +1,59 @@
-"""Tags the sentences of a chunk: batches of like length, several at once, answers in place."""
+"""Batches of a chunk of sentences: of like length, several at once, answers in place."""
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from uanet_lite import answers, windows
 from uanet_tf.row_multiple import ROW_MULTIPLE, round_up, row_multiple
-from uanet_tf.tagging.batch_sizes import Sizes, sizes_for
 from uanet_tf.tagging.parallel_batches import BatchThreads
+
+# A batch of this many tokens keeps the processor busy with M = 8 samples, and with more; beyond,
+# padding costs more than a new batch.
+FULL_TOKENS = 1_500
+# One pass has an eighth of that work for each token: larger batches spend less of the time on
+# starting operations; beyond these, nothing more is gained.
+_FULL_SAMPLED_TOKENS, _MOST_FULL_TOKENS = 8 * FULL_TOKENS, 4_000
+
+
+class Sizes(NamedTuple):
+    """How batches are made, see ``tag_stream``.
+
+    Attributes:
+      batch_size: most sentences in a batch.
+      batch_tokens: most tokens in a batch, padding included.
+      fill_rows: whether small batches are filled up with copies.
+      full_tokens: a batch that holds as many takes no shorter sentence.
+      window: sentences, or passages of documents, that are read ahead.
+    """
+
+    batch_size: int
+    batch_tokens: int
+    fill_rows: bool
+    full_tokens: int = FULL_TOKENS
+    window: int = 1
+
+
+def sizes_for(model: Any, sizes: Sizes, tokens: int, threads: int) -> Sizes:
+    """The sizes with which a model tags a chunk.
+
+    Args:
+      model: has ``num_passes``, how often it encodes a sentence.
+      sizes: as asked for.
+      tokens: of the chunk.
+      threads: batches that run at once.
+    """
+    full = min(_MOST_FULL_TOKENS, max(FULL_TOKENS, _FULL_SAMPLED_TOKENS // model.num_passes))
+    # As many batches as keep all threads busy to the end.
+    batches = threads * -(-tokens // (threads * full))
+    full = max(FULL_TOKENS, min(full, -(-tokens // batches)))
+    # Long sentences: batches that run at once share the memory of one, as far as each stays full.
+    most = min(sizes.batch_tokens, max(full, sizes.batch_tokens // threads))
+    return sizes._replace(batch_tokens=most, full_tokens=full)
+
 
 # Of each output; labels are positions.
 _DTYPES = {name: np.dtype(tensor.kind.array) for name, tensor in answers.tensors().items()}
@@ -33,11 +76,11 @@ class _Pieces(NamedTuple):
 def _cut_pieces(lengths: np.ndarray, max_tokens: int) -> _Pieces:
     """Cuts the sentences of a chunk, [S] lengths, into pieces of at most ``max_tokens``."""
     starts = np.cumsum(lengths) - lengths
-    short = lengths <= max_tokens
+    short, long = (lengths > 0) & (lengths <= max_tokens), lengths > max_tokens
     columns = [starts[short], lengths[short], np.zeros_like(lengths[short]), lengths[short]]
     rows = [
         (start + cut.start, *(edge - cut.start for edge in (cut.end, cut.keep_start, cut.keep_end)))
-        for start, length in zip(starts[~short], lengths[~short], strict=True)
+        for start, length in zip(starts[long], lengths[long], strict=True)
         for cut in windows.split(int(length), max_tokens)
     ]
     if rows:
@@ -94,7 +137,7 @@ def _document_batches(
 
 def begin_chunk(
     model: Any,
-    chunk: list[list[str]],
+    chunk: list[Sequence[str]],
     lengths: np.ndarray,
     sizes: Sizes,
     threads: BatchThreads,
@@ -102,15 +145,19 @@ def begin_chunk(
 ) -> Callable[[], Answers]:
     """Begins to run the model over a chunk; what it returns waits for the answers.
 
+    Some sentences may have no tokens; if none has, there are no answers.
+
     ``documents`` [S] are the numbers of the sentences' documents, in ascending order, where the
     model reads them together. A window of a long sentence is a document by itself: it
     shares tokens with the next one, which are no other mentions of their words.
     """
     tokens = np.array(list(itertools.chain.from_iterable(chunk)), dtype=object)
+    if not len(tokens):
+        return dict
     pieces = _cut_pieces(lengths, model.max_tokens)
     if documents is not None:
         documents = np.repeat(documents, lengths)[pieces.start]  # [P]
-        windows_from = np.count_nonzero(lengths <= model.max_tokens)
+        windows_from = np.count_nonzero((lengths > 0) & (lengths <= model.max_tokens))
         alone = np.arange(len(documents) - windows_from) + documents.max() + 1
         documents = np.concatenate([documents[:windows_from], alone])
 

@@ -10,8 +10,8 @@ from tests.tagging.made_sentence import make_sentence
 from uanet_lite.tag_schemes import Span
 from uanet_tf.errors import InputError
 from uanet_tf.row_multiple import ROW_MULTIPLE
-from uanet_tf.tagging import sentence_stream
-from uanet_tf.tagging.sentence_stream import tag, tag_stream
+from uanet_tf.tagging import streams
+from uanet_tf.tagging.streams import tag, tag_stream
 
 
 def random_sentences(count, longest=30):
@@ -113,7 +113,7 @@ def test_stream_reads_no_further_than_its_window():
 
 
 def test_few_very_long_sentences_end_a_chunk_early(monkeypatch):
-    monkeypatch.setattr(sentence_stream, "_WINDOW_TOKENS", 5_000)
+    monkeypatch.setattr(streams, "_WINDOW_TOKENS", 5_000)
     read = 0
 
     def long_sentences():
@@ -179,18 +179,18 @@ def test_any_iterable_will_do():
         ("one string", "sentences must be a list of lists of words"),
         ([["a"], "one string"], r"sentences\[1\] must be a list of words. Received: one str"),
         ([["a"], ["a"], []], r"sentences\[2\] is empty"),
-        ([["a", ""]], r"sentences\[0\]\[1\] is an empty string"),
-        ([["a", "b", 3]], r"sentences\[0\]\[2\] must be a string. Received: 3"),
-        ([["a", b"b"]], r"sentences\[0\]\[1\] must be a string. Received: b'b'"),
-        ([["a", None]], r"sentences\[0\]\[1\] must be a string. Received: None"),
+        ([["a", ""]], r"sentences\[0\]\[1\] must be a string .*Received: ''"),
+        ([["a", "b", 3]], r"sentences\[0\]\[2\] must be a string .*Received: 3"),
+        ([["a", b"b"]], r"sentences\[0\]\[1\] must be a string .*Received: b'b'"),
+        ([["a", None]], r"sentences\[0\]\[1\] must be a string .*Received: None"),
         ([7], r"sentences\[0\] must be a list of words. Received: 7"),
-        ([["a", "x" * 5000]], r"sentences\[0\]\[1\] has 5,000 characters, the limit is 1,000"),
+        ([["a", "x" * 5000]], r"sentences\[0\]\[1\] has 5,000 characters .*; the limit is 1,000"),
         ([["\ud800"]], r"sentences\[0\]\[0\] is not valid Unicode"),
     ],
 )
 def test_bad_sentences(sentences, message):
     with pytest.raises(InputError, match=message):
-        tag(FakeModel(), sentences)
+        list(tag_stream(FakeModel(), sentences))
 
 
 @pytest.mark.parametrize("name", ["batch_size", "batch_tokens", "window"])
