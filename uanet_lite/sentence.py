@@ -1,7 +1,6 @@
 """A sentence on its way in: its words, where they stand, and what came with it."""
 
 import dataclasses
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -72,8 +71,12 @@ def sentence_of(given: Any, name: str, tokenizer: Tokenizer) -> Sentence:
 
 def joined_offsets(tokens: Sequence[str]) -> tuple[str, list[int], list[int]]:
     """Tokens joined by single blanks, and first and end character of each."""
-    ends = [end - 1 for end in itertools.accumulate(len(token) + 1 for token in tokens)]
-    starts = [end - len(token) for end, token in zip(ends, tokens, strict=True)]
+    starts, ends, position = [], [], 0
+    for token in tokens:
+        starts.append(position)
+        position += len(token)
+        ends.append(position)
+        position += 1
     return " ".join(tokens), starts, ends
 
 

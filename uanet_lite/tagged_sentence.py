@@ -99,7 +99,10 @@ class TaggedSentence:
           scheme: tag scheme of the labels.
           fields: the attributes of ``answers.TOKEN_ANSWERS`` that there are.
         """
-        tokens, starts, ends = list(sentence.tokens), list(sentence.starts), list(sentence.ends)
+        tokens = list(sentence.tokens)
+        if sentence.text is None:
+            return cls(tokens, scheme=scheme, **fields)
+        starts, ends = list(sentence.starts), list(sentence.ends)
         return cls(tokens, scheme=scheme, text=sentence.text, starts=starts, ends=ends, **fields)
 
     @property

@@ -305,28 +305,26 @@ def _chunks(
     refines_documents = model.refiner_context == "document" and not alone
     reads_documents = refines_documents or (model.context == "document" and not alone)
     most, most_tokens = max(1, window // 2), _WINDOW_TOKENS // 2
-    groups = passages(
-        items, model.max_tokens if reads_documents else 0, padded=refines_documents, key=key
-    )
+    size = model.max_tokens if reads_documents else 0
     texts: list[_Text] = []
     documents: list[int] = []
-    tokens = count = number = 0
-    for group in groups:
-        sentences = list(map(key, group))
+    tokens = number = count = 0
+    for group in passages(items, size, padded=refines_documents, key=key):
+        sentences = [key(item) for item in group]
         for sentence in sentences:
             check_tokens(sentence.tokens, f"sentences[{number}][", "]")
             tokens += len(sentence.tokens)
             number += 1
-        if refines_documents:
-            texts += [
-                _Text([item], [sentence], sentence.tokens)
-                for item, sentence in zip(group, sentences, strict=True)
-            ]
-            documents += [count] * len(group)
+        if len(group) == 1:
+            texts.append(_Text(group, sentences, sentences[0].tokens))
+        elif refines_documents:
+            pairs = zip(group, sentences, strict=True)
+            texts += [_Text([item], [each], each.tokens) for item, each in pairs]
         else:
-            joined = itertools.chain.from_iterable(sentence.tokens for sentence in sentences)
-            read = sentences[0].tokens if len(sentences) == 1 else list(joined)
-            texts.append(_Text(group, sentences, read))
+            joined = [token for sentence in sentences for token in sentence.tokens]
+            texts.append(_Text(group, sentences, joined))
+        if refines_documents:
+            documents += [count] * len(group)
         count += 1
         if count >= most or tokens >= most_tokens:
             yield _Chunk(texts, np.array(documents) if refines_documents else None)
