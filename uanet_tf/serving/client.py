@@ -7,12 +7,12 @@ from typing import Any, Protocol
 
 from uanet_lite import tag_schemes
 from uanet_lite.answers import IN_GRAPHS, TOKEN_PLACES, Tensor, from_tensors, tensors
+from uanet_lite.argument_checks import check_count, check_list
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.errors import InputError
 from uanet_tf.serving.retrying import RetryPolicy, ServingError
 from uanet_tf.serving.text_positions import character_offsets, count_pieces
 from uanet_tf.settings import MAX_GAMMA
-from uanet_tf.tagging.argument_checks import check_count, check_list
 
 URL = "http://127.0.0.1:8501"
 MODEL = "uanet"
