@@ -38,12 +38,6 @@ def test_the_mean_of_two_distributions_is_a_valid_sequence():
     assert bounds.mean_labels(one, other, names, "BIOES") == [["B-PER", "E-PER"]]
 
 
-def test_the_table():
-    lines = []
-    bounds.write_table([{"draft": 1.0, "two drafters": 3.0}, {"draft": 2.0}], lines.append)
-    assert lines[1:] == ["| draft | 1.50 ± 0.71 |\n", "| two drafters | 3.00 |\n"]
-
-
 @pytest.mark.process
 def test_a_run_with_the_gate_shut_and_open(runs):
     (shut,) = bounds.measure([runs.uanet], str(runs.data), bounds.SHUT)

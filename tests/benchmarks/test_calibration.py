@@ -8,9 +8,7 @@ from benchmarks.calibration import (
     _drawn,
     cross_validated,
     errors,
-    joined,
     least_errors,
-    main,
     of_entities,
     splits,
 )
@@ -58,17 +56,6 @@ def test_errors_that_a_right_confidence_has_too():
     assert errors(right, confidence)["tokens"] == pytest.approx(least["tokens"], abs=1)
 
 
-def test_files_are_joined():
-    one, two = drawn(20, 1), drawn(30, 2)
-    both = joined(one, two)
-    assert both.sentence.max() == 49
-    np.testing.assert_array_equal(both.entity_sentence[len(one.start) :], two.entity_sentence + 20)
-    np.testing.assert_array_equal(
-        of_entities(both, both.plain),
-        np.concatenate([of_entities(one, one.plain), of_entities(two, two.plain)]),
-    )
-
-
 def test_splits(monkeypatch):
     monkeypatch.setattr("benchmarks.calibration.SPLITS", 10)
     found = splits(drawn(200))
@@ -83,12 +70,3 @@ def test_drawn_sentences_bring_all_their_entities():
     for number in range(50):
         assert places[group == number].tolist() in ([0, 1], [], [3, 4, 5])
     assert set(places) == {0, 1, 3, 4, 5}
-
-
-def test_a_run_with_a_shut_gate_has_no_token_above_gamma(monkeypatch):
-    found = {"a": {"tokens": 1.0}, "b": {"tokens": 2.0, "tokens above Gamma": 5.0}}
-    monkeypatch.setattr("benchmarks.calibration.measure", lambda run: {"dev": found[run]})
-    lines = []
-    main(["a", "b"], lines.append)
-    assert "| tokens | 1.50 | 0.71 |\n" in lines
-    assert "| tokens above Gamma, 1 of the runs | 5.00 | - |\n" in lines

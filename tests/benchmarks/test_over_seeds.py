@@ -33,20 +33,6 @@ def test_scores_are_those_of_the_run(found, runs):
     np.testing.assert_array_equal(found.by_length["baseline"], found.by_length["gated"][:1])
 
 
-def test_tables_have_a_row_for_each_value(found, tmp_path, monkeypatch):
-    monkeypatch.setattr(over_seeds, "GAMMAS", (0.0, 0.35, 5.0))
-    monkeypatch.setattr(over_seeds, "SAMPLES", (1, 8))
-    gamma, samples, length = over_seeds.tables(found).split("\n\n")
-    first, _, _ = gamma.splitlines()[2:]
-    assert first.split(" | ")[2] == "0.00 ± 0.00"  # less itself
-    assert len(samples.splitlines()) == 4
-    assert len(length.splitlines()) == 2 + len(found.lengths)
-    over_seeds.plot(found, tmp_path, "sample")
-    keys = ("gamma", "length", "samples")
-    names = [f"over_seeds_{key}_sample.svg" for key in keys]
-    assert sorted(path.name for path in tmp_path.iterdir()) == names
-
-
 def test_sentences_of_one_length_are_in_one_part():
     lengths = np.array([3, 1, 2, 2, 2, 2, 9, 9, 8, 7])
     parts = over_seeds.parts_by_length(lengths)

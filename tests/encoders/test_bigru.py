@@ -1,8 +1,7 @@
 import numpy as np
 
-from tests.encoders.sampling import INPUTS, LENGTHS, MASK, WIDTH, call, check_sampling, randomise
+from tests.encoders.sampling import INPUTS, LENGTHS, MASK, WIDTH, randomise
 from tests.encoders.test_variational_bilstm import loop_encoder
-from tests.layer_contract import check_layer
 from uanet_tf.encoders.bigru import BiGRU
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.ops.recurrence import GRU
@@ -26,18 +25,3 @@ def test_equals_loops():
         expected = loop_encoder(layer, INPUTS[row, :length], rows)
         np.testing.assert_allclose(outputs[row, :length], expected, atol=1e-5)
         np.testing.assert_array_equal(outputs[row, length:], 0.0)
-
-
-def test_sampling():
-    check_sampling(make_layer())
-
-
-def test_contract():
-    check_layer(
-        make_layer,
-        lambda: {"inputs": INPUTS, "mask": MASK},
-        call=call,
-        make_layer_without_dropout=lambda **kwargs: make_layer(
-            **dict.fromkeys(RATES, 0.0), **kwargs
-        ),
-    )

@@ -2,15 +2,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.encoders.sampling import INPUTS, LENGTHS, MASK, WIDTH, call, check_sampling, randomise
-from tests.layer_contract import check_layer
+from tests.encoders.sampling import INPUTS, LENGTHS, MASK, WIDTH, randomise
 from tests.layers.recurrence_transcription import loop_both_ways
 from uanet_tf.encoders.bigru_transformer import DIRECTIONS, BiGRUTransformer
 from uanet_tf.ops.dropout import make_seed
 
 HIDDEN = 8
 RATES = {"input_dropout": 0.3, "recurrent_dropout": 0.2, "output_dropout": 0.4}
-NO_DROPOUT = dict.fromkeys(RATES, 0.0)
 
 
 def make_layer(**options):
@@ -71,26 +69,3 @@ def test_first_weights():
         np.testing.assert_array_equal(weights["states_scale"], 1)
         np.testing.assert_array_equal(weights["hidden_bias"], 0)
         assert np.abs(weights["hidden_kernel"]).max() > 0.1
-
-
-def test_sampling():
-    check_sampling(make_layer(), tolerance=2e-5)
-
-
-@pytest.mark.parametrize("num_layers", [1, 2])
-def test_contract(num_layers):
-    check_layer(
-        lambda **kwargs: make_layer(num_layers=num_layers, **kwargs),
-        lambda: {"inputs": INPUTS, "mask": MASK},
-        call=call,
-        make_layer_without_dropout=lambda: make_layer(num_layers=num_layers, **NO_DROPOUT),
-    )
-
-
-@pytest.mark.parametrize("policy", ["mixed_bfloat16", "float64"])
-def test_other_dtypes(policy):
-    layer = make_layer(dtype=policy)
-    masks = layer.draw_masks(make_seed(5), 3, WIDTH)
-    outputs = layer(INPUTS, mask=MASK, dropout_masks=masks)
-    assert outputs.dtype == layer.compute_dtype
-    assert np.isfinite(tf.cast(outputs, tf.float32)).all()

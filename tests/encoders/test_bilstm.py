@@ -7,12 +7,10 @@ from tests.encoders.sampling import (
     LENGTHS,
     MASK,
     WIDTH,
-    call,
     randomise,
     sample,
     words_of_a_table,
 )
-from tests.layer_contract import check_layer
 from uanet_tf.encoders.bilstm import BiLSTM
 from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
 from uanet_tf.ops.dropout import dropout, fold_in, make_seed
@@ -84,19 +82,6 @@ def test_training_drops_and_padding_stays_zero():
     np.testing.assert_array_equal(states, layer(INPUTS, mask=MASK, dropout_seed=SEED))
     assert (states != layer(INPUTS, mask=MASK).numpy()).any()
     assert (states[~MASK] == 0).all()
-
-
-def test_contract():
-    check_layer(
-        lambda **kwargs: BiLSTM(
-            HIDDEN, num_layers=2, input_dropout=0.4, output_dropout=0.3, **kwargs
-        ),
-        lambda: {"inputs": INPUTS, "mask": MASK},
-        call=call,
-        make_layer_without_dropout=lambda: BiLSTM(
-            HIDDEN, num_layers=2, input_dropout=0.0, output_dropout=0.0
-        ),
-    )
 
 
 def test_bad_arguments():

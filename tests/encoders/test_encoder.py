@@ -2,10 +2,46 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.encoders.sampling import INPUTS, MASK, call, check_sampling
+from tests.layer_contract import check_layer
+from uanet_tf.encoders.bigru import BiGRU
+from uanet_tf.encoders.bigru_transformer import BiGRUTransformer
+from uanet_tf.encoders.bilstm import BiLSTM
 from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
+from uanet_tf.encoders.iterated_dilated_cnn import IteratedDilatedCNN
+from uanet_tf.encoders.no_encoder import NoEncoder
+from uanet_tf.encoders.relative_transformer import RelativeTransformer
 from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.ops.graphs import graph_function
+
+
+def maker(kind, *arguments, **defaults):
+    return lambda **options: kind(*arguments, **{**defaults, **options})
+
+
+# Every rate is above 0.
+RATES = {"input_dropout": 0.3, "output_dropout": 0.4}
+TIED = {"num_layers": 2, "recurrent_dropout": 0.2, **RATES}
+ENCODERS = {
+    "none": maker(NoEncoder, output_dropout=0.5),
+    "bilstm": maker(BiLSTM, 8, num_layers=2, **RATES),
+    "variational_bilstm": maker(VariationalBiLSTM, 6, projection_width=4, **TIED),
+    "bigru": maker(BiGRU, 8, **TIED),
+    "bigru_transformer": maker(BiGRUTransformer, 8, feedforward_width=7, **TIED),
+    "relative_transformer": maker(
+        RelativeTransformer,
+        12,
+        num_heads=2,
+        feedforward_width=7,
+        attention_dropout=0.3,
+        layer_dropout=0.2,
+        **RATES,
+    ),
+    "iterated_dilated_cnn": maker(
+        IteratedDilatedCNN, 4, num_iterations=3, identity_init=False, hidden_dropout=0.2, **RATES
+    ),
+}
 
 
 class Masked(Encoder):
@@ -123,3 +159,34 @@ def test_a_mask_of_keras_is_passed_on():
     np.testing.assert_array_equal(states._keras_mask, [[True, True, False]])
     alone = VariationalBiLSTM(8)(tf.ones([1, 2, 4]), mask=None)
     assert getattr(alone, "_keras_mask", None) is None
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_contract(name):
+    make_layer = ENCODERS[name]
+    rates = [key for key in make_layer().get_config() if key.endswith("dropout")]
+    check_layer(
+        make_layer,
+        lambda: {"inputs": INPUTS, "mask": MASK},
+        call=call,
+        make_layer_without_dropout=lambda **options: make_layer(
+            **dict.fromkeys(rates, 0.0), **options
+        ),
+    )
+
+
+@pytest.mark.parametrize("name", sorted({*ENCODERS} - {"bilstm"}))
+def test_sampling(name):
+    """A BiLSTM has no masks: its one pass is tested with it."""
+    check_sampling(ENCODERS[name](), tolerance=2e-5)
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16", "float64"])
+@pytest.mark.parametrize("name", ENCODERS)
+def test_other_dtypes(name, policy):
+    layer = ENCODERS[name](dtype=policy)
+    inputs = tf.cast(INPUTS, layer.compute_dtype)
+    states = layer.training_states(inputs, tf.constant(MASK), make_seed(5))
+    assert states.dtype == layer.compute_dtype
+    assert np.isfinite(tf.cast(states, tf.float32)).all()
+    assert (tf.cast(states, tf.float32).numpy()[:, ~MASK] == 0).all()

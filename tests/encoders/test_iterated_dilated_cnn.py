@@ -2,15 +2,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.encoders.sampling import INPUTS, LENGTHS, MASK, WIDTH, call, check_sampling, randomise
-from tests.layer_contract import check_layer
+from tests.encoders.sampling import INPUTS, LENGTHS, MASK, WIDTH, randomise
 from uanet_tf.encoders.iterated_dilated_cnn import IteratedDilatedCNN
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.ops.graphs import graph_function
 
 FILTERS = 4
 RATES = {"input_dropout": 0.3, "hidden_dropout": 0.2, "output_dropout": 0.4}
-NO_DROPOUT = dict.fromkeys(RATES, 0.0)
 
 
 def make_layer(**options):
@@ -113,29 +111,6 @@ def test_training_scores_every_iterate_or_the_last():
         masks = layer.draw_masks(make_seed(5), 3, WIDTH)
         expected = layer(INPUTS, mask=MASK, dropout_masks=masks, all_iterates=True)[-count:]
         np.testing.assert_array_equal(states, expected)
-
-
-def test_sampling():
-    check_sampling(make_layer())
-
-
-@pytest.mark.parametrize("identity_init", [False, True])
-def test_contract(identity_init):
-    check_layer(
-        lambda **kwargs: make_layer(identity_init=identity_init, **kwargs),
-        lambda: {"inputs": INPUTS, "mask": MASK},
-        call=call,
-        make_layer_without_dropout=lambda: make_layer(**NO_DROPOUT),
-    )
-
-
-@pytest.mark.parametrize("policy", ["mixed_bfloat16", "float64"])
-def test_other_dtypes(policy):
-    layer = make_layer(dtype=policy, identity_init=True)
-    masks = layer.draw_masks(make_seed(5), 3, WIDTH)
-    outputs = layer(INPUTS, mask=MASK, dropout_masks=masks)
-    assert outputs.dtype == layer.compute_dtype
-    assert np.isfinite(tf.cast(outputs, tf.float32)).all()
 
 
 @pytest.mark.parametrize(

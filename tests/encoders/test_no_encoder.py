@@ -1,19 +1,10 @@
 import numpy as np
-import tensorflow as tf
 
-from tests.layer_contract import check_layer
 from uanet_tf.encoders.no_encoder import NoEncoder
 from uanet_tf.ops.dropout import make_seed
 
 INPUTS = np.random.default_rng(1).normal(size=[3, 4, 6]).astype(np.float32)
 MASK = np.arange(4) < np.array([[4], [2], [0]])
-
-
-def call(layer, inputs, seed):
-    masks = None
-    if seed is not None:
-        masks = layer.draw_masks(seed, tf.shape(inputs["inputs"])[0], 6)
-    return layer(inputs["inputs"], mask=inputs["mask"], dropout_masks=masks)
 
 
 def test_words_pass_and_padding_is_zero():
@@ -33,12 +24,3 @@ def test_the_mask_is_tied_over_time():
     outputs = layer(INPUTS, dropout_masks=masks)
     np.testing.assert_allclose(outputs, INPUTS * masks["output"].numpy()[:, None])
     assert NoEncoder().draw_masks(make_seed(1), 3, 6) == {}
-
-
-def test_contract():
-    check_layer(
-        lambda **kwargs: NoEncoder(output_dropout=0.5, **kwargs),
-        lambda: {"inputs": INPUTS, "mask": MASK},
-        call=call,
-        make_layer_without_dropout=NoEncoder,
-    )

@@ -1,10 +1,8 @@
 import numpy as np
 import pytest
-import tensorflow as tf
 
-from tests.encoders.sampling import INPUTS, MASK, call, check_sampling, randomise, sample
+from tests.encoders.sampling import INPUTS, MASK, randomise, sample
 from tests.encoders.sampling import WIDTH as INPUT_WIDTH
-from tests.layer_contract import check_layer
 from tests.layers.transcription import HEADS, WIDTH, reference_stream
 from uanet_tf.encoders.relative_transformer import RelativeTransformer
 from uanet_tf.ops.dropout import make_seed
@@ -70,27 +68,6 @@ def test_training_draws_the_masks_of_its_seed():
     expected = layer(INPUTS, mask=MASK, dropout_masks=masks)
     (states,) = layer.training_states(INPUTS, MASK, make_seed(5))
     np.testing.assert_array_equal(states, expected)
-
-
-def test_sampling():
-    check_sampling(make_layer(), tolerance=2e-5)
-
-
-def test_contract():
-    check_layer(
-        make_layer,
-        lambda: {"inputs": INPUTS, "mask": MASK},
-        call=call,
-        make_layer_without_dropout=lambda: make_layer(**NO_DROPOUT),
-    )
-
-
-@pytest.mark.parametrize("policy", ["mixed_bfloat16", "float64"])
-def test_other_dtypes(policy):
-    layer = make_layer(dtype=policy)
-    (outputs,) = layer.training_states(tf.constant(INPUTS), tf.constant(MASK), make_seed(5))
-    assert outputs.dtype == layer.compute_dtype
-    assert np.isfinite(tf.cast(outputs, tf.float32)).all()
 
 
 def test_heads_divide_the_width():

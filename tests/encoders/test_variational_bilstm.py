@@ -2,34 +2,19 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.layer_contract import check_layer
+from tests.encoders.sampling import INPUTS, LENGTHS, MASK, WIDTH, randomise
 from tests.layers.recurrence_transcription import loop_both_ways
 from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
 from uanet_tf.layers.bidirectional import DIRECTIONS
 from uanet_tf.ops.dropout import make_seed
 
-WIDTH, HIDDEN = 5, 6
-INPUTS = np.random.default_rng(1).normal(size=[3, 4, WIDTH]).astype(np.float32)
-LENGTHS = [4, 2, 1]
-MASK = np.arange(4) < np.array(LENGTHS)[:, None]
+HIDDEN = 6
 NO_DROPOUT = {"input_dropout": 0.0, "recurrent_dropout": 0.0}
 
 
 def make_layer(**options):
     defaults = {"num_layers": 2, "input_dropout": 0.4, "recurrent_dropout": 0.4}
     return VariationalBiLSTM(HIDDEN, **{**defaults, "output_dropout": 0.3, **options})
-
-
-def call(layer, inputs, seed):
-    masks = None
-    if seed is not None:
-        masks = layer.draw_masks(seed, tf.shape(inputs["inputs"])[0], WIDTH)
-    return layer(inputs["inputs"], mask=inputs["mask"], dropout_masks=masks)
-
-
-def randomize(layer):
-    rng = np.random.default_rng(2)
-    layer.set_weights([rng.normal(size=weight.shape) for weight in layer.weights])
 
 
 def loop_encoder(layer, inputs, masks):
@@ -55,7 +40,7 @@ def test_equals_loops_over_equation_3(masked, options):
     layer = make_layer(**options)
     masks = layer.draw_masks(make_seed(5), 3, WIDTH) if masked else {}
     layer(INPUTS)
-    randomize(layer)
+    randomise(layer)
     outputs = layer(INPUTS, mask=MASK, dropout_masks=masks or None).numpy()
     for row, length in enumerate(LENGTHS):
         rows = {name: mask.numpy()[row] for name, mask in masks.items()}
@@ -68,7 +53,7 @@ def test_equals_the_lstm_of_keras():
     """Without dropout; Keras orders the gates i, f, g, o."""
     layer = make_layer(num_layers=1)
     layer(INPUTS)
-    randomize(layer)
+    randomise(layer)
     (weights,) = layer.recurrences
     units = HIDDEN // 2
     keras = tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(units, return_sequences=True))
@@ -113,42 +98,8 @@ def test_rates_of_zero_have_no_masks():
     assert set(some.draw_masks(make_seed(1), 3, WIDTH)) == {"input_0", "input_1"}
 
 
-@pytest.mark.parametrize(
-    "name", ["input_0", "input_1", "recurrent_0_forward", "recurrent_1_backward", "output"]
-)
-def test_each_mask_matters(name):
-    layer = make_layer()
-    masks = layer.draw_masks(make_seed(5), 3, WIDTH)
-    plain = layer(INPUTS)
-    assert (layer(INPUTS, dropout_masks={name: masks[name]}).numpy() != plain.numpy()).any()
-    unused = tf.ones_like(masks[name])
-    np.testing.assert_allclose(layer(INPUTS, dropout_masks={name: unused}), plain, atol=1e-6)
-
-
-@pytest.mark.parametrize("options", [{}, {"projection_width": 4}], ids=str)
-def test_contract(options):
-    check_layer(
-        lambda **kwargs: make_layer(**options, **kwargs),
-        lambda: {"inputs": INPUTS, "mask": MASK},
-        call=call,
-        make_layer_without_dropout=lambda **kwargs: make_layer(
-            output_dropout=0.0, **NO_DROPOUT, **options, **kwargs
-        ),
-    )
-
-
-@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16", "float64"])
-def test_other_dtypes(policy):
-    layer = make_layer(dtype=policy)
-    masks = layer.draw_masks(make_seed(5), 3, WIDTH)
-    outputs = layer(INPUTS, mask=MASK, dropout_masks=masks)
-    assert outputs.dtype == layer.compute_dtype
-    assert np.isfinite(tf.cast(outputs, tf.float32)).all()
-    assert (tf.cast(outputs, tf.float32).numpy()[~MASK] == 0).all()
-
-
 def test_output_shape():
     assert list(make_layer().compute_output_shape([None, None, 7])) == [None, None, HIDDEN]
     narrow = make_layer(projection_width=3)
     assert list(narrow.compute_output_shape([None, None, 7])) == [None, None, 3]
-    assert narrow(INPUTS).shape == [3, 4, 3]
+    assert narrow(INPUTS).shape == [3, 5, 3]
