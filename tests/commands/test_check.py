@@ -11,7 +11,7 @@ from uanet_lite.sentence import Sentence
 from uanet_tf.commands import check, runner
 from uanet_tf.data.vocabulary import normalize_word
 from uanet_tf.evaluation.corpus_report import Corpus, format_reports, report_corpora
-from uanet_tf.text.columns import display_width
+from uanet_tf.text.display_width import display_width
 
 TRAIN = """Ada B-PER
 met O

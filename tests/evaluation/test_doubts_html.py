@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from tests.tagging.test_sentence_html import Reader
+from tests.lite.test_sentence_html import Reader
 from uanet_lite.sentence import Sentence
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.evaluation import doubts_html

@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
+from tests.lite.made_sentence import make_sentence
 from tests.tagging.fake_model import FakeModel, InstantModel
-from tests.tagging.made_sentence import make_sentence
 from uanet_lite.tag_schemes import Span
 from uanet_tf.errors import InputError
 from uanet_tf.row_multiple import ROW_MULTIPLE

@@ -10,7 +10,7 @@ from uanet_tf.tagging.terminal import (
     can_draw,
     wants_color,
 )
-from uanet_tf.text.columns import display_width
+from uanet_tf.text.display_width import display_width
 
 SENTENCE = TaggedSentence(
     tokens=["Chelsea", "beat", "東京", "e\u0301t"],

@@ -5,9 +5,9 @@ import string
 import pytest
 
 from uanet_lite.tokenizer import MAX_ABBREVIATIONS, Tokenizer
-from uanet_tf.text.abbreviations import COMMON
-from uanet_tf.text.detokenize import detokenize
+from uanet_tf.text.token_places import detokenize
 from uanet_tf.text.tokenizer_choice import (
+    COMMON,
     choose_tokenizer,
     fitted_tokenizer,
     is_written_without_blanks,

@@ -22,7 +22,7 @@ from uanet_tf.errors import InputError
 from uanet_tf.serving import client
 from uanet_tf.serving.retrying import RetryPolicy, ServingError
 from uanet_tf.tagging import terminal
-from uanet_tf.text.columns import display_width, pad, shorten
+from uanet_tf.text.display_width import display_width, pad, shorten
 
 FLAGS = flags.FlagValues()
 flags.DEFINE_string("url", client.URL, "http(s):// or grpc(s):// of the server.", flag_values=FLAGS)

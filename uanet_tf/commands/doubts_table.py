@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from uanet_lite.printable import printable
 from uanet_lite.tag_schemes import Span
 from uanet_tf.evaluation.label_errors import KINDS, LabelDoubt
-from uanet_tf.text.columns import shorten
+from uanet_tf.text.display_width import shorten
 
 _AROUND = 5  # tokens shown on either side
 _TOKEN_COLUMNS = 32

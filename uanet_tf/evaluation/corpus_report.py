@@ -19,7 +19,7 @@ from uanet_tf.data.label_doubts import (
     uneven_sentences,
 )
 from uanet_tf.data.vocabulary import normalize_word
-from uanet_tf.text.columns import display_width, pad, shorten
+from uanet_tf.text.display_width import display_width, pad, shorten
 
 # Short sentences ("Thanks !") are in every file; only longer ones suggest a leak.
 LONG_SENTENCE_TOKENS = 5

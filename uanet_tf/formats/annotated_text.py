@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from uanet_lite import tag_schemes
 from uanet_tf.errors import InputError
-from uanet_tf.text.cut_places import cut_at
+from uanet_tf.text.token_places import cut_at
 
 SUGGESTED, ACCEPTED, REJECTED, SKIPPED = STATUSES = (
     "suggested",  # by a model; nobody has looked

@@ -24,8 +24,7 @@ from uanet_lite.text_lines import display_name, read_lines
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.errors import InputError
 from uanet_tf.formats.blank_tokens import without_blank_tokens
-from uanet_tf.text.cut_places import cut_at
-from uanet_tf.text.detokenize import detokenize
+from uanet_tf.text.token_places import cut_at, detokenize
 
 _LABEL_KEYS = ("labels", "ner_tags", "tags")
 _SPAN_KEYS = ("entities", "spans", "ents", "label")

@@ -1,1 +1,1 @@
-"""Tagging of sentences, streams, windows and documents."""
+"""Tagging of sentences, streams, rows and documents; monitoring; the terminal."""

@@ -8,7 +8,7 @@ from typing import TextIO
 from uanet_lite.printable import printable
 from uanet_lite.tag_schemes import OUTSIDE
 from uanet_lite.tagged_sentence import TaggedSentence
-from uanet_tf.text.columns import display_width, pad, shorten
+from uanet_tf.text.display_width import display_width, pad, shorten
 
 _RAMP = (178, 172, 208, 202, 196, 160)  # xterm colours, gold to red, legible on black and white
 _BAR_CELLS = 8

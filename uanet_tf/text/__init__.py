@@ -1,1 +1,1 @@
-"""Raw text: sentences, tokens, and back; in plain Python, without TensorFlow."""
+"""Text made of tokens, the choice of a tokenizer, width on a terminal; without TensorFlow."""

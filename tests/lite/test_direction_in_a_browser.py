@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from tests.browser import open_browser
-from tests.tagging.made_sentence import make_sentence
+from tests.lite.made_sentence import make_sentence
 
 pytestmark = pytest.mark.process
 

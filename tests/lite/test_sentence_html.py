@@ -3,7 +3,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tests.tagging.made_sentence import make_sentence
+from tests.lite.made_sentence import make_sentence
 from uanet_lite.sentence_html import STEPS, legend_html
 from uanet_lite.tagged_sentence import TaggedSentence, TaggedSentences
 

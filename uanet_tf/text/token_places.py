@@ -1,7 +1,8 @@
-"""From tokens back to normally written text."""
+"""Where tokens stand in text: from tokens back to written text, and cut at characters."""
 
+import bisect
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _NO_BLANK_BEFORE = re.compile(
     r"[.,;:?!%)\]}»”…]|\.{2,}|[.!?]+|n['’]t|N['’]T|['’](?:s|S|m|M|d|D|ll|LL|re|RE|ve|VE)|''"
@@ -37,3 +38,21 @@ def detokenize(tokens: Sequence[str]) -> tuple[str, list[tuple[int, int] | None]
         if token in _QUOTES:
             opened[token] = close = not opened[token]
     return text, spans
+
+
+Place = tuple[int, int]  # first character, the one after the last
+
+
+def cut_at(places: Iterable[Place], edges: Iterable[int]) -> list[Place]:
+    """The places, each in as many pieces as it has edges inside, and one more.
+
+    Args:
+      places: of tokens.
+      edges: characters that a piece begins at; those between tokens change nothing.
+    """
+    order = sorted(set(edges))
+    pieces = []
+    for start, end in places:
+        inside = order[bisect.bisect_right(order, start) : bisect.bisect_left(order, end)]
+        pieces += list(zip([start, *inside], [*inside, end], strict=True))
+    return pieces

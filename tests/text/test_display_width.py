@@ -1,6 +1,6 @@
 import pytest
 
-from uanet_tf.text.columns import display_width, pad, shorten
+from uanet_tf.text.display_width import display_width, pad, shorten
 
 
 @pytest.mark.parametrize(
