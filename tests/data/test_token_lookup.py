@@ -51,11 +51,6 @@ def test_digits_of_every_script_read_as_zero(digits):
     assert look_up([digits], normalize_digits=False)[0].tolist() == [UNKNOWN_ID]
 
 
-def test_numbers_that_are_no_decimal_digits_stay():
-    words = normalize_words(tf.constant(["½²Ⅳ三①"]), digits=True, lowercase=False)
-    assert words.numpy()[0].decode() == "½²Ⅳ三①"
-
-
 def test_lower_case_is_for_words_only():
     words, chars = look_up(["THE", "PARIS", "Paris"], lowercase_words=True)
     assert words.tolist() == [find(WORDS, "the"), find(WORDS, "paris"), find(WORDS, "paris")]
@@ -105,14 +100,6 @@ def test_a_long_word_keeps_its_two_ends(length, max_chars):
     assert char_ids.shape[1] == min(length, max_chars)
 
 
-def test_an_empty_token_has_one_padding_character():
-    word_ids, char_ids = look_up([""])
-    assert word_ids.tolist() == [UNKNOWN_ID]
-    assert char_ids.tolist() == [[PADDING_ID]]
-    word_ids, char_ids = look_up(["", "the"])
-    assert char_ids[0].tolist() == [PADDING_ID] * 3
-
-
 def test_no_tokens():
     word_ids, char_ids = look_up([])
     assert word_ids.shape == (0,)
@@ -130,14 +117,6 @@ def test_bytes_that_are_not_utf8_read_as_the_replacement_character():
     ]
     for lowercase in (False, True):
         look_up([b"\xff\xfe\x80" * 30], lowercase_words=lowercase)
-
-
-def test_characters_beyond_the_basic_plane_are_single():
-    word_ids, char_ids = look_up(["🙂", "🙂🙂", "東京", "𠮷"])
-    assert word_ids.tolist() == [find(WORDS, "🙂"), UNKNOWN_ID, find(WORDS, "東京"), UNKNOWN_ID]
-    smile = find(CHARS, "🙂")
-    assert char_ids[:2].tolist() == [[smile, PADDING_ID], [smile, smile]]
-    assert char_ids[3].tolist() == [UNKNOWN_ID, PADDING_ID]
 
 
 TEXT = st.text(

@@ -63,14 +63,6 @@ def test_equals_transcription(num_layers):
         assert np.ptp(expected, axis=0).max() > 0.01  # tokens differ, so that errors show
 
 
-def test_label_embeddings_are_shared_by_all_layers():
-    decoder = LabelAttentionDecoder(CLASSES, num_layers=3, num_heads=HEADS)
-    decoder.build([None, None, WIDTH])
-    assert sum("label_embedding" in weight.name for weight in decoder.weights) == 1
-    assert len(decoder.bilstms) == len(decoder.value_kernels) == 3
-    assert len({weight.name for weight in decoder.weights}) == len(decoder.weights)
-
-
 def test_what_is_attended_to_does_not_drown_the_states_at_the_start():
     """With labels as large as their width allows, LAN lost ten points of F1 on newswire."""
     decoder = LabelAttentionDecoder(CLASSES, num_heads=HEADS)

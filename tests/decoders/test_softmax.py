@@ -15,13 +15,6 @@ def test_logits_of_each_token():
         np.testing.assert_allclose(logits[row, step], expected, atol=1e-6)
 
 
-def test_samples_may_stand_in_front():
-    layer = SoftmaxDecoder(4)
-    samples = np.stack([STATES, 2 * STATES])
-    layer(samples)
-    np.testing.assert_allclose(layer.logits(samples)[1], layer.logits(2 * STATES), atol=1e-6)
-
-
 def test_loss_and_decision():
     layer = SoftmaxDecoder(4)
     mask = np.array([[True, True, False], [True, True, True]])

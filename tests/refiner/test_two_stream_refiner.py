@@ -292,19 +292,3 @@ def test_output_shape():
     for batch, length in itertools.product([None, 3], [None, 5]):
         shape = make_refiner().compute_output_shape([batch, length, 7])
         assert shape.as_list() == [batch, length, CLASSES]
-
-
-def test_gradients_need_no_gradient_of_an_index():
-    refiner, inputs = make_refiner(), make_inputs()
-    refiner(**inputs)
-
-    def gradients(words, draft, mask):
-        with tf.GradientTape() as tape:
-            logits = refiner(words, draft, mask=mask, dropout_seed=tf.constant([1, 2]))
-        return tape.gradient(logits, refiner.trainable_variables)
-
-    specs = [tf.TensorSpec([None, None, 7]), tf.TensorSpec([None, None, CLASSES])]
-    specs.append(tf.TensorSpec([None, None], tf.bool))
-    graph = graph_function(specs)(gradients).get_concrete_function().graph
-    # It fills a whole tensor with zeros, much more slowly than the gradients of slice and split.
-    assert "StridedSliceGrad" not in {operation.type for operation in graph.get_operations()}

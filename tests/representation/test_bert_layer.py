@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 import tensorflow as tf
 
 from tests.layer_contract import check_layer
@@ -33,14 +32,6 @@ def test_contract():
     )
 
 
-def test_states_are_normalised():
-    states = call(BertLayer(2, 6), {"states": tf.constant(make_states()), "mask": MASK}).numpy()[
-        MASK
-    ]
-    np.testing.assert_allclose(states.mean(axis=1), 0.0, atol=1e-5)
-    np.testing.assert_allclose(states.std(axis=1), 1.0, atol=1e-4)
-
-
 def test_only_wanted_states():
     """They are the same, with and without dropout of attention weights."""
     layer = BertLayer(2, 6, hidden_dropout=0.0, attention_dropout=0.3)
@@ -51,16 +42,3 @@ def test_only_wanted_states():
         every = layer(states, places, tf.constant(MASK), dropout_seed=seed)
         some = layer(states, places, tf.constant(MASK), wanted=wanted, dropout_seed=seed)
         np.testing.assert_allclose(some, tf.gather(every, wanted), atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"num_heads": 0}, "`num_heads` must be a positive integer. Received: num_heads=0"),
-        ({"activation": "swish"}, '`activation` must be one of "gelu", "gelu_tanh", "relu"'),
-        ({"attention_dropout": -0.1}, r"`attention_dropout` must be in \[0, 1\)"),
-    ],
-)
-def test_bad_arguments(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        BertLayer(**{"num_heads": 2, "feedforward_width": 6, **arguments})

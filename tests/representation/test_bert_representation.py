@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -158,19 +156,8 @@ def test_contract():
     )
 
 
-def test_config_is_plain_json():
-    layer = make_layer(frozen=True, embedding_dropout=0.3, name="words")
-    copy = BertRepresentation.from_config(json.loads(json.dumps(layer.get_config())))
-    assert copy.get_config() == layer.get_config()
-    assert (copy.frozen, copy.bert.trainable, copy.bert.max_positions) == (True, False, 20)
-
-
 def test_settings_without_a_bert():
     vocabulary = Vocabulary((), (), (), ("O",), None)
     config = Config().replace(representation="bert", refiner_embeddings="shared")
     with pytest.raises(InputError, match="--representation=bert needs a vocabulary with a BERT"):
         BertRepresentation.from_settings(config, vocabulary)
-
-
-def test_output_shape():
-    assert list(make_layer().compute_output_shape({"form_index": [None, None]})) == [None, None, 8]

@@ -93,22 +93,6 @@ def test_objective_draws_characters_to_words_and_not_words_to_characters():
     assert all(value is not None for value in found.values())
 
 
-def test_objective_teaches_the_character_layer():
-    layer = shaken(make_layer())
-    with tf.GradientTape() as tape:
-        _, loss = layer.with_auxiliary_loss(FEATURES)
-    for gradient in tape.gradient(loss, layer.char_layer.trainable_weights):
-        assert np.abs(tf.convert_to_tensor(gradient)).max() > 0
-
-
-def test_a_step_down_the_objective_lowers_it():
-    layer = shaken(make_layer())
-    with tf.GradientTape() as tape:
-        _, before = layer.with_auxiliary_loss(FEATURES)
-    layer.char_kernel.assign_sub(0.01 * tape.gradient(before, layer.char_kernel))
-    assert layer.with_auxiliary_loss(FEATURES)[1] < before
-
-
 def test_unknown_words_are_left_out():
     layer = shaken(make_layer())
     features = {**FEATURES, "form_word_ids": np.array([1, 1, 1, 1, 0], np.int32)}
@@ -155,14 +139,6 @@ def test_contract():
     )
 
 
-def test_comes_back_with_its_character_layer():
-    layer = shaken(make_layer())
-    copy = CharAttention.from_config(layer.get_config())
-    copy(FEATURES)
-    copy.set_weights(layer.get_weights())
-    np.testing.assert_array_equal(copy(FEATURES), layer(FEATURES))
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -175,9 +151,3 @@ def test_comes_back_with_its_character_layer():
 def test_bad_arguments(options, message):
     with pytest.raises(ValueError, match=message):
         make_layer(**options)
-
-
-def test_output_shape():
-    layer = make_layer()
-    assert layer.output_width == 4
-    assert list(layer.compute_output_shape({"form_index": [None, None]})) == [None, None, 4]

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.layer_contract import check_layer
 from uanet_tf.representation.char_cnn import CharCNN
 
 IDS = np.array([[5, 9, 3, 2], [4, 0, 0, 0], [0, 0, 0, 0], [6, 1, 0, 0]], np.int32)
@@ -41,16 +40,6 @@ def test_equals_loops(kernel_size):
     np.testing.assert_allclose(layer(IDS), loop_cnn(layer, IDS), atol=1e-6)
 
 
-def test_more_padding_changes_nothing():
-    layer = make_layer()
-    outputs = layer(IDS)
-    layer.embeddings[0].assign(tf.fill([3], 100.0))  # the vector of padding is never seen
-    np.testing.assert_array_equal(layer(IDS), outputs)
-    for extra in (1, 5):
-        padded = np.pad(IDS, [(0, 0), (0, extra)])
-        np.testing.assert_allclose(layer(padded), outputs, atol=1e-6)
-
-
 @pytest.mark.parametrize("width", [0, 1])
 def test_words_without_characters_get_the_bias(width):
     layer = make_layer(kernel_size=5)
@@ -82,19 +71,3 @@ def test_only_the_characters_of_a_batch_are_trained():
     gradient = tape.gradient(loss, layer.embeddings)
     assert isinstance(gradient, tf.IndexedSlices)
     assert set(gradient.indices.numpy()) <= {*IDS.flat, 0}
-
-
-def test_contract():
-    check_layer(
-        make_layer,
-        lambda: {"char_ids": np.array([[5, 9, 3], [4, 2, 7], [1, 0, 0]], np.int32)},
-        call=lambda layer, inputs, seed: layer(inputs["char_ids"]),
-        has_dropout=False,
-        outputs_have_time=False,
-        # Padding is told from id 0 alone: see the tests above.
-        skip=["padding", "single"],
-    )
-
-
-def test_output_shape():
-    assert list(make_layer().compute_output_shape([None, None])) == [None, 5]

@@ -62,9 +62,6 @@ def test_widths_and_number_of_layers():
         ({"kernel_sizes": []}, r"`kernel_sizes` must be positive and distinct. Received: .*\[\]"),
         ({"kernel_sizes": (3, 0)}, r"`kernel_sizes` must be positive"),
         ({"kernel_sizes": (3, 3)}, r"`kernel_sizes` must be positive and distinct"),
-        ({"filters": 0}, "`filters` must be a positive integer"),
-        ({"initial_filters": 0}, "`initial_filters` must be a positive integer"),
-        ({"char_width": 0}, "`char_width` must be a positive integer"),
     ],
 )
 def test_bad_arguments(options, message):

@@ -73,10 +73,6 @@ def test_padding_is_never_read_as_unknown():
     assert shares_hidden(UNKNOWN_ID, 2.0) == 1.0  # it is what it is
 
 
-def test_without_a_rate_no_word_is_hidden():
-    assert shares_hidden(2, 0.0) == 0.0
-
-
 def test_hiding_and_dropping_are_drawn_apart():
     """Were one seed behind both, a word's fate would tell which of its numbers drop."""
     layer = make_layer(chars=False, unknown_word_rate=1.0, word_counts=COUNTS)
@@ -112,8 +108,3 @@ def test_contract():
 def test_bad_arguments(options, message):
     with pytest.raises(ValueError, match=message):
         make_layer(**options)
-
-
-def test_output_shape():
-    shape = make_layer().compute_output_shape({"form_index": [None, None]})
-    assert list(shape) == [None, None, 6]
