@@ -1,6 +1,6 @@
 """``python export.py``: as ``uanet export``; see ``--help``."""
 
 if __name__ == "__main__":
-    from uanet_tf.commands.export import run
+    from uanet_tf.commands.uanet import run
 
-    run()
+    run("export")

@@ -1,6 +1,6 @@
 """``python train.py``: as ``uanet train``; see ``--help``."""
 
 if __name__ == "__main__":
-    from uanet_tf.commands.train import run
+    from uanet_tf.commands.uanet import run
 
-    run()
+    run("train")

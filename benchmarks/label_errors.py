@@ -26,9 +26,8 @@ from uanet_lite.columns_file import read_corpus
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import Span, decode_spans, detect_scheme, encode_spans
 from uanet_lite.tagged_sentence import TaggedSentence
-from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
-from uanet_tf.commands.fold_runs import train_folds
-from uanet_tf.commands.train import with_recipes
+from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags, with_recipes
+from uanet_tf.commands.training_runs import train_folds
 from uanet_tf.config import Config
 from uanet_tf.evaluation.label_errors import (
     LabelDoubt,

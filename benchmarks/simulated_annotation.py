@@ -27,8 +27,7 @@ from benchmarks.command_line import make_parser
 from benchmarks.new_process import in_new_process
 from uanet_lite.columns_file import read_corpus
 from uanet_lite.sentence import Sentence
-from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
-from uanet_tf.commands.train import with_recipes
+from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags, with_recipes
 from uanet_tf.config import Config
 from uanet_tf.evaluation.ranking import SCORES
 from uanet_tf.resources.sample_corpus import format_conll

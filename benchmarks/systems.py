@@ -9,7 +9,7 @@ import tensorflow as tf
 from absl import flags
 
 from uanet_lite.sentence import Sentence
-from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags
 from uanet_tf.config import Config
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.tagger import Tagger

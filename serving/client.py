@@ -5,6 +5,6 @@ from uanet_tf.serving.client import Client, tag
 __all__ = ["Client", "tag"]
 
 if __name__ == "__main__":
-    from uanet_tf.commands.client import run
+    from uanet_tf.commands.uanet import run
 
-    run()
+    run("client")

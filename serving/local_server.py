@@ -1,6 +1,6 @@
 """``python -m serving.local_server``: a local server for development; see ``--help``."""
 
 if __name__ == "__main__":
-    from uanet_tf.commands.serve import run
+    from uanet_tf.commands.uanet import run
 
-    run()
+    run("serve")

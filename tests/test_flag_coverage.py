@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from absl import flags
 
-from uanet_tf.commands import train
-from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.commands.command_flags import flags_of
+from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags
+from uanet_tf.commands.train_command import train
 from uanet_tf.config import Config, iter_options
 from uanet_tf.errors import InputError
 from uanet_tf.option import has_flag
@@ -34,10 +35,8 @@ def parse(*arguments: str) -> Config:
 
 def test_every_flag_of_train_is_a_setting():
     groups = {group for group, _ in FIELDS.values()}
-    modules = train.FLAGS.flags_by_module_dict().items()
-    defined = {
-        f.name for module, found in modules if module in {train.__name__, *groups} for f in found
-    }
+    modules = flags_of(train).flags_by_module_dict().items()
+    defined = {f.name for module, found in modules if module in {"flags", *groups} for f in found}
     assert defined == {"run_dir", "recipe", *FIELDS}
 
 

@@ -8,7 +8,8 @@ import pytest
 
 import uanet_tf
 from tools.pack_model import BITS, rounded
-from uanet_tf.commands import runner, tag
+from uanet_tf.commands import runner
+from uanet_tf.commands.tag_command import tag
 from uanet_tf.config import from_dict
 from uanet_tf.resources.shipped import FOLDER, find_run, shipped_models
 from uanet_tf.tagging.monitor import LABEL, UNCERTAINTY, UNKNOWN_WORDS, Reference
@@ -30,9 +31,8 @@ def call(tmp_path, monkeypatch, capsys):
     (tmp_path / "in.txt").write_text(TEXT + "\n", encoding="utf-8")
 
     def call(*arguments):
-        tag.FLAGS.unparse_flags()
         arguments = ("tag", "--input=in.txt", "--output_format=jsonl", *arguments)
-        code = runner.exit_code(tag.main, tag.FLAGS, list(arguments))
+        code = runner.exit_code(tag, list(arguments))
         out, err = capsys.readouterr()
         return code, [json.loads(line) for line in out.splitlines()], err
 

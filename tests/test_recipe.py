@@ -3,8 +3,7 @@
 import pytest
 from absl import flags
 
-from uanet_tf.commands import train
-from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags, with_recipes
 from uanet_tf.config import Config, recipe_names, recipe_path, recipe_settings, recipe_title
 from uanet_tf.errors import InputError
 
@@ -44,7 +43,7 @@ def test_recipes_become_flagfiles_where_they_stand():
         "bilstm_crf,fast",
         "-recipe=uanet",
     ]
-    assert train.with_recipes(given) == [
+    assert with_recipes(given) == [
         "--seed=2",
         f"--flagfile={fast}",
         "--epochs=3",
@@ -52,15 +51,15 @@ def test_recipes_become_flagfiles_where_they_stand():
         f"--flagfile={fast}",
         f"--flagfile={recipe_path('uanet')}",
     ]
-    assert train.with_recipes(["--recipes=fast", "recipe"]) == ["--recipes=fast", "recipe"]
+    assert with_recipes(["--recipes=fast", "recipe"]) == ["--recipes=fast", "recipe"]
     with pytest.raises(InputError, match="There is no recipe ''"):
-        train.with_recipes(["--recipe"])
+        with_recipes(["--recipe"])
 
 
 def test_later_flags_win():
     values = flags.FlagValues()
     define_config_flags(values)
-    values(["train", *train.with_recipes(["--recipe=fast", "--epochs=2"])])
+    values(["train", *with_recipes(["--recipe=fast", "--epochs=2"])])
     config = config_from_flags(values)
     assert config.training.epochs == 2
     assert config.training.drafter_optimizer == "adam"

@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from absl import flags
 
 import uanet_tf
 from tests.tagging.fake_model import FakeModel
-from uanet_tf.commands import runner, tag
+from uanet_tf.commands import runner
+from uanet_tf.commands.tag_command import tag
 from uanet_tf.config import Config
 
 
@@ -16,7 +16,7 @@ def model(monkeypatch):
     """The model that commands load from any run directory."""
     fake = FakeModel()
 
-    def load_model(run_dir, *, mixed_bfloat16=None, **options):
+    def load_model(run_dir, **options):
         for name, value in options.items():
             setattr(fake, name, value)
         return fake
@@ -37,9 +37,8 @@ def run_dir(tmp_path):
 def call():
     """Calls a command module with arguments; returns its exit code."""
 
-    def call(module, *arguments):
-        module.FLAGS.unparse_flags()
-        return runner.exit_code(module.main, module.FLAGS, ["program", *map(str, arguments)])
+    def call(command, *arguments):
+        return runner.exit_code(command, ["program", *map(str, arguments)])
 
     return call
 
@@ -58,14 +57,3 @@ def tag_text(tmp_path, run_dir, model, call):
         return output.read_text(encoding="utf-8")
 
     return tag_text
-
-
-@pytest.fixture
-def values():
-    """Flags of a small program."""
-    values = flags.FlagValues()
-    flags.DEFINE_integer("count", 1, "How many.", lower_bound=1, flag_values=values)
-    flags.DEFINE_float("rate", 0.5, "How much.", flag_values=values)
-    flags.DEFINE_string("name", None, "Who.", flag_values=values)
-    flags.DEFINE_boolean("deep", False, "Whether deep.", flag_values=values)
-    return values

@@ -2,7 +2,8 @@
 
 import json
 
-from uanet_tf.commands.spark_lines import TagLines
+from uanet_tf.commands.row_source import TextFlags
+from uanet_tf.commands.spark_tag_command import TagLines
 
 
 def test_columns_and_tables(tag_text, model, monkeypatch):
@@ -37,4 +38,5 @@ def test_rows_without_words_have_the_fields_of_the_others(tag_text, model, monke
     for row in (rows[0], rows[2]):
         assert set(row) == {*rows[1], "sentences"}
         assert row["accepted"] == row["mutual_information"] == row["sentences"] == []
-    assert TagLines("jsonl", 0, True, "en", 8, 1000)(model, lines) == written
+    sizes = {"batch_size": 8, "batch_tokens": 1000}
+    assert TagLines("jsonl", 0, TextFlags(), sizes)(model, lines) == written

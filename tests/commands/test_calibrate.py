@@ -2,7 +2,7 @@
 
 import pytest
 
-from uanet_tf.commands import calibrate
+from uanet_tf.commands.calibrate_command import calibrate
 from uanet_tf.errors import InputError, SentencesError
 from uanet_tf.training import recalibration
 

@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
-from uanet_lite.sentence import Sentence
-from uanet_tf.commands import check, runner
+from uanet_lite.columns_file import Sentence
+from uanet_tf.commands import runner
+from uanet_tf.commands.check_command import check
 from uanet_tf.data.vocabulary import normalize_word
 from uanet_tf.evaluation.corpus_report import Corpus, format_reports, report_corpora
 from uanet_tf.text.display_width import display_width
@@ -53,9 +54,8 @@ def files(tmp_path):
 
 
 def run(capsys, *arguments):
-    check.FLAGS.unparse_flags()
     argv = ["check", *map(str, arguments)]
-    code = runner.exit_code(check.main, check.FLAGS, argv, arguments=True)
+    code = runner.exit_code(check, argv)
     captured = capsys.readouterr()
     return code, captured.out, captured.err
 

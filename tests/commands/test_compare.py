@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from absl import flags
 
-from uanet_tf.commands import compare, runner, training_process
-from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.commands import compare_command, runner, training_runs
+from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.comparison import write_tables
 
@@ -72,13 +72,12 @@ def trained(monkeypatch, tmp_path):
             write_settings(tmp_path.__class__(folder), command)
         return Done.returncode
 
-    monkeypatch.setattr(training_process, "exit_code_of", exit_code_of)
+    monkeypatch.setattr(training_runs, "exit_code_of", exit_code_of)
     return commands, Done
 
 
 def run(arguments):
-    compare.FLAGS.unparse_flags()
-    return runner.exit_code(compare.main, compare.FLAGS, ["compare", *arguments], arguments=True)
+    return runner.exit_code(compare_command.compare, ["compare", *arguments])
 
 
 def call(tmp_path, *names, seeds=2, extra=(), options=()):
@@ -127,7 +126,7 @@ def test_a_complete_run_of_something_else_is_refused(tmp_path, trained, capsys):
         ({"extra": ["--epochs=3"]}, "--epochs was 50, now 3"),
         ({"options": ["--train_path=other"]}, "--train_path was 'A', now 'other'"),
         ({"options": ["--test_path=C"]}, "--test_path was '', now 'C'"),
-        ({"extra": ["--epochz=3"]}, "The flags of training: there is no --epochz."),
+        ({"extra": ["--epochz=3"]}, "The flags of training: Unknown command line flag 'epochz'."),
         ({"extra": ["--epochs=x"]}, "The flags of training: "),
     ):
         assert call(tmp_path, "one", **changed) == 2
@@ -204,7 +203,7 @@ def test_significance(tmp_path, trained, monkeypatch, capsys):
         asked.append(arguments)
         return {"two": 0.0123}
 
-    monkeypatch.setattr(compare, "differences_from_first", differences)
+    monkeypatch.setattr(compare_command, "differences_from_first", differences)
     assert call(tmp_path, "one", "two", options=["--significance", "--test_path=C"]) == 0
     assert asked == [(tmp_path / "out", ["one", "two"], 2, "C")]
     one, two = table(tmp_path / "out")

@@ -3,7 +3,8 @@
 import pytest
 
 from uanet_lite.columns_file import read_corpus
-from uanet_tf.commands import data_sample, runner
+from uanet_tf.commands import runner
+from uanet_tf.commands.data_command import sample
 
 SMALL = ("--train_sentences=5", "--dev_sentences=3", "--test_sentences=2")
 
@@ -11,9 +12,8 @@ SMALL = ("--train_sentences=5", "--dev_sentences=3", "--test_sentences=2")
 @pytest.fixture
 def call(capsys):
     def call(*arguments):
-        data_sample.FLAGS.unparse_flags()
         argv = ["uanet data sample", *map(str, arguments)]
-        code = runner.exit_code(data_sample.main, data_sample.FLAGS, argv, arguments=True)
+        code = runner.exit_code(sample, argv)
         return code, *capsys.readouterr()
 
     return call

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.training.tiny_run import TINY
-from uanet_tf.commands import demo, runner
+from uanet_tf.commands import demo_command, runner
+from uanet_tf.config import Config
 from uanet_tf.errors import InputError
 
 pytestmark = pytest.mark.process
@@ -29,7 +30,9 @@ SAID = (
 def small_corpus():
     with pytest.MonkeyPatch.context() as patch:
         sizes = {"train_sentences": 60, "dev_sentences": 20, "test_sentences": 20}
-        patch.setattr(demo, "write_sample_corpus", partial(demo.write_sample_corpus, **sizes))
+        patch.setattr(
+            demo_command, "write_sample_corpus", partial(demo_command.write_sample_corpus, **sizes)
+        )
         yield
 
 
@@ -43,12 +46,8 @@ def first(tmp_path_factory, small_corpus):
 
 
 def run_demo(directory: Path, **changes) -> int:
-    demo.FLAGS.unparse_flags()
-    for name in demo.FLAGS:
-        demo.FLAGS[name].unparse()
     settings = [f"--{name}={value}" for name, value in (QUICK | changes).items()]
-    argv = ["demo", f"--flagfile={demo.SETTINGS}", f"--run_dir={directory}", *settings]
-    return runner.exit_code(demo.main, demo.FLAGS, argv)
+    return runner.exit_code(demo_command.demo, ["demo", f"--run_dir={directory}", *settings])
 
 
 def test_it_shows_all_it_has(first):
@@ -65,7 +64,7 @@ def test_it_shows_all_it_has(first):
 def test_again_and_with_other_settings(first, capsys, monkeypatch):
     directory, _ = first
     monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setattr(demo, "_tag", lambda model: print("tagged"))
+    monkeypatch.setattr(demo_command, "_tag", lambda model: print("tagged"))
     assert run_demo(directory) == 0
     out = capsys.readouterr().out
     assert "2/4  Training: already done" in out
@@ -73,8 +72,8 @@ def test_again_and_with_other_settings(first, capsys, monkeypatch):
     assert "tagged" in out
 
     # A demo of other settings leaves this one alone.
-    monkeypatch.setattr(demo, "_train", lambda config, directory: print("train", directory))
-    monkeypatch.setattr(demo, "_score", lambda config, directory: None)
+    monkeypatch.setattr(demo_command, "_train", lambda config, directory: print("train", directory))
+    monkeypatch.setattr(demo_command, "_score", lambda config, directory: None)
     assert run_demo(directory, seed=7) == 0
     out = capsys.readouterr().out
     assert f"{directory} holds a demo with other settings" in out
@@ -94,16 +93,14 @@ def test_sentences_are_of_the_corpus(tmp_path):
     from uanet_tf.resources.sample_corpus import generate_sentences
 
     known = {token for sentence in generate_sentences(1_500) for token in sentence.tokens}
-    for sentence in demo.SENTENCES:
+    for sentence in demo_command.SENTENCES:
         unknown = [token for token in sentence.split() if token not in known]
         assert [token for token in unknown if not token[0].isdigit()] == []
 
 
 def test_no_place_left(tmp_path, monkeypatch):
-    monkeypatch.setattr(demo, "_MOST_DIRECTORIES", 1)
+    monkeypatch.setattr(demo_command, "_MOST_DIRECTORIES", 1)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "train.conll").write_text("mine")
-    demo.FLAGS.unparse_flags()
-    demo.FLAGS(["demo"])
     with pytest.raises(InputError, match="holds something else"):
-        demo._write_corpus(str(tmp_path), demo.config_from_flags(demo.FLAGS))
+        demo_command._write_corpus(str(tmp_path), Config())

@@ -6,7 +6,7 @@ import pytest
 
 from tests.evaluation.test_evaluation import NEARNESS
 from tests.tagging.fake_model import FakeWeight
-from uanet_tf.commands import evaluate
+from uanet_tf.commands.evaluate_command import evaluate
 from uanet_tf.config import Config
 from uanet_tf.metrics import nearness
 

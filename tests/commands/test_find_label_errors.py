@@ -5,13 +5,14 @@ import pathlib
 
 import numpy as np
 import pytest
+from absl import flags
 
 import uanet_tf
 from tests.tagging.fake_model import LABELS, FakeModel
 from uanet_lite.columns_file import read_corpus
-from uanet_tf.commands import find_label_errors, fold_runs
-from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
-from uanet_tf.commands.find_label_errors import flags
+from uanet_tf.commands import training_runs
+from uanet_tf.commands.find_label_errors_command import find_label_errors
+from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags
 
 # The fake tagger: "p" is B-PER, "q" is I-PER, "l" is B-LOC, all else O.
 BLOCKS = [f"p{k} B-PER\nx{k} O\nl{k} B-LOC\n" for k in range(40)]
@@ -46,7 +47,7 @@ def trained(monkeypatch):
         assert options == {"return_probabilities": True}
         return Sure()
 
-    monkeypatch.setattr(fold_runs, "train_run", train_run)
+    monkeypatch.setattr(training_runs, "train_run", train_run)
     monkeypatch.setattr(uanet_tf, "load_model", load_model, raising=False)
     return runs
 
@@ -149,7 +150,7 @@ def test_another_run_is_refused(find, trained, tmp_path, capsys):
     path.write_text(path.read_text().replace("x1 O", "x1 B-LOC"))
     assert find("--folds=3") == 2
     assert "the content of --train_path has changed" in capsys.readouterr().err
-    (tmp_path / "runs" / fold_runs.RECORD).write_text('{"folds": 3}')
+    (tmp_path / "runs" / training_runs.RECORD).write_text('{"folds": 3}')
     assert find("--folds=3") == 2
     assert "folds.json cannot be read" in capsys.readouterr().err
 

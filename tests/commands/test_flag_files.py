@@ -7,13 +7,13 @@ import pytest
 from tests.commands.test_runner import run
 
 
-def test_a_flagfile_that_is_not_utf8_is_named(values, capsys, tmp_path):
+def test_a_flagfile_that_is_not_utf8_is_named(capsys, tmp_path):
     inner, outer = tmp_path / "inner.flags", tmp_path / "outer.flags"
     inner.write_bytes("--count=2\n# café\n".encode("latin-1"))
     outer.write_text(f"# Recipe.\n--count=3\n--flagfile={inner}\n", encoding="utf-8")
     said = f"--flagfile={inner}:2: not UTF-8 (byte 0xe9 at position 6).\n"
     for arguments in ([f"--flagfile={inner}"], ["--flagfile", str(outer)]):
-        assert run(values, *arguments, main=lambda: pytest.fail("must not start")) == 2
+        assert run(*arguments, main=lambda **_: pytest.fail("must not start")) == 2
         assert capsys.readouterr().err == said
 
 
@@ -31,51 +31,52 @@ def test_a_flagfile_that_is_not_utf8_is_named(values, capsys, tmp_path):
     ],
 )
 @pytest.mark.parametrize("named", ["inner", "outer"])
-def test_a_wrong_line_of_a_flagfile_is_named(values, capsys, tmp_path, named, line, said):
+def test_a_wrong_line_of_a_flagfile_is_named(capsys, tmp_path, named, line, said):
     inner, outer = tmp_path / "inner.flags", tmp_path / "outer.flags"
     inner.write_text(f"# Mine: {line}\n--count=3\n\n{line}  \n")
     outer.write_text(f"--flagfile={inner}\n")
-    assert run(values, "--count=1", f"--flagfile={tmp_path / named}.flags") == 2
+    assert run("--count=1", f"--flagfile={tmp_path / named}.flags") == 2
     err = capsys.readouterr().err
     assert err.startswith(f"--flagfile={inner}:4: {said}")
     assert ("working directory" in err) == ("leaf" in line)
 
 
-def test_a_flag_that_is_wrong_on_the_command_line_too(values, capsys, tmp_path):
+def test_a_flag_that_is_wrong_on_the_command_line_too(capsys, tmp_path):
     path = tmp_path / "my.flags"
     path.write_text("--count=two\n")
-    assert run(values, "--count=two", f"--flagfile={path}") == 2
+    assert run("--count=two", f"--flagfile={path}") == 2
     assert capsys.readouterr().err.startswith("--count must be a whole number")
 
 
-def test_a_flagfile_with_a_byte_order_mark_is_named(values, capsys, tmp_path):
+def test_a_flagfile_with_a_byte_order_mark_is_named(capsys, tmp_path):
     path = tmp_path / "windows.flags"
     path.write_text("--count=3\n", encoding="utf-8-sig")
-    assert run(values, f"--flagfile={path}") == 2
+    assert run(f"--flagfile={path}") == 2
     said = f"--flagfile={path}:1: begins with a byte order mark: save it as UTF-8 without.\n"
     assert capsys.readouterr().err == said
 
 
-def test_a_number_with_something_behind_it(values, capsys, tmp_path):
+def test_a_number_with_something_behind_it(capsys, tmp_path):
     path = tmp_path / "my.flags"
     path.write_text("--count=3 # three\n")
-    assert run(values, f"--flagfile={path}") == 2
+    assert run(f"--flagfile={path}") == 2
     assert "--count must be a whole number. Received: 3 # three" in capsys.readouterr().err
 
 
-def test_a_flagfile_from_a_pipe_that_is_not_utf8(values, capsys):
+def test_a_flagfile_from_a_pipe_that_is_not_utf8(capsys):
     read, write = os.pipe()
     os.write(write, b"--count=\xff\n")
     os.close(write)
     try:
-        assert run(values, f"--flagfile=/dev/fd/{read}") == 2
+        assert run(f"--flagfile=/dev/fd/{read}") == 2
     finally:
         os.close(read)
     assert capsys.readouterr().err == "A --flagfile is not UTF-8.\n"
 
 
-def test_flagfile(values, tmp_path):
+def test_flagfile(tmp_path):
+    seen = {}
     path = tmp_path / "some.flags"
     path.write_text("# comment\n--count=4\n--deep\n")
-    assert run(values, f"--flagfile={path}", "--count=5") == 0
-    assert (values.count, values.deep) == (5, True)
+    assert run(f"--flagfile={path}", "--count=5", main=lambda **flags: seen.update(flags)) == 0
+    assert (seen["count"], seen["deep"]) == (5, True)

@@ -1,21 +1,18 @@
 """What --help says at the width of a terminal."""
 
-import ast
-from pathlib import Path
+import inspect
 
 import pytest
 
-from uanet_tf.commands import data, uanet
-from uanet_tf.commands.help_text import WIDTH, fill_paragraphs
+from tests.commands.test_uanet import EVERY, function_of
+from uanet_tf.commands.command_flags import WIDTH, fill_paragraphs
 
-FOLDER = Path(uanet.__file__).parent
-MODULES = [command.module for group in (uanet, data) for command in group.COMMANDS.values()]
 LONG = "word " * 20 + "end"
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", EVERY)
 def test_the_text_of_each_command_fits(name):
-    text = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text()), clean=False)
+    text = inspect.getdoc(function_of(EVERY[name]))
     lines = fill_paragraphs(text).split("\n")
     assert [line for line in lines if len(line) > WIDTH] == []
     # Nothing but blanks and line ends was changed.
@@ -41,9 +38,10 @@ def test_words_stay_in_one_piece():
 
 
 def test_help_is_shown_so(capsys):
-    from uanet_tf.commands import check, runner
+    from uanet_tf.commands import runner
+    from uanet_tf.commands.check_command import check
 
-    assert runner.exit_code(check.main, check.FLAGS, ["uanet check", "--help"]) == 0
+    assert runner.exit_code(check, ["uanet check", "--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "--train_path" in " ".join(lines)
     assert [line for line in lines if len(line) > WIDTH] == []

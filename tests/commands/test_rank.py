@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from uanet_tf.commands import rank
+from uanet_tf.commands.rank_command import rank
 from uanet_tf.formats.annotation_files import FORMATS, read_annotations
 
 # Of the fake model: upper case is uncertain (1.0 nats), lower case less so (0.1).

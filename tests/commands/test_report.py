@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from uanet_tf.commands import report
+from uanet_tf.commands.report_command import report
 
 # P3 is given as LOC; the word is not in the vocabulary of the model.
 DATA = "p0 B-PER\nq1 I-PER\n\nX<b>2 B-LOC\nx O\nP3 B-PER\n"

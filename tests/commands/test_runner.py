@@ -1,19 +1,34 @@
 """Exit codes and messages of the shared entry."""
 
+import dataclasses
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
+from typing import Annotated
 
 import pytest
 from absl import flags
 
 from uanet_tf.commands import runner
+from uanet_tf.commands.command_flags import Flag, FlagGroup, parse
 from uanet_tf.errors import InputError, StoppedBySignal
 
 
-def run(values, *arguments, main=lambda: None):
-    return runner.exit_code(main, values, ["program", *arguments])
+def run(*arguments, main=lambda **flags: None):
+    """Calls a small command; ``main`` gets its flags."""
+
+    def command(
+        count: Annotated[int, Flag("How many.", at_least=1)] = 1,
+        rate: Annotated[float, Flag("How much.")] = 0.5,
+        name: Annotated[str | None, Flag("Who.")] = None,
+        deep: Annotated[bool, Flag("Whether deep.")] = False,
+    ):
+        """Exit codes and messages."""
+        return main(count=count, rate=rate, name=name, deep=deep)
+
+    return runner.exit_code(command, ["program", *arguments])
 
 
 def test_the_garbage_collector_is_left_alone():
@@ -40,10 +55,10 @@ runner.run(main, argv=["program"])
     assert done.stdout == "threshold True\n"
 
 
-def test_done(values):
+def test_done():
     seen = []
-    assert run(values, "--count=3", main=lambda: seen.append(values.count)) == 0
-    assert seen == [3]
+    assert run("--count=3", "--deep", main=lambda **flags: seen.append(flags)) == 0
+    assert seen == [{"count": 3, "rate": 0.5, "name": None, "deep": True}]
 
 
 @pytest.mark.parametrize(
@@ -61,8 +76,8 @@ def test_done(values):
         (f"--{'x' * 3000}=1", "Unknown command line flag, on the command line or in a flagfile"),
     ],
 )
-def test_bad_flags_give_one_line_and_exit_2(values, capsys, argument, message):
-    assert run(values, argument, main=lambda: pytest.fail("must not start")) == 2
+def test_bad_flags_give_one_line_and_exit_2(capsys, argument, message):
+    assert run(argument, main=lambda **_: pytest.fail("must not start")) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith(message)
@@ -70,8 +85,8 @@ def test_bad_flags_give_one_line_and_exit_2(values, capsys, argument, message):
 
 
 @pytest.mark.parametrize("digits", [500, 5_000])  # Python reads no more than 4,300
-def test_an_endless_value_is_not_repeated_to_its_end(values, capsys, digits):
-    assert run(values, f"--count=-{'9' * digits}") == 2
+def test_an_endless_value_is_not_repeated_to_its_end(capsys, digits):
+    assert run(f"--count=-{'9' * digits}") == 2
     err = capsys.readouterr().err
     assert err.startswith("--count")
     assert len(err) < 600
@@ -79,66 +94,95 @@ def test_an_endless_value_is_not_repeated_to_its_end(values, capsys, digits):
 
 
 def test_an_unknown_flag_suggests_those_with_its_words():
-    values = flags.FlagValues()
-    for name in ("drafter_learning_rate", "refiner_learning_rate", "refiner_width", "input"):
-        flags.DEFINE_string(name, None, "Some.", flag_values=values)
+    def command(
+        drafter_learning_rate: Annotated[str | None, Flag("Some.")] = None,
+        refiner_learning_rate: Annotated[str | None, Flag("Some.")] = None,
+        refiner_width: Annotated[str | None, Flag("Some.")] = None,
+        input: Annotated[str | None, Flag("Some.")] = None,
+    ):
+        pytest.fail("must not start")
+
     for given, said in (
         ("--learning_rate=1", "drafter_learning_rate, refiner_learning_rate ?"),
         ("--inputs_file=1", "input ?"),
         ("--zzz=1", "(see --help)"),
     ):
         with pytest.raises(InputError) as caught:
-            runner._parse(lambda: None, values, ["program", given])
+            parse(command, ["program", given])
         assert str(caught.value).endswith(said)
 
 
-def test_arguments_beside_flags(values):
-    seen = []
-    argv = ["program", "one", "--count=3", "two", "--", "--more"]
-    assert runner.exit_code(seen.append, values, argv, arguments=True) == 0
-    assert seen == [["one", "two", "--more"]]
-    assert values.count == 3
+def test_arguments_beside_flags():
+    def command(words: list[str], count: Annotated[int, Flag("How many.")] = 1):
+        return words, count
+
+    call = parse(command, ["program", "one", "--count=3", "two", "--", "--more"])
+    assert call() == (["one", "two", "--more"], 3)
 
 
-def test_arguments_are_prepared(values, capsys):
-    def prepare(arguments):
+@dataclasses.dataclass
+class Options:
+    from_: Annotated[str | None, Flag("Where from.")] = None
+    kinds: Annotated[Sequence[str], Flag("Which.")] = ("a", "b")
+
+
+class Doubled(FlagGroup):
+    """A number that a word among the arguments doubles."""
+
+    def prepare(self, arguments):
         if "bad" in arguments:
             raise InputError("bad is bad.")
-        return ["--count=7", *arguments]
+        return ["--number=7", *(each for each in arguments if each != "twice")]
 
-    argv = ["program", "--rate=0.1"]
-    assert runner.exit_code(lambda: None, values, argv, prepare=prepare) == 0
-    assert (values.count, values.rate) == (7, 0.1)
-    assert runner.exit_code(lambda: None, values, ["program", "bad"], prepare=prepare) == 2
-    assert capsys.readouterr().err == "bad is bad.\n"
+    def define(self, values):
+        flags.DEFINE_integer("number", 1, "How many.", flag_values=values)
+
+    def read(self, values, arguments):
+        return values.number * (1 + ("twice" in arguments))
 
 
-def test_failed_validators_give_one_line_and_exit_2(values, capsys):
-    flags.mark_flag_as_required("name", values)
-    assert run(values) == 2
-    assert capsys.readouterr().err == "--name is required.\n"
+def test_groups_of_flags():
+    def command(options: Options, number: Annotated[int, Doubled()]):
+        return options, number
 
-    flags.register_validator(
-        "rate", lambda rate: rate < 1, "--rate must\nbe below 1", flag_values=values
-    )
-    assert run(values, "--name=a", "--rate=3") == 2
-    assert capsys.readouterr().err == "--rate must be below 1\n"
+    assert parse(command, ["program"])() == (Options(None, ["a", "b"]), 7)
+    call = parse(command, ["program", "--from=x", "--kinds=c", "--number=2", "twice"])
+    assert call() == (Options("x", ["c"]), 4)
+    with pytest.raises(InputError, match="bad is bad"):
+        parse(command, ["program", "bad"])
+
+
+def test_flags_that_are_required(capsys):
+    def command(
+        name: Annotated[str, Flag("Who.", required="whom to greet")],
+        title: Annotated[str, Flag("How.", required="")],
+    ):
+        return 0
+
+    for given, said in (
+        ([], "--name is required: whom to greet.\n"),
+        (["--name="], "--name is required: whom to greet.\n"),
+        (["--name=a"], "--title is required.\n"),
+        (["--name=a", "--title=b"], ""),
+    ):
+        assert runner.exit_code(command, ["program", *given]) == (2 if said else 0)
+        assert capsys.readouterr().err == said
 
 
 def raiser(error):
-    def main():
+    def main(**flags):
         raise error
 
     return main
 
 
-def test_input_error(values, capsys):
-    assert run(values, main=raiser(InputError("a.conll:3: too\nfew columns."))) == 2
+def test_input_error(capsys):
+    assert run(main=raiser(InputError("a.conll:3: too\nfew columns."))) == 2
     assert capsys.readouterr() == ("", "a.conll:3: too few columns.\n")
 
 
-def test_messages_cannot_act_on_the_terminal(values, capsys):
-    assert run(values, main=raiser(InputError("label \x1b[31mX"))) == 2
+def test_messages_cannot_act_on_the_terminal(capsys):
+    assert run(main=raiser(InputError("label \x1b[31mX"))) == 2
     assert capsys.readouterr().err == "label \\x1b[31mX\n"
 
 
@@ -150,8 +194,8 @@ def test_messages_cannot_act_on_the_terminal(values, capsys):
         (OSError("file write failed"), "Writing failed: file write failed.\n"),
     ],
 )
-def test_a_full_disk_is_one_sentence(values, capsys, error, message):
-    assert run(values, main=raiser(error)) == 2
+def test_a_full_disk_is_one_sentence(capsys, error, message):
+    assert run(main=raiser(error)) == 2
     assert capsys.readouterr() == ("", message)
 
 
@@ -164,9 +208,7 @@ def test_a_full_disk_is_one_sentence(values, capsys, error, message):
 )
 def test_a_full_disk_behind_standard_output(unbuffered, message):
     program = (
-        "from absl import flags; from uanet_tf.commands import runner\n"
-        "def main(): print('line ' * 10)\n"
-        "runner.run(main, flag_values=flags.FlagValues())"
+        "from uanet_tf.commands import runner\ndef main(): print('line ' * 10)\nrunner.run(main)"
     )
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
@@ -179,43 +221,43 @@ def test_a_full_disk_behind_standard_output(unbuffered, message):
     assert done.returncode == 2
 
 
-def test_interrupt(values, capsys):
-    assert run(values, main=raiser(KeyboardInterrupt())) == 130
+def test_interrupt(capsys):
+    assert run(main=raiser(KeyboardInterrupt())) == 130
     assert capsys.readouterr() == ("", "")
 
 
-def test_stopped_by_another_signal(values, capsys):
-    assert run(values, main=raiser(StoppedBySignal(signal.SIGTERM))) == 143
-    assert run(values, main=raiser(StoppedBySignal(signal.SIGHUP))) == 129
+def test_stopped_by_another_signal(capsys):
+    assert run(main=raiser(StoppedBySignal(signal.SIGTERM))) == 143
+    assert run(main=raiser(StoppedBySignal(signal.SIGHUP))) == 129
     assert capsys.readouterr() == ("", "")
 
 
-def test_faults_of_the_program_are_not_hidden(values):
+def test_faults_of_the_program_are_not_hidden():
     with pytest.raises(ValueError, match="a bug"):
-        run(values, main=raiser(ValueError("a bug")))
+        run(main=raiser(ValueError("a bug")))
 
 
 @pytest.mark.parametrize("argument", ["--help", "-h", "--helpfull"])
-def test_help(values, capsys, argument):
-    assert run(values, argument, main=lambda: pytest.fail("must not start")) == 0
+def test_help(capsys, argument):
+    assert run(argument, main=lambda **_: pytest.fail("must not start")) == 0
     out, err = capsys.readouterr()
-    assert out.startswith(__doc__)
+    assert out.startswith("Exit codes and messages.\n")
     assert "--count: How many." in out
     assert err == ""
 
 
-def test_run_exits(values):
+def test_run_exits():
     with pytest.raises(SystemExit) as exit_info:
-        runner.run(lambda: None, flag_values=values, argv=["program"])
+        runner.run(lambda: None, argv=["program"])
     assert exit_info.value.code == 0
 
 
 def test_broken_pipe_is_silent():
     program = (
-        "import sys; from absl import flags; from uanet_tf.commands import runner\n"
+        "import sys; from uanet_tf.commands import runner\n"
         "def main():\n"
         "    while True: print('line ' * 100)\n"
-        "runner.run(main, flag_values=flags.FlagValues())"
+        "runner.run(main)"
     )
     reader, writer = os.pipe()
     command = [sys.executable, "-c", program]
@@ -255,7 +297,7 @@ def main():
         for call in (f"logging.info('{name} note')", f"logging.warning('{name} warning')"):
             exec(compile(call, path, "exec"))
 
-runner.run(main, argv=["program"])
+runner.run(main, argv=["program"], verbosity=logging.INFO)
 """
     finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert finished.returncode == 0, finished.stderr

@@ -2,7 +2,7 @@
 
 import pytest
 
-from uanet_tf.commands import spark_tag
+from uanet_tf.commands import spark_tag_command
 from uanet_tf.config import Config
 
 
@@ -18,4 +18,4 @@ from uanet_tf.config import Config
     ],
 )
 def test_runs_that_read_documents(settings, expected):
-    assert spark_tag._reads_documents(Config().replace(**settings)) == expected
+    assert spark_tag_command._reads_documents(Config().replace(**settings)) == expected

@@ -9,8 +9,8 @@ import pytest
 
 from tests.pipes import SOURCES, source
 from uanet_lite.columns_file import read_corpus
-from uanet_tf.commands import tag
-from uanet_tf.commands.bursts import bursts
+from uanet_tf.commands.row_source import bursts
+from uanet_tf.commands.tag_command import tag
 from uanet_tf.errors import InputError
 
 CONLL = "p0\tNN\tO\nq1\tNN\tO\n\nX2\tNN\tO\nP3\tNN\tB-PER\n"
@@ -215,8 +215,8 @@ def test_a_real_shell(tmp_path, run_dir):
     (tmp_path / "in.conll").write_text("-DOCSTART- O\n\n" + "p0 O\n\n" * 5000)
     command = (
         "import sys, uanet_tf; from tests.tagging.fake_model import FakeModel; "
-        "from uanet_tf.commands import tag; "
-        "uanet_tf.load_model = lambda *_, **__: FakeModel(); tag.run()"
+        "from uanet_tf.commands import runner; from uanet_tf.commands.tag_command import tag; "
+        "uanet_tf.load_model = lambda *_, **__: FakeModel(); runner.run(tag)"
     )
     program = f"{sys.executable} -c '{command}' --run_dir={run_dir}"
     data = f"{tmp_path}/in.conll"
@@ -259,8 +259,8 @@ def test_input_that_pauses_is_answered_at_once(tmp_path, run_dir, kind):
     command = (
         f"import sys, uanet_tf; from tests.tagging.{module} import {name} as Fake; "
         "uanet_tf.load_model = lambda *_, **__: Fake(); "
-        "from uanet_tf.commands import tag; "
-        f"sys.argv = ['tag', '--run_dir={run_dir}', '--format=tokens']; tag.run()"
+        "from uanet_tf.commands import runner; from uanet_tf.commands.tag_command import tag; "
+        f"sys.argv = ['tag', '--run_dir={run_dir}', '--format=tokens']; runner.run(tag)"
     )
     with subprocess.Popen(
         [sys.executable, "-c", command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

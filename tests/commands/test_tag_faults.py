@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from uanet_tf.commands import tag
+from uanet_tf.commands.tag_command import tag
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from uanet_lite.input_format import format_of_look, format_of_name
-from uanet_tf.commands import tag
+from uanet_tf.commands.tag_command import tag
 
 
 def test_formats_by_extension():

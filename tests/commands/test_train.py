@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from absl import flags
+from absl import logging
 
 from tests.training.tiny_run import (
     LIGHT,
@@ -17,9 +17,8 @@ from tests.training.tiny_run import (
     write_corpus,
 )
 from uanet_tf.commands import runner
-from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.commands.train_command import train
 from uanet_tf.training import fit as fit_module
-from uanet_tf.training.fit import fit
 from uanet_tf.training.run_directory import RunDirectory
 
 GOOD = "Anna\tB-PER\nran\tO\n\nin\tO\nRio\tB-LOC\n"
@@ -36,19 +35,13 @@ def call(tmp_path, capsys):
     files = {name: tmp_path / f"{name}.conll" for name in ("train", "dev", "test")}
     for path in files.values():
         path.write_text(GOOD)
+    tiny = tmp_path / "tiny.flags"
+    tiny.write_text("".join(f"--{name}={value}\n" for name, value in TINY.items()))
 
     def call(*arguments, run_dir=tmp_path / "run"):
-        values = flags.FlagValues()
-        flags.DEFINE_string("run_dir", None, "", flag_values=values)
-        define_config_flags(values)
-
-        def main():
-            fit(config_from_flags(values), values.run_dir)
-
         paths = [f"--{name}_path={path}" for name, path in files.items()]
-        tiny = [f"--{name}={value}" for name, value in TINY.items()]
-        argv = ["train.py", *paths, *tiny, f"--run_dir={run_dir}", *arguments]
-        code = runner.exit_code(main, values, argv)
+        argv = ["train.py", *paths, f"--flagfile={tiny}", f"--run_dir={run_dir}", *arguments]
+        code = runner.exit_code(train, argv, logging.INFO)
         return code, capsys.readouterr().err
 
     return call

@@ -11,9 +11,9 @@ import pytest
 CHILD = "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(60)"
 PARENT = (
     "import sys\n"
-    "from uanet_tf.commands import runner, training_process\n"
+    "from uanet_tf.commands import runner, training_runs\n"
     "command = [sys.executable, '-c', sys.argv[1], sys.argv[2]]\n"
-    "sys.exit(runner.code_of(lambda: training_process.exit_code_of(command)))\n"
+    "sys.exit(runner.code_of(lambda: training_runs.exit_code_of(command)))\n"
 )
 
 

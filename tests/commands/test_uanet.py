@@ -10,8 +10,17 @@ from importlib import metadata
 import pytest
 
 import uanet_tf
-from uanet_tf.commands import data, recipes, runner, uanet
+from uanet_tf.commands import runner, train_command, uanet
+from uanet_tf.commands.command_flags import flags_of
 from uanet_tf.config import recipe_names
+
+EVERY = {name: each for name, each in uanet.COMMANDS.items() if each is not uanet.DATA}
+EVERY |= {f"data {name}": command for name, command in uanet.DATA.commands.items()}
+
+
+def function_of(command):
+    module, name = command.function.split(".")
+    return getattr(importlib.import_module(f"uanet_tf.commands.{module}"), name)
 
 
 @pytest.fixture
@@ -26,31 +35,33 @@ def call(monkeypatch, capsys):
 
 
 def test_every_command_can_be_run_and_says_what_it_is():
-    for command in (*uanet.COMMANDS.values(), *data.COMMANDS.values()):
-        module = importlib.import_module(f"uanet_tf.commands.{command.module}")
-        assert callable(module.run)
-        assert len(module.__doc__.splitlines()[0]) < 100
+    for command in EVERY.values():
+        assert len(function_of(command).__doc__.splitlines()[0]) < 100
         assert len(command.does) < 70
 
 
-@pytest.mark.parametrize("name", sorted(set(uanet.COMMANDS) - {"data"}))
+@pytest.mark.parametrize("name", EVERY)
 def test_help_shows_the_command_as_it_is_called(call, name):
-    code, out, err = call(name, "--help")
+    code, out, err = call(*name.split(), "--help")
     assert (code, err) == (0, "")
     assert f"uanet {name}" in out
 
 
-@pytest.mark.parametrize("name", [name for name in uanet.COMMANDS if name != "data"])
+@pytest.mark.parametrize("name", EVERY)
 def test_flags_are_spelt_alike(name):
-    module = importlib.import_module(f"uanet_tf.commands.{uanet.COMMANDS[name].module}")
-    flags = {*module.FLAGS}
+    flags = {*flags_of(function_of(EVERY[name]))}
     assert flags.isdisjoint({"run", "model_dir", "in", "out", "data", "input_format"})
 
 
 def test_a_package_that_is_missing_is_one_sentence(call, monkeypatch):
-    monkeypatch.setitem(sys.modules, "absl", None)
-    monkeypatch.delitem(sys.modules, "uanet_tf.commands.rank", raising=False)
-    assert call("rank") == (2, "", "This needs the package absl, which is not installed.\n")
+    monkeypatch.setitem(sys.modules, "requests", None)
+    for name in ("uanet_tf.commands.client_command", "uanet_tf.serving.rest_transport"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    assert call("client", "a") == (
+        2,
+        "",
+        "This needs the package requests, which is not installed.\n",
+    )
 
 
 def test_the_version_without_tensorflow(call, monkeypatch):
@@ -108,14 +119,14 @@ def test_recipes(capsys, monkeypatch):
 
     def show(*names):
         argv = ["uanet recipes", *names]
-        code = runner.exit_code(recipes.main, recipes.FLAGS, argv, arguments=True)
+        code = runner.exit_code(train_command.recipes, argv)
         return code, capsys.readouterr().out
 
     code, out = show()
     assert code == 0
     assert all(f"  {name} " in out for name in recipe_names())
     assert max(map(len, out.splitlines())) < 140
-    assert all(recipes.recipe_path(name) for name, _ in recipes.ADVICE)
+    assert all(train_command.recipe_path(name) for name, _ in train_command.ADVICE)
     monkeypatch.setenv("COLUMNS", "70")  # a narrow terminal
     _, wrapped = show()
     assert max(map(len, wrapped.splitlines())) <= 70

@@ -1,5 +1,6 @@
 """A tiny trained run, its export, and processes that know nothing but TensorFlow."""
 
+import functools
 import shutil
 
 import numpy as np
@@ -10,7 +11,7 @@ import uanet_tf
 from tests.exporting.fresh_process import FreshProcess, text_array
 from tests.exporting.trained_run import train
 from tests.models.model_contract import make_sentences, small
-from uanet_tf.commands import serve
+from uanet_tf.commands import serve_command
 from uanet_tf.config import Config
 from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.exporting.saved_model import export_run
@@ -136,9 +137,7 @@ def words(sentences):
 @pytest.fixture(scope="module")
 def load():
     """Loads a version as `uanet serve` does."""
-    serve.FLAGS(["serve"])
-    yield serve._load
-    serve.FLAGS.unparse_flags()
+    return functools.partial(serve_command._load, serve_command.Serving())
 
 
 @pytest.fixture(scope="session")

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 import tensorflow as tf
 import tensorflow_text  # noqa: F401 - the operations of the text model
-from absl import logging
 
 from tests.exporting.conftest import assert_same, predict
 from tests.exporting.test_saved_model import ask
-from uanet_tf.commands import export, runner
+from uanet_tf.commands import export_command, runner
 from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.serving.rest_api.extra_assets import read_gate
 
@@ -27,11 +26,10 @@ def call_all(run_dir, tmp_path, capsys):
     """Runs export.py in this process; returns (exit code, stdout, stderr)."""
 
     def call(*arguments, run_dir=run_dir):
-        export.FLAGS.unparse_flags()
         capsys.readouterr()  # absl notes that
         flags = [f"--run_dir={run_dir}", f"--export_dir={tmp_path / 'models'}"]
         argv = ["export.py", *flags, *arguments]
-        code = runner.exit_code(export.main, export.FLAGS, argv, logging.WARNING)
+        code = runner.exit_code(export_command.export, argv)
         return code, *capsys.readouterr()
 
     return call

@@ -129,17 +129,19 @@ except ImportError:
     interpreter._runtime = lambda: (Interpreter, kinds, None)
     interpreter._check_operations = lambda *_: None
 
+import functools
 import json
-from uanet_tf.commands import serve
+from uanet_tf.commands import serve_command
 from uanet_tf.serving.rest_api.app import make_app
 from uanet_tf.serving.rest_api.handler import Handler
 from uanet_tf.serving.rest_api.model_manager import ModelManager
 from uanet_tf.serving.rest_api.web_server import make_server
 
-serve.FLAGS(["serve", "--export_dir=" + sys.argv[1]])
-manager = ModelManager(serve._models(), serve._load, poll_seconds=0)
+how = serve_command.Serving(export_dir=sys.argv[1])
+load = functools.partial(serve_command._load, how)
+manager = ModelManager(serve_command._models(how), load, poll_seconds=0)
 manager.start()
-handler = Handler(manager, serve._limits())
+handler = Handler(manager, serve_command._limits(how))
 body = json.dumps({"inputs": {"tokens": [["Oslo", "won"]], "lengths": [2]}}).encode()
 print(handler.predict("/v1/models/lite:predict", body).status)
 body = json.dumps({"inputs": ["Oslo won."]}).encode()
@@ -147,7 +149,7 @@ print(handler.predict("/v1/models/lite_text:predict", body).status)
 for target in ("/", "/models.json", "/monitoring", "/v1/models/lite/metadata"):
     print(handler.quick_answer("GET", target).status)
 try:
-    serve._load(sys.argv[2], "saved")
+    load(sys.argv[2], "saved")
 except Exception as error:
     print(error)
 print(manager.stop(), [name for name in BEYOND if name in sys.modules])

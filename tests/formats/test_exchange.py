@@ -7,7 +7,8 @@ import pytest
 
 from uanet_lite.columns_file import read_corpus
 from uanet_lite.tokenizer import Tokenizer
-from uanet_tf.commands import data_convert, runner
+from uanet_tf.commands import runner
+from uanet_tf.commands.convert_command import convert
 from uanet_tf.errors import InputError
 from uanet_tf.formats import exchange
 from uanet_tf.formats.annotated_text import AnnotatedText, Mark
@@ -29,8 +30,7 @@ Rio\tB-LOC
 @pytest.fixture
 def call(tmp_path, capsys):
     def call(*arguments, code=0):
-        data_convert.FLAGS.unparse_flags()
-        found = runner.exit_code(data_convert.main, data_convert.FLAGS, ["convert", *arguments])
+        found = runner.exit_code(convert, ["convert", *arguments])
         out, err = capsys.readouterr()
         assert found == code, err
         return out if code == 0 else err
@@ -212,9 +212,8 @@ def test_of_an_annotation_tool_what_a_person_accepted(tmp_path, capsys):
     ]
     source = tmp_path / "export.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    data_convert.FLAGS.unparse_flags()
     arguments = ["convert", f"--input={source}", "--from=prodigy"]
-    assert runner.exit_code(data_convert.main, data_convert.FLAGS, arguments) == 0
+    assert runner.exit_code(convert, arguments) == 0
     out, err = capsys.readouterr()
     assert out == "-DOCSTART-\tO\n\nAnna\tB-PER\n's\tO\ndog\tO\n\n" * 2
     assert err == "left out, as no person accepted them: 1 rejected, 1 skipped\n"
@@ -226,8 +225,7 @@ def test_suggestions_that_nobody_changed(tmp_path, capsys):
     source.write_text(json.dumps(row) + "\n" + json.dumps({**row, "label": []}) + "\n")
     arguments = ["convert", f"--input={source}", "--from=doccano"]
     for more, texts in (([], 1), (["--accept_suggested"], 2)):
-        data_convert.FLAGS.unparse_flags()
-        assert runner.exit_code(data_convert.main, data_convert.FLAGS, arguments + more) == 0
+        assert runner.exit_code(convert, arguments + more) == 0
         out, err = capsys.readouterr()
         assert out.count("dog") == texts
         assert ("1 suggested (--accept_suggested takes" in err) == (texts == 1)
@@ -236,9 +234,8 @@ def test_suggestions_that_nobody_changed(tmp_path, capsys):
 def test_lines_of_an_annotation_tool_must_be_named(tmp_path, capsys):
     source = tmp_path / "export.jsonl"
     source.write_text('{"text": "a", "tokens": [{"text": "a", "start": 0, "end": 1}]}\n')
-    data_convert.FLAGS.unparse_flags()
     arguments = ["convert", f"--input={source}"]
-    assert runner.exit_code(data_convert.main, data_convert.FLAGS, arguments) == 2
+    assert runner.exit_code(convert, arguments) == 2
     assert "such as --from=prodigy" in capsys.readouterr().err
 
 
@@ -316,9 +313,8 @@ def test_annotations_that_differ_and_regions_without_label_are_told(tmp_path, ca
         ),
     ):
         source.write_text(content)
-        data_convert.FLAGS.unparse_flags()
         arguments = ["convert", f"--input={source}", f"--from={tool}"]
-        assert runner.exit_code(data_convert.main, data_convert.FLAGS, arguments) == 0
+        assert runner.exit_code(convert, arguments) == 0
         assert capsys.readouterr() == (out, err)
 
 

@@ -2,17 +2,16 @@
 
 import json
 import pathlib
+from typing import Annotated
 
-import pytest
-from absl import flags
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fuzz.inputs import ODD_VALUES, check_said, damaged_bytes, damaged_json, share, to_bytes
 from tests.models.contract_setup import make_sentences, make_vocabulary
 from uanet_tf.commands import runner
-from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
-from uanet_tf.config import Config, from_dict, load_config
+from uanet_tf.commands.setting_flags import SettingFlags, Settings
+from uanet_tf.config import Config, from_dict, iter_options, load_config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.comparison import summarize
@@ -75,17 +74,14 @@ def test_metrics(tmp_path_factory, values):
         summarize([{**metrics, "parameters": 3}] * 2)
 
 
-@pytest.fixture(scope="module")
-def values():
-    values = flags.FlagValues()
-    define_config_flags(values)
-    return values
+def read_settings(settings: Annotated[Settings, SettingFlags()]):
+    return bool(settings) - 1
 
 
 @share(0.1)
 @given(data=st.data())
-def test_flags_and_flagfiles(values, tmp_path_factory, capfd, data):
-    names = sorted(name for name in values if name not in ("help", "helpfull", "h"))
+def test_flags_and_flagfiles(tmp_path_factory, capfd, data):
+    names = sorted({field.name for _, field, _ in iter_options(Config())})
     lines = data.draw(
         st.lists(
             st.tuples(
@@ -97,9 +93,8 @@ def test_flags_and_flagfiles(values, tmp_path_factory, capfd, data):
     file = tmp_path_factory.getbasetemp() / "settings.flags"
     text = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
     file.write_bytes(data.draw(damaged_bytes(text)) if data.draw(st.booleans()) else text)
-    values.unparse_flags()
     capfd.readouterr()
     arguments = [f"--flagfile={file}"] if data.draw(st.booleans()) else lines
-    code = runner.exit_code(lambda: bool(config_from_flags(values)) - 1, values, ["x", *arguments])
+    code = runner.exit_code(read_settings, ["x", *arguments])
     err = capfd.readouterr().err
     assert (code, err.count("\n")) in ((0, 0), (2, 1))

@@ -11,7 +11,7 @@ from absl import flags
 from tests.models.contract_setup import FreshProcess, make_sentences, make_vocabulary, pad, small
 from tests.models.model_contract import CHECKS, ModelContract
 from uanet_lite.tag_schemes import SCHEMES
-from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags
 from uanet_tf.config import Config, iter_options
 from uanet_tf.models.build import make_tagger
 from uanet_tf.training.refiner_context import with_refiner_context

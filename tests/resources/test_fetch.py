@@ -7,7 +7,8 @@ import zipfile
 import pytest
 
 from uanet_lite.columns_file import read_corpus
-from uanet_tf.commands import data_get, runner
+from uanet_tf.commands import runner
+from uanet_tf.commands.data_command import get
 from uanet_tf.errors import InputError
 from uanet_tf.resources import public_corpora
 from uanet_tf.resources.public_corpora import PUBLIC_DATA, PublicData, fetch
@@ -72,9 +73,8 @@ def test_the_command(serve, tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(public_corpora.PUBLIC_DATA, "toy", corpus(serve(IOB2.encode())))
 
     def call(*arguments):
-        data_get.FLAGS.unparse_flags()
         argv = ["get", *arguments, f"--folder={tmp_path}"]
-        code = runner.exit_code(data_get.main, data_get.FLAGS, argv, arguments=True)
+        code = runner.exit_code(get, argv)
         return code, *capsys.readouterr()
 
     code, out, err = call("toy", "--progress")

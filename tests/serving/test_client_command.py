@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from tests.serving.servers import ROOT
-from uanet_tf.commands import client, runner
+from uanet_tf.commands.client_command import client
+from uanet_tf.commands.command_flags import parse
 from uanet_tf.errors import InputError
 
 
@@ -15,9 +16,7 @@ def call(url, capsys, monkeypatch):
     def call(*arguments, stdin=""):
         raw = io.BufferedReader(io.BytesIO(stdin.encode()))
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(raw))
-        client.FLAGS.unparse_flags()
-        texts = runner._parse(client.main, client.FLAGS, ["client", f"--url={url}", *arguments])
-        client.main(texts)
+        parse(client, ["client", f"--url={url}", *arguments])()
         return capsys.readouterr().out
 
     return call
@@ -139,7 +138,8 @@ def test_help_and_tensorflow_stays_out(url):
     assert done.returncode == 0
     assert b"MODEL_text" in done.stdout
     program = (
-        "import sys, serving.client, uanet_tf.commands.client, uanet_tf.serving.rest_transport\n"
+        "import sys, serving.client\n"
+        "import uanet_tf.commands.client_command, uanet_tf.serving.rest_transport\n"
     )
     program += "sys.exit('tensorflow' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False)

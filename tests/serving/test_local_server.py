@@ -8,14 +8,13 @@ import subprocess
 import sys
 import threading
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import requests
 
 from tests.serving.servers import ROOT, ServerProcess, wait_for_version
-from uanet_tf.commands import serve
+from uanet_tf.commands import serve_command
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.warm_up import FILE as WARM_UP
 from uanet_tf.exporting.warm_up import write_warm_up
@@ -194,7 +193,7 @@ def test_a_start_that_never_looks_again_needs_a_version(tmp_path):
     assert f"{tmp_path}: holds no version to serve" in error.splitlines()[-1]
 
 
-def test_a_port_that_another_server_takes_while_models_load(monkeypatch):
+def test_a_port_that_another_server_takes_while_models_load():
     """Both were bound to it; the one that listens first has it."""
     with socket.socket() as first, socket.socket() as second:
         first.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -202,10 +201,10 @@ def test_a_port_that_another_server_takes_while_models_load(monkeypatch):
         first.bind(("127.0.0.1", 0))
         second.bind(first.getsockname())
         port = first.getsockname()[1]
-        monkeypatch.setattr(serve, "FLAGS", SimpleNamespace(host="h", rest_api_port=port))
-        serve._listen(first)
+        how = serve_command.Serving(host="h", rest_api_port=port)
+        serve_command._listen(how, first)
         with pytest.raises(InputError, match=f"--host=h --rest_api_port={port}: cannot listen"):
-            serve._listen(second)
+            serve_command._listen(how, second)
 
 
 def test_a_start_without_a_version_that_can_be_loaded(toy_folder, tmp_path):

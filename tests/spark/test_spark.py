@@ -14,7 +14,9 @@ import pytest
 
 import uanet_tf
 from tests import last_bits
-from uanet_tf.commands import runner, spark_tag, tag
+from uanet_tf.commands import runner
+from uanet_tf.commands.spark_tag_command import spark_tag
+from uanet_tf.commands.tag_command import tag
 from uanet_tf.errors import InputError
 from uanet_tf.spark import session as session_module
 
@@ -111,8 +113,7 @@ def test_wrong_arguments(spark, run_dir, tmp_path):
 @pytest.fixture
 def call(capsys):
     def call(*arguments):
-        spark_tag.FLAGS.unparse_flags()
-        code = runner.exit_code(spark_tag.main, spark_tag.FLAGS, ["p", *map(str, arguments)])
+        code = runner.exit_code(spark_tag, ["p", *map(str, arguments)])
         return code, capsys.readouterr().err
 
     return call
@@ -143,9 +144,8 @@ def many_answers(run_dir, many_lines, tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     data, output = folder / "in.jsonl", folder / "out.jsonl"
     data.write_text("".join(many_lines), encoding="utf-8")
-    tag.FLAGS.unparse_flags()
     flags = [f"--run_dir={run_dir}", f"--input={data}", f"--output={output}"]
-    assert runner.exit_code(tag.main, tag.FLAGS, ["p", *flags, "--output_format=jsonl"]) == 0
+    assert runner.exit_code(tag, ["p", *flags, "--output_format=jsonl"]) == 0
     answers = output.read_text(encoding="utf-8").splitlines(keepends=True)
     assert len(answers) == len(many_lines)
     return answers

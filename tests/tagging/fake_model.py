@@ -56,6 +56,9 @@ class FakeModel:
         self.mc_seed = 1
         self.batches = []
 
+    def broken_promise(self, options):
+        return None
+
     @property
     def threshold(self):
         return float(self.gate.value)

@@ -8,7 +8,8 @@ import uanet_tf
 from tests.training.killing import Moment, fit_with_copies
 from tests.training.tiny_run import assert_same_weights, tiny_config, write_corpus
 from uanet_lite.columns_file import read_corpus
-from uanet_tf.commands import evaluate, runner
+from uanet_tf.commands import runner
+from uanet_tf.commands.evaluate_command import evaluate
 from uanet_tf.tagging.streams import tag_in_context
 from uanet_tf.training.callbacks import StepKeeper
 from uanet_tf.training.fit import fit
@@ -35,10 +36,9 @@ def trained(tmp_path_factory):
 
 def test_evaluation_gives_the_score_of_the_run(trained, capsys):
     corpus, run_dir, metrics = trained
-    evaluate.FLAGS.unparse_flags()
     argv = ["evaluate", f"--run_dir={run_dir}", f"--input={corpus.test}", "--json"]
     capsys.readouterr()
-    assert runner.exit_code(evaluate.main, evaluate.FLAGS, argv) == 0
+    assert runner.exit_code(evaluate, argv) == 0
     scores = json.loads(capsys.readouterr().out)
     for name in ("f1", "accuracy"):
         assert scores[name] == pytest.approx(metrics["test"][name], abs=1e-9)
@@ -89,10 +89,9 @@ def test_the_drafter_is_trained_as_without_documents(refined):
 def test_evaluation_reads_the_documents_too(refined, capsys):
     corpus, folder = refined
     metrics = json.loads((folder / "document" / "metrics.json").read_text())
-    evaluate.FLAGS.unparse_flags()
     argv = ["evaluate", f"--run_dir={folder / 'document'}", f"--input={corpus.test}", "--json"]
     capsys.readouterr()
-    assert runner.exit_code(evaluate.main, evaluate.FLAGS, argv) == 0
+    assert runner.exit_code(evaluate, argv) == 0
     scores = json.loads(capsys.readouterr().out)
     for name in ("f1", "refined_f1", "accuracy", "calibration_error", "wrong_to_right"):
         assert scores[name] == pytest.approx(metrics["test"][name], abs=1e-9)

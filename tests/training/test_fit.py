@@ -14,7 +14,7 @@ import uanet_tf
 from tests.training.killing import Killed
 from tests.training.tiny_run import LIGHT, assert_same_weights, metrics, tiny_config
 from uanet_lite.columns_file import read_corpus
-from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
+from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags
 from uanet_tf.config import load_config
 from uanet_tf.training import fit as fit_module
 from uanet_tf.training.fit import fit

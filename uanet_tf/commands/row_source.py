@@ -1,94 +1,165 @@
-"""Where the rows to be tagged come from: what the commands that tag share."""
+"""The rows to be tagged: what the commands that tag share."""
 
+import dataclasses
 import functools
 import itertools
 import os
+import queue
 import stat
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from typing import Annotated, TypeVar, cast
 
 from uanet_lite.input_format import (
+    FORMATS,
     format_of_look,
     format_of_name,
     refuse_columns,
     said_of,
 )
+from uanet_lite.raw_text import LANGUAGE
 from uanet_lite.rows import Row, read_rows
 from uanet_lite.text_lines import STDIN, display_name, read_lines
 from uanet_lite.tokenizer import Tokenizer
+from uanet_tf.commands.command_flags import Flag
 from uanet_tf.errors import InputError
 
+_PAUSE_SECONDS = 0.05
+T = TypeVar("T")
+_END = object()
 
-def open_rows(
-    path: str,
-    kind: str | None,
-    token_column: int,
-    output_kind: str | None,
-    uncertainty_columns: bool,
-) -> tuple[str, str, Iterator[Row]]:
-    """The formats of input and output, and the input's rows, the first of which has been read.
 
-    So a bad file is reported before a model is loaded. A format that is detected from the first
-    line is reported on stderr.
+@dataclasses.dataclass(frozen=True)
+class TextFlags:
+    """How raw text is split into sentences."""
+
+    split_sentences: Annotated[
+        bool,
+        Flag("Text: a line may hold several sentences. --nosplit_sentences: each line is one."),
+    ] = True
+    language: Annotated[
+        str, Flag("Text: code of its language, for splitting sentences (de, pt, ...).")
+    ] = LANGUAGE
+
+    def cutter(self, path: str, kind: str, tokenizer: Tokenizer) -> Callable[[Row], Row]:
+        """The function that cuts a row's text into sentences and tokens.
+
+        Args:
+          path: the file, for messages.
+          kind: its format.
+          tokenizer: the model's.
+        """
+        split = self.split_sentences
+        if kind == "tokens":
+            tokenizer, split = Tokenizer("whitespace"), False
+        return functools.partial(
+            Row.cut, tokenizer=tokenizer, split=split, language=self.language, file=path
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class InputFile:
+    """The file to tag; ``format`` is None where its name or its first line tells it."""
+
+    text: TextFlags
+    input: Annotated[str, Flag("File to tag; '-': standard input.")] = STDIN
+    format: Annotated[
+        str | None,
+        Flag(
+            "Format of the input. Default: by its extension (.conll, .jsonl, .txt), else by its "
+            "first line, which is then reported on stderr.",
+            FORMATS,
+        ),
+    ] = None
+
+    def open(self, token_column: int) -> tuple[str, Iterator[Row]]:
+        """The format and the rows, the first of which has been read.
+
+        So a bad file is reported before a model is loaded. A format that is detected from the
+        first line is reported on stderr.
+
+        Args:
+          token_column: column of the token, for "conll".
+
+        Raises:
+          InputError: the file cannot be read, is empty, or holds columns where its name says text,
+            naming file and line.
+        """
+        path, kind, lines = self.input, self.format, read_lines(self.input)
+        if kind is None:
+            kind = format_of_name(path)
+            if kind == "text":
+                lines = refuse_columns(path, lines, "name --format=conll, or --format=text")
+        if kind is None:
+            kind, lines = format_of_look(lines)
+            if kind != "jsonl" and path.lower().removesuffix(".gz").endswith(".json"):
+                raise InputError(
+                    f"{path}: JSON is read with an object in each line: write it so "
+                    "(jq -c '.[]' FILE)."
+                )
+            print(said_of(path, kind), file=sys.stderr)
+        rows = read_rows(path, kind, lines, token_column)
+        return kind, itertools.chain([next(rows)], rows)
+
+    def may_pause(self) -> bool:
+        """Whether the input comes from a pipe, a terminal or the like."""
+        path = self.input
+        try:
+            mode = os.fstat(sys.stdin.fileno()).st_mode if path == STDIN else os.stat(path).st_mode
+        except (OSError, ValueError):
+            return False
+        return not stat.S_ISREG(mode)
+
+    def tell_error(self, row: Row) -> bool:
+        """Reports on stderr why a row could not be tagged; returns whether there was a reason."""
+        if row.error is not None:
+            print(f"{display_name(self.input)}:{row.line}: {row.error}", file=sys.stderr)
+        return row.error is not None
+
+
+def bursts(items: Iterator[T], most: int, seconds: float = _PAUSE_SECONDS) -> Iterator[list[T]]:
+    """Lists of the items that come without a pause: what has arrived is processed together.
+
+    A thread reads, as far ahead as two lists; an error of the items is raised after those that
+    came before it.
 
     Args:
-      path: a file, may be gzipped; "-" is standard input.
-      kind: its format; None: by its name, else by its first line.
-      token_column: column of the token, for "conll".
-      output_kind: format of the output; None: JSON for JSON, columns for the others.
-      uncertainty_columns: whether the output is to have columns that only "conll" has.
-
-    Raises:
-      InputError: the file cannot be read, is empty, or holds columns where its name says text,
-        naming file and line; the output's format has no columns.
+      items: a stream that may pause.
+      most: maximum number of items in a list.
+      seconds: how long to wait for a further item, once there is one.
     """
-    if uncertainty_columns and output_kind not in (None, "conll"):
-        raise _no_columns(output_kind)
-    lines = read_lines(path)
-    if kind is None:
-        kind = format_of_name(path)
-        if kind == "text":
-            lines = refuse_columns(path, lines, "name --format=conll, or --format=text")
-    if kind is None:
-        kind, lines = format_of_look(lines)
-        if kind != "jsonl" and path.lower().removesuffix(".gz").endswith(".json"):
-            raise InputError(
-                f"{path}: JSON is read with an object in each line: write it so (jq -c '.[]' FILE)."
-            )
-        print(said_of(path, kind), file=sys.stderr)
-    output_kind = output_kind or ("jsonl" if kind == "jsonl" else "conll")
-    if uncertainty_columns and output_kind != "conll":
-        raise _no_columns(output_kind)
-    rows = read_rows(path, kind, lines, token_column)
-    return kind, output_kind, itertools.chain([next(rows)], rows)
+    arrived: queue.Queue[object] = queue.Queue(2 * most)
+    outcome: list[InputError | None] = []
 
+    def read() -> None:
+        try:
+            for item in items:
+                arrived.put(item)
+            outcome.append(None)
+        except InputError as error:
+            outcome.append(error)
+        finally:
+            arrived.put(_END)
 
-def _no_columns(kind: str | None) -> InputError:
-    return InputError(f"--uncertainty_columns goes with --output_format=conll. Received: {kind}")
-
-
-def cutter(
-    path: str, kind: str, tokenizer: Tokenizer, split: bool, language: str
-) -> Callable[[Row], Row]:
-    """The function that cuts a row's text into sentences and tokens."""
-    if kind == "tokens":
-        tokenizer, split = Tokenizer("whitespace"), False
-    return functools.partial(
-        Row.cut, tokenizer=tokenizer, split=split, language=language, file=path
-    )
-
-
-def may_pause(path: str) -> bool:
-    """Whether the input comes from a pipe, a terminal or the like."""
-    try:
-        mode = os.fstat(sys.stdin.fileno()).st_mode if path == STDIN else os.stat(path).st_mode
-    except (OSError, ValueError):
-        return False
-    return not stat.S_ISREG(mode)
-
-
-def tell_error(path: str, row: Row) -> bool:
-    """Reports on stderr why a row could not be tagged; returns whether there was a reason."""
-    if row.error is not None:
-        print(f"{display_name(path)}:{row.line}: {row.error}", file=sys.stderr)
-    return row.error is not None
+    threading.Thread(target=read, daemon=True, name="input").start()
+    ended = False
+    while not ended:
+        item = arrived.get()
+        burst: list[T] = []
+        while item is not _END:
+            burst.append(cast(T, item))
+            if len(burst) == most:
+                break
+            try:
+                item = arrived.get(timeout=seconds)
+            except queue.Empty:
+                break
+        else:
+            ended = True
+        if burst:
+            yield burst
+    if not outcome:
+        raise RuntimeError("reading the input failed, see above")
+    if outcome[0] is not None:
+        raise outcome[0]

@@ -5,8 +5,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from absl import flags
-
 from uanet_lite.printable import printable
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.errors import InputError
@@ -21,18 +19,12 @@ from uanet_tf.tagging.monitor import (
 )
 
 _MOST_TOLD = 3
-
-
-def define_monitor_flag(flag_values: flags.FlagValues) -> None:
-    """Defines --monitor."""
-    flags.DEFINE_boolean(
-        "monitor",
-        False,
-        "Say on stderr when the input is no longer like the run's development data (uncertainty, "
-        f"unknown words, labels), after each {BLOCK} sentences; an alarm without a shift has a "
-        f"probability of at most {FALSE_ALARMS:g}, however long the input is.",
-        flag_values=flag_values,
-    )
+# Help of the flag.
+WATCHED = (
+    "Say on stderr when the input is no longer like the run's development data (uncertainty, "
+    f"unknown words, labels), after each {BLOCK} sentences; an alarm without a shift has a "
+    f"probability of at most {FALSE_ALARMS:g}, however long the input is."
+)
 
 
 class ShiftWatch:

@@ -1,31 +1,153 @@
 """uanet: sequence labelling that knows when it is unsure."""
 
+import difflib
+import importlib
 import platform
 import sys
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, NoReturn
 
-from uanet_tf.commands.command_group import Command, run_group
-from uanet_tf.commands.runner import say
+from absl import logging
 
-COMMANDS = {
-    "demo": Command("demo", "train on a sample corpus, score and tag, in two minutes"),
-    "data": Command("data", "fetch, convert or make corpora"),
-    "check": Command("check", "check labelled files before training on them"),
-    "recipes": Command("recipes", "list the settings to train with, and when to use which"),
-    "train": Command("train", "train a tagger"),
-    "evaluate": Command("evaluate", "score a trained tagger on a labelled file"),
-    "report": Command("report", "write a page of pictures on a tagger and a labelled file"),
-    "calibrate": Command("calibrate", "fit a tagger's confidence to a labelled file, again"),
-    "tag": Command("tag", "tag sentences with a trained tagger"),
-    "rank": Command("rank", "find the sentences that are most worth annotating"),
-    "spark_tag": Command("spark_tag", "tag large files with Apache Spark"),
-    "find_label_errors": Command(
-        "find_label_errors", "find labels of a file that are probably wrong"
+from uanet_tf.commands import runner
+
+_HELP = ("--help", "-h", "--helpfull", "help")
+
+
+class Command(NamedTuple):
+    """A command.
+
+    Attributes:
+      function: that it is, "module.name" of this folder.
+      does: what it does in one line.
+      verbosity: the most detailed log messages that are shown.
+    """
+
+    function: str
+    does: str
+    verbosity: int = logging.WARNING
+
+
+class Group(NamedTuple):
+    """Commands behind a name of their own: the first line of its help, and what they do."""
+
+    title: str
+    does: str
+    commands: Mapping[str, "Command | Group"]
+
+
+DATA = Group(
+    "uanet data: fetch, convert or make corpora.",
+    "fetch, convert or make corpora",
+    {
+        "get": Command("data_command.get", "fetch a public corpus, or word vectors"),
+        "convert": Command(
+            "convert_command.convert", "convert between columns and the formats of others"
+        ),
+        "sample": Command(
+            "data_command.sample", "write the sample corpus, invented newswire with names"
+        ),
+    },
+)
+COMMANDS: dict[str, Command | Group] = {
+    "demo": Command(
+        "demo_command.demo",
+        "train on a sample corpus, score and tag, in two minutes",
+        logging.INFO,
     ),
-    "compare": Command("compare", "train and score several systems, with several seeds"),
-    "export": Command("export", "write a tagger for TensorFlow Serving or TensorFlow Lite"),
-    "serve": Command("serve", "serve exported taggers on this machine, for development"),
-    "client": Command("client", "tag sentences on a server"),
+    "data": DATA,
+    "check": Command("check_command.check", "check labelled files before training on them"),
+    "recipes": Command(
+        "train_command.recipes", "list the settings to train with, and when to use which"
+    ),
+    "train": Command("train_command.train", "train a tagger", logging.INFO),
+    "evaluate": Command("evaluate_command.evaluate", "score a trained tagger on a labelled file"),
+    "report": Command(
+        "report_command.report", "write a page of pictures on a tagger and a labelled file"
+    ),
+    "calibrate": Command(
+        "calibrate_command.calibrate",
+        "fit a tagger's confidence to a labelled file, again",
+        logging.ERROR,
+    ),
+    "tag": Command("tag_command.tag", "tag sentences with a trained tagger"),
+    "rank": Command("rank_command.rank", "find the sentences that are most worth annotating"),
+    "spark_tag": Command("spark_tag_command.spark_tag", "tag large files with Apache Spark"),
+    "find_label_errors": Command(
+        "find_label_errors_command.find_label_errors",
+        "find labels of a file that are probably wrong",
+    ),
+    "compare": Command(
+        "compare_command.compare",
+        "train and score several systems, with several seeds",
+        logging.INFO,
+    ),
+    "export": Command(
+        "export_command.export", "write a tagger for TensorFlow Serving or TensorFlow Lite"
+    ),
+    "serve": Command(
+        "serve_command.serve",
+        "serve exported taggers on this machine, for development",
+        logging.INFO,
+    ),
+    "client": Command("client_command.client", "tag sentences on a server"),
 }
+
+
+def run(command: str | None = None) -> NoReturn:
+    """Runs a command with the program's arguments, and exits.
+
+    Args:
+      command: its name; None: the first of the arguments.
+    """
+    arguments = sys.argv[1:]
+    if command is not None:
+        _run(sys.argv[0], COMMANDS[command], arguments)
+    if arguments in (["--version"], ["version"]):
+        runner.say(version())
+    every = Group(__doc__ or "", "", COMMANDS)
+    _choose("uanet", every, arguments, "uanet --version shows the version.")
+
+
+def _choose(program: str, group: Group, arguments: Sequence[str], last: str = "") -> NoReturn:
+    """Runs the command of a group that the first argument names.
+
+    Args:
+      program: how the user calls the group, such as "uanet data".
+      group: its commands.
+      arguments: the command's name first.
+      last: a further sentence of its help.
+    """
+    if not arguments or arguments[0] in _HELP:
+        runner.say(_help_text(program, group, last))
+    name, *rest = arguments
+    if name not in group.commands:
+        near = difflib.get_close_matches(name, group.commands, 1)
+        hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(group.commands)}."
+        print(f"{program}: there is no command {name!r}. {hint}", file=sys.stderr)
+        sys.exit(runner.BAD_INPUT)
+    _run(f"{program} {name}", group.commands[name], rest)
+
+
+def _run(program: str, command: Command | Group, arguments: Sequence[str]) -> NoReturn:
+    if isinstance(command, Group):
+        _choose(program, command, arguments)
+    module, name = command.function.split(".")
+
+    def work() -> int | None:
+        function = getattr(importlib.import_module(f"uanet_tf.commands.{module}"), name)
+        runner.run(function, argv=[program, *arguments], verbosity=command.verbosity)
+
+    sys.exit(runner.code_of(work))
+
+
+def _help_text(program: str, group: Group, last: str) -> str:
+    width = max(map(len, group.commands))
+    lines = [f"  {name:{width}}  {command.does}" for name, command in group.commands.items()]
+    hint = f"{program} COMMAND --help explains a command. {last}".rstrip()
+    return "\n".join(
+        [f"{program}: {group.does}" if last == "" else group.does, "", *lines, "", hint]
+    )
 
 
 def version() -> str:
@@ -42,13 +164,6 @@ def version() -> str:
             found.append(f"no {name}")
     packages = ", ".join(found)
     return f"uanet_tf {uanet_tf.__version__} ({packages}, Python {platform.python_version()})"
-
-
-def run() -> None:
-    """Runs the program's arguments, and exits."""
-    if sys.argv[1:] in (["--version"], ["version"]):
-        say(version())
-    run_group("uanet", __doc__, COMMANDS, "uanet --version shows the version.")
 
 
 if __name__ == "__main__":  # for spark-submit, and processes that a command starts

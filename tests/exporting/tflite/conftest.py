@@ -29,9 +29,8 @@ def lite_tagger(path):
 def call(capsys):
     """Runs a command in this process; returns exit code, stdout and stderr."""
 
-    def call(module, *arguments):
-        module.FLAGS.unparse_flags()
-        code = runner.exit_code(module.main, module.FLAGS, ["program", *map(str, arguments)])
+    def call(command, *arguments):
+        code = runner.exit_code(command, ["program", *map(str, arguments)])
         return code, *capsys.readouterr()
 
     return call

@@ -11,7 +11,7 @@ import pytest
 import uanet_tf
 from uanet_lite.columns_file import read_corpus
 from uanet_lite.tokenizer import Tokenizer
-from uanet_tf.commands import tag
+from uanet_tf.commands.tag_command import tag
 
 ROOT = Path(__file__).resolve().parents[3]
 

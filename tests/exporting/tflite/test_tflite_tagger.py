@@ -15,7 +15,7 @@ import uanet_tf
 from benchmarks import tflite as benchmark
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
 from uanet_lite.columns_file import read_corpus
-from uanet_tf.commands import export
+from uanet_tf.commands.export_command import export
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError

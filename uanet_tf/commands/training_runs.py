@@ -1,8 +1,12 @@
-"""K taggers, each trained without one fold of a file, in a directory that can be continued."""
+"""Training runs in processes of their own, which can be continued: one, or one for each fold."""
 
 import json
 import os
 import pathlib
+import signal
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,10 +15,10 @@ import numpy as np
 from uanet_lite.atomic_file import is_part
 from uanet_lite.sentence import Sentence
 from uanet_lite.strict_json import check_fields, read_json
-from uanet_tf.commands.training_process import train_run
 from uanet_tf.config import Config
 from uanet_tf.data.documents import fold_numbers
-from uanet_tf.errors import InputError, one_line
+from uanet_tf.errors import InputError, StoppedBySignal, one_line
+from uanet_tf.evaluation.comparison import complete_metrics
 from uanet_tf.resources.public_corpora import format_sentences
 from uanet_tf.training.data_hashes import hash_sentences
 from uanet_tf.training.run_directory import changed_settings, flag_text
@@ -22,6 +26,49 @@ from uanet_tf.training.run_directory import changed_settings, flag_text
 RECORD = "folds.json"
 # Without a development file, the share of what is left for training that is kept aside as one.
 DEV_PARTS = 10
+
+
+def train_run(run_dir: pathlib.Path, arguments: Sequence[str], said: str) -> None:
+    """Trains a run, unless it is complete; one that was stopped continues.
+
+    Args:
+      run_dir: of the run.
+      arguments: flags of ``train``, --run_dir included.
+      said: what is trained, for the message of an error.
+
+    Raises:
+      InputError: training failed; it has said why.
+    """
+    if complete_metrics(run_dir) is not None:
+        return
+    run_dir.parent.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "uanet_tf.commands.uanet", "train", *arguments]
+    sys.stderr.write(" ".join(command) + "\n")
+    code = exit_code_of(command)
+    if code:
+        raise InputError(f"Training of {said} failed with exit code {code}.")
+
+
+def exit_code_of(command: Sequence[str]) -> int:
+    """The exit code of a command, which is told to end where this process is."""
+    with subprocess.Popen(command) as process:
+        if threading.current_thread() is not threading.main_thread():
+            return process.wait()
+        before = signal.getsignal(signal.SIGTERM)
+        stopped = []
+
+        def stop(*_: object) -> None:
+            stopped.append(True)
+            process.terminate()
+
+        signal.signal(signal.SIGTERM, stop)
+        try:
+            code = process.wait()
+        finally:
+            signal.signal(signal.SIGTERM, before)
+    if stopped:
+        raise StoppedBySignal(signal.SIGTERM)
+    return code
 
 
 def train_folds(

@@ -1,6 +1,6 @@
 import pytest
 
-from uanet_tf.commands.output_file import check_other_file
+from uanet_tf.commands.run_flags import RunFlags
 from uanet_tf.errors import InputError
 
 
@@ -17,6 +17,6 @@ def test_what_is_read_is_not_replaced_by_something_of_another_kind(tmp_path):
         (run / "model.keras", "is a file of the run"),
     ):
         with pytest.raises(InputError, match=f"--output={path} {said}: name another one."):
-            check_other_file(str(path), [str(data), "-"], str(run))
+            RunFlags(str(run), None).check_output(str(path), str(data), "-")
     for path in ("-", run / "notes.json", tmp_path / "model.keras", run / "metrics.json"):
-        check_other_file(str(path), [str(data)], str(run))
+        RunFlags(str(run), None).check_output(str(path), str(data))

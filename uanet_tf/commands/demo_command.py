@@ -1,36 +1,20 @@
-"""The whole tool in two minutes: a sample corpus, training, scores, three tagged sentences.
-
-    uanet demo            in a clone also: make demo
-
-The corpus and the run are kept in --run_dir. A demo that was stopped continues, one that is
-complete is shown again without training. Every setting of uanet train is a flag here too; their
-values come from the recipe quickstart.
-"""
+"""``uanet demo``: the whole tool in two minutes."""
 
 import os
 import shutil
 import sys
 import time
-from typing import Any, NoReturn
-
-from absl import flags
+from typing import Annotated, Any
 
 from uanet_lite.columns_file import read_corpus
-from uanet_tf.commands import runner
-from uanet_tf.commands.config_flags import config_from_flags, define_config_flags
-from uanet_tf.config import Config, recipe_path
+from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.labelled_file import tag_timed
+from uanet_tf.commands.setting_flags import SettingFlags, Settings
+from uanet_tf.config import Config
 from uanet_tf.errors import InputError
 from uanet_tf.resources.sample_corpus import write_sample_corpus
 from uanet_tf.tagging import terminal
 from uanet_tf.training.run_directory import RunDirectory
-
-SETTINGS = recipe_path("quickstart")
-
-FLAGS = flags.FlagValues()
-flags.DEFINE_string(
-    "run_dir", "runs/demo", "Directory of the demo: its corpus and its run.", flag_values=FLAGS
-)
-define_config_flags(FLAGS)
 
 # Most of these names are a person, a club or a place of the corpus, depending on the sentence. The
 # word that decides is far from the name, which is what the refiner is for.
@@ -45,10 +29,21 @@ PARTS = ("train", "dev", "test")
 _MOST_DIRECTORIES = 100
 
 
-def main() -> None:
-    """Runs the demo with the flags in ``FLAGS``."""
+def demo(
+    settings: Annotated[Settings, SettingFlags("quickstart")],
+    *,
+    run_dir: Annotated[str, Flag("Directory of the demo: its corpus and its run.")] = "runs/demo",
+) -> None:
+    """The whole tool in two minutes: a sample corpus, training, scores, three tagged sentences.
+
+        uanet demo            in a clone also: make demo
+
+    The corpus and the run are kept in --run_dir. A demo that was stopped continues, one that is
+    complete is shown again without training. Every setting of uanet train is a flag here too; their
+    values come from the recipe quickstart.
+    """
     start = time.monotonic()
-    directory, config = _write_corpus(FLAGS.run_dir, config_from_flags(FLAGS))
+    directory, config = _write_corpus(run_dir, settings.config)
     _train(config, directory)
     model = _score(config, directory)
     _tag(model)
@@ -106,16 +101,13 @@ def _score(config: Config, directory: str) -> Any:
     _head(3, "Evaluation: the draft, refined labels for all words, and the gate's choice")
     model = uanet_tf.load_model(directory)
     sentences = read_corpus(path)
-    tokens = [sentence.tokens for sentence in sentences]
-    uanet_tf.tag(model, tokens[:8])  # builds the graph, which is not what is timed
-    start = time.perf_counter()
-    tagged = uanet_tf.tag(model, tokens)
+    tagged, seconds = tag_timed(model, sentences)
     evaluation = evaluate_tagged(
         [sentence.labels for sentence in sentences],
         tagged,
         task="ner",
         threshold=model.threshold,
-        seconds=time.perf_counter() - start,
+        seconds=seconds,
         known_labels=model.label_names,
     )
     _say(evaluation_table(evaluation, os.path.basename(path)))
@@ -177,11 +169,3 @@ def _head(number: int | None, text: str) -> None:
 def _say(text: str) -> None:
     """Prints indented, and at once: training writes to stderr in between."""
     print("\n".join(f"  {line}".rstrip() for line in text.splitlines()), flush=True)
-
-
-def run() -> NoReturn:
-    """Runs the command with the program's arguments, and exits."""
-    # Flags of the user come later, so they win.
-    runner.run(
-        main, flag_values=FLAGS, prepare=lambda arguments: [f"--flagfile={SETTINGS}", *arguments]
-    )

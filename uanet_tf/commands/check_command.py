@@ -1,0 +1,102 @@
+"""``uanet check``: what labelled files hold, before anything is trained on them."""
+
+import collections
+import dataclasses
+import io
+import json
+import sys
+from typing import Annotated
+
+from uanet_lite.columns_file import read_sentences
+from uanet_lite.text_lines import display_name, read_lines
+from uanet_tf.commands.command_flags import Flag
+from uanet_tf.errors import InputError
+from uanet_tf.evaluation.corpus_report import Corpus, format_reports, report_corpora
+
+_ROLES = ("train", "dev", "test")
+
+
+def check(
+    files: list[str],
+    *,
+    train_path: Annotated[str | None, Flag("The train file.")] = None,
+    dev_path: Annotated[str | None, Flag("The dev file.")] = None,
+    test_path: Annotated[str | None, Flag("The test file.")] = None,
+    token_column: Annotated[int, Flag("Column of the token; negative counts from the end.")] = 0,
+    label_column: Annotated[
+        str,
+        Flag("Column of the label; negative counts from the end; none: files without labels."),
+    ] = "-1",
+    normalize_digits: Annotated[
+        bool, Flag("Read every digit as 0 when counting unknown words.")
+    ] = True,
+    lowercase_words: Annotated[bool, Flag("Ignore case when counting unknown words.")] = False,
+    max_tokens: Annotated[int, Flag("Count longer sentences.")] = 512,
+    json_: Annotated[bool, Flag("Print JSON instead of text.")] = False,
+) -> None:
+    """Checks labelled files before anything is trained on them.
+
+        uanet check train.conll dev.conll test.conll
+        uanet check --train_path=train.conll --test_path=test.conll --json
+
+    Prints counts, the tag scheme, repairs, unknown words and overlaps with train. Files are train,
+    dev, test and further test files, in this order; "-" is standard input. Exit code 2 and one
+    sentence on stderr for bad input.
+    """
+    named = _named_files(files, dict(zip(_ROLES, (train_path, dev_path, test_path), strict=True)))
+    column = _label_column(label_column)
+    corpora = [_read(role, path, token_column, column) for role, path in named]
+    reports = report_corpora(
+        corpora,
+        normalize_digits=normalize_digits,
+        lowercase_words=lowercase_words,
+        max_tokens=max_tokens,
+    )
+    text = format_reports(reports, max_tokens=max_tokens)
+    if json_:
+        found = [
+            dataclasses.asdict(report) | {"mean_sentence_tokens": report.mean_sentence_tokens}
+            for report in reports
+        ]
+        text = json.dumps({"files": found}, ensure_ascii=False, indent=2) + "\n"
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Words of any script can be shown, whatever the locale.
+        sys.stdout.reconfigure(encoding="utf-8")
+    print(text, end="", flush=True)
+
+
+def _label_column(text: str) -> int | None:
+    if text.lower() == "none":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(
+            f"--label_column must be a whole number, or none. Received: {text}"
+        ) from None
+
+
+def _named_files(files: list[str], by_role: dict[str, str | None]) -> list[tuple[str, str]]:
+    """(role, path) of each file, train first."""
+    named = [(role, path) for role, path in by_role.items() if path is not None]
+    if named and files:
+        raise InputError(
+            "Name the files either in order or by --train_path, --dev_path and --test_path, not "
+            f"both ways. Received: {' '.join(files)} and --{named[0][0]}_path={named[0][1]}."
+        )
+    if not named and not files:
+        raise InputError("No file given: uanet check TRAIN [DEV [TEST ...]].")
+    further = [f"test{number}" for number in range(2, len(files))]
+    named = named or list(zip([*_ROLES, *further], files, strict=False))
+    if sum(path == "-" for _, path in named) > 1:
+        raise InputError("Only one of the files can be '-' (standard input).")
+    return named
+
+
+def _read(role: str, path: str, token_column: int, label_column: int | None) -> Corpus:
+    ends: collections.Counter[str] = collections.Counter()
+    lines = read_lines(path, ends=ends)
+    sentences = read_sentences(
+        path, token_column=token_column, label_column=label_column, lines=lines
+    )
+    return Corpus(role, display_name(path), list(sentences), ends)

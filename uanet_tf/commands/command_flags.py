@@ -1,0 +1,300 @@
+"""A command is a function, and its arguments are its flags.
+
+    def greet(
+        names: list[str],
+        *,
+        times: Annotated[int, Flag("How often.", at_least=1)] = 1,
+    ) -> None:
+        '''What --help says.'''
+
+``parse(greet, ["greet", "Ann", "--times=2"])()`` greets Ann twice. An argument without ``Flag`` is
+a dataclass of such arguments, or gets what is no flag (``names``). An argument that is a word of
+Python ends in an underscore, which its flag has not.
+"""
+
+import dataclasses
+import functools
+import inspect
+import itertools
+import re
+import textwrap
+import types
+import typing
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+from absl import flags
+
+from uanet_tf.commands.flag_files import check_marks, not_utf8, place_of
+from uanet_tf.errors import InputError
+from uanet_tf.option import near_names
+
+WIDTH = 80  # of --help; absl, which shows the flags, takes it too
+T = TypeVar("T")
+_OWN = "flags"  # heading of the command's own flags
+# The messages of int() and float() for text that is no number, and words that people understand.
+_NOT_A_NUMBER = {
+    r"=.*: invalid literal for int\(\) with base 10: '(.*)'": " a whole number",
+    r"=.*: could not convert string to float: '(.*)'": " a number",
+    r"=.*: \('Non-boolean argument to boolean flag', '(.*)'\)": " true or false",
+}
+# A very long word of a flag's value: its first characters are enough.
+_LONG_VALUE = re.compile(r"(\S{200})\S{200,}")
+_DEFINE: dict[Any, Callable[..., Any]] = {
+    bool: flags.DEFINE_boolean,
+    int: flags.DEFINE_integer,
+    float: flags.DEFINE_float,
+    str: flags.DEFINE_string,
+    Sequence[str]: flags.DEFINE_list,
+}
+
+
+class Flag(NamedTuple):
+    """What is said of an argument's flag, and which values it takes.
+
+    Attributes:
+      help: what it is.
+      choices: the values allowed; (): all.
+      at_least: least number.
+      at_most: largest number.
+      required: what it is, for the message where it is missing; "": nothing more to say; None: it
+        may be missing.
+    """
+
+    help: str
+    choices: Sequence[str] = ()
+    at_least: float | None = None
+    at_most: float | None = None
+    required: str | None = None
+
+
+class FlagGroup:
+    """Flags that make one argument together."""
+
+    def prepare(self, arguments: list[str]) -> list[str]:
+        """The program's arguments, changed before they are parsed; may raise InputError."""
+        return arguments
+
+    def define(self, values: flags.FlagValues) -> None:
+        """Defines the flags."""
+        raise NotImplementedError
+
+    def read(self, values: flags.FlagValues, arguments: Sequence[str]) -> Any:
+        """The argument, of parsed flags and the program's arguments as they were given."""
+        raise NotImplementedError
+
+
+def parse(command: Callable[..., T], argv: Sequence[str]) -> Callable[[], T] | None:
+    """The call of a command that the program's name and arguments ask for.
+
+    Returns:
+      None, if help was asked for, and shown.
+
+    Raises:
+      InputError: flags that do not exist, or have wrong values; arguments that are no flags, where
+        the command has no use for them. The call raises it where a flag is missing.
+    """
+    given = list(argv[1:])
+    prepared, takes_arguments = given, False
+    for argument in _flat(command):
+        if isinstance(argument.about, FlagGroup):
+            prepared = argument.about.prepare(prepared)
+        takes_arguments |= argument.about is None
+    values = flags_of(command)
+    try:
+        rest = _parsed(values, argv[0], prepared)
+    except _HelpRequested as request:
+        print(_help_text(command, values, full=request.full), end="")
+        return None
+    check_marks(prepared, rest)
+    if rest and not takes_arguments:
+        said = "Arguments must be flags (--name=value). Received: "
+        place = place_of(prepared, f"{said}{rest[0]}")
+        raise InputError(f"{place}{said}{' '.join(rest)[:80]}")
+    return functools.partial(_call, command, values, given, rest)
+
+
+def flags_of(command: Callable[..., Any]) -> flags.FlagValues:
+    """The flags of a command, those of absl (--verbosity) among them, not parsed yet."""
+    values = flags.FlagValues()
+    values.set_gnu_getopt(True)  # flags may follow other arguments
+    for argument in _flat(command):
+        if isinstance(argument.about, Flag):
+            _define(values, argument)
+        elif argument.about is not None:
+            argument.about.define(values)
+    for help_flag in (
+        _HelpFlag("help", "Show the flags of this command.", full=False, short_name="h"),
+        _HelpFlag("helpfull", "Show all flags.", full=True),
+    ):
+        flags.DEFINE_flag(help_flag, values, module_name=__name__)
+    for module, found in flags.FLAGS.flags_by_module_dict().items():
+        for flag in found if module.startswith("absl.") else ():
+            if flag.name not in values:
+                values[flag.name] = flag
+                values.register_flag_by_module(module, flag)
+    return values
+
+
+class _Argument(NamedTuple):
+    """An argument: its flag's name, its type, what is said of it, and its default."""
+
+    name: str
+    flag: str
+    kind: Any
+    about: Flag | FlagGroup | None
+    default: Any
+
+
+def _arguments(command: Callable[..., Any]) -> Iterator[_Argument]:
+    for parameter in inspect.signature(command).parameters.values():
+        kind, about = parameter.annotation, None
+        if typing.get_origin(kind) is Annotated:
+            kind, about = typing.get_args(kind)[:2]
+        if typing.get_origin(kind) in (typing.Union, types.UnionType):  # X | None
+            kind = typing.get_args(kind)[0]
+        name = parameter.name
+        default = None if parameter.default is parameter.empty else parameter.default
+        yield _Argument(name, name.rstrip("_"), kind, about, default)
+
+
+def _flat(command: Callable[..., Any]) -> Iterator[_Argument]:
+    """The arguments, those of dataclasses in the place of these."""
+    for argument in _arguments(command):
+        if argument.about is None and dataclasses.is_dataclass(argument.kind):
+            yield from _flat(typing.cast(Callable[..., Any], argument.kind))
+        else:
+            yield argument
+
+
+def _define(values: flags.FlagValues, argument: _Argument) -> None:
+    about = typing.cast(Flag, argument.about)
+    default: Any = (
+        list(argument.default) if isinstance(argument.default, tuple) else argument.default
+    )
+    said: dict[str, Any] = {"help": about.help, "flag_values": values, "module_name": _OWN}
+    if about.choices:
+        flags.DEFINE_enum(argument.flag, default, list(about.choices), **said)
+        return
+    if argument.kind in (int, float):
+        said |= {"lower_bound": about.at_least, "upper_bound": about.at_most}
+    _DEFINE[argument.kind](argument.flag, default, **said)
+
+
+def _call(
+    command: Callable[..., Any],
+    values: flags.FlagValues,
+    given: Sequence[str],
+    rest: Sequence[str],
+) -> Any:
+    """Calls a command, or makes one of its dataclasses, with the values of its flags."""
+    filled: dict[str, Any] = {}
+    for name, flag, kind, about, _ in _arguments(command):
+        if isinstance(about, Flag):
+            filled[name] = values[flag].value
+            if about.required is not None and not filled[name]:
+                what = f": {about.required}" if about.required else ""
+                raise InputError(f"--{flag} is required{what}.")
+        elif about is not None:
+            filled[name] = about.read(values, given)
+        elif dataclasses.is_dataclass(kind):
+            filled[name] = _call(typing.cast(Callable[..., Any], kind), values, given, rest)
+        else:
+            filled[name] = list(rest)
+    return command(**filled)
+
+
+def _parsed(values: flags.FlagValues, program: str, arguments: Sequence[str]) -> list[str]:
+    """Parses the flags; the arguments that are no flags."""
+    try:
+        return values([program, *arguments], known_only=False)[1:]
+    except UnicodeDecodeError as error:
+        raise not_utf8(arguments) from error
+    except RecursionError:  # in absl's search for names that are spelt nearly so
+        raise InputError(
+            "Unknown command line flag, on the command line or in a flagfile: its name has "
+            "hundreds of characters."
+        ) from None
+    except (flags.Error, ValueError) as error:
+        place = place_of(arguments, str(error))
+        raise InputError(place + _flag_message(error, values)) from error
+
+
+class _HelpRequested(Exception):
+    """Raised while parsing, as soon as a help flag is met."""
+
+    def __init__(self, full: bool) -> None:
+        super().__init__()
+        self.full = full
+
+
+class _HelpFlag(flags.BooleanFlag):
+    """``--help`` and similar flags; absl's own exit with code 1."""
+
+    def __init__(self, name: str, help: str, *, full: bool, short_name: str | None = None) -> None:
+        super().__init__(name, False, help, short_name=short_name)
+        self._full = full
+
+    def parse(self, argument: Any) -> None:
+        if argument not in (False, "false"):
+            raise _HelpRequested(self._full)
+
+
+def _help_text(command: Callable[..., Any], values: flags.FlagValues, *, full: bool) -> str:
+    parts = [fill_paragraphs(inspect.getdoc(command) or "")]
+    if full:
+        parts.append(values.get_help().strip())
+    else:
+        parts += [
+            values.module_help(name).strip()
+            for name in values.flags_by_module_dict()
+            if name != __name__ and not name.startswith("absl.")
+        ]
+        parts.append("--flagfile=FILE reads flags from a file; --helpfull shows all flags.")
+    return "\n\n".join(parts) + "\n"
+
+
+def fill_paragraphs(text: str, width: int = WIDTH) -> str:
+    """Paragraphs with lines longer than ``width`` are wrapped anew; the rest stays as it is.
+
+    A paragraph is lines that follow one another and are not indented: indented ones are examples
+    and lists, whose lines mean something.
+    """
+    lines: list[str] = []
+    for is_text, part in itertools.groupby(text.split("\n"), lambda line: line[:1].strip() != ""):
+        group = list(part)
+        if is_text and max(map(len, group)) > width:
+            # A flag or a path is found again, and copied, in one piece.
+            group = textwrap.wrap(
+                " ".join(group), width, break_long_words=False, break_on_hyphens=False
+            )
+        lines += group
+    return "\n".join(lines)
+
+
+def _flag_message(error: Exception, values: flags.FlagValues) -> str:
+    """The message of absl on wrong flags, as one sentence."""
+    message = _LONG_VALUE.sub(r"\1...", " ".join(str(error).split()))
+    if isinstance(error, flags.UnrecognizedFlagError) and "Did you mean" not in message:
+        near = _near_flags(error.flagname, values)
+        message += f". Did you mean: {', '.join(near)} ?" if near else " (see --help)"
+    for pattern, kind in _NOT_A_NUMBER.items():
+        message = re.sub(pattern, rf" must be{kind}. Received: \1", message)
+    message = re.sub(r"^(flag (?=--)|ERROR:: ?)", "", message)
+    if isinstance(error, flags.CantOpenFlagFileError):
+        message += " (a relative name is looked up in the working directory)"
+    # A validator's own message names flag and value already.
+    return re.sub(r"^--(\w+)=\S*: (?=--\1 )", "", message)
+
+
+def _near_flags(name: str, values: flags.FlagValues) -> list[str]:
+    """Flags that contain all words of an unknown name, else those spelt similarly; at most 3.
+
+    absl itself suggests those that differ in a letter or two.
+    """
+    names = [
+        flag.name
+        for module, found in values.flags_by_module_dict().items()
+        for flag in (() if module.startswith("absl.") else found)
+    ]
+    return near_names(name, names)

@@ -1,0 +1,83 @@
+"""``uanet evaluate``: the scores of a trained run on a labelled file."""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from uanet_lite.atomic_file import open_output
+from uanet_lite.sentence import Sentence
+from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.labelled_file import LabelledFile, tag_timed
+from uanet_tf.commands.run_flags import ScoredRunFlags
+from uanet_tf.errors import InputError
+from uanet_tf.evaluation.evaluation import (
+    Evaluation,
+    distilled_scores,
+    evaluate_tagged,
+    evaluation_table,
+    has_trained_head,
+)
+from uanet_tf.evaluation.one_pass import one_pass, other_sampling
+
+
+def evaluate(
+    run: ScoredRunFlags,
+    file: LabelledFile,
+    *,
+    json_: Annotated[bool, Flag("Print JSON instead of a table.")] = False,
+    output: Annotated[str | None, Flag("File for the numbers as JSON.")] = None,
+) -> None:
+    """Scores a trained run on a labelled file.
+
+        uanet evaluate --run_dir=R --input=FILE
+
+    Prints precision, recall and F1 of entities (strict, as conlleval and seqeval count) or
+    accuracy, for the draft, the refiner and the gate; how well confidence and uncertainty find
+    wrong tokens and wrong entities, compared with one pass of the same model without dropout and
+    refinement (docs/lab/uncertainty.md); for a run whose head was trained, how near
+    --sampling=distilled comes to exact sampling, for which the file is tagged both ways; and what
+    the gate did. --output=FILE writes all numbers as JSON. Labels that the model does not know are
+    counted on stderr and scored as errors.
+    """
+    if output:
+        run.check_output(output, file.input)
+    sentences = file.read(run.config(), run.token_column)
+    model = run.load()
+    file.check_labels(sentences, model)
+    try:
+        evaluation = _evaluate(model, sentences, run.sizes)
+    except InputError as error:
+        raise InputError(f"{file.name}: {error}") from None
+    file.warn_of_unknown(evaluation.unknown_labels, "scored as errors")
+    text = json.dumps(evaluation.to_dict(), ensure_ascii=False, indent=2) + "\n"
+    if output:
+        with open_output(output) as stream:
+            stream.write(text)
+    if not json_:
+        text = evaluation_table(evaluation, os.path.basename(file.name)) + "\n"
+    sys.stdout.write(text)
+
+
+def _evaluate(model: Any, sentences: Sequence[Sentence], sizes: dict[str, int]) -> Evaluation:
+    tagged, seconds = tag_timed(model, sentences, **sizes)
+    with one_pass(model):
+        plain, _ = tag_timed(model, sentences, **sizes)
+    task = "pos" if model.label_scheme is None else "ner"
+    distilled = None
+    if has_trained_head(model):
+        answers = {model.sampling: tagged, "one_pass": plain}
+        with other_sampling(model) as other:
+            answers[other], _ = tag_timed(model, sentences, **sizes)
+        distilled = distilled_scores(model, sentences, answers, task=task)
+    return evaluate_tagged(
+        [sentence.labels for sentence in sentences],
+        tagged,
+        task=task,
+        threshold=model.threshold,
+        seconds=seconds,
+        known_labels=model.label_names,
+        one_pass=plain,
+        distilled=distilled,
+    )

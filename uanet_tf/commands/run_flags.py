@@ -1,0 +1,209 @@
+"""A trained run, or a TensorFlow Lite file, and how its model is applied."""
+
+import dataclasses
+import os
+import pathlib
+import sys
+from typing import Annotated, Any
+
+from uanet_lite.atomic_file import STDOUT
+from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.setting_flags import OptionFlags
+from uanet_tf.config import Config, load_config
+from uanet_tf.errors import InputError
+from uanet_tf.resources.shipped import find_run, shipped_models
+from uanet_tf.tagging import streams
+
+_RUN = (
+    "Directory of a trained run, or the name of a model that comes with the package: "
+    f"{', '.join(shipped_models())}."
+)
+_FILES = {
+    "model.keras", "metrics.json", "config.json", "vocabulary.json", "flags.txt",
+    "data_hashes.json",
+}  # fmt: skip
+_NEEDED = "the directory of a trained run"
+
+RunDir = Annotated[str, Flag("Directory of a trained run (required).", required=_NEEDED)]
+
+
+@dataclasses.dataclass
+class RunFlags:
+    """The flags that choose a run and say how its model is applied.
+
+    Attributes:
+      run_dir: directory of the run; the name of a model of the package becomes its directory.
+      token_column: column of the token; None: the run's.
+      batch_size: most sentences in a batch.
+      batch_tokens: most tokens in a batch, padding included.
+      options: the inference options given, see ``InferenceOptions``.
+
+    Raises:
+      InputError: there is no such model in the package.
+    """
+
+    run_dir: Annotated[str, Flag(_RUN, required=_NEEDED)]
+    token_column: Annotated[
+        int | None,
+        Flag(
+            "Column of the token in CoNLL input; negative counts from the end. Default: the run's."
+        ),
+    ]
+    batch_size: Annotated[int, Flag("Most sentences in a batch.", at_least=1)] = streams.BATCH_SIZE
+    batch_tokens: Annotated[
+        int, Flag("Most tokens in a batch, padding included: bounds memory.", at_least=1)
+    ] = streams.BATCH_TOKENS
+    options: Annotated[dict[str, Any], OptionFlags("tag")] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.run_dir:
+            self.run_dir = str(find_run(self.run_dir))
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """Limits of a batch, for ``tag_stream``."""
+        return {"batch_size": self.batch_size, "batch_tokens": self.batch_tokens}
+
+    def config(self) -> Config:
+        """The run's configuration, read before anything slow is done.
+
+        Raises:
+          InputError: there is no run.
+        """
+        return load_config(self.run_dir)
+
+    def column(self) -> int:
+        """Column of the token: the flag's, else the run's."""
+        if self.token_column is not None:
+            return self.token_column
+        return self.config().data.token_column
+
+    def check_output(self, path: str, *inputs: str) -> None:
+        """For output of another kind than the input: that it replaces none of what it is made of.
+
+        Args:
+          path: of the output; "-" is standard output.
+          *inputs: files that are read.
+
+        Raises:
+          InputError: it would.
+        """
+        if path == STDOUT or not os.path.isfile(path):
+            return
+        for other in inputs:
+            if os.path.exists(other) and os.path.samefile(path, other):
+                raise InputError(f"--output={path} is the file that is read: name another one.")
+        folder = os.path.dirname(os.path.realpath(path))
+        in_run = self.run_dir is not None and folder == os.path.realpath(self.run_dir)
+        if in_run and os.path.basename(path) in _FILES:
+            raise InputError(f"--output={path} is a file of the run: name another one.")
+
+    def load(self, *, refine_all: bool = True) -> Any:
+        """The run's model with these inference options.
+
+        Args:
+          refine_all: False: tokens up to Gamma need no refined labels.
+
+        Raises:
+          InputError: there is no model, or it cannot follow an option.
+        """
+        import uanet_tf
+        from uanet_tf.tagging.parallel_batches import run_each_on_one_thread
+
+        run_each_on_one_thread()
+        model = uanet_tf.load_model(self.run_dir, **self.options)
+        if said := model.broken_promise(self.options):
+            print(said, file=sys.stderr)
+        if not refine_all and model.gate is not None:
+            model.refine_all = False
+        return model
+
+
+@dataclasses.dataclass
+class ScoredRunFlags(RunFlags):
+    """The flags of a run that is scored."""
+
+    options: Annotated[dict[str, Any], OptionFlags("evaluate")] = dataclasses.field(
+        default_factory=dict
+    )
+
+
+@dataclasses.dataclass
+class TaggerFlags(RunFlags):
+    """The flags of a run or of a TensorFlow Lite file.
+
+    Attributes:
+      run_dir: as in ``RunFlags``; None: ``model`` is a file.
+      model: a TensorFlow Lite file; None: there is a run.
+      num_threads: of its interpreter; None: 1.
+
+    Raises:
+      InputError: neither is named, or both; a flag that goes with the other.
+    """
+
+    run_dir: Annotated[str | None, Flag(_RUN)]  # type: ignore[assignment]
+    model: Annotated[
+        str | None,
+        Flag(
+            "In place of --run_dir: the name of a model that comes with the package "
+            f"({', '.join(shipped_models())}), or a .tflite file of `uanet export --tflite`, with "
+            "labels and vocabulary in it, which reads one sentence at a time."
+        ),
+    ] = None
+    num_threads: Annotated[
+        int | None,
+        Flag("With --model: threads of the interpreter. Default: 1.", at_least=1),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.model in shipped_models() and not pathlib.Path(self.model).exists():
+            if self.run_dir is not None:
+                raise InputError(
+                    f"--model={self.model} names a model, and --run_dir={self.run_dir} another: "
+                    "give one of them."
+                )
+            self.run_dir, self.model = self.model, None
+        if self.model is not None:
+            self._check_file()
+        elif not self.run_dir:
+            raise InputError(f"--run_dir is required: {_NEEDED}.")
+        elif self.num_threads is not None:
+            raise InputError(
+                "--num_threads goes with --model=NAME.tflite, a TensorFlow Lite file. "
+                f"Received: {self.num_threads}"
+            )
+        super().__post_init__()
+
+    def _check_file(self) -> None:
+        for name, value in {"run_dir": self.run_dir, **self.options}.items():
+            if value is not None:
+                raise InputError(
+                    f"--{name} goes with a trained run, not with --model: a TensorFlow Lite file "
+                    f"keeps what it was exported with. Received: {value}"
+                )
+        if not pathlib.Path(str(self.model)).exists():
+            raise InputError(
+                f"--model={self.model} is no file, and no model of the package: it has "
+                f"{', '.join(shipped_models())}."
+            )
+
+    def column(self) -> int:
+        """Column of the token: the flag's, else that of the run or the file."""
+        if self.model is None or self.token_column is not None:
+            return super().column()
+        from uanet_tf.exporting.tflite.stored_files import read_stored_files
+
+        return read_stored_files(pathlib.Path(self.model)).settings["token_column"]
+
+    def load(self, *, refine_all: bool = True) -> Any:
+        """The model of the run, or of the file.
+
+        Raises:
+          InputError: there is none; a file that `uanet export --tflite` did not write.
+        """
+        if self.model is None:
+            return super().load(refine_all=refine_all)
+        # TensorFlow, only for good arguments.
+        from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
+
+        return TFLiteTagger(self.model, num_threads=self.num_threads or 1)

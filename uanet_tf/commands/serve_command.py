@@ -1,0 +1,258 @@
+"""``uanet serve``: a local server for development."""
+
+import contextlib
+import dataclasses
+import functools
+import os
+import socket
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, Any
+
+from absl import logging
+
+from uanet_tf.commands.command_flags import Flag
+from uanet_tf.errors import InputError
+from uanet_tf.serving.rest_api.model_config import (
+    TEXT_ENDING,
+    ModelSettings,
+    find_models,
+    lite_files,
+    read_model_config,
+)
+
+_BACKLOG = 2048
+
+
+@dataclasses.dataclass(frozen=True)
+class Serving:
+    """What is served, where, and within which limits; the names are TF Serving's."""
+
+    model_name: Annotated[str, Flag("Name of the model.")] = "default"
+    model_base_path: Annotated[
+        str | None, Flag("Directory of the model's versions (1/, 2/, ...).")
+    ] = None
+    model_config_file: Annotated[
+        str | None,
+        Flag(
+            "Text protocol buffer that names several models, see serving/models.config; takes the "
+            "place of --model_name and --model_base_path."
+        ),
+    ] = None
+    export_dir: Annotated[
+        str | None,
+        Flag(
+            "What export.py wrote to: every model in it is served, instead of --model_name, "
+            "--model_base_path and --model_config_file."
+        ),
+    ] = None
+    host: Annotated[
+        str,
+        Flag(
+            "Address to listen at. There is no access control: 0.0.0.0 lets the whole network in."
+        ),
+    ] = "127.0.0.1"
+    rest_api_port: Annotated[
+        int,
+        Flag("Port of the REST API; 0: a free one, named on stderr.", at_least=0, at_most=65535),
+    ] = 8501
+    rest_api_timeout_in_ms: Annotated[
+        int,
+        Flag("Longest time to an answer, milliseconds, waiting included; 0: no limit.", at_least=0),
+    ] = 30_000
+    rest_api_num_threads: Annotated[
+        int, Flag("Requests that are processed at once; others wait.", at_least=1)
+    ] = 2 * (os.cpu_count() or 1)
+    file_system_poll_wait_seconds: Annotated[
+        float,
+        Flag("Seconds between two checks for new versions; 0: check once.", at_least=0.0),
+    ] = 1.0
+    max_body_bytes: Annotated[
+        int, Flag("Largest body of a request; a larger one gets 413.", at_least=1)
+    ] = 8 << 20
+    max_tokens_per_request: Annotated[
+        int,
+        Flag(
+            "Most tokens of a request, padding included: bounds memory; one with more is answered "
+            "with 400. All requests that run at once have no more together; others wait.",
+            at_least=1,
+        ),
+    ] = 4096
+    max_connections: Annotated[
+        int, Flag("Most connections at once; a further one gets 503.", at_least=1)
+    ] = 512
+    read_timeout_seconds: Annotated[
+        float,
+        Flag(
+            "Longest time for the head and for the body of a request, and for taking an answer.",
+            at_least=0.1,
+        ),
+    ] = 30.0
+    enable_model_warmup: Annotated[
+        bool,
+        Flag(
+            "Play the requests in assets.extra/tf_serving_warmup_requests before a version serves."
+        ),
+    ] = True
+    tensorflow_intra_op_parallelism: Annotated[
+        int,
+        Flag(
+            "Threads of one operation; with a TensorFlow Lite file, sentences at once; 0: as many "
+            "as TensorFlow chooses, or as there are cores.",
+            at_least=0,
+        ),
+    ] = 0
+    tensorflow_inter_op_parallelism: Annotated[
+        int, Flag("Operations at once; 0: as many as TensorFlow chooses.", at_least=0)
+    ] = 0
+
+
+def serve(how: Serving) -> None:
+    """A local server for development that speaks TF Serving's REST API; production is TF Serving.
+
+        uanet serve --export_dir=exports
+
+    It answers predict, status and metadata requests as tensorflow_model_server does, loads new
+    versions as they appear, and needs no Docker. A version is a SavedModel, or a folder with a
+    TensorFlow Lite file, for which TensorFlow is not loaded. It is meant for tests, notebooks and
+    laptops: one Python process, no gRPC, no request batching, no access control. Its flags are TF
+    Serving's, except for --export_dir, --host and the limits --max_*, --read_timeout_seconds.
+    """
+    models = _models(how)
+    with contextlib.closing(_bind(how)) as listener:
+        # Until SIGTERM or SIGINT; then running requests are finished, and it ends with code 0.
+        if not _serve(how, models, listener):
+            # A load that does not end holds a thread in TensorFlow, which must not be shut down
+            # under it.
+            sys.stderr.flush()
+            os._exit(0)
+
+
+def _models(how: Serving) -> list[ModelSettings]:
+    sources = ("export_dir", "model_base_path", "model_config_file")
+    if sum(getattr(how, name) is not None for name in sources) != 1:
+        raise InputError(
+            "Name the models by one of --export_dir, --model_base_path and --model_config_file."
+        )
+    if how.export_dir is not None:
+        models = find_models(how.export_dir)
+    elif how.model_config_file is not None:
+        models = read_model_config(how.model_config_file)
+    else:
+        models = [ModelSettings(how.model_name, os.path.abspath(str(how.model_base_path)))]
+    for model in models:
+        if not os.path.isdir(model.base_path):
+            raise InputError(f"{model.base_path}: the base path of {model.name} is no directory.")
+    return models
+
+
+def _bind(how: Serving) -> socket.socket:
+    """A socket at the address, closed to connections until the models are loaded."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            how.host, how.rest_api_port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as error:
+        raise _cannot_listen(how, error) from None
+    return listener
+
+
+def _listen(how: Serving, listener: socket.socket) -> None:
+    """Opens it to connections; another process that was bound there may have done so first."""
+    try:
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        raise _cannot_listen(how, error) from None
+
+
+def _cannot_listen(how: Serving, error: OSError) -> InputError:
+    return InputError(
+        f"--host={how.host} --rest_api_port={how.rest_api_port}: cannot listen there "
+        f"({error.strerror})."
+    )
+
+
+def _serve(how: Serving, models: list[ModelSettings], listener: socket.socket) -> bool:
+    """Runs the server to its end; False if a load is still going on."""
+    # The web server, and later TensorFlow, are loaded only for good arguments.
+    from uanet_tf.serving.rest_api.app import make_app
+    from uanet_tf.serving.rest_api.handler import Handler
+    from uanet_tf.serving.rest_api.model_manager import ModelManager
+    from uanet_tf.serving.rest_api.web_server import serve
+
+    poll_seconds, limits = how.file_system_poll_wait_seconds, _limits(how)
+    load = functools.partial(_load, how)
+    manager = ModelManager(models, load, poll_seconds=poll_seconds)
+    manager.start()
+    if poll_seconds == 0 and (error := manager.first_error()):
+        raise InputError(error)
+    handler = Handler(manager, limits)
+    with ThreadPoolExecutor(how.rest_api_num_threads, "predict") as executor:
+        app = make_app(handler, executor, limits)
+        _listen(how, listener)
+        logging.info("Serving at %s/v1/models/%s", _url(listener), models[0].name)
+        logging.info("Try it in a browser: %s/", _url(listener))
+        serve(app, listener, limits)
+        executor.shutdown(wait=False, cancel_futures=True)
+    return manager.stop()
+
+
+def _limits(how: Serving) -> Any:
+    from uanet_tf.serving.rest_api.limits import Limits
+
+    return Limits(
+        body_bytes=how.max_body_bytes,
+        tokens=how.max_tokens_per_request,
+        answer_seconds=how.rest_api_timeout_in_ms / 1000,
+        read_seconds=how.read_timeout_seconds,
+        connections=how.max_connections,
+    )
+
+
+def _load(how: Serving, path: str, name: str) -> Any:
+    """Makes a model of a version's directory, warmed up."""
+    from uanet_tf.serving.rest_api.lite_model import LiteModel
+
+    if not lite_files(path):
+        return _load_saved_model(how, path)
+    return LiteModel(
+        path,
+        text=name.endswith(TEXT_ENDING),
+        threads=how.tensorflow_intra_op_parallelism or os.cpu_count() or 1,
+        timeout_ms=how.rest_api_timeout_in_ms,
+    )
+
+
+def _load_saved_model(how: Serving, path: str) -> Any:
+    # TensorFlow, only for those who need it.
+    try:
+        from tensorflow.core.protobuf import config_pb2
+    except ImportError:
+        raise InputError(
+            f"{path}: is no TensorFlow Lite file, and SavedModels need TensorFlow, which is not "
+            "installed."
+        ) from None
+    from uanet_tf.serving.rest_api.loaded_model import LoadedModel, warm_up
+
+    session_config = config_pb2.ConfigProto(
+        intra_op_parallelism_threads=how.tensorflow_intra_op_parallelism,
+        inter_op_parallelism_threads=how.tensorflow_inter_op_parallelism,
+        allow_soft_placement=True,
+    )
+    session_config.gpu_options.allow_growth = True
+    model = LoadedModel(path, session_config, timeout_ms=how.rest_api_timeout_in_ms)
+    if how.enable_model_warmup:
+        try:
+            warm_up(model)
+        except BaseException:
+            model.close()
+            raise
+    return model
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,155 @@
+"""``uanet tag``: sentences with the labels of a trained run, or of a TensorFlow Lite file."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Annotated, Any
+
+from uanet_lite.answers import IN_TEXT, answers
+from uanet_lite.atomic_file import STDOUT, open_output
+from uanet_lite.rows import Row
+from uanet_lite.text_lines import GZIP_MAGIC
+from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.row_source import InputFile, bursts
+from uanet_tf.commands.run_flags import TaggerFlags
+from uanet_tf.commands.runner import PARTLY
+from uanet_tf.commands.sentence_output import FORMATS, make_writer
+from uanet_tf.commands.shift_watch import WATCHED, ShiftWatch
+from uanet_tf.errors import InputError
+from uanet_tf.row_multiple import ROW_MULTIPLE
+from uanet_tf.tagging import streams
+from uanet_tf.tagging.streams import tag_rows
+
+
+def tag(
+    tagger: TaggerFlags,
+    file: InputFile,
+    *,
+    monitor: Annotated[bool, Flag(WATCHED)] = False,
+    output: Annotated[str, Flag("File to write; '-': standard output.")] = STDOUT,
+    output_format: Annotated[
+        str | None,
+        Flag("Format of the output. Default: jsonl for jsonl input, else conll.", FORMATS),
+    ] = None,
+    uncertainty_columns: Annotated[
+        bool,
+        Flag(
+            "CoNLL output: also write draft label and uncertainty (nats), before the label; of a "
+            "run with a target precision also 1 where the label is accepted, else 0."
+        ),
+    ] = False,
+    progress: Annotated[
+        bool | None,
+        Flag(
+            "Show a progress bar on stderr. Default: if stderr is a terminal and the output is not."
+        ),
+    ] = None,
+) -> int:
+    """Tags sentences with a trained run, or with a TensorFlow Lite file.
+
+        uanet tag --run_dir=R --input=FILE --output=FILE
+        uanet tag --model=NAME.tflite --input=FILE --output=FILE
+
+    Reads CoNLL, JSON lines ({"text": "..."} or {"tokens": [...]}), plain text (one sentence or
+    paragraph per line; tokens: words between blanks) and writes one answer for each row, in the
+    order of the input, in constant memory; at once when the input pauses, unless sentences of
+    columns are read with their document, which may go on. A line of JSON that cannot be tagged gets
+    an "error" as its answer, and the exit code is 1 at the end.
+
+    Output formats:
+      conll   the input's columns and the label as last column (for conlleval)
+      jsonl   the input's keys and text, tokens, starts, ends (characters), labels,
+              draft_labels, refined, uncertainty (nats), confidence, entities (text,
+              type, start, end in characters, token_start, token_end, confidence,
+              uncertainty); unless the row is one sentence, sentences: the tokens of
+              each, [[first, after the last], ...]; of a run with a target precision
+              also accepted, and what --return_... flags ask for, of tokens and, where
+              they have it, of entities
+      pretty  for the terminal: draft label, uncertainty, final label of each token
+    """
+    tagger.check_output(output, *filter(None, [tagger.model]))
+    _check_format(output_format, tagger, uncertainty_columns)
+    kind, rows = file.open(tagger.column())
+    output_format = output_format or ("jsonl" if kind == "jsonl" else "conll")
+    _check_format(output_format, tagger, uncertainty_columns)
+    # No output format shows refined labels of certain tokens, so they are not computed.
+    model = tagger.load(refine_all=False)
+    if tagger.model is None:
+        from uanet_tf.ops.devices import gpu_text  # TensorFlow is loaded by now
+
+        if said := gpu_text():
+            print(f"tagging on {said}", file=sys.stderr)
+    cut = file.text.cutter(file.input, kind, model.tokenizer)
+    watch = ShiftWatch(tagger.run_dir, model) if monitor else None
+    if progress is None:
+        progress = sys.stderr.isatty() and not (output == STDOUT and sys.stdout.isatty())
+    errors = 0
+    with open_output(output) as stream, _progress(file.input, progress) as advance:
+        write = make_writer(
+            output_format,
+            stream,
+            threshold=model.threshold,
+            uncertainty_columns=uncertainty_columns,
+            optional_answers=model.optional_answers,
+        )
+        for part in _parts(file, map(cut, rows), model, kind):
+            # Somebody waits for the answers to a few lines that have come by themselves; else the
+            # bytes are the same, however the input is cut into parts. TensorFlow Lite reads single
+            # rows.
+            is_awaited = isinstance(part, list) and len(part) < ROW_MULTIPLE
+            fill = tagger.model is None and not is_awaited
+            for row, tagged in tag_rows(model, part, fill_rows=fill, **tagger.sizes):
+                write(row, tagged)
+                if watch:
+                    watch.add(tagged)
+                errors += file.tell_error(row)
+                advance(row.line)
+            stream.flush()
+    if watch:
+        watch.tell_end()
+    return PARTLY if errors else 0
+
+
+def _check_format(kind: str | None, tagger: TaggerFlags, uncertainty_columns: bool) -> None:
+    """Raises InputError for flags that go with another format of the output; None: not known."""
+    if uncertainty_columns and kind not in (None, "conll"):
+        raise InputError(f"--uncertainty_columns goes with --output_format=conll. Received: {kind}")
+    for answer in answers(IN_TEXT, optional=True):
+        if tagger.options.get(answer.needs) and kind not in (None, "jsonl"):
+            raise InputError(f"--{answer.needs} goes with --output_format=jsonl. Received: {kind}")
+
+
+def _parts(file: InputFile, rows: Iterator[Row], model: Any, kind: str) -> Iterator[Iterable[Row]]:
+    """The rows in one list; of input that may pause, what has arrived without a pause."""
+    # The sentences of a document are read together, however long they take to come. A line of JSON
+    # or text is a document.
+    is_alone = kind != "conll" or model.context == model.refiner_context == "sentence"
+    if file.may_pause() and is_alone:
+        yield from bursts(rows, streams.WINDOW_SENTENCES)
+    else:
+        yield rows
+
+
+@contextlib.contextmanager
+def _progress(path: str, shown: bool) -> Iterator[Callable[[int], object]]:
+    """A progress bar over the lines of the input; gives the function that takes a line number."""
+    if not shown:
+        yield lambda line: None
+        return
+    import tqdm
+
+    with tqdm.tqdm(total=_count_lines(path), unit=" lines", file=sys.stderr) as bar:
+        yield lambda line: bar.update(line - bar.n)
+        if bar.total is not None:
+            bar.update(bar.total - bar.n)
+
+
+def _count_lines(path: str) -> int | None:
+    """Lines of a plain file; None where counting them would consume or unpack it."""
+    if not os.path.isfile(path):
+        return None
+    with open(path, "rb") as stream:
+        if stream.peek(2)[:2] == GZIP_MAGIC:
+            return None
+        return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
