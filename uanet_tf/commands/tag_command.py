@@ -64,8 +64,8 @@ def tag(
               type, start, end in characters, token_start, token_end, confidence,
               uncertainty); unless the row is one sentence, sentences: the tokens of
               each, [[first, after the last], ...]; of a run with a target precision
-              also accepted, and what --return_... flags ask for, of tokens and, where
-              they have it, of entities
+              also accepted, and what --return_... flags ask for, of tokens and,
+              where they have it, of entities
       pretty  for the terminal: draft label, uncertainty, final label of each token
     """
     tagger.check_output(output, *filter(None, [tagger.model]))
