@@ -8,9 +8,8 @@ import pytest
 from tests.lite.test_sentence_html import Reader
 from uanet_lite.sentence import Sentence
 from uanet_lite.tagged_sentence import TaggedSentence
-from uanet_tf.evaluation import doubts_html
-from uanet_tf.evaluation.doubts_html import doubts_page
-from uanet_tf.evaluation.label_errors import doubts_of
+from uanet_tf.evaluation import label_errors
+from uanet_tf.evaluation.label_errors import doubts_of, doubts_page
 
 CLASSES = ["O", "B-<X>", "I-<X>", "E-<X>", "S-<X>"]
 
@@ -70,7 +69,7 @@ def test_labels_of_single_tokens():
 
 @pytest.mark.parametrize(("count", "shown"), [(0, 0), (3, 3), (9, 4)])
 def test_the_first_are_shown(monkeypatch, count, shown):
-    monkeypatch.setattr(doubts_html, "MOST", 4)
+    monkeypatch.setattr(label_errors, "MOST", 4)
     page = doubts_page([doubt(["a"], ["O"], ["B-<X>"])] * count, "a")
     assert page.count("<li>") == shown
     assert f"{count} places" in page

@@ -7,7 +7,7 @@ import uanet_tf
 from tests.models.contract_setup import make_sentences, make_vocabulary, pad, small
 from tests.tagging.fake_model import FakeModel
 from uanet_tf.config import Config
-from uanet_tf.evaluation.one_pass import one_pass
+from uanet_tf.evaluation.evaluation import one_pass
 from uanet_tf.models.build import make_tagger
 
 

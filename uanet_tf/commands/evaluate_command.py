@@ -18,8 +18,9 @@ from uanet_tf.evaluation.evaluation import (
     evaluate_tagged,
     evaluation_table,
     has_trained_head,
+    one_pass,
+    other_sampling,
 )
-from uanet_tf.evaluation.one_pass import one_pass, other_sampling
 
 
 def evaluate(

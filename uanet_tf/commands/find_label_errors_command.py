@@ -18,8 +18,13 @@ from uanet_tf.commands.command_flags import Flag
 from uanet_tf.commands.setting_flags import SettingFlags, Settings
 from uanet_tf.config import iter_options
 from uanet_tf.errors import InputError
-from uanet_tf.evaluation.doubts_html import doubts_page
-from uanet_tf.evaluation.label_errors import KINDS, LabelDoubt, find_doubts, surest_first
+from uanet_tf.evaluation.label_errors import (
+    KINDS,
+    LabelDoubt,
+    doubts_page,
+    find_doubts,
+    surest_first,
+)
 from uanet_tf.text.display_width import shorten
 
 _OURS = ("train_path", "dev_path", "token_column", "label_column")  # not passed on

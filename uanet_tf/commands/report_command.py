@@ -12,8 +12,7 @@ from uanet_tf.commands.command_flags import Flag
 from uanet_tf.commands.labelled_file import LabelledFile, tag_timed
 from uanet_tf.commands.run_flags import ScoredRunFlags
 from uanet_tf.errors import InputError
-from uanet_tf.evaluation.evaluation import evaluate_tagged
-from uanet_tf.evaluation.one_pass import one_pass
+from uanet_tf.evaluation.evaluation import evaluate_tagged, one_pass
 from uanet_tf.evaluation.report_page import ReportInput, report_page
 from uanet_tf.metrics import scoring
 from uanet_tf.tagging.monitor import known_words

@@ -1,7 +1,9 @@
 """Evaluation of a tagger on a labelled corpus: the numbers, and the table that shows them."""
 
+import contextlib
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -438,3 +440,35 @@ def counted(count: int, one: str) -> str:
 def plural(one: str) -> str:
     """The plural of a noun."""
     return _MANY.get(one, f"{one}s")
+
+
+@contextlib.contextmanager
+def one_pass(model: Any) -> Iterator[None]:
+    """Within this context the model tags in one pass without dropout and without refinement.
+
+    So its answers are a softmax tagger's own probabilities and their entropy.
+    """
+    gate, num_samples, sampling = model.gate, model.num_samples, model.sampling
+    calibrated = model.calibrated
+    gamma = None if gate is None else gate.gamma.numpy()
+    model.num_samples, model.sampling, model.calibrated = 0, "exact", False
+    if gate is not None:
+        # Not by ``threshold``, which has no infinity.
+        gate.gamma.assign(math.inf)
+    try:
+        yield
+    finally:
+        model.num_samples, model.sampling, model.calibrated = num_samples, sampling, calibrated
+        if gate is not None:
+            gate.gamma.assign(gamma)
+
+
+@contextlib.contextmanager
+def other_sampling(model: Any) -> Iterator[str]:
+    """Within this context a model with a trained head samples the other way, exact or distilled."""
+    before = model.sampling
+    model.sampling = "exact" if before == "distilled" else "distilled"
+    try:
+        yield model.sampling
+    finally:
+        model.sampling = before
