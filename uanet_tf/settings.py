@@ -331,11 +331,6 @@ class TrainingConfig:
     """Optimizers, schedules and the run itself."""
 
     epochs: int = _count(100, "Most passes over the training data (released code: 100).")
-    schedule_epochs: int = _count(
-        0,
-        "Epochs that the schedules are planned for, if a run is to stop earlier; 0: --epochs.",
-        low=0,
-    )
     min_steps: int = _count(0, "Least steps in an epoch; a small file is read again.", low=0)
     min_epochs: int = _count(
         1,
@@ -387,12 +382,6 @@ class TrainingConfig:
         low=0.0,
         optimizer="refined",
     )
-    refiner_weight_decay: float = option(
-        1e-6,
-        "Decoupled weight decay of the refiner, per step (released code: 1e-6).",
-        low=0.0,
-        optimizer="refined",
-    )
     bert_learning_rate: float = option(
         3e-5,
         "Peak rate of BERT's Adam (Devlin et al., 2019: 2e-5 to 5e-5); 0: frozen.",
@@ -417,9 +406,6 @@ class TrainingConfig:
         "Share of all steps over which a linear schedule warms up (released code: 0.1).",
         low=0.0,
         high=1.0,
-    )
-    final_rate: float = option(
-        0.0, "Where a linear schedule ends, as a share of its peak.", low=0.0, high=1.0
     )
     clip_norm: float = option(
         5.0,

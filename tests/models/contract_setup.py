@@ -62,7 +62,6 @@ def small(config: Config) -> Config:
         drafter_schedule="inverse_time",
         refiner_learning_rate=0.02,
         warmup=0.0,
-        final_rate=1.0,
         loss_reduction="mean",
         l2=0.0,
     )

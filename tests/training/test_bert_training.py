@@ -40,7 +40,7 @@ def bert_weights(trainer):
 
 def test_warm_up_and_decay_of_its_own():
     """20 steps: up to the peak over the first half, down to 0 over the second."""
-    trainer, batch = make_trainer(bert_learning_rate=0.01, bert_warmup=0.5, final_rate=0.0)
+    trainer, batch = make_trainer(bert_learning_rate=0.01, bert_warmup=0.5)
     optimizer = trainer.optimizers["bert"]
     rates = []
     for _ in range(3):

@@ -126,22 +126,3 @@ def test_clipping_is_that_of_tensorflow(size):
     np.testing.assert_allclose(found[0], expected[0], rtol=1e-6)
     np.testing.assert_allclose(found[1].values, expected[1].values, rtol=1e-6)
     np.testing.assert_array_equal(found[1].indices, [3])
-
-
-def test_decay_that_is_left_out_changes_no_weight():
-    """The largest that is left out, over weights of all sizes and their neighbours."""
-    rate, decay = 0.5, 2 * np.nextafter(trainer_module.HALF_SPACING, 0)
-    assert trainer_module._felt(decay, rate) == 0.0
-    powers = np.exp2(np.arange(-100, 100, dtype=np.float32))
-    random = np.random.default_rng(0).normal(size=10_000).astype(np.float32)
-    weights = np.concatenate([powers, np.nextafter(powers, np.float32(0)), random])
-    weights = tf.constant(np.concatenate([weights, -weights]))
-    np.testing.assert_array_equal(
-        weights - weights * tf.constant(rate * decay, tf.float32), weights
-    )
-
-
-def test_decay_that_is_felt_stays():
-    config = small(Config()).replace(refiner_learning_rate=1e-4, refiner_weight_decay=1e-2)
-    optimizer = trainer_module._OPTIMIZERS["refined"](config.training, 10)
-    assert optimizer.decoupled_decay == 1e-2

@@ -34,77 +34,53 @@ class InverseTimeByEpoch(tf.keras.optimizers.schedules.LearningRateSchedule):
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class WarmupLinear(tf.keras.optimizers.schedules.LearningRateSchedule):
-    """Linear from 0 to the peak over the warm-up, then linear to ``final * peak``.
+    """Linear from 0 to the peak over the warm-up, then linear to 0.
 
     Args:
       peak: highest rate.
       total_steps: steps of the whole training.
       warmup: share of ``total_steps`` that warms up, in [0, 1].
-      final: rate of the last step, as a share of the peak.
     """
 
-    def __init__(self, peak: float, total_steps: int, warmup: float, final: float = 0.0):
+    def __init__(self, peak: float, total_steps: int, warmup: float):
         self.peak = peak
         self.total_steps = total_steps
         self.warmup = warmup
-        self.final = final
 
     def __call__(self, step):
         step = tf.cast(step, tf.float32) + 1.0  # the first step has a rate above 0
         warmup_steps = max(1.0, self.warmup * self.total_steps)
         rising = step / warmup_steps
         falling = (self.total_steps - step) / max(1.0, self.total_steps - warmup_steps)
-        share = self.final + (1.0 - self.final) * tf.clip_by_value(falling, 0.0, 1.0)
-        return self.peak * tf.minimum(rising, share)
+        return self.peak * tf.minimum(rising, tf.clip_by_value(falling, 0.0, 1.0))
 
     def get_config(self):
         return {
             "peak": self.peak,
             "total_steps": self.total_steps,
             "warmup": self.warmup,
-            "final": self.final,
         }
-
-
-def _total_steps(config: TrainingConfig, steps_per_epoch: int) -> int:
-    return (config.schedule_epochs or config.epochs) * steps_per_epoch
 
 
 def drafter_schedule(
     config: TrainingConfig, steps_per_epoch: int
 ) -> tf.keras.optimizers.schedules.LearningRateSchedule:
     """The drafter's schedule: inverse-time decay by epoch (paper), or warm-up then linear."""
+    rate = config.drafter_learning_rate
     if config.drafter_schedule == "inverse_time":
-        return InverseTimeByEpoch(
-            config.drafter_learning_rate, config.drafter_decay, steps_per_epoch
-        )
-    return WarmupLinear(
-        config.drafter_learning_rate,
-        _total_steps(config, steps_per_epoch),
-        config.warmup,
-        config.final_rate,
-    )
+        return InverseTimeByEpoch(rate, config.drafter_decay, steps_per_epoch)
+    return WarmupLinear(rate, config.epochs * steps_per_epoch, config.warmup)
 
 
-def bert_schedule(
-    config: TrainingConfig, steps_per_epoch: int
-) -> tf.keras.optimizers.schedules.LearningRateSchedule:
+def bert_schedule(config: TrainingConfig, steps_per_epoch: int) -> WarmupLinear:
     """BERT's schedule: linear warm-up, then linear decay."""
     return WarmupLinear(
-        config.bert_learning_rate,
-        _total_steps(config, steps_per_epoch),
-        config.bert_warmup,
-        config.final_rate,
+        config.bert_learning_rate, config.epochs * steps_per_epoch, config.bert_warmup
     )
 
 
-def refiner_schedule(
-    config: TrainingConfig, steps_per_epoch: int
-) -> tf.keras.optimizers.schedules.LearningRateSchedule:
+def refiner_schedule(config: TrainingConfig, steps_per_epoch: int) -> WarmupLinear:
     """The refiner's schedule: linear warm-up, then linear decay."""
     return WarmupLinear(
-        config.refiner_learning_rate,
-        _total_steps(config, steps_per_epoch),
-        config.warmup,
-        config.final_rate,
+        config.refiner_learning_rate, config.epochs * steps_per_epoch, config.warmup
     )
