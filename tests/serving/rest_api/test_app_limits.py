@@ -45,16 +45,6 @@ class TestSizes:
         assert len(bomb) < 100_000
         assert predict(url, bomb, **packed)[0] == 413
 
-    def test_a_client_that_goes_away(self, url):
-        address = urllib.parse.urlsplit(url)
-        for sent in (
-            b"",
-            b"POST /v1/models/uanet:predict HTTP/1.1\r\nContent-Length: 100\r\n\r\n{",
-        ):
-            with socket.create_connection((address.hostname, address.port)) as connection:
-                connection.sendall(sent)
-        assert predict(url, COLUMN)[0] == 200
-
     @pytest.mark.parametrize("sent", [b"nonsense\r\n\r\n", b"\x16\x03\x01\x02\x00", b"\x00" * 100])
     def test_what_is_no_http(self, url, sent):
         address = urllib.parse.urlsplit(url)
@@ -104,14 +94,6 @@ class TestTokens:
     def test_a_request_at_the_limit_is_answered(self, small_url, model, inputs):
         assert predict(small_url, json.dumps({"inputs": inputs}), model)[0] == 200
 
-    def test_long_rows_of_characters(self, small_url):
-        # A token counts for more where it has more characters than words have.
-        inputs = {"word_ids": [[1]], "char_ids": [[[1] * 6401]], "lengths": [1]}
-        body = {"signature_name": "ids", "inputs": inputs}
-        status, content = predict(small_url, json.dumps(body))
-        assert status == 400
-        assert "has 101 tokens" in content["error"]
-
 
 @pytest.fixture(scope="module")
 def small_url(toy_folder):
@@ -137,15 +119,6 @@ class TestTime:
                 assert connection.recv(1000) == b""
             assert 0.3 < time.monotonic() - start < 15
 
-    def test_a_head_in_drops_is_cut(self, hasty_url):
-        with socket.create_connection(self.address(hasty_url), timeout=20) as connection:
-            start = time.monotonic()
-            with contextlib.suppress(ConnectionError):
-                while time.monotonic() - start < 15:
-                    connection.sendall(b"G")
-                    time.sleep(0.05)
-            assert 0.3 < time.monotonic() - start < 15
-
     def test_a_body_in_drops_is_refused(self, hasty_url):
         head = (
             b"POST /v1/models/uanet:predict HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
@@ -160,15 +133,6 @@ class TestTime:
                 answer += more
         assert answer.startswith(b"HTTP/1.1 408 ")
         assert b"--read_timeout_seconds" in answer
-
-    def test_an_idle_connection_is_kept_for_a_while_and_then_cut(self, hasty_url):
-        session = requests.Session()
-        address = f"{hasty_url}/v1/models/uanet"
-        assert session.get(address, timeout=20).status_code == 200
-        assert session.get(address, timeout=20).status_code == 200
-        time.sleep(1.0)
-        assert session.get(address, timeout=20).status_code == 200  # by a new connection
-        session.close()
 
     def test_an_answer_that_is_not_taken_is_cut(self, hasty_url):
         # Far more than the system keeps for a reader.
@@ -275,23 +239,6 @@ def test_no_answer_takes_longer_than_allowed(tmp_path):
         assert predict(url, '{"inputs": [1]}', "m")[0] == 200
         assert model.most == 2  # those that waited for a thread never ran
         assert model.runs == 3
-
-
-def test_many_tokens_run_one_after_another(tmp_path):
-    (tmp_path / "1").mkdir()
-    model = Stuck()
-    settings = [ModelSettings("m", str(tmp_path))]
-    with in_thread(settings, load=lambda path, name: model, threads=4, tokens=10) as url:
-        body = json.dumps({"inputs": [1.0] * 6})
-        threads = [threading.Thread(target=predict, args=(url, body, "m")) for _ in range(3)]
-        for thread in threads:
-            thread.start()
-        assert model.started.acquire(timeout=30)
-        assert not model.started.acquire(timeout=0.5)
-        model.go_on.set()
-        for thread in threads:
-            thread.join()
-        assert (model.most, model.runs) == (1, 3)
 
 
 def test_a_fault_of_the_program_is_told_in_json(stuck):

@@ -106,25 +106,6 @@ def test_what_the_model_refuses_is_a_bad_request(model):
     assert caught.value.status == 400
 
 
-@pytest.mark.parametrize("shape", [(), (3,), (1, 1, 3), (0,)])
-def test_shapes_are_left_to_the_model(model, shape):
-    tokens = np.full(shape, b"a", dtype=object)
-    with pytest.raises(RestError) as caught:
-        model.predict("", {"tokens": tokens, "lengths": np.int32([2])})
-    assert caught.value.status == 400
-    assert model.predict("", SENTENCES)["labels"][0, 0] == b"O"
-
-
-def test_a_shape_that_the_signature_denies_is_tried(types):
-    outputs = types.predict("narrow", {"x": np.float32([[1, 2], [3, 4]])})
-    assert outputs["y"].tolist() == [3.0, 7.0]
-
-
-def test_a_single_string(types):
-    (value,) = types.predict("string", {"x": np.array(b"ab", object)}).values()
-    assert (value.dtype, value.shape, value.item()) == (object, (), b"ab")
-
-
 def test_a_run_that_takes_too_long_is_stopped(types):
     assert types.predict("slow", {"x": np.float32([3])})["y"].tolist() == [3.0]
     with pytest.raises(RestError) as caught:
@@ -167,12 +148,6 @@ def test_half_a_graph(toy_folder, tmp_path, size):
     file = copy(toy_folder, tmp_path) / "saved_model.pb"
     file.write_bytes(file.read_bytes()[:-size])
     with pytest.raises(InputError, match=r"saved_model\.pb"):
-        LoadedModel(tmp_path / "1")
-
-
-def test_an_empty_graph(toy_folder, tmp_path):
-    (copy(toy_folder, tmp_path) / "saved_model.pb").write_bytes(b"")
-    with pytest.raises(InputError, match="no graph with the tag 'serve'"):
         LoadedModel(tmp_path / "1")
 
 
@@ -271,10 +246,6 @@ def test_plays_what_an_export_writes(copied_model, file, monkeypatch):
     assert [name for name, _ in played] == ["serving_default", "with_threshold"]
     assert played[1][1]["tokens"].tolist() == [[b"a", b"b"]]
     assert played[1][1]["threshold"].tolist() == [0.5]
-
-
-def test_without_a_file(copied_model):
-    assert warm_up(copied_model) == 0
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,9 @@
-import os
 import threading
 import time
 
 import pytest
 
-from tests.serving.rest_api.managed import FakeModel, Fault, add, make, served, states, wait_for
+from tests.serving.rest_api.managed import add, make, served, states, wait_for
 from uanet_tf.serving.rest_api import model_manager
 from uanet_tf.serving.rest_api.model_config import ModelSettings
 from uanet_tf.serving.rest_api.model_manager import ModelManager
@@ -24,15 +23,6 @@ def test_serves_the_highest_number_alone(base, loader):
         404,
         "Servable not found for request: Specific(m, 2)",
     )
-
-
-def test_leading_zeros(base, loader):
-    add(base, "00000123")
-    manager = make(base, loader)
-    manager.start()
-    version, model = served(manager)
-    assert version == 123
-    assert model.path.endswith("/00000123")
 
 
 @pytest.mark.parametrize(
@@ -133,15 +123,6 @@ def test_a_version_in_use_is_closed_after_its_last_request(base, loader):
     assert old.closed
 
 
-def test_what_is_no_file_is_refused_unread(base, loader):
-    add(base, 1)
-    os.mkfifo(base / "1" / "saved_model.pb")  # to read it would never end
-    manager = make(base, loader)
-    manager.start()
-    assert "saved_model.pb: is not a regular file." in dict(manager.states("m"))[1].error
-    assert loader.loaded == []
-
-
 def test_a_request_without_end_does_not_stop_the_looking(base, loader, monkeypatch):
     monkeypatch.setattr(model_manager, "_UNLOAD_SECONDS", 0.01)
     add(base, 1)
@@ -158,21 +139,6 @@ def test_a_request_without_end_does_not_stop_the_looking(base, loader, monkeypat
     manager.poll()
     assert old.closed
     assert states(manager)[1] == "END"
-
-
-def test_a_model_that_cannot_be_closed(base, caplog):
-    class Clinging(FakeModel):
-        def close(self):
-            raise Fault("no")
-
-    add(base, 1)
-    manager = make(base, lambda path, name: Clinging(path))
-    manager.start()
-    add(base, 2)
-    manager.poll()
-    assert served(manager)[0] == 2
-    assert states(manager) == {2: "AVAILABLE", 1: "END"}
-    assert "m version 1 cannot be closed: no" in caplog.text
 
 
 def test_removed_versions_are_unloaded(base, loader):
