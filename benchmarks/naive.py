@@ -14,8 +14,9 @@ import uanet_tf
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.models.answers import Tensors
 from uanet_tf.models.results import Draft
-from uanet_tf.models.sampling import draft_uncertainty, sampling_seed
+from uanet_tf.models.sampling import sampling_seed
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.ops.losses import entropy
 from uanet_tf.ops.masking import sequence_mask
 
 BATCH = 10
@@ -63,7 +64,6 @@ def _draft(tagger: Tagger, features: Tensors) -> Draft:
     states = encoder(words, mask=tf.tile(mask, [count, 1]), dropout_masks=masks)
     shape = tf.concat([[count], tf.shape(index), [states.shape[-1]]], axis=0)
     decoded = tagger.drafter.decoder.decide(tf.reshape(states, shape), mask)
-    u = draft_uncertainty(decoded.samples, tagger.uncertainty)
     p = decoded.probabilities
     (labels,) = tagger.drafter.valid_labels([decoded.label_ids], [p], mask)
-    return Draft(labels, p, tf.where(mask, u, 0.0), mask)
+    return Draft(labels, p, tf.where(mask, entropy(p), 0.0), mask)

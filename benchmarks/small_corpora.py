@@ -1,7 +1,7 @@
 """Recipes on small training files, beside a plain Keras tagger.
 
     python -m benchmarks.small_corpora --data=FOLDER [--sizes=200,600,2000] [--seeds=1,2,3]
-        [--recipes=fast,quickstart,bilstm_crf+ten_epochs] [--epochs=25]
+        [--recipes=fast,quickstart,bilstm+ten_epochs] [--epochs=25]
         [--min_steps=N]
 
 FOLDER has train.conll, dev.conll and test.conll, entities in IOB2. The first sentences of the
@@ -95,7 +95,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--data", type=pathlib.Path, required=True)
     parser.add_argument("--sizes", default="200,600,2000")
     parser.add_argument("--seeds", default="1,2,3")
-    parser.add_argument("--recipes", default="fast,quickstart,bilstm_crf+ten_epochs")
+    parser.add_argument("--recipes", default="fast,quickstart,bilstm+ten_epochs")
     parser.add_argument("--epochs", type=int, default=25)
     parser.add_argument("--min_steps", type=int)
     return parser.parse_args()

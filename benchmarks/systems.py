@@ -6,11 +6,9 @@ What does depend on weights is how often the gate opens; ``benchmarks.trained`` 
 import pathlib
 
 import tensorflow as tf
-from absl import flags
 
 from uanet_lite.sentence import Sentence
-from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags
-from uanet_tf.config import Config
+from uanet_tf.config import Config, recipe_settings
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.resources.uniform_corpus import generate_uniform
@@ -25,11 +23,8 @@ LENGTHS = (13, 18, 24)
 
 
 def recipe(name: str) -> Config:
-    """The settings of configs/NAME.flags."""
-    values = flags.FlagValues()
-    define_config_flags(values)
-    values(["benchmark", f"--flagfile={ROOT / 'configs' / name}.flags"])
-    return config_from_flags(values)
+    """The settings of a recipe."""
+    return Config().replace(**recipe_settings(name))
 
 
 def sentences_like(types: int, mean_length: int, count: int) -> list[Sentence]:

@@ -7,7 +7,7 @@ import pytest
 from absl import flags
 
 from uanet_tf.commands.command_flags import flags_of
-from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags
+from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags, with_recipes
 from uanet_tf.commands.train_command import train
 from uanet_tf.config import Config, iter_options
 from uanet_tf.errors import InputError
@@ -29,7 +29,8 @@ DEFINING = {PACKAGE / f"{name}.py" for name in _DEFINING}
 def parse(*arguments: str) -> Config:
     values = flags.FlagValues()
     define_config_flags(values)
-    values(["train.py", *arguments])
+    flags.DEFINE_string("recipe", None, "", flag_values=values)
+    values(["train.py", *with_recipes(arguments)])
     return config_from_flags(values)
 
 

@@ -44,7 +44,7 @@ SIZES = {
     "uanet train": LIGHT,
     "uanet find_label_errors": LIGHT | {"folds": 2},
 }
-RECIPES = {f"uanet_tf/recipes/{path.name}" for path in ROOT.glob("configs/*.flags")}
+RECIPES = {f"uanet_tf/recipes/{path.name}" for path in ROOT.glob("uanet_tf/recipes/*.flags")}
 
 pytestmark = pytest.mark.process
 

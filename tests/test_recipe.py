@@ -26,7 +26,7 @@ def test_short_names():
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("fsat", "did you mean fast"), ("bilstm-crf", "bilstm_crf"), ("../uanet", ""), ("zz", "see")],
+    [("fsat", "did you mean fast"), ("bilstm-lan", "bilstm_lan"), ("../uanet", ""), ("zz", "see")],
 )
 def test_unknown_names(name, hint):
     with pytest.raises(InputError, match=f"There is no recipe '{name}': .*{hint}"):
@@ -34,20 +34,20 @@ def test_unknown_names(name, hint):
 
 
 def test_recipes_become_flagfiles_where_they_stand():
-    fast, crf = recipe_path("fast"), recipe_path("bilstm_crf")
+    fast, bilstm = recipe_path("fast"), recipe_path("bilstm")
     given = [
         "--seed=2",
         "--recipe=fast",
         "--epochs=3",
         "--recipe",
-        "bilstm_crf,fast",
+        "bilstm,fast",
         "-recipe=uanet",
     ]
     assert with_recipes(given) == [
         "--seed=2",
         f"--flagfile={fast}",
         "--epochs=3",
-        f"--flagfile={crf}",
+        f"--flagfile={bilstm}",
         f"--flagfile={fast}",
         f"--flagfile={recipe_path('uanet')}",
     ]
@@ -63,3 +63,15 @@ def test_later_flags_win():
     config = config_from_flags(values)
     assert config.training.epochs == 2
     assert config.training.drafter_optimizer == "adam"
+
+
+def test_a_flagfile_may_name_recipes(tmp_path):
+    path = tmp_path / "my.flags"
+    path.write_text("# Mine.\n--decoder=softmax\n--recipe=bilstm,ten_epochs\n--epochs=3\n")
+    given = ["--seed=2", "--flagfile", str(path)]
+    expected = [f"--flagfile={recipe_path(name)}" for name in ("bilstm", "ten_epochs")]
+    assert with_recipes(given) == ["--seed=2", *expected, f"--flagfile={path}"]
+    path.write_text("--recipe=fsat\n")
+    with pytest.raises(InputError, match="There is no recipe 'fsat': did you mean fast"):
+        with_recipes([f"--flagfile={path}"])
+    assert with_recipes(["--flagfile=no.flags"]) == ["--flagfile=no.flags"]

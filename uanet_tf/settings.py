@@ -15,7 +15,6 @@ from uanet_tf.option import rate as _rate
 from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS
 
 SAMPLING = ("exact", "distilled")
-UNCERTAINTIES = ("entropy", "mutual_information")
 MAX_SEED = 2**31 - 1  # seeds are int32 in the graph
 MAX_GAMMA = 3.4028235e38  # the largest finite float32, which Gamma is in the graph
 # They need a refiner and its gate.
@@ -52,12 +51,6 @@ class InferenceOptions:
         low=0.0,
         high=MAX_GAMMA,
     )
-    uncertainty: str = option(
-        "entropy",
-        "What the gate compares with Gamma: the entropy of the mean distribution (Eq. 5) or its "
-        "epistemic part, the mutual information.",
-        choices=UNCERTAINTIES,
-    )
     refine_all: bool = option(
         True,
         "Refine every token. Without it tokens up to Gamma are not refined, which is faster: "
@@ -77,7 +70,7 @@ class InferenceOptions:
     return_mutual_information: bool = option(
         False,
         "Also return the mutual information of each label: the part of the uncertainty that comes "
-        "from disagreement of the samples, whatever the gate reads.",
+        "from disagreement of the samples.",
         commands=("tag", "export"),
     )
     return_probabilities: bool = option(
@@ -161,11 +154,6 @@ class DataConfig:
     word_vectors: str = option(
         "", "Pretrained vectors: GloVe or fastText text (.txt .vec .gz) or word2vec (.bin)."
     )
-    scale_vectors: bool = option(
-        False,
-        "Divide vectors by their standard deviation (their code).",
-        needs={"word_vectors": ()},
-    )
     vector_words: str = option(
         "data",
         "Which words keep a pretrained vector: those of the training data (data) or all of the "
@@ -194,20 +182,12 @@ class RepresentationConfig:
     word_width: int = width(100, "Width of word vectors (paper: 100).")
     char_width: int = width(30, "Width of character vectors (released code: 30).")
     char_filters: int = width(50, "Filters of the character CNN (released code: 50).")
-    char_kernel: int = width(3, "Width of a filter, characters (released code: 3).")
     char_hidden_width: int = width(
         50,
         "Width of the character LSTM or GRU, both directions (Lample et al., 2016: 50), even.",
         low=2,
     )
     intnet_layers: int = layers(7, "Convolutional layers of IntNet (Xin et al., 2018: 7), odd.")
-    shape_width: int = width(5, "Width of word shape vectors (Strubell et al., 2017: 5).")
-    similarity_weight: float = option(
-        1.0,
-        "Factor on the objective that draws the characters' vector to the word vector, for "
-        "--representation=char_attention (Rei et al., 2016: 1).",
-        low=0.0,
-    )
     embedding_dropout: float = _rate(0.5, "Dropout on the word representation (paper: 0.5).")
     unknown_word_rate: float = option(
         0.0,
@@ -247,16 +227,8 @@ class EncoderConfig:
         low=0,
     )
     encoder_heads: int = heads(8, "Attention heads of --encoder=relative_transformer.")
-    encoder_feedforward_width: int = width(
-        0,
-        "Inner width of a Transformer encoder's feed-forward layers; 0: twice --hidden_width.",
-        low=0,
-    )
     encoder_attention_dropout: float = _rate(0.0, "Attention dropout of relative_transformer.")
     cnn_iterations: int = layers(3, "How often id_cnn applies its block (Strubell et al., 2017).")
-    identity_init: bool = option(
-        True, "Start the dilated convolutions of id_cnn as the identity (Strubell et al., 2017)."
-    )
     score_iterates: bool = option(
         True, "Train id_cnn on the states after every iterate (its Eq. 10), not only the last."
     )
@@ -304,9 +276,6 @@ class DecoderConfig:
         "document where the files mark documents, unless --context=document.",
         choices=("sentence", "document", "auto"),
     )
-    crf_constraints: bool = option(
-        True, "Forbid label transitions that BIOES does not allow (--decoder=crf)."
-    )
     lan_layers: int = layers(
         2, "BiLSTM layers of --decoder=lan above the encoder, label attention after each."
     )
@@ -353,8 +322,8 @@ class TrainingConfig:
     )
     mixed_bfloat16: bool = option(
         False,
-        "Matrix products in bfloat16, here and in the saved model; weights, states and sums stay "
-        "float32. Faster where the processor has it (avx512_bf16, GPUs).",
+        "Matrix products in bfloat16 in training; weights, states and sums stay float32, and the "
+        "saved model computes in float32. Faster where the processor has it (avx512_bf16, GPUs).",
     )
     drafter_optimizer: str = option(
         "sgd", "Optimizer of the drafter (paper: sgd).", choices=("sgd", "adam", "adadelta")
@@ -388,13 +357,6 @@ class TrainingConfig:
         low=0.0,
         optimizer="bert",
     )
-    bert_warmup: float = option(
-        0.1,
-        "Share of all steps over which BERT's rate rises (Devlin: 0.1).",
-        low=0.0,
-        high=1.0,
-        optimizer="bert",
-    )
     bert_weight_decay: float = option(
         0.01,
         "Decoupled weight decay of BERT, per step (Devlin: 0.01).",
@@ -403,7 +365,8 @@ class TrainingConfig:
     )
     warmup: float = option(
         0.1,
-        "Share of all steps over which a linear schedule warms up (released code: 0.1).",
+        "Share of all steps over which a linear schedule, and BERT's rate, warm up (released code "
+        "and Devlin: 0.1).",
         low=0.0,
         high=1.0,
     )

@@ -12,7 +12,7 @@ RATES = {"input_dropout": 0.3, "recurrent_dropout": 0.2, "output_dropout": 0.4}
 
 
 def make_layer(**options):
-    defaults = {"num_layers": 2, "feedforward_width": 7, **RATES}
+    defaults = {"num_layers": 2, **RATES}
     return BiGRUTransformer(HIDDEN, **{**defaults, **options})
 
 

@@ -12,7 +12,7 @@ RATES = {"input_dropout": 0.3, "hidden_dropout": 0.2, "output_dropout": 0.4}
 
 
 def make_layer(**options):
-    defaults = {"num_iterations": 3, "identity_init": False, **RATES}
+    defaults = {"num_iterations": 3, **RATES}
     return IteratedDilatedCNN(FILTERS, **{**defaults, **options})
 
 
@@ -93,7 +93,7 @@ def test_how_far_it_sees():
 
 
 def test_begins_as_the_identity():
-    layer = make_layer(identity_init=True)
+    layer = make_layer()
     first, second, third = layer(INPUTS, mask=MASK, all_iterates=True).numpy()
     np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(second, third)

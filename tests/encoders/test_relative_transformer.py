@@ -12,7 +12,7 @@ NO_DROPOUT = {**dict.fromkeys(RATES, 0.0), "attention_dropout": 0.0}
 
 
 def make_layer(**options):
-    defaults = {"num_heads": HEADS, "feedforward_width": 7, "attention_dropout": 0.3, **RATES}
+    defaults = {"num_heads": HEADS, "attention_dropout": 0.3, **RATES}
     return RelativeTransformer(WIDTH, **{**defaults, **options})
 
 

@@ -1,4 +1,4 @@
-"""With ``return_mutual_information`` every form of a tagger gives both kinds of uncertainty."""
+"""With ``return_mutual_information`` every form of a tagger gives that beside the entropy."""
 
 import json
 
@@ -14,6 +14,8 @@ from uanet_tf.exporting.entity_signature import POSITIONS, entity_signature
 from uanet_tf.exporting.saved_model import save_tokens
 from uanet_tf.exporting.signatures import Signatures
 from uanet_tf.exporting.tflite.files import export_tflite
+from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
+from uanet_tf.models.sampling import sampling_seed
 
 SENTENCES = [list(sentence.tokens) for sentence in make_sentences("IOB2", 6)]
 INPUTS = pad(SENTENCES, 2, "York")
@@ -35,10 +37,16 @@ def model(run_dir):
 
 @pytest.fixture(scope="module")
 def expected(model):
-    """What the gate would read, if it were to read the mutual information."""
-    model.uncertainty = NAME
-    values = model.predict(INPUTS, verbose=0)["uncertainty"]
-    model.uncertainty = "entropy"
+    """The information of samples that are drafted one by one, in NumPy."""
+    features = model.features({name: tf.constant(values) for name, values in INPUTS.items()})
+    drafter = model.drafter
+    states = drafter.sample_states(
+        drafter.word_vectors(features), MASK, model.num_samples, sampling_seed(model.mc_seed)
+    )
+    samples = drafter.decoder.decide(states, MASK).samples.numpy()
+    entropies = -(samples * np.log(samples)).sum(-1).mean(0)
+    mean = samples.mean(0)
+    values = np.where(MASK, -(mean * np.log(mean)).sum(-1) - entropies, 0.0)
     assert np.median(values[MASK]) > 1e-3
     return values
 
@@ -87,7 +95,7 @@ def test_of_entities():
 def test_of_tensorflow_lite_files(run_dir, model, expected, tmp_path):
     (written,) = export_tflite(run_dir, tmp_path)
     ours = uanet_tf.tag(model, SENTENCES)
-    theirs = uanet_tf.tag(uanet_lite.Tagger(written.path), SENTENCES)
+    theirs = uanet_tf.tag(TFLiteTagger(written.path), SENTENCES)
     lite = uanet_lite.Tagger(written.path).tag(SENTENCES)
     entities = 0
     for row, answers in enumerate(zip(ours, theirs, lite, strict=True)):

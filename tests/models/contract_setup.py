@@ -34,7 +34,7 @@ def small(config: Config) -> Config:
     if config.representation.representation == "bert":
         bert["bert_preset"] = tiny_bert()
     if config.training.bert_learning_rate:  # 0: frozen
-        bert |= {"bert_learning_rate": 0.003, "bert_warmup": 0.0}
+        bert["bert_learning_rate"] = 0.003
     return config.replace(
         **rates,
         **bert,

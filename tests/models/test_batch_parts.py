@@ -13,7 +13,7 @@ from uanet_tf.ops.dropout import make_seed
 
 # Of each kind of tensor that is dropped somewhere, a system that does.
 SYSTEMS = (
-    "uanet_shared_argmax_mutual_information",
+    "uanet_shared_argmax",
     "uanet_plain_lstm",  # masks [T, B, D]
     "rel_transformer_crf",  # attention weights [h, B, T, T]
     "char_attention_crf",  # a loss of the representation

@@ -18,11 +18,10 @@ def build(given=(), **settings):
 UNREAD = [
     ("refiner_layers", {"decoder": "crf", "refiner_layers": 3}),
     ("lan_heads", {"decoder": "softmax"}),
-    ("crf_constraints", {"decoder": "softmax"}),
     ("decoder_optimizers", {"decoder": "crf", "decoder_optimizers": 2}),
     ("recurrent_dropout", {"encoder": "bilstm"}),
     ("cnn_iterations", {"encoder": "bilstm"}),
-    ("char_kernel", {"representation": "char_gru"}),
+    ("intnet_layers", {"representation": "char_gru"}),
     ("bert_preset", {}),
     ("bert_learning_rate", {}),
     ("refiner_learning_rate", {"decoder": "softmax"}),
@@ -44,7 +43,6 @@ NEEDS = [
     ("drafter_decay", {"drafter_schedule": "linear"}, "--drafter_schedule=linear"),
     ("label_layers", {"label_input": "none"}, "--label_input=none"),
     ("label_residual", {"label_input": "none"}, "--label_input=none"),
-    ("scale_vectors", {"scale_vectors": True}, "--word_vectors="),
     ("vector_words", {"vector_words": "all"}, "--word_vectors="),
     ("target_by_type", {"target_by_type": True}, "--target_precision=0.0"),
     ("normalize_digits", {"normalize_digits": True, **BERT}, "--representation=bert"),
@@ -76,7 +74,7 @@ def test_what_is_read_is_taken_and_what_was_not_typed_is_not_asked_about():
     read = ["word_width", "refiner_layers", "recurrent_dropout", "decoder", "threshold", "epochs"]
     read += ["num_samples", "refiner_learning_rate", "drafter_learning_rate", "l2", "train_path"]
     build(read)
-    build(["crf_constraints", "decoder"], decoder="crf", refiner_layers=3)
+    build(["decoder"], decoder="crf", refiner_layers=3)
     build(["distill_samples"], decoder="crf", distill_samples=0)
     read = {"drafter_optimizer": "sgd", "drafter_schedule": "inverse_time"}
     build(["drafter_momentum", "drafter_decay", "label_layers"], **read)

@@ -11,7 +11,7 @@ from absl import flags
 from tests.models.contract_setup import FreshProcess, make_sentences, make_vocabulary, pad, small
 from tests.models.model_contract import CHECKS, ModelContract
 from uanet_lite.tag_schemes import SCHEMES
-from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags
+from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags, with_recipes
 from uanet_tf.config import Config, iter_options
 from uanet_tf.models.build import make_tagger
 from uanet_tf.training.refiner_context import with_refiner_context
@@ -20,19 +20,18 @@ FLAGFILES = {path.stem: path for path in (Path(__file__).parents[2] / "configs")
 
 # Settings and label schemes that no flagfile has: {name: (settings, scheme of the training file)}.
 SYSTEMS: dict[str, tuple[dict[str, Any], str | None]] = {
-    "uanet_shared_argmax_mutual_information": (
+    "uanet_shared_argmax": (
         {
             "representation": "words",
             "refiner_embeddings": "shared",
             "label_input": "argmax",
             "label_layers": "last",
             "label_residual": "none",
-            "uncertainty": "mutual_information",
         },
         "IOB1",
     ),
     "crf_of_single_labels": (
-        {"decoder": "crf", "crf_constraints": False, "encoder_layers": 2},
+        {"decoder": "crf", "encoder_layers": 2},
         None,
     ),
     "softmax_of_words_alone": (
@@ -59,11 +58,11 @@ OF_PARTS = (
     "check_export",
 )
 # The system of which all checks are made, and of which `make test` makes all but the dearest.
-FIRST = "uanet_shared_argmax_mutual_information"
+FIRST = "uanet_shared_argmax"
 # Others without a gate and without samples, and on a BERT, which reads the sentence itself.
 MORE_CHECKS_OF = {
-    "bilstm_crf": ("check_ways_of_calling", "check_probabilities", "check_gate"),
-    "bert_softmax": ("check_ways_of_calling", "check_fresh_process"),
+    "bilstm": ("check_ways_of_calling", "check_probabilities", "check_gate"),
+    "bert": ("check_ways_of_calling", "check_fresh_process"),
 }
 # Flagfiles whose model, made small, is that of another one, or differs from it only in how much is
 # dropped, or in a softmax in place of a CRF on the same states.
@@ -71,12 +70,12 @@ LIKE = {
     "quickstart": "uanet_fast",
     "ten_epochs": "uanet_fast",
     "uanet_vectors": "uanet_fast",
-    "bert_crf": "bert_softmax",
-    "bilstm_softmax": "bilstm_crf",
-    "char_attention_softmax": "char_attention_crf",
-    "id_cnn_softmax": "id_cnn_crf",
-    "intnet_softmax": "intnet_crf",
-    "rel_transformer_softmax": "rel_transformer_crf",
+    "bert_crf": "bert",
+    "bilstm_softmax": "bilstm",
+    "char_attention": "char_attention_crf",
+    "id_cnn": "id_cnn_crf",
+    "intnet": "intnet_crf",
+    "rel_transformer": "rel_transformer_crf",
     "variational_softmax": "variational_crf",
 }
 # Flagfiles any two settings of which stand together in a system that is checked.
@@ -128,7 +127,8 @@ def process():
 def flagfile_config(path):
     values = flags.FlagValues()
     define_config_flags(values)
-    values(["test", f"--flagfile={path}"])
+    flags.DEFINE_string("recipe", None, "", flag_values=values)
+    values(["test", *with_recipes([f"--flagfile={path}"])])
     return config_from_flags(values)
 
 

@@ -15,7 +15,7 @@ from uanet_tf.errors import InputError
 from uanet_tf.models.loading import load_model
 from uanet_tf.settings import OF_THE_GATE, OPTION_NAMES
 
-CHANGES = {"uncertainty": "mutual_information", "threshold": 0.02, "num_samples": 2}
+CHANGES = {"valid_labels": False, "threshold": 0.02, "num_samples": 2}
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +44,10 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_options_are_kept_beside_those_of_training(model, folder, way):
     other = WAYS[way](model, folder)
-    assert (other.uncertainty, other.threshold, other.num_samples) == tuple(CHANGES.values())
+    assert (other.valid_labels, other.threshold, other.num_samples) == tuple(CHANGES.values())
     assert other.options == model.options
     assert other.settings == model.settings
-    assert other.settings.inference.uncertainty == "entropy"
+    assert other.settings.inference.valid_labels
 
 
 def test_a_tagger_without_a_gate():

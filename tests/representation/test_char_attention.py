@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 
 from tests.representation.token_contract import check_representation
-from uanet_lite.token_ids import UNKNOWN_ID
+from uanet_tf.data.vocabulary import UNKNOWN_ID
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.representation.char_attention import CharAttention
 from uanet_tf.representation.char_bilstm import CharBiLSTM
@@ -116,13 +116,6 @@ def test_padding_is_left_out():
     assert layer.with_auxiliary_loss(nothing)[1] == 0.0
 
 
-def test_weight_of_the_objective():
-    layer, half, none = (shaken(make_layer(similarity_weight=w)) for w in (1.0, 0.5, 0.0))
-    expected = layer.with_auxiliary_loss(FEATURES)[1]
-    np.testing.assert_allclose(half.with_auxiliary_loss(FEATURES)[1], 0.5 * expected)
-    assert none.with_auxiliary_loss(FEATURES)[1] == 0.0
-
-
 def test_other_representations_have_no_objective():
     layer = WordRepresentation(7, word_width=4)
     seed = make_seed(1)
@@ -134,8 +127,8 @@ def test_other_representations_have_no_objective():
 def test_contract():
     counts = {"unknown_word_rate": 0.5, "word_counts": COUNTS}
     check_representation(
-        lambda **kwargs: make_layer(**counts, similarity_weight=0.3, **kwargs),
-        lambda **kwargs: make_layer(embedding_dropout=0.0, similarity_weight=0.3, **kwargs),
+        lambda **kwargs: make_layer(**counts, **kwargs),
+        lambda **kwargs: make_layer(embedding_dropout=0.0, **kwargs),
     )
 
 
@@ -143,7 +136,6 @@ def test_contract():
     ("options", "message"),
     [
         ({"char_layer": None}, "`char_layer` must be a layer. Received: char_layer=None"),
-        ({"similarity_weight": -1}, "`similarity_weight` must be at least 0. Received: .*=-1"),
         ({"embedding_dropout": 1.0}, r"`embedding_dropout` must be in \[0, 1\)"),
         ({"unknown_word_rate": 0.25}, "a count for each of the 5 words"),
     ],

@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 
 from tests.representation.token_contract import check_representation
-from uanet_lite.token_ids import PADDING_ID, UNKNOWN_ID
+from uanet_tf.data.vocabulary import PADDING_ID, UNKNOWN_ID
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.representation.char_cnn import CharCNN
 from uanet_tf.representation.word_representation import WordRepresentation

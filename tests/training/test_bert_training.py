@@ -40,7 +40,7 @@ def bert_weights(trainer):
 
 def test_warm_up_and_decay_of_its_own():
     """20 steps: up to the peak over the first half, down to 0 over the second."""
-    trainer, batch = make_trainer(bert_learning_rate=0.01, bert_warmup=0.5)
+    trainer, batch = make_trainer(bert_learning_rate=0.01, warmup=0.5)
     optimizer = trainer.optimizers["bert"]
     rates = []
     for _ in range(3):
@@ -57,7 +57,7 @@ def test_warm_up_and_decay_of_its_own():
 
 def test_weight_decay_spares_biases_and_normalisations():
     """With the gradient's part of the update known, what is left is the decay."""
-    settings = {"bert_learning_rate": 0.01, "bert_warmup": 0.0, "clip_norm": 0.0}
+    settings = {"bert_learning_rate": 0.01, "warmup": 0.0, "clip_norm": 0.0}
     plain, batch = make_trainer(bert_weight_decay=0.0, **settings)
     decayed, _ = make_trainer(bert_weight_decay=0.5, **settings)
     before = bert_weights(plain)

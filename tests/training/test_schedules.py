@@ -58,7 +58,7 @@ def test_settings_choose_the_schedule():
         "warmup": 0.1,
     }
     assert refiner_schedule(linear, 5).peak == 1e-4
-    tuned = Config().replace(bert_warmup=0.2, epochs=4).training
+    tuned = Config().replace(warmup=0.2, epochs=4).training
     assert bert_schedule(tuned, 5).get_config() == {
         "peak": 3e-5,
         "total_steps": 20,

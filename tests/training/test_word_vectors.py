@@ -3,9 +3,8 @@ import pytest
 import tensorflow as tf
 
 from tests.training.tiny_run import TINY
-from uanet_lite.token_ids import FIRST_ID
 from uanet_tf.config import Config
-from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.data.vocabulary import FIRST_ID, Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
 from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings, word_representations
@@ -48,15 +47,6 @@ def test_all_words_of_the_file(vocabulary, configure):
     assert grown.word_counts == (1, 1, 1, 0, 0, 0)
     assert vectors["Oslo"].tolist() == [3, 3]
     assert vectors["0"].tolist() == [4, 4]
-
-
-def test_scaled_vectors_have_a_standard_deviation_of_one(vocabulary, configure):
-    _, plain = add_pretrained(configure(vector_words="all"), vocabulary)
-    _, scaled = add_pretrained(configure(vector_words="all", scale_vectors=True), vocabulary)
-    spread = np.std(np.stack(list(plain.values())))
-    assert spread > 1.1
-    for word, vector in plain.items():
-        np.testing.assert_allclose(scaled[word], vector / spread, rtol=1e-6)
 
 
 def test_width(vocabulary, configure):

@@ -39,7 +39,7 @@ def compare(
 ) -> None:
     r"""Trains and scores several systems on one corpus, with several seeds, into one table.
 
-        uanet compare --recipes=fast,bilstm_crf --train_path=A --dev_path=B \
+        uanet compare --recipes=fast,bilstm --train_path=A --dev_path=B \
             --test_path=C --seeds=3 --output=DIR -- --epochs=10
 
     A system is a recipe (see uanet recipes) or a flagfile, and is called by its name. Flags after

@@ -1,6 +1,7 @@
 """One absl flag for each setting of uanet_tf.config."""
 
 import dataclasses
+import pathlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from uanet_tf.errors import InputError
 from uanet_tf.option import check_option, has_flag
 from uanet_tf.settings import InferenceOptions
 
-_RECIPE = "--recipe"
+_RECIPE, _FLAGFILE = "--recipe", "--flagfile"
 _DEFINE: dict[type, Callable[..., Any]] = {
     bool: flags.DEFINE_boolean,
     int: flags.DEFINE_integer,
@@ -112,6 +113,8 @@ def given_settings(arguments: Sequence[str]) -> frozenset[str]:
 def with_recipes(arguments: Sequence[str]) -> list[str]:
     """The arguments with the flagfiles of the recipes named, each in its place.
 
+    A flagfile that names recipes comes after them: its other lines override theirs.
+
     Raises:
       InputError: there is no such recipe.
     """
@@ -120,14 +123,35 @@ def with_recipes(arguments: Sequence[str]) -> list[str]:
 
 def _with_recipes(arguments: Iterator[str]) -> Iterator[str]:
     for argument in arguments:
-        name, _, value = argument.partition("=")
+        name, equals, value = argument.partition("=")
         # absl takes one dash or two, and the value behind "=" or as the next argument.
-        if f"--{name.lstrip('-')}" != _RECIPE or not name.startswith("-"):
+        flag = f"--{name.lstrip('-')}" if name.startswith("-") else ""
+        if flag in (_RECIPE, _FLAGFILE) and not equals:
+            value = next(arguments, "")
+        if flag == _RECIPE:
+            yield from _flagfiles(value)
+        elif flag == _FLAGFILE:
+            for recipes in _named_recipes(value):
+                yield from _flagfiles(recipes)
+            yield f"{_FLAGFILE}={value}"
+        else:
             yield argument
-            continue
-        names = value if "=" in argument else next(arguments, "")
-        for recipe in [name for name in names.split(",") if name] or [names]:
-            yield f"--flagfile={recipe_path(recipe)}"
+
+
+def _flagfiles(recipes: str) -> Iterator[str]:
+    """The flags of recipes with commas between."""
+    for recipe in [name for name in recipes.split(",") if name] or [recipes]:
+        yield f"{_FLAGFILE}={recipe_path(recipe)}"
+
+
+def _named_recipes(path: str) -> list[str]:
+    """What a flagfile's lines ``--recipe=...`` name; absl tells where it cannot be read."""
+    try:
+        text = pathlib.Path(path).expanduser().read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return []
+    lines = (line.strip().partition("=") for line in text.splitlines())
+    return [value for name, _, value in lines if name == _RECIPE]
 
 
 def _training_options() -> Iterator[tuple[str, dataclasses.Field, Any]]:

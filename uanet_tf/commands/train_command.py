@@ -36,8 +36,8 @@ ADVICE = (
         "hundred epochs.",
     ),
     (
-        "bilstm_crf",
-        "A baseline without samples, quickest to tag with; --recipe=bilstm_crf,ten_epochs trains "
+        "bilstm",
+        "A baseline without samples, quickest to tag with; --recipe=bilstm,ten_epochs trains "
         "it in ten epochs.",
     ),
 )
@@ -59,8 +59,9 @@ def train(
             --run_dir=R
 
     ``uanet recipes`` lists the recipes. Flags after --recipe override it, and so does a
-    --flagfile=FILE of your own; python train.py is the same. The same command continues a run that
-    was stopped. Exit code 2: bad input, explained in one sentence on stderr.
+    --flagfile=FILE of your own, which may name one itself; python train.py is the same. The same
+    command continues a run that was stopped. Exit code 2: bad input, explained in one sentence on
+    stderr.
     """
     from uanet_tf.training.fit import fit  # TensorFlow is loaded only for good arguments
 
@@ -87,7 +88,7 @@ def recipes(names: list[str]) -> None:
         uanet recipes fast      # shows one, with the reasons for its values
 
     A recipe is a flagfile of the package: uanet train --recipe=NAME. In a clone they are in
-    configs/.
+    configs/, beside systems that differ from one in a setting: --flagfile=configs/NAME.flags.
     """
     if len(names) > 1:
         raise InputError(f"Name one recipe, or none. Received: {' '.join(names)}")

@@ -72,8 +72,7 @@ class CRFDecoder(Decoder):
 
     @classmethod
     def from_settings(cls, config, vocabulary, **kwargs):
-        constrained = config.decoder.crf_constraints and vocabulary.scheme is not None
-        names = vocabulary.labels if constrained else None
+        names = None if vocabulary.scheme is None else vocabulary.labels
         return super().from_settings(
             config, vocabulary, label_names=names, scheme=INTERNAL_SCHEME, **kwargs
         )

@@ -22,7 +22,6 @@ class BiGRUTransformer(Encoder):
     Args:
       hidden_width: width of the states, both directions together; even.
       num_layers: number of layers.
-      feedforward_width: hidden width of the feed-forward layers. Default: twice `hidden_width`.
       input_dropout: rate of the masks on the inputs of BiGRU and feed-forward layer.
       recurrent_dropout: rate of the masks on the previous hidden state, one per direction.
       output_dropout: rate of the mask on the output of the last layer.
@@ -51,7 +50,6 @@ class BiGRUTransformer(Encoder):
         hidden_width: int = 400,
         *,
         num_layers: int = 1,
-        feedforward_width: int | None = None,
         input_dropout: float = 0.25,
         recurrent_dropout: float = 0.25,
         output_dropout: float = 0.0,
@@ -60,9 +58,6 @@ class BiGRUTransformer(Encoder):
         super().__init__(**kwargs)
         self.hidden_width = check_even("hidden_width", hidden_width)
         self.num_layers = check_positive("num_layers", num_layers)
-        self.feedforward_width = check_positive(
-            "feedforward_width", feedforward_width, optional=True
-        )
         self.input_dropout = check_rate("input_dropout", input_dropout)
         self.recurrent_dropout = check_rate("recurrent_dropout", recurrent_dropout)
         self.output_dropout = check_rate("output_dropout", output_dropout)
@@ -77,7 +72,6 @@ class BiGRUTransformer(Encoder):
         return cls(
             part.hidden_width,
             num_layers=part.encoder_layers,
-            feedforward_width=part.encoder_feedforward_width or None,
             input_dropout=part.variational_dropout,
             recurrent_dropout=part.recurrent_dropout,
             output_dropout=part.output_dropout,
@@ -98,7 +92,7 @@ class BiGRUTransformer(Encoder):
 
     def build(self, input_shape):
         units, width = self.hidden_width // 2, int(input_shape[-1])
-        hidden = self.feedforward_width or 2 * self.hidden_width
+        hidden = 2 * self.hidden_width
         self.recurrences, self.layers = [], []
         for index in range(self.num_layers):
             names = f"layer_{index}/{{weight}}_{{way}}"
@@ -155,7 +149,6 @@ class BiGRUTransformer(Encoder):
         config.update(
             hidden_width=self.hidden_width,
             num_layers=self.num_layers,
-            feedforward_width=self.feedforward_width,
             input_dropout=self.input_dropout,
             recurrent_dropout=self.recurrent_dropout,
             output_dropout=self.output_dropout,

@@ -26,8 +26,6 @@ class IteratedDilatedCNN(Encoder):
       filters: number of filters of every convolution, the width of the states.
       dilations: distance between the taps of each convolution of the block.
       num_iterations: how often the block is applied.
-      identity_init: start the block's convolutions as the identity, so that the block begins by
-        passing its input on; else Glorot-uniform.
       score_iterates: in training the states after every iterate are scored, not only the last
         (Eq. 10 of the paper).
       input_dropout: rate of the mask on the input.
@@ -63,7 +61,6 @@ class IteratedDilatedCNN(Encoder):
         *,
         dilations: Sequence[int] = (1, 2, 4, 1),
         num_iterations: int = 3,
-        identity_init: bool = True,
         score_iterates: bool = True,
         input_dropout: float = 0.25,
         hidden_dropout: float = 0.15,
@@ -76,7 +73,6 @@ class IteratedDilatedCNN(Encoder):
             raise ArgumentError(f"`dilations` must not be empty. Received: dilations={dilations}")
         self.dilations = [check_positive("dilations", dilation) for dilation in dilations]
         self.num_iterations = check_positive("num_iterations", num_iterations)
-        self.identity_init = identity_init
         self.score_iterates = score_iterates
         self.input_dropout = check_rate("input_dropout", input_dropout)
         self.hidden_dropout = check_rate("hidden_dropout", hidden_dropout)
@@ -88,7 +84,6 @@ class IteratedDilatedCNN(Encoder):
         return cls(
             part.hidden_width,
             num_iterations=part.cnn_iterations,
-            identity_init=part.identity_init,
             score_iterates=part.score_iterates,
             input_dropout=part.variational_dropout,
             hidden_dropout=part.recurrent_dropout,
@@ -108,9 +103,9 @@ class IteratedDilatedCNN(Encoder):
         self.input_kernel, self.input_bias = self._add_convolution(
             "input", input_shape[-1], "glorot_uniform"
         )
-        initializer = _identity if self.identity_init else "glorot_uniform"
+        # As the identity: the block begins by passing its input on.
         self.convolutions = [
-            self._add_convolution(f"hidden_{layer}", self.filters, initializer)
+            self._add_convolution(f"hidden_{layer}", self.filters, _identity)
             for layer in range(len(self.dilations))
         ]
         super().build(input_shape)
@@ -155,7 +150,6 @@ class IteratedDilatedCNN(Encoder):
             filters=self.filters,
             dilations=list(self.dilations),
             num_iterations=self.num_iterations,
-            identity_init=self.identity_init,
             score_iterates=self.score_iterates,
             input_dropout=self.input_dropout,
             hidden_dropout=self.hidden_dropout,

@@ -25,7 +25,6 @@ class RelativeTransformer(Encoder):
       hidden_width: width of the states, a multiple of `num_heads`.
       num_layers: number of layers.
       num_heads: number of attention heads.
-      feedforward_width: hidden width of the feed-forward layers. Default: twice `hidden_width`.
       input_dropout: rate of the mask on the input.
       layer_dropout: rate of the masks on the outputs of attention and feed-forward layers.
       attention_dropout: rate at which attention weights are dropped, in training only.
@@ -56,7 +55,6 @@ class RelativeTransformer(Encoder):
         *,
         num_layers: int = 2,
         num_heads: int = 8,
-        feedforward_width: int | None = None,
         input_dropout: float = 0.25,
         layer_dropout: float = 0.25,
         attention_dropout: float = 0.0,
@@ -72,9 +70,6 @@ class RelativeTransformer(Encoder):
                 "`hidden_width` must be a multiple of `num_heads`. Received: "
                 f"hidden_width={hidden_width}, num_heads={num_heads}"
             )
-        self.feedforward_width = check_positive(
-            "feedforward_width", feedforward_width, optional=True
-        )
         self.input_dropout = check_rate("input_dropout", input_dropout)
         self.layer_dropout = check_rate("layer_dropout", layer_dropout)
         self.attention_dropout = check_rate("attention_dropout", attention_dropout)
@@ -85,7 +80,6 @@ class RelativeTransformer(Encoder):
         return AttentionStream(
             self.num_heads,
             self.hidden_width // self.num_heads,
-            feedforward_width=self.feedforward_width,
             attention_dropout=self.attention_dropout,
             dtype=self.dtype_policy,
             name=f"layer_{index}",
@@ -107,7 +101,6 @@ class RelativeTransformer(Encoder):
             part.hidden_width,
             num_layers=part.encoder_layers,
             num_heads=part.encoder_heads,
-            feedforward_width=part.encoder_feedforward_width or None,
             input_dropout=part.variational_dropout,
             layer_dropout=part.recurrent_dropout,
             attention_dropout=part.encoder_attention_dropout,
@@ -177,7 +170,6 @@ class RelativeTransformer(Encoder):
             hidden_width=self.hidden_width,
             num_layers=self.num_layers,
             num_heads=self.num_heads,
-            feedforward_width=self.feedforward_width,
             input_dropout=self.input_dropout,
             layer_dropout=self.layer_dropout,
             attention_dropout=self.attention_dropout,

@@ -113,7 +113,6 @@ def _scores(metrics: Metrics) -> str:
 
 def _gate(model: Tagger, config: Config, metrics: Metrics) -> str:
     options = model.options
-    kind = options.uncertainty.replace("_", " ")
     samples = (
         f"M = {options.num_samples} Monte Carlo samples, masks of seed {options.mc_seed}"
         if options.num_samples and model.drafter.samples_differ
@@ -127,7 +126,7 @@ def _gate(model: Tagger, config: Config, metrics: Metrics) -> str:
         else "this decoder has no refiner, so `refined` is false everywhere"
     )
     lines = [
-        f"- Uncertainty: {kind}, in nats, from {samples}; nothing is drawn at a call: a "
+        f"- Uncertainty: entropy, in nats, from {samples}; nothing is drawn at a call: a "
         "sentence gets the same answer on every replica, in every batch and row.",
         f"- Gate: {gate}. Gamma belongs to this model and its labels: entropy grows with the "
         "logarithm of their number.",
@@ -221,9 +220,7 @@ def _limits(model: Tagger) -> str:
             "nothing was measured.",
             "- Confidence and uncertainty rank answers; they are no guarantee, least of all for "
             "text unlike the training data.",
-            "- The uncertainty is the total predictive one, of model and data together."
-            if model.options.uncertainty == "entropy"
-            else "- The uncertainty is that of the model only (mutual information).",
+            "- The uncertainty is the total predictive one, of model and data together.",
             "- A sentence is read in one piece, and memory grows with its length: split texts into "
             f"sentences; training read at most {model.max_tokens} tokens at once.",
             "- Words not in the training data are read by characters or sub-words, if at all.",

@@ -11,7 +11,7 @@ from uanet_tf.models.tagger import Tagger
 
 
 def load_for_export(run_dir: str | pathlib.Path, **options: Any) -> Tagger:
-    """Loads the model of a run, in float32: an answer must not depend on the batch.
+    """Loads the model of a run.
 
     Args:
       run_dir: a trained run.
@@ -20,7 +20,7 @@ def load_for_export(run_dir: str | pathlib.Path, **options: Any) -> Tagger:
     Raises:
       InputError: no trained run, a wrong option, or a seed that draws new masks at each call.
     """
-    model = load_model(run_dir, mixed_bfloat16=False, **options)
+    model = load_model(run_dir, **options)
     seed = model.options.mc_seed
     if seed < 0 and model.options.num_samples:
         raise InputError(

@@ -51,7 +51,10 @@ def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] =
         preset = read_bert_preset(record.representation.bert_preset)
         vocabulary = dataclasses.replace(vocabulary, bert=preset.spec)
     try:
-        tagger = Tagger.from_settings(config, vocabulary, view=record, name="tagger")
+        mixed = config.training.mixed_bfloat16
+        tagger = Tagger.from_settings(
+            config, vocabulary, view=record, mixed_bfloat16=mixed, name="tagger"
+        )
         _check_training(tagger)
     except ArgumentError as error:
         # Keras adds the arguments of a call, in lines of their own.

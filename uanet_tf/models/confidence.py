@@ -9,7 +9,6 @@ import tensorflow as tf
 from uanet_tf.arguments import check_positive
 from uanet_tf.errors import ArgumentError
 from uanet_tf.models.results import Decision
-from uanet_tf.ops.losses import entropy
 
 # Rows of the map: each of draft and refined labels, inside entities and outside.
 ROWS = 4
@@ -114,9 +113,7 @@ class Calibration(FittedLayer):
         draft, refined = decision.draft, decision.refined
         if refined is None:
             refined = tf.zeros_like(draft.mask)
-        # Not the draft's uncertainty, which may be the mutual information.
-        total = entropy(draft.probabilities)
-        return self(decision.probabilities, decision.label_ids, uncertainty=total, refined=refined)
+        return self(decision.probabilities, decision.label_ids, draft.uncertainty, refined)
 
     def call(self, probabilities, label_ids, uncertainty, refined):
         label_ids = tf.convert_to_tensor(label_ids)

@@ -25,7 +25,6 @@ from uanet_tf.models.parts import (
 from uanet_tf.models.results import Draft
 from uanet_tf.models.sampling import (
     DropoutSeed,
-    draft_uncertainty,
     plain_states,
     sample_states,
     sampling_seed,
@@ -103,7 +102,7 @@ class Drafter(tf.keras.layers.Layer):
 
         Args:
           features: of the batch.
-          options: M, the seed of the masks, how samples are spent, the kind of uncertainty.
+          options: M, the seed of the masks, how samples are spent.
         """
         mask = token_mask(features)
         words = self.word_vectors(features)
@@ -112,13 +111,13 @@ class Drafter(tf.keras.layers.Layer):
         seed = sampling_seed(options.mc_seed)
         samples = self.sample_states(words, mask, options.num_samples, seed)  # [M, B, T, H]
         decoded = self.decoder.decide(samples, mask)
-        p, u = decoded.probabilities, draft_uncertainty(decoded.samples, options.uncertainty)
+        p = decoded.probabilities
+        u = keep(mask, entropy(p))
         (ids,) = self.sequences([decoded.label_ids], [p], mask, options)
         states = tf.reduce_mean(samples, axis=0) if self.keep_states else None
         disagreement = None
         if options.return_mutual_information:
             disagreement = keep(mask, mutual_information(decoded.samples))
-        u = keep(mask, u)
         return Draft(ids, p, u, mask, words.of_tokens(), states, disagreement)
 
     def first_draft(self, features: Features) -> Draft:
@@ -176,10 +175,8 @@ class Drafter(tf.keras.layers.Layer):
         p, disagreement = head(states, self._logits(states), mask=mask)
         ids = keep(mask, tf.argmax(p, axis=-1, output_type=tf.int32))
         (ids,) = self.sequences([ids], [p], mask, options)
-        disagreement = keep(mask, disagreement)
-        u = keep(mask, entropy(p)) if options.uncertainty == "entropy" else disagreement
-        asked = disagreement if options.return_mutual_information else None
-        return Draft(ids, p, u, mask, words.of_tokens(), states, asked)
+        asked = keep(mask, disagreement) if options.return_mutual_information else None
+        return Draft(ids, p, keep(mask, entropy(p)), mask, words.of_tokens(), states, asked)
 
     def sequences(
         self,

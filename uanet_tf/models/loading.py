@@ -191,9 +191,7 @@ _UNREADABLE = (
 )
 
 
-def load_model(
-    run_dir: str | os.PathLike, *, mixed_bfloat16: bool | None = None, **options: Any
-) -> Tagger:
+def load_model(run_dir: str | os.PathLike, **options: Any) -> Tagger:
     """Loads the trained model of a run.
 
     Safe on files of strangers: the archive is read as data. Its class must be ``Tagger``; nothing
@@ -206,9 +204,6 @@ def load_model(
     Args:
       run_dir: directory that ``train.py`` wrote, or the name of a model that comes with the
         package, such as ``"en_ewt_pos"``.
-      mixed_bfloat16: multiply in bfloat16, which is faster where the processor has it and moves
-        uncertainties in the second digit after the point; weights are the same. None: as in
-        training.
       **options: inference options that differ from the run's, see ``InferenceOptions``.
 
     Returns:
@@ -225,26 +220,23 @@ def load_model(
     share_gpus()
     tf.config.experimental.enable_tensor_float_32_execution(False)
     try:
-        model = _load(path, mixed_bfloat16)
+        model = _load(path)
     except _UNREADABLE as error:
         raise InputError(f"{path} cannot be loaded as a model: {one_line(error)}") from error
     model.set_options(**options)
     return model
 
 
-def _load(path: pathlib.Path, mixed_bfloat16: bool | None) -> Tagger:
+def _load(path: pathlib.Path) -> Tagger:
     with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
         saved = read_archive(path, pathlib.Path(folder))
-        config = saved.config
-        if mixed_bfloat16 is not None:
-            config = config.replace(mixed_bfloat16=mixed_bfloat16)
         name = tf.keras.saving.get_registered_name(Tagger)
         if saved.registered_name != name:
             raise InputError(f"it is a {shown(saved.registered_name)}, not a {name}")
         stored = check_weight_file(saved.weights)
         with at_most(stored):
             model = Tagger.from_settings(
-                config, saved.vocabulary, options=saved.options, name=saved.name
+                saved.config, saved.vocabulary, options=saved.options, name=saved.name
             )
         if stored > sum(variable.shape.num_elements() for variable in model.variables):
             raise InputError("it holds more weights than its configuration asks for")

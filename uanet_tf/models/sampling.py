@@ -7,7 +7,6 @@ import tensorflow as tf
 
 from uanet_tf.encoders.encoder import Encoder, Masks
 from uanet_tf.errors import ArgumentError
-from uanet_tf.ops.losses import entropy, mutual_information
 from uanet_tf.ops.masking import padding_mask
 from uanet_tf.ops.shapes import reshape, sizes, spread
 
@@ -105,19 +104,6 @@ def _tensor(encoder: Encoder, states: Any) -> tf.Tensor:
             f"Received: {type(states).__name__}"
         )
     return states
-
-
-def draft_uncertainty(samples: tf.Tensor, kind: str = "entropy") -> tf.Tensor:
-    """Uncertainty u [B, T] of M sampled distributions, in nats (Eq. 5).
-
-    Args:
-      samples: [M, B, T, C] distributions; their mean is the draft's p (Eq. 4).
-      kind: ``entropy`` of the mean, which is the total predictive uncertainty (the paper
-        calls it epistemic), or ``mutual_information``, its epistemic part.
-    """
-    if kind == "mutual_information":
-        return mutual_information(samples)
-    return entropy(tf.reduce_mean(samples, axis=0))
 
 
 class DropoutSeed(enum.IntEnum):

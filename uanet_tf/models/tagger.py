@@ -42,7 +42,7 @@ _SPECS = {
     DOCUMENT: tf.TensorSpec([None], tf.int32),
 }
 # Options that change the confidence.
-_OF_CONFIDENCE = ("num_samples", "mc_seed", "sampling", "threshold", "uncertainty", "valid_labels")
+_OF_CONFIDENCE = ("num_samples", "mc_seed", "sampling", "threshold", "valid_labels")
 _MOST_GRAPHS = 16
 
 
@@ -144,7 +144,6 @@ class Tagger(tf.keras.Model):
     mc_seed = _Option()
     sampling = _Option()
     threshold = _Option()
-    uncertainty = _Option()
     refine_all = _Option()
     calibrated = _Option()
     valid_labels = _Option()
@@ -186,20 +185,27 @@ class Tagger(tf.keras.Model):
 
     @classmethod
     def from_settings(
-        cls, config: Config, vocabulary: Vocabulary, *, view: Any = None, **kwargs: Any
+        cls,
+        config: Config,
+        vocabulary: Vocabulary,
+        *,
+        view: Any = None,
+        mixed_bfloat16: bool = False,
+        **kwargs: Any,
     ) -> "Tagger":
         """The tagger that a run's settings describe, with initial weights.
 
         Args:
           config, vocabulary: of the run.
           view: what the parts read instead of ``config``; see ``config.SettingsRecord``.
+          mixed_bfloat16: multiply in bfloat16, for training; else as Keras' floats.
           **kwargs: of the constructor.
 
         Raises:
           InputError: these parts cannot be sampled as the options want.
         """
         view = config if view is None else view
-        with layer_precision(config.training.mixed_bfloat16):
+        with layer_precision(mixed_bfloat16):
             is_refined = view.decoder.decoder in REFINED_DECODERS
             keep = is_refined and view.decoder.refiner_states
             drafter = Drafter.from_settings(view, vocabulary, keep_states=keep, name="drafter")

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from uanet_lite.token_ids import UNKNOWN_ID
+from uanet_tf.data.vocabulary import UNKNOWN_ID
 from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.ops.numerics import linear, widen
@@ -25,7 +25,6 @@ class CharAttention(FormRepresentation):
       word_width: width of word vectors, and of the output.
       char_layer: layer from [U, W] character ids to [U, F] with an ``output_width`` F.
         Paper: ``CharBiLSTM``.
-      similarity_weight: factor on the extra objective. Paper: 1.
       embedding_dropout: rate of dropout on the representation.
       unknown_word_rate: with a dropout seed, a word seen n times in training is read as
         unknown with probability rate / (rate + n), which trains the unknown word's vector.
@@ -60,18 +59,11 @@ class CharAttention(FormRepresentation):
         num_words: int,
         *,
         char_layer: tf.keras.layers.Layer,
-        similarity_weight: float = 1.0,
         **kwargs,
     ):
         super().__init__(num_words, char_layer=char_layer, **kwargs)
         if char_layer is None:
             raise ArgumentError("`char_layer` must be a layer. Received: char_layer=None")
-        if not similarity_weight >= 0:
-            raise ArgumentError(
-                "`similarity_weight` must be at least 0. "
-                f"Received: similarity_weight={similarity_weight}"
-            )
-        self.similarity_weight = similarity_weight
 
     @classmethod
     def from_settings(cls, config, vocabulary, **kwargs):
@@ -79,7 +71,6 @@ class CharAttention(FormRepresentation):
             config,
             vocabulary,
             char_layer=CharBiLSTM.from_settings(config, vocabulary),
-            similarity_weight=config.representation.similarity_weight,
             **kwargs,
         )
 
@@ -118,7 +109,7 @@ class CharAttention(FormRepresentation):
         vectors = self.spread(vectors, features, dropout_seed)
         if not return_loss:
             return vectors
-        return vectors, self.similarity_weight * similarity_loss(words, chars, word_ids, features)
+        return vectors, similarity_loss(words, chars, word_ids, features)
 
     def gate(self, words: tf.Tensor, chars: tf.Tensor) -> tf.Tensor:
         """Returns z [U, word_width], the share of the embedding, from x and m [U, word_width]."""
@@ -128,11 +119,6 @@ class CharAttention(FormRepresentation):
 
     def with_auxiliary_loss(self, features, dropout_seed=None):
         return self(features, dropout_seed=dropout_seed, return_loss=True)
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(similarity_weight=self.similarity_weight)
-        return config
 
 
 def similarity_loss(

@@ -54,7 +54,6 @@ class CharCNN(CharLayer):
             config,
             vocabulary,
             filters=part.char_filters,
-            kernel_size=part.char_kernel,
             **kwargs,
         )
 

@@ -4,8 +4,8 @@ import math
 
 import tensorflow as tf
 
-from uanet_lite.token_ids import FIRST_ID
 from uanet_tf.arguments import check_positive
+from uanet_tf.data.vocabulary import FIRST_ID
 from uanet_tf.representation.spelling_layer import SpellingLayer
 
 

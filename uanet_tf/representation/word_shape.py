@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from uanet_lite.token_ids import FIRST_ID
 from uanet_tf.arguments import check_positive
+from uanet_tf.data.vocabulary import FIRST_ID
 from uanet_tf.errors import ArgumentError
 from uanet_tf.representation.spelling_layer import SpellingLayer
 
@@ -71,8 +71,7 @@ class WordShape(SpellingLayer):
 
     @classmethod
     def from_settings(cls, config, vocabulary, **kwargs):
-        width = config.representation.shape_width
-        return cls(char_classes(vocabulary.chars), shape_width=width, **kwargs)
+        return cls(char_classes(vocabulary.chars), **kwargs)
 
     @property
     def output_width(self) -> int:

@@ -69,11 +69,6 @@ def calibrate(
         until_now = answer_groups(gold, _tag(tagger, sentences), task)
         tagger.calibrated = False
     plain = _tag(tagger, sentences)
-    totals = plain
-    if tagger.uncertainty != "entropy":
-        kind, tagger.uncertainty = tagger.uncertainty, "entropy"
-        totals = _tag(tagger, sentences)
-        tagger.uncertainty = kind
     unit = independent_units(sentences)
     order, half = np.arange(len(sentences)), len(sentences)
     if target_precision:
@@ -83,15 +78,14 @@ def calibrate(
                 "a target precision needs two sentences (or documents, where the file marks them) "
                 "at least: the map is fitted to one half, and the threshold found on the other."
             )
-    truths, answers, entropies = ([part[k] for k in order[:half]] for part in (gold, plain, totals))
-    rows = fit_map(truths, answers, entropies, task)
-    rare = [] if tagger.gate is None else _rare_rows(answers, entropies)
+    truths, answers = ([part[k] for k in order[:half]] for part in (gold, plain))
+    rows = fit_map(truths, answers, task)
+    rare = [] if tagger.gate is None else _rare_rows(answers)
     if rare and (opened := _tag_with_open_gate(tagger, sentences, plain)):
-        rows[rare] = fit_map(truths, [opened[k] for k in order[:half]], entropies, task)[rare]
+        rows[rare] = fit_map(truths, [opened[k] for k in order[:half]], task)[rare]
     tagger.calibration.set_map(rows)
     tagger.acceptance.set_target(0.0, np.zeros(len(tagger.class_names)))
-    if not (tagger.calibrated and tagger.calibration.is_awaited):
-        tagger.calibrated = True  # in new graphs
+    tagger.calibrated = True
     calibrated = _tag(tagger, sentences)
     before, after = (answer_groups(gold, tagged, task) for tagged in (plain, calibrated))
     report: dict[str, Any] = {}
@@ -108,16 +102,10 @@ def calibrate(
         report["acceptance"] = accept(
             tagger, group, target=target_precision, by_type=target_by_type
         )
-        tagger.calibrated = True  # graphs from now on accept
     return report
 
 
-def fit_map(
-    gold: scoring.Labels,
-    tagged: Sequence[TaggedSentence],
-    totals: Sequence[TaggedSentence],
-    task: str,
-) -> np.ndarray:
+def fit_map(gold: scoring.Labels, tagged: Sequence[TaggedSentence], task: str) -> np.ndarray:
     """The map of ``Calibration`` for uncalibrated answers: [4, 3].
 
     A group of labels without answers keeps the probability as it is.
@@ -125,11 +113,10 @@ def fit_map(
     Args:
       gold: labels of the sentences.
       tagged: uncalibrated answers for them.
-      totals: answers whose uncertainty is the entropy.
       task: "ner" or "pos".
     """
     right = scoring.right_tokens(gold, [answer.labels for answer in tagged], task=task)
-    features, number = map_features(tagged, totals)
+    features, number = map_features(tagged)
     return fit_rows(features, number, right)
 
 
@@ -149,12 +136,10 @@ def fit_rows(features: np.ndarray, number: np.ndarray, right: np.ndarray) -> np.
     return rows
 
 
-def map_features(
-    tagged: Sequence[TaggedSentence], totals: Sequence[TaggedSentence]
-) -> tuple[np.ndarray, np.ndarray]:
+def map_features(tagged: Sequence[TaggedSentence]) -> tuple[np.ndarray, np.ndarray]:
     """The features [N, 2] of all tokens, and the row of the map [N] that is theirs."""
     p = np.concatenate([answer.confidence for answer in tagged])
-    nats = np.concatenate([answer.uncertainty for answer in totals])
+    nats = np.concatenate([answer.uncertainty for answer in tagged])
     refined = np.concatenate([answer.refined for answer in tagged]).astype(int)
     outside = np.array([label == OUTSIDE for answer in tagged for label in answer.labels])
     p = np.clip(p, SMALLEST, 1.0 - SMALLEST)
@@ -168,9 +153,9 @@ def _halves(unit: np.ndarray, seed: int) -> tuple[np.ndarray, int]:
     return np.argsort(place, kind="stable"), int(np.sum(place < (count + 1) // 2))
 
 
-def _rare_rows(tagged: Sequence[TaggedSentence], totals: Sequence[TaggedSentence]) -> list[int]:
+def _rare_rows(tagged: Sequence[TaggedSentence]) -> list[int]:
     """The rows of refined labels of which there are too few."""
-    _, number = map_features(tagged, totals)
+    _, number = map_features(tagged)
     return [row for row in REFINED if np.sum(number == row) < _FEWEST]
 
 

@@ -74,9 +74,7 @@ def drafter_schedule(
 
 def bert_schedule(config: TrainingConfig, steps_per_epoch: int) -> WarmupLinear:
     """BERT's schedule: linear warm-up, then linear decay."""
-    return WarmupLinear(
-        config.bert_learning_rate, config.epochs * steps_per_epoch, config.bert_warmup
-    )
+    return WarmupLinear(config.bert_learning_rate, config.epochs * steps_per_epoch, config.warmup)
 
 
 def refiner_schedule(config: TrainingConfig, steps_per_epoch: int) -> WarmupLinear:

@@ -8,11 +8,10 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from uanet_lite.token_ids import FIRST_ID
 from uanet_tf.config import Config
 from uanet_tf.data.lookup import normalize_words
 from uanet_tf.data.vectors_file import read_vectors
-from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.data.vocabulary import FIRST_ID, Vocabulary
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.representation.form_representation import FormRepresentation
 
@@ -70,9 +69,6 @@ def add_pretrained(
         vector = rows.get(word, rows.get(word.lower()))
         if vector is not None:
             vectors[word] = vector
-    if config.data.scale_vectors and vectors:
-        spread = np.std(np.stack(list(vectors.values()))) or 1.0
-        vectors = {word: vector / spread for word, vector in vectors.items()}
     told = logging.info if vectors or not config.data.word_vectors else logging.warning
     told("%d of %d words have a pretrained vector", len(vectors), len(vocabulary.words))
     return vocabulary, vectors
