@@ -148,6 +148,13 @@ TOKEN_ANSWERS = (
         needs="return_probabilities",
         last_axis="class",
     ),
+    Answer(
+        "alternatives",
+        RANKED,
+        "The most probable labels with their calibrated probabilities, most probable first.",
+        needs="return_alternatives",
+        last_axis="alternative",
+    ),
 )
 
 # Of each token of a text: itself and its place, in characters of the text; as the output of a

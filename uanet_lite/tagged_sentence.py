@@ -67,6 +67,11 @@ class TaggedSentence:
         nats; None, unless the model's ``return_mutual_information`` is on.
       probabilities: [T, C] over the model's ``class_names``, of the distribution that decided each
         label, not calibrated; None, unless the model's ``return_probabilities`` is on.
+      alternatives: the most probable labels of each token, [(label, probability), ...], most
+        probable first, as many as the model's ``return_alternatives`` asks for; None: it does
+        not. The probability of the label given is its confidence. The others share the rest in
+        proportion to the model's own probabilities, but none that the model finds less probable
+        than the label given gets more than it: so that order stays, and all together are at most 1.
     """
 
     tokens: list[str]
@@ -83,6 +88,7 @@ class TaggedSentence:
     accepted: list[bool] | None = None
     mutual_information: list[float] | None = None
     probabilities: "np.ndarray | None" = dataclasses.field(default=None, compare=False)
+    alternatives: list[list[tuple[str, float]]] | None = None
 
     def __post_init__(self) -> None:
         if self.text is None:

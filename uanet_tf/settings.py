@@ -9,7 +9,7 @@ from typing import Any
 
 from uanet_lite.tokenizer import KINDS as TOKENIZERS
 from uanet_tf.errors import InputError
-from uanet_tf.option import check_option, did_you_mean, heads, layers, option, width
+from uanet_tf.option import MAX_COUNT, check_option, did_you_mean, heads, layers, option, width
 from uanet_tf.option import count as _count
 from uanet_tf.option import rate as _rate
 from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS
@@ -71,6 +71,14 @@ class InferenceOptions:
         False,
         "Also return the mutual information of each label: the part of the uncertainty that comes "
         "from disagreement of the samples.",
+        commands=("tag", "export"),
+    )
+    return_alternatives: int = option(
+        0,
+        "Also return so many labels of each token, with their calibrated probabilities, most "
+        "probable first; 0: none.",
+        low=0,
+        high=MAX_COUNT,
         commands=("tag", "export"),
     )
     return_probabilities: bool = option(

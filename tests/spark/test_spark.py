@@ -95,6 +95,25 @@ def test_texts_and_rows_that_cannot_be_tagged(spark, run_dir, expected):
 
 
 @pytest.mark.process
+def test_answers_on_request(spark, run_dir, sentences):
+    rows = [(words,) for words in [*sentences[:5], []]]
+    table = spark.createDataFrame(rows, "words array<string>")
+    options = {"return_alternatives": 2, "return_mutual_information": True}
+    *found, empty = uanet_tf.spark.tag(table, run_dir, column="words", **options).collect()
+    assert empty.tagged.alternatives is None
+    expected = uanet_tf.tag(uanet_tf.load_model(run_dir, **options), sentences[:5])
+    for row, answer in zip(found, expected, strict=True):
+        np.testing.assert_allclose(
+            row.tagged.mutual_information, answer.mutual_information, rtol=0, atol=2e-6
+        )
+        for ours, theirs in zip(row.tagged.alternatives, answer.alternatives, strict=True):
+            assert [pair.probability for pair in ours] == pytest.approx(
+                [probability for _, probability in theirs], abs=2e-6
+            )
+            assert ours[0].label == theirs[0][0]
+
+
+@pytest.mark.process
 def test_wrong_arguments(spark, run_dir, tmp_path):
     table = spark.createDataFrame([(1, "a")], "id int, text string")
     with pytest.raises(InputError, match="There is no column 'x'; there are id, text"):

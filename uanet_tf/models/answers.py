@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import tensorflow as tf
 
 from uanet_lite.answers import LABEL, tensors
+from uanet_tf.models.confidence import SMALLEST
 from uanet_tf.models.labels import OutputLabels
 from uanet_tf.models.results import Decision, Draft
 from uanet_tf.ops.masking import keep
@@ -26,6 +28,7 @@ class Answers:
 
     def __init__(self, classes: Sequence[str], scheme: str | None):
         self._outputs = OutputLabels(classes, scheme)
+        self._classes = _classes_of(self._outputs)
 
     @property
     def label_names(self) -> list[str]:
@@ -60,10 +63,58 @@ class Answers:
         }
         if decision.accepted is not None:
             answers["accepted"] = keep(mask, decision.accepted, False)
+        if options.return_alternatives:
+            answers |= self._alternatives(decision, answers["labels"], options.return_alternatives)
         if options.return_probabilities:
             kept = tf.expand_dims(mask, -1)
             answers["probabilities"] = tf.where(kept, decision.probabilities, 0.0)
         return answers
+
+    def _alternatives(self, decision: Decision, labels: tf.Tensor, count: int) -> Tensors:
+        """The ``count`` most probable labels, K of them if there are only so many.
+
+        The probability of the label given is its confidence c. A label of the user's scheme may
+        stand for several classes, so each of the others has the sum m of the probabilities p of its
+        classes; all but the class given have s together. Calibration says nothing about these:
+
+            P(label) = m (1 - c) / s, at most c where m is not above the mass of the label given
+
+        and so m without calibration. The order by m stays, but where a label was given though
+        another is more probable, as in a valid sequence; the sum is at most 1.
+
+        Args:
+          decision: for a batch.
+          labels: [B, T] of the decision, as positions.
+          count: at least 1.
+
+        Returns:
+          alternative_labels [B, T, K] int32, as positions; alternative_probabilities [B, T, K].
+        """
+        num_labels = len(self.label_names)
+        ids, c = decision.label_ids, decision.confidence
+        is_given = tf.one_hot(ids, len(self._outputs.of_classes), on_value=True, off_value=False)
+        others = tf.where(is_given, 0.0, decision.probabilities)  # [B, T, C]
+        # Sums of gathered columns: a product may be of reduced precision. The last column is 0.
+        columns = tf.gather(tf.pad(others, [[0, 0], [0, 0], [0, 1]]), self._classes, axis=-1)
+        mass = tf.reduce_sum(columns, axis=-1)  # [B, T, L]
+        own = tf.gather(decision.probabilities, ids, batch_dims=2)
+        own += tf.gather(mass, labels, batch_dims=2)
+        mass = tf.where(tf.one_hot(labels, num_labels, on_value=True, off_value=False), -1.0, mass)
+        mass, positions = tf.math.top_k(mass, min(count, num_labels - 1))  # [B, T, K]
+        own, c = tf.expand_dims(own, -1), tf.expand_dims(c, -1)
+        shares = mass
+        if decision.calibrated is not None:
+            rest = tf.reduce_sum(others, axis=-1, keepdims=True)
+            shares = mass * (1.0 - c) / tf.maximum(rest, SMALLEST)
+        shares = tf.where(mass > own, shares, tf.minimum(shares, c))
+        # Among equals top_k takes the first: the label given.
+        labels = tf.concat([tf.expand_dims(labels, -1), positions], axis=-1)
+        best, order = tf.math.top_k(tf.concat([c, shares], axis=-1), min(count, num_labels))
+        kept = tf.expand_dims(decision.draft.mask, -1)
+        return {
+            "alternative_labels": tf.where(kept, tf.gather(labels, order, batch_dims=2), 0),
+            "alternative_probabilities": tf.where(kept, best, 0.0),
+        }
 
     def _positions(
         self, label_ids: Sequence[tf.Tensor], mask: tf.Tensor, options: InferenceOptions
@@ -105,3 +156,12 @@ def _nats(draft: Draft) -> Tensors:
     if draft.mutual_information is None:
         return {"uncertainty": draft.uncertainty}
     return {"uncertainty": draft.uncertainty, "mutual_information": draft.mutual_information}
+
+
+def _classes_of(outputs: OutputLabels) -> np.ndarray:
+    """[L, most] the classes of each label, filled up with C."""
+    found = [np.flatnonzero(outputs.of_classes == label) for label in range(len(outputs.names))]
+    table = np.full([len(found), max(map(len, found))], len(outputs.of_classes), np.int32)
+    for row, classes in zip(table, found, strict=True):
+        row[: len(classes)] = classes
+    return table

@@ -130,9 +130,11 @@ class Tagger(tf.keras.Model):
       the training file; uncertainty [B, T] in nats; confidence [B, T], probability of the
       given label (calibrated, if the run is); refined [B, T] boolean: the refined label was used.
       With a target precision also accepted [B, T] boolean; with ``return_mutual_information``
-      that, in nats, [B, T]; with ``return_probabilities`` also probabilities [B, T, C] over
-      ``class_names``. "" and 0 at padding. Strings are bytes, as Keras gives them. A sentence
-      is read in one piece: ``uanet_tf.tag`` reads a longer one than ``max_tokens`` in windows.
+      that, in nats, [B, T]; with ``return_alternatives`` also alternative_labels [B, T, K] strings
+      and alternative_probabilities [B, T, K]; with ``return_probabilities`` also probabilities
+      [B, T, C] over ``class_names``. "" and 0 at padding. Strings are bytes, as Keras gives them.
+      A sentence is read in one piece: ``uanet_tf.tag`` reads a longer one than ``max_tokens`` in
+      windows.
 
     Reference:
       Gui et al., EMNLP 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling".
@@ -148,6 +150,7 @@ class Tagger(tf.keras.Model):
     calibrated = _Option()
     valid_labels = _Option()
     return_mutual_information = _Option()
+    return_alternatives = _Option()
     return_probabilities = _Option()
 
     def __init__(
