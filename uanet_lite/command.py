@@ -8,22 +8,20 @@ import argparse
 import itertools
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import NoReturn, TextIO
+from collections.abc import Sequence
+from typing import NoReturn
 
+from uanet_lite import row_output
 from uanet_lite.atomic_file import STDOUT, open_output
 from uanet_lite.input_error import InputError
 from uanet_lite.input_format import FORMATS, format_of_name
 from uanet_lite.lite_tagger import Tagger
 from uanet_lite.rows import Row, read_rows
-from uanet_lite.sentence import Sentence
-from uanet_lite.strict_json import json_text
-from uanet_lite.tagged_sentence import TaggedSentence
+from uanet_lite.sentence import NO_WORDS, Sentence
 from uanet_lite.text_lines import STDIN, read_lines
 from uanet_lite.tokenizer import Tokenizer
 
 BAD_ROWS, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
-_OUTPUT_FORMATS = ("jsonl", "conll")
 
 
 def run(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -63,14 +61,20 @@ def main(arguments: Sequence[str]) -> int:
     first = list(itertools.islice(rows, 1))  # a bad file leaves no output
     failed = 0
     with open_output(options.output) as stream:
-        write = _WRITERS[output_kind]
+        write = row_output.make_writer(
+            output_kind, stream, optional_answers=tagger.optional_answers
+        )
         cut = (
             row.cut(tokenizer, split=False, file=options.input)
             for row in itertools.chain(first, rows)
         )
         for row, tagged in tagger.tag_items((row, _sentence(row)) for row in cut):
             failed += row.error is not None
-            write(stream, row, tagged)
+            if row.error is not None and output_kind == "conll":
+                raise InputError(
+                    f"Line {row.line} of the input: {row.error} (--output_format=jsonl)"
+                )
+            write(row, [tagged] if row.sentences else [])
             if stream is sys.stdout:
                 stream.flush()
     if failed:
@@ -80,34 +84,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _sentence(row: Row) -> Sentence:
     """That of a row, without words if it has none or cannot be tagged."""
-    return row.sentences[0] if row.sentences else Sentence((), text=row.text or "")
-
-
-def _write_json(stream: TextIO, row: Row, tagged: TaggedSentence) -> None:
-    """The fields of the input and of the answer; the answer's win where both have one."""
-    failed = row.error is not None
-    answer = {"error": row.error, "line": row.line} if failed else tagged.to_dict()
-    stream.write(json_text(row.fields | answer) + "\n")
-
-
-def _write_conll(stream: TextIO, row: Row, tagged: TaggedSentence) -> None:
-    """The lines of the input, or its words, with the label as last column."""
-    if row.error is not None:
-        raise InputError(f"Line {row.line} of the input: {row.error} (--output_format=jsonl)")
-    rows = _sentence(row).rows
-    lines = rows or tagged.tokens
-    if not rows and any(set("\t\n\r") & set(token) for token in lines):
-        raise InputError(f"Line {row.line} of the input: a word does not fit a CoNLL column.")
-    # With the input's own separator: a tab after blanks would make the blanks part of the token.
-    separator = " " if rows and " " in lines[0] and "\t" not in lines[0] else "\t"
-    pairs = zip(lines, tagged.labels, strict=True)
-    stream.write("".join(f"{line}{separator}{label}\n" for line, label in pairs) + "\n")
-
-
-_WRITERS: dict[str, Callable[[TextIO, Row, TaggedSentence], None]] = {
-    "jsonl": _write_json,
-    "conll": _write_conll,
-}
+    return row.sentences[0] if row.sentences else NO_WORDS
 
 
 class _Parser(argparse.ArgumentParser):
@@ -130,7 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--format", choices=FORMATS, help="default: by the file's ending, else text")
     add("--token_column", type=int, help="CoNLL: column of the words; default: the model's")
     add("--output", default=STDOUT, help="file to write; '-': standard output (default)")
-    add("--output_format", choices=_OUTPUT_FORMATS, help="default: conll for conll, else jsonl")
+    add("--output_format", choices=row_output.FORMATS, help="default: conll for conll, else jsonl")
     add(
         "--threads",
         type=int,

