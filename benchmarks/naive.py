@@ -12,7 +12,7 @@ import tensorflow as tf
 
 import uanet_tf
 from uanet_lite.tagged_sentence import TaggedSentence
-from uanet_tf.models.answers import Tensors
+from uanet_tf.models.outputs import Tensors
 from uanet_tf.models.results import Draft
 from uanet_tf.models.sampling import sampling_seed
 from uanet_tf.models.tagger import Tagger

@@ -10,7 +10,7 @@ import pytest
 from uanet_tf import registry, settings
 from uanet_tf.decoders.decoder import Decoder
 from uanet_tf.encoders.encoder import Encoder
-from uanet_tf.representation.spelling_layer import SpellingLayer
+from uanet_tf.representation.char_layer import SpellingLayer
 
 TABLES: dict[str, tuple[dict[str, str], Any]] = {
     "representation": (registry.REPRESENTATIONS, settings.RepresentationConfig),

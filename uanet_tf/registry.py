@@ -15,8 +15,8 @@ from typing import Any
 REPRESENTATIONS = {
     "words": "uanet_tf.representation.word_representation:WordRepresentation",
     "char_cnn": "uanet_tf.representation.char_cnn:CharCNN",
-    "char_bilstm": "uanet_tf.representation.char_bilstm:CharBiLSTM",
-    "char_gru": "uanet_tf.representation.char_gru:CharGRU",
+    "char_bilstm": "uanet_tf.representation.char_recurrence:CharBiLSTM",
+    "char_gru": "uanet_tf.representation.char_recurrence:CharGRU",
     "char_attention": "uanet_tf.representation.char_attention:CharAttention",
     "intnet": "uanet_tf.representation.intnet:IntNet",
     "word_shape": "uanet_tf.representation.word_shape:WordShape",
@@ -24,13 +24,13 @@ REPRESENTATIONS = {
 }
 
 ENCODERS = {
-    "variational_bilstm": "uanet_tf.encoders.variational_bilstm:VariationalBiLSTM",
-    "bilstm": "uanet_tf.encoders.bilstm:BiLSTM",
-    "bigru": "uanet_tf.encoders.bigru:BiGRU",
+    "variational_bilstm": "uanet_tf.encoders.recurrent_encoders:VariationalBiLSTM",
+    "bilstm": "uanet_tf.encoders.recurrent_encoders:BiLSTM",
+    "bigru": "uanet_tf.encoders.recurrent_encoders:BiGRU",
     "id_cnn": "uanet_tf.encoders.iterated_dilated_cnn:IteratedDilatedCNN",
     "relative_transformer": "uanet_tf.encoders.relative_transformer:RelativeTransformer",
     "bigru_transformer": "uanet_tf.encoders.bigru_transformer:BiGRUTransformer",
-    "none": "uanet_tf.encoders.no_encoder:NoEncoder",
+    "none": "uanet_tf.encoders.encoder:NoEncoder",
 }
 
 # UANet drafts with a softmax; a tagger with a decoder of REFINED_DECODERS has a refiner and a gate.

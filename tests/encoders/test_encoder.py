@@ -1,17 +1,16 @@
+""""""
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from tests.encoders.sampling import INPUTS, MASK, call, check_sampling
 from tests.layer_contract import check_layer
-from uanet_tf.encoders.bigru import BiGRU
 from uanet_tf.encoders.bigru_transformer import BiGRUTransformer
-from uanet_tf.encoders.bilstm import BiLSTM
-from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
+from uanet_tf.encoders.encoder import Encoder, NoEncoder, apply_mask, zero_padding
 from uanet_tf.encoders.iterated_dilated_cnn import IteratedDilatedCNN
-from uanet_tf.encoders.no_encoder import NoEncoder
+from uanet_tf.encoders.recurrent_encoders import BiGRU, BiLSTM, VariationalBiLSTM
 from uanet_tf.encoders.relative_transformer import RelativeTransformer
-from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.ops.graphs import graph_function
 
@@ -190,3 +189,22 @@ def test_other_dtypes(name, policy):
     assert states.dtype == layer.compute_dtype
     assert np.isfinite(tf.cast(states, tf.float32)).all()
     assert (tf.cast(states, tf.float32).numpy()[:, ~MASK] == 0).all()
+
+
+def test_words_pass_and_padding_is_zero():
+    outputs = NoEncoder()(INPUTS, mask=MASK)
+    np.testing.assert_array_equal(outputs, np.where(MASK[..., None], INPUTS, 0))
+    np.testing.assert_array_equal(NoEncoder()(INPUTS), INPUTS)
+
+
+def test_nan_at_padding_does_not_pass():
+    inputs = np.where(MASK[..., None], INPUTS, np.nan)
+    assert np.isfinite(NoEncoder()(inputs, mask=MASK)).all()
+
+
+def test_the_mask_is_tied_over_time():
+    layer = NoEncoder(output_dropout=0.5)
+    masks = layer.draw_masks(make_seed(1), 3, INPUTS.shape[-1])
+    outputs = layer(INPUTS, dropout_masks=masks)
+    np.testing.assert_allclose(outputs, INPUTS * masks["output"].numpy()[:, None])
+    assert NoEncoder().draw_masks(make_seed(1), 3, INPUTS.shape[-1]) == {}

@@ -7,11 +7,10 @@ from tests.models.test_build import build
 from uanet_tf import registry
 from uanet_tf.decoders.decoder import Decoder
 from uanet_tf.decoders.softmax import SoftmaxDecoder
-from uanet_tf.encoders.encoder import Encoder
-from uanet_tf.encoders.no_encoder import NoEncoder
+from uanet_tf.encoders.encoder import Encoder, NoEncoder
 from uanet_tf.errors import InputError
+from uanet_tf.representation.char_layer import SpellingLayer
 from uanet_tf.representation.representation import Representation
-from uanet_tf.representation.spelling_layer import SpellingLayer
 
 
 class Shorter(NoEncoder):
@@ -191,7 +190,7 @@ CASES = [
     (REPRESENTATION, f"{__name__}:OfForms", r"OfForms must return vectors \[B, T, D\], with B"),
     (ENCODER, "uanet_tf.encoders.nowhere:X", "registry.py names .*there is no module .*nowhere"),
     (ENCODER, f"{__name__}:Nobody", f"there is no Nobody in {__name__}"),
-    (ENCODER, "uanet_tf.encoders.no_encoder.NoEncoder", "names .* but there is no module"),
+    (ENCODER, "uanet_tf.encoders.encoder.NoEncoder", "names .* but there is no module"),
     (ENCODER, f"{__name__}:build", "registry.py names build, which is no Encoder"),
     (ENCODER, None, "registry.py names None, which is no module:class"),
     (ENCODER, ".no_encoder:NoEncoder", "registry.py names '.no_encoder:NoEncoder', which is no"),

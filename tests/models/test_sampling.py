@@ -6,8 +6,8 @@ import pytest
 import tensorflow as tf
 
 from tests.encoders.sampling import words_of_a_table
-from uanet_tf.encoders.no_encoder import NoEncoder
-from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
+from uanet_tf.encoders.encoder import NoEncoder
+from uanet_tf.encoders.recurrent_encoders import VariationalBiLSTM
 from uanet_tf.models.sampling import (
     encode_samples,
     sample_states,

@@ -1,3 +1,5 @@
+""""""
+
 import pathlib
 
 import numpy as np
@@ -8,7 +10,7 @@ from tests.layer_contract import check_layer
 from tests.representation.bert_transcription import reference_bert
 from tests.tiny_bert import random_weights, tiny_config, write_tiny_bert
 from uanet_tf.ops.dropout import make_seed
-from uanet_tf.representation.bert_encoder import BertEncoder
+from uanet_tf.representation.bert_encoder import BertEncoder, BertLayer
 from uanet_tf.resources.hugging_face import read_hugging_face
 
 SIZES = {
@@ -132,3 +134,42 @@ def test_fill_refuses_what_has_no_place():
 def test_bad_arguments(options, message):
     with pytest.raises(ValueError, match=message):
         make_encoder(**options).build([None, None])
+
+
+MASK = np.arange(5) < np.array([[5], [3], [1]])
+
+
+def call(layer, inputs, seed=None):
+    """The layer on padded rows [R, S, D]."""
+    mask = tf.cast(inputs["mask"], tf.bool)
+    places = tf.where(mask)
+    states = layer(tf.gather_nd(inputs["states"], places), places, mask, dropout_seed=seed)
+    return tf.scatter_nd(places, states, tf.shape(inputs["states"], tf.int64))
+
+
+def make_states():
+    return np.random.default_rng(1).standard_normal([3, 5, 8]).astype(np.float32)
+
+
+def test_contract_of_a_layer():
+    check_layer(
+        lambda **kwargs: BertLayer(2, 6, hidden_dropout=0.3, attention_dropout=0.2, **kwargs),
+        lambda: {"states": make_states(), "mask": MASK},
+        call=call,
+        make_layer_without_dropout=lambda **kwargs: BertLayer(
+            2, 6, hidden_dropout=0.0, attention_dropout=0.0, **kwargs
+        ),
+        skip=["keras_file"],  # `tf.where` above does not come back; every tagger's file does
+    )
+
+
+def test_only_wanted_states():
+    """They are the same, with and without dropout of attention weights."""
+    layer = BertLayer(2, 6, hidden_dropout=0.0, attention_dropout=0.3)
+    places = tf.where(MASK)
+    states = tf.gather_nd(tf.constant(make_states()), places)
+    wanted = tf.constant([7, 0, 5], tf.int64)
+    for seed in (None, make_seed(1)):
+        every = layer(states, places, tf.constant(MASK), dropout_seed=seed)
+        some = layer(states, places, tf.constant(MASK), wanted=wanted, dropout_seed=seed)
+        np.testing.assert_allclose(some, tf.gather(every, wanted), atol=1e-6)

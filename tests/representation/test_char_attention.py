@@ -6,7 +6,7 @@ from tests.representation.token_contract import check_representation
 from uanet_tf.data.vocabulary import UNKNOWN_ID
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.representation.char_attention import CharAttention
-from uanet_tf.representation.char_bilstm import CharBiLSTM
+from uanet_tf.representation.char_recurrence import CharBiLSTM
 from uanet_tf.representation.word_representation import WordRepresentation
 
 COUNTS = [1, 1, 3, 50, 0]

@@ -7,11 +7,11 @@ import pytest
 import tensorflow as tf
 
 from tests.layer_contract import check_layer
+from tests.layers.recurrence_transcription import loop_both_ways
 from uanet_tf.ops.graphs import loops_in_blocks
-from uanet_tf.representation.char_bilstm import CharBiLSTM
 from uanet_tf.representation.char_cnn import CharCNN
-from uanet_tf.representation.char_gru import CharGRU
 from uanet_tf.representation.char_layer import CharLayer
+from uanet_tf.representation.char_recurrence import CharBiLSTM, CharGRU
 from uanet_tf.representation.intnet import IntNet
 from uanet_tf.representation.word_representation import WordRepresentation
 from uanet_tf.representation.word_shape import WordShape, char_classes
@@ -115,3 +115,27 @@ def test_words_in_a_line_are_as_padded_ones(kernel_size):
     for in_line, padded in zip(*found, strict=True):
         assert np.abs(in_line).max() > 0
         np.testing.assert_allclose(in_line, padded, atol=1e-6)
+
+
+def test_equals_last_states_of_each_word():
+    layer = shaken(CharBiLSTM(10, char_width=3, hidden_width=4))
+    embeddings = layer.embeddings.numpy()
+    outputs = layer(WORDS).numpy()
+    for ids, output in zip(WORDS, outputs, strict=True):
+        ways = loop_both_ways(layer.lstm, embeddings[ids[ids > 0]])
+        if (ids > 0).any():
+            expected = np.concatenate([ways["forward"][-1], ways["backward"][0]])
+            np.testing.assert_allclose(output, expected, atol=1e-6)
+    np.testing.assert_array_equal(outputs[2], 0)  # no characters
+
+
+def test_equals_sums_over_each_word():
+    layer = shaken(CharGRU(10, char_width=3, hidden_width=6, feedforward_width=4))
+    embeddings, kernel = layer.embeddings.numpy(), layer.output_kernel.numpy()
+    outputs = layer(WORDS).numpy()
+    for ids, output in zip(WORDS, outputs, strict=True):
+        ways = loop_both_ways(layer.gru, embeddings[ids[ids > 0]])
+        sums = np.concatenate([ways["forward"].sum(axis=0), ways["backward"].sum(axis=0)])
+        expected = np.maximum(sums @ kernel + layer.output_bias.numpy(), 0)
+        np.testing.assert_allclose(output, expected, atol=1e-5)
+    assert 0 < (outputs > 0).mean() < 1

@@ -1,11 +1,16 @@
+""""""
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.models.contract_setup import pad
+from tests.models.tagger_setup import SENTENCES, make_model
 from tests.representation.token_contract import check_representation
 from uanet_tf.data.vocabulary import PADDING_ID, UNKNOWN_ID
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.representation.char_cnn import CharCNN
+from uanet_tf.representation.representation import features_of_rows
 from uanet_tf.representation.word_representation import WordRepresentation
 
 COUNTS = [1, 1, 3, 50, 0]
@@ -108,3 +113,22 @@ def test_contract():
 def test_bad_arguments(options, message):
     with pytest.raises(ValueError, match=message):
         make_layer(**options)
+
+
+def test_part_of_a_batch_has_its_own_words_only():
+    model = make_model()
+    sentences = [sentence.tokens for sentence in SENTENCES]
+    batch = model.features(pad(sentences))
+    rows = [3, 0]
+    part = features_of_rows(batch, tf.constant(rows))
+    np.testing.assert_allclose(
+        model.drafter.representation(part),
+        model.drafter.representation(batch).numpy()[rows],
+        atol=1e-6,
+    )
+    np.testing.assert_array_equal(part["lengths"], batch["lengths"].numpy()[rows])
+    distinct = {token for row in rows for token in sentences[row]}
+    words = len(np.unique(batch["form_index"].numpy()[rows]))
+    assert len(distinct) <= words <= len(part["form_word_ids"])
+    assert len(part["form_word_ids"]) < len(batch["form_word_ids"])
+    assert part["form_index"].numpy().max() == words - 1

@@ -1,15 +1,30 @@
-"""The interface of decoders: a loss to train on, and labels with their distributions."""
+"""The interface of decoders, and their result."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
-from uanet_tf.decoders.decoded import Decoded
 from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.masking import is_right_padded, keep
+
+
+class Decoded(NamedTuple):
+    """Labels of a batch, and the distributions that they were decided from.
+
+    Attributes:
+      label_ids: [B, T] int32 class ids, 0 at padding.
+      probabilities: [B, T, C], the mean p of the samples. A label's confidence is its probability.
+      samples: [M, B, T, C], the distribution of each sample, so that the entropy of their mean and
+        their mutual information can be computed. Each distribution sums to 1, at padding too,
+        where it has no meaning.
+    """
+
+    label_ids: tf.Tensor
+    probabilities: tf.Tensor
+    samples: tf.Tensor
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")

@@ -2,13 +2,15 @@
 
 import contextlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from uanet_tf.arguments import check_rate
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.ops.dropout import fold_in, keep_mask, stratified_mask
+from uanet_tf.ops.shapes import sizes
 
 Masks = Mapping[str, tf.Tensor]
 
@@ -128,3 +130,94 @@ def apply_mask(inputs: tf.Tensor, masks: Masks | None, name: str) -> tf.Tensor:
     if masks is None or name not in masks:
         return inputs
     return inputs * tf.expand_dims(masks[name], 1)
+
+
+class FormInputs(NamedTuple):
+    """J samples of B sentences as one batch; see ``sampled_forms``.
+
+    Attributes:
+      table: [R, D], the vectors that ``places`` counts.
+      places: [J * B, T] int32, the row of each token; at padding any.
+      mask: [J * B, T] boolean; None: all are tokens.
+      masks: {name: [J * B, width]}.
+      samples: J.
+    """
+
+    table: tf.Tensor
+    places: tf.Tensor
+    mask: tf.Tensor | None
+    masks: Masks
+    samples: int | tf.Tensor
+
+
+def sampled_forms(
+    forms: tf.Tensor, index: tf.Tensor, mask: tf.Tensor | None, masks: Masks, first: str
+) -> FormInputs:
+    """Gives each sample its own table, so that what a layer computes of a word is computed once.
+
+    Args:
+      forms: [U, D] vectors of distinct words.
+      index: [B, T] int32, the row of each token.
+      mask: [B, T] boolean, or None.
+      masks: {name: [J, width]}; {}: one pass without dropout, J = 1.
+      first: name of the mask on the vectors; it is applied.
+    """
+    if not masks:
+        return FormInputs(forms, index, mask, {}, 1)
+    count = sizes(next(iter(masks.values())))[0]
+    batch, steps = sizes(index)
+    table, places = forms, tf.tile(index, [count, 1])  # [J * B, T]
+    if first in masks:
+        table = tf.expand_dims(forms, 0) * tf.expand_dims(masks[first], 1)  # [J, U, D]
+        starts = tf.range(count) * sizes(forms)[0]
+        places = tf.expand_dims(index, 0) + tf.reshape(starts, [-1, 1, 1])  # [J, B, T]
+        places = tf.reshape(places, [-1, steps])
+        table = tf.reshape(table, [-1, forms.shape[-1]])  # [J * U, D]
+    return FormInputs(
+        table,
+        places,
+        None if mask is None else tf.tile(mask, [count, 1]),
+        {name: tf.repeat(rows, batch, axis=0) for name, rows in masks.items() if name != first},
+        count,
+    )
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class NoEncoder(Encoder):
+    """Returns the word vectors, under a dropout mask tied over time.
+
+    For representations that are contextual already, and to measure what context contributes.
+
+    Args:
+      output_dropout: rate of the mask.
+
+    Call arguments:
+      inputs: [N, T, D].
+      mask: [N, T] boolean, True at tokens.
+      dropout_masks: what ``draw_masks`` gives, with N rows; None: nothing is dropped.
+
+    Output shape:
+      [N, T, D], zeros at padding.
+    """
+
+    def __init__(self, *, output_dropout: float = 0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.output_dropout = check_rate("output_dropout", output_dropout)
+
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        return cls(output_dropout=config.encoder.output_dropout, **kwargs)
+
+    def mask_widths(self, input_width):
+        return {"output": (input_width, self.output_dropout)}
+
+    def call(self, inputs, mask=None, dropout_masks=None):
+        return apply_mask(zero_padding(inputs, mask), dropout_masks, "output")
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        config = super().get_config()
+        config.update(output_dropout=self.output_dropout)
+        return config

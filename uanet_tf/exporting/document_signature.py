@@ -7,7 +7,7 @@ import tensorflow as tf
 from uanet_tf.data.documents import MOST_PADDING
 from uanet_tf.data.lookup import ONE_PIECE_TOKENS
 from uanet_tf.exporting.input_shapes import with_declared_shapes
-from uanet_tf.models.answers import Tensors
+from uanet_tf.models.outputs import Tensors
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.masking import sequence_mask

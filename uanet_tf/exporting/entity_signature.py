@@ -6,8 +6,8 @@ from typing import Any
 import tensorflow as tf
 
 from uanet_lite.answers import ENTITY_SCORES
-from uanet_tf.models.answers import Tensors
 from uanet_tf.models.labels import Chunks, OutputChunks
+from uanet_tf.models.outputs import Tensors
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.masking import sequence_mask
 

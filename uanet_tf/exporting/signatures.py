@@ -14,7 +14,7 @@ from uanet_tf.data.lookup import check_width, look_up
 from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.exporting import document_signature, entity_signature
 from uanet_tf.exporting.input_shapes import with_declared_shapes
-from uanet_tf.models.answers import Tensors
+from uanet_tf.models.outputs import Tensors
 from uanet_tf.models.results import Decision
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import graph_function

@@ -33,8 +33,7 @@ from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.losses import entropy, expectation_linear_penalty, mutual_information
 from uanet_tf.ops.masking import keep, sequence_mask
 from uanet_tf.ops.numerics import widen
-from uanet_tf.representation.representation import Features, Representation
-from uanet_tf.representation.word_vectors import WordVectors
+from uanet_tf.representation.representation import Features, Representation, WordVectors
 from uanet_tf.settings import InferenceOptions
 
 Losses = dict[str, tf.Tensor]

@@ -16,8 +16,8 @@ from uanet_tf.decoders.decoder import Decoder
 from uanet_tf.encoders.encoder import Encoder
 from uanet_tf.errors import ArgumentError, InputError
 from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS, find
+from uanet_tf.representation.char_layer import SpellingLayer
 from uanet_tf.representation.representation import Representation
-from uanet_tf.representation.spelling_layer import SpellingLayer
 from uanet_tf.representation.word_representation import WordRepresentation
 
 

@@ -20,11 +20,11 @@ from uanet_tf.data.lookup import (
 )
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
-from uanet_tf.models.answers import Answers, Tensors
 from uanet_tf.models.confidence import Acceptance, Calibration
 from uanet_tf.models.drafter import Drafter, Losses
 from uanet_tf.models.gate import RefinementGate
 from uanet_tf.models.label_refiner import LabelRefiner
+from uanet_tf.models.outputs import Answers, Tensors
 from uanet_tf.models.parts import check_logits, layer_precision
 from uanet_tf.models.results import Decision, Draft
 from uanet_tf.models.sampling import DropoutSeed, RefinerSeed

@@ -6,8 +6,8 @@ from uanet_tf.data.vocabulary import UNKNOWN_ID
 from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.ops.numerics import linear, widen
-from uanet_tf.representation.char_bilstm import CharBiLSTM
-from uanet_tf.representation.form_representation import FormRepresentation
+from uanet_tf.representation.char_recurrence import CharBiLSTM
+from uanet_tf.representation.word_representation import FormRepresentation
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")

@@ -1,13 +1,13 @@
 """The interface of representations: from a batch's features to one vector per token."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
 from uanet_tf.config import Config
 from uanet_tf.data.lookup import KEYS
 from uanet_tf.ops.numerics import wide_dtype
-from uanet_tf.ops.shapes import filled_size
+from uanet_tf.ops.shapes import filled_size, spread
 
 Features = dict[str, Any]
 # A token's vector in its sentence, computed beforehand; see ``Representation.read``.
@@ -83,3 +83,21 @@ class Representation(tf.keras.layers.Layer):
 
     def compute_output_shape(self, input_shape):
         return [*input_shape["form_index"], self.output_width]
+
+
+class WordVectors(NamedTuple):
+    """Vectors of tokens, or of distinct tokens and where they stand.
+
+    Attributes:
+      vectors: [B, T, D], or with ``form_index`` [U, D].
+      form_index: [B, T] int32, the row of each token; None: each token has a vector of its own.
+    """
+
+    vectors: tf.Tensor
+    form_index: tf.Tensor | None = None
+
+    def of_tokens(self) -> tf.Tensor:
+        """[B, T, D]."""
+        if self.form_index is None:
+            return self.vectors
+        return spread(self.vectors, self.form_index)

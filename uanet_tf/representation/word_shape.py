@@ -8,7 +8,7 @@ import tensorflow as tf
 from uanet_tf.arguments import check_positive
 from uanet_tf.data.vocabulary import FIRST_ID
 from uanet_tf.errors import ArgumentError
-from uanet_tf.representation.spelling_layer import SpellingLayer
+from uanet_tf.representation.char_layer import SpellingLayer
 
 # Classes of characters. Small letters, digits and signs are one class.
 OTHER, UPPER = range(2)

@@ -13,7 +13,7 @@ from uanet_tf.data.lookup import normalize_words
 from uanet_tf.data.vectors_file import read_vectors
 from uanet_tf.data.vocabulary import FIRST_ID, Vocabulary
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.representation.form_representation import FormRepresentation
+from uanet_tf.representation.word_representation import FormRepresentation
 
 
 def add_pretrained(

@@ -19,7 +19,7 @@ from uanet_lite.answers import IN_GRAPHS, tensors
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.saving import save_signatures
 from uanet_tf.exporting.signatures import DEFAULT
-from uanet_tf.models.answers import Tensors
+from uanet_tf.models.outputs import Tensors
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import (
     fused_lstms,

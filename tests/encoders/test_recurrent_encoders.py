@@ -1,12 +1,23 @@
+""""""
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.encoders.sampling import INPUTS, LENGTHS, MASK, WIDTH, randomise
+from tests.encoders.sampling import (
+    INPUTS,
+    LENGTHS,
+    MASK,
+    WIDTH,
+    randomise,
+    sample,
+    words_of_a_table,
+)
 from tests.layers.recurrence_transcription import loop_both_ways
-from uanet_tf.encoders.variational_bilstm import VariationalBiLSTM
+from uanet_tf.encoders.recurrent_encoders import BiGRU, BiLSTM, VariationalBiLSTM
 from uanet_tf.layers.bidirectional import DIRECTIONS
-from uanet_tf.ops.dropout import make_seed
+from uanet_tf.ops.dropout import dropout, fold_in, make_seed
+from uanet_tf.ops.recurrence import GRU
 
 HIDDEN = 6
 NO_DROPOUT = {"input_dropout": 0.0, "recurrent_dropout": 0.0}
@@ -103,3 +114,103 @@ def test_output_shape():
     narrow = make_layer(projection_width=3)
     assert list(narrow.compute_output_shape([None, None, 7])) == [None, None, 3]
     assert narrow(INPUTS).shape == [3, 5, 3]
+
+
+RATES = {"input_dropout": 0.4, "recurrent_dropout": 0.4, "output_dropout": 0.3}
+
+
+def make_bigru(**options):
+    return BiGRU(8, **{"num_layers": 2, **RATES, **options})
+
+
+def test_bigru_equals_loops():
+    layer = make_bigru()
+    masks = layer.draw_masks(make_seed(5), 3, WIDTH)
+    layer(INPUTS)
+    randomise(layer)
+    outputs = layer(INPUTS, mask=MASK, dropout_masks=masks).numpy()
+    assert all(weights.cell is GRU for weights in layer.recurrences)
+    for row, length in enumerate(LENGTHS):
+        rows = {name: mask.numpy()[row] for name, mask in masks.items()}
+        expected = loop_encoder(layer, INPUTS[row, :length], rows)
+        np.testing.assert_allclose(outputs[row, :length], expected, atol=1e-5)
+        np.testing.assert_array_equal(outputs[row, length:], 0.0)
+
+
+BILSTM_HIDDEN = 8
+SEED = make_seed(5)
+
+
+def make_bilstm(**options):
+    defaults = {"num_layers": 2, "input_dropout": 0.4, "output_dropout": 0.3}
+    layer = BiLSTM(BILSTM_HIDDEN, **{**defaults, **options})
+    layer(INPUTS)
+    randomise(layer)
+    return layer
+
+
+def test_has_the_recurrence_of_the_variational_bilstm():
+    layer = make_bilstm()
+    other = VariationalBiLSTM(BILSTM_HIDDEN, num_layers=2)
+    other(INPUTS)
+    other.set_weights(layer.get_weights())
+    np.testing.assert_array_equal(layer(INPUTS, mask=MASK), other(INPUTS, mask=MASK))
+
+
+def test_words_of_a_table():
+    words_of_a_table(make_bilstm())
+
+
+def test_dropout_is_not_tied_over_time():
+    """One layer: input and output are dropped as by plain dropout of their full shapes."""
+    layer = make_bilstm(num_layers=1, output_dropout=0.0)
+    dropped = dropout(tf.transpose(INPUTS, [1, 0, 2]), 0.4, fold_in(SEED, 0))
+    dropped = tf.transpose(dropped, [1, 0, 2])
+    zeros = np.asarray(dropped == 0)
+    assert (zeros.any(axis=1) != zeros.all(axis=1)).any()
+    outputs = layer(INPUTS, mask=MASK, dropout_seed=SEED)
+    np.testing.assert_allclose(outputs, layer(dropped, mask=MASK), atol=1e-6)
+
+    layer = make_bilstm(num_layers=1, input_dropout=0.0, output_dropout=0.5)
+    outputs, plain = layer(INPUTS, dropout_seed=SEED).numpy(), layer(INPUTS).numpy()
+    kept = outputs != 0
+    np.testing.assert_allclose(outputs[kept], 2 * plain[kept], rtol=1e-5)
+    assert (kept.any(axis=1) != kept.all(axis=1)).any()
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_input_of_each_layer_is_dropped(number):
+    layer = make_bilstm()
+    masks = layer._input_masks(tf.constant(INPUTS), SEED)
+    assert [mask.shape.as_list() for mask in masks.values()] == [
+        [5, 3, WIDTH],
+        [5, 3, BILSTM_HIDDEN],
+    ]
+    one = {f"input_{number}": masks[f"input_{number}"]}
+    outputs = layer.recur(tf.constant(INPUTS), None, one)
+    assert np.abs(outputs - layer(INPUTS)).max() > 1e-3
+
+
+def test_sampling_is_one_pass_without_dropout():
+    layer = make_bilstm()
+    states = sample(layer)
+    assert states.shape[0] == 1
+    np.testing.assert_array_equal(states[0], layer(INPUTS, mask=MASK))
+    for row, length in enumerate(LENGTHS):
+        alone = sample(layer, INPUTS[row : row + 1, :length], MASK[row : row + 1, :length])
+        np.testing.assert_allclose(alone[0, 0], states[0, row, :length], atol=1e-6)
+
+
+def test_training_drops_and_padding_stays_zero():
+    layer = make_bilstm()
+    (states,) = layer.training_states(INPUTS, MASK, SEED).numpy()
+    np.testing.assert_array_equal(states, layer(INPUTS, mask=MASK, dropout_seed=SEED))
+    assert (states != layer(INPUTS, mask=MASK).numpy()).any()
+    assert (states[~MASK] == 0).all()
+
+
+def test_bad_arguments():
+    with pytest.raises(ValueError, match=r"`input_dropout` must be in \[0, 1\). Received: "):
+        BiLSTM(input_dropout=1.0)
+    with pytest.raises(TypeError, match="recurrent_dropout"):
+        BiLSTM(recurrent_dropout=0.1)
