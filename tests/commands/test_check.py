@@ -140,24 +140,11 @@ def test_line_ends_are_told_where_programs_differ(capsys, tmp_path):
     assert "  train: line ends: CR (3), LF (1); each ends a line here, though" in out
 
 
-def test_one_file_without_anything_to_say(capsys, files):
-    code, out, _ = run(capsys, files[0])
-    assert code == 0
-    assert "Against train" not in out
-    assert out.endswith("Worth a look\n  nothing\n")
-
-
 def test_files_by_name(capsys, files):
     _, by_order, _ = run(capsys, *files)
     _, by_name, _ = run(capsys, f"--dev_path={files[1]}", f"--train_path={files[0]}")
     _, by_path, _ = run(capsys, f"--dev_path={files[1]}", f"--train_path={files[0]}")
     assert by_order == by_name == by_path
-
-
-def test_more_than_three_files(capsys, files):
-    _, out, _ = run(capsys, files[0], *[files[1]] * 4, "--json")
-    roles = [report["role"] for report in json.loads(out)["files"]]
-    assert roles == ["train", "dev", "test", "test2", "test3"]
 
 
 def test_digits_and_case_decide_what_is_unknown(capsys, files):
@@ -237,12 +224,6 @@ def test_long_names_do_not_widen_every_line():
     assert max(map(display_width, rows)) <= 80
     entities = [display_width(line) for line in rows if re.match("  (X|東|PER)", line)]
     assert len(set(entities)) == 1
-
-
-def test_long_names_are_cut_in_remarks():
-    train = Corpus("train", "t", corpus_of("A"))
-    text = format_reports(report_corpora([train, Corpus("dev", "d", corpus_of("w" * 500))]))
-    assert "unknown to train: '" + "w" * 26 + "… (1)." in text
 
 
 def test_many_labels_are_cut_in_the_text_only():

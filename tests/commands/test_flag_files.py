@@ -1,7 +1,5 @@
 """Files of flags: what they set, and where their faults are."""
 
-import os
-
 import pytest
 
 from tests.commands.test_runner import run
@@ -54,24 +52,6 @@ def test_a_flagfile_with_a_byte_order_mark_is_named(capsys, tmp_path):
     assert run(f"--flagfile={path}") == 2
     said = f"--flagfile={path}:1: begins with a byte order mark: save it as UTF-8 without.\n"
     assert capsys.readouterr().err == said
-
-
-def test_a_number_with_something_behind_it(capsys, tmp_path):
-    path = tmp_path / "my.flags"
-    path.write_text("--count=3 # three\n")
-    assert run(f"--flagfile={path}") == 2
-    assert "--count must be a whole number. Received: 3 # three" in capsys.readouterr().err
-
-
-def test_a_flagfile_from_a_pipe_that_is_not_utf8(capsys):
-    read, write = os.pipe()
-    os.write(write, b"--count=\xff\n")
-    os.close(write)
-    try:
-        assert run(f"--flagfile=/dev/fd/{read}") == 2
-    finally:
-        os.close(read)
-    assert capsys.readouterr().err == "A --flagfile is not UTF-8.\n"
 
 
 def test_flagfile(tmp_path):

@@ -78,15 +78,6 @@ def test_groups_without_entities_have_no_bar(run_dir, tmp_path, model, call):
     assert "By type" in page
 
 
-def test_the_page_explains_itself(run_dir, tmp_path, model, call):
-    _, page = write(call, tmp_path, run_dir, "p0 B-PER\n")
-    assert "docs/" not in page
-    assert "50 is chance" in page
-    assert "1 sentence, 1 token, Gamma" in page
-    assert not re.search(r"\b1 (sentences|tokens|entities)\b", page)
-    assert '<th scope="row">gated</th>' in page  # the word of `uanet evaluate`
-
-
 def test_labels_that_are_no_chunks(run_dir, tmp_path, model, call):
     model.label_scheme = model.internal_scheme = None
     code, page = write(call, tmp_path, run_dir)
@@ -139,28 +130,3 @@ def test_wrong_arguments(run_dir, tmp_path, model, call, capsys):
     data = tmp_path / "data.conll"
     assert call(report, f"--run_dir={run_dir}", f"--input={data}", f"--output={missing}") == 2
     assert "report.html: cannot be written (No such file" in capsys.readouterr().err
-
-
-@pytest.mark.process
-def test_in_a_browser(run_dir, tmp_path, model, call):
-    from tests.browser import open_browser
-
-    write(call, tmp_path, run_dir)
-    with open_browser() as browser:
-        for width in (1000, 390):
-            browser.open(f"file://{tmp_path}/report.html", width=width)
-            assert browser.run("document.documentElement.scrollWidth") <= width
-        assert browser.errors == []
-
-
-@pytest.mark.process
-def test_tables_fit_a_phone(run_dir, tmp_path, model, call):
-    """Scores without scrolling; a caption is no narrow column above a table of one label."""
-    from tests.browser import open_browser
-
-    write(call, tmp_path, run_dir, "x O\n")
-    with open_browser() as browser:
-        browser.open(f"file://{tmp_path}/report.html", width=375)
-        first = "document.querySelector('.scroll')"
-        assert browser.run(f"{first}.scrollWidth - {first}.clientWidth") <= 0
-        assert browser.run("document.querySelector('caption.long').offsetWidth") > 250

@@ -31,30 +31,6 @@ def run(*arguments, main=lambda **flags: None):
     return runner.exit_code(command, ["program", *arguments])
 
 
-def test_the_garbage_collector_is_left_alone():
-    """A cycle of objects that live to the end is not looked for."""
-    code = """
-import gc, sys
-from uanet_tf.commands import runner
-
-class InACycle:
-    def __init__(self):
-        self.itself = self
-        self.write = sys.stdout.write
-
-    def __del__(self):
-        self.write("collected")
-
-def main():
-    InACycle.kept = InACycle()
-    print("threshold", gc.get_threshold()[0] >= 10_000)
-
-runner.run(main, argv=["program"])
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "threshold True\n"
-
-
 def test_done():
     seen = []
     assert run("--count=3", "--deep", main=lambda **flags: seen.append(flags)) == 0
@@ -244,12 +220,6 @@ def test_help(capsys, argument):
     assert out.startswith("Exit codes and messages.\n")
     assert "--count: How many." in out
     assert err == ""
-
-
-def test_run_exits():
-    with pytest.raises(SystemExit) as exit_info:
-        runner.run(lambda: None, argv=["program"])
-    assert exit_info.value.code == 0
 
 
 def test_broken_pipe_is_silent():

@@ -74,11 +74,6 @@ def test_a_token_that_is_no_column_is_refused(tmp_path, run_dir, model, call, ca
     assert not output.exists()
 
 
-def test_a_seed_that_does_not_fit_is_refused(run_dir, call, capsys):
-    assert call(tag, f"--run_dir={run_dir}", f"--mc_seed={2**31}") == 2
-    assert "--mc_seed must be at most 2147483647. Received: 2147483648" in capsys.readouterr().err
-
-
 def test_token_column(tag_text):
     assert tag_text("p0 X1\n", "--token_column=1") == "p0 X1 B-LOC\n\n"
 
@@ -229,12 +224,6 @@ def test_a_real_shell(tmp_path, run_dir):
     expected = hashlib.md5(b"-DOCSTART- O O\n\n" + b"p0 O B-PER\n\n" * 5000).hexdigest()
     assert all(": read as conll (" in line for line in result.stderr.splitlines())
     assert result.stdout.split() == [expected, "-"] * 5
-
-
-def test_standard_input_that_is_closed(run_dir, model, call, capsys, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", None)
-    assert call(tag, f"--run_dir={run_dir}") == 2
-    assert capsys.readouterr().err == "<stdin>: is closed.\n"
 
 
 @pytest.mark.parametrize("marks", ["", "-DOCSTART- O\n\n"])

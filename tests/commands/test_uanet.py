@@ -1,7 +1,6 @@
 """``uanet``: one command for all."""
 
 import importlib
-import os
 import re
 import subprocess
 import sys
@@ -150,26 +149,3 @@ def test_from_the_shell_without_tensorflow():
     )
     assert done.returncode == 0
     assert "uanet COMMAND --help" in done.stdout
-
-
-@pytest.mark.parametrize("arguments", [(), ("data",), ("--version",)])
-def test_help_for_a_reader_that_went_away_or_a_full_disk(arguments):
-    def run(stdout):
-        program = "import sys; from uanet_tf.commands import uanet; uanet.run()"
-        done = subprocess.run(
-            [sys.executable, "-c", program, *arguments],
-            stdout=stdout,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-        return done.returncode, done.stderr
-
-    reader, writer = os.pipe()
-    os.close(reader)
-    assert run(writer) == (141, "")
-    os.close(writer)
-    with open("/dev/full", "w") as full:
-        code, err = run(full)
-    assert (code, err.count("\n")) == (2, 1)
-    assert "No space left on device" in err

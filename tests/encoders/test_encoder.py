@@ -162,8 +162,13 @@ def test_a_mask_of_keras_is_passed_on():
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_contract(name):
-    make_layer = ENCODERS[name]
-    rates = [key for key in make_layer().get_config() if key.endswith("dropout")]
+    config = ENCODERS[name]().get_config()
+    rates = [key for key in config if key.endswith("dropout")]
+    one = {"num_layers": 1} if "num_layers" in config else {}  # quicker graphs
+
+    def make_layer(**options):
+        return ENCODERS[name](**one, **options)
+
     check_layer(
         make_layer,
         lambda: {"inputs": INPUTS, "mask": MASK},
@@ -180,7 +185,7 @@ def test_sampling(name):
     check_sampling(ENCODERS[name](), tolerance=2e-5)
 
 
-@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16", "float64"])
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "float64"])
 @pytest.mark.parametrize("name", ENCODERS)
 def test_other_dtypes(name, policy):
     layer = ENCODERS[name](dtype=policy)
