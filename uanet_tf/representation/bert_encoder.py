@@ -360,7 +360,3 @@ def _span(sizes: tf.Tensor, before: tf.Tensor, inside: tf.Tensor) -> tf.Tensor:
     """[3]: the sum of the sizes before the part, of those in it, and of all."""
     parts = [tf.where(before, sizes, 0), tf.where(inside, sizes, 0), sizes]
     return tf.stack([tf.reduce_sum(part) for part in parts])
-
-
-# Consumers of the dropout seed.
-_READING, _VECTORS = range(2)

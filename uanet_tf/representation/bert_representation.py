@@ -17,6 +17,9 @@ from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.representation.bert_encoder import BertEncoder, subword_part
 from uanet_tf.representation.representation import VECTORS, Representation
 
+# Consumers of the dropout seed.
+_READING, _VECTORS = range(2)
+
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class BertRepresentation(Representation):
