@@ -59,7 +59,7 @@ def tag_file(model: Any, path: str) -> File:
     sentences = read_corpus(path, token_column=data.token_column, label_column=data.label_column)
     gold = [sentence.labels for sentence in sentences]
     tagged = [answer for _, answer in tag_in_context(model, sentences)]
-    features, number = map_features(tagged, tagged)
+    features, number = map_features(tagged)
     lengths = [len(answer) for answer in tagged]
     first = np.cumsum(lengths) - lengths
     spans = [answer.spans for answer in tagged]
