@@ -3,12 +3,9 @@
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parent.parent
 
 
-@pytest.mark.xfail(reason="files are being moved")
 def test_a_file_name_occurs_once():
     """Which of two files of one name is meant, an editor's title and a traceback do not say."""
     files = [path for name in ("uanet_tf", "uanet_lite") for path in (ROOT / name).rglob("*.py")]
