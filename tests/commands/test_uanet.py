@@ -81,6 +81,7 @@ def test_the_list(call):
     code, out, _ = call()
     assert code == 0
     assert out == call("--help")[1]
+    assert out.startswith("uanet: sequence labelling")
     assert [line.split()[0] for line in out.splitlines() if line.startswith("  ")] == list(
         uanet.COMMANDS
     )

@@ -1,4 +1,4 @@
-"""``uanet calibrate``: fits a trained run's confidence to a labelled file, again."""
+"""``uanet calibrate``: recalibrates a trained run's confidence on a labelled file."""
 
 import json
 import sys
@@ -22,22 +22,21 @@ def calibrate(
     target_precision: Annotated[
         float,
         Flag(
-            "Precision that accepted entities (or tokens, where labels are no chunks) shall have, "
+            "Precision of the accepted entities (of tokens, where labels are not chunks), reached "
             "with a probability of 0.9; 0: nothing is marked as accepted."
         ),
     ] = 0.0,
-    target_by_type: Annotated[bool, Flag("A threshold for each type by itself.")] = False,
+    target_by_type: Annotated[bool, Flag("A separate threshold for each entity type.")] = False,
 ) -> None:
-    """Fits a trained run's confidence to a labelled file, again.
+    """Recalibrates a trained run's confidence on a labelled file.
 
         uanet calibrate --run_dir=R --input=FILE
         uanet calibrate --run_dir=R --input=FILE --target_precision=0.95
 
-    Training fits it to the development file. Text of another kind, such as an application's, needs
-    a calibration of its own: labelled sentences that the run was not trained on. Only the
-    confidence changes, and what it is enough for: no label, no uncertainty. With --target_precision
-    half of the file is kept for the confidence from which entities are accepted. Writes model.keras
-    and metrics.json of the run; exports have to be made again.
+    Training fits it to the development file. Text of another domain needs a calibration of its own:
+    labelled sentences that the run was not trained on. Labels and uncertainty stay as they are.
+    With --target_precision half of the file is held out to find the confidence from which entities
+    are accepted. Writes model.keras and metrics.json of the run; exports have to be made again.
     """
     if not 0.0 <= target_precision < 1.0:
         raise InputError(f"--target_precision must be in [0, 1). Received: {target_precision}")

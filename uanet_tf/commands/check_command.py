@@ -19,8 +19,8 @@ _ROLES = ("train", "dev", "test")
 def check(
     files: list[str],
     *,
-    train_path: Annotated[str | None, Flag("The train file.")] = None,
-    dev_path: Annotated[str | None, Flag("The dev file.")] = None,
+    train_path: Annotated[str | None, Flag("The training file.")] = None,
+    dev_path: Annotated[str | None, Flag("The development file.")] = None,
     test_path: Annotated[str | None, Flag("The test file.")] = None,
     token_column: Annotated[int, Flag("Column of the token; negative counts from the end.")] = 0,
     label_column: Annotated[
@@ -31,7 +31,7 @@ def check(
         bool, Flag("Read every digit as 0 when counting unknown words.")
     ] = True,
     lowercase_words: Annotated[bool, Flag("Ignore case when counting unknown words.")] = False,
-    max_tokens: Annotated[int, Flag("Count longer sentences.")] = 512,
+    max_tokens: Annotated[int, Flag("Count the sentences that are longer, in tokens.")] = 512,
     json_: Annotated[bool, Flag("Print JSON instead of text.")] = False,
 ) -> None:
     """Checks labelled files before anything is trained on them.

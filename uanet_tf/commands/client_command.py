@@ -34,9 +34,11 @@ def client(
     output_format: Annotated[
         str, Flag("Tables, or one JSON object per sentence.", ("pretty", "jsonl"))
     ] = "pretty",
-    batch_size: Annotated[int, Flag("Most sentences in a request.", at_least=1)] = BATCH_SIZE,
+    batch_size: Annotated[
+        int, Flag("Maximum number of sentences in a request.", at_least=1)
+    ] = BATCH_SIZE,
     timeout: Annotated[float, Flag("Seconds to wait for an answer.")] = 60.0,
-    retries: Annotated[int, Flag("Further tries after a passing error.", at_least=0)] = 3,
+    retries: Annotated[int, Flag("Retries after a temporary error.", at_least=0)] = 3,
 ) -> None:
     """Tags sentences on a server: TF Serving's, or the local one.
 

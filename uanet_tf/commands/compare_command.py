@@ -24,10 +24,10 @@ def compare(
     extra: list[str],
     *,
     recipes: Annotated[Sequence[str], Flag("Recipes or flagfiles, separated by commas.")] = (),
-    train_path: Annotated[str, Flag("The train file (required).", required="")],
-    dev_path: Annotated[str, Flag("The dev file (required).", required="")],
+    train_path: Annotated[str, Flag("The training file (required).", required="")],
+    dev_path: Annotated[str, Flag("The development file (required).", required="")],
     test_path: Annotated[str | None, Flag("The test file (scored, if given).")] = None,
-    seeds: Annotated[int, Flag("Seeds 1 to N.")] = 3,
+    seeds: Annotated[int, Flag("Number of seeds: 1 to N.")] = 3,
     significance: Annotated[
         bool,
         Flag(

@@ -38,7 +38,7 @@ class Conversion:
     to: Annotated[str | None, Flag("Format of the output. Default: by its name.", FORMATS)] = None
     token_column: Annotated[int, Flag("Column of the token in columns.")] = 0
     label_column: Annotated[int, Flag("Column of the label in columns.")] = -1
-    tokenizer: Annotated[str, Flag("How text is cut into tokens, see uanet train.", KINDS)] = "ptb"
+    tokenizer: Annotated[str, Flag("Tokenizer of texts, see uanet train.", KINDS)] = "ptb"
     label_names: Annotated[
         Sequence[str],
         Flag("Hugging Face: names of labels that are numbers, in order: O,B-PER,I-PER,..."),

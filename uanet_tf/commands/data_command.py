@@ -1,4 +1,4 @@
-"""``uanet data get`` and ``uanet data sample``: corpora from their homes, and the sample corpus."""
+"""``uanet data get`` and ``uanet data sample``: public corpora and the sample corpus."""
 
 import difflib
 import pathlib
@@ -15,20 +15,20 @@ from uanet_tf.resources.sample_corpus import write_sample_corpus
 def get(
     names: list[str],
     *,
-    folder: Annotated[str, Flag("Where to: FOLDER/NAME/.")] = "data",
+    folder: Annotated[str, Flag("Folder to write to: FOLDER/NAME/.")] = "data",
     progress: Annotated[
         bool | None,
         Flag("Show a progress bar on stderr. Default: if stderr is a terminal."),
     ] = None,
 ) -> None:
-    """Fetches a public corpus, or word vectors, from its home.
+    """Downloads a public corpus, or word vectors.
 
         uanet data get           # lists them, with licences
         uanet data get wnut17    # writes train, dev and test.conll into data/wnut17
         uanet data get glove_100d
 
-    A fetch that was cut off continues; what is there is not fetched again. SOURCES.json in the
-    folder has the addresses of the files, their licence and checksums.
+    A download that was interrupted continues; files that are there are not downloaded again.
+    SOURCES.json in the folder has the addresses of the files, their licence and checksums.
     """
     if not names:
         _list()
@@ -76,13 +76,13 @@ def _progress(shown: bool) -> Callable[[int, int | None], None]:
 def sample(
     directory: list[str],
     *,
-    seed: Annotated[int, Flag("Another seed, other names and sentences.")] = 1,
+    seed: Annotated[int, Flag("Seed of the generator of sentences.")] = 1,
     train_sentences: Annotated[int, Flag("Sentences of train.conll.")] = 1_500,
     dev_sentences: Annotated[int, Flag("Sentences of dev.conll.")] = 300,
     test_sentences: Annotated[int, Flag("Sentences of test.conll.")] = 300,
     overwrite: Annotated[bool, Flag("Replace other files of these names.")] = False,
 ) -> None:
-    """Writes the sample corpus: invented newswire with names.
+    """Writes the sample corpus: synthetic newswire with names.
 
         uanet data sample DIRECTORY
 

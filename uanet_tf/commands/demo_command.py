@@ -34,7 +34,7 @@ def demo(
     *,
     run_dir: Annotated[str, Flag("Directory of the demo: its corpus and its run.")] = "runs/demo",
 ) -> None:
-    """The whole tool in two minutes: a sample corpus, training, scores, three tagged sentences.
+    """The whole toolkit in two minutes: a sample corpus, training, scores, three tagged sentences.
 
         uanet demo            in a clone also: make demo
 
@@ -68,7 +68,7 @@ def _write_corpus(wanted: str, config: Config) -> tuple[str, Config]:
             if number == _MOST_DIRECTORIES or not os.path.isdir(data):
                 raise
             continue
-        _head(1, "A sample corpus: invented newswire with ambiguous names")
+        _head(1, "A sample corpus: synthetic newswire with ambiguous names")
         if number > 1:
             _say(f"{wanted} holds a demo with other settings, so this one is in {directory}.")
         sizes = [

@@ -36,18 +36,20 @@ def find_label_errors(
     run_dir: Annotated[str, Flag("Directory of the folds' runs (required).", required="")],
     settings: Annotated[Settings, SettingFlags()],
     *,
-    folds: Annotated[int, Flag("Taggers to train.", at_least=2, at_most=100)] = 4,
-    top: Annotated[int, Flag("Most places to show in the terminal.", at_least=0)] = 20,
+    folds: Annotated[
+        int, Flag("Number of folds: as many taggers are trained.", at_least=2, at_most=100)
+    ] = 4,
+    top: Annotated[int, Flag("Number of places to show in the terminal.", at_least=0)] = 20,
     kinds: Annotated[
         Sequence[str],
         Flag(
             f"Kinds of errors to show and write, of {', '.join(KINDS)}. Missed and spurious "
-            "entities stand behind others of the same odds, since most are the tagger's own "
-            "errors: name one to have it by itself."
+            "entities rank below others of the same probability, since most are the tagger's own "
+            "errors: name a kind to see it alone."
         ),
     ] = KINDS,
     output: Annotated[str | None, Flag("JSON lines to write, one for each place.")] = None,
-    html: Annotated[str | None, Flag("Page to write, to be looked at.")] = None,
+    html: Annotated[str | None, Flag("HTML page to write.")] = None,
 ) -> None:
     r"""Finds labels of a file that are probably wrong.
 
@@ -56,10 +58,10 @@ def find_label_errors(
         uanet find_label_errors --recipe=fast --epochs=5 --train_path=A --folds=4 \
             --run_dir=R --output=F
 
-    Parts the file into folds, trains a tagger without each, and compares the fold's labels with
-    what that tagger says: the places where it is surest of another label come first. Takes the
-    flags of train. The runs are R/foldN: those that are complete are not trained again, one that
-    was stopped continues.
+    Cross-validation: for each fold a tagger is trained on the others, and its predictions are
+    compared with the fold's labels; the places where it is surest of another label come first.
+    Takes the flags of train. The runs are R/foldN: those that are complete are not trained again,
+    one that was stopped continues.
     """
     data = settings.config.data
     if not data.train_path:

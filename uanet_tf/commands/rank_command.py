@@ -29,13 +29,13 @@ def rank(
         str,
         Flag(
             "Score of a sentence: mean, sum (prefers long sentences) or highest uncertainty of its "
-            "tokens; 1 less the lowest confidence; the mean mutual information, which is what more "
-            "training data can reduce.",
+            "tokens; 1 minus the lowest confidence; the mean mutual information, the part of the "
+            "uncertainty that more training data can reduce.",
             tuple(SCORES),
         ),
     ] = "mean",
-    top: Annotated[int, Flag("Most sentences to write.", at_least=1, at_most=10**6)] = 100,
-    diverse: Annotated[bool, Flag("Pass over near-duplicates of a better sentence.")] = False,
+    top: Annotated[int, Flag("Number of sentences to write.", at_least=1, at_most=10**6)] = 100,
+    diverse: Annotated[bool, Flag("Skip near-duplicates of a sentence that ranks higher.")] = False,
     output: Annotated[str, Flag("File to write; '-': standard output.")] = STDOUT,
     to: Annotated[
         str,

@@ -1,4 +1,4 @@
-"""``uanet report``: a page of pictures on a trained run and a labelled file."""
+"""``uanet report``: an HTML report of a trained run on a labelled file."""
 
 import dataclasses
 import os
@@ -24,23 +24,23 @@ def report(
     run: ScoredRunFlags,
     file: LabelledFile,
     *,
-    output: Annotated[str, Flag("File for the page; '-': stdout.")] = "report.html",
+    output: Annotated[str, Flag("HTML file to write; '-': standard output.")] = "report.html",
     sample_counts: Annotated[
-        Sequence[str], Flag("Values of M to try, besides the run's; empty: none.")
+        Sequence[str], Flag("Numbers of samples M to compare with the run's; empty: none.")
     ] = ("1", "4", "16"),
     sample_sentences: Annotated[
-        int, Flag("Sentences on which M is varied, the first of the file.", at_least=1)
+        int, Flag("The first sentences of the file, on which M is varied.", at_least=1)
     ] = 500,
 ) -> None:
-    """Writes a page of pictures on a trained run and a labelled file.
+    """Writes an HTML report of a trained run on a labelled file.
 
         uanet report --run_dir=R --input=FILE --output=report.html
 
-    One HTML file that needs no network: scores by type, confusion, reliability diagrams, risk over
-    coverage, scores by length and by known words, Gamma and M, and the answers worth looking at, in
-    their context. The numbers are those of uanet evaluate. M is varied on the first sentences only
-    (--sample_counts, --sample_sentences): M costs M passes. Labels that the model does not know are
-    scored as errors, and named on the page.
+    One HTML file that needs no network: scores by type, confusion matrix, reliability diagrams,
+    risk-coverage curves, scores by length and by known words, the effect of Gamma and of M, and the
+    answers worth looking at, in their context. The numbers are those of uanet evaluate. M is varied
+    on the first sentences only (--sample_counts, --sample_sentences), since each sample is a pass.
+    Labels unknown to the model are scored as errors, and named in the report.
     """
     run.check_output(output, file.input)
     counts = _sample_counts(sample_counts)

@@ -49,9 +49,11 @@ class RunFlags:
             "Column of the token in CoNLL input; negative counts from the end. Default: the run's."
         ),
     ]
-    batch_size: Annotated[int, Flag("Most sentences in a batch.", at_least=1)] = streams.BATCH_SIZE
+    batch_size: Annotated[int, Flag("Maximum number of sentences in a batch.", at_least=1)] = (
+        streams.BATCH_SIZE
+    )
     batch_tokens: Annotated[
-        int, Flag("Most tokens in a batch, padding included: bounds memory.", at_least=1)
+        int, Flag("Maximum number of tokens in a batch, with padding: bounds memory.", at_least=1)
     ] = streams.BATCH_TOKENS
     options: Annotated[dict[str, Any], OptionFlags("tag")] = dataclasses.field(default_factory=dict)
 

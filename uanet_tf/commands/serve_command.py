@@ -58,52 +58,54 @@ class Serving:
     ] = 8501
     rest_api_timeout_in_ms: Annotated[
         int,
-        Flag("Longest time to an answer, milliseconds, waiting included; 0: no limit.", at_least=0),
+        Flag(
+            "Maximum time to an answer, milliseconds, queueing included; 0: no limit.", at_least=0
+        ),
     ] = 30_000
     rest_api_num_threads: Annotated[
-        int, Flag("Requests that are processed at once; others wait.", at_least=1)
+        int, Flag("Number of requests that run at once; others wait.", at_least=1)
     ] = 2 * (os.cpu_count() or 1)
     file_system_poll_wait_seconds: Annotated[
         float,
         Flag("Seconds between two checks for new versions; 0: check once.", at_least=0.0),
     ] = 1.0
     max_body_bytes: Annotated[
-        int, Flag("Largest body of a request; a larger one gets 413.", at_least=1)
+        int, Flag("Maximum size of a request's body, bytes; larger ones get 413.", at_least=1)
     ] = 8 << 20
     max_tokens_per_request: Annotated[
         int,
         Flag(
-            "Most tokens of a request, padding included: bounds memory; one with more is answered "
-            "with 400. All requests that run at once have no more together; others wait.",
+            "Maximum number of tokens of a request, with padding: bounds memory; larger requests "
+            "get 400. Requests that run at once share this limit; others wait.",
             at_least=1,
         ),
     ] = 4096
     max_connections: Annotated[
-        int, Flag("Most connections at once; a further one gets 503.", at_least=1)
+        int, Flag("Maximum number of connections; further ones get 503.", at_least=1)
     ] = 512
     read_timeout_seconds: Annotated[
         float,
         Flag(
-            "Longest time for the head and for the body of a request, and for taking an answer.",
+            "Maximum time for the head and for the body of a request, and for reading an answer.",
             at_least=0.1,
         ),
     ] = 30.0
     enable_model_warmup: Annotated[
         bool,
         Flag(
-            "Play the requests in assets.extra/tf_serving_warmup_requests before a version serves."
+            "Run the requests of assets.extra/tf_serving_warmup_requests before a version serves."
         ),
     ] = True
     tensorflow_intra_op_parallelism: Annotated[
         int,
         Flag(
-            "Threads of one operation; with a TensorFlow Lite file, sentences at once; 0: as many "
-            "as TensorFlow chooses, or as there are cores.",
+            "Threads of one operation; 0: TensorFlow chooses. With a TensorFlow Lite file: "
+            "sentences at once; 0: as many as there are cores.",
             at_least=0,
         ),
     ] = 0
     tensorflow_inter_op_parallelism: Annotated[
-        int, Flag("Operations at once; 0: as many as TensorFlow chooses.", at_least=0)
+        int, Flag("Operations that run at once; 0: TensorFlow chooses.", at_least=0)
     ] = 0
 
 

@@ -45,7 +45,7 @@ DATA = Group(
             "convert_command.convert", "convert between columns and the formats of others"
         ),
         "sample": Command(
-            "data_command.sample", "write the sample corpus, invented newswire with names"
+            "data_command.sample", "write the sample corpus, synthetic newswire with names"
         ),
     },
 )
@@ -63,11 +63,11 @@ COMMANDS: dict[str, Command | Group] = {
     "train": Command("train_command.train", "train a tagger", logging.INFO),
     "evaluate": Command("evaluate_command.evaluate", "score a trained tagger on a labelled file"),
     "report": Command(
-        "report_command.report", "write a page of pictures on a tagger and a labelled file"
+        "report_command.report", "write an HTML report of a tagger on a labelled file"
     ),
     "calibrate": Command(
         "calibrate_command.calibrate",
-        "fit a tagger's confidence to a labelled file, again",
+        "recalibrate a tagger's confidence on a labelled file",
         logging.ERROR,
     ),
     "tag": Command("tag_command.tag", "tag sentences with a trained tagger"),
@@ -103,7 +103,7 @@ def run(command: str | None = None) -> NoReturn:
     arguments = sys.argv[1:]
     if command is not None:
         _run(sys.argv[0], COMMANDS[command], arguments)
-    if arguments in (["--version"], ["version"]):
+    if arguments == ["--version"]:
         runner.say(version())
     every = Group(__doc__ or "", "", COMMANDS)
     _choose("uanet", every, arguments, "uanet --version shows the version.")
@@ -145,9 +145,7 @@ def _help_text(program: str, group: Group, last: str) -> str:
     width = max(map(len, group.commands))
     lines = [f"  {name:{width}}  {command.does}" for name, command in group.commands.items()]
     hint = f"{program} COMMAND --help explains a command. {last}".rstrip()
-    return "\n".join(
-        [f"{program}: {group.does}" if last == "" else group.does, "", *lines, "", hint]
-    )
+    return "\n".join([group.title, "", *lines, "", hint])
 
 
 def version() -> str:
