@@ -30,7 +30,6 @@ def table(
     repeats: int = 5,
     most: int = 300,
     tokens: int | None = None,
-    threads: int = 1,
 ) -> str:
     """A Markdown table, and how many times as fast one pass is.
 
@@ -41,14 +40,13 @@ def table(
       most: sentences taken.
       tokens: length of the sentences: longer ones are cut to it, shorter ones are left out. None:
         all, as they are.
-      threads: of the TensorFlow Lite interpreter.
     """
     import uanet_tf
     from benchmarks.measure import matmul_rate
     from uanet_lite.columns_file import read_corpus
+    from uanet_lite.lite_tagger import Tagger
     from uanet_tf.evaluation.evaluation import has_trained_head
     from uanet_tf.exporting.tflite.files import compare, export_tflite
-    from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
 
     sentences = [
         list(s.tokens[: tokens or None])
@@ -72,7 +70,7 @@ def table(
             rows[f"{way}, Keras"] = _keras(model, sentences)
             others[f"{way}, Keras"] = ["", "", "", ""]
             for file in export_tflite(run_dir, folder, name=way, quantize=True, sampling=way):
-                tagger = TFLiteTagger(file.path, num_threads=threads)
+                tagger = Tagger(file.path)
                 name = f"{way}, {file.precision}"
                 rows[name] = _tflite(tagger, sentences)
                 agreement = compare(model, tagger, sentences)
@@ -158,7 +156,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--sentences", type=int, default=300)
     parser.add_argument("--tokens", type=int, help="length of the sentences (default or 0: any)")
-    parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args(argv)
     sys.stdout.write(
         table(
@@ -167,7 +164,6 @@ def main(argv: Sequence[str] | None = None) -> None:
             repeats=options.repeats,
             most=options.sentences,
             tokens=options.tokens,
-            threads=options.threads,
         )
         + "\n"
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from uanet_lite.answers import IN_GRAPHS, tensors
 from uanet_lite.input_error import InputError
+from uanet_lite.strict_json import shown
 
 
 class Run(NamedTuple):
@@ -79,6 +80,8 @@ def _check_operations(path: str | os.PathLike[str], content: bytes, schema: Any)
     TensorFlow's interpreter runs TensorFlow's operations too, and some of those write files.
     """
     try:
+        if not schema.Model.ModelBufferHasIdentifier(content, 0):
+            raise ValueError("it is not marked as one")
         model = schema.Model.GetRootAs(content, 0)
         codes = [model.OperatorCodes(k) for k in range(model.OperatorCodesLength())]
         custom = [
@@ -91,7 +94,7 @@ def _check_operations(path: str | os.PathLike[str], content: bytes, schema: Any)
         raise ValueError(f"it is damaged ({error})") from error
     if custom:
         raise InputError(
-            f"{path} holds the operation {custom[0].decode('utf-8', 'replace')!r:.60}, which is "
+            f"{path} holds the operation {shown(custom[0].decode('utf-8', 'replace'))}, which is "
             "not one of TensorFlow Lite's: name a file that export.py --tflite wrote."
         )
 

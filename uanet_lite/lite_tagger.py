@@ -1,16 +1,16 @@
 """Tags with a TensorFlow Lite file."""
 
 import collections
-import numbers
 import os
 import queue
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import numpy as np
 
 from uanet_lite import answers, windows
+from uanet_lite.argument_checks import check_count, check_list
 from uanet_lite.input_error import InputError
 from uanet_lite.interpreter import Run, make_runner
 from uanet_lite.model_file import read_model_file
@@ -27,14 +27,14 @@ _AHEAD = 4
 
 
 class Tagger:
-    """A TensorFlow Lite file of ``export.py --tflite``, ready to tag.
+    """A TensorFlow Lite file of ``export.py --tflite``; ``uanet_tf.tag`` takes it as a model.
 
     It may be used by several threads at once; it keeps one interpreter for each that uses it at
     the same time, and all share the weights. Answers do not depend on the number of threads.
 
     Args:
       path: the file.
-      threads: sentences that ``tag`` and ``tag_stream`` work on at the same time.
+      threads: sentences that it works on at the same time.
       content: of the file, used in its place. Without it the file is mapped into memory, and must
         not be written to while the tagger is used.
 
@@ -45,6 +45,7 @@ class Tagger:
       label_scheme: their tag scheme; None for labels of single tokens.
       tokenizer: cuts texts like the training data.
       max_tokens: longest sentence that is read in one piece; a longer one is read in windows.
+      optional_answers: the optional ones of ``answers`` that its sentences have in JSON.
 
     Raises:
       InputError: the file is missing, was not written by ``export.py --tflite``, or there is no
@@ -60,6 +61,11 @@ class Tagger:
     >>> sentence.entities[0].text
     'Riverton'
     """
+
+    # What else ``uanet_tf.tag`` asks of a model.
+    context = refiner_context = "sentence"
+    thread_safe = False  # one batch after another: the threads share the sentences of each
+    num_passes = 1  # larger batches gain nothing
 
     def __init__(
         self, path: str | os.PathLike[str], *, threads: int = 1, content: bytes | None = None
@@ -91,6 +97,11 @@ class Tagger:
         tensors = answers.tensors(answers.IN_GRAPHS).values()
         self._outputs = [tensor for tensor in tensors if tensor.lite_name in first.outputs]
         self._runners.put(first)
+        self.optional_answers = tuple(
+            answer.name
+            for answer in answers.answers(answers.IN_TEXT, optional=True)
+            if answer.tensors[0] in self._outputs
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {"path": self._path, "threads": self.threads, "content": self._content}
@@ -121,13 +132,10 @@ class Tagger:
         Raises:
           InputError: see ``tag``; what is no list at once, a wrong sentence when it is reached.
         """
-        unordered = isinstance(sentences, str | bytes | Mapping | set | frozenset)
-        # A table of pandas gives the names of its columns.
-        table = hasattr(sentences, "ndim") and not hasattr(sentences, "tolist")
-        if unordered or table or not isinstance(sentences, Iterable):
-            raise InputError(
-                f"sentences must be a list of texts and lists of words. Received: {sentences!r:.60}"
-            )
+        wanted = "a list of texts and lists of words"
+        if isinstance(sentences, str | bytes):
+            raise InputError(f"sentences must be {wanted}. Received: {sentences!r:.60}")
+        check_list(sentences, wanted)
         return self._stream(sentences)
 
     def _stream(self, sentences: Iterable[Given]) -> Iterator[TaggedSentence]:
@@ -176,27 +184,63 @@ class Tagger:
         }
         return TaggedSentence.of(sentence, self.label_scheme, answers.from_tensors(values))
 
-    def _run(self, tokens: list[str]) -> dict[str, np.ndarray]:
-        word_ids, char_ids = self._lookup(tokens)
+    def tag_batch(self, tokens: np.ndarray, lengths: np.ndarray) -> dict[str, np.ndarray]:
+        """Tags [B, T] padded tokens; labels are positions in ``label_names``, 0 at padding."""
+        rows = [number for number, length in enumerate(lengths) if length]
+        sentences = [tokens[row, : lengths[row]].tolist() for row in rows]
+        if self.threads == 1:
+            found = list(map(self._run, sentences))
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                found = list(pool.map(self._run, sentences))
+        batch = {}
+        for tensor in self._outputs if found else []:
+            shape = [*tokens.shape, *found[0][tensor.lite_name].shape[2:]]
+            batch[tensor.name] = np.zeros(shape, tensor.kind.array)
+            for row, outputs in zip(rows, found, strict=True):
+                batch[tensor.name][row, : lengths[row]] = outputs[tensor.lite_name][0]
+        return batch
+
+    def run(self, word_ids: np.ndarray, char_ids: np.ndarray) -> dict[str, np.ndarray]:
+        """The graph's outputs for [1, T] word ids and [1, T, W] character ids.
+
+        Raises:
+          ValueError: the ids have another shape; the runtime would take the first row of several.
+          InputError: an id does not exist, or the graph answers a label that has no name.
+        """
+        if word_ids.shape != (1, *word_ids.shape[1:2]) or char_ids.shape[:-1] != word_ids.shape:
+            raise ValueError(
+                "`word_ids` must be [1, T] and `char_ids` [1, T, W]. "
+                f"Received: {list(word_ids.shape)} and {list(char_ids.shape)}"
+            )
         try:
             run = self._runners.get_nowait()
         except queue.Empty:
             run = make_runner(self._path, self._content)
         try:
-            return run.call(word_ids[np.newaxis], char_ids[np.newaxis])
+            outputs = run.call(word_ids, char_ids)
         finally:
             self._runners.put(run)
+        for tensor in self._outputs:
+            ids = outputs[tensor.lite_name]
+            if tensor.kind is not answers.LABEL or not ids.size:
+                continue
+            if not 0 <= ids.min() <= ids.max() < len(self.label_names):
+                raise InputError(
+                    f"{self._path} is damaged: its graph answers the label {ids.max()}, and there "
+                    f"are {len(self.label_names)}."
+                )
+        return outputs
+
+    def _run(self, tokens: list[str]) -> dict[str, np.ndarray]:
+        word_ids, char_ids = self._lookup(tokens)
+        return self.run(word_ids[np.newaxis], char_ids[np.newaxis])
 
     def _values(self, kind: answers.Kind, parts: list[np.ndarray]) -> list[Any]:
         """A value for each token, of windows that follow one another; labels as names."""
         values = np.concatenate(parts) if parts else np.zeros(0, kind.array)
         if kind is not answers.LABEL:
             return values.tolist()
-        if values.size and not 0 <= values.min() <= values.max() < len(self.label_names):
-            raise InputError(
-                f"{self._path} is damaged: its graph answers the label {values.max()}, and "
-                f"there are {len(self.label_names)}."
-            )
         labels = self._names[values].tolist()
         if self.label_scheme is not None and values.ndim == 1 and len(labels) > self.max_tokens:
             # Two windows of one sentence need not agree where they meet.
@@ -209,7 +253,4 @@ def _check_arguments(path: Any, threads: Any, content: Any) -> None:
         raise InputError(f"path must be the path of a file. Received: {path!r:.60}")
     if content is not None and not isinstance(content, bytes):
         raise InputError(f"content must be bytes. Received: {content!r:.60}")
-    if isinstance(threads, bool) or not isinstance(threads, numbers.Integral):
-        raise InputError(f"threads must be an integer. Received: {threads!r:.60}")
-    if threads < 1:
-        raise InputError(f"threads must be at least 1. Received: {threads}")
+    check_count("threads", threads)

@@ -1,31 +1,36 @@
-"""Reading a TensorFlow Lite file of ``export.py --tflite``: settings, labels and vocabulary."""
+"""What is behind the graph of a TensorFlow Lite file of ``export.py --tflite``, untrusted."""
 
 import dataclasses
 import io
-import json
 import math
 import os
 import zipfile
 from typing import Any
 
 from uanet_lite.input_error import InputError
+from uanet_lite.strict_json import Kinds, all_strings, has_type, parse_json, shown
 from uanet_lite.tag_schemes import SCHEMES
 from uanet_lite.token_ids import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_lite.tokenizer import Tokenizer
 
 FORMAT = 1
-_SETTINGS, _LABELS, _WORDS, _CHARS = "settings.json", "labels.txt", "words.txt", "chars.txt"
-_NAMES = (_SETTINGS, _LABELS, _WORDS, _CHARS)
-_IDS = {"padding_id": PADDING_ID, "unknown_id": UNKNOWN_ID, "first_id": FIRST_ID}
-_TYPES: dict[str, type | tuple[type, ...]] = {
+SETTINGS, LABELS, WORDS, CHARS = "settings.json", "labels.txt", "words.txt", "chars.txt"
+_TYPES: dict[str, Kinds] = {
+    "threshold": (float, type(None)),
+    "label_scheme": (str, type(None)),
     "max_tokens": int,
     "max_chars": int,
     "token_column": int,
-    "threshold": (int, float, type(None)),
+    "tokenizer": dict,
     "normalize_digits": bool,
     "lowercase_words": bool,
+    "padding_id": int,
+    "unknown_id": int,
+    "first_id": int,
 }
 _LEAST = {"max_tokens": 1, "max_chars": 2}
+_MOST = 1_000_000
+_IDS = {"padding_id": PADDING_ID, "unknown_id": UNKNOWN_ID, "first_id": FIRST_ID}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,31 +63,29 @@ def read_model_file(path: str | os.PathLike[str], content: bytes | None = None) 
       InputError: no such file, or one that ``export.py --tflite`` did not write.
     """
     files = _read_archive(path, content)
-    for name in (_SETTINGS, _LABELS, _CHARS):
+    for name in (SETTINGS, LABELS, CHARS):
         if name not in files:
             raise InputError(f"{path} holds no {name}: name a file that export.py --tflite wrote.")
     try:
-        settings = _checked(json.loads(files[_SETTINGS]))
-        words = settings["words"] if "words" in settings else _lines(files.get(_WORDS, b""))
-        chars = [chr(int(line.split("\t")[0])) for line in _lines(files[_CHARS])]
-        labels = _lines(files[_LABELS])
-        # Older files have no tokenizer: theirs is the first kind.
-        named = settings.get("tokenizer")
-        tokenizer = Tokenizer() if named is None else Tokenizer.from_dict(named)
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise InputError(f"{path} is damaged: {' '.join(str(error).split())[:200]}") from None
-    if settings["format"] != FORMAT:
-        raise InputError(
-            f"{path} has the format {settings['format']!r}, and this version of uanet_lite reads "
-            f"{FORMAT}: install the version for it, or export the run again."
-        )
-    return ModelFile(settings, labels, words, chars, tokenizer)
+        settings = parse_json(files[SETTINGS])
+        if not isinstance(settings, dict) or "format" not in settings:
+            raise ValueError(f"{SETTINGS} says no format")
+        if settings["format"] == FORMAT:
+            return _model_file(settings, files)
+    except (ValueError, OverflowError) as error:
+        reason = " ".join(str(error).split())[:200].rstrip(".")
+        raise InputError(f"{path} is damaged: {reason}.") from error
+    raise InputError(
+        f"{path} has the format {shown(settings['format'])}, and this version reads {FORMAT}: "
+        "export the run again."
+    )
 
 
 def _read_archive(path: str | os.PathLike[str], content: bytes | None) -> dict[str, bytes]:
+    names = (SETTINGS, LABELS, WORDS, CHARS)
     try:
         with zipfile.ZipFile(path if content is None else io.BytesIO(content)) as archive:
-            items = [item for item in archive.infolist() if item.filename in _NAMES]
+            items = [item for item in archive.infolist() if item.filename in names]
             # As they are written; what is packed could unpack to any size.
             stored = all(item.compress_type == zipfile.ZIP_STORED for item in items)
             if not stored or len({item.filename for item in items}) < len(items):
@@ -97,36 +100,39 @@ def _read_archive(path: str | os.PathLike[str], content: bytes | None) -> dict[s
         ) from None
 
 
-def _checked(settings: Any) -> dict[str, Any]:
-    """The settings, each of its type.
+def _model_file(settings: dict[str, Any], files: dict[str, bytes]) -> ModelFile:
+    """Raises ValueError for what is missing or wrong; the text names it."""
+    _check_settings(settings)
+    words = settings["words"] if "words" in settings else _lines(files.get(WORDS, b""))
+    chars = [chr(int(line.split("\t")[0])) for line in _lines(files[CHARS])]
+    labels = _lines(files[LABELS])
+    for name, entries in {f"words in {SETTINGS}": words, CHARS: chars, LABELS: labels}.items():
+        if not isinstance(entries, list) or not all_strings(entries):
+            raise ValueError(f"{name} is no list of strings")
+        if len(set(entries)) < len(entries):
+            raise ValueError(f"an entry appears twice in {name}")
+    return ModelFile(settings, labels, words, chars, Tokenizer.from_dict(settings["tokenizer"]))
 
-    Raises:
-      ValueError: a setting is missing or wrong; the text names it.
-    """
-    if not isinstance(settings, dict) or "format" not in settings:
-        raise ValueError(f"{_SETTINGS} says no format.")
-    if settings["format"] != FORMAT:
-        return settings  # the other settings may be different
+
+def _check_settings(settings: dict[str, Any]) -> None:
     for name, kinds in _TYPES.items():
-        value = settings.get(name, KeyError)
-        if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
-            raise ValueError(f"{name} in {_SETTINGS} is {value!r:.40}.")
+        if name not in settings:
+            raise ValueError(f"{SETTINGS} lacks {name!r}")
+        if not has_type(settings[name], kinds):
+            raise ValueError(f"{name} in {SETTINGS} is {shown(settings[name])}")
     for name, least in _LEAST.items():
-        if settings[name] < least:
+        if not least <= settings[name] <= _MOST:
             raise ValueError(
-                f"{name} in {_SETTINGS} is {settings[name]}, and the least is {least}."
+                f"{name} in {SETTINGS} is {settings[name]}, not from {least} to {_MOST}"
             )
     for name, number in _IDS.items():
-        if settings.get(name) != number:
-            raise ValueError(f"{name} in {_SETTINGS} is {settings.get(name)!r:.40}, not {number}.")
-    if "label_scheme" not in settings or settings["label_scheme"] not in (None, *SCHEMES):
-        raise ValueError(f"label_scheme in {_SETTINGS} is {settings.get('label_scheme')!r:.40}.")
-    if settings["threshold"] is not None and not 0 <= float(settings["threshold"]) < math.inf:
-        raise ValueError(f"threshold in {_SETTINGS} is {settings['threshold']!r:.40}.")
-    words = settings.get("words", [])
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise ValueError(f"words in {_SETTINGS} is no list of strings.")
-    return settings
+        if settings[name] != number:
+            raise ValueError(f"{name} in {SETTINGS} is {shown(settings[name])}, not {number}")
+    gamma = settings["threshold"]
+    if gamma is not None and not 0 <= float(gamma) < math.inf:
+        raise ValueError(f"threshold in {SETTINGS} is {shown(gamma)}")
+    if settings["label_scheme"] not in (None, *SCHEMES):
+        raise ValueError(f"label_scheme in {SETTINGS} is {shown(settings['label_scheme'])}")
 
 
 def _lines(content: bytes) -> list[str]:

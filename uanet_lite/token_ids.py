@@ -1,8 +1,10 @@
 """Tokens to ids: the rules of ``uanet_tf.data.lookup``, in Python and NumPy."""
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
+if TYPE_CHECKING:  # the ids of symbols are read where there is no NumPy
+    import numpy as np
 
 PADDING_ID, UNKNOWN_ID, FIRST_ID = 0, 1, 2
 
@@ -71,11 +73,13 @@ class TokenLookup:
         self._lowercase = lowercase
         self._head, self._tail = max_chars // 2, max_chars - max_chars // 2
 
-    def __call__(self, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def __call__(self, tokens: Sequence[str]) -> "tuple[np.ndarray, np.ndarray]":
         """Word ids [N] (1: unknown) and character ids [N, W] (0: padding, 1: unknown), int32.
 
         W is the length of the longest token, at most ``max_chars``, at least 1.
         """
+        import numpy as np
+
         spelled = [normalize_digits(token) for token in tokens] if self._digits else list(tokens)
         words = map(lower, spelled) if self._lowercase else spelled
         word_ids = np.array([self._words.get(word, UNKNOWN_ID) for word in words], np.int32)

@@ -1,9 +1,10 @@
 import numpy as np
 
 from uanet_lite.sentence import Sentence
+from uanet_lite.token_ids import FIRST_ID, UNKNOWN_ID
 from uanet_tf.data.batching import encode_corpus, internal_labels
 from uanet_tf.data.lookup import TokenLookup
-from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID, Vocabulary
+from uanet_tf.data.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(
     words=("in", "Oslo"),

@@ -10,8 +10,8 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from uanet_lite.token_ids import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.data.lookup import TokenLookup, normalize_words
-from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.ops.graphs import graph_function
 
 WORDS = ["the", "0000", "Paris", "naïve", "東京", "🙂", "paris"]

@@ -13,7 +13,6 @@ from tests.models.contract_setup import make_sentences, pad
 from uanet_tf.exporting.saved_model import save_tokens
 from uanet_tf.exporting.signatures import Signatures
 from uanet_tf.exporting.tflite.files import export_tflite
-from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
 
 MAP = [[0.5, -0.5, 0.5], [1.5, 0.25, 0.0], [0.75, 0.5, 1.0], [1.0, -1.0, -0.5]]
 INPUTS = pad([list(sentence.tokens) for sentence in make_sentences("IOB2", 12)], 3, "York")
@@ -88,7 +87,7 @@ def test_of_signatures(model, expected, tmp_path):
 def test_of_tensorflow_lite_files(run_dir, expected, tmp_path):
     (written,) = export_tflite(run_dir, tmp_path)
     tokens = [row[mask].tolist() for row, mask in zip(INPUTS["tokens"], MASK, strict=True)]
-    ours = uanet_tf.tag(TFLiteTagger(written.path), tokens)
+    ours = uanet_tf.tag(uanet_lite.Tagger(written.path), tokens)
     lite = uanet_lite.Tagger(written.path).tag(tokens)
     marks = set()
     for row, (one, other) in enumerate(zip(ours, lite, strict=True)):
@@ -108,4 +107,4 @@ def test_of_tensorflow_lite_files(run_dir, expected, tmp_path):
     # A sentence without words has the same fields.
     (empty,) = uanet_lite.Tagger(written.path).tag([[]])
     assert empty.to_dict()["accepted"] == []
-    assert TFLiteTagger(written.path).optional_answers == ("accepted",)
+    assert uanet_lite.Tagger(written.path).optional_answers == ("accepted",)

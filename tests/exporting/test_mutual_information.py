@@ -14,7 +14,6 @@ from uanet_tf.exporting.entity_signature import POSITIONS, entity_signature
 from uanet_tf.exporting.saved_model import save_tokens
 from uanet_tf.exporting.signatures import Signatures
 from uanet_tf.exporting.tflite.files import export_tflite
-from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
 from uanet_tf.models.sampling import sampling_seed
 
 SENTENCES = [list(sentence.tokens) for sentence in make_sentences("IOB2", 6)]
@@ -95,7 +94,7 @@ def test_of_entities():
 def test_of_tensorflow_lite_files(run_dir, model, expected, tmp_path):
     (written,) = export_tflite(run_dir, tmp_path)
     ours = uanet_tf.tag(model, SENTENCES)
-    theirs = uanet_tf.tag(TFLiteTagger(written.path), SENTENCES)
+    theirs = uanet_tf.tag(uanet_lite.Tagger(written.path), SENTENCES)
     lite = uanet_lite.Tagger(written.path).tag(SENTENCES)
     entities = 0
     for row, answers in enumerate(zip(ours, theirs, lite, strict=True)):

@@ -9,15 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.exporting.tflite.test_stored_files import FILES, SETTINGS
+from tests.exporting.tflite.test_model_file import FILES, SETTINGS
 from tests.fuzz.inputs import check_said, damaged_bytes, damaged_json, share, to_bytes
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
 from tests.serving import toy_models
-from uanet_lite import InputError as LiteInputError
 from uanet_lite.model_file import read_model_file
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
-from uanet_tf.exporting.tflite.stored_files import read_stored_files
 from uanet_tf.files.checksums import CHECKSUMS, check_checksums, write_checksums
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.loading import load_model
@@ -84,11 +82,10 @@ def test_files_behind_a_tensorflow_lite_graph(tmp_path_factory, data, name):
     path = tmp_path_factory.getbasetemp() / "x.tflite"
     whole = b"graph" * 10 + packed({**FILES, name: content})
     path.write_bytes(data.draw(damaged_bytes(whole)) if data.draw(st.booleans()) else whole)
-    for read, error in ((read_stored_files, InputError), (read_model_file, LiteInputError)):
-        try:
-            read(path)
-        except error as found:
-            check_said(found)
+    try:
+        read_model_file(path)
+    except InputError as error:
+        check_said(error)
 
 
 @pytest.fixture(scope="module")

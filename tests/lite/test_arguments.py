@@ -27,13 +27,13 @@ def test_of_a_tagger(arguments, message):
 class Table(list):
     """As a DataFrame of pandas: an iterator over it gives the names of its columns."""
 
-    ndim = 2
+    ndim, columns = 2, ["text"]
 
 
 @pytest.mark.parametrize("given", [5, None, {"tokens": ["a"]}, {"a"}, b"a", Table(["text"])])
 def test_of_tag(given):
     unread = uanet_lite.Tagger.__new__(uanet_lite.Tagger)
-    message = "^sentences must be a list of texts and lists of words. Received: "
+    message = "^sentences must be a list of texts and lists of words[.:] "
     with pytest.raises(uanet_lite.InputError, match=message):
         unread.tag(given)
     with pytest.raises(uanet_lite.InputError, match=message):

@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 
 from tests.representation.token_contract import check_representation
-from uanet_tf.data.vocabulary import UNKNOWN_ID
+from uanet_lite.token_ids import UNKNOWN_ID
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.representation.char_attention import CharAttention
 from uanet_tf.representation.char_recurrence import CharBiLSTM

@@ -7,7 +7,7 @@ import tensorflow as tf
 from tests.models.contract_setup import pad
 from tests.models.tagger_setup import SENTENCES, make_model
 from tests.representation.token_contract import check_representation
-from uanet_tf.data.vocabulary import PADDING_ID, UNKNOWN_ID
+from uanet_lite.token_ids import PADDING_ID, UNKNOWN_ID
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.representation.char_cnn import CharCNN
 from uanet_tf.representation.representation import features_of_rows

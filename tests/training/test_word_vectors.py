@@ -3,8 +3,9 @@ import pytest
 import tensorflow as tf
 
 from tests.training.tiny_run import TINY
+from uanet_lite.token_ids import FIRST_ID
 from uanet_tf.config import Config
-from uanet_tf.data.vocabulary import FIRST_ID, Vocabulary
+from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
 from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings, word_representations

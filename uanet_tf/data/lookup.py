@@ -9,9 +9,10 @@ import numpy as np
 import tensorflow as tf
 
 from uanet_lite.sentence import check_unicode
+from uanet_lite.token_ids import FIRST_ID, UNKNOWN_ID
 from uanet_tf.config import DataConfig
 from uanet_tf.data.bert_spec import UNKNOWN
-from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID, Vocabulary
+from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.ops.shapes import filled_size

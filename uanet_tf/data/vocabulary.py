@@ -15,11 +15,6 @@ from uanet_tf.errors import InputError, one_line
 
 _DIGIT = re.compile(r"\d")
 
-# Ids 0 and 1 of words and of characters; lists below hold the symbols from id 2 on.
-PADDING_ID = 0
-UNKNOWN_ID = 1
-FIRST_ID = 2
-
 INTERNAL_SCHEME = "BIOES"
 MAX_LABELS = 65_536
 

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from uanet_tf.data.vocabulary import FIRST_ID
+from uanet_lite.token_ids import FIRST_ID
 
 _BUCKETS = 2**63 - 1
 

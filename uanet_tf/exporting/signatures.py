@@ -10,8 +10,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from uanet_lite.token_ids import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.data.lookup import check_width, look_up
-from uanet_tf.data.vocabulary import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.exporting import document_signature, entity_signature
 from uanet_tf.exporting.input_shapes import with_declared_shapes
 from uanet_tf.models.outputs import Tensors

@@ -8,12 +8,13 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
+from uanet_lite.model_file import CHARS, LABELS, WORDS
+from uanet_lite.token_ids import FIRST_ID, UNKNOWN_ID
 from uanet_tf.data.lookup import SubwordLookup
-from uanet_tf.data.vocabulary import FIRST_ID, UNKNOWN_ID
 from uanet_tf.exporting.checked_text_file import CheckedTextFile
 from uanet_tf.models.tagger import Tagger
 
-WORDS, CHARS, LABELS, SUBWORDS = "words.txt", "chars.txt", "labels.txt", "subwords.txt"
+SUBWORDS = "subwords.txt"
 
 
 def write_vocabulary_files(model: Tagger, folder: pathlib.Path) -> list[pathlib.Path]:

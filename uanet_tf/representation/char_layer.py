@@ -5,9 +5,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from uanet_lite.token_ids import FIRST_ID
 from uanet_tf.arguments import check_positive
 from uanet_tf.config import Config
-from uanet_tf.data.vocabulary import FIRST_ID, Vocabulary
+from uanet_tf.data.vocabulary import Vocabulary
 
 
 class SpellingLayer(tf.keras.layers.Layer):

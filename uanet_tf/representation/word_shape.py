@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from uanet_lite.token_ids import FIRST_ID
 from uanet_tf.arguments import check_positive
-from uanet_tf.data.vocabulary import FIRST_ID
 from uanet_tf.errors import ArgumentError
 from uanet_tf.representation.char_layer import SpellingLayer
 

@@ -8,10 +8,11 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
+from uanet_lite.token_ids import FIRST_ID
 from uanet_tf.config import Config
 from uanet_tf.data.lookup import normalize_words
 from uanet_tf.data.vectors_file import read_vectors
-from uanet_tf.data.vocabulary import FIRST_ID, Vocabulary
+from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.representation.word_representation import FormRepresentation
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import uanet_lite
 import uanet_tf
 from tests.exporting.tflite.agreement import assert_agree, make_model, random_words, runners
 from tests.exporting.tflite.operations import custom_operations, operations
@@ -15,7 +16,6 @@ from uanet_tf.errors import InputError
 from uanet_tf.exporting.tflite import conversion
 from uanet_tf.exporting.tflite.conversion import DYNAMIC, FLOAT32, PRECISIONS, convert
 from uanet_tf.exporting.tflite.files import compare
-from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
 from uanet_tf.ops.graphs import graph_function
 
 # Between them: every encoder and decoder, every representation but BERT.
@@ -140,7 +140,7 @@ def test_nothing_to_read_does_no_harm(model, tflite_files, encoder, size):
 
 
 def test_agrees_on_the_sentences_of_a_file(model, corpus, tflite_files):
-    tagger = TFLiteTagger(tflite_files[FLOAT32].path)
+    tagger = uanet_lite.Tagger(tflite_files[FLOAT32].path)
     agreement = compare(model, tagger, [sentence.tokens for sentence in corpus], "dev.conll")
     assert agreement.tokens == sum(len(sentence.tokens) for sentence in corpus)
     assert agreement.same == 1.0

@@ -11,10 +11,8 @@ import tensorflow as tf
 from tensorflow.lite.python import schema_py_generated as schema
 
 import uanet_tf
-from uanet_tf.data.vocabulary import FIRST_ID
-from uanet_tf.errors import InputError
+from uanet_lite.token_ids import FIRST_ID
 from uanet_tf.exporting.tflite.conversion import FLOAT32, PRECISIONS
-from uanet_tf.exporting.tflite.metadata import read_files
 
 FILES = ["settings.json", "labels.txt", "words.txt", "chars.txt"]
 
@@ -180,12 +178,3 @@ def test_unzip_takes_them_out(tflite_files, tmp_path, model):
     subprocess.run(command, check=True, timeout=60)
     assert sorted(file.name for file in tmp_path.iterdir()) == sorted(FILES)
     assert (tmp_path / "labels.txt").read_text().splitlines() == model.label_names
-
-
-def test_files_that_are_none(tmp_path):
-    with pytest.raises(InputError, match=r"missing\.tflite cannot be read: No such file"):
-        read_files(tmp_path / "missing.tflite", ["labels.txt"])
-    bare = tmp_path / "bare.tflite"
-    bare.write_bytes(b"\x1c\0\0\0TFL3" + bytes(100))
-    with pytest.raises(InputError, match="is not a TensorFlow Lite model with labels"):
-        read_files(bare, ["labels.txt"])

@@ -15,15 +15,16 @@ import uanet_tf
 from benchmarks import tflite as benchmark
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
 from uanet_lite.columns_file import read_corpus
+from uanet_lite.model_file import read_model_file
+from uanet_lite.token_ids import TokenLookup
 from uanet_tf.commands.export_command import export
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.tflite import files as files_module
 from uanet_tf.exporting.tflite.conversion import FLOAT32, PRECISIONS
-from uanet_tf.exporting.tflite.custom_operations import custom_operations
 from uanet_tf.exporting.tflite.files import Agreement, export_tflite
-from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger, tagger_files
+from uanet_tf.exporting.tflite.tagger_files import tagger_files
 from uanet_tf.exporting.verification import ExportMismatchError
 from uanet_tf.models.build import make_tagger
 
@@ -45,7 +46,7 @@ ODD = [
 
 @pytest.fixture(scope="module")
 def tagger(path):
-    return TFLiteTagger(path)
+    return uanet_lite.Tagger(path)
 
 
 @pytest.fixture
@@ -110,7 +111,7 @@ def test_ids_of_other_shapes_are_refused(tagger):
     ):
         with pytest.raises(ValueError, match=r"`word_ids` must be \[1, T\]"):
             tagger.run(words, chars)
-    with pytest.raises(RuntimeError, match="out of bounds"):
+    with pytest.raises(InputError, match=r"does not fit its own vocabulary: .*out of bounds"):
         tagger.run(word_ids[np.newaxis] + 10**6, char_ids[np.newaxis])
     assert tagger.run(word_ids[np.newaxis], char_ids[np.newaxis])["refined"].shape == (1, 2)
 
@@ -125,23 +126,14 @@ def test_words_that_no_line_can_hold(tmp_path):
     files = tagger_files(model, FLOAT32)
     assert "words.txt" not in files
     assert json.loads(files["settings.json"])["words"] == vocabulary["words"]
-    tagger = make_lookup_tagger(files, tmp_path)
-    tokens = [*vocabulary["words"], "never"]
-    np.testing.assert_array_equal(tagger.ids(tokens)[0], model.lookup(tf.constant(tokens))[0])
-
-
-def make_lookup_tagger(files, folder):
-    """A tagger that only looks up."""
-    from uanet_tf.exporting.tflite import tflite_tagger
-    from uanet_tf.exporting.tflite.stored_files import read_stored_files
-
-    path = folder / "lookup.tflite"
+    path = tmp_path / "lookup.tflite"
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in files.items():
             archive.writestr(name, content)
-    tagger = object.__new__(TFLiteTagger)
-    tagger._ids = tflite_tagger._make_lookup(read_stored_files(path))
-    return tagger
+    found = read_model_file(path)
+    lookup = TokenLookup(found.words, found.chars, digits=True, lowercase=False, max_chars=40)
+    tokens = [*vocabulary["words"], "never"]
+    np.testing.assert_array_equal(lookup(tokens)[0], model.lookup(tf.constant(tokens))[0])
 
 
 def repacked(path, target, **changes):
@@ -172,26 +164,7 @@ def test_operations_of_tensorflow_are_refused(path, tmp_path):
         for name, content in files.items():
             archive.writestr(name, content)
     with pytest.raises(InputError, match=r"hostile\.tflite holds the operation 'FlexWriteFile'"):
-        TFLiteTagger(target)
-    with pytest.raises(
-        uanet_lite.InputError, match=r"hostile\.tflite holds the operation 'FlexWriteFile'"
-    ):
         uanet_lite.Tagger(target)
-    assert custom_operations(target) == ["FlexWriteFile"]
-    assert custom_operations(path) == []
-
-
-def test_files_of_something_else(path, tmp_path):
-    with pytest.raises(InputError, match=r"x\.tflite holds no labels\.txt"):
-        TFLiteTagger(repacked(path, tmp_path / "x.tflite", **{"labels.txt": None}))
-    with pytest.raises(InputError, match=r"has the format 9, and this version .* reads 1"):
-        TFLiteTagger(repacked(path, tmp_path / "x.tflite", **{"settings.json": '{"format": 9}'}))
-    other = tmp_path / "y.tflite"
-    with zipfile.ZipFile(path) as source, zipfile.ZipFile(other, "w") as archive:
-        for name in source.namelist():
-            archive.writestr(name, source.read(name))
-    with pytest.raises(InputError, match=r"y\.tflite is not a TensorFlow Lite model"):
-        TFLiteTagger(other)
 
 
 # ------------------------------------------------------------------------- exporting
@@ -213,7 +186,7 @@ def test_a_run_without_its_development_file(trained_run, tmp_path, monkeypatch):
     )
     assert written.agreement.source == "generated sentences"
     assert written.agreement.same == 1.0
-    settings = TFLiteTagger(written.path).settings
+    settings = uanet_lite.Tagger(written.path).settings
     assert (settings["num_samples"], settings["threshold"]) == (0, 0.7)
     assert settings["refine_all"]
 

@@ -12,6 +12,8 @@ from absl import logging
 from uanet_lite import answers
 from uanet_lite.atomic_file import atomic_file
 from uanet_lite.columns_file import read_corpus
+from uanet_lite.lite_tagger import Tagger as LiteTagger
+from uanet_lite.model_file import FORMAT, SETTINGS
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.run_model import load_for_export
 from uanet_tf.exporting.sample_inputs import sample_sentences
@@ -25,8 +27,7 @@ from uanet_tf.exporting.tflite.metadata import (
     TensorInfo,
     add_metadata,
 )
-from uanet_tf.exporting.tflite.stored_files import FORMAT, SETTINGS
-from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger, tagger_files
+from uanet_tf.exporting.tflite.tagger_files import tagger_files
 from uanet_tf.exporting.verification import ExportMismatchError
 from uanet_tf.exporting.version_folders import check_name
 from uanet_tf.exporting.vocabulary_files import CHARS, LABELS, WORDS
@@ -121,7 +122,7 @@ def export_tflite(
                 part = pathlib.Path(parts.enter_context(atomic_file(path)))
                 logging.info("writing %s", path)
                 part.write_bytes(_with_metadata(model, content, name, precision))
-                agreement = compare(model, TFLiteTagger(part), sentences, source)
+                agreement = compare(model, LiteTagger(part), sentences, source)
                 _check(precision, agreement)
                 written.append(Written(path, precision, agreement))
     except OSError as error:
@@ -130,7 +131,7 @@ def export_tflite(
 
 
 def compare(
-    model: Tagger, tagger: TFLiteTagger, sentences: Sequence[Sequence[str]], source: str = ""
+    model: Tagger, tagger: LiteTagger, sentences: Sequence[Sequence[str]], source: str = ""
 ) -> Agreement:
     """Tags the same sentences with both."""
     expected, actual = (list(tag_stream(each, sentences)) for each in (model, tagger))

@@ -9,9 +9,8 @@ as a zip archive, not compressed. So Android's and iOS' libraries can read them,
 import collections
 import dataclasses
 import io
-import pathlib
 import zipfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import flatbuffers
@@ -19,7 +18,6 @@ import numpy as np
 from tensorflow.lite.python import schema_py_generated as schema
 from tensorflow.lite.tools import flatbuffer_utils
 
-from uanet_tf.errors import InputError, one_line
 from uanet_tf.exporting.tflite.aligned import aligned_model
 
 _ENTRY = b"TFLITE_METADATA"
@@ -97,30 +95,6 @@ def add_metadata(
         for key, file in files.items():
             archive.writestr(zipfile.ZipInfo(key, _EARLIEST), file.content)
     return stream.getvalue()
-
-
-def read_files(path: pathlib.Path, names: Collection[str]) -> dict[str, bytes]:
-    """The files behind a model, {name: content}, only those with these names.
-
-    Raises:
-      InputError: there is no such file, or none is appended to it as ``add_metadata`` does.
-    """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = [member for member in archive.infolist() if member.filename in names]
-            # As they are written. What is packed could unpack to any size.
-            stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
-            if not stored or len({member.filename for member in members}) < len(members):
-                raise zipfile.BadZipFile
-            return {member.filename: archive.read(member) for member in members}
-    except OSError as error:
-        reason = error.strerror or one_line(error)
-        raise InputError(f"{path} cannot be read: {reason}.") from error
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, ValueError):
-        raise InputError(
-            f"{path} is not a TensorFlow Lite model with labels and vocabulary: "
-            "name one that export.py --tflite wrote."
-        ) from None
 
 
 def _put_first(tree: Any, main: str) -> None:

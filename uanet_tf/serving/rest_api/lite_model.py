@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from uanet_lite import answers
+from uanet_lite.lite_tagger import Tagger
 from uanet_tf.errors import InputError
 from uanet_tf.files.checksums import check_checksums
 from uanet_tf.serving.rest_api.extra_assets import make_monitor
@@ -58,7 +59,7 @@ class LiteModel:
       timeout_ms: after this time no further sentence of a request is begun; 0: no limit.
 
     Raises:
-      InputError: there is no such file, or more than one; it is damaged; or uanet_lite or its
+      InputError: there is no such file, or more than one; it is damaged; or its
         runtime is not installed.
     """
 
@@ -152,8 +153,6 @@ class LiteModel:
         Raises:
           RestError: 400, a sentence is wrong; 504, it takes too long.
         """
-        import uanet_lite
-
         end = time.monotonic() + self._seconds if self._seconds else float("inf")
         tagged = []
         try:
@@ -166,7 +165,7 @@ class LiteModel:
                             http.HTTPStatus.GATEWAY_TIMEOUT,
                             f"The answer took longer than {1000 * self._seconds:.0f} ms.",
                         )
-        except uanet_lite.InputError as error:
+        except InputError as error:
             raise bad_request(str(error)) from None
         return tagged
 
@@ -219,21 +218,13 @@ def _only_file(path: str) -> str:
 def _load(file: str, threads: int) -> Any:
     """The tagger of a file; one that is in use already is used again."""
     try:
-        import uanet_lite
-    except ImportError:
-        raise InputError(
-            f"{file}: needs the package uanet_lite: pip install ./uanet_lite, in a clone."
-        ) from None
-    try:
         status = os.stat(file)
         key = (os.path.realpath(file), status.st_ino, status.st_size, status.st_mtime_ns, threads)
         if (tagger := _taggers.get(key)) is None:
             content = pathlib.Path(file).read_bytes()
-            tagger = _taggers[key] = uanet_lite.Tagger(file, threads=threads, content=content)
+            tagger = _taggers[key] = Tagger(file, threads=threads, content=content)
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror}).") from None
-    except uanet_lite.InputError as error:
-        raise InputError(str(error)) from None
     return tagger
 
 
