@@ -64,7 +64,7 @@ def test_lines_that_cannot_be_tagged_have_their_reason(call, threads):
     # A line without an object is one without words, as for `uanet tag`.
     assert [len(each["tokens"]) for each in answers if "labels" in each] == [2, 0, 0, 2]
     assert "not JSON" in answers[0]["error"]
-    assert 'no "text" and no "tokens"' in answers[3]["error"]
+    assert 'not an object with the key "tokens"' in answers[3]["error"]
     code, out, err = call("--format=jsonl", "--output_format=conll", text="\n".join(lines))
     assert (code, out) == (2, "")
     assert err.startswith("Line 1 of the input: not JSON")
