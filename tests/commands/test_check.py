@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from uanet_lite.columns_file import Sentence
+from uanet_lite.sentence import Sentence
 from uanet_tf.commands import runner
 from uanet_tf.commands.check_command import check
 from uanet_tf.data.vocabulary import normalize_word

@@ -7,6 +7,7 @@ import sys
 from typing import Annotated, Any
 
 from uanet_lite.atomic_file import STDOUT
+from uanet_lite.model_file import read_model_file
 from uanet_tf.commands.command_flags import Flag
 from uanet_tf.commands.setting_flags import OptionFlags
 from uanet_tf.config import Config, load_config
@@ -137,7 +138,7 @@ class TaggerFlags(RunFlags):
     Attributes:
       run_dir: as in ``RunFlags``; None: ``model`` is a file.
       model: a TensorFlow Lite file; None: there is a run.
-      num_threads: of its interpreter; None: 1.
+      num_threads: sentences that are tagged at the same time; None: 1.
 
     Raises:
       InputError: neither is named, or both; a flag that goes with the other.
@@ -154,7 +155,7 @@ class TaggerFlags(RunFlags):
     ] = None
     num_threads: Annotated[
         int | None,
-        Flag("With --model: threads of the interpreter. Default: 1.", at_least=1),
+        Flag("With --model: sentences that are tagged at the same time. Default: 1.", at_least=1),
     ] = None
 
     def __post_init__(self) -> None:
@@ -193,9 +194,7 @@ class TaggerFlags(RunFlags):
         """Column of the token: the flag's, else that of the run or the file."""
         if self.model is None or self.token_column is not None:
             return super().column()
-        from uanet_tf.exporting.tflite.stored_files import read_stored_files
-
-        return read_stored_files(pathlib.Path(self.model)).settings["token_column"]
+        return read_model_file(self.model).settings["token_column"]
 
     def load(self, *, refine_all: bool = True) -> Any:
         """The model of the run, or of the file.
@@ -205,7 +204,7 @@ class TaggerFlags(RunFlags):
         """
         if self.model is None:
             return super().load(refine_all=refine_all)
-        # TensorFlow, only for good arguments.
-        from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
+        # NumPy and a runtime, only for good arguments.
+        from uanet_lite.lite_tagger import Tagger
 
-        return TFLiteTagger(self.model, num_threads=self.num_threads or 1)
+        return Tagger(self.model, threads=self.num_threads or 1)
