@@ -16,7 +16,6 @@ from uanet_tf.config import Config
 from uanet_tf.exporting.saved_model import save_tokens
 from uanet_tf.exporting.signatures import Signatures
 from uanet_tf.exporting.tflite.files import export_tflite
-from uanet_tf.exporting.tflite.tflite_tagger import TFLiteTagger
 from uanet_tf.exporting.verification import verify_tokens
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.labels import OutputLabels
@@ -173,7 +172,7 @@ def lite_path(run_dir, tmp_path_factory):
 
 
 def test_of_tensorflow_lite_files(lite_path, tagged):
-    theirs = uanet_tf.tag(TFLiteTagger(lite_path), SENTENCES)
+    theirs = uanet_tf.tag(uanet_lite.Tagger(lite_path), SENTENCES)
     lite = uanet_lite.Tagger(lite_path)
     for one, other, third in zip(tagged, theirs, lite.tag(SENTENCES), strict=True):
         assert_like(other.alternatives, one.alternatives)
