@@ -23,7 +23,7 @@ from uanet_tf.metrics.reliability import calibration_error
 from uanet_tf.metrics.target_precision import Acceptance, accept_from
 from uanet_tf.models.loading import load_model
 from uanet_tf.tagging.streams import tag_in_context
-from uanet_tf.training.calibration import fit_rows, map_features
+from uanet_tf.training.confidence_fit import fit_rows, map_features
 
 SPLITS, FOLDS = 200, 5
 TARGETS = (0.8, 0.85, 0.9, 0.95)

@@ -32,7 +32,7 @@ from uanet_tf.metrics.error_detection import auroc, average_precision, risk_cove
 from uanet_tf.metrics.reliability import calibration_error
 from uanet_tf.models.loading import load_model
 from uanet_tf.tagging.streams import tag_in_context
-from uanet_tf.training.calibration import fit_rows
+from uanet_tf.training.confidence_fit import fit_rows
 
 PARTS = ("dev", "test")
 DRAWS = 200

@@ -88,7 +88,7 @@ def watch(out_dir: pathlib.Path, data: pathlib.Path) -> None:
     """Writes what the packed model makes of its development file into its metrics.json."""
     import uanet_tf
     from uanet_lite.columns_file import read_corpus
-    from uanet_tf.training.development_reference import development_reference
+    from uanet_tf.training.development import development_reference
 
     model, path = uanet_tf.load_model(out_dir), out_dir / "metrics.json"
     metrics = json.loads(path.read_text("utf-8"))

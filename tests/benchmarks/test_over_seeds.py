@@ -8,7 +8,7 @@ import pytest
 import uanet_tf
 from benchmarks import over_seeds
 from uanet_lite.columns_file import read_corpus
-from uanet_tf.training.corpus_scorer import score_corpus
+from uanet_tf.training.development import score_corpus
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ from benchmarks.systems import sentences_like, tagger_for
 from tests.benchmarks.conftest import Runs
 from uanet_lite.columns_file import read_corpus
 from uanet_tf.config import Config
-from uanet_tf.training.corpus_scorer import score_corpus
+from uanet_tf.training.development import score_corpus
 
 OF_CONFIG = {
     "decoding": lambda config: decoding.table(decoding.measure(config, repeats=2)),

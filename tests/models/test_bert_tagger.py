@@ -13,7 +13,7 @@ from uanet_tf.errors import InputError
 from uanet_tf.models.build import check_parts, make_tagger
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.tagging.streams import tag
-from uanet_tf.training.word_vectors import word_representations
+from uanet_tf.training.fill_vectors import word_representations
 
 SENTENCES = make_sentences("IOB2", 5)
 BERT = {

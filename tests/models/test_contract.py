@@ -14,7 +14,7 @@ from uanet_lite.tag_schemes import SCHEMES
 from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags, with_recipes
 from uanet_tf.config import Config, iter_options
 from uanet_tf.models.build import make_tagger
-from uanet_tf.training.refiner_context import with_refiner_context
+from uanet_tf.training.prepare import with_refiner_context
 
 FLAGFILES = {path.stem: path for path in (Path(__file__).parents[2] / "configs").glob("*.flags")}
 

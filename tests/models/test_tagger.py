@@ -10,7 +10,7 @@ from tests.models.tagger_setup import SENTENCES, make_batch, make_model
 from uanet_lite.sentence import Sentence
 from uanet_tf.errors import InputError
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.training.word_vectors import word_representations
+from uanet_tf.training.fill_vectors import word_representations
 
 
 @pytest.fixture(scope="module")

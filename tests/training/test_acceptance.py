@@ -8,8 +8,8 @@ import pytest
 from uanet_tf.metrics.answer_group import AnswerGroup
 from uanet_tf.metrics.target_precision import NEVER, accept_from
 from uanet_tf.models.confidence import Acceptance
-from uanet_tf.training import acceptance
-from uanet_tf.training.acceptance import accept
+from uanet_tf.training import confidence_fit
+from uanet_tf.training.confidence_fit import accept
 
 CLASSES = ["O", "S-PER", "B-PER", "E-PER", "S-LOC", "S-ORG"]
 
@@ -29,7 +29,7 @@ def said(monkeypatch):
     said = []
     for level in ("info", "warning"):
         monkeypatch.setattr(
-            acceptance.logging, level, lambda text, *values: said.append(text % values)
+            confidence_fit.logging, level, lambda text, *values: said.append(text % values)
         )
     return said
 

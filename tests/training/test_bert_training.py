@@ -12,7 +12,7 @@ from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, encode_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
-from uanet_tf.training import fit, progress
+from uanet_tf.training import fit, saved_state
 from uanet_tf.training.trainer import Trainer
 
 BERT = {
@@ -109,7 +109,7 @@ def settings():
 def test_a_killed_run_ends_as_one_that_was_not(corpus, tmp_path, settings):
     config = tiny_config(corpus, **settings, save_seconds=0)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    fit_with_copies(config, whole, {broken: Moment(progress.Progress, "advance", 7)})
+    fit_with_copies(config, whole, {broken: Moment(saved_state.Progress, "advance", 7)})
     fit.fit(config, broken)
     assert_same_weights(whole, broken)
     assert timeless(metrics(whole)) == timeless(metrics(broken))

@@ -12,8 +12,8 @@ from uanet_tf.data.documents import independent_units
 from uanet_tf.metrics.answer_group import answer_groups
 from uanet_tf.metrics.logistic_map import apply_logistic_map
 from uanet_tf.models.confidence import Acceptance, Calibration
-from uanet_tf.training import calibration
-from uanet_tf.training.calibration import _halves, calibrate, fit_map, fit_rows
+from uanet_tf.training import confidence_fit
+from uanet_tf.training.confidence_fit import _halves, calibrate, fit_map, fit_rows
 
 TRUTH = np.array([[0.5, -0.5, 0.0], [0.3, -1.0, 0.5], [0.8, -0.2, 1.0], [1.0, 0.0, 0.0]])
 TOKENS = 40
@@ -113,7 +113,7 @@ def tagger(monkeypatch):
             else:
                 yield sentence, answer
 
-    monkeypatch.setattr(calibration, "tag_in_context", tag)
+    monkeypatch.setattr(confidence_fit, "tag_in_context", tag)
     model.sentences = [Sentence(("w",) * TOKENS, tuple(labels), 1, True) for labels in gold]
     return model
 
@@ -167,7 +167,7 @@ def test_a_gate_that_lets_a_few_labels_through_is_as_one_that_is_shut(tagger):
 
 
 def test_a_small_file_whose_gate_is_open_is_tagged_no_more_often(tagger, monkeypatch):
-    monkeypatch.setattr(calibration, "_FEWEST", 10**6)
+    monkeypatch.setattr(confidence_fit, "_FEWEST", 10**6)
     tagger.gate, tagger.threshold = SimpleNamespace(), 0.5
     calibrate(tagger, tagger.sentences, "pos")
     assert len(tagger.asked) == 2
@@ -216,7 +216,7 @@ def test_an_open_gate_is_left_as_it_is(tagger):
 
 def answers_above(tagger, threshold):
     kept, tagger.threshold = tagger.threshold, threshold
-    answers = [answer for _, answer in calibration.tag_in_context(tagger, tagger.sentences)]
+    answers = [answer for _, answer in confidence_fit.tag_in_context(tagger, tagger.sentences)]
     tagger.threshold = kept
     tagger.asked.clear()
     return answers

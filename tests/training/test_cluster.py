@@ -5,7 +5,7 @@ import json
 import pytest
 
 from uanet_tf.errors import InputError
-from uanet_tf.training.cluster import read_cluster
+from uanet_tf.training.replicas import read_cluster
 
 
 def config(kind="worker", index=0, **cluster):

@@ -11,7 +11,7 @@ from uanet_tf.models.build import make_tagger
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.registry import DECODERS
 from uanet_tf.training import trainer as trainer_module
-from uanet_tf.training.lazy_adam import LazyAdamW
+from uanet_tf.training.optimizers import LazyAdamW
 from uanet_tf.training.trainer import Trainer
 
 BERT = {"representation": "bert", "encoder": "none", "decoder": "softmax"}

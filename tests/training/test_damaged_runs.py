@@ -14,10 +14,15 @@ from tests.training.tiny_run import tiny_config
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
-from uanet_tf.training.best_weights import load_weights, save_weights
 from uanet_tf.training.fit import fit
-from uanet_tf.training.progress import KEPT_STATES, Progress, StateKeeper
 from uanet_tf.training.run_directory import RunDirectory
+from uanet_tf.training.saved_state import (
+    KEPT_STATES,
+    Progress,
+    StateKeeper,
+    load_weights,
+    save_weights,
+)
 from uanet_tf.training.training_logs import TrainingLogs
 
 SCORES = {

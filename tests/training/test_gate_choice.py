@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from uanet_lite.sentence import Sentence
-from uanet_tf.training import gate_choice
-from uanet_tf.training.gate_choice import choose_threshold, warn_of_cost, warn_of_empty
+from uanet_tf.training import development
+from uanet_tf.training.development import choose_threshold, warn_of_cost, warn_of_empty
 
 # Of each token: gold, draft and refined label, nats.
 RIGHT = ("B-PER", "B-PER", "B-PER", 0.1)
@@ -21,7 +21,7 @@ SHUT = math.ceil(1000 * math.log(3)) / 1000
 def warnings(monkeypatch):
     said = []
     monkeypatch.setattr(
-        gate_choice.logging, "warning", lambda text, *values: said.append(text % values)
+        development.logging, "warning", lambda text, *values: said.append(text % values)
     )
     return said
 
@@ -49,7 +49,7 @@ def choose(monkeypatch, *tokens, threshold=0.35, spoils_from=math.inf, document=
                 ),
             )
 
-    monkeypatch.setattr(gate_choice, "tag_in_context", tag_in_context)
+    monkeypatch.setattr(development, "tag_in_context", tag_in_context)
     sentences = [
         SimpleNamespace(labels=[gold], new_document=document and index % document == 0)
         for index, (gold, *_) in enumerate(rows)

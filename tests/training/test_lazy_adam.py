@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.graphs import graph_function
-from uanet_tf.training.lazy_adam import LazyAdamW
+from uanet_tf.training.optimizers import LazyAdamW
 
 STEPS = 5
 

@@ -14,10 +14,9 @@ from tests.training.tiny_run import Corpus, tiny_config
 from uanet_lite.columns_file import read_corpus
 from uanet_lite.sentence import Sentence
 from uanet_tf.errors import InputError
-from uanet_tf.training.data_hashes import hash_json, hash_sentences, hash_vectors
 from uanet_tf.training.fit import fit
 from uanet_tf.training.prepare import prepare
-from uanet_tf.training.run_directory import RunDirectory
+from uanet_tf.training.run_directory import RunDirectory, hash_json, hash_sentences, hash_vectors
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from uanet_tf.training.progress import Progress
+from uanet_tf.training.saved_state import Progress
 
 
 @pytest.mark.parametrize(

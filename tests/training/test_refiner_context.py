@@ -11,7 +11,7 @@ from uanet_tf.config import Config
 from uanet_tf.errors import InputError
 from uanet_tf.models.loading import load_model
 from uanet_tf.training.fit import fit
-from uanet_tf.training.refiner_context import with_refiner_context
+from uanet_tf.training.prepare import with_refiner_context
 
 PLAIN = [Sentence(("a",), ("O",), k, new_document=k == 0) for k in range(3)]
 MARKED = [Sentence(("a",), ("O",), k, new_document=k != 1) for k in range(3)]

@@ -14,10 +14,15 @@ from tests.training.tiny_run import LIGHT, metrics, run, start, weights
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
 from uanet_tf.training.fit import fit
-from uanet_tf.training.progress import Progress
-from uanet_tf.training.replicas import Replicas, make_replicas
+from uanet_tf.training.replicas import (
+    Replicas,
+    check_possible,
+    check_same_state,
+    chiefs_metrics,
+    make_replicas,
+)
 from uanet_tf.training.run_directory import RunDirectory
-from uanet_tf.training.workers import check_possible, check_same_state, chiefs_metrics
+from uanet_tf.training.saved_state import Progress
 
 TOLERANCE = {"rtol": 1e-4, "atol": 1e-4}
 
@@ -148,7 +153,7 @@ def test_a_memory_of_drafts_is_of_one_process():
 
 def test_a_worker_that_does_not_see_the_chiefs_directory(monkeypatch, tmp_path):
     """Else it trained to the end, and ended with a traceback."""
-    monkeypatch.setattr("uanet_tf.training.workers._SECONDS", 0)
+    monkeypatch.setattr("uanet_tf.training.replicas._SECONDS", 0)
     replicas = Replicas(is_chief=False)
     replicas.count = 2
     run_dir = RunDirectory(tmp_path)

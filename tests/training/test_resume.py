@@ -29,7 +29,7 @@ from tests.training.tiny_run import (
 )
 from uanet_tf.errors import InputError
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.training import corpus_scorer, fit, progress
+from uanet_tf.training import development, fit, saved_state
 from uanet_tf.training.run_directory import RunDirectory
 
 # Wide enough for the word table to be updated row by row, in both optimizers.
@@ -114,11 +114,11 @@ def whole(config, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     copies = {
         # In the first epoch and in the second: the state is saved after each, not within one.
-        "step_7": Moment(progress.Progress, "advance", 7),
-        "step_17": Moment(progress.Progress, "advance", 17),
-        "third_scores": Moment(corpus_scorer, "tag_in_context", 3),
+        "step_7": Moment(saved_state.Progress, "advance", 7),
+        "step_17": Moment(saved_state.Progress, "advance", 17),
+        "third_scores": Moment(development, "tag_in_context", 3),
         # The best weights are written, the state that knows of them is not.
-        "last_state": Moment(progress.StateKeeper, "save", config.training.epochs),
+        "last_state": Moment(saved_state.StateKeeper, "save", config.training.epochs),
         "best": Moment(fit, "load_weights", 1),
         # All epochs are done and the model is written, but has no name yet.
         "model": Moment(Tagger, "save", 1, after=True),
@@ -178,7 +178,7 @@ def test_out_of_memory_is_one_sentence_and_the_same_command_continues(config, wh
         raise error
 
     with pytest.MonkeyPatch.context() as patch:
-        act_at(patch, Moment(progress.Progress, "advance", 17), fail)
+        act_at(patch, Moment(saved_state.Progress, "advance", 17), fail)
         with pytest.raises(
             InputError, match=r"the same command continues .*--batch_size=4 "
         ) as info:
@@ -189,7 +189,7 @@ def test_out_of_memory_is_one_sentence_and_the_same_command_continues(config, wh
 
 
 def test_ctrl_c_saves_at_once_and_between_two_steps(config, whole, tmp_path, monkeypatch):
-    original, steps = progress.Progress.advance, iter(range(100))
+    original, steps = saved_state.Progress.advance, iter(range(100))
 
     def advance(self, *args):
         if next(steps) == 13:  # the weights are ahead of the count of steps here
@@ -197,7 +197,7 @@ def test_ctrl_c_saves_at_once_and_between_two_steps(config, whole, tmp_path, mon
         original(self, *args)
 
     before = signal.getsignal(signal.SIGINT)
-    monkeypatch.setattr(progress.Progress, "advance", advance)
+    monkeypatch.setattr(saved_state.Progress, "advance", advance)
     with pytest.raises(KeyboardInterrupt):
         fit.fit(config, tmp_path)
     assert signal.getsignal(signal.SIGINT) is before
@@ -224,14 +224,14 @@ def test_broken_checkpoints(config, whole, left_at, caplog):
     run_dir = left_at("third_scores")
     state = run_dir / "checkpoints"
     data = sorted(state.glob("ckpt-*.data*"))
-    assert len(data) == progress.KEPT_STATES
+    assert len(data) == saved_state.KEPT_STATES
     pieces = {path: path.read_bytes() for path in state.glob("ckpt-*")}
 
     # TensorFlow's list is lost, and the newest state is cut off.
     (state / "checkpoint").write_bytes(b"\0rubbish")
     newest = max(data, key=lambda path: int(path.name.split(".")[0][5:]))
     newest.write_bytes(pieces[newest][:1000])
-    fit_and_be_killed(config, run_dir, progress.Progress, "finish_epoch", 1)
+    fit_and_be_killed(config, run_dir, saved_state.Progress, "finish_epoch", 1)
     assert f"{newest.name.split('.')[0]} cannot be restored" in caplog.text
 
     # All are broken, each in another way.

@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.config import Config
-from uanet_tf.training.schedules import (
+from uanet_tf.training.optimizers import (
     InverseTimeByEpoch,
     WarmupLinear,
     bert_schedule,

@@ -8,8 +8,8 @@ from uanet_tf.config import Config
 from uanet_tf.data.batching import encode_corpus
 from uanet_tf.models.build import make_tagger
 from uanet_tf.tagging.streams import tag
-from uanet_tf.training import uncertain_sentences
-from uanet_tf.training.uncertain_sentences import choose_sentences
+from uanet_tf.training import distillation
+from uanet_tf.training.distillation import choose_sentences
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def choose(drafted, most, seed=1):
 
 def test_most_tokens_are_of_the_most_uncertain_sentences(drafted, monkeypatch):
     _, corpus, entropies = drafted
-    monkeypatch.setattr(uncertain_sentences, "_POOL", 100)  # of the whole corpus
+    monkeypatch.setattr(distillation, "_POOL", 100)  # of the whole corpus
     most = corpus.lengths.sum() // 2
     chosen = choose(drafted, most)
     assert len(set(chosen)) == len(chosen)
@@ -48,9 +48,9 @@ def test_most_tokens_are_of_the_most_uncertain_sentences(drafted, monkeypatch):
 def test_a_part_of_a_large_corpus_is_looked_at(drafted, monkeypatch):
     _, corpus, _ = drafted
     seen = []
-    real = uncertain_sentences._mean_entropy
+    real = distillation._mean_entropy
     monkeypatch.setattr(
-        uncertain_sentences,
+        distillation,
         "_mean_entropy",
         lambda drafter, corpus, numbers: seen.append(numbers) or real(drafter, corpus, numbers),
     )

@@ -1,7 +1,7 @@
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.training.weight_average import AVERAGE_EVERY, WeightAverage
+from uanet_tf.training.optimizers import AVERAGE_EVERY, WeightAverage
 
 
 def test_follows_the_weights():

@@ -8,7 +8,7 @@ from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
-from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings, word_representations
+from uanet_tf.training.fill_vectors import add_pretrained, fill_embeddings, word_representations
 
 WORDS = ("Rio", "ran", "0")
 VECTORS = {"rio": [1, 1], "ran": [2, 2], "Oslo": [3, 3], "7": [4, 4], "the": [5, 5]}

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from tests.training.killing import Moment, fit_with_copies
 from tests.training.tiny_run import metrics, tiny_config, write_corpus
-from uanet_tf.training import progress
+from uanet_tf.training import saved_state
 from uanet_tf.training.fit import fit
 
 # Wide enough for the word table to be updated row by row; 40 sentences in batches of 7 leave 5.
@@ -34,7 +34,7 @@ def main() -> None:
     corpus = write_corpus(folder)
     one = tiny_config(corpus, **SETTINGS)
     two = one.replace(strategy="mirrored")
-    moment = Moment(progress.StateKeeper, "save", 9)
+    moment = Moment(saved_state.StateKeeper, "save", 9)
     fit_with_copies(one, folder / "one", {folder / "both": moment})
     fit(two, folder / "two")
     fit(two, folder / "both")

@@ -16,8 +16,7 @@ from uanet_tf.evaluation.comparison import (
     differences_from_first,
     write_tables,
 )
-from uanet_tf.training.file_hashes import file_hashes
-from uanet_tf.training.run_directory import RunDirectory
+from uanet_tf.training.run_directory import RunDirectory, file_hashes
 
 
 def compare(

@@ -20,8 +20,7 @@ from uanet_tf.data.documents import fold_numbers
 from uanet_tf.errors import InputError, StoppedBySignal, one_line
 from uanet_tf.evaluation.comparison import complete_metrics
 from uanet_tf.resources.public_corpora import format_sentences
-from uanet_tf.training.data_hashes import hash_sentences
-from uanet_tf.training.run_directory import changed_settings, flag_text
+from uanet_tf.training.run_directory import changed_settings, flag_text, hash_sentences
 
 RECORD = "folds.json"
 # Without a development file, the share of what is left for training that is kept aside as one.

@@ -7,9 +7,9 @@ from typing import Any
 import tensorflow as tf
 import tqdm
 
-from uanet_tf.training.progress import Progress, StateKeeper
+from uanet_tf.training.optimizers import AVERAGE_EVERY, WeightAverage
+from uanet_tf.training.saved_state import Progress, StateKeeper
 from uanet_tf.training.stop_request import StopRequest
-from uanet_tf.training.weight_average import AVERAGE_EVERY, WeightAverage
 
 
 class StepKeeper(tf.keras.callbacks.Callback):

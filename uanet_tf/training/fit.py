@@ -16,31 +16,40 @@ from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
 from uanet_tf.metrics.nearness import compare_with_samples, nearness_text
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.devices import gpu_text, out_of_memory_as, share_gpus, tensor_float_32
-from uanet_tf.training.best_weights import copy_weights, load_weights, save_weights
-from uanet_tf.training.calibration import calibrate
 from uanet_tf.training.callbacks import ProgressBar, StepKeeper
-from uanet_tf.training.corpus_scorer import score_corpus
-from uanet_tf.training.development_reference import development_reference
+from uanet_tf.training.confidence_fit import calibrate
+from uanet_tf.training.development import (
+    choose_threshold,
+    development_reference,
+    score_corpus,
+    warn_of_cost,
+    warn_of_empty,
+)
 from uanet_tf.training.distillation import distill
 from uanet_tf.training.divergence import check_finite
 from uanet_tf.training.draft_memory import DraftMemory
-from uanet_tf.training.file_hashes import file_hashes
-from uanet_tf.training.gate_choice import choose_threshold, warn_of_cost, warn_of_empty
+from uanet_tf.training.optimizers import WeightAverage
 from uanet_tf.training.prepare import Prepared, prepare
-from uanet_tf.training.progress import Progress, StateKeeper
-from uanet_tf.training.replicas import Replicas, make_replicas
-from uanet_tf.training.run_directory import RunDirectory
-from uanet_tf.training.stop_request import StopRequest
-from uanet_tf.training.trainer import Trainer
-from uanet_tf.training.training_logs import TrainingLogs
-from uanet_tf.training.weight_average import WeightAverage
-from uanet_tf.training.workers import (
+from uanet_tf.training.replicas import (
+    Replicas,
     check_alike,
     check_possible,
     check_same_state,
     chiefs_metrics,
+    make_replicas,
     reported_loss_of_workers,
 )
+from uanet_tf.training.run_directory import RunDirectory, file_hashes
+from uanet_tf.training.saved_state import (
+    Progress,
+    StateKeeper,
+    copy_weights,
+    load_weights,
+    save_weights,
+)
+from uanet_tf.training.stop_request import StopRequest
+from uanet_tf.training.trainer import Trainer
+from uanet_tf.training.training_logs import TrainingLogs
 
 Metrics = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 import collections
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import tensorflow as tf
 from absl import logging
@@ -22,15 +22,15 @@ from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, coun
 from uanet_tf.errors import InputError, SentencesError
 from uanet_tf.models.build import check_parts, make_tagger
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.text.tokenizer_choice import (
     choose_tokenizer,
     fitted_tokenizer,
     is_written_without_blanks,
 )
-from uanet_tf.training.data_hashes import hash_json, hash_sentences, hash_vectors
-from uanet_tf.training.refiner_context import with_refiner_context
+from uanet_tf.training.fill_vectors import add_pretrained, fill_embeddings
+from uanet_tf.training.run_directory import hash_json, hash_sentences, hash_vectors
 from uanet_tf.training.task import find_task, warn_shared, warn_uneven, warn_without_entities
-from uanet_tf.training.word_vectors import add_pretrained, fill_embeddings
 
 Splits = dict[str, list[Sentence]]
 
@@ -141,6 +141,35 @@ def _with_documents(
         [len(passage) for passage in passages(sentences, config.max_tokens, padded=True)],
         [token for sentence in sentences for token in sentence.tokens],
     )
+
+
+def with_refiner_context(config: Config, splits: Mapping[str, Sequence[Sentence]]) -> Config:
+    """The settings with "auto" replaced by "document" or "sentence"; else unchanged.
+
+    The refiner reads documents if each file marks them, if the drafter does not read them as one
+    sentence (``--context=document``), and if the run is not shared among replicas, which have no
+    memory of drafts in common.
+
+    Args:
+      config: all settings.
+      splits: the sentences of each file.
+    """
+    if config.decoder.refiner_context != "auto":
+        return config
+    if config.data.context == "document":
+        return config.replace(refiner_context="sentence")
+    marked = all(marks_documents(sentences) for sentences in splits.values())
+    refined = config.decoder.decoder in REFINED_DECODERS
+    if not marked or config.training.strategy != "none":
+        if marked and refined:
+            logging.info(
+                "the files mark documents, but with --strategy=%s the refiner reads sentences",
+                config.training.strategy,
+            )
+        return config.replace(refiner_context="sentence")
+    if refined:
+        logging.info("the files mark documents: the refiner reads them (--refiner_context)")
+    return config.replace(refiner_context="document")
 
 
 def read_further(config: DataConfig) -> list[Sentence]:

@@ -12,8 +12,8 @@ from uanet_tf.errors import InputError, SentencesError
 from uanet_tf.metrics.scoring import unknown_labels
 from uanet_tf.models.loading import load_model
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.training.calibration import calibrate
-from uanet_tf.training.development_reference import development_reference
+from uanet_tf.training.confidence_fit import calibrate
+from uanet_tf.training.development import development_reference
 from uanet_tf.training.run_directory import RunDirectory
 
 

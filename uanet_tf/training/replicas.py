@@ -1,17 +1,97 @@
-"""The replicas of ``--strategy``: several devices, or several machines, that share each batch."""
+"""The replicas of --strategy: several devices, or several machines, that share each batch."""
 
 import contextlib
+import dataclasses
 import functools
+import hashlib
+import json
 import os
-from typing import Any
+import pathlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import tensorflow as tf
 from absl import logging
 
+from uanet_tf.config import Config
 from uanet_tf.data.batching import part_of_batch
 from uanet_tf.errors import InputError
 from uanet_tf.ops.graphs import graph_function
-from uanet_tf.training.cluster import read_cluster
+from uanet_tf.training.run_directory import RunDirectory
+from uanet_tf.training.saved_state import Progress
+
+_CHIEF, _WORKER = "chief", "worker"
+_EXAMPLE = (
+    '{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}'
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+    """This process among the others.
+
+    Attributes:
+      addresses: {"chief" or "worker": host:port of each}.
+      task: the key of this process.
+      index: its place in the list.
+    """
+
+    addresses: dict[str, list[str]]
+    task: str
+    index: int
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether it scores and writes files: the chief, or without one the first worker."""
+        return self.task == (_CHIEF if _CHIEF in self.addresses else _WORKER) and self.index == 0
+
+
+def read_cluster(text: str) -> Cluster:
+    """Reads the value of TF_CONFIG.
+
+    Raises:
+      InputError: it is missing, or not what TensorFlow documents.
+    """
+    if not text:
+        raise InputError(
+            "--strategy=multi_worker needs the environment variable TF_CONFIG, which names all "
+            f"workers and which of them this one is, such as {_EXAMPLE}."
+        )
+    try:
+        cluster = _parse(json.loads(text))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"TF_CONFIG is not of the form {_EXAMPLE} ({_reason(error)}). Received: {text:.200}"
+        ) from error
+    return cluster
+
+
+def _parse(value: Any) -> Cluster:
+    addresses = {str(name): list(map(_address, part)) for name, part in value["cluster"].items()}
+    task, index = value["task"]["type"], int(value["task"]["index"])
+    if set(addresses) - {_CHIEF, _WORKER}:
+        raise ValueError("a cluster has chief and worker")
+    if len(addresses.get(_CHIEF, [])) > 1:
+        raise ValueError("there is one chief at most")
+    if task not in addresses or not 0 <= index < len(addresses[task]):
+        raise ValueError("its task is not in its cluster")
+    return Cluster(addresses, task, index)
+
+
+def _address(value: Any) -> str:
+    host, _, port = str(value).rpartition(":")
+    if not host or not port.isdecimal():
+        raise ValueError(f"{value!r:.80} is not host:port")
+    return str(value)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return "it is not JSON"
+    if isinstance(error, KeyError):
+        return f"{error.args[0]!r} is missing"
+    return str(error)
 
 
 class Replicas:
@@ -117,3 +197,105 @@ def _multi_worker() -> tf.distribute.Strategy:
             "--strategy=multi_worker has to be chosen before TensorFlow has run anything in this "
             "process: train with uanet train, or call uanet_tf.train first."
         ) from error
+
+
+# What TensorFlow raises in a process whose partner in a collective operation is gone.
+_GONE = (
+    tf.errors.UnavailableError,
+    tf.errors.AbortedError,
+    tf.errors.CancelledError,
+    tf.errors.DeadlineExceededError,
+    tf.errors.FailedPreconditionError,
+    tf.errors.InternalError,
+)
+
+
+Value = TypeVar("Value")
+# A file that the chief wrote may be seen that much later on another machine (NFS).
+_SECONDS = 90
+
+
+@contextlib.contextmanager
+def reported_loss_of_workers(replicas: Replicas) -> Iterator[None]:
+    """Within this context the loss of another process is an InputError that says what to do."""
+    try:
+        yield
+    except _GONE as error:
+        if replicas.count == 1:
+            raise
+        raise InputError(
+            "Another worker of --strategy=multi_worker has ended or cannot be reached: start all "
+            "of them again with the same command, and the run continues from its last saved state."
+        ) from error
+
+
+def check_possible(replicas: Replicas, config: Config) -> None:
+    """Raises InputError where a run cannot be shared among replicas."""
+    if replicas.count > 1 and config.decoder.refiner_context == "document":
+        raise InputError(
+            f"--strategy={config.training.strategy} does not go with --refiner_context=document, "
+            "whose memory of drafts is that of one process."
+        )
+
+
+def check_alike(replicas: Replicas, config: Config, hashes: Mapping[str, str]) -> None:
+    """Raises InputError unless this process has the chief's settings and data.
+
+    Args:
+      replicas: of the run.
+      config: of this process; names of files may differ.
+      hashes: {flag that names a file: hash of what was read of it}.
+    """
+    settings = {
+        group: {name: value for name, value in part.items() if not name.endswith("_path")}
+        for group, part in config.to_dict().items()
+    }
+    text = json.dumps([settings, dict(hashes)], sort_keys=True)
+    # As many bits as a float64 holds.
+    mine = float(int(hashlib.sha256(text.encode()).hexdigest()[:12], 16))
+    if replicas.agree(mine) != mine:
+        raise InputError(
+            "This worker was started with other settings or data than the chief: give all workers "
+            "the same flags and files."
+        )
+
+
+def check_same_state(replicas: Replicas, progress: Progress, run: RunDirectory) -> None:
+    """Raises InputError unless this process continues from where the chief does.
+
+    Args:
+      replicas: of the run.
+      progress: of this process.
+      run: its directory, of which the chief has made a run.
+    """
+    if replicas.count > 1 and not replicas.is_chief:
+        _seen(run.config.exists, run.config)
+    for mine, name in ((progress.epoch, "epoch"), (progress.step, "step")):
+        chiefs = int(replicas.agree(float(mine)))
+        if chiefs != mine:
+            raise InputError(
+                f"--run_dir={run.path} of this worker ends in {name} {mine}, that of the chief in "
+                f"{name} {chiefs}: all workers must see the same directory."
+            )
+
+
+def chiefs_metrics(run: RunDirectory) -> dict[str, Any]:
+    """The metrics of the complete run, which the chief has written into its directory.
+
+    Raises:
+      InputError: this worker sees none.
+    """
+    return _seen(run.finished_metrics, run.metrics)
+
+
+def _seen(look: Callable[[], Value | None], written: pathlib.Path) -> Value:
+    """What ``look`` finds of a file that the chief has written, as soon as it does."""
+    end = time.monotonic() + _SECONDS
+    while not (found := look()):
+        if time.monotonic() > end:
+            raise InputError(
+                f"--run_dir={written.parent} of this worker lacks the {written.name} that the "
+                "chief has written: all workers must see the same directory."
+            )
+        time.sleep(0.5)
+    return found

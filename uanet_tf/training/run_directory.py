@@ -1,21 +1,25 @@
-"""The directory of a run: its files, and a lock."""
+"""The directory of a run: its files, hashes of its data, and a lock."""
 
 import contextlib
 import fcntl
+import functools
+import hashlib
 import json
 import os
 import pathlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 from absl import logging
 
 from uanet_lite.atomic_file import atomic_file
+from uanet_lite.columns_file import read_corpus
+from uanet_lite.sentence import Sentence
 from uanet_lite.strict_json import check_fields, read_json
-from uanet_tf.config import Config, iter_options
+from uanet_tf.config import Config, DataConfig, iter_options
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.metrics.run_metrics import read_run_metrics
-from uanet_tf.models.loading import check_archive
 from uanet_tf.option import has_flag
 
 # Settings that do not change what is learnt, so a run may be continued with other values.
@@ -150,6 +154,8 @@ class RunDirectory:
         """
         if not (self.model.exists() and self.metrics.exists()):
             return None
+        from uanet_tf.models.loading import check_archive  # TensorFlow is loaded only for a model
+
         try:
             metrics = read_run_metrics(self.metrics)
             if "dev" not in metrics:
@@ -239,3 +245,55 @@ def flag_text(config: Config) -> str:
         for _, field, value in iter_options(config)
         if has_flag(field, "train")
     )
+
+
+def hash_sentences(sentences: Iterable[Sentence]) -> str:
+    """SHA-256 of what training reads of a file: tokens, labels and where documents begin.
+
+    It depends on sentences and not on bytes, so that a pipe is read once, and gzip, line ends and
+    comments may change.
+    """
+    digest = hashlib.sha256()
+    for sentence in sentences:
+        head = f"{len(sentence.tokens)} {sentence.new_document:d}"
+        lines = (head, *sentence.tokens, *sentence.labels, "")  # no token holds a line feed
+        digest.update("\n".join(lines).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def hash_vectors(vectors: Mapping[str, np.ndarray]) -> str:
+    """SHA-256 of the words that have a pretrained vector, and of their vectors."""
+    digest = hashlib.sha256()
+    for word in sorted(vectors):
+        digest.update(f"{len(word)} {word}\n".encode("utf-8", "surrogatepass"))
+        digest.update(np.ascontiguousarray(vectors[word], np.float32).tobytes())
+    return digest.hexdigest()
+
+
+def hash_json(values: Any) -> str:
+    """SHA-256 of plain values."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
+
+def file_hashes(config: DataConfig) -> dict[str, str]:
+    """{"train_path": hash of what training reads of it, ...} of the files that are there.
+
+    A pipe is not read.
+
+    Raises:
+      InputError: a file cannot be read.
+    """
+    hashes = {}
+    for name in ("train_path", "dev_path", "test_path"):
+        path = getattr(config, name)
+        if path and os.path.isfile(path):
+            found = os.stat(path)
+            hashes[name] = _hash_of(
+                path, config.token_column, config.label_column, found.st_mtime_ns, found.st_size
+            )
+    return hashes
+
+
+@functools.lru_cache(maxsize=16)
+def _hash_of(path: str, token_column: int, label_column: int, *_: int) -> str:
+    return hash_sentences(read_corpus(path, token_column=token_column, label_column=label_column))

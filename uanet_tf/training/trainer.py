@@ -7,8 +7,12 @@ from uanet_tf.data.batching import BATCH_LENGTHS, PART, part_seed
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.training.draft_memory import DraftMemory
-from uanet_tf.training.lazy_adam import LazyAdamW
-from uanet_tf.training.schedules import bert_schedule, drafter_schedule, refiner_schedule
+from uanet_tf.training.optimizers import (
+    LazyAdamW,
+    bert_schedule,
+    drafter_schedule,
+    refiner_schedule,
+)
 
 # Tables smaller than this many numbers are updated whole: cheaper than sorting out rows.
 SMALL_TABLE = 100_000

@@ -1,6 +1,7 @@
-"""Chooses Gamma on the development set: another than the one asked for only where it tells."""
+"""What the development data say of a model: its scores, its Gamma, and how its stream looks."""
 
 import math
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,10 +12,53 @@ from uanet_lite.sentence import Sentence
 from uanet_tf.data.documents import independent_units
 from uanet_tf.data.label_doubts import without_entities
 from uanet_tf.metrics.resampling import f1_difference_error
-from uanet_tf.metrics.scoring import f1_of_counts, sentence_counts
+from uanet_tf.metrics.scoring import f1_of_counts, score, sentence_counts
 from uanet_tf.metrics.threshold_sweep import tune_threshold
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.tagging.monitor import MOST_SENTENCES, known_words, make_reference, sentence_facts
 from uanet_tf.tagging.streams import tag_in_context
+
+
+def score_corpus(tagger: Tagger, sentences: Sequence[Sentence], task: str) -> dict[str, Any]:
+    """Tags sentences and scores them; see ``metrics.scoring.score`` for the entries.
+
+    ``sentences_per_second`` is that of tagging only.
+    """
+    start = time.perf_counter()
+    tagged = [answer for _, answer in tag_in_context(tagger, sentences)]
+    seconds = time.perf_counter() - start
+    scores = score(
+        [sentence.labels for sentence in sentences],
+        [sentence.draft_labels for sentence in tagged],
+        [sentence.refined_labels for sentence in tagged],
+        [sentence.labels for sentence in tagged],
+        [sentence.uncertainty for sentence in tagged],
+        task=task,
+        threshold=tagger.threshold,
+        confidence=[sentence.confidence for sentence in tagged],
+    )
+    return {**scores, "sentences_per_second": len(sentences) / seconds}
+
+
+def development_reference(
+    tagger: Tagger, sentences: Sequence[Sentence], seed: int = 1
+) -> dict[str, Any]:
+    """``{"monitoring": ...}`` for the metrics of a run, see ``Reference``; {} of one sentence.
+
+    Args:
+      tagger: with its final weights and options.
+      sentences: development data; the first ``MOST_SENTENCES`` are used.
+      seed: of its halves.
+    """
+    known, chunks = known_words(tagger), tagger.label_scheme is not None
+    answers = tag_in_context(tagger, sentences[:MOST_SENTENCES])
+    facts = [
+        sentence_facts(each.tokens, each.labels, each.uncertainty, chunks=chunks, known=known)
+        for _, each in answers
+    ]
+    reference = make_reference([each for each in facts if each is not None], seed)
+    return {} if reference is None else {"monitoring": reference.to_dict()}
+
 
 # Points of F1 or accuracy: a smaller difference on a development set says nothing.
 NOISE = 0.05
