@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from uanet_tf.training.stop_request import StopRequest
+from uanet_tf.errors import StoppedBySignal
+from uanet_tf.training.stop_request import SIGNALS, StopRequest
 
 
 def interrupt():
@@ -47,3 +48,59 @@ def test_other_threads_are_left_alone():
     thread.start()
     thread.join()
     assert seen == [(False, True)]
+
+
+@pytest.fixture
+def heeded():
+    """No signal is ignored, as it may be in the background of a shell or under nohup."""
+    before = {each: signal.signal(each, signal.SIG_DFL) for each in SIGNALS}
+    yield
+    for each, handler in before.items():
+        signal.signal(each, handler)
+
+
+@pytest.mark.usefixtures("heeded")
+@pytest.mark.parametrize("number", SIGNALS)
+def test_the_first_signal_asks_and_the_second_interrupts(number):
+    before = {each: signal.getsignal(each) for each in SIGNALS}
+    with StopRequest() as stop:
+        assert not stop.made
+        os.kill(os.getpid(), number)
+        assert stop.made
+        with pytest.raises(StoppedBySignal) as first:
+            stop.interrupt()
+        assert isinstance(first.value, KeyboardInterrupt)
+        with pytest.raises(StoppedBySignal) as second:
+            os.kill(os.getpid(), signal.SIGTERM)
+    assert (first.value.number, second.value.number) == (number, signal.SIGTERM)
+    assert {each: signal.getsignal(each) for each in SIGNALS} == before
+
+
+def test_ignored_signals_stay_ignored():
+    """As under nohup; but what is in the background of a shell can be stopped like Ctrl-C."""
+    before = {each: signal.signal(each, signal.SIG_IGN) for each in SIGNALS}
+    try:
+        with StopRequest() as stop:
+            os.kill(os.getpid(), signal.SIGHUP)
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert not stop.made
+            os.kill(os.getpid(), signal.SIGINT)
+            assert stop.made
+        assert all(signal.getsignal(each) == signal.SIG_IGN for each in SIGNALS)
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def test_outside_the_main_thread_nothing_is_changed():
+    before = {each: signal.getsignal(each) for each in SIGNALS}
+    found = []
+
+    def enter():
+        with StopRequest() as stop:
+            found.append((stop.made, {each: signal.getsignal(each) for each in SIGNALS}))
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    assert found == [(False, before)]
