@@ -1,20 +1,24 @@
 """Reading columns (CoNLL): one token per line, a blank line after each sentence.
 
 Three layouts are told apart by the first row of the file (the first line that is neither blank nor
-starts with `#` nor marks a document):
+starts with `#` nor marks a document nor names the columns):
 
 * `conllu`: 10 tab-separated columns, the first a word number that starts a sentence, the seventh a
   head. Only here every line that starts with `#` is a comment (a row starts with a digit), and
   rows numbered `1-2` (multi-word ranges) or `1.1` (empty nodes) are not tokens.
-* `tab`: rows with tabs. A comment is `# something` without any tab, before the first token of a
-  sentence; it cannot be a row. `#<TAB>O` and `#hashtag<TAB>O` are tokens. Where the first row
-  starts with the number 1, as in GermEval's files, a `#` in place of the number starts a comment,
-  if the line has another number of columns.
+* `tab`: rows with tabs. A comment is `# something` without any tab; it cannot be a row. `#<TAB>O`
+  and `#hashtag<TAB>O` are tokens.
 * `blank`: rows without tabs. `# O` and `#hashtag O` are tokens. A comment is `# ` and at least two
-  more words, before the first token of a sentence, with another number of columns than the first
-  row.
+  more words, with another number of columns than the first row or with a `=` among them.
 
-`#begin document (...)` and `#end document` of CoNLL-2012 are document marks in each layout.
+Comments stand before the first token of a sentence. In `tab` and `blank` a line of three columns or
+more whose first is `#` is also one where the first row has chunk labels and this line has something
+else in their columns, or where rows begin with word numbers and it has another number of columns.
+
+Columns may have names: those of `# global.columns = ...` (CoNLL-U Plus), of CoNLL-U, or of a
+header, a first row with a name that is asked for, or known by its words (TOKEN, NE-COARSE). Marks
+of documents are `-DOCSTART-` lines, `#DOCSTART`, and `#begin document (...)` and `#end document` of
+CoNLL-2012.
 """
 
 from __future__ import annotations
@@ -23,21 +27,39 @@ import dataclasses
 import itertools
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+from uanet_lite.blank_tokens import without_blank_tokens
 from uanet_lite.input_error import InputError
+from uanet_lite.notes import Notes
 from uanet_lite.sentence import MAX_TOKEN_CHARS, Sentence
 from uanet_lite.text_lines import display_name, read_lines
+
+# A column's index or name; of CoNLL-U's MISC "MISC:Tag", its value of this key.
+Column = int | str
 
 _BLANKS = re.compile(r"[ \t]+")
 _WORD_NUMBER = re.compile(r"[0-9]+")
 _FIRST_WORD_NUMBER = re.compile(r"1|1-[0-9]+|0\.1")
 _NOT_A_WORD = re.compile(r"[0-9]+[-.][0-9]+")
 _DOCUMENT_2012 = re.compile(r"#begin document \(.*\)(; part [0-9]+)?|#end document")
+_NUMBERED_DOCUMENT = re.compile(r"[0-9]+[ \t]-DOCSTART-([ \t]|$)")
 _NEW_DOCUMENT_CONLLU = re.compile(r"#\s*newdoc\b")
 _COMMENT = re.compile(r"#[ ]+[^ \t]")
-_CONLLU_COLUMNS = 10
+_ASSIGNED = re.compile(r"[^=]+=.*|=")
+_GLOBAL_COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
+_CHUNK_LABEL = re.compile(r"O|[BIMESLUW]-\S+")
+_CONLLU_NAMES = ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"]
 _CONLLU_HEAD = 6
+_PAIRS = re.compile(r"[^=|]+=[^|]*(\|[^=|]+=[^|]*)*")
+# Header rows: what the column of the tokens and that of the labels are called.
+_TOKEN_NAMES = re.compile(r"tokens?|words?|forms?|text", re.IGNORECASE)
+_LABEL_NAMES = re.compile(
+    r"labels?|tags?|(x|u)?pos([ _-]?tags?)?|chunks?([ _-]?tags?)?|iob.*|bio.*|(ner?|nes?)([ _-].*)?"
+    r"|entity.*|entities|named[ _-]entit.*",
+    re.IGNORECASE,
+)
 # A header of comments is far shorter; without a limit a file of `#` lines would fill the memory.
 _MAX_PEEKED_LINES = 10_000
 
@@ -62,7 +84,16 @@ def marks_document(line: str) -> bool:
     """Whether a new document starts at this line (`-DOCSTART-`, CoNLL-2012 marks)."""
     if line.startswith("-DOCSTART-"):
         return _BLANKS.split(line, maxsplit=1)[0] == "-DOCSTART-"
-    return line.startswith("#") and _DOCUMENT_2012.fullmatch(line.rstrip(" ")) is not None
+    if line.startswith("#"):
+        return line.rstrip() == "#DOCSTART" or bool(_DOCUMENT_2012.fullmatch(line.rstrip(" ")))
+    return "-DOCSTART-" in line and _NUMBERED_DOCUMENT.match(line) is not None
+
+
+def is_header(columns: Sequence[str]) -> bool:
+    """Whether a first row names the columns: one is that of tokens, another that of labels."""
+    names = [k for k, name in enumerate(columns) if _TOKEN_NAMES.fullmatch(name)]
+    labels = [k for k, name in enumerate(columns) if _LABEL_NAMES.fullmatch(name)]
+    return bool(names and labels) and len({*names, *labels}) > 1
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -72,12 +103,18 @@ class Layout:
     Attributes:
       kind: conllu, tab or blank.
       columns: number of columns of its first row.
-      numbered: whether this row, with tabs and at least three columns, starts with the number 1.
+      numbered: whether this row, of at least three columns, starts with the number 0 or 1.
+      chunk_columns: those in which this row has a chunk label (O, B-PER).
+      names: of the columns, where the file has them.
+      header: line that has the names as a row; 0: none.
     """
 
     kind: str
     columns: int
     numbered: bool = False
+    chunk_columns: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+    header: int = 0
 
     def is_comment(self, line: str, *, inside_sentence: bool) -> bool:
         """Whether a line that starts with `#` is a comment; see the rules of this module."""
@@ -85,13 +122,23 @@ class Layout:
             return True
         if inside_sentence:
             return False
-        if self.numbered and line.startswith("#\t"):
-            return len(split_columns(line)) != self.columns
-        if not _COMMENT.match(line):
+        if self.kind == "tab" and "\t" not in line:
+            return _COMMENT.match(line) is not None
+        columns = split_columns(line)
+        differs = len(columns) != self.columns
+        if self.kind == "blank":
+            words = _BLANKS.split(line.strip(" "))
+            if words[0] != "#" or len(words) < 3:
+                return False
+            differs = differs or any(map(_ASSIGNED.fullmatch, words))
+        elif columns[0] != "#" or (len(columns) < 3 and not self.numbered):
             return False
-        if self.kind == "tab":
-            return "\t" not in line
-        return len(_BLANKS.split(line.strip(" "))) > 2 and len(split_columns(line)) != self.columns
+        elif not self.numbered:
+            differs = False
+        return differs or any(
+            column >= len(columns) or not _CHUNK_LABEL.fullmatch(columns[column])
+            for column in self.chunk_columns
+        )
 
     def marks_document(self, line: str) -> bool:
         """Whether a new document starts at this line, in this layout."""
@@ -105,16 +152,31 @@ class Layout:
 
 
 def detect_layout(
-    lines: Iterator[tuple[int, str]],
+    lines: Iterator[tuple[int, str]], asked: Sequence[str] = ()
 ) -> tuple[Layout, Iterator[tuple[int, str]]]:
-    """Finds the layout from the first row; returns it and all lines, those read included."""
+    """Finds the layout from the first row; returns it and all lines, those read included.
+
+    Args:
+      lines: (number, text) of the lines.
+      asked: names of columns that the user gives; a first row that has all of them is a header.
+    """
     peeked = []
-    layout = None
+    names: list[str] = []
+    layout, header = None, 0
     for number, line in itertools.islice(lines, _MAX_PEEKED_LINES):
         peeked.append((number, line))
-        if not is_blank(line) and not line.startswith("#") and not marks_document(line):
-            layout = _layout_of_row(line)
-            break
+        if found := _GLOBAL_COLUMNS.match(line):
+            names = found[1].split()
+        if is_blank(line) or line.startswith("#") or marks_document(line):
+            continue
+        columns = split_columns(line)
+        if not names and not header and (is_header(columns) or {*asked} & {*columns}):
+            names, header = columns, number
+            continue
+        layout = dataclasses.replace(
+            _layout_of_row(line), **({"names": tuple(names), "header": header} if names else {})
+        )
+        break
     if layout is None:
         # Nothing but `#` lines: they are rows, unless each of them lacks the tab of the others.
         tabbed = [line for _, line in peeked if line.startswith("#") and "\t" in line]
@@ -125,46 +187,65 @@ def detect_layout(
 
 def _layout_of_row(line: str) -> Layout:
     columns = split_columns(line)
-    if "\t" not in line:
-        return Layout("blank", len(columns))
-    conllu = (
-        len(columns) == _CONLLU_COLUMNS
-        and _FIRST_WORD_NUMBER.fullmatch(columns[0]) is not None
-        and (
-            columns[_CONLLU_HEAD] == "_"
-            or _WORD_NUMBER.fullmatch(columns[_CONLLU_HEAD]) is not None
-        )
+    head = columns[_CONLLU_HEAD : _CONLLU_HEAD + 1]
+    if (
+        "\t" in line
+        and len(columns) == len(_CONLLU_NAMES)
+        and _FIRST_WORD_NUMBER.fullmatch(columns[0])
+        and (head == ["_"] or _WORD_NUMBER.fullmatch(head[0]))
+    ):
+        return Layout("conllu", len(columns), names=tuple(_CONLLU_NAMES))
+    return Layout(
+        "tab" if "\t" in line else "blank",
+        len(columns),
+        numbered=columns[0] in ("0", "1") and len(columns) > 2,
+        chunk_columns=tuple(k for k, text in enumerate(columns) if _CHUNK_LABEL.fullmatch(text)),
     )
-    if conllu:
-        return Layout("conllu", len(columns))
-    return Layout("tab", len(columns), numbered=columns[0] == "1" and len(columns) > 2)
+
+
+def parse_column(text: str, name: str) -> Column | None:
+    """A column as flags and settings give it: "1", "-1", a name, "MISC:Tag"; "none" is None.
+
+    Raises:
+        InputError: it is empty; ``name`` says what it is.
+    """
+    text = text.strip()
+    if not text:
+        raise InputError(f"{name} must be a number, a column's name, or none. Received: ''")
+    if text.lower() == "none":
+        return None
+    return int(text) if re.fullmatch(r"[-+]?[0-9]{1,9}", text) else text
 
 
 def read_sentences(
     path: str | os.PathLike[str],
     *,
-    token_column: int = 0,
-    label_column: int | None = -1,
+    token_column: Column = 0,
+    label_column: Column | None = -1,
     max_sentence_tokens: int = 50_000,
     max_token_chars: int = MAX_TOKEN_CHARS,
     keep_rows: bool = False,
+    skip_blank_tokens: bool = False,
     lines: Iterator[tuple[int, str]] | None = None,
+    notes: Notes | None = None,
 ) -> Iterator[Sentence]:
     """Streams the sentences of a file, in constant memory.
 
     Columns are separated by tabs if the line has one, else by ASCII spaces. Lines end in LF or
     CRLF; the text is UTF-8 with or without byte order mark; gzip is unpacked. `-DOCSTART-` lines
-    start a document and are no sentences. The rules of this module define which lines are comments,
-    and what is skipped in CoNLL-U.
+    start a document and are no sentences. This module's text says which lines are comments and
+    headers, and what is skipped in CoNLL-U.
 
     Args:
         path: a file, or "-" for standard input.
-        token_column: index of the column with the tokens; negative counts from the end.
-        label_column: the same for the labels; None reads no labels.
+        token_column: index or name of the column with the tokens; negative counts from the end.
+        label_column: the same for the labels, or "MISC:KEY"; None reads no labels.
         max_sentence_tokens: more tokens than this without a blank line are refused.
         max_token_chars: a longer token or label is refused.
         keep_rows: also keep the raw line of each token.
+        skip_blank_tokens: leave out tokens that are empty or blank; else they are refused.
         lines: (number, text) of the lines of `path`, where it has been opened already.
+        notes: counts what is left out.
 
     Yields:
         `Sentence`, in the order of the file.
@@ -172,7 +253,7 @@ def read_sentences(
     Raises:
         InputError: bad arguments (at once); or (while reading) a file that is missing, a
             directory, damaged, not UTF-8 or without any sentence; a row with too few columns, with
-            an empty token or label, or beyond a limit.
+            an empty token or label, or beyond a limit; a column's name that the file does not have.
     """
     if token_column == label_column:
         raise InputError(
@@ -184,31 +265,68 @@ def read_sentences(
     ):
         if limit < 1:
             raise InputError(f"{name} must be at least 1. Received: {limit}.")
-    columns = _Columns(display_name(path), token_column, label_column, max_token_chars)
     lines = read_lines(path) if lines is None else lines
-    return _stream(lines, columns, max_sentence_tokens, keep_rows)
+    wanted = _Wanted(display_name(path), token_column, label_column, max_token_chars)
+    stream = _stream(lines, wanted, max_sentence_tokens, keep_rows, skip_blank_tokens)
+    return _without_blanks(stream, wanted.file, notes or Notes()) if skip_blank_tokens else stream
 
 
-def read_corpus(
-    path: str | os.PathLike[str],
-    *,
-    token_column: int = 0,
-    label_column: int | None = -1,
-    max_sentence_tokens: int = 50_000,
-    max_token_chars: int = MAX_TOKEN_CHARS,
-    keep_rows: bool = False,
-) -> list[Sentence]:
-    """All sentences of a file at once; see `read_sentences`."""
-    return list(
-        read_sentences(
-            path,
-            token_column=token_column,
-            label_column=label_column,
-            max_sentence_tokens=max_sentence_tokens,
-            max_token_chars=max_token_chars,
-            keep_rows=keep_rows,
+def read_corpus(path: str | os.PathLike[str], **options: Any) -> list[Sentence]:
+    """All sentences of a file at once; arguments as of `read_sentences`."""
+    return list(read_sentences(path, **options))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The columns that the user asks for."""
+
+    file: str
+    token: Column
+    label: Column | None
+    max_chars: int
+
+    def names(self) -> list[str]:
+        """Those given by name."""
+        given = (self.token, self.label)
+        return [each.partition(":")[0] for each in given if isinstance(each, str)]
+
+    def columns(self, layout: Layout) -> _Columns:
+        """The columns of a file.
+
+        Raises:
+          InputError: a name that the file does not have.
+        """
+        label, key = self.label, ""
+        if isinstance(label, str):
+            label, _, key = label.partition(":")
+        return _Columns(
+            self.file,
+            self._index(self.token, layout, "token"),
+            None if label is None else self._index(label, layout, "label"),
+            self.max_chars,
+            key,
+            layout.kind == "conllu" or "MISC" in layout.names,
         )
-    )
+
+    def _index(self, column: Column, layout: Layout, what: str) -> int:
+        if isinstance(column, int):
+            return column
+        if re.fullmatch(r"[-+]?[0-9]{1,9}", column):  # of "9:Tag"
+            return int(column)
+        found = [k for k, name in enumerate(layout.names) if name == column]
+        if not found:
+            found = [k for k, name in enumerate(layout.names) if name.lower() == column.lower()]
+        if len(found) == 1:
+            return found[0]
+        have = (
+            f"its columns are {', '.join(layout.names)}"
+            if layout.names
+            else ("it does not name its columns (a header, or # global.columns = ...)")
+        )
+        raise InputError(
+            f"{self.file}: no column for the {what} is called {column!r}: {have}. Received: "
+            f"{what} column {column}."
+        )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -219,21 +337,46 @@ class _Columns:
     token: int
     label: int | None
     max_chars: int
+    key: str = ""  # of the label among KEY=VALUE pairs
+    has_pairs: bool = False  # the file is CoNLL-U or alike, whose last column holds such pairs
 
-    def take(self, columns: list[str], number: int) -> tuple[str, str]:
-        """The token and its label ("" when no labels are read) of line `number`."""
+    def take(self, columns: list[str], number: int, blank: bool = False) -> tuple[str, str]:
+        """The token and its label ("" when no labels are read) of line `number`.
+
+        Args:
+          columns: of the row.
+          number: of the line, for messages.
+          blank: whether the token may be empty.
+        """
         token_index = self._index(self.token, len(columns))
         if self.label is None:
             if token_index is None:
                 raise self._too_few(columns, number)
-            return self._checked("token", columns[token_index], number), ""
+            return self._checked("token", columns[token_index], number, blank), ""
         label_index = self._index(self.label, len(columns))
         if token_index is None or label_index is None or token_index == label_index:
             raise self._too_few(columns, number)
+        label = columns[label_index]
+        if self.key:
+            label = self._value(label)
+        elif self.has_pairs and "=" in label and _PAIRS.fullmatch(label):
+            key = label.partition("=")[0]
+            raise InputError(
+                f"{self.file}:{number}: the label column holds KEY=VALUE pairs ({_shown(label)}), "
+                f"as CoNLL-U's MISC: name the key too, such as --label_column=MISC:{key}."
+            )
         return (
-            self._checked("token", columns[token_index], number),
-            self._checked("label", columns[label_index], number),
+            self._checked("token", columns[token_index], number, blank),
+            self._checked("label", label, number),
         )
+
+    def _value(self, pairs: str) -> str:
+        """The label among KEY=VALUE pairs, O where its key is not there."""
+        for pair in pairs.split("|"):
+            key, _, value = pair.partition("=")
+            if key == self.key:
+                return value
+        return "O"
 
     @property
     def count_from_end(self) -> bool:
@@ -251,16 +394,24 @@ class _Columns:
         if self.label is not None:
             wanted += f" and label column {self.label}"
         hint = ""
-        if len(columns) == 1 and re.search("[,;]", columns[0][:-1]):  # a CSV file
-            hint = " Columns are separated by tabs or blanks."
+        if len(columns) == 1 and re.search("[,;]", columns[0][:-1]):
+            hint = (
+                " Columns are separated by tabs or blanks; commas are read in files called .csv, "
+                "whose first line names the columns."
+            )
         return InputError(
             f"{self.file}:{number}: too few columns: found {found} ({_shown(columns[0])} first), "
             f"which does not hold {wanted}.{hint}"
         )
 
-    def _checked(self, what: str, text: str, number: int) -> str:
-        if not text:
-            raise InputError(f"{self.file}:{number}: the {what} is empty.")
+    def _checked(self, what: str, text: str, number: int, blank: bool = False) -> str:
+        if not text and not blank:
+            hint = (
+                ""
+                if what == "label"
+                else (" (or blank): --skip_blank_tokens leaves such tokens out and counts them")
+            )
+            raise InputError(f"{self.file}:{number}: the {what} is empty{hint}.")
         if len(text) > self.max_chars:
             raise InputError(
                 f"{self.file}:{number}: a {what} of {len(text):,} characters ({_shown(text)}); "
@@ -273,16 +424,26 @@ class _Columns:
         if layout.kind == "conllu" and self._index(self.token, layout.columns) == 0:
             raise InputError(
                 f"{self.file}: a CoNLL-U file, whose column 0 holds word numbers; the words are "
-                f"in column 1. Received: token column {self.token}."
+                "in column 1 (--token_column=1). Received: token column 0."
             )
 
-    def refuse_counts(self, sentence: Sentence) -> None:
-        """The same of other files: a first sentence of 1, 2, 3, ... is none of words."""
-        counted = tuple(map(str, range(1, len(sentence.tokens) + 1)))
-        if len(counted) > 2 and sentence.tokens == counted:
+    def counts(self, sentence: Sentence) -> bool:
+        """Whether the tokens of a sentence are 0, 1, 2, ... or 1, 2, 3, ..."""
+        first = sentence.tokens[0]
+        if first not in ("0", "1") or self.token != 0:
+            return False
+        numbers = range(int(first), int(first) + len(sentence.tokens))
+        return sentence.tokens == tuple(map(str, numbers))
+
+    def refuse_counts(self, sentences: Sequence[Sentence]) -> None:
+        """The first sentences of a file that begins with a number: none of words counts on."""
+        longest = max(len(sentence.tokens) for sentence in sentences)
+        if longest > 1 and all(map(self.counts, sentences)):
+            first = sentences[0]
             raise InputError(
-                f"{self.file}:{sentence.line}: column 0 counts the words of each sentence (1, 2, "
-                f"3, ...); the words are probably in column 1. Received: token column {self.token}."
+                f"{self.file}:{first.line}: column 0 counts the words of each sentence "
+                f"({', '.join(first.tokens[:3])}, ...); the words are probably in column 1 "
+                "(--token_column=1). Received: token column 0."
             )
 
 
@@ -312,35 +473,56 @@ class _Pending:
 
 
 def _stream(
-    lines: Iterator[tuple[int, str]], columns: _Columns, max_tokens: int, keep_rows: bool
+    lines: Iterator[tuple[int, str]],
+    wanted: _Wanted,
+    max_tokens: int,
+    keep_rows: bool,
+    blank: bool,
 ) -> Iterator[Sentence]:
-    layout, lines = detect_layout(lines)
+    layout, lines = detect_layout(lines, wanted.names())
+    columns = wanted.columns(layout)
     columns.refuse_word_numbers(layout)
+    sentences = _sentences(lines, layout, columns, max_tokens, keep_rows, blank)
+    if not layout.numbered:
+        yield from sentences
+        return
+    # Three words that count on are none; two may be, so the next sentence decides.
+    first = list(itertools.islice(sentences, 1))
+    if columns.counts(first[0]) and len(first[0].tokens) < 3:
+        first += itertools.islice(sentences, 1)
+    columns.refuse_counts(first)
+    yield from first
+    yield from sentences
+
+
+def _sentences(
+    lines: Iterator[tuple[int, str]],
+    layout: Layout,
+    columns: _Columns,
+    max_tokens: int,
+    keep_rows: bool,
+    blank: bool,
+) -> Iterator[Sentence]:
     pending = _Pending(new_document=True)
     found_any, number = False, 0
-
-    def finished() -> Sentence:
-        sentence = pending.finish()
-        if layout.numbered and not found_any:
-            columns.refuse_counts(sentence)
-        return sentence
-
     for number, line in lines:
-        mark = line.startswith(("-", "#")) and layout.marks_document(line)
+        mark = (line.startswith(("-", "#")) or "-DOCSTART-" in line) and layout.marks_document(line)
         if mark or is_blank(line):
             if pending.tokens:
-                yield finished()
+                yield pending.finish()
                 pending, found_any = _Pending(), True
             if mark:
                 pending.new_document = True
-                pending.docstart = pending.docstart or line.startswith("-")
+                pending.docstart = pending.docstart or "-DOCSTART-" in line
             continue
         if line.startswith("#") and layout.is_comment(line, inside_sentence=bool(pending.tokens)):
+            continue
+        if number == layout.header:
             continue
         fields = split_columns(line)
         if not layout.is_token(fields):
             continue
-        token, label = columns.take(fields, number)
+        token, label = columns.take(fields, number, blank)
         if not pending.tokens:
             pending.line, pending.columns = number, len(fields)
         elif len(pending.tokens) == max_tokens:
@@ -356,10 +538,32 @@ def _stream(
         if keep_rows:
             pending.rows.append(line)
     if pending.tokens:
-        yield finished()
+        yield pending.finish()
     elif not found_any:
         reason = "it has no line with a token" if number else "the file is empty"
         raise InputError(f"{columns.file}: no sentence found, {reason}.")
+
+
+def _without_blanks(sentences: Iterator[Sentence], file: str, notes: Notes) -> Iterator[Sentence]:
+    """The sentences without empty tokens; those of nothing else go."""
+    starts = False  # whether a document starts at a sentence that was left out
+    for sentence in sentences:
+        kept = [bool(token) for token in sentence.tokens]
+        starts = starts or sentence.new_document
+        if not all(kept):
+            notes.blank_tokens(f"{file}:{sentence.line}", kept.count(False))
+            tokens, labels = without_blank_tokens(
+                sentence.tokens, sentence.labels or ("O",) * len(kept)
+            )
+            sentence = dataclasses.replace(
+                sentence,
+                tokens=tokens,
+                labels=labels if sentence.labels else (),
+                rows=tuple(itertools.compress(sentence.rows, kept)),
+            )
+        if sentence.tokens:
+            yield dataclasses.replace(sentence, new_document=starts)
+            starts = False
 
 
 def _shown(text: str, limit: int = 30) -> str:

@@ -1,14 +1,14 @@
-"""Chunk labels: IOB1, IOB2, BIOES, BILOU and BMES; spans, conversion, repair, detection.
+"""Chunk labels: IOB1, IOB2, BIOES, BILOU, BMES and BMEWO; spans, conversion, repair, detection.
 
 A chunk label is `O`, or a letter, `-` and a type that may hold further hyphens
 ("B-weapon-missile"). Labels without type ("B", "I", "O") are spans of type "". Each letter has one
 role whatever the scheme, so that reading a sequence does not depend on its scheme:
 
-    role      IOB1  IOB2  BIOES  BILOU  BMES
-    begin     B*    B     B      B      B       * IOB1: only right after a span of the same type
-    inside    I     I     I      I      M
-    end       I     I     E      L      E
-    single    I     B     S      U      S
+    role      IOB1  IOB2  BIOES  BILOU  BMES  BMEWO
+    begin     B*    B     B      B      B     B      * IOB1: only right after a span of its type
+    inside    I     I     I      I      M     M
+    end       I     I     E      L      E     E
+    single    I     B     S      U      S     W
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from uanet_lite.input_error import InputError
 if TYPE_CHECKING:  # most uses need no arrays
     import numpy as np
 
-IOB1, IOB2, BIOES, BILOU, BMES = SCHEMES = ("IOB1", "IOB2", "BIOES", "BILOU", "BMES")
+SCHEMES = ("IOB1", "IOB2", "BIOES", "BILOU", "BMES", "BMEWO")
+IOB1, IOB2, BIOES, BILOU, BMES, BMEWO = SCHEMES
 OUTSIDE = "O"
 
-_ROLES = {"B": "B", "I": "I", "M": "I", "E": "E", "L": "E", "S": "S", "U": "S"}
+_ROLES = {"B": "B", "I": "I", "M": "I", "E": "E", "L": "E", "S": "S", "U": "S", "W": "S"}
 # scheme: letters for begin, inside, end, single (the two IOB schemes lack the last two).
 _LETTERS = {
     IOB1: ("B", "I", "I", "I"),
@@ -34,9 +35,10 @@ _LETTERS = {
     BIOES: ("B", "I", "E", "S"),
     BILOU: ("B", "I", "L", "U"),
     BMES: ("B", "M", "E", "S"),
+    BMEWO: ("B", "M", "E", "W"),
 }
-_UNTYPED_ALPHABETS = ("BIO", "BIOES", "BILOU", "BMES", "BMESO")
-_TYPED = re.compile(r"[BIMELSU]-.+", re.DOTALL)
+_UNTYPED_ALPHABETS = ("BIO", "BIOES", "BILOU", "BMES", "BMESO", "BMEWO")
+_TYPED = re.compile(r"[BIMELSUW]-.+", re.DOTALL)
 
 
 class Span(NamedTuple):
@@ -60,7 +62,7 @@ def split_label(label: str) -> tuple[str, str]:
         return label[0], label[2:]
     if label in _ROLES:
         return label, ""
-    raise InputError(f"not a chunk label (O, or a letter of BIMELSU, '-' and a type): {label!r}.")
+    raise InputError(f"not a chunk label (O, or a letter of BIMELSUW, '-' and a type): {label!r}.")
 
 
 def _checked_scheme(scheme: str) -> str:
@@ -178,11 +180,11 @@ def detect_scheme(label_sequences: Iterable[Sequence[str]]) -> str | None:
 
     The sequences are read once, so a generator will do. Rules, in this order:
 
-    1. Every label must be `O` or a letter of BIMELSU, `-` and a type; one other label ("NN",
+    1. Every label must be `O` or a letter of BIMELSUW, `-` and a type; one other label ("NN",
        "-LRB-", "HYPH", a lone "B") and the corpus is not chunked. Exception: labels without types
        count when the corpus has exactly the labels of a scheme (B I O, B M E S, ...).
     2. A corpus of only `O` is IOB2 (it is valid in each scheme); one without labels is None.
-    3. L or U: BILOU; M: BMES; E or S: BIOES. Letters that no single scheme has: None.
+    3. L or U: BILOU; W: BMEWO; M: BMES; E or S: BIOES. Letters that no single scheme has: None.
     4. Only B and I: IOB2 forbids a span that starts with I, IOB1 one that starts with B unless it
        follows a span of its type. The scheme with fewer offences wins, IOB2 in a tie.
     """
@@ -219,7 +221,7 @@ def _scheme_of(labels: set[str], offences: dict[str, int]) -> str | None:
     for scheme, alphabet in _LETTERS.items():
         if letters <= set(alphabet):
             return scheme
-    return None
+    return BMEWO if "W" in letters and letters <= set("BMESW") else None
 
 
 class Transitions(NamedTuple):

@@ -172,7 +172,7 @@ def stream_lines(
         if line.startswith(_UTF8_BOM):
             rest = line[len(_UTF8_BOM) :]
             # Of the file, or of one that was put behind another; but a token of its own stays.
-            if number == 1 or rest[:1].strip():
+            if number == 1 or not rest or rest[:1].strip():
                 line = rest
         yield number, decode(line, f"{name}:{number}")
 

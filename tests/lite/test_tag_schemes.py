@@ -22,6 +22,7 @@ from uanet_tf.errors import InputError
 steady = settings(deadline=None, derandomize=True, max_examples=200)
 
 LETTERS = {"IOB1": "BI", "IOB2": "BI", "BIOES": "BIES", "BILOU": "BILU", "BMES": "BMES"}
+LETTERS["BMEWO"] = "BMEW"
 SPANS = [Span("A", 0, 1), Span("A", 1, 3), Span("B-c", 3, 4), Span("A", 5, 8)]
 ENCODED = {
     "IOB1": "I-A B-A I-A I-B-c O I-A I-A I-A",
@@ -29,6 +30,7 @@ ENCODED = {
     "BIOES": "S-A B-A E-A S-B-c O B-A I-A E-A",
     "BILOU": "U-A B-A L-A U-B-c O B-A I-A L-A",
     "BMES": "S-A B-A E-A S-B-c O B-A M-A E-A",
+    "BMEWO": "W-A B-A E-A W-B-c O B-A M-A E-A",
 }
 
 
@@ -134,6 +136,7 @@ VALID_PAIRS["BILOU"] = {
     "L" if k == "E" else "U" if k == "S" else k: v for k, v in VALID_PAIRS["BIOES"].items()
 }
 VALID_PAIRS["BMES"] = {"M" if k == "I" else k: v for k, v in VALID_PAIRS["BIOES"].items()}
+VALID_PAIRS["BMEWO"] = {"W" if k == "S" else k: v for k, v in VALID_PAIRS["BMES"].items()}
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -177,6 +180,9 @@ def test_labels_of_other_schemes_are_never_valid():
         (["B I O"], "IOB2"),
         (["I O", "I B"], "IOB1"),
         (["B M E S"], "BMES"),
+        (["W-A O B-A M-A E-A"], "BMEWO"),
+        (["W-A O"], "BMEWO"),
+        (["W-A S-A B-A E-A"], "BMEWO"),
         (["B-weapon-missile I-weapon-missile O"], "IOB2"),
         (["B-A I-A O M-A L-A"], None),  # letters that no scheme has together
         (["DT NN VBZ"], None),

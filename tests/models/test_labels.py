@@ -93,6 +93,7 @@ def follows(before, after):
 def test_each_output_label_is_named_once(scheme):
     names = READERS[scheme, True][0].names
     letters = {"IOB1": "BI", "IOB2": "BI", "BIOES": "BIES", "BILOU": "BILU", "BMES": "BMES"}
+    letters["BMEWO"] = "BMEW"
     expected = {"O"} | {f"{x}-{kind}" for x in letters[scheme] for kind in ("PER", "LOC", "a-b")}
     assert set(names) == expected
     assert len(names) == len(expected)

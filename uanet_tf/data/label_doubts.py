@@ -13,9 +13,11 @@ from uanet_tf.errors import InputError, SentencesError
 # B_PER, B:PER, b-PER, i_per: a letter of a scheme and a type, but not as "B-PER" has them; and the
 # type in front: PER-B, PER_I.
 _LETTER_FIRST = re.compile(
-    r"(?P<letter>[BIMELSUbimelsu])[-_:./|+=~](?P<type>[^\W\d_].*)", re.DOTALL
+    r"(?P<letter>[BIMELSUWbimelsuw])[-_:./|+=~](?P<type>[^\W\d_].*)", re.DOTALL
 )
-_LETTER_LAST = re.compile(r"(?P<type>[^\W\d_].*)[-_:./|+=~](?P<letter>[BIMELSUbimelsu])", re.DOTALL)
+_LETTER_LAST = re.compile(
+    r"(?P<type>[^\W\d_].*)[-_:./|+=~](?P<letter>[BIMELSUWbimelsuw])", re.DOTALL
+)
 _OUTSIDES = frozenset({OUTSIDE, "o", "0"})
 # CoNLL-2012, CoNLL-2005: (PER*, *) and (PER) beside *; coreferences: (12), (12 and 12) beside -.
 _BRACKETED = re.compile(r"\(.+|.*\)", re.DOTALL)

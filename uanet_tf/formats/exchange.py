@@ -8,7 +8,6 @@ FILE.txt, lines T1<TAB>PER 0 4<TAB>Anna.
 """
 
 import bisect
-import dataclasses
 import itertools
 import json
 import pathlib
@@ -16,15 +15,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from uanet_lite.raw_text import text_sentences
-from uanet_lite.sentence import Sentence
+from uanet_lite.columns_file import Sentence
+from uanet_lite.raw_text import TextSentence, text_sentences
 from uanet_lite.strict_json import parse_record
 from uanet_lite.tag_schemes import IOB2, Span, decode_spans, detect_scheme, encode_spans
 from uanet_lite.text_lines import display_name, read_lines
 from uanet_lite.tokenizer import Tokenizer
+from uanet_tf.data.blank_tokens import without_blank_tokens
 from uanet_tf.errors import InputError
-from uanet_tf.formats.blank_tokens import without_blank_tokens
-from uanet_tf.text.token_places import cut_at, detokenize
+from uanet_tf.text.cut_places import cut_at
+from uanet_tf.text.detokenize import detokenize
 
 _LABEL_KEYS = ("labels", "ner_tags", "tags")
 _SPAN_KEYS = ("entities", "spans", "ents", "label")
@@ -232,19 +232,21 @@ def label_text(
         yield _label(_cut_at(sentence, text, edges), spans, line)
 
 
-def _whole_entities(sentences: Iterable[Sentence], spans: Sequence[CharSpan]) -> Iterator[Sentence]:
+def _whole_entities(
+    sentences: Iterable[TextSentence], spans: Sequence[CharSpan]
+) -> Iterator[TextSentence]:
     """The sentences; those that share an entity ("Yahoo! The Company") are one."""
     ends = [end for _, end, _ in spans]
-    before: Sentence | None = None
+    before: TextSentence | None = None
     for sentence in sentences:
         if before is not None:
             place = bisect.bisect_right(ends, sentence.starts[0])
             if place < len(spans) and spans[place][0] < before.ends[-1]:
-                before = dataclasses.replace(
-                    before,
-                    tokens=[*before.tokens, *sentence.tokens],
-                    starts=[*before.starts, *sentence.starts],
-                    ends=[*before.ends, *sentence.ends],
+                before = TextSentence(
+                    before.tokens + sentence.tokens,
+                    before.starts + sentence.starts,
+                    before.ends + sentence.ends,
+                    before.new_document,
                 )
                 continue
             yield before
@@ -253,18 +255,18 @@ def _whole_entities(sentences: Iterable[Sentence], spans: Sequence[CharSpan]) ->
         yield before
 
 
-def _cut_at(sentence: Sentence, text: str, edges: set[int]) -> Sentence:
+def _cut_at(sentence: TextSentence, text: str, edges: set[int]) -> TextSentence:
     """The sentence with tokens cut where entities begin or end inside them."""
     places = cut_at(zip(sentence.starts, sentence.ends, strict=True), edges)
-    return dataclasses.replace(
-        sentence,
-        tokens=[text[start:end] for start, end in places],
-        starts=[start for start, _ in places],
-        ends=[end for _, end in places],
+    return TextSentence(
+        [text[start:end] for start, end in places],
+        [start for start, _ in places],
+        [end for _, end in places],
+        sentence.new_document,
     )
 
 
-def _label(sentence: Sentence, spans: list[CharSpan], line: int) -> Sentence:
+def _label(sentence: TextSentence, spans: list[CharSpan], line: int) -> Sentence:
     found = []
     for start, end, kind in spans:
         inside = [

@@ -17,6 +17,7 @@ _PREFIXES = {
     "BIOES": {(1, 0): "B", (1, 1): "S", (0, 0): "I", (0, 1): "E"},
     "BILOU": {(1, 0): "B", (1, 1): "U", (0, 0): "I", (0, 1): "L"},
     "BMES": {(1, 0): "B", (1, 1): "S", (0, 0): "M", (0, 1): "E"},
+    "BMEWO": {(1, 0): "B", (1, 1): "W", (0, 0): "M", (0, 1): "E"},
 }
 
 
@@ -25,7 +26,7 @@ class OutputLabels:
 
     Args:
       classes: labels of the model, id = position; BIOES where ``scheme`` is given.
-      scheme: scheme of the output (IOB1, IOB2, BIOES, BILOU, BMES); None: classes as they are.
+      scheme: scheme of the output, one of ``SCHEMES``; None: classes as they are.
 
     Attributes:
       names: the labels.

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uanet_lite.tag_schemes import IOB1, SCHEMES, Span, decode_spans, encode_spans
-from uanet_tf.formats.blank_tokens import without_blank_tokens
+from uanet_tf.data.blank_tokens import without_blank_tokens
 
 
 @pytest.mark.parametrize(
@@ -55,4 +55,7 @@ def test_the_entities_stay(scheme, pieces):
     assert len(kept) == count
     assert decode_spans(found, scheme) == expected
     if scheme != IOB1:  # a B that is not needed is left there
-        assert list(found) == encode_spans(expected, count, scheme)
+        right = encode_spans(expected, count, scheme)
+        assert [label.replace("W-", "S-") for label in right] == [
+            label.replace("W-", "S-") for label in found  # S is read as W in BMEWO
+        ]
