@@ -1,4 +1,4 @@
-"""Reading columns (CoNLL): one token per line, a blank line after each sentence.
+"""Columns (CoNLL), read and written: one token per line, a blank line after each sentence.
 
 Three layouts are told apart by the first row of the file (the first line that is neither blank nor
 starts with `#` nor marks a document nor names the columns):
@@ -27,7 +27,7 @@ import dataclasses
 import itertools
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from uanet_lite.blank_tokens import without_blank_tokens
@@ -60,6 +60,7 @@ _LABEL_NAMES = re.compile(
     r"|entity.*|entities|named[ _-]entit.*",
     re.IGNORECASE,
 )
+_ROW_ENDS = frozenset("\t\n\r")
 # A header of comments is far shorter; without a limit a file of `#` lines would fill the memory.
 _MAX_PEEKED_LINES = 10_000
 
@@ -173,9 +174,9 @@ def detect_layout(
         if not names and not header and (is_header(columns) or {*asked} & {*columns}):
             names, header = columns, number
             continue
-        layout = dataclasses.replace(
-            _layout_of_row(line), **({"names": tuple(names), "header": header} if names else {})
-        )
+        layout = _layout_of_row(line)
+        if names:
+            layout = dataclasses.replace(layout, names=tuple(names), header=header)
         break
     if layout is None:
         # Nothing but `#` lines: they are rows, unless each of them lacks the tab of the others.
@@ -564,6 +565,36 @@ def _without_blanks(sentences: Iterator[Sentence], file: str, notes: Notes) -> I
         if sentence.tokens:
             yield dataclasses.replace(sentence, new_document=starts)
             starts = False
+
+
+def format_columns(
+    sentences: Sequence[Sentence], where: Callable[[Sentence], str] = lambda sentence: ""
+) -> str:
+    """Token, tab, label; a blank line after each sentence; -DOCSTART- where documents begin.
+
+    Args:
+      sentences: labelled.
+      where: file and line of a sentence, for messages.
+
+    Raises:
+      InputError: a token or label that would end its column or row, or be none.
+    """
+    marked = sum(sentence.new_document for sentence in sentences) > 1
+    blocks = []
+    for sentence in sentences:
+        if marked and sentence.new_document:
+            blocks.append("-DOCSTART-\tO\n\n")
+        for text in (*sentence.tokens, *sentence.labels):
+            if not _ROW_ENDS.isdisjoint(text) or not text.strip(" "):
+                reason = "holds a tab or a line end" if text.strip(" ") else "is blank"
+                before = where(sentence)
+                raise InputError(
+                    f"{before}{': ' if before else ''}{text!r:.60} cannot be written in columns: "
+                    f"it {reason}."
+                )
+        rows = zip(sentence.tokens, sentence.labels, strict=True)
+        blocks.append("".join(f"{token}\t{label}\n" for token, label in rows) + "\n")
+    return "".join(blocks)
 
 
 def _shown(text: str, limit: int = 30) -> str:

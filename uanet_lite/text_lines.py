@@ -11,6 +11,7 @@ import contextlib
 import gzip
 import io
 import os
+import re
 import sys
 import zlib
 from collections.abc import Iterator
@@ -219,40 +220,11 @@ def decode(raw: bytes, place: str) -> str:
         ) from None
 
 
-_BEFORE = b"\xef\xbb\xbf \t\r\n"  # what may stand before a list: the order mark and blanks
+_BEFORE = b"\xef\xbb\xbf \t\r\n"  # what may stand before JSON: the order mark and blanks
 _PIECE = 1 << 16
 
 
-def read_json_text(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Iterator[str]:
-    """Yields a list as one text, whatever its lines, and anything else line by line.
-
-    Exports of annotation tools are often a list on a single line, which is longer than a line may
-    be; the lines of JSON lines keep their limit.
-
-    Args:
-      path: a file, may be gzipped; "-" is standard input.
-      max_bytes: the most that a list may have.
-
-    Raises:
-      InputError: see ``read_lines``; or a list of more bytes.
-    """
-    name = display_name(path)
-    with open_bytes(path) as stream:
-        start = _start(stream, name)
-        if not start.lstrip(_BEFORE).startswith(b"["):
-            lines = stream_lines(put_back(start, stream), name)
-            yield from (line for _, line in lines)
-            return
-        pieces, size = [start], len(start)
-        while piece := read_bytes(stream, _PIECE, name):
-            pieces.append(piece)
-            size += len(piece)
-            if size > max_bytes:
-                raise InputError(f"{name}: the JSON list has more than {max_bytes:,} bytes.")
-    yield decode(b"".join(pieces), name).removeprefix("\ufeff")
-
-
-def _start(stream: BinaryIO, name: str) -> bytes:
+def read_start(stream: BinaryIO, name: str) -> bytes:
     """The first piece of the stream that is not blank, with what precedes it."""
     start = b""
     while piece := read_bytes(stream, _PIECE, name):
@@ -260,3 +232,46 @@ def _start(stream: BinaryIO, name: str) -> bytes:
         if start.lstrip(_BEFORE) or len(start) > MAX_LINE_BYTES:
             break
     return start
+
+
+def looks_like_json(start: bytes) -> bool:
+    """Whether a file that starts so is JSON: an object, or a list of objects or lists."""
+    start = start.lstrip(_BEFORE)
+    return start.rstrip() == b"[]" or bool(re.match(rb"\{\s*[\"}]|\[\s*[{\[]\s*[\"{\[\]]", start))
+
+
+def json_pieces(
+    stream: BinaryIO, name: str, start: bytes, max_bytes: int = MAX_BYTES
+) -> Iterator[str]:
+    """Yields a list as one text, whatever its lines, and anything else line by line.
+
+    Exports of annotation tools are often a list on a single line, which is longer than a line may
+    be; the lines of JSON lines keep their limit.
+
+    Args:
+      stream: the opened file.
+      name: what messages call it.
+      start: its first bytes, which it gives again.
+      max_bytes: the most that a list may have.
+
+    Raises:
+      InputError: see ``read_lines``; or a list of more bytes.
+    """
+    if not start.lstrip(_BEFORE).startswith(b"["):
+        yield from (line for _, line in stream_lines(stream, name))
+        return
+    pieces, size = [], 0
+    while piece := read_bytes(stream, _PIECE, name):
+        pieces.append(piece)
+        size += len(piece)
+        if size > max_bytes:
+            raise InputError(f"{name}: the JSON list has more than {max_bytes:,} bytes.")
+    yield decode(b"".join(pieces), name).removeprefix("\ufeff")
+
+
+def read_json_text(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Iterator[str]:
+    """The pieces of a file, see ``json_pieces``."""
+    name = display_name(path)
+    with open_bytes(path) as stream:
+        start = read_start(stream, name)
+        yield from json_pieces(put_back(start, stream), name, start, max_bytes)

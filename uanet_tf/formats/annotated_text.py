@@ -1,13 +1,12 @@
 """A text with the entities that a model suggests or that a person marked."""
 
-import bisect
 import dataclasses
 import itertools
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from uanet_lite import tag_schemes
+from uanet_lite.strict_json import shown
 from uanet_tf.errors import InputError
-from uanet_tf.text.token_places import cut_at
 
 SUGGESTED, ACCEPTED, REJECTED, SKIPPED = STATUSES = (
     "suggested",  # by a model; nobody has looked
@@ -25,12 +24,14 @@ class Mark(NamedTuple):
       end: the one after the last.
       label: the entity's type.
       score: confidence in [0, 1], None where it has none.
+      place: file and line, where the mark has one of its own.
     """
 
     start: int
     end: int
     label: str
     score: float | None = None
+    place: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +48,7 @@ class AnnotatedText:
       meta: whatever else belongs to it; JSON values.
       unlabelled: stretches that the file marks without saying as what; not among ``marks``.
       disputed: whether several persons marked it, and differently.
+      counted: how the file counts its offsets, if not in code points, see ``offsets.mend``.
 
     Raises:
       InputError: a mark or token outside the text or empty, or an unknown status.
@@ -61,6 +63,7 @@ class AnnotatedText:
     meta: dict[str, Any] = dataclasses.field(default_factory=dict)
     unlabelled: int = 0
     disputed: bool = False
+    counted: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
@@ -84,39 +87,40 @@ class AnnotatedText:
                 found.setdefault((start, end, mark.label), mark._replace(start=start, end=end))
         return tuple(found.values())
 
-    def token_labels(self, scheme: str) -> tuple[list[str], list[str]]:
-        """The text as tokens and their labels.
 
-        Without ``tokens`` the text is cut at blanks. Tokens are also cut where a mark begins or
-        ends, blanks at its ends apart; tokens of white space are left out.
+def needed(record: dict[str, Any], keys: Sequence[str], what: str) -> Any:
+    """The list under the first of these keys that the record has; [] where it is null.
 
-        Raises:
-          InputError: tokens overlap or are not in order, a mark holds none, or marks overlap.
-        """
-        tokens = self.tokens if self.tokens is not None else words(self.text)
-        for (_, end), (start, _) in itertools.pairwise(tokens):
-            if start < end:
-                raise InputError(
-                    f"tokens overlap: one begins at {start}, and the one before ends at {end}."
-                )
-        marks = self.clean_marks()
-        places = [
-            (start, end)
-            for start, end in cut_at(tokens, (edge for mark in marks for edge in mark[:2]))
-            if self.text[start:end].strip()
-        ]
-        spans = []
-        for mark in marks:
-            first = bisect.bisect_left(places, mark.start, key=lambda place: place[0])
-            last = bisect.bisect_right(places, mark.end, key=lambda place: place[1])
-            if first >= last:
-                raise InputError(
-                    f"{self.text[mark.start : mark.end]!r} (characters {mark.start} to {mark.end}) "
-                    "holds no token."
-                )
-            spans.append(tag_schemes.Span(mark.label, first, last))
-        labels = tag_schemes.encode_spans(spans, len(places), scheme)
-        return [self.text[start:end] for start, end in places], labels
+    Raises:
+      InputError: it has none of them, and may so have its marks elsewhere; or no list.
+    """
+    key = next((key for key in keys if key in record), None)
+    if key is None:
+        raise InputError(
+            f"has none of the keys that {what} has its marks under ({listed(keys)}); its keys are "
+            f"{listed(record)}."
+        )
+    value = record[key]
+    if value is not None and not isinstance(value, list):
+        raise InputError(f'"{key}" must be a list. Received: {shown(value)}')
+    return value or []
+
+
+def text_of(record: dict[str, Any], keys: Sequence[str] = ("text",)) -> str:
+    """The text under the first of these keys.
+
+    Raises:
+      InputError: there is none.
+    """
+    text = next((record[key] for key in keys if key in record), None)
+    if not isinstance(text, str):
+        raise InputError(f"has no text under {listed(keys)}; its keys are {listed(record)}.")
+    return text
+
+
+def listed(keys: Iterable[str]) -> str:
+    """Keys in a message."""
+    return ", ".join(f'"{key}"' for key in itertools.islice(keys, 12))
 
 
 def words(text: str) -> tuple[tuple[int, int], ...]:

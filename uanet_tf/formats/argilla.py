@@ -2,6 +2,9 @@
 
 The data set they fit has a text field "text" and a span question "entities" on it. Of others the
 question is read whose values are spans.
+
+Argilla counts offsets in UTF-16 units: so they are written (and the metadata say so, where that
+differs from code points), and read where code points would cut words and UTF-16 units do not.
 """
 
 from typing import Any
@@ -14,15 +17,22 @@ from uanet_tf.formats.annotated_text import (
     SUGGESTED,
     AnnotatedText,
     Mark,
+    listed,
 )
+from uanet_tf.formats.offsets import UTF16, code_points, to_utf16
 
 FIELD, QUESTION = "text", "entities"
 _AGENT = "uanet_tf"
 _NOBODY = "00000000-0000-0000-0000-000000000000"  # a response must name a user
-_OURS = ("tokens", "score", "verdict", "scores", "number")
+_OURS = ("tokens", "score", "verdict", "scores", "number", "counted")
 RESERVED = frozenset(_OURS)  # no names for ``AnnotatedText.meta``
 
 Spans = list[dict[str, Any]]
+
+
+def matches(record: dict[str, Any]) -> bool:
+    """Whether a record is one of this format."""
+    return "fields" in record and bool({"responses", "suggestions"} & record.keys())
 
 
 def write(item: AnnotatedText) -> dict[str, Any]:
@@ -30,13 +40,22 @@ def write(item: AnnotatedText) -> dict[str, Any]:
     taken = sorted(RESERVED & item.meta.keys())
     if taken:
         raise InputError(f"meta must not hold {taken[0]!r}: it has a meaning in our records.")
-    value = [{"start": mark.start, "end": mark.end, "label": mark.label} for mark in item.marks]
+    value = [
+        {
+            "start": to_utf16(item.text, mark.start),
+            "end": to_utf16(item.text, mark.end),
+            "label": mark.label,
+        }
+        for mark in item.marks
+    ]
     scores = [mark.score for mark in item.marks]
     metadata = dict(item.meta)
     if item.tokens is not None:
         metadata["tokens"] = [list(token) for token in item.tokens]
     if item.score is not None:
         metadata["score"] = item.score
+    if to_utf16(item.text, len(item.text)) > len(item.text):
+        metadata["counted"] = UTF16
     if isinstance(item.id, int):
         metadata["number"] = True  # Argilla's own are strings
     record: dict[str, Any] = {
@@ -64,6 +83,11 @@ def write(item: AnnotatedText) -> dict[str, Any]:
 
 def read(record: dict[str, Any]) -> AnnotatedText:
     """One record of an export: the last person's spans, else the suggestion."""
+    if not matches(record):
+        raise InputError(
+            f'has no "fields" with "responses" or "suggestions", as Argilla\'s records have; its '
+            f"keys are {listed(record)}."
+        )
     metadata = dict(record.get("metadata") or {})
     ours = {key: metadata.pop(key, None) for key in _OURS}
     text_field, text = _field(record)
@@ -75,9 +99,10 @@ def read(record: dict[str, Any]) -> AnnotatedText:
     scores = ours["scores"] if ours["scores"] is not None else scores
     if not isinstance(scores, list) or len(scores) != len(value):
         scores = [None] * len(value)
+    read = code_points(text, [_span_key(span)[:2] for span in value], ours["counted"])
     marks = [
-        Mark(int(span["start"]), int(span["end"]), str(span["label"]), span.get("score", score))
-        for span, score in zip(value, scores, strict=True)
+        Mark(start, end, str(span["label"]), span.get("score", score))
+        for (start, end), span, score in zip(read.spans, value, scores, strict=True)
     ]
     others = {key: part for key, part in record["fields"].items() if key != text_field}
     tokens, name = ours["tokens"], record.get("id")
@@ -90,6 +115,7 @@ def read(record: dict[str, Any]) -> AnnotatedText:
         id=int(name) if ours["number"] and name is not None else name,
         meta={**others, **metadata},
         disputed=len({frozenset(map(_span_key, answer)) for answer in answers}) > 1,
+        counted=read.how,
     )
 
 
@@ -129,6 +155,8 @@ def _of_span_question(record: dict[str, Any]) -> tuple[list[Spans], dict[str, An
             f"the questions {' and '.join(map(repr, asked))} both have spans: name the one that "
             f"is meant {QUESTION!r}."
         )
+    if not asked and any(values.values()):
+        raise InputError(f"has no question on spans; its questions are {listed(values)}.")
     question = asked[0] if asked else QUESTION
     answers = [part for part in responses.get(question, ()) if _are_spans(part)]
     suggestion = suggestions.get(question, {})

@@ -4,17 +4,42 @@ doccano keeps other keys of an imported line and exports them again. So scores t
 "suggested", which also tells what a person has changed: marks that are exactly those that were
 suggested count as not reviewed. Export only the approved documents, and give them
 `"status": "accepted"`, where that is not enough.
+
+doccano counts offsets in UTF-16 units: so they are written (and the line says so, where that
+differs from code points), and read where code points would cut words and UTF-16 units do not.
 """
 
 from typing import Any
 
+from uanet_lite.strict_json import shown
 from uanet_tf.errors import InputError
-from uanet_tf.formats.annotated_text import ACCEPTED, SUGGESTED, AnnotatedText, Mark
+from uanet_tf.formats.annotated_text import (
+    ACCEPTED,
+    SUGGESTED,
+    AnnotatedText,
+    Mark,
+    needed,
+    text_of,
+)
+from uanet_tf.formats.offsets import UTF16, code_points, to_utf16
 
-_OWN = ("id", "text", "data", "label", "labels", "entities")
-_OURS = ("suggested", "tokens", "status", "score", "name")
+_KEYS = ("label", "labels", "entities", "annotations")
+_OWN = ("id", "text", "data", *_KEYS)
+_OURS = ("suggested", "tokens", "status", "score", "name", "counted")
 _EXPORTED = ("relations", "Comments", "comments")
 RESERVED = frozenset({*_OWN, *_OURS, *_EXPORTED})  # no names for ``AnnotatedText.meta``
+
+
+def matches(record: dict[str, Any]) -> bool:
+    """Whether a record is one of this format."""
+    if not {"text", "data"} & record.keys():
+        return False
+    if any(isinstance(record.get(key), list) for key in ("label", "labels", "annotations")):
+        return True
+    entities = record.get("entities")
+    return isinstance(entities, list) and any(
+        isinstance(part, dict) and "start_offset" in part for part in entities
+    )
 
 
 def write(item: AnnotatedText) -> dict[str, Any]:
@@ -22,13 +47,17 @@ def write(item: AnnotatedText) -> dict[str, Any]:
     taken = sorted(RESERVED & item.meta.keys())
     if taken:
         raise InputError(f"meta must not hold {taken[0]!r}: it has a meaning in doccano's lines.")
-    record = {
-        "text": item.text,
-        "label": [[mark.start, mark.end, mark.label] for mark in item.marks],
-        **item.meta,
-    }
+    places = [
+        [to_utf16(item.text, mark.start), to_utf16(item.text, mark.end), mark.label]
+        for mark in item.marks
+    ]
+    record: dict[str, Any] = {"text": item.text, "label": places, **item.meta}
     if item.status == SUGGESTED or any(mark.score is not None for mark in item.marks):
-        record["suggested"] = [list(mark) for mark in item.marks]
+        record["suggested"] = [
+            [*place, mark.score] for place, mark in zip(places, item.marks, strict=True)
+        ]
+    if to_utf16(item.text, len(item.text)) > len(item.text):
+        record["counted"] = UTF16
     if item.status != SUGGESTED:
         record["status"] = item.status
     if item.tokens is not None:
@@ -42,30 +71,37 @@ def write(item: AnnotatedText) -> dict[str, Any]:
 
 def read(record: dict[str, Any]) -> AnnotatedText:
     """One line of an export, of plain sequence labelling or with relations."""
-    given = record.get("label", record.get("labels", record.get("entities", [])))
-    places = [_place(part) for part in given]
+    text = text_of(record, ("text", "data"))
+    places = sorted(_place(part) for part in needed(record, _KEYS, "doccano"))
     suggested = [tuple(part) for part in record.get("suggested", [])]
     scores = {(start, end, label): score for start, end, label, score in suggested}
-    marks = tuple(Mark(*place, scores.get(place)) for place in sorted(places))
+    read = code_points(text, [place[:2] for place in places], record.get("counted"))
+    marks = tuple(
+        Mark(start, end, place[2], scores.get(place))
+        for (start, end), place in zip(read.spans, places, strict=True)
+    )
     status = record.get("status")
     if status is None:
-        untouched = "suggested" in record and sorted(scores) == sorted(places)
+        untouched = "suggested" in record and sorted(scores) == places
         status = SUGGESTED if untouched else ACCEPTED
     tokens = record.get("tokens")
     kept = {key: record[key] for key in record if key not in RESERVED}
     return AnnotatedText(
-        text=record["text"] if "text" in record else record["data"],
+        text=text,
         marks=marks,
         tokens=None if tokens is None else tuple((start, end) for start, end in tokens),
         status=status,
         score=record.get("score"),
         id=record.get("name", record.get("id")),
         meta=kept,
+        counted=read.how,
     )
 
 
 def _place(part: Any) -> tuple[int, int, str]:
     if isinstance(part, dict):
         return int(part["start_offset"]), int(part["end_offset"]), str(part["label"])
+    if not isinstance(part, list) or len(part) != 3 or isinstance(part[0], str):
+        raise InputError(f"a mark is not [start, end, type]: {shown(part)}")
     start, end, label = part
     return int(start), int(end), str(label)

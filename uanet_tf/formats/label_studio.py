@@ -5,13 +5,12 @@ The labelling interface that they fit is
     <View><Labels name="label" toName="text"><Label value="PER"/>...</Labels>
     <Text name="text" value="$text"/></View>
 
-Exports are read in the formats "JSON" and "JSON-MIN". Offsets are code points; releases before
-1.7 wrote UTF-16 units, which are recognised by the text that is given beside them. Regions of other
-than plain text (HyperText, Paragraphs) are refused.
+Exports are read in the formats "JSON" and "JSON-MIN". Offsets are code points, in which a browser
+counts CR LF as one; releases before 1.7 wrote UTF-16 units. Both are recognised by the text that is
+given beside the regions. Regions of other than plain text (HyperText, Paragraphs) are refused.
 """
 
 import dataclasses
-import re
 from typing import Any
 
 from uanet_tf.errors import InputError
@@ -22,10 +21,12 @@ from uanet_tf.formats.annotated_text import (
     SUGGESTED,
     AnnotatedText,
     Mark,
+    listed,
+    text_of,
 )
+from uanet_tf.formats.offsets import Mended, Said, mend
 
 _MODEL = "uanet_tf"
-_BLANKS = re.compile(r"\s|\\n|\\r")
 _OWN: dict[str, tuple[type, ...]] = {
     "tokens": (list,),
     "score": (int, float),
@@ -35,6 +36,18 @@ _OWN: dict[str, tuple[type, ...]] = {
 }
 
 Results = list[dict[str, Any]]
+
+
+# What a person's work leaves in a record of JSON-MIN, beside the data.
+_COMPACT = ("annotator", "annotation_id", "completed_by", "lead_time")
+_PARTS = ("annotations", "completions", "predictions")
+
+
+def matches(record: dict[str, Any]) -> bool:
+    """Whether a record is one of this format."""
+    if isinstance(record.get("data"), dict):
+        return any(key in record for key in _PARTS)
+    return any(key in record for key in _COMPACT) or any(map(_kind_of_regions, record.values()))
 
 
 def write(item: AnnotatedText) -> dict[str, Any]:
@@ -59,6 +72,11 @@ def write(item: AnnotatedText) -> dict[str, Any]:
 
 def read(record: dict[str, Any]) -> AnnotatedText:
     """One task of an export; a person's marks before a model's, the last of several persons'."""
+    if not matches(record):
+        raise InputError(
+            f'has no "data" with {listed(_PARTS)}, nor regions beside its text (JSON-MIN); its '
+            f"keys are {listed(record)}."
+        )
     if "data" not in record:
         return _read_compact(record)
     status, chosen, others = _chosen(record)
@@ -71,9 +89,10 @@ def _item(data: dict[str, Any], status: str, results: Results, name: Any) -> Ann
     own = {key: data[key] for key in _OWN if key in data and _is_own(key, data[key])}
     others = {key: data[key] for key in data if key != "text" and key not in own}
     tokens = own.get("tokens")
-    marks, unlabelled = _marks(data["text"], results)
+    text = text_of(data)
+    marks, unlabelled, mended = _marks(text, results)
     return AnnotatedText(
-        text=data["text"],
+        text=text,
         marks=marks,
         tokens=None if tokens is None else tuple((start, end) for start, end in tokens),
         status=REJECTED if own.get("rejected") else status,
@@ -81,6 +100,7 @@ def _item(data: dict[str, Any], status: str, results: Results, name: Any) -> Ann
         id=own.get("id", name),
         meta={**others, **own.get("meta", {})},
         unlabelled=unlabelled,
+        counted=mended.how,
     )
 
 
@@ -149,9 +169,9 @@ def _result(number: int, mark: Mark, text: str) -> dict[str, Any]:
     return result if mark.score is None else {**result, "score": mark.score}
 
 
-def _marks(text: str, results: Results) -> tuple[tuple[Mark, ...], int]:
-    """The marks, and how many regions have no label."""
-    marks, unlabelled = [], 0
+def _marks(text: str, results: Results) -> tuple[tuple[Mark, ...], int, Mended]:
+    """The marks, how many regions have no label, and how their offsets are read."""
+    regions, unlabelled = [], 0
     for result in results:
         kind, value = result.get("type"), result.get("value", {})
         if isinstance(kind, str) and kind.endswith("labels") and kind != "labels":
@@ -160,34 +180,19 @@ def _marks(text: str, results: Results) -> tuple[tuple[Mark, ...], int]:
             )
         if kind != "labels" or not {"start", "end"} <= value.keys():
             continue  # relations, choices, ...
-        labels = value.get("labels") or []
-        unlabelled += not labels
-        if labels:
-            start, end = _code_points(text, value)
-            marks += [Mark(start, end, label, result.get("score")) for label in labels]
-    return tuple(sorted(marks, key=lambda mark: mark[:2])), unlabelled
-
-
-def _code_points(text: str, value: dict[str, Any]) -> tuple[int, int]:
-    start, end = int(value["start"]), int(value["end"])
-    inside = value.get("text")
-    if inside is None or _bare(text[start:end]) == _bare(inside):
-        return start, end
-    units = text.encode("utf-16-le")
-    try:
-        before, found = (
-            part.decode("utf-16-le") for part in (units[: 2 * start], units[2 * start : 2 * end])
-        )
-        if _bare(found) == _bare(inside):
-            return len(before), len(before) + len(found)
-    except UnicodeDecodeError:
-        pass
-    raise InputError(f"characters {start} to {end} read {text[start:end]!r}, not {inside!r}.")
-
-
-def _bare(text: str) -> str:
-    """Without what Label Studio changes: it trims and joins blanks, and spells out line ends."""
-    return _BLANKS.sub("", text)
+        unlabelled += not value.get("labels")
+        if value.get("labels"):
+            regions.append((value, result.get("score")))
+    mended = mend(
+        text,
+        [Said(int(value["start"]), int(value["end"]), value.get("text")) for value, _ in regions],
+    )
+    marks = [
+        Mark(start, end, label, score)
+        for (start, end), (value, score) in zip(mended.spans, regions, strict=True)
+        for label in value["labels"]
+    ]
+    return tuple(sorted(marks, key=lambda mark: mark[:2])), unlabelled, mended
 
 
 def _keys(results: Results) -> set[str]:

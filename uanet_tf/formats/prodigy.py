@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from uanet_tf.errors import InputError
 from uanet_tf.formats.annotated_text import (
     ACCEPTED,
     REJECTED,
@@ -9,7 +10,10 @@ from uanet_tf.formats.annotated_text import (
     SUGGESTED,
     AnnotatedText,
     Mark,
+    listed,
+    text_of,
 )
+from uanet_tf.formats.offsets import Said, mend
 
 TEXT_KEY = "_input_hash"  # equal in the records that several annotators give for a text
 
@@ -56,19 +60,45 @@ def _span(mark: Mark, first: dict[int, int], last: dict[int, int]) -> dict[str, 
     return span if mark.score is None else {**span, "score": mark.score}
 
 
-def read(record: dict[str, Any]) -> AnnotatedText:
-    """One line of ``prodigy db-out``."""
+def matches(record: dict[str, Any]) -> bool:
+    """Whether a record is one of this format."""
     tokens = record.get("tokens")
+    return bool({"_input_hash", "_task_hash", "answer"} & record.keys()) or (
+        "text" in record
+        and "spans" in record
+        and isinstance(tokens, list)
+        and all(isinstance(one, dict) for one in tokens)
+    )
+
+
+def read(record: dict[str, Any]) -> AnnotatedText:
+    """One line of ``prodigy db-out``; a line without spans has none if it has tokens."""
+    text = text_of(record)
+    tokens, spans = record.get("tokens"), record.get("spans")
+    if "spans" not in record and "tokens" not in record:
+        raise InputError(
+            f'has neither "spans" nor "tokens", as Prodigy\'s texts with entities have; its keys '
+            f"are {listed(record)}."
+        )
+    spans = spans or []
+    mended = mend(text, [_said(part) for part in (*(tokens or ()), *spans)])
+    places = mended.spans[len(tokens or ()) :]
     marks = [
-        Mark(int(span["start"]), int(span["end"]), str(span["label"]), span.get("score"))
-        for span in record.get("spans") or []
+        Mark(start, end, str(span["label"]), span.get("score"))
+        for (start, end), span in zip(places, spans, strict=True)
     ]
     return AnnotatedText(
-        text=record["text"],
+        text=text,
         marks=tuple(sorted(marks, key=lambda mark: mark[:2])),
-        tokens=None if tokens is None else tuple((one["start"], one["end"]) for one in tokens),
+        tokens=None if tokens is None else tuple(mended.spans[: len(tokens)]),
         status=_STATUSES.get(record.get("answer", ""), SUGGESTED),
         score=record.get("score"),
         id=record.get("id"),
         meta=record.get("meta", {}),
+        counted=mended.how,
     )
+
+
+def _said(part: dict[str, Any]) -> Said:
+    text = part.get("text")
+    return Said(int(part["start"]), int(part["end"]), text if isinstance(text, str) else None)

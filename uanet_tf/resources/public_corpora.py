@@ -6,9 +6,9 @@ import os
 import pathlib
 import shutil
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from uanet_lite.columns_file import read_corpus
+from uanet_lite.columns_file import format_columns, read_corpus
 from uanet_lite.sentence import Sentence
 from uanet_tf.errors import InputError
 from uanet_tf.resources.download import Advance, download
@@ -129,7 +129,6 @@ ASK_FOR = {
 
 SOURCES = "SOURCES.json"
 _FETCHED = ".fetched"
-_ROW_ENDS = frozenset("\t\n\r")
 
 
 def fetch(
@@ -173,7 +172,7 @@ def _write(data: PublicData, parts: Sequence[pathlib.Path], path: pathlib.Path) 
             shutil.copyfile(parts[0], pending)
         else:
             sentences = [sentence for part in parts for sentence in _read(data, part)]
-            pending.write_text(format_sentences(sentences), encoding="utf-8")
+            pending.write_text(format_columns(sentences), encoding="utf-8")
         pending.replace(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror or error}).") from None
@@ -183,36 +182,6 @@ def _write(data: PublicData, parts: Sequence[pathlib.Path], path: pathlib.Path) 
 
 def _read(data: PublicData, path: pathlib.Path) -> list[Sentence]:
     return read_corpus(path, token_column=data.token_column or 0, label_column=data.label_column)
-
-
-def format_sentences(
-    sentences: Sequence[Sentence], where: Callable[[Sentence], str] = lambda sentence: ""
-) -> str:
-    """Token, tab, label; a blank line after each sentence; -DOCSTART- where documents begin.
-
-    Args:
-      sentences: labelled.
-      where: file and line of a sentence, for messages.
-
-    Raises:
-      InputError: a token or label that would end its column or row, or be none.
-    """
-    marked = sum(sentence.new_document for sentence in sentences) > 1
-    blocks = []
-    for sentence in sentences:
-        if marked and sentence.new_document:
-            blocks.append("-DOCSTART-\tO\n\n")
-        for text in (*sentence.tokens, *sentence.labels):
-            if not _ROW_ENDS.isdisjoint(text) or not text.strip(" "):
-                reason = "holds a tab or a line end" if text.strip(" ") else "is blank"
-                before = where(sentence)
-                raise InputError(
-                    f"{before}{': ' if before else ''}{text!r:.60} cannot be written in columns: "
-                    f"it {reason}."
-                )
-        rows = zip(sentence.tokens, sentence.labels, strict=True)
-        blocks.append("".join(f"{token}\t{label}\n" for token, label in rows) + "\n")
-    return "".join(blocks)
 
 
 def _take_out(archive: pathlib.Path, member: str, path: pathlib.Path) -> None:

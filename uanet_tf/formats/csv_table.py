@@ -1,0 +1,184 @@
+"""CSV and TSV with a header: a token a row, its label, and the number of its sentence.
+
+The columns are known by their names ("Sentence #", "Word", "Tag"; "sentence_id", "token", "label")
+or given. A sentence ends where its number changes; a number that is empty is that of the row before
+(Kaggle's files), and in a file without numbers an empty row ends it.
+"""
+
+import csv
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from uanet_lite.sentences import MAX_TOKEN_CHARS
+from uanet_tf.data.columns_file import Column, Sentence
+from uanet_tf.data.notes import Notes
+from uanet_tf.errors import InputError
+
+_SENTENCE = re.compile(r"(sent(ence)?s?)([ _-]?(#|id|no|nr|num(ber)?|idx|index))?", re.IGNORECASE)
+_DOCUMENT = re.compile(r"(doc(ument)?)([ _-]?(#|id|no|nr|num(ber)?|idx|index))?", re.IGNORECASE)
+_TOKEN = re.compile(r"tokens?|words?|forms?|text", re.IGNORECASE)
+_LABEL = re.compile(r"(ner|ne|iob|bio|entity)?[ _-]?(labels?|tags?)|ner|ne|entity", re.IGNORECASE)
+
+Lines = Iterator[tuple[int, str]]
+
+
+def matches(header: Sequence[str]) -> bool:
+    """Whether a first row names columns of sentence numbers and of tokens."""
+    return any(map(_SENTENCE.fullmatch, header)) and any(map(_TOKEN.fullmatch, header))
+
+
+def delimiter_of(line: str) -> str:
+    """The separator of a first row."""
+    return max("\t,;", key=line.count)
+
+
+def read(
+    lines: Lines,
+    name: str,
+    token_column: Column = 0,
+    label_column: Column | None = -1,
+    *,
+    skip_blank_tokens: bool = False,
+    notes: Notes | None = None,
+) -> Iterator[Sentence]:
+    """The sentences of a table.
+
+    Args:
+      lines: (number, text) of its lines.
+      name: of the file, for messages.
+      token_column: index or name; 0: the column that is called like one of tokens, if there is.
+      label_column: the same for the labels, -1; None: no labels are read.
+      skip_blank_tokens: leave out tokens that are blank; else they are refused.
+      notes: counts these.
+
+    Raises:
+      InputError: no such column, or a row that cannot be read; names the line.
+    """
+    rows = _rows(lines, name)
+    _, header = next(((line, row) for line, row in rows if any(row)), (0, []))
+    if not header:
+        raise InputError(f"{name}: no sentence found, the file is empty.")
+    columns = _columns(header, token_column, label_column, name)
+    pending: list[tuple[str, str]] = []
+    begun, starts, found = 0, True, False
+    key = ("", "")
+    for line, row in itertools.chain(rows, [(0, [])]):
+        blank = not any(row)
+        own = key if blank else columns.key(row, key)
+        if pending and (not line or own != key or (blank and columns.sentence is None)):
+            yield _sentence(pending, columns, begun, starts)
+            starts, found, pending = own[0] != key[0], True, []
+        key = own
+        if blank:
+            continue
+        token, label = columns.take(row, f"{name}:{line}", skip_blank_tokens)
+        if not token:
+            (notes or Notes()).blank_tokens(f"{name}:{line}")
+            continue
+        begun = begun if pending else line
+        pending.append((token, label))
+    if not found:
+        raise InputError(f"{name}: no sentence found, it has no row with a token.")
+
+
+def _sentence(
+    pending: list[tuple[str, str]], columns: "_Columns", line: int, new_document: bool
+) -> Sentence:
+    labels = () if columns.label is None else tuple(label for _, label in pending)
+    return Sentence(tuple(token for token, _ in pending), labels, line, new_document)
+
+
+def _rows(lines: Lines, name: str) -> Iterator[tuple[int, list[str]]]:
+    """(line, columns) of each row, blanks at the ends of columns aside."""
+    first = next(((number, text) for number, text in lines if text.strip()), None)
+    if first is None:
+        return
+    number = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal number
+        for number, text in itertools.chain([first], lines):  # noqa: B007
+            yield text
+
+    try:
+        for row in csv.reader(texts(), delimiter=delimiter_of(first[1]), strict=True):
+            yield number, [part.strip() for part in row]
+    except csv.Error as error:
+        raise InputError(f"{name}:{number}: {error}.") from None
+
+
+class _Columns(NamedTuple):
+    """Where the parts of a row stand; None: nowhere."""
+
+    token: int
+    label: int | None
+    sentence: int | None
+    document: int | None
+    names: tuple[str, ...]
+
+    def key(self, row: Sequence[str], before: tuple[str, str]) -> tuple[str, str]:
+        """Document and sentence of a row; what is empty is that of the row before."""
+        document, sentence = (
+            row[column] if column is not None and column < len(row) else ""
+            for column in (self.document, self.sentence)
+        )
+        return document or before[0], sentence or before[1]
+
+    def take(self, row: Sequence[str], place: str, blank: bool) -> tuple[str, str]:
+        """Token and label; "" for a token that is left out."""
+        if len(row) <= max(self.token, self.label or 0):
+            raise InputError(
+                f"{place}: {len(row)} columns, where the first line names {len(self.names)}."
+            )
+        token, label = row[self.token], "" if self.label is None else row[self.label]
+        if not token and blank:
+            return "", ""
+        if not token:
+            raise InputError(
+                f"{place}: the token is empty (or blank): --skip_blank_tokens leaves such tokens "
+                "out and counts them."
+            )
+        if self.label is not None and not label:
+            raise InputError(f"{place}: the label is empty.")
+        if max(len(token), len(label)) > MAX_TOKEN_CHARS:
+            raise InputError(
+                f"{place}: a token or label of more than {MAX_TOKEN_CHARS:,} characters."
+            )
+        return token, label
+
+
+def _columns(header: Sequence[str], token: Column, label: Column | None, file: str) -> _Columns:
+    return _Columns(
+        _index(header, token, _TOKEN, 0, file, "token"),
+        None if label is None else _index(header, label, _LABEL, -1, file, "label"),
+        _first(header, _SENTENCE),
+        _first(header, _DOCUMENT),
+        tuple(header),
+    )
+
+
+def _first(header: Sequence[str], names: re.Pattern[str]) -> int | None:
+    return next((k for k, name in enumerate(header) if names.fullmatch(name)), None)
+
+
+def _index(
+    header: Sequence[str], given: Column, names: re.Pattern[str], default: int, file: str, what: str
+) -> int:
+    if isinstance(given, str):
+        found = [k for k, name in enumerate(header) if name.lower() == given.lower()]
+        if len(found) != 1:
+            raise InputError(
+                f"{file}: no column for the {what} is called {given!r}: its columns are "
+                f"{', '.join(header)}."
+            )
+        return found[0]
+    if given == default and (known := _first(header, names)) is not None:
+        return known
+    index = given if given >= 0 else len(header) + given
+    if not 0 <= index < len(header):
+        raise InputError(
+            f"{file}: there is no column {given}: its columns are {', '.join(header)}."
+        )
+    return index

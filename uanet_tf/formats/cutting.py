@@ -1,0 +1,145 @@
+"""Texts with marks to sentences of labelled tokens."""
+
+import bisect
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+from uanet_lite.tag_schemes import IOB2, Span, encode_spans
+from uanet_lite.tokenizer import Tokenizer
+from uanet_tf.data.columns_file import Sentence
+from uanet_tf.data.notes import Notes
+from uanet_tf.errors import InputError
+from uanet_tf.formats.annotated_text import AnnotatedText, Mark
+from uanet_tf.formats.offsets import cuts_word
+from uanet_tf.text.cut_places import cut_at
+from uanet_tf.text.raw_text import TextSentence, text_sentences
+
+# What to do with marks that overlap: labels of tokens cannot hold them.
+REFUSE, LONGEST, FIRST = OVERLAPS = ("refuse", "longest", "first")
+
+Places = Sequence[tuple[int, int]]  # first character of each token, the one after the last
+
+
+def labelled_sentences(
+    item: AnnotatedText,
+    place: str,
+    line: int,
+    *,
+    tokenizer: Tokenizer,
+    split: bool,
+    overlaps: str,
+    notes: Notes,
+) -> Iterator[Sentence]:
+    """A text as sentences of tokens with labels, IOB2.
+
+    The tokens are those of the text, where it has some; it is one sentence then. Tokens are also
+    cut where a mark begins or ends; those of white space are left out.
+
+    Args:
+      item: the text; blanks at the ends of its marks are not theirs, and equal marks are one.
+      place: file and line, for messages.
+      line: of the file, for the sentences.
+      tokenizer: cuts a text that has no tokens.
+      split: whether such a text may hold several sentences.
+      overlaps: one of OVERLAPS.
+      notes: counts marks that cut words or overlap.
+
+    Raises:
+      InputError: marks overlap and are refused; tokens overlap; a mark holds no token.
+    """
+    marks = _apart(item.clean_marks(), place, overlaps, notes)
+    notes.marks += len(marks)
+    for mark in marks:
+        if cuts_word(item.text, mark.start, mark.end):
+            notes.cut_word(mark.place or place)
+    if item.tokens is None:
+        sentences = text_sentences(item.text, tokenizer, split=split)
+        parts = [
+            (list(zip(one.starts, one.ends, strict=True)), one.new_document)
+            for one in _whole_marks(sentences, marks)
+        ]
+    else:
+        for (_, end), (start, _) in itertools.pairwise(item.tokens):
+            if start < end:
+                raise InputError(
+                    f"{place}: tokens overlap: one begins at {start}, and the one before ends at "
+                    f"{end}."
+                )
+        parts = [(list(item.tokens), True)]
+    edges = {edge for mark in marks for edge in mark[:2]}
+    found = 0
+    for places, new_document in parts:
+        cut = [(start, end) for start, end in cut_at(places, edges) if item.text[start:end].strip()]
+        spans = _spans(cut, marks)
+        found += len(spans)
+        if cut:
+            labels = encode_spans(spans, len(cut), IOB2)
+            tokens = tuple(item.text[start:end] for start, end in cut)
+            yield Sentence(tokens, tuple(labels), line, new_document)
+    if found < len(marks):
+        taken = [places for places, _ in parts]
+        lost = next(
+            mark for mark in marks if not any(_spans(cut_at(p, edges), [mark]) for p in taken)
+        )
+        raise InputError(
+            f"{lost.place or place}: {item.text[lost.start : lost.end]!r:.60} (characters "
+            f"{lost.start} to {lost.end}) holds no token."
+        )
+
+
+def _apart(marks: Iterable[Mark], place: str, overlaps: str, notes: Notes) -> list[Mark]:
+    """The marks in the order of the text, without those that overlap others."""
+    order = sorted(marks, key=lambda mark: (mark.start, -mark.end))
+    if overlaps == LONGEST:
+        order.sort(key=lambda mark: (mark.start - mark.end, mark.start))
+    kept: list[Mark] = []
+    for mark in order:
+        at = bisect.bisect_left(kept, mark.start, key=lambda one: one.start)
+        neighbours = kept[max(0, at - 1) : at + 1]
+        other = next((n for n in neighbours if n.start < mark.end and mark.start < n.end), None)
+        if other is None:
+            kept.insert(at, mark)
+        elif overlaps == REFUSE:
+            later = max(mark, other, key=lambda one: (one.place, one.start))
+            raise InputError(
+                f"{later.place or place}: the mark {mark.label} at characters {mark.start} to "
+                f"{mark.end} overlaps {other.label} at {other.start} to {other.end}: "
+                "--overlaps=longest or --overlaps=first keeps one of them."
+            )
+        else:
+            notes.overlap(mark.place or place)
+    return kept
+
+
+def _whole_marks(
+    sentences: Iterable[TextSentence], marks: Sequence[Mark]
+) -> Iterator[TextSentence]:
+    """The sentences; those that share a mark ("Yahoo! The Company") are one."""
+    ends = [mark.end for mark in marks]
+    before: TextSentence | None = None
+    for sentence in sentences:
+        if before is not None:
+            place = bisect.bisect_right(ends, sentence.starts[0])
+            if place < len(marks) and marks[place].start < before.ends[-1]:
+                before = TextSentence(
+                    before.tokens + sentence.tokens,
+                    before.starts + sentence.starts,
+                    before.ends + sentence.ends,
+                    before.new_document,
+                )
+                continue
+            yield before
+        before = sentence
+    if before is not None:
+        yield before
+
+
+def _spans(places: Places, marks: Iterable[Mark]) -> list[Span]:
+    """The marks as spans of these tokens, those that hold some of them."""
+    spans = []
+    for mark in marks:
+        first = bisect.bisect_left(places, mark.start, key=lambda place: place[0])
+        last = bisect.bisect_right(places, mark.end, key=lambda place: place[1])
+        if first < last:
+            spans.append(Span(mark.label, first, last))
+    return spans

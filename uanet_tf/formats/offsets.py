@@ -1,0 +1,197 @@
+"""Offsets of marks: how a file counts, found by the text that it keeps beside them.
+
+Here offsets are code points of the text as it stands in the file. Others count CR LF as one
+character (or a line end as two), a byte order mark or none, UTF-16 units or bytes of UTF-8.
+"""
+
+import itertools
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from uanet_tf.errors import InputError
+
+BOM = "\ufeff"
+UTF16 = "UTF-16 units"
+CODE_POINTS = "code points"
+# What tools change in the text that they keep: they trim and join blanks, and spell out line ends.
+_BLANKS = re.compile(r"\s|\\n|\\r|\ufeff")
+# Scripts without blanks between words: Thai, Lao, Burmese, Khmer, kana and Han characters.
+_NO_BLANKS = re.compile(
+    r"[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"\U00020000-\U0003ffff]"
+)
+
+
+class Said(NamedTuple):
+    """A stretch of a text as a file has it.
+
+    Attributes:
+      start: of its first character, as the file counts.
+      end: of the one after the last.
+      text: what the file says stands there; None: it does not say.
+      place: file and line of it, where that is not the text's.
+    """
+
+    start: int
+    end: int
+    text: str | None = None
+    place: str = ""
+
+
+class Mended(NamedTuple):
+    """Stretches in code points.
+
+    Attributes:
+      spans: (first, after the last) of each.
+      how: the way of counting, if it is not that of code points; else "".
+    """
+
+    spans: list[tuple[int, int]]
+    how: str = ""
+
+
+def mend(text: str, stretches: Sequence[Said]) -> Mended:
+    """The stretches in code points: by the one way of counting that fits all of them.
+
+    Args:
+      text: the text.
+      stretches: in any order; a text beside one is compared up to blanks.
+
+    Raises:
+      InputError: no way of counting fits them all; names the first that disagrees.
+    """
+    known = [(stretch.start, stretch.end) for stretch in stretches]
+    if all(
+        _agrees(text, start, end, one) for (start, end), one in zip(known, stretches, strict=True)
+    ):
+        return Mended(known)
+    if any(stretch.text is not None for stretch in stretches):
+        for how, widths, shift in _ways(text):
+            spans = _converted(text, known, widths, shift)
+            if spans and all(
+                _agrees(text, start, end, one)
+                for (start, end), one in zip(spans, stretches, strict=True)
+            ):
+                return Mended(spans, how)
+    wrong = next(one for one in stretches if not _agrees(text, one.start, one.end, one))
+    place = f"{wrong.place}: " if wrong.place else ""
+    if not 0 <= wrong.start < wrong.end <= len(text):
+        raise InputError(
+            f"{place}characters {wrong.start} to {wrong.end} are no part of a text of "
+            f"{len(text):,} characters."
+        )
+    found = text[wrong.start : wrong.end]
+    raise InputError(
+        f"{place}characters {wrong.start} to {wrong.end} read {found!r:.80}, not "
+        f"{wrong.text!r:.80}: was the text changed after it was marked?"
+    )
+
+
+def code_points(text: str, spans: Sequence[tuple[int, int]], counted: str | None = None) -> Mended:
+    """Stretches of a tool that counts in UTF-16 units, of a file that may count in code points.
+
+    Without ``counted`` they are read in UTF-16 units where code points would cut words, or leave
+    the text, and UTF-16 units do not.
+
+    Args:
+      text: the text.
+      spans: (start, end) of each, as the file counts.
+      counted: UTF16 or CODE_POINTS, where the file says it.
+    """
+    spans = list(spans)
+    if counted == CODE_POINTS or text.isascii() or not any(c > "\uffff" for c in text):
+        return Mended(spans)
+    units = _converted(text, spans, [1 + (c > "\uffff") for c in text], 0)
+    if units is None:
+        return Mended(spans)
+    if counted == UTF16 or _cuts(text, units) < _cuts(text, spans):
+        return Mended(units, UTF16)
+    return Mended(spans)
+
+
+def to_utf16(text: str, offset: int) -> int:
+    """A code point's place in UTF-16 units."""
+    return offset + sum(c > "\uffff" for c in text[:offset])
+
+
+def cuts_word(text: str, start: int, end: int) -> bool:
+    """Whether a stretch begins or ends inside a word, of a script that has blanks between words."""
+    return _inside_word(text, start) or _inside_word(text, end)
+
+
+def _inside_word(text: str, edge: int) -> bool:
+    if not 0 < edge < len(text):
+        return False
+    before, after = text[edge - 1], text[edge]
+    if unicodedata.combining(after):
+        return True
+    if _NO_BLANKS.match(before) or _NO_BLANKS.match(after):
+        return False
+    return before.isalnum() and after.isalnum()
+
+
+def _cuts(text: str, spans: Sequence[tuple[int, int]]) -> int:
+    """How many stretches cut a word, begin or end with a blank, or are no part of the text."""
+    return sum(
+        not 0 <= start < end <= len(text)
+        or cuts_word(text, start, end)
+        or text[start].isspace()
+        or text[end - 1].isspace()
+        for start, end in spans
+    )
+
+
+def _agrees(text: str, start: int, end: int, stretch: Said) -> bool:
+    if not 0 <= start < end <= len(text):
+        return False
+    if stretch.text is None or text[start:end] == stretch.text:
+        return True
+    return _BLANKS.sub("", text[start:end]) == _BLANKS.sub("", stretch.text)
+
+
+def _ways(text: str) -> Iterator[tuple[str, list[int], int]]:
+    """Ways of counting that differ from code points here: name, width of each character, shift."""
+    units: list[tuple[str, Callable[[str], int]]] = [("", lambda character: 1)]
+    if any(character > "\uffff" for character in text):
+        units.append((UTF16, lambda character: 1 + (character > "\uffff")))
+    if not text.isascii():
+        units.append(("bytes of UTF-8", lambda character: len(character.encode())))
+    ends = [("", lambda widths: widths)]
+    if "\r\n" in text:
+        ends.append(("CR LF as one character", lambda widths: _ends_as_one(text, widths)))
+    if re.search(r"(?<!\r)\n", text):
+        ends.append(("line ends as two characters", lambda widths: _ends_as_two(text, widths)))
+    shifts = [("", 0), ("with a byte order mark", 1)]
+    if text.startswith(BOM):
+        shifts[1] = ("without the byte order mark", -1)
+    for (shifted, shift), (end, change), (unit, width) in itertools.product(shifts, ends, units):
+        if shifted or end or unit:
+            widths = change(list(map(width, text)))
+            yield ", ".join(filter(None, (unit, end, shifted))), widths, shift
+
+
+def _ends_as_one(text: str, widths: list[int]) -> list[int]:
+    for found in re.finditer("\r\n", text):
+        widths[found.start()] = 0
+    return widths
+
+
+def _ends_as_two(text: str, widths: list[int]) -> list[int]:
+    for found in re.finditer(r"(?<!\r)\n", text):
+        widths[found.start()] = 2
+    return widths
+
+
+def _converted(
+    text: str, spans: Sequence[tuple[int, int]], widths: Sequence[int], shift: int
+) -> list[tuple[int, int]] | None:
+    """The spans in code points, None where an edge is within a character or outside the text."""
+    places: dict[int, int] = {}
+    for index, offset in enumerate(itertools.accumulate(widths, initial=shift)):
+        places.setdefault(offset, index)
+    found = [(places.get(start, -1), places.get(end, -1)) for start, end in spans]
+    if any(not 0 <= start < end <= len(text) for start, end in found):
+        return None
+    return found

@@ -1,0 +1,494 @@
+"""THE table of the formats of labelled text: how each is recognised, read and written.
+
+Every command that reads labelled text reads it by ``read_labelled``, every one that writes it for
+others by ``write_labelled`` or ``write_annotations``. A new format is a file in this folder and a
+row here.
+"""
+
+import collections
+import dataclasses
+import itertools
+import pathlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TextIO
+
+from uanet_lite.strict_json import json_text, parse_record
+from uanet_lite.tag_schemes import OUTSIDE, decode_spans, detect_scheme
+from uanet_lite.tokenizer import Tokenizer
+from uanet_tf.data.blank_tokens import without_blank_tokens
+from uanet_tf.data.columns_file import (
+    Column,
+    Sentence,
+    format_columns,
+    is_blank,
+    read_sentences,
+    split_columns,
+)
+from uanet_tf.data.notes import Notes
+from uanet_tf.errors import InputError, one_line
+from uanet_tf.files.text_lines import (
+    STDIN,
+    display_name,
+    json_pieces,
+    looks_like_json,
+    open_bytes,
+    put_back,
+    read_start,
+    stream_lines,
+)
+from uanet_tf.formats import (
+    argilla,
+    brat,
+    csv_table,
+    doccano,
+    huggingface,
+    label_studio,
+    prodigy,
+    spacy,
+)
+from uanet_tf.formats.annotated_text import (
+    ACCEPTED,
+    REJECTED,
+    SUGGESTED,
+    AnnotatedText,
+    Mark,
+    join_tokens,
+    listed,
+)
+from uanet_tf.formats.cutting import REFUSE, labelled_sentences
+from uanet_tf.text.detokenize import detokenize
+
+Record = dict[str, Any]
+
+
+class Format(NamedTuple):
+    """A row of the table.
+
+    Attributes:
+      says: what it is, for help texts and documents.
+      endings: of file names that say it.
+      matches: whether a JSON record is of the format; None: it is no JSON.
+      read: a JSON record to a text with marks, or to tokens with labels.
+      write: a text with marks to a JSON record; None: see ``write_labelled``.
+      is_list: written as one JSON list; else one object per line. Both are read.
+      text_key: equal in records of the same text, of which the last counts.
+    """
+
+    says: str
+    endings: tuple[str, ...] = ()
+    matches: Callable[[Record], bool] | None = None
+    read: Callable[[Record], AnnotatedText | huggingface.Tokens] | None = None
+    write: Callable[[AnnotatedText], Record] | None = None
+    is_list: bool = False
+    text_key: str | None = None
+
+
+# JSON records are of the first format that matches.
+FORMATS = {
+    "conll": Format("columns: a token a line, an empty line after each sentence"),
+    "csv": Format("a table with a header: a token a row, and its sentence's number", (".csv",)),
+    "brat": Format("brat: FILE.ann beside FILE.txt, or a folder of them", (".ann",)),
+    "label_studio": Format(
+        "Label Studio's export, JSON or JSON-MIN",
+        (),
+        label_studio.matches,
+        label_studio.read,
+        label_studio.write,
+        is_list=True,
+    ),
+    "argilla": Format(
+        "Argilla's records", (), argilla.matches, argilla.read, argilla.write, is_list=True
+    ),
+    "huggingface": Format(
+        "JSON lines of tokens and labels", (), huggingface.matches, huggingface.read
+    ),
+    "prodigy": Format(
+        "Prodigy's JSON lines",
+        (),
+        prodigy.matches,
+        prodigy.read,
+        prodigy.write,
+        text_key=prodigy.TEXT_KEY,
+    ),
+    "doccano": Format("doccano's JSON lines", (), doccano.matches, doccano.read, doccano.write),
+    "spacy": Format(
+        "JSON lines of text and entities [start, end, type]",
+        (),
+        spacy.matches,
+        spacy.read,
+        spacy.write,
+    ),
+}
+# Those that carry suggestions of a tagger to people, and their answers back.
+TOOLS = ("label_studio", "doccano", "prodigy", "argilla")
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """How labelled text is read.
+
+    Attributes:
+      format: one of FORMATS; "auto": by name and content.
+      token_column: of columns and tables: index, from 0, or name of the tokens' column.
+      label_column: the same of the labels; "MISC:KEY" in CoNLL-U; None: no labels are read.
+      label_names: of Hugging Face's labels that are numbers.
+      tokenizer: cuts texts into tokens.
+      split_sentences: whether texts may hold several sentences.
+      overlaps: what to do with marks that overlap, see ``cutting.OVERLAPS``.
+      skip_blank_tokens: leave out blank tokens of columns; else they are refused.
+      accept_suggested: take texts whose suggested marks nobody changed.
+    """
+
+    format: str = "auto"
+    token_column: Column = 0
+    label_column: Column | None = -1
+    label_names: Sequence[str] = ()
+    tokenizer: Tokenizer = dataclasses.field(default_factory=lambda: Tokenizer("ptb"))
+    split_sentences: bool = True
+    overlaps: str = REFUSE
+    skip_blank_tokens: bool = False
+    accept_suggested: bool = False
+
+
+def read_labelled(
+    path: str,
+    reading: Reading | None = None,
+    notes: Notes | None = None,
+    *,
+    ends: collections.Counter[str] | None = None,
+) -> list[Sentence]:
+    """The sentences of a file of any format, with their labels.
+
+    Args:
+      path: a file, may be gzipped, a folder (brat), or "-" for standard input.
+      reading: how it is read.
+      notes: counts what is left out or odd.
+      ends: counts the line ends of columns.
+
+    Raises:
+      InputError: it cannot be read, is of no known format, or holds no sentence; names the line or
+        record.
+    """
+    reading, notes = reading or Reading(), notes or Notes()
+    sentences = list(_sentences(path, reading, notes, ends))
+    if not sentences:
+        why = "; ".join(notes.lines())
+        raise InputError(f"{display_name(path)}: no sentence found{': ' if why else ''}{why}.")
+    labels = {label for sentence in sentences for label in sentence.labels}
+    if labels == {OUTSIDE}:
+        tokens = sum(len(sentence.tokens) for sentence in sentences)
+        notes.count(f"tokens and no entity: each label is {OUTSIDE}", "", tokens)
+    return sentences
+
+
+def _sentences(
+    path: str, reading: Reading, notes: Notes, ends: collections.Counter[str] | None
+) -> Iterator[Sentence]:
+    name = display_name(path)
+    kind = _format_by_name(path) if reading.format == "auto" else reading.format
+    if kind == "brat":
+        for number, (place, item) in enumerate(brat.read(path), 1):
+            yield from _cut(item, place, number, reading, notes)
+        return
+    with open_bytes(path) as stream:
+        start = read_start(stream, name)
+        stream = put_back(start, stream)
+        if FORMATS[kind].matches is not None if kind else looks_like_json(start):
+            yield from _of_records(json_pieces(stream, name, start), name, kind, reading, notes)
+            return
+        lines = stream_lines(stream, name, ends=ends)
+        if not kind:
+            kind, lines = _table_or_columns(lines)
+        token, label, blank = (
+            reading.token_column,
+            reading.label_column,
+            reading.skip_blank_tokens,
+        )
+        if kind == "csv":
+            yield from csv_table.read(
+                lines, name, token, label, skip_blank_tokens=blank, notes=notes
+            )
+        else:
+            yield from read_sentences(
+                path,
+                token_column=token,
+                label_column=label,
+                skip_blank_tokens=blank,
+                lines=lines,
+                notes=notes,
+            )
+
+
+def _format_by_name(path: str) -> str:
+    """The format that the name says, "" where the content has to."""
+    if path == STDIN:
+        return ""
+    file = pathlib.Path(path)
+    if file.suffix == ".spacy":
+        raise InputError(
+            f"{path}: spaCy's binary format is read by spaCy: write a line of JSON for each text, "
+            '{"text": doc.text, "entities": [[ent.start_char, ent.end_char, ent.label_], ...]}.'
+        )
+    if file.is_dir() or brat.matches(file):
+        return "brat"
+    name = path.removesuffix(".gz")
+    return next((kind for kind, row in FORMATS.items() if name.endswith(row.endings)), "")
+
+
+def _table_or_columns(lines: Iterator[tuple[int, str]]) -> tuple[str, Iterator[tuple[int, str]]]:
+    """Csv where the first row names a column of sentence numbers, else conll; and all lines."""
+    seen = []
+    for number, line in lines:
+        seen.append((number, line))
+        if not is_blank(line):
+            break
+    head = seen[-1][1] if seen else ""
+    header = split_columns(head) if "\t" in head else head.split(csv_table.delimiter_of(head))
+    kind = "csv" if csv_table.matches([part.strip(' "') for part in header]) else "conll"
+    return kind, itertools.chain(seen, lines)
+
+
+def _of_records(
+    pieces: Iterable[str], name: str, kind: str, reading: Reading, notes: Notes
+) -> Iterator[Sentence]:
+    """The sentences of JSON records; what nobody accepted is left out and counted."""
+    accepted = {ACCEPTED, SUGGESTED} if reading.accept_suggested else {ACCEPTED}
+    for number, (place, item) in enumerate(read_records(pieces, kind, name, reading), 1):
+        line = int(place.rpartition(":")[2]) if place[-1].isdigit() and ":" in place else number
+        if isinstance(item, huggingface.Tokens):
+            words, labels = without_blank_tokens(item.tokens, item.labels)
+            notes.blank_tokens(place, len(item.tokens) - len(words))
+            if words:
+                yield Sentence(words, labels, line, number == 1)
+            continue
+        notes.count(
+            "texts that several annotations mark differently: the last one is taken",
+            place,
+            item.disputed,
+        )
+        notes.count("regions are left out, as they have no label", place, item.unlabelled)
+        if item.status not in accepted:
+            hint = ""
+            if item.status == SUGGESTED:
+                hint = " (--accept_suggested takes those whose suggestions nobody changed)"
+            notes.count(
+                f"texts are left out, as no person accepted them: {item.status}{hint}", place
+            )
+            continue
+        yield from _cut(item, place, line, reading, notes)
+
+
+def _cut(
+    item: AnnotatedText, place: str, line: int, reading: Reading, notes: Notes
+) -> Iterator[Sentence]:
+    if item.counted:
+        notes.mended(item.counted, place)
+    return labelled_sentences(
+        item,
+        place,
+        line,
+        tokenizer=reading.tokenizer,
+        split=reading.split_sentences,
+        overlaps=reading.overlaps,
+        notes=notes,
+    )
+
+
+def read_records(
+    pieces: Iterable[str], kind: str, name: str, reading: Reading | None = None
+) -> Iterator[tuple[str, AnnotatedText | huggingface.Tokens]]:
+    """(place, text) of each record of a JSON list, or of JSON lines, whichever it is.
+
+    Where several records are of one text, the last that a person decided is taken.
+
+    Args:
+      pieces: the lines of the file, or a list as one text.
+      kind: a JSON format of FORMATS; "": the first record decides.
+      name: the file's, for messages.
+      reading: has names of labels.
+
+    Raises:
+      InputError: the file is no JSON, or a record is not of this format; names the place.
+    """
+    records = _records(pieces, name)
+    if not kind:
+        first = next(records, None)
+        if first is None:
+            return
+        kind = _matching(*first)
+        records = itertools.chain([first], records)
+    row = FORMATS[kind]
+    names = reading.label_names if reading else ()
+    keyed = (
+        (_text_key(row, record), place, _item(kind, record, place, names))
+        for place, record in records
+    )
+    if row.text_key is None:
+        yield from ((place, item) for _, place, item in keyed)
+    else:
+        yield from _last_answers(keyed)
+
+
+def _matching(place: str, record: Any) -> str:
+    """The format of a record."""
+    if not isinstance(record, dict):
+        raise InputError(f"{place}: not a JSON object.")
+    for kind, row in FORMATS.items():
+        if row.matches is not None and row.matches(record):
+            return kind
+    raise InputError(
+        f"{place}: of no known format, as no marks are found: its keys are {listed(record)}. Of "
+        'text, spaCy has "entities" (or "spans", "ents"), doccano "label"; of tokens, '
+        'Hugging Face has "labels" or "ner_tags".'
+    )
+
+
+def _item(
+    kind: str, record: Any, place: str, names: Sequence[str]
+) -> AnnotatedText | huggingface.Tokens:
+    try:
+        if not isinstance(record, dict):
+            raise InputError("not a JSON object")
+        if kind == "huggingface":
+            return huggingface.read(record, names)
+        read = FORMATS[kind].read
+        if read is None:
+            raise InputError(f"{kind} is not JSON")
+        return read(record)
+    except InputError as error:
+        raise InputError(f"{place}: {one_line(error)}") from None
+    except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
+        reason = one_line(error)
+        missing = f"there is no {reason}" if isinstance(error, KeyError) else reason
+        raise InputError(f"{place}: not a record of {kind}: {missing}.") from error
+
+
+def _records(pieces: Iterable[str], name: str) -> Iterator[tuple[str, Any]]:
+    """Records with their place for messages."""
+    numbered = ((number, line) for number, line in enumerate(pieces, 1) if line.strip())
+    begins, head = next(numbered, (0, ""))
+    head = head.lstrip("\ufeff \t\r\n")
+    if head.startswith("["):
+        text = head + "".join(line for _, line in numbered)
+        for position, record in enumerate(_parsed(text, name), 1):
+            yield f"{name}: record {position}", record
+        return
+    for number, line in itertools.chain([(begins, head)] if head else [], numbered):
+        yield f"{name}:{number}", _parsed(line, f"{name}:{number}")
+
+
+def _parsed(text: str, place: str) -> Any:
+    try:
+        return parse_record(text)
+    except ValueError as error:
+        raise InputError(f"{place}: not JSON: {error}.") from None
+
+
+def _text_key(row: Format, record: Any) -> int | str | None:
+    found = record.get(row.text_key) if isinstance(record, dict) and row.text_key else None
+    return found if isinstance(found, int | str) else None
+
+
+def _last_answers(
+    records: Iterable[tuple[Hashable | None, str, Any]],
+) -> Iterator[tuple[str, AnnotatedText]]:
+    """One record of each key, with its place: the last that was decided; in order of the first.
+
+    Args:
+      records: (key of the text, place, record); those with the key None are taken as they are.
+    """
+    groups: dict[Hashable, list[tuple[str, AnnotatedText]]] = {}
+    for key, place, item in records:
+        groups.setdefault(object() if key is None else key, []).append((place, item))
+    for group in groups.values():
+        decided = [pair for pair in group if pair[1].status in (ACCEPTED, REJECTED)]
+        place, item = (decided or group)[-1]
+        answers = {(one.status, frozenset(mark[:3] for mark in one.marks)) for _, one in decided}
+        yield place, dataclasses.replace(item, disputed=True) if len(answers) > 1 else item
+
+
+# --------------------------------------------------------------------------------- writing
+
+
+def write_labelled(
+    sentences: Sequence[Sentence], kind: str, where: Callable[[Sentence], str]
+) -> dict[str, str]:
+    """{ending of the file's name: content} of sentences in a format; the ending is mostly "".
+
+    Args:
+      sentences: with labels.
+      kind: one of FORMATS.
+      where: file and line of a sentence, for messages.
+
+    Raises:
+      InputError: labels that are no chunks, where the format has stretches of text only; a token
+        or type that it cannot hold.
+    """
+    if kind == "conll":
+        return {"": format_columns(sentences, where)}
+    if kind == "csv":
+        return {"": _format_csv(sentences)}
+    if kind == "huggingface":
+        rows = ({"tokens": list(s.tokens), "labels": list(s.labels)} for s in sentences)
+        return {"": "".join(json_text(row) + "\n" for row in rows)}
+    scheme = detect_scheme([sentence.labels for sentence in sentences])
+    if scheme is None:
+        raise InputError("Only entities (B-PER, I-PER, ...) can be written as stretches of text.")
+    items = [_as_text(sentence, scheme, kind in TOOLS) for sentence in sentences]
+    if kind == "brat":
+        return brat.write(items)
+    return {"": "".join(annotation_pieces(items, kind))}
+
+
+def _as_text(sentence: Sentence, scheme: str, with_tokens: bool) -> AnnotatedText:
+    """A sentence as a text: its tokens joined by blanks, and kept, or as people write them."""
+    places: Sequence[tuple[int, int] | None]
+    if with_tokens:
+        text, places = join_tokens(list(sentence.tokens))
+    else:
+        text, places = detokenize(sentence.tokens)
+    marks = []
+    for span in decode_spans(sentence.labels, scheme):
+        inside = [place for place in places[span.start : span.end] if place is not None]
+        if inside:
+            marks.append(Mark(inside[0][0], inside[-1][1], span.type))
+    tokens = tuple(place for place in places if place is not None) if with_tokens else None
+    return AnnotatedText(text, tuple(marks), tokens, ACCEPTED)
+
+
+def _format_csv(sentences: Sequence[Sentence]) -> str:
+    import csv
+    import io
+
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["sentence_id", "token", "label"])
+    for number, sentence in enumerate(sentences, 1):
+        for token, label in zip(sentence.tokens, sentence.labels, strict=True):
+            writer.writerow([number, token, label])
+    return stream.getvalue()
+
+
+def write_annotations(items: Iterable[AnnotatedText], stream: TextIO, tool: str) -> None:
+    """Writes texts as a file for a tool."""
+    for piece in annotation_pieces(items, tool):
+        stream.write(piece)
+
+
+def annotation_pieces(items: Iterable[AnnotatedText], tool: str) -> Iterator[str]:
+    """A file for a tool, piece by piece.
+
+    Raises:
+      InputError: ``tool`` is no JSON format of FORMATS, or cannot hold a text.
+    """
+    row = FORMATS.get(tool)
+    if row is None or row.write is None:
+        known = ", ".join(kind for kind, each in FORMATS.items() if each.write)
+        raise InputError(f"the tool must be one of {known}. Received: {tool!r}.")
+    before = "[\n"
+    for item in items:
+        text = json_text(row.write(item))
+        yield f"{before}{text}" if row.is_list else f"{text}\n"
+        before = ",\n"
+    if row.is_list:
+        yield "[]\n" if before == "[\n" else "\n]\n"
