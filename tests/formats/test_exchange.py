@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+from uanet_tf.formats.annotation_files import write_annotations
 
 from uanet_lite.columns_file import read_corpus
 from uanet_lite.tokenizer import Tokenizer
@@ -12,7 +13,6 @@ from uanet_tf.commands.convert_command import convert
 from uanet_tf.errors import InputError
 from uanet_tf.formats import exchange
 from uanet_tf.formats.annotated_text import AnnotatedText, Mark
-from uanet_tf.formats.annotation_files import write_annotations
 
 CONLL = """Anna\tB-PER
 Lee\tI-PER

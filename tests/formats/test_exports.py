@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from tests.formats.records import read_annotations
 from uanet_tf.errors import InputError
 from uanet_tf.formats.annotated_text import AnnotatedText, Mark
-from uanet_tf.formats.annotation_files import read_annotations
 
 
 def read_one(tool, record):
@@ -106,8 +106,12 @@ def test_label_studio_regions_without_a_label_are_counted():
 
 def test_label_studio_data_of_the_user_under_our_names():
     data = {"tokens": ["is", "it"], "score": "high", "meta": "x", "rejected": "no", "id": None}
-    for record in ({"text": "is it", **data}, {"data": {"text": "is it", **data}}):
+    for record in (
+        {"text": "is it", "annotator": 1, **data},
+        {"data": {"text": "is it", "annotator": 1, **data}, "annotations": []},
+    ):
         item = read_one("label_studio", record)
+        assert item.meta.pop("annotator") == 1
         assert (item.tokens, item.score, item.id, item.meta) == (None, None, None, data)
 
 

@@ -120,7 +120,7 @@ def text_of(record: dict[str, Any], keys: Sequence[str] = ("text",)) -> str:
 
 def listed(keys: Iterable[str]) -> str:
     """Keys in a message."""
-    return ", ".join(f'"{key}"' for key in itertools.islice(keys, 12))
+    return ", ".join(f'"{key}"' for key in itertools.islice(keys, 12)) or "none"
 
 
 def words(text: str) -> tuple[tuple[int, int], ...]:

@@ -11,7 +11,6 @@ differs from code points), and read where code points would cut words and UTF-16
 
 from typing import Any
 
-from uanet_lite.strict_json import shown
 from uanet_tf.errors import InputError
 from uanet_tf.formats.annotated_text import (
     ACCEPTED,
@@ -102,6 +101,6 @@ def _place(part: Any) -> tuple[int, int, str]:
     if isinstance(part, dict):
         return int(part["start_offset"]), int(part["end_offset"]), str(part["label"])
     if not isinstance(part, list) or len(part) != 3 or isinstance(part[0], str):
-        raise InputError(f"a mark is not [start, end, type]: {shown(part)}")
+        raise InputError(f"a mark is not [start, end, type]: {part!r:.60}")
     start, end, label = part
     return int(start), int(end), str(label)

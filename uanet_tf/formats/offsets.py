@@ -63,17 +63,12 @@ def mend(text: str, stretches: Sequence[Said]) -> Mended:
       InputError: no way of counting fits them all; names the first that disagrees.
     """
     known = [(stretch.start, stretch.end) for stretch in stretches]
-    if all(
-        _agrees(text, start, end, one) for (start, end), one in zip(known, stretches, strict=True)
-    ):
+    if _all_agree(text, known, stretches):
         return Mended(known)
     if any(stretch.text is not None for stretch in stretches):
         for how, widths, shift in _ways(text):
             spans = _converted(text, known, widths, shift)
-            if spans and all(
-                _agrees(text, start, end, one)
-                for (start, end), one in zip(spans, stretches, strict=True)
-            ):
+            if spans and _all_agree(text, spans, stretches):
                 return Mended(spans, how)
     wrong = next(one for one in stretches if not _agrees(text, one.start, one.end, one))
     place = f"{wrong.place}: " if wrong.place else ""
@@ -107,7 +102,7 @@ def code_points(text: str, spans: Sequence[tuple[int, int]], counted: str | None
     if units is None:
         return Mended(spans)
     if counted == UTF16 or _cuts(text, units) < _cuts(text, spans):
-        return Mended(units, UTF16)
+        return Mended(units, "" if counted == UTF16 or units == spans else UTF16)
     return Mended(spans)
 
 
@@ -141,6 +136,11 @@ def _cuts(text: str, spans: Sequence[tuple[int, int]]) -> int:
         or text[end - 1].isspace()
         for start, end in spans
     )
+
+
+def _all_agree(text: str, spans: Sequence[tuple[int, int]], stretches: Sequence[Said]) -> bool:
+    pairs = zip(spans, stretches, strict=True)
+    return all(_agrees(text, start, end, stretch) for (start, end), stretch in pairs)
 
 
 def _agrees(text: str, start: int, end: int, stretch: Said) -> bool:

@@ -6,7 +6,6 @@ label (or type), and text, which is compared with the text at these offsets.
 
 from typing import Any
 
-from uanet_lite.strict_json import shown
 from uanet_tf.errors import InputError
 from uanet_tf.formats.annotated_text import ACCEPTED, AnnotatedText, Mark, needed, text_of
 from uanet_tf.formats.offsets import Said, mend
@@ -43,5 +42,5 @@ def _part(part: Any) -> tuple[Said, str]:
         part = [part.get("start"), part.get("end"), part.get("label", part.get("type"))]
     is_span = isinstance(part, list) and len(part) == 3
     if not is_span or [type(edge) for edge in part[:2]] != [int, int] or not str(part[2] or ""):
-        raise InputError(f"a mark is not [start, end, type]: {shown(part)}")
+        raise InputError(f"a mark is not [start, end, type]: {part!r:.60}")
     return Said(part[0], part[1], said if isinstance(said, str) else None), str(part[2])
