@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from tests.formats.records import read_annotations
 from uanet_tf.commands.rank_command import rank
-from uanet_tf.formats.annotation_files import FORMATS, read_annotations
+from uanet_tf.formats.table import TOOLS
 
 # Of the fake model: upper case is uncertain (1.0 nats), lower case less so (0.1).
 TEXT = "p0 q1 x\n\np0 X2 x\nP3 Q4\nx x x\np0 X2 x\n"
@@ -67,7 +68,7 @@ def test_samples_that_cannot_disagree(tmp_path, run_dir, model, call, capsys, ch
     assert "--by=mutual_information needs samples that differ" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("tool", FORMATS)
+@pytest.mark.parametrize("tool", TOOLS)
 def test_a_file_for_a_tool(ranked, tool):
     items = list(read_annotations(ranked(f"--to={tool}", "--top=2").splitlines(), tool, "x"))
     assert [item.text for item in items] == ["P3 Q4", "p0 X2 x"]
@@ -102,7 +103,7 @@ def test_keys_of_the_input_go_along(ranked_json):
     assert (second["id"], second["half"], second["labels"][0]) == (8, "\ud800", "B-PER")
 
 
-@pytest.mark.parametrize("tool", FORMATS)
+@pytest.mark.parametrize("tool", TOOLS)
 def test_a_tool_has_what_a_sentence_is_called(ranked_json, tool):
     rows = [ROWS[0], {key: ROWS[1][key] for key in ROWS[1] if key != "half"}]
     first, second, _ = read_annotations(ranked_json(rows, f"--to={tool}"), tool, "x")

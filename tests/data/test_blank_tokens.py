@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from uanet_lite.blank_tokens import without_blank_tokens
 from uanet_lite.tag_schemes import IOB1, SCHEMES, Span, decode_spans, encode_spans
-from uanet_tf.data.blank_tokens import without_blank_tokens
 
 
 @pytest.mark.parametrize(
@@ -57,5 +57,6 @@ def test_the_entities_stay(scheme, pieces):
     if scheme != IOB1:  # a B that is not needed is left there
         right = encode_spans(expected, count, scheme)
         assert [label.replace("W-", "S-") for label in right] == [
-            label.replace("W-", "S-") for label in found  # S is read as W in BMEWO
+            label.replace("W-", "S-")
+            for label in found  # S is read as W in BMEWO
         ]

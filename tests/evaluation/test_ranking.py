@@ -5,12 +5,12 @@ import io
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from uanet_tf.formats.annotation_files import FORMATS, read_annotations, write_annotations
 
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.evaluation import ranking
 from uanet_tf.evaluation.ranking import rank
 from uanet_tf.formats.annotated_text import SUGGESTED, Mark
-from uanet_tf.formats.annotation_files import FORMATS, read_annotations, write_annotations
 from uanet_tf.formats.suggestions import name_and_meta, suggested
 
 

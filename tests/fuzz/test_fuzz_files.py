@@ -6,6 +6,9 @@ import json
 
 from hypothesis import example, given
 from hypothesis import strategies as st
+from uanet_tf.formats.annotation_files import FORMATS as TOOLS
+from uanet_tf.formats.annotation_files import read_annotations, write_annotations
+from uanet_tf.formats.exchange import read_brat, read_huggingface, read_spacy
 
 from tests.fuzz.inputs import check_said, damaged_bytes, damaged_json, share, to_bytes
 from uanet_lite.columns_file import read_corpus
@@ -18,9 +21,6 @@ from uanet_tf.data.vectors_file import read_vectors
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.corpus_report import Corpus, format_reports, report_corpora
 from uanet_tf.formats.annotated_text import AnnotatedText, Mark
-from uanet_tf.formats.annotation_files import FORMATS as TOOLS
-from uanet_tf.formats.annotation_files import read_annotations, write_annotations
-from uanet_tf.formats.exchange import read_brat, read_huggingface, read_spacy
 
 CORPUS = b"-DOCSTART- O\n\n# text\nAnn B-PER\nBeck I-PER\nsaw O\n\nOslo\tB-LOC\n. O\n\n" * 3
 CONLL_U = b"1-2\tdu\t_\t_\n1\tde\tADP\tO\n2.1\tle\tDET\tB-X\n\n"

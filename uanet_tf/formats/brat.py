@@ -8,8 +8,8 @@ import pathlib
 import re
 from collections.abc import Iterator, Sequence
 
+from uanet_lite.text_lines import read_lines
 from uanet_tf.errors import InputError
-from uanet_tf.files.text_lines import read_lines
 from uanet_tf.formats.annotated_text import ACCEPTED, AnnotatedText, Mark
 from uanet_tf.formats.offsets import Said, mend
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from uanet_lite.sentences import MAX_TOKEN_CHARS
-from uanet_tf.data.columns_file import Column, Sentence
-from uanet_tf.data.notes import Notes
+from uanet_lite.columns_file import Column, Sentence
+from uanet_lite.notes import Notes
+from uanet_lite.sentence import MAX_TOKEN_CHARS
 from uanet_tf.errors import InputError
 
 _SENTENCE = re.compile(r"(sent(ence)?s?)([ _-]?(#|id|no|nr|num(ber)?|idx|index))?", re.IGNORECASE)

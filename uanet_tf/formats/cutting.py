@@ -1,18 +1,19 @@
 """Texts with marks to sentences of labelled tokens."""
 
 import bisect
+import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
+from uanet_lite.columns_file import Sentence
+from uanet_lite.notes import Notes
+from uanet_lite.raw_text import text_sentences
 from uanet_lite.tag_schemes import IOB2, Span, encode_spans
 from uanet_lite.tokenizer import Tokenizer
-from uanet_tf.data.columns_file import Sentence
-from uanet_tf.data.notes import Notes
 from uanet_tf.errors import InputError
 from uanet_tf.formats.annotated_text import AnnotatedText, Mark
 from uanet_tf.formats.offsets import cuts_word
 from uanet_tf.text.cut_places import cut_at
-from uanet_tf.text.raw_text import TextSentence, text_sentences
 
 # What to do with marks that overlap: labels of tokens cannot hold them.
 REFUSE, LONGEST, FIRST = OVERLAPS = ("refuse", "longest", "first")
@@ -111,21 +112,18 @@ def _apart(marks: Iterable[Mark], place: str, overlaps: str, notes: Notes) -> li
     return kept
 
 
-def _whole_marks(
-    sentences: Iterable[TextSentence], marks: Sequence[Mark]
-) -> Iterator[TextSentence]:
+def _whole_marks(sentences: Iterable[Sentence], marks: Sequence[Mark]) -> Iterator[Sentence]:
     """The sentences; those that share a mark ("Yahoo! The Company") are one."""
     ends = [mark.end for mark in marks]
-    before: TextSentence | None = None
+    before: Sentence | None = None
     for sentence in sentences:
         if before is not None:
             place = bisect.bisect_right(ends, sentence.starts[0])
             if place < len(marks) and marks[place].start < before.ends[-1]:
-                before = TextSentence(
-                    before.tokens + sentence.tokens,
-                    before.starts + sentence.starts,
-                    before.ends + sentence.ends,
-                    before.new_document,
+                before = dataclasses.replace(
+                    before,
+                    starts=[*before.starts, *sentence.starts],
+                    ends=[*before.ends, *sentence.ends],
                 )
                 continue
             yield before

@@ -12,11 +12,8 @@ import pathlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TextIO
 
-from uanet_lite.strict_json import json_text, parse_record
-from uanet_lite.tag_schemes import OUTSIDE, decode_spans, detect_scheme
-from uanet_lite.tokenizer import Tokenizer
-from uanet_tf.data.blank_tokens import without_blank_tokens
-from uanet_tf.data.columns_file import (
+from uanet_lite.blank_tokens import without_blank_tokens
+from uanet_lite.columns_file import (
     Column,
     Sentence,
     format_columns,
@@ -24,9 +21,10 @@ from uanet_tf.data.columns_file import (
     read_sentences,
     split_columns,
 )
-from uanet_tf.data.notes import Notes
-from uanet_tf.errors import InputError, one_line
-from uanet_tf.files.text_lines import (
+from uanet_lite.notes import Notes
+from uanet_lite.strict_json import json_text, parse_record
+from uanet_lite.tag_schemes import OUTSIDE, decode_spans, detect_scheme
+from uanet_lite.text_lines import (
     STDIN,
     display_name,
     json_pieces,
@@ -36,6 +34,8 @@ from uanet_tf.files.text_lines import (
     read_start,
     stream_lines,
 )
+from uanet_lite.tokenizer import Tokenizer
+from uanet_tf.errors import InputError, one_line
 from uanet_tf.formats import (
     argilla,
     brat,

@@ -5,8 +5,8 @@ Columns cannot hold them, and they carry no label of their own: a reader leaves 
 
 from collections.abc import Sequence
 
+from uanet_lite.input_error import InputError
 from uanet_lite.tag_schemes import OUTSIDE, split_label
-from uanet_tf.errors import InputError
 
 _INSIDE, _END = "IM", "EL"
 _SINGLE = {"E": "S", "L": "U"}  # of the schemes that have an end
