@@ -8,8 +8,9 @@ follows, such as "don't" -> "do", "n't", are made first: a separator is put betw
 import dataclasses
 import functools
 import re
+import string
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from uanet_lite.input_error import InputError
@@ -21,14 +22,64 @@ MARKS = "@#"  # of names and topics in posts
 SEPARATOR = "\x1f"  # a kind of blank, put where a word is to be cut
 
 _JOINERS = "\u200c\u200d"
-# Rare letters that replace combining marks and joiners, which `re` does not know.
-_MARK, _JOINER = "\U000103a0", "\U000103a1"
+# Invisible characters of format: soft hyphen, marks of direction, zero-width blank, ... As in UAX
+# 29 (WB4) they break no word. At its ends they belong to none, and by themselves they are no token.
+FORMAT = (
+    "\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff"
+    "\ufff9-\ufffb\U000e0001\U000e0020-\U000e007f"
+)
+# Rare letters that replace combining marks, joiners and FORMAT, which `re` does not know.
+_MARK, _JOINER, _INVISIBLE = "\U000103a0", "\U000103a1", "\U000103a2"
 _FLAG = r"[\U0001f1e6-\U0001f1ff]{2}"
 # A character that is no letter, with the rest of an emoji: marks, joined ones, skin tones.
 _SYMBOL = rf"[^\w\s](?:{_JOINER}[^\w\s]|[{_MARK}{_JOINER}\U0001f3fb-\U0001f3ff])*"
 
 # Letters of a word, roughly: all but ASCII and punctuation of the usual blocks.
-_LETTERS = "0-9A-Za-z_\u00c0-\u1fff\u200c\u200d\u2070-\u2fff\u3040-\U0010ffff"
+_ABOVE = "\u00ad\u00c0-\u1fff\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2fff\u3040-\U0010ffff"
+_LETTERS = f"0-9A-Za-z_{_ABOVE}"
+# Words that begin with an apostrophe; before any other word of letters it is a quotation mark.
+_CLIPPED = [
+    "bout",
+    "cause",
+    "cos",
+    "d",
+    "em",
+    "ll",
+    "m",
+    "n",
+    "re",
+    "round",
+    "s",
+    "t",
+    "til",
+    "tis",
+    "twas",
+    "ve",
+]
+
+
+def _other_word(words: Sequence[str], *, root: bool = True) -> str:
+    """A pattern of the start of a word that shows that it is none of these, upper case or not.
+
+    RE2 has no look-around, so that "another word" has to be spelt out, letter by letter.
+    """
+    starts: dict[str, list[str]] = {}
+    for word in words:
+        if word:
+            starts.setdefault(word[0], []).append(word[1:])
+    used = "".join(letter + letter.upper() for letter in starts)
+    others = "".join(letter for letter in string.ascii_letters if letter not in used)
+    parts = [f"[{others}{_ABOVE}{'' if root else '0-9_'}]"]
+    parts += [
+        f"[{letter}{letter.upper()}]{_other_word(rest, root=False)}"
+        for letter, rest in starts.items()
+    ]
+    if not root and "" not in words:
+        parts.append(rf"(?:\Z|[^{_LETTERS}])")
+    return f"(?:{'|'.join(parts)})"
+
+
+_OPENING = (rf"(^|[^{_LETTERS}'’])(['’])({_other_word(_CLIPPED)})", rf"\1\2{SEPARATOR}\3")
 # (pattern, replacement with SEPARATOR): in this order, in Python and in the graph.
 CUTS = (
     (rf"([{_LETTERS}])([nN]['’][tT])(\Z|[^{_LETTERS}])", rf"\1{SEPARATOR}\2\3"),
@@ -40,7 +91,10 @@ CUTS = (
     # The full stop after a sentence's last number, or its last letter: not "J. Smith".
     (r"([0-9])(\.[\"'”’»)\]]*[ \t\n]*)\Z", rf"\1{SEPARATOR}\2"),
     (r"(^|[ \t\n(\[\"'“‘«])([A-Z])(\.[\"'”’»)\]]*[ \t\n]*)\Z", rf"\1\2{SEPARATOR}\3"),
+    _OPENING,
+    _OPENING,  # again: a match takes the character behind a short word, and so before the next
 )
+QUOTES = "'\"‘’“”«»<>"  # end an address
 CURRENCY, INITIAL = r"[A-Z]{1,3}\$", r"[A-Z]\."
 RUNS = r"\.\.+|--+|!!+|\?\?+|==+|\*\*+|''|``|<<|>>"
 
@@ -92,9 +146,12 @@ class Tokenizer:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """(first character, character after the last) of each token, in order."""
+        shadow = _shadow(text)
         if self.kind == "ptb":
-            return _cut_spans(_shadow(text), self._pattern)
-        return [match.span() for match in self._pattern.finditer(_shadow(text))]
+            spans = _cut_spans(shadow, self._pattern)
+        else:
+            spans = [match.span() for match in self._pattern.finditer(shadow)]
+        return spans if _INVISIBLE not in shadow else list(_visible(shadow, spans))
 
     def tokenize(self, text: str) -> list[str]:
         """The tokens of a text."""
@@ -107,7 +164,7 @@ class Tokenizer:
         if self.kind == "unicode":
             return re.compile(rf"{_words('[,:]')}|{_FLAG}|{_SYMBOL}")
         parts = [
-            r"(?:https?://|www\.)\S*\w",
+            rf"(?:https?://|www\.)[^\s{QUOTES}]*\w",
             r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
             r"(?:[A-Za-z]\.){2,}",
             *map(re.escape, sorted(self.abbreviations, key=lambda word: (-len(word), word))),
@@ -125,7 +182,16 @@ class Tokenizer:
 
 def _words(between_digits: str, times: str = "*") -> str:
     """Runs of letters and digits, joined over single marks as often as ``times`` says."""
-    return rf"\w+(?:(?:['’.-]|(?<=\d){between_digits}(?=\d))\w+){times}"
+    return rf"\w+(?:(?:['’‘.-]|(?<=\d){between_digits}(?=\d))\w+){times}"
+
+
+def _visible(shadow: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The spans without invisible characters at their ends; those of nothing else go."""
+    for start, end in spans:
+        token = shadow[start:end]
+        start, end = end - len(token.lstrip(_INVISIBLE)), start + len(token.rstrip(_INVISIBLE))
+        if start < end:
+            yield start, end
 
 
 def _shadow(text: str) -> str:
@@ -135,6 +201,9 @@ def _shadow(text: str) -> str:
     return text.translate(_SHADOWS)
 
 
+_IS_FORMAT = re.compile(f"[{FORMAT}]")
+
+
 class _Shadows(dict[int, str]):
     """What stands for each character, by its code; found when it is first read."""
 
@@ -142,6 +211,8 @@ class _Shadows(dict[int, str]):
         character = chr(code)
         if character in _JOINERS:
             shadow = _JOINER
+        elif _IS_FORMAT.match(character):
+            shadow = _INVISIBLE
         else:
             shadow = _MARK if unicodedata.category(character)[0] == "M" else character
         self[code] = shadow

@@ -22,7 +22,7 @@ ORDINALS = Tokenizer("ptb", ("tzv.",), ordinals=True)
         ("I cannot, Cannot annotate", "I can not , Can not annotate"),
         ("1,000.50 10:30 2/3 3-1 -- ... ?! !!", "1,000.50 10:30 2/3 3-1 -- ... ? ! !!"),
         ("see http://a.b/c?d=1, or www.x.org.", "see http://a.b/c?d=1 , or www.x.org ."),
-        ("me@a-b.org: 'quoted' \"so\"", "me@a-b.org : 'quoted ' \" so \""),
+        ("me@a-b.org: 'quoted' \"so\"", "me@a-b.org : ' quoted ' \" so \""),
         ("R$ 5 (77%) US$10 «a»", "R$ 5 ( 77 % ) US$ 10 « a »"),
         ("J. F. Bach, not X.com or J.F. Bach", "J. F. Bach , not X.com or J.F. Bach"),
         ("So say I. Plan B.", "So say I. Plan B ."),

@@ -14,24 +14,33 @@ from collections.abc import Iterable
 
 import tensorflow as tf
 
-from uanet_lite.tokenizer import CURRENCY, CUTS, INITIAL, RUNS, SEPARATOR, Tokenizer
+from uanet_lite.tokenizer import (
+    CURRENCY,
+    CUTS,
+    FORMAT,
+    INITIAL,
+    QUOTES,
+    RUNS,
+    SEPARATOR,
+    Tokenizer,
+)
 from uanet_tf.errors import InputError
 
 _JOINERS = r"\x{200c}\x{200d}"
-_WORD = r"\p{L}\p{N}\p{M}_\x{200c}\x{200d}"
+_WORD = rf"\p{{L}}\p{{N}}\p{{M}}_\x{{200c}}\x{{200d}}{FORMAT}"
 _BLANK = r"\s\x{0b}\x{1c}-\x{1f}\x{85}\p{Z}"
 # RE2 has no look-around: what may follow a digit is part of the digit's pattern.
-_LETTER = r"[\p{L}\p{Nl}\p{No}\p{M}_\x{200c}\x{200d}]"
+_LETTER = rf"[\p{{L}}\p{{Nl}}\p{{No}}\p{{M}}_\x{{200c}}\x{{200d}}{FORMAT}]"
 _PART = rf"(?:{_LETTER}|\p{{Nd}}(?:[,:]\p{{Nd}})*)"
 _OTHER = rf"[^{_WORD}{_BLANK}]"
 _FLAG = r"[\x{1f1e6}-\x{1f1ff}]{2}"
 # Marks, joiners and skin tones stay with their emoji, and so do joined characters.
 _SYMBOL = rf"{_OTHER}(?:[{_JOINERS}]{_OTHER}|[\p{{M}}{_JOINERS}\x{{1f3fb}}-\x{{1f3ff}}])*"
-TOKEN = rf"{_PART}(?:['’.\-]?{_PART})*|{_FLAG}|{_SYMBOL}"
+TOKEN = rf"{_PART}(?:['’‘.\-]?{_PART})*|{_FLAG}|{_SYMBOL}"
 _DIGIT_PART = rf"(?:{_LETTER}|\p{{Nd}}(?:[,:/]\p{{Nd}})*)"
 _ANY_WORD = rf"[{_WORD}]"
 _MAIL = rf"(?:{_ANY_WORD}|[.+\-])+@(?:{_ANY_WORD}|-)+(?:\.(?:{_ANY_WORD}|-)+)+"
-_LINK = rf"(?:https?://|www\.)[^{_BLANK}]*{_ANY_WORD}"
+_LINK = rf"(?:https?://|www\.)[^{_BLANK}{QUOTES}]*{_ANY_WORD}"
 
 UNICODE = Tokenizer()
 Split = tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]
@@ -68,7 +77,22 @@ def split_text(text: tf.Tensor, tokenizer: Tokenizer = UNICODE) -> Split:
 
 
 def _split(text: tf.Tensor, token: str) -> Split:
-    return _tensorflow_text().regex_split_with_offsets(text, rf"{token}|[{_BLANK}]+", token)
+    tokens, starts, ends = _tensorflow_text().regex_split_with_offsets(
+        text, rf"{token}|[{_BLANK}]+", token
+    )
+    # Invisible characters at the ends of a token are not its own; one of nothing else goes.
+    values = tf.strings.regex_replace(tokens.values, f"^[{FORMAT}]+", "")
+    first = starts.values + tf.cast(_bytes(tokens.values) - _bytes(values), tf.int64)
+    visible = tf.strings.regex_replace(values, f"[{FORMAT}]+$", "")
+    last = ends.values - tf.cast(_bytes(values) - _bytes(visible), tf.int64)
+    keep = tokens.with_values(tf.not_equal(visible, ""))
+    return tuple(
+        tf.ragged.boolean_mask(tokens.with_values(part), keep) for part in (visible, first, last)
+    )
+
+
+def _bytes(tokens: tf.Tensor) -> tf.Tensor:
+    return tf.strings.length(tokens)
 
 
 def _token(tokenizer: Tokenizer) -> str:
@@ -85,7 +109,7 @@ def _token(tokenizer: Tokenizer) -> str:
         *([r"\p{Nd}+\."] if tokenizer.ordinals else []),
         *([rf"[{tokenizer.marks}]{_ANY_WORD}+"] if tokenizer.marks else []),
         CURRENCY,
-        rf"{_DIGIT_PART}(?:['’.\-]?{_DIGIT_PART})+",
+        rf"{_DIGIT_PART}(?:['’‘.\-]?{_DIGIT_PART})+",
         INITIAL,
         _DIGIT_PART,
         rf"['’]{_ANY_WORD}+",
