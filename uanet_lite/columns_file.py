@@ -94,7 +94,11 @@ def is_header(columns: Sequence[str]) -> bool:
     """Whether a first row names the columns: one is that of tokens, another that of labels."""
     names = [k for k, name in enumerate(columns) if _TOKEN_NAMES.fullmatch(name)]
     labels = [k for k, name in enumerate(columns) if _LABEL_NAMES.fullmatch(name)]
-    return bool(names and labels) and len({*names, *labels}) > 1
+    return (
+        bool(names and labels)
+        and len({*names, *labels}) > 1
+        and not any(map(_CHUNK_LABEL.fullmatch, columns))
+    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -384,6 +388,12 @@ class _Columns:
         """Whether a row with one column more gives another one as token or label."""
         return self.token < 0 or (self.label is not None and self.label < 0)
 
+    def of_chunks(self, layout: Layout) -> tuple[int, ...]:
+        """The columns in which each row has a chunk label, as far as the first one tells."""
+        token = self._index(self.token, layout.columns)
+        label = None if self.label is None else self._index(self.label, layout.columns)
+        return tuple(k for k in layout.chunk_columns if k != token and label in (None, k))
+
     @staticmethod
     def _index(column: int, count: int) -> int | None:
         index = column if column >= 0 else count + column
@@ -483,6 +493,7 @@ def _stream(
     layout, lines = detect_layout(lines, wanted.names())
     columns = wanted.columns(layout)
     columns.refuse_word_numbers(layout)
+    layout = dataclasses.replace(layout, chunk_columns=columns.of_chunks(layout))
     sentences = _sentences(lines, layout, columns, max_tokens, keep_rows, blank)
     if not layout.numbered:
         yield from sentences

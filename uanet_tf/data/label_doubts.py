@@ -50,7 +50,7 @@ def entity_like_labels(counts: Mapping[str, int]) -> list[str]:
 
 
 def stray_labels(counts: Mapping[str, int]) -> dict[str, int]:
-    """The labels that are not chunk labels, where more than half of the kinds of labels are.
+    """The labels that are not chunk labels, where less than half of the tokens have such.
 
     Args:
       counts: {label: tokens}.
@@ -64,7 +64,8 @@ def stray_labels(counts: Mapping[str, int]) -> dict[str, int]:
         else:
             if letter != OUTSIDE and not span_type:
                 strays[label] = count
-    return strays if len(strays) < len(counts) / 2 else {}
+    typed = any(label != OUTSIDE and label not in strays for label in counts)
+    return strays if typed and 2 * sum(strays.values()) < sum(counts.values()) else {}
 
 
 def without_entities(sentences: Iterable[Sentence]) -> bool:

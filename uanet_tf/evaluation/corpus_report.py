@@ -380,8 +380,9 @@ def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
         )
     if report.stray_labels:
         remarks.append(
-            f"the labels are chunk labels but for {_counted(report.stray_labels)}, so the file "
-            "counts as not chunked."
+            f"the labels are chunk labels but for {len(report.stray_labels):,} of their kinds, "
+            f"on {sum(report.stray_labels.values()):,} of {report.tokens:,} tokens: "
+            f"{_counted(report.stray_labels)}; so the file counts as not chunked."
         )
     if report.repaired_labels:
         remarks.append(

@@ -9,6 +9,7 @@ import collections
 import dataclasses
 import itertools
 import pathlib
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TextIO
 
@@ -254,7 +255,7 @@ def _of_records(
     """The sentences of JSON records; what nobody accepted is left out and counted."""
     accepted = {ACCEPTED, SUGGESTED} if reading.accept_suggested else {ACCEPTED}
     for number, (place, item) in enumerate(read_records(pieces, kind, name, reading), 1):
-        line = int(place.rpartition(":")[2]) if place[-1].isdigit() and ":" in place else number
+        line = int(re.sub(r".*\D", "", place))  # or the record's number
         if isinstance(item, huggingface.Tokens):
             words, labels = without_blank_tokens(item.tokens, item.labels)
             notes.blank_tokens(place, len(item.tokens) - len(words))
