@@ -105,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--model", required=True, help="a .tflite file of export.py --tflite")
     add("--input", default=STDIN, help="file to tag; '-': standard input (default)")
     add("--format", choices=FORMATS, help="default: by the file's ending, else text")
-    add("--token_column", type=int, help="CoNLL: column of the words; default: the model's")
+    add("--token_column", help="CoNLL: column of the words, or its name; default: the model's")
     add("--output", default=STDOUT, help="file to write; '-': standard output (default)")
     add("--output_format", choices=row_output.FORMATS, help="default: conll for conll, else jsonl")
     add(

@@ -20,7 +20,7 @@ _TYPES: dict[str, Kinds] = {
     "label_scheme": (str, type(None)),
     "max_tokens": int,
     "max_chars": int,
-    "token_column": int,
+    "token_column": str,
     "tokenizer": dict,
     "normalize_digits": bool,
     "lowercase_words": bool,

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from uanet_lite.columns_file import read_sentences
+from uanet_lite.columns_file import Column, read_sentences
 from uanet_lite.input_error import InputError
 from uanet_lite.input_format import looks_like_text
 from uanet_lite.raw_text import LANGUAGE, text_sentences
@@ -58,7 +58,7 @@ class Row:
         return dataclasses.replace(self, sentences=tuple(found))
 
 
-def read_rows(path: str, kind: str, lines: Lines, token_column: int) -> Iterator[Row]:
+def read_rows(path: str, kind: str, lines: Lines, token_column: Column) -> Iterator[Row]:
     """Streams the rows of a file.
 
     A line that is not JSON, or has no words, is a row with an error.
@@ -67,7 +67,7 @@ def read_rows(path: str, kind: str, lines: Lines, token_column: int) -> Iterator
       path: the file, for messages.
       kind: one of ``input_format.FORMATS``.
       lines: (number, text) of its lines.
-      token_column: column of the token, for "conll".
+      token_column: column of the token or its name, for "conll".
 
     Raises:
       InputError: naming file and line: a line that cannot be read; text in place of columns; no
@@ -83,7 +83,7 @@ def read_rows(path: str, kind: str, lines: Lines, token_column: int) -> Iterator
         raise InputError(f"{display_name(path)}: no sentence found, the file is empty.")
 
 
-def _read_columns(path: str, lines: Lines, token_column: int) -> Iterator[Row]:
+def _read_columns(path: str, lines: Lines, token_column: Column) -> Iterator[Row]:
     sentences = read_sentences(
         path, token_column=token_column, label_column=None, keep_rows=True, lines=lines
     )

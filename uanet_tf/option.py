@@ -38,6 +38,7 @@ def option(
     commands: tuple[str, ...] | None = None,
     optimizer: str | None = None,
     needs: Mapping[str, tuple[Any, ...]] | None = None,
+    or_number: bool = False,
 ) -> Any:
     """A documented field: ``low <= value <= high`` and ``value < below`` where given.
 
@@ -52,6 +53,7 @@ def option(
       optimizer: it is a setting of the optimizer of this name only, see ``Tagger.variable_groups``.
       needs: other settings, and the values with which this one is read; (): any that is not empty,
         0 or False.
+      or_number: of a text: whether a whole number may be given in its place.
     """
     return dataclasses.field(
         default=default,
@@ -64,6 +66,7 @@ def option(
             "commands": commands,
             "optimizer": optimizer,
             "needs": needs or {},
+            "or_number": or_number,
         },
     )
 
@@ -111,6 +114,8 @@ def check_option(field: dataclasses.Field, value: Any, name: str) -> Any:
       InputError: ``value`` is of another type, or outside the field's documented limits.
     """
     limits, shown = field.metadata, _short(value)
+    if limits["or_number"] and isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        value = str(int(value))
     value = _typed(type(field.default), value, name)
     if isinstance(value, float) and not math.isfinite(value):
         raise InputError(f"{name} must be a finite number. Received: {shown}")

@@ -20,6 +20,8 @@ MAX_GAMMA = 3.4028235e38  # the largest finite float32, which Gamma is in the gr
 # They need a refiner and its gate.
 OF_THE_GATE = ("threshold", "refine_all")
 # A BERT reads tokens by its own rules.
+# What to do with marks of a text that overlap: labels of tokens cannot hold them.
+REFUSE, LONGEST, FIRST = OVERLAPS = ("refuse", "longest", "first")
 _NOT_BERT = {"representation": tuple(name for name in REPRESENTATIONS if name != "bert")}
 
 
@@ -131,8 +133,40 @@ class DataConfig:
         "accuracy (pos), or found from the training labels (auto).",
         choices=("auto", "ner", "pos"),
     )
-    token_column: int = option(0, "Column of the token; negative counts from the end.")
-    label_column: int = option(-1, "Column of the label; negative counts from the end.")
+    data_format: str = option(
+        "auto",
+        "Format of the labelled files: one of those of `uanet data convert`, or found by name and "
+        "content (auto).",
+    )
+    token_column: str = option(
+        "0",
+        "Column of the token: a number, from 0, or from the end if negative; or a name that the "
+        "file gives (a header, # global.columns).",
+        or_number=True,
+    )
+    label_column: str = option(
+        "-1",
+        "Column of the label, as of the token; of CoNLL-U's KEY=VALUE pairs MISC:KEY.",
+        or_number=True,
+    )
+    label_names: str = option(
+        "", "Names of labels that are numbers (Hugging Face), in order: O,B-PER,I-PER,..."
+    )
+    overlaps: str = option(
+        "refuse",
+        "Marks of a text that overlap: refuse the file, keep the longest, or the one that begins "
+        "first.",
+        choices=OVERLAPS,
+    )
+    skip_blank_tokens: bool = option(
+        False, "Leave out tokens of columns that are empty or blank; else they are refused."
+    )
+    accept_suggested: bool = option(
+        False,
+        "Files of annotation tools: take texts whose suggested marks nobody changed. doccano does "
+        "not say whether a person has looked at them: export the approved ones only, and give this "
+        "flag.",
+    )
     tokenizer: str = option(
         "auto",
         "Tokenizer of raw text: the one that fits the training tokens (auto), or the one named.",

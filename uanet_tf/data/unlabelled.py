@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from uanet_lite.columns_file import read_sentences
+from uanet_lite.columns_file import Column, read_sentences
 from uanet_lite.input_format import format_of_look, format_of_name, refuse_columns
 from uanet_lite.sentence import Sentence, check_tokens
 from uanet_lite.text_lines import read_lines
@@ -10,7 +10,7 @@ from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.errors import InputError
 
 
-def read_unlabelled(path: str, *, token_column: int) -> list[Sentence]:
+def read_unlabelled(path: str, *, token_column: Column) -> list[Sentence]:
     """The sentences of a file, without labels.
 
     The format follows from the name (.txt, .conll, ...), else from the first line: columns, with

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from uanet_lite.atomic_file import atomic_file
-from uanet_lite.columns_file import read_corpus
 from uanet_tf.config import load_config
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.files.weight_file import check_weight_file
+from uanet_tf.formats.table import Reading, read_labelled
 from uanet_tf.metrics.resampling import approximate_randomization
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.metrics.scoring import sentence_counts
@@ -258,7 +258,7 @@ def _counts(run_dir: pathlib.Path, path: str) -> np.ndarray:
     from uanet_tf.tagging.streams import tag_in_context
 
     data = load_config(str(run_dir)).data
-    sentences = read_corpus(path, token_column=data.token_column, label_column=data.label_column)
+    sentences = read_labelled(path, Reading.of_settings(data))
     model = load_model(run_dir)
     if model.gate is not None:
         model.refine_all = False

@@ -13,10 +13,8 @@ from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.errors import InputError
 from uanet_tf.formats.annotated_text import AnnotatedText, Mark
 from uanet_tf.formats.offsets import cuts_word
-from uanet_tf.text.cut_places import cut_at
-
-# What to do with marks that overlap: labels of tokens cannot hold them.
-REFUSE, LONGEST, FIRST = OVERLAPS = ("refuse", "longest", "first")
+from uanet_tf.settings import LONGEST, REFUSE
+from uanet_tf.text.token_places import cut_at
 
 Places = Sequence[tuple[int, int]]  # first character of each token, the one after the last
 
@@ -42,7 +40,7 @@ def labelled_sentences(
       line: of the file, for the sentences.
       tokenizer: cuts a text that has no tokens.
       split: whether such a text may hold several sentences.
-      overlaps: one of OVERLAPS.
+      overlaps: one of ``settings.OVERLAPS``; of those that begin together the longer is the first.
       notes: counts marks that cut words or overlap.
 
     Raises:
@@ -76,7 +74,11 @@ def labelled_sentences(
         if cut:
             labels = encode_spans(spans, len(cut), IOB2)
             tokens = tuple(item.text[start:end] for start, end in cut)
-            yield Sentence(tokens, tuple(labels), line, new_document)
+            sentence = Sentence(tokens, tuple(labels), line, new_document)
+            if item.tokens is None:
+                starts, ends = zip(*cut, strict=True)
+                sentence = dataclasses.replace(sentence, text=item.text, starts=starts, ends=ends)
+            yield sentence
     if found < len(marks):
         taken = [places for places, _ in parts]
         lost = next(

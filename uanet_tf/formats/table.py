@@ -19,6 +19,7 @@ from uanet_lite.columns_file import (
     Sentence,
     format_columns,
     is_blank,
+    parse_column,
     read_sentences,
     split_columns,
 )
@@ -56,8 +57,9 @@ from uanet_tf.formats.annotated_text import (
     join_tokens,
     listed,
 )
-from uanet_tf.formats.cutting import REFUSE, labelled_sentences
-from uanet_tf.text.detokenize import detokenize
+from uanet_tf.formats.cutting import labelled_sentences
+from uanet_tf.settings import OVERLAPS, REFUSE, DataConfig
+from uanet_tf.text.token_places import detokenize
 
 Record = dict[str, Any]
 
@@ -135,7 +137,7 @@ class Reading:
       label_names: of Hugging Face's labels that are numbers.
       tokenizer: cuts texts into tokens.
       split_sentences: whether texts may hold several sentences.
-      overlaps: what to do with marks that overlap, see ``cutting.OVERLAPS``.
+      overlaps: what to do with marks that overlap, see ``settings.OVERLAPS``.
       skip_blank_tokens: leave out blank tokens of columns; else they are refused.
       accept_suggested: take texts whose suggested marks nobody changed.
     """
@@ -149,6 +151,30 @@ class Reading:
     overlaps: str = REFUSE
     skip_blank_tokens: bool = False
     accept_suggested: bool = False
+
+    def __post_init__(self) -> None:
+        if self.format != "auto" and self.format not in FORMATS:
+            raise InputError(
+                f"the format must be auto or one of {', '.join(FORMATS)}. Received: {self.format!r}"
+            )
+        if self.overlaps not in OVERLAPS:
+            raise InputError(
+                f"overlaps must be one of {', '.join(OVERLAPS)}. Received: {self.overlaps!r}"
+            )
+
+    @classmethod
+    def of_settings(cls, data: DataConfig) -> "Reading":
+        """As the settings of a run say."""
+        return cls(
+            format=data.data_format,
+            token_column=parse_column(data.token_column, "token_column") or 0,
+            label_column=parse_column(data.label_column, "label_column"),
+            label_names=tuple(filter(None, data.label_names.split(","))),
+            tokenizer=Tokenizer("ptb" if data.tokenizer == "auto" else data.tokenizer),
+            overlaps=data.overlaps,
+            skip_blank_tokens=data.skip_blank_tokens,
+            accept_suggested=data.accept_suggested,
+        )
 
 
 def read_labelled(

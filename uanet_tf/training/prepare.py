@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 import tensorflow as tf
 from absl import logging
 
-from uanet_lite.columns_file import read_corpus
+from uanet_lite.columns_file import parse_column
+from uanet_lite.notes import Notes
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import convert, detect_scheme, repair
 from uanet_lite.tokenizer import Tokenizer
@@ -20,6 +21,7 @@ from uanet_tf.data.lookup import normalize_words
 from uanet_tf.data.unlabelled import read_unlabelled
 from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
 from uanet_tf.errors import InputError, SentencesError
+from uanet_tf.formats.table import Reading, read_labelled
 from uanet_tf.models.build import check_parts, make_tagger
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.registry import REFINED_DECODERS
@@ -179,7 +181,8 @@ def read_further(config: DataConfig) -> list[Sentence]:
         raise InputError(
             f"--distill_path={config.distill_path} has an empty name between its commas."
         )
-    read = [read_unlabelled(path, token_column=config.token_column) for path in paths]
+    column = parse_column(config.token_column, "token_column") or 0
+    read = [read_unlabelled(path, token_column=column) for path in paths]
     return [sentence for sentences in read for sentence in sentences]
 
 
@@ -188,12 +191,14 @@ def read_splits(config: DataConfig) -> Splits:
     paths = {"train": config.train_path, "dev": config.dev_path, "test": config.test_path}
     for name in ("train", "dev"):
         if not paths[name]:
-            raise InputError(f"--{name}_path is required: a CoNLL-style file.")
-    splits = {
-        name: read_corpus(path, token_column=config.token_column, label_column=config.label_column)
-        for name, path in paths.items()
-        if path
-    }
+            raise InputError(f"--{name}_path is required: a labelled file.")
+    splits = {}
+    for name, path in paths.items():
+        if path:
+            notes = Notes()
+            splits[name] = read_labelled(path, Reading.of_settings(config), notes)
+            for line in notes.lines():
+                logging.warning("%s: %s", path, line)
     if config.context == "document":
         for name, sentences in splits.items():
             if not marks_documents(sentences):
@@ -213,6 +218,9 @@ def find_tokenizer(config: DataConfig, train: Sequence[Sentence]) -> Tokenizer:
             "train: text without blanks between words is not cut into such tokens: give sentences "
             "as tokens (columns, JSON lines with tokens, lists in Python) when tagging"
         )
+    cut = sum(sentence.text is not None for sentence in train)
+    if 2 * cut > len(train):  # the tokens are this tokenizer's
+        return Reading.of_settings(config).tokenizer
     if config.tokenizer != "auto":
         return fitted_tokenizer(config.tokenizer, tokens, labels)
     choice = choose_tokenizer(tokens, labels)

@@ -11,7 +11,6 @@ from absl import logging
 
 from uanet_lite import answers
 from uanet_lite.atomic_file import atomic_file
-from uanet_lite.columns_file import read_corpus
 from uanet_lite.lite_tagger import Tagger as LiteTagger
 from uanet_lite.model_file import FORMAT, SETTINGS
 from uanet_tf.errors import InputError
@@ -31,6 +30,7 @@ from uanet_tf.exporting.tflite.tagger_files import tagger_files
 from uanet_tf.exporting.verification import ExportMismatchError
 from uanet_tf.exporting.version_folders import check_name
 from uanet_tf.exporting.vocabulary_files import CHARS, LABELS, WORDS
+from uanet_tf.formats.table import Reading, read_labelled
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.streams import tag_stream
 
@@ -156,9 +156,7 @@ def compare(
 def _comparison_sentences(model: Tagger) -> tuple[list[Sequence[str]], str]:
     data = model.settings.data
     if data.dev_path and pathlib.Path(data.dev_path).is_file():
-        corpus = read_corpus(
-            data.dev_path, token_column=data.token_column, label_column=data.label_column
-        )
+        corpus = read_labelled(data.dev_path, Reading.of_settings(data))
         return [list(s.tokens) for s in corpus[:_MOST_SENTENCES]], pathlib.Path(data.dev_path).name
     tokens = sample_sentences(model.vocabulary, range(1, 61))
     return [[token or "." for token in sentence] for sentence in tokens], "generated sentences"
