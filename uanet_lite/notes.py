@@ -2,25 +2,32 @@
 
 import collections
 
-_BLANK = "tokens that are empty or blank are left out"
-_CUT = "begin or end inside a word"
-_OVERLAP = "marks are left out, as they overlap another"
-_MENDED = "texts have offsets that are read as counted otherwise"
+_BLANK = "left out, as they are empty or blank: {} tokens"
+_CUT = "{} of {marks} marks begin or end inside a word"
+_OVERLAP = "left out, as they overlap another: {} marks"
+_MENDED = "offsets that are read as counted otherwise ({how}): {} texts"
 
 
 class Notes:
     """Counts of what was noticed, each with its first place, "FILE:LINE".
 
     Readers count, commands show ``lines()``.
+
+    Attributes:
+      marks: of all texts.
+      format: of the file, as it was found.
+      is_list: whether lines of sentences are numbers of the records of a JSON list.
     """
 
     def __init__(self) -> None:
         self.marks = 0
+        self.format = ""
+        self.is_list = False
         self._counts: collections.Counter[str] = collections.Counter()
         self._first: dict[str, str] = {}
 
     def count(self, what: str, place: str = "", number: int = 1) -> None:
-        """Counts ``number`` times ``what``: the rest of a sentence that begins with the count."""
+        """Counts ``number`` times ``what``, in which "{}" stands for the count."""
         if number:
             self._counts[what] += number
             self._first.setdefault(what, place)
@@ -39,18 +46,13 @@ class Notes:
 
     def mended(self, how: str, place: str) -> None:
         """Offsets of a text that were read by another way of counting: ``how``."""
-        self.count(f"{_MENDED}: {how}", place)
+        self.count(_MENDED.replace("{how}", how), place)
 
     def lines(self) -> list[str]:
         """One line for each kind of thing, none where nothing was noticed."""
         said = []
         for what, number in self._counts.items():
-            first = self._first[what]
-            if what == _CUT:
-                said.append(
-                    f"{number:,} of {self.marks:,} marks begin or end inside a word, first at "
-                    f"{first}: off by one?"
-                )
-            else:
-                said.append(f"{number:,} {what}" + (f", first at {first}" if first else ""))
+            text = what.replace("{}", f"{number:,}").replace("{marks}", f"{self.marks:,}")
+            first = f", first at {self._first[what]}" if self._first[what] else ""
+            said.append(text + first + (": off by one?" if what == _CUT else ""))
         return said

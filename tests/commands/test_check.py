@@ -69,6 +69,7 @@ def test_json(capsys, files):
     expected = {
         "role": "dev",
         "path": str(files[1]),
+        "format": "conll",
         "sentences": 3,
         "tokens": 13,
         "documents": 1,
@@ -82,7 +83,6 @@ def test_json(capsys, files):
         "scheme": "IOB2",
         "stray_labels": {},
         "entity_like_labels": {},
-        "looks_like_json": False,
         "has_sentences_in_lines": False,
         "uneven_sentences": 0,
         "first_uneven_line": None,
@@ -165,7 +165,7 @@ def test_columns(capsys, tmp_path):
     (report,) = json.loads(out)["files"]
     assert (report["scheme"], report["labels"]) == (None, {"-LRB-": 1, "NNP": 1})
     assert report["entities"] == {}
-    code, out, _ = run(capsys, path, "--label_column=none")
+    code, out, _ = run(capsys, path, "--token_column=1", "--label_column=none")
     assert code == 0
     assert "Scheme" not in out
     assert "Labels" not in out

@@ -14,7 +14,7 @@ def test_a_stray_label_is_named():
     (report,) = report_corpora([Corpus("train", "x", sentences)])
     assert report.scheme is None
     assert report.stray_labels == {"0": 1}
-    assert "but for '0' (1)" in format_reports([report])
+    assert "on 1 of 3 tokens: '0' (1)" in format_reports([report])
 
 
 def test_part_of_speech_labels_are_not_stray():
@@ -67,12 +67,12 @@ def test_labels_that_mean_what_they_say_are_not_told(labels):
     assert report_of(*labels.split()).entity_like_labels == {}
 
 
-def test_json_read_as_columns_is_told(capsys, tmp_path):
+def test_the_format_is_told(capsys, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"tokens": ["Ada", "met"], "labels": ["B-PER", "O"]}\n' * 3)
     code, out, _ = run(capsys, path)
     assert code == 0
-    assert "train: it looks like JSON that was read as columns" in out
+    assert "huggingface" in out
     assert "entities" not in out
     path.write_text('{"id" O\n"x" O\nz O\n')
     assert "JSON" not in run(capsys, path)[1]

@@ -5,13 +5,14 @@ import io
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from uanet_tf.formats.annotation_files import FORMATS, read_annotations, write_annotations
 
+from tests.formats.records import read_annotations
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.evaluation import ranking
 from uanet_tf.evaluation.ranking import rank
 from uanet_tf.formats.annotated_text import SUGGESTED, Mark
 from uanet_tf.formats.suggestions import name_and_meta, suggested
+from uanet_tf.formats.table import TOOLS, write_annotations
 
 
 def tagged(words, uncertainty, confidence=None, labels=None, **options):
@@ -100,7 +101,7 @@ def test_names_and_what_belongs_to_a_sentence_fit_every_tool():
     assert name_and_meta({"id": "a"}, 5, 2) == ("a-2", {"input_line": 5, "input_id": "a"})
     assert name_and_meta({"id": [1]}, 5, 2) == (None, {"input_line": 5, "id_": [1]})
     item = suggested(tagged("x", [0.5]), 0.5, name, meta)
-    for tool in FORMATS:
+    for tool in TOOLS:
         stream = io.StringIO()
         write_annotations([item], stream, tool)
         assert list(read_annotations([stream.getvalue()], tool, "file")) == [item]

@@ -117,7 +117,7 @@ def test_what_nobody_accepted_is_left_out_and_counted(write):
 def test_a_file_without_an_entity_is_said(write):
     notes = Notes()
     rows(write({"text": TEXT, "entities": []}), notes)
-    assert notes.lines() == ["4 tokens and no entity: each label is O"]
+    assert notes.lines() == ["no entity: the label of all 4 tokens is O"]
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_overlaps(write, tmp_path):
     notes = Notes()
     found = rows(path, notes, overlaps="longest")
     assert [row for row in found if not row.endswith(" O")][:2] == ["Bank B-ORG", "Osl I-ORG"]
-    assert "2 marks are left out, as they overlap another" in " ".join(notes.lines())
+    assert "left out, as they overlap another: 2 marks" in " ".join(notes.lines())
     first = rows(path, overlaps="first")
     assert first[0] == "Bank B-ORG"
     (tmp_path / "b.txt").write_text("Oslo Bank")
@@ -274,7 +274,7 @@ def test_blank_tokens(write):
     assert "a.tsv:2: the token is empty (or blank): --skip_blank_tokens" in refusal(path)
     notes = Notes()
     assert rows(path, notes, skip_blank_tokens=True) == ["Anna B-PER", "Oslo B-LOC"]
-    assert "3 tokens that are empty or blank are left out" in notes.lines()[0]
+    assert "left out, as they are empty or blank: 3 tokens" in notes.lines()[0]
 
 
 @pytest.mark.parametrize(

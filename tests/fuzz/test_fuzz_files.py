@@ -6,10 +6,8 @@ import json
 
 from hypothesis import example, given
 from hypothesis import strategies as st
-from uanet_tf.formats.annotation_files import FORMATS as TOOLS
-from uanet_tf.formats.annotation_files import read_annotations, write_annotations
-from uanet_tf.formats.exchange import read_brat, read_huggingface, read_spacy
 
+from tests.formats.records import read_annotations
 from tests.fuzz.inputs import check_said, damaged_bytes, damaged_json, share, to_bytes
 from uanet_lite.columns_file import read_corpus
 from uanet_lite.input_format import FORMATS
@@ -21,6 +19,7 @@ from uanet_tf.data.vectors_file import read_vectors
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.corpus_report import Corpus, format_reports, report_corpora
 from uanet_tf.formats.annotated_text import AnnotatedText, Mark
+from uanet_tf.formats.table import TOOLS, Reading, read_labelled, write_annotations
 
 CORPUS = b"-DOCSTART- O\n\n# text\nAnn B-PER\nBeck I-PER\nsaw O\n\nOslo\tB-LOC\n. O\n\n" * 3
 CONLL_U = b"1-2\tdu\t_\t_\n1\tde\tADP\tO\n2.1\tle\tDET\tB-X\n\n"
@@ -84,11 +83,11 @@ def test_word_vectors(tmp_path_factory, data):
 
 
 @share(0.1)
-@given(record=damaged_json(EXCHANGE), read=st.sampled_from((read_huggingface, read_spacy)))
-def test_formats_of_other_programs(tmp_path_factory, record, read):
+@given(record=damaged_json(EXCHANGE), kind=st.sampled_from(("huggingface", "spacy", "auto")))
+def test_formats_of_other_programs(tmp_path_factory, record, kind):
     path = write(tmp_path_factory.getbasetemp(), to_bytes(record) + b"\n")
     with one_sentence():
-        list(read(path) if read is read_huggingface else read(path, Tokenizer()))
+        read_labelled(path, Reading(format=kind))
 
 
 @share(0.05)
@@ -99,7 +98,7 @@ def test_brat(tmp_path_factory, marks):
     (folder / "note.txt").write_text("Ann saw Oslo.\n")
     (folder / "note.ann").write_bytes(marks)
     with one_sentence():
-        list(read_brat(str(folder / "note.txt"), Tokenizer()))
+        read_labelled(str(folder / "note.txt"))
 
 
 def marked(tool):

@@ -16,8 +16,8 @@ def calibrate(
     file: LabelledFile,
     *,
     token_column: Annotated[
-        int | None,
-        Flag("Column of the token; negative counts from the end. Default: the run's."),
+        str | None,
+        Flag("Column of the token: a number, from 0, or a name. Default: the run's."),
     ] = None,
     target_precision: Annotated[
         float,

@@ -7,26 +7,28 @@ import json
 import sys
 from typing import Annotated
 
-from uanet_lite.columns_file import read_sentences
-from uanet_lite.text_lines import display_name, read_lines
+from uanet_lite.notes import Notes
+from uanet_lite.text_lines import display_name
 from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.labelled_file import FormatFlags, read_and_tell
+from uanet_tf.config import DataConfig
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.corpus_report import Corpus, format_reports, report_corpora
+from uanet_tf.formats.table import Reading
 
 _ROLES = ("train", "dev", "test")
 
 
 def check(
     files: list[str],
+    how: FormatFlags,
     *,
     train_path: Annotated[str | None, Flag("The training file.")] = None,
     dev_path: Annotated[str | None, Flag("The development file.")] = None,
     test_path: Annotated[str | None, Flag("The test file.")] = None,
-    token_column: Annotated[int, Flag("Column of the token; negative counts from the end.")] = 0,
-    label_column: Annotated[
-        str,
-        Flag("Column of the label; negative counts from the end; none: files without labels."),
-    ] = "-1",
+    token_column: Annotated[
+        str, Flag("Column of the token: a number, from 0, or a name that the file gives.")
+    ] = "0",
     normalize_digits: Annotated[
         bool, Flag("Read every digit as 0 when counting unknown words.")
     ] = True,
@@ -41,11 +43,11 @@ def check(
 
     Prints counts, the tag scheme, repairs, unknown words and overlaps with train. Files are train,
     dev, test and further test files, in this order; "-" is standard input. Exit code 2 and one
-    sentence on stderr for bad input.
+    sentence on stderr for bad input. --label_column=none: files without labels.
     """
     named = _named_files(files, dict(zip(_ROLES, (train_path, dev_path, test_path), strict=True)))
-    column = _label_column(label_column)
-    corpora = [_read(role, path, token_column, column) for role, path in named]
+    reading = how.reading(DataConfig(), token_column)
+    corpora = [_read(role, path, reading) for role, path in named]
     reports = report_corpora(
         corpora,
         normalize_digits=normalize_digits,
@@ -65,17 +67,6 @@ def check(
     print(text, end="", flush=True)
 
 
-def _label_column(text: str) -> int | None:
-    if text.lower() == "none":
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise InputError(
-            f"--label_column must be a whole number, or none. Received: {text}"
-        ) from None
-
-
 def _named_files(files: list[str], by_role: dict[str, str | None]) -> list[tuple[str, str]]:
     """(role, path) of each file, train first."""
     named = [(role, path) for role, path in by_role.items() if path is not None]
@@ -93,10 +84,8 @@ def _named_files(files: list[str], by_role: dict[str, str | None]) -> list[tuple
     return named
 
 
-def _read(role: str, path: str, token_column: int, label_column: int | None) -> Corpus:
+def _read(role: str, path: str, reading: Reading) -> Corpus:
     ends: collections.Counter[str] = collections.Counter()
-    lines = read_lines(path, ends=ends)
-    sentences = read_sentences(
-        path, token_column=token_column, label_column=label_column, lines=lines
-    )
-    return Corpus(role, display_name(path), list(sentences), ends)
+    notes = Notes()
+    sentences = read_and_tell(path, reading, notes=notes, ends=ends)
+    return Corpus(role, display_name(path), sentences, ends, notes.format)

@@ -6,15 +6,15 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from uanet_lite.atomic_file import open_output
-from uanet_lite.columns_file import read_corpus
 from uanet_lite.printable import printable
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import Span, detect_scheme
 from uanet_lite.text_lines import display_name
 from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.labelled_file import read_and_tell
 from uanet_tf.commands.setting_flags import SettingFlags, Settings
 from uanet_tf.config import iter_options
 from uanet_tf.errors import InputError
@@ -25,9 +25,18 @@ from uanet_tf.evaluation.label_errors import (
     find_doubts,
     surest_first,
 )
+from uanet_tf.formats.table import Reading
 from uanet_tf.text.display_width import shorten
 
-_OURS = ("train_path", "dev_path", "token_column", "label_column")  # not passed on
+# Not passed on to the folds, which have files of their own.
+_OURS = (
+    "train_path",
+    "dev_path",
+    "token_column",
+    "label_column",
+    "data_format",
+    "label_names",
+)
 _AROUND = 5  # tokens shown on either side
 _TOKEN_COLUMNS = 32
 
@@ -72,9 +81,9 @@ def find_label_errors(
         raise InputError(f"--kinds must be of {', '.join(KINDS)}. Received: {','.join(kinds)}")
     if output and html and _are_one_file(output, html):
         raise InputError(f"--output and --html must be different files. Received: {html}")
-    columns: dict[str, Any] = {"token_column": data.token_column, "label_column": data.label_column}
-    sentences = read_corpus(data.train_path, **columns)
-    dev = read_corpus(data.dev_path, **columns) if data.dev_path else []
+    reading = Reading.of_settings(data)
+    sentences = read_and_tell(data.train_path, reading)
+    dev = read_and_tell(data.dev_path, reading) if data.dev_path else []
     name = display_name(data.train_path)
     with contextlib.ExitStack() as stack:
         # Before the work: it may not be possible.

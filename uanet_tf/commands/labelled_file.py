@@ -6,51 +6,98 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from uanet_lite.columns_file import read_corpus
+from uanet_lite.notes import Notes
 from uanet_lite.printable import printable
 from uanet_lite.sentence import Sentence
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.text_lines import display_name
 from uanet_tf.commands.command_flags import Flag
-from uanet_tf.config import Config
+from uanet_tf.config import Config, DataConfig
 from uanet_tf.data.label_doubts import check_chunk_labels, said_of_uneven, uneven_sentences
 from uanet_tf.errors import SentencesError
+from uanet_tf.formats.table import FORMATS, Reading, read_labelled
 from uanet_tf.tagging.streams import tag_in_context
 
 _WARM_UP_SENTENCES = 8
 
 
+def _setting(name: str) -> Flag:
+    """The flag of a setting of how labelled files are read; its default is the run's."""
+    field = DataConfig.__dataclass_fields__[name]
+    return Flag(field.metadata["help"], field.metadata["choices"] or ())
+
+
+@dataclasses.dataclass
+class ReadingFlags:
+    """How labelled files are read; None: as those of the run, or by default."""
+
+    label_column: Annotated[str | None, _setting("label_column")] = None
+    label_names: Annotated[str | None, _setting("label_names")] = None
+    overlaps: Annotated[str | None, _setting("overlaps")] = None
+    skip_blank_tokens: Annotated[bool | None, _setting("skip_blank_tokens")] = None
+    accept_suggested: Annotated[bool | None, _setting("accept_suggested")] = None
+
+    def reading(self, data: DataConfig, token_column: str | None) -> Reading:
+        """As the flags say, else as the settings of a run."""
+        given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        given["token_column"] = token_column
+        return Reading.of_settings(
+            dataclasses.replace(
+                data, **{name: value for name, value in given.items() if value is not None}
+            )
+        )
+
+
+@dataclasses.dataclass
+class FormatFlags(ReadingFlags):
+    """These, and the format."""
+
+    data_format: Annotated[
+        str | None, Flag("Format of the file. Default: by name and content.", tuple(FORMATS))
+    ] = None
+
+
+def read_and_tell(
+    path: str, reading: Reading, *, notes: Notes | None = None, **more: Any
+) -> list[Sentence]:
+    """The sentences of a labelled file; what was left out or is odd is said on stderr.
+
+    Args:
+      path: the file.
+      reading: how it is read.
+      notes: gets what is said.
+      **more: further arguments of ``read_labelled``.
+    """
+    notes = notes or Notes()
+    sentences = read_labelled(path, reading, notes, **more)
+    name = printable(display_name(path))
+    for line in notes.lines():
+        print(f"{name}: {printable(line)}", file=sys.stderr)
+    if uneven := uneven_sentences(sentences):
+        said = said_of_uneven(len(uneven), uneven[0].uneven_line)
+        print(f"{name}: {said}", file=sys.stderr)
+    return sentences
+
+
 @dataclasses.dataclass
 class LabelledFile:
-    """The file and the column of its labels; None: the run's."""
+    """The file and how it is read."""
 
-    input: Annotated[str, Flag("Labelled CoNLL file (required).", required="the labelled file")]
-    label_column: Annotated[
-        int | None,
-        Flag("Column of the label; negative counts from the end. Default: the run's."),
-    ]
+    input: Annotated[str, Flag("Labelled file (required).", required="the labelled file")]
+    flags: FormatFlags
 
     @property
     def name(self) -> str:
         """The file's name for messages."""
         return display_name(self.input)
 
-    def read(self, config: Config, token_column: int | None) -> list[Sentence]:
-        """The sentences of the file; columns that no flag names are those of the run.
+    def read(self, config: Config, token_column: str | None) -> list[Sentence]:
+        """The sentences of the file; it is read as those of the run where no flag says otherwise.
 
         Raises:
           InputError: the file cannot be read.
         """
-        data = config.data
-        sentences = read_corpus(
-            self.input,
-            token_column=data.token_column if token_column is None else token_column,
-            label_column=data.label_column if self.label_column is None else self.label_column,
-        )
-        if uneven := uneven_sentences(sentences):
-            said = said_of_uneven(len(uneven), uneven[0].uneven_line)
-            print(f"{self.name}: {said}", file=sys.stderr)
-        return sentences
+        return read_and_tell(self.input, self.flags.reading(config.data, token_column))
 
     def check_labels(self, sentences: Sequence[Sentence], model: Any) -> None:
         """Raises InputError, with file and line, if a model of entities is given other labels."""

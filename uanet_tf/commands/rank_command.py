@@ -15,9 +15,8 @@ from uanet_tf.errors import InputError
 from uanet_tf.evaluation.ranking import SCORES, Ranked
 from uanet_tf.evaluation.ranking import rank as rank_sentences
 from uanet_tf.formats.annotated_text import AnnotatedText
-from uanet_tf.formats.annotation_files import FORMATS as TOOLS
-from uanet_tf.formats.annotation_files import write_annotations
 from uanet_tf.formats.suggestions import name_and_meta, suggested
+from uanet_tf.formats.table import TOOLS, write_annotations
 from uanet_tf.tagging.streams import tag_rows
 
 

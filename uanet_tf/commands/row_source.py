@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Annotated, TypeVar, cast
 
+from uanet_lite.columns_file import Column
 from uanet_lite.input_format import (
     FORMATS,
     format_of_look,
@@ -73,7 +74,7 @@ class InputFile:
         ),
     ] = None
 
-    def open(self, token_column: int) -> tuple[str, Iterator[Row]]:
+    def open(self, token_column: Column) -> tuple[str, Iterator[Row]]:
         """The format and the rows, the first of which has been read.
 
         So a bad file is reported before a model is loaded. A format that is detected from the

@@ -45,9 +45,10 @@ class RunFlags:
 
     run_dir: Annotated[str, Flag(_RUN, required=_NEEDED)]
     token_column: Annotated[
-        int | None,
+        str | None,
         Flag(
-            "Column of the token in CoNLL input; negative counts from the end. Default: the run's."
+            "Column of the token in columns: a number, from 0, or from the end if negative; or a "
+            "name that the file gives. Default: the run's."
         ),
     ]
     batch_size: Annotated[int, Flag("Maximum number of sentences in a batch.", at_least=1)] = (
@@ -75,7 +76,7 @@ class RunFlags:
         """
         return load_config(self.run_dir)
 
-    def column(self) -> int:
+    def column(self) -> str:
         """Column of the token: the flag's, else the run's."""
         if self.token_column is not None:
             return self.token_column
@@ -190,7 +191,7 @@ class TaggerFlags(RunFlags):
                 f"{', '.join(shipped_models())}."
             )
 
-    def column(self) -> int:
+    def column(self) -> str:
         """Column of the token: the flag's, else that of the run or the file."""
         if self.model is None or self.token_column is not None:
             return super().column()

@@ -125,7 +125,7 @@ class TagLines:
     """
 
     kind: str
-    token_column: int
+    token_column: str
     text: TextFlags
     sizes: dict[str, Any]
 

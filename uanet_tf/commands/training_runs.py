@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from uanet_lite.atomic_file import is_part
+from uanet_lite.columns_file import format_columns
 from uanet_lite.sentence import Sentence
 from uanet_lite.strict_json import check_fields, read_json
 from uanet_tf.config import Config
 from uanet_tf.data.documents import fold_numbers
 from uanet_tf.errors import InputError, StoppedBySignal, one_line
 from uanet_tf.evaluation.comparison import complete_metrics
-from uanet_tf.resources.public_corpora import format_sentences
 from uanet_tf.training.run_directory import changed_settings, flag_text, hash_sentences
 
 RECORD = "folds.json"
@@ -99,8 +99,8 @@ def train_folds(
     """
     folder = pathlib.Path(os.path.abspath(run_dir))
     numbers = np.array(fold_numbers(sentences, folds, config.training.seed))
-    changes = {"train_path": "", "dev_path": "", "test_path": "", "label_column": -1}
-    config = config.replace(**changes, token_column=0)
+    changes = {"train_path": "", "dev_path": "", "test_path": "", "data_format": "conll"}
+    config = config.replace(**changes, token_column="0", label_column="-1")
     _claim(
         folder,
         {
@@ -149,7 +149,7 @@ def _arguments(
     try:
         data.mkdir(exist_ok=True)
         for name, path in paths.items():
-            path.write_text(format_sentences(parts[name]), encoding="utf-8")
+            path.write_text(format_columns(parts[name]), encoding="utf-8")
         flagfile.write_text(flag_text(settings), encoding="utf-8")
     except OSError as error:
         raise InputError(f"{data} cannot be written: {error.strerror}.") from error

@@ -22,7 +22,6 @@ _OUTSIDES = frozenset({OUTSIDE, "o", "0"})
 # CoNLL-2012, CoNLL-2005: (PER*, *) and (PER) beside *; coreferences: (12), (12 and 12) beside -.
 _BRACKETED = re.compile(r"\(.+|.*\)", re.DOTALL)
 _NOT_BRACKETED = ("*", "-")
-_JSON = re.compile(r"[\[{]+\"")
 _TELLING = 200
 
 
@@ -99,16 +98,6 @@ def _letter(label: str) -> str:
         if match := pattern.fullmatch(label):
             return match["letter"]
     return ""
-
-
-def looks_like_json(tokens: Iterable[str]) -> bool:
-    """Whether a file is JSON, one object per line, whose first words were taken for tokens.
-
-    Args:
-      tokens: of the file.
-    """
-    found = [bool(_JSON.match(token)) for token in itertools.islice(tokens, _TELLING)]
-    return 2 * sum(found) > len(found)
 
 
 def check_chunk_labels(sentences: Iterable[Sentence]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -13,7 +14,6 @@ from uanet_lite.tag_schemes import decode_spans, detect_scheme, repair
 from uanet_tf.data.label_doubts import (
     entity_like_labels,
     has_sentences_in_lines,
-    looks_like_json,
     said_of_uneven,
     stray_labels,
     uneven_sentences,
@@ -59,14 +59,14 @@ class CorpusReport:
     `scheme` is None for labels that are not chunk labels; then `entities` is empty and nothing is
     repaired. `stray_labels` are those that keep an otherwise chunked corpus from having a scheme;
     `entity_like_labels` (see `label_doubts`) look like those of entities, but in no known scheme.
-    `looks_like_json` tells of JSON lines that were read as columns, `has_sentences_in_lines` of
-    lines with a sentence and its labels. `uneven_sentences` have rows of different numbers of
-    columns, `first_uneven_line` is the first such row. `line_ends` counts LF, CRLF and CR (only a
+    `has_sentences_in_lines` tells of lines with a sentence and its labels. `uneven_sentences` have
+    rows of different numbers of columns, `first_uneven_line` is the first such row. `line_ends` counts LF, CRLF and CR (only a
     carriage return).
     """
 
     role: str
     path: str
+    format: str
     sentences: int
     tokens: int
     documents: int
@@ -80,7 +80,6 @@ class CorpusReport:
     scheme: str | None
     stray_labels: dict[str, int]
     entity_like_labels: dict[str, int]
-    looks_like_json: bool
     has_sentences_in_lines: bool
     uneven_sentences: int
     first_uneven_line: int | None
@@ -106,6 +105,7 @@ class Corpus:
     path: str
     sentences: Sequence[Sentence]
     line_ends: dict[str, int] = dataclasses.field(default_factory=dict)
+    format: str = "conll"
 
 
 def report_corpora(
@@ -162,6 +162,7 @@ def _report(corpus: Corpus, train_scheme: str | None, max_tokens: int) -> Corpus
     return CorpusReport(
         role=corpus.role,
         path=corpus.path,
+        format=corpus.format,
         sentences=len(sentences),
         tokens=sum(len(sentence.tokens) for sentence in sentences),
         documents=sum(sentence.new_document for sentence in sentences),
@@ -175,9 +176,6 @@ def _report(corpus: Corpus, train_scheme: str | None, max_tokens: int) -> Corpus
         scheme=scheme,
         stray_labels=stray,
         entity_like_labels={label: labels[label] for label in entity_like},
-        looks_like_json=looks_like_json(
-            token for sentence in sentences for token in sentence.tokens
-        ),
         has_sentences_in_lines=has_sentences_in_lines(s for s in sentences if s.labels),
         uneven_sentences=len(uneven),
         first_uneven_line=uneven[0].uneven_line if uneven else None,
@@ -239,10 +237,11 @@ _NONE = "-"
 
 
 def format_reports(reports: Sequence[CorpusReport], *, max_tokens: int = 512) -> str:
-    """The whole text that `uanet_tf.corpora.check` prints, ending in a line feed."""
+    """The whole text that `uanet check` prints, ending in a line feed."""
     roles = [report.role for report in reports]
     parts = [
-        _table([[report.role, report.path] for report in reports], right_from=2),
+        # The format tells more than the ending of the name, which may say something else.
+        _table([[r.role, os.path.splitext(r.path)[0], r.format] for r in reports], right_from=3),
         _table([["", *roles], *_fact_rows(reports, max_tokens)]),
     ]
     if any(report.entities for report in reports):
@@ -352,17 +351,12 @@ def _count_rows(reports: Sequence[CorpusReport], field: str) -> list[list[str]]:
 
 def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
     remarks = []
-    if report.looks_like_json:
-        remarks.append(
-            "it looks like JSON that was read as columns: convert it to one token and its label "
-            "per line (uanet data convert --help)."
-        )
-    elif report.entity_like_labels:
+    if report.entity_like_labels:
         remarks.append(
             f"{_counted(report.entity_like_labels)} look like the labels of entities, but are in "
             "no known scheme (B-PER, I-PER, O, ...): each is learnt as a label of single tokens."
         )
-    if report.uneven_sentences and not report.looks_like_json:
+    if report.uneven_sentences:
         remarks.append(said_of_uneven(report.uneven_sentences, report.first_uneven_line or 0))
     if report.has_sentences_in_lines:
         remarks.append(

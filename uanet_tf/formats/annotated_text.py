@@ -123,16 +123,6 @@ def listed(keys: Iterable[str]) -> str:
     return ", ".join(f'"{key}"' for key in itertools.islice(keys, 12)) or "none"
 
 
-def words(text: str) -> tuple[tuple[int, int], ...]:
-    """(start, end) of the pieces between blanks."""
-    found, position = [], 0
-    for piece in text.split():
-        start = text.index(piece, position)
-        position = start + len(piece)
-        found.append((start, position))
-    return tuple(found)
-
-
 def join_tokens(tokens: list[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
     """Tokens as a text with a blank between any two, and the offsets of each."""
     places, position = [], 0

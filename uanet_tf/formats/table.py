@@ -204,7 +204,7 @@ def read_labelled(
     labels = {label for sentence in sentences for label in sentence.labels}
     if labels == {OUTSIDE}:
         tokens = sum(len(sentence.tokens) for sentence in sentences)
-        notes.count(f"tokens and no entity: each label is {OUTSIDE}", "", tokens)
+        notes.count(f"no entity: the label of all {{}} tokens is {OUTSIDE}", "", tokens)
     return sentences
 
 
@@ -213,6 +213,7 @@ def _sentences(
 ) -> Iterator[Sentence]:
     name = display_name(path)
     kind = _format_by_name(path) if reading.format == "auto" else reading.format
+    notes.format = kind
     if kind == "brat":
         for number, (place, item) in enumerate(brat.read(path), 1):
             yield from _cut(item, place, number, reading, notes)
@@ -226,6 +227,7 @@ def _sentences(
         lines = stream_lines(stream, name, ends=ends)
         if not kind:
             kind, lines = _table_or_columns(lines)
+            notes.format = kind
         token, label, blank = (
             reading.token_column,
             reading.label_column,
@@ -280,7 +282,8 @@ def _of_records(
 ) -> Iterator[Sentence]:
     """The sentences of JSON records; what nobody accepted is left out and counted."""
     accepted = {ACCEPTED, SUGGESTED} if reading.accept_suggested else {ACCEPTED}
-    for number, (place, item) in enumerate(read_records(pieces, kind, name, reading), 1):
+    for number, (place, item) in enumerate(read_records(pieces, kind, name, reading, notes), 1):
+        notes.is_list = notes.is_list or ": record " in place
         line = int(re.sub(r".*\D", "", place))  # or the record's number
         if isinstance(item, huggingface.Tokens):
             words, labels = without_blank_tokens(item.tokens, item.labels)
@@ -289,18 +292,16 @@ def _of_records(
                 yield Sentence(words, labels, line, number == 1)
             continue
         notes.count(
-            "texts that several annotations mark differently: the last one is taken",
+            "texts that several annotations mark differently (the last one is taken): {}",
             place,
             item.disputed,
         )
-        notes.count("regions are left out, as they have no label", place, item.unlabelled)
+        notes.count("left out, as they have no label: {} regions", place, item.unlabelled)
         if item.status not in accepted:
             hint = ""
             if item.status == SUGGESTED:
                 hint = " (--accept_suggested takes those whose suggestions nobody changed)"
-            notes.count(
-                f"texts are left out, as no person accepted them: {item.status}{hint}", place
-            )
+            notes.count(f"left out, as no person accepted them: {{}} {item.status}{hint}", place)
             continue
         yield from _cut(item, place, line, reading, notes)
 
@@ -322,7 +323,11 @@ def _cut(
 
 
 def read_records(
-    pieces: Iterable[str], kind: str, name: str, reading: Reading | None = None
+    pieces: Iterable[str],
+    kind: str,
+    name: str,
+    reading: Reading | None = None,
+    notes: Notes | None = None,
 ) -> Iterator[tuple[str, AnnotatedText | huggingface.Tokens]]:
     """(place, text) of each record of a JSON list, or of JSON lines, whichever it is.
 
@@ -333,6 +338,7 @@ def read_records(
       kind: a JSON format of FORMATS; "": the first record decides.
       name: the file's, for messages.
       reading: has names of labels.
+      notes: gets the format that is found.
 
     Raises:
       InputError: the file is no JSON, or a record is not of this format; names the place.
@@ -343,6 +349,8 @@ def read_records(
         if first is None:
             return
         kind = _matching(*first)
+        if notes is not None:
+            notes.format = kind
         records = itertools.chain([first], records)
     row = FORMATS[kind]
     names = reading.label_names if reading else ()

@@ -14,10 +14,10 @@ import numpy as np
 from absl import logging
 
 from uanet_lite.atomic_file import atomic_file
-from uanet_lite.columns_file import read_corpus
 from uanet_lite.sentence import Sentence
 from uanet_lite.strict_json import check_fields, read_json
 from uanet_tf.config import Config, DataConfig, iter_options
+from uanet_tf.formats.table import Reading, read_labelled
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.option import has_flag
@@ -289,11 +289,11 @@ def file_hashes(config: DataConfig) -> dict[str, str]:
         if path and os.path.isfile(path):
             found = os.stat(path)
             hashes[name] = _hash_of(
-                path, config.token_column, config.label_column, found.st_mtime_ns, found.st_size
+                path, Reading.of_settings(config), found.st_mtime_ns, found.st_size
             )
     return hashes
 
 
 @functools.lru_cache(maxsize=16)
-def _hash_of(path: str, token_column: int, label_column: int, *_: int) -> str:
-    return hash_sentences(read_corpus(path, token_column=token_column, label_column=label_column))
+def _hash_of(path: str, reading: Reading, *_: int) -> str:
+    return hash_sentences(read_labelled(path, reading))

@@ -11,7 +11,6 @@ from uanet_tf.config import DataConfig
 from uanet_tf.data.label_doubts import (
     entity_like_labels,
     has_sentences_in_lines,
-    looks_like_json,
     said_of_uneven,
     stray_labels,
     uneven_sentences,
@@ -22,11 +21,6 @@ from uanet_tf.errors import InputError
 
 def find_task(config: DataConfig, train: Sequence[Sentence]) -> tuple[str, str | None]:
     """Returns the task ("ner" or "pos") and the tag scheme (None for pos)."""
-    if looks_like_json(token for sentence in train for token in sentence.tokens):
-        raise InputError(
-            f"{config.train_path}: looks like JSON, not like columns: convert it (uanet data "
-            "convert --help), a token and its label a line."
-        )
     if config.task == "pos":
         return "pos", None
     scheme = detect_scheme([sentence.labels for sentence in train])
