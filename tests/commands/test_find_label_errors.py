@@ -128,7 +128,7 @@ def test_a_development_file_of_ones_own(find, trained, tmp_path):
     assert find(*arguments) == 0
     for config, _ in trained.values():
         assert [s.tokens for s in read_corpus(config.data.dev_path)] == [("p1", "x")]
-        assert config.data.token_column == 0
+        assert config.data.token_column == "0"
     dev.write_text("0 p1 B-PER\n")
     assert find(*arguments) == 2
 

@@ -18,7 +18,7 @@ def token_labels(item):
         overlaps="refuse",
         notes=Notes(),
     )
-    return next(((list(one.tokens), list(one.labels)) for one in found), ([], []))
+    return next(iter([(list(one.tokens), list(one.labels)) for one in found]), ([], []))
 
 
 def test_token_labels():

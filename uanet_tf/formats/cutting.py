@@ -28,7 +28,7 @@ def labelled_sentences(
     split: bool,
     overlaps: str,
     notes: Notes,
-) -> Iterator[Sentence]:
+) -> list[Sentence]:
     """A text as sentences of tokens with labels, IOB2.
 
     The tokens are those of the text, where it has some; it is one sentence then. Tokens are also
@@ -52,10 +52,10 @@ def labelled_sentences(
         if cuts_word(item.text, mark.start, mark.end):
             notes.cut_word(mark.place or place)
     if item.tokens is None:
-        sentences = text_sentences(item.text, tokenizer, split=split)
+        found = text_sentences(item.text, tokenizer, split=split)
         parts = [
             (list(zip(one.starts, one.ends, strict=True)), one.new_document)
-            for one in _whole_marks(sentences, marks)
+            for one in _whole_marks(found, marks)
         ]
     else:
         for (_, end), (start, _) in itertools.pairwise(item.tokens):
@@ -66,11 +66,13 @@ def labelled_sentences(
                 )
         parts = [(list(item.tokens), True)]
     edges = {edge for mark in marks for edge in mark[:2]}
-    found = 0
+    sentences, waiting = [], list(reversed(marks))
     for places, new_document in parts:
         cut = [(start, end) for start, end in cut_at(places, edges) if item.text[start:end].strip()]
-        spans = _spans(cut, marks)
-        found += len(spans)
+        own = []
+        while cut and waiting and waiting[-1].start < cut[-1][1]:
+            own.append(waiting.pop())
+        spans = [_span(cut, mark, item.text, place) for mark in own]
         if cut:
             labels = encode_spans(spans, len(cut), IOB2)
             tokens = tuple(item.text[start:end] for start, end in cut)
@@ -78,16 +80,10 @@ def labelled_sentences(
             if item.tokens is None:
                 starts, ends = zip(*cut, strict=True)
                 sentence = dataclasses.replace(sentence, text=item.text, starts=starts, ends=ends)
-            yield sentence
-    if found < len(marks):
-        taken = [places for places, _ in parts]
-        lost = next(
-            mark for mark in marks if not any(_spans(cut_at(p, edges), [mark]) for p in taken)
-        )
-        raise InputError(
-            f"{lost.place or place}: {item.text[lost.start : lost.end]!r:.60} (characters "
-            f"{lost.start} to {lost.end}) holds no token."
-        )
+            sentences.append(sentence)
+    for mark in waiting:
+        _span((), mark, item.text, place)
+    return sentences
 
 
 def _apart(marks: Iterable[Mark], place: str, overlaps: str, notes: Notes) -> list[Mark]:
@@ -134,12 +130,17 @@ def _whole_marks(sentences: Iterable[Sentence], marks: Sequence[Mark]) -> Iterat
         yield before
 
 
-def _spans(places: Places, marks: Iterable[Mark]) -> list[Span]:
-    """The marks as spans of these tokens, those that hold some of them."""
-    spans = []
-    for mark in marks:
-        first = bisect.bisect_left(places, mark.start, key=lambda place: place[0])
-        last = bisect.bisect_right(places, mark.end, key=lambda place: place[1])
-        if first < last:
-            spans.append(Span(mark.label, first, last))
-    return spans
+def _span(places: Places, mark: Mark, text: str, place: str) -> Span:
+    """A mark as a span of these tokens.
+
+    Raises:
+      InputError: it holds none of them.
+    """
+    first = bisect.bisect_left(places, mark.start, key=lambda token: token[0])
+    last = bisect.bisect_right(places, mark.end, key=lambda token: token[1])
+    if first >= last:
+        raise InputError(
+            f"{mark.place or place}: {text[mark.start : mark.end]!r:.60} (characters {mark.start} "
+            f"to {mark.end}) holds no token."
+        )
+    return Span(mark.label, first, last)

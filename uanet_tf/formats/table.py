@@ -308,7 +308,7 @@ def _of_records(
 
 def _cut(
     item: AnnotatedText, place: str, line: int, reading: Reading, notes: Notes
-) -> Iterator[Sentence]:
+) -> list[Sentence]:
     if item.counted:
         notes.mended(item.counted, place)
     return labelled_sentences(
