@@ -60,8 +60,8 @@ class CorpusReport:
     repaired. `stray_labels` are those that keep an otherwise chunked corpus from having a scheme;
     `entity_like_labels` (see `label_doubts`) look like those of entities, but in no known scheme.
     `has_sentences_in_lines` tells of lines with a sentence and its labels. `uneven_sentences` have
-    rows of different numbers of columns, `first_uneven_line` is the first such row. `line_ends` counts LF, CRLF
-    and CR (only a carriage return).
+    rows of different numbers of columns, `first_uneven_line` is the first such row. `line_ends`
+    counts LF, CRLF and CR (only a carriage return).
     """
 
     role: str
