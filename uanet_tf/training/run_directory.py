@@ -17,8 +17,8 @@ from uanet_lite.atomic_file import atomic_file
 from uanet_lite.sentence import Sentence
 from uanet_lite.strict_json import check_fields, read_json
 from uanet_tf.config import Config, DataConfig, iter_options
-from uanet_tf.formats.table import Reading, read_labelled
 from uanet_tf.errors import InputError, one_line
+from uanet_tf.formats.table import Reading, read_labelled
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.option import has_flag
 
