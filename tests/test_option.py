@@ -34,7 +34,7 @@ def test_a_long_value_is_shown_by_its_start():
         ("refine_all", 1, "True or False"),
         ("calibrated", "x", "True or False"),
         ("sampling", None, "a text"),
-        ("uncertainty", 1, "a text"),
+        ("sampling", 1, "a text"),
     ],
 )
 def test_a_value_of_another_type_is_refused(name, value, wants):

@@ -27,18 +27,17 @@ ENCODERS = {
     "bilstm": maker(BiLSTM, 8, num_layers=2, **RATES),
     "variational_bilstm": maker(VariationalBiLSTM, 6, projection_width=4, **TIED),
     "bigru": maker(BiGRU, 8, **TIED),
-    "bigru_transformer": maker(BiGRUTransformer, 8, feedforward_width=7, **TIED),
+    "bigru_transformer": maker(BiGRUTransformer, 8, **TIED),
     "relative_transformer": maker(
         RelativeTransformer,
         12,
         num_heads=2,
-        feedforward_width=7,
         attention_dropout=0.3,
         layer_dropout=0.2,
         **RATES,
     ),
     "iterated_dilated_cnn": maker(
-        IteratedDilatedCNN, 4, num_iterations=3, identity_init=False, hidden_dropout=0.2, **RATES
+        IteratedDilatedCNN, 4, num_iterations=3, hidden_dropout=0.2, **RATES
     ),
 }
 

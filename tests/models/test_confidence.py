@@ -21,7 +21,7 @@ REFINED = np.array([[False, True, False]])
 
 def decision(ids=IDS, refined=REFINED, **changes):
     mask = tf.ones(np.shape(ids), tf.bool)
-    draft = Draft(tf.constant(ids), tf.constant(P), tf.fill(np.shape(ids), 9.0), mask)
+    draft = Draft(tf.constant(ids), tf.constant(P), entropy(P), mask)
     probabilities = P if refined is None else np.where(refined[..., None], P_HAT, P)
     return Decision(tf.constant(ids), tf.constant(probabilities), draft, None, refined, **changes)
 
