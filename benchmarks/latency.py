@@ -87,8 +87,7 @@ def _exported(run_dir: str, sampling: str, folder: pathlib.Path) -> Call:
     """A call of the run's exported model."""
     import tensorflow as tf
 
-    from uanet_tf.exporting.run_model import load_for_export
-    from uanet_tf.exporting.saved_model import save_tokens
+    from uanet_tf.exporting.saved_model import load_for_export, save_tokens
     from uanet_tf.exporting.signatures import DEFAULT, Signatures
 
     model = load_for_export(run_dir, sampling=sampling)

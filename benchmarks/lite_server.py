@@ -177,7 +177,7 @@ def _exported(run_dir: str, tokens: int) -> Iterator[tuple[dict[str, pathlib.Pat
     import uanet_tf
     from uanet_tf.exporting.sample_inputs import sample_sentences
     from uanet_tf.exporting.saved_model import export_run
-    from uanet_tf.exporting.tflite.files import export_tflite
+    from uanet_tf.exporting.tflite.tflite_export import export_tflite
 
     vocabulary = uanet_tf.load_model(run_dir).vocabulary
     (words,) = ([word or "." for word in each] for each in sample_sentences(vocabulary, [tokens]))

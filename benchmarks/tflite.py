@@ -46,7 +46,7 @@ def table(
     from uanet_lite.columns_file import read_corpus
     from uanet_lite.lite_tagger import Tagger
     from uanet_tf.evaluation.evaluation import has_trained_head
-    from uanet_tf.exporting.tflite.files import compare, export_tflite
+    from uanet_tf.exporting.tflite.tflite_export import compare, export_tflite
 
     sentences = [
         list(s.tokens[: tokens or None])

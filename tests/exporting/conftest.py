@@ -15,7 +15,7 @@ from uanet_tf.commands import serve_command
 from uanet_tf.config import Config
 from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.exporting.saved_model import export_run
-from uanet_tf.exporting.tflite.files import export_tflite
+from uanet_tf.exporting.tflite.tflite_export import export_tflite
 from uanet_tf.training.fit import fit
 
 ODD = [["Ωmega", "жук", "\U0001f600"], [""], ["", "Oslo", " "], ["x" * 300], ["a\rb", "٣٤", "c\td"]]

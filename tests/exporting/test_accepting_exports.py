@@ -12,7 +12,7 @@ from tests.exporting.decided_tagger import decided_tagger
 from tests.models.contract_setup import make_sentences, pad
 from uanet_tf.exporting.saved_model import save_tokens
 from uanet_tf.exporting.signatures import Signatures
-from uanet_tf.exporting.tflite.files import export_tflite
+from uanet_tf.exporting.tflite.tflite_export import export_tflite
 
 MAP = [[0.5, -0.5, 0.5], [1.5, 0.25, 0.0], [0.75, 0.5, 1.0], [1.0, -1.0, -0.5]]
 INPUTS = pad([list(sentence.tokens) for sentence in make_sentences("IOB2", 12)], 3, "York")

@@ -15,7 +15,7 @@ from uanet_tf.commands.tag_command import tag
 from uanet_tf.config import Config
 from uanet_tf.exporting.saved_model import save_tokens
 from uanet_tf.exporting.signatures import Signatures
-from uanet_tf.exporting.tflite.files import export_tflite
+from uanet_tf.exporting.tflite.tflite_export import export_tflite
 from uanet_tf.exporting.verification import verify_tokens
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.labels import OutputLabels

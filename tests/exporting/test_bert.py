@@ -7,8 +7,8 @@ import pytest
 
 from tests.exporting.conftest import assert_same, predict
 from tests.models.test_bert_tagger import TOKENS, make_model
-from uanet_tf.exporting.graph_operations import foreign_operations
 from uanet_tf.exporting.sample_inputs import pad
+from uanet_tf.exporting.saved_graph import foreign_operations
 from uanet_tf.exporting.saved_model import export_run
 
 pytestmark = pytest.mark.process  # test_contract.py exports one too

@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from uanet_tf.exporting.graph_operations import foreign_operations, graph_operations
+from uanet_tf.exporting.saved_graph import foreign_operations, graph_operations
 from uanet_tf.exporting.verification import ExportMismatchError, verify_operations
 from uanet_tf.ops.graphs import graph_function
 

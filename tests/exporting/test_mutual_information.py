@@ -10,10 +10,9 @@ import uanet_lite
 import uanet_tf
 from tests.exporting.decided_tagger import decided_tagger
 from tests.models.contract_setup import make_sentences, pad
-from uanet_tf.exporting.entity_signature import POSITIONS, entity_signature
 from uanet_tf.exporting.saved_model import save_tokens
-from uanet_tf.exporting.signatures import Signatures
-from uanet_tf.exporting.tflite.files import export_tflite
+from uanet_tf.exporting.signatures import POSITIONS, Signatures, entity_signature
+from uanet_tf.exporting.tflite.tflite_export import export_tflite
 from uanet_tf.models.sampling import sampling_seed
 
 SENTENCES = [list(sentence.tokens) for sentence in make_sentences("IOB2", 6)]

@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from tests.exporting.conftest import assert_same, predict
 from tests.exporting.fresh_process import text_array
-from uanet_tf.exporting.graph_operations import foreign_operations, graph_operations
 from uanet_tf.exporting.sample_inputs import pad
+from uanet_tf.exporting.saved_graph import foreign_operations, graph_operations
 from uanet_tf.exporting.verification import ids_of
 from uanet_tf.files.checksums import CHECKSUMS, check_checksums
 

@@ -11,8 +11,8 @@ from tests.exporting.conftest import assert_same, predict
 from tests.exporting.fresh_process import CannotBeLoaded
 from uanet_lite.tagged_sentence import Entity
 from uanet_lite.tokenizer import Tokenizer
-from uanet_tf.exporting.graph_operations import foreign_operations
 from uanet_tf.exporting.sample_inputs import pad
+from uanet_tf.exporting.saved_graph import foreign_operations
 from uanet_tf.exporting.text_tokens import UNICODE, split_text
 from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 from uanet_tf.serving.rest_api.rest_error import RestError

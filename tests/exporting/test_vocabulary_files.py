@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from uanet_tf.data.lookup import TokenLookup
 from uanet_tf.errors import InputError
-from uanet_tf.exporting.saving import save_signatures
+from uanet_tf.exporting.saved_graph import save_signatures
 from uanet_tf.exporting.vocabulary_files import tables_from_files, write_vocabulary_files
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.serving.rest_api.loaded_model import LoadedModel

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.core.framework import tensor_pb2
 
-from uanet_tf.exporting.warm_up import FILE, prediction_log
+from uanet_tf.exporting.export_assets import WARM_UP, prediction_log
 
 # What tensorflow-serving-api 2.15.1 makes of the same request.
 GOLDEN = bytes.fromhex(
@@ -77,7 +77,7 @@ def test_what_is_written_is_read():
 
 
 def test_an_export_warms_every_signature_at_several_lengths(exported, loaded):
-    path = exported.path / "assets.extra" / FILE
+    path = exported.path / "assets.extra" / WARM_UP
     requests = [read(record.numpy()) for record in tf.data.TFRecordDataset(str(path))]
     assert {model for model, _, _ in requests} == {"tiny"}
     widths: dict[str, set] = {}
@@ -91,7 +91,7 @@ def test_an_export_warms_every_signature_at_several_lengths(exported, loaded):
 
 
 def test_the_text_model_is_warmed_too(exported):
-    path = exported.text_path / "assets.extra" / FILE
+    path = exported.text_path / "assets.extra" / WARM_UP
     requests = [read(record.numpy()) for record in tf.data.TFRecordDataset(str(path))]
     assert {(model, signature) for model, signature, _ in requests} == {
         ("tiny_text", "serving_default"),

@@ -7,8 +7,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.errors import InputError
-from uanet_tf.exporting.saving import save_signatures
-from uanet_tf.exporting.writing import writing
+from uanet_tf.exporting.saved_graph import save_signatures, writing
 from uanet_tf.ops.graphs import graph_function
 
 

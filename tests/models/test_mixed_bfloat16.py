@@ -8,7 +8,7 @@ from tests.models.contract_setup import make_sentences, make_vocabulary, small, 
 from tests.quick_params import quick_params
 from tests.tiny_bert import tiny_bert
 from uanet_tf.config import Config
-from uanet_tf.exporting.run_model import load_for_export
+from uanet_tf.exporting.saved_model import load_for_export
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.loading import load_model
 from uanet_tf.registry import DECODERS, ENCODERS

@@ -16,8 +16,7 @@ import requests
 from tests.serving.servers import ROOT, ServerProcess, wait_for_version
 from uanet_tf.commands import serve_command
 from uanet_tf.errors import InputError
-from uanet_tf.exporting.warm_up import FILE as WARM_UP
-from uanet_tf.exporting.warm_up import write_warm_up
+from uanet_tf.exporting.export_assets import WARM_UP, write_warm_up
 
 psutil = pytest.importorskip("psutil")
 pytestmark = pytest.mark.process

@@ -54,7 +54,7 @@ def export(
         raise InputError("--quantize goes with --tflite.")
     # TensorFlow, only for good arguments.
     if tflite:
-        from uanet_tf.exporting.tflite.files import export_tflite
+        from uanet_tf.exporting.tflite.tflite_export import export_tflite
 
         for file in export_tflite(run_dir, export_dir, name=name, quantize=quantize, **options):
             size = file.path.stat().st_size / 1e6

@@ -10,7 +10,7 @@ from absl import logging
 
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
-from uanet_tf.exporting.entity_signature import NAME as ENTITIES
+from uanet_tf.exporting.signatures import ENTITIES
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.settings import OF_THE_GATE

@@ -11,25 +11,44 @@ from typing import Any
 import numpy as np
 from absl import logging
 
+from uanet_tf.errors import InputError
 from uanet_tf.exporting import verification
-from uanet_tf.exporting.document_signature import NAME as DOCUMENT
-from uanet_tf.exporting.gate_file import write_gate
+from uanet_tf.exporting.export_assets import WARM_UP, write_gate, write_monitoring, write_warm_up
 from uanet_tf.exporting.model_card import FILE as CARD
 from uanet_tf.exporting.model_card import model_card, read_metrics
-from uanet_tf.exporting.monitoring_file import write_monitoring
-from uanet_tf.exporting.run_model import load_for_export
 from uanet_tf.exporting.sample_inputs import pad, pad_documents, sample_sentences
-from uanet_tf.exporting.saving import save_signatures
-from uanet_tf.exporting.signatures import Signatures
+from uanet_tf.exporting.saved_graph import save_signatures, writing
+from uanet_tf.exporting.signatures import DOCUMENT, Signatures
 from uanet_tf.exporting.text_tokens import split_text
 from uanet_tf.exporting.version_folders import check_name, choose_version, new_versions
 from uanet_tf.exporting.vocabulary_files import tables_from_files, write_vocabulary_files
-from uanet_tf.exporting.warm_up import FILE as WARM_UP
-from uanet_tf.exporting.warm_up import write_warm_up
-from uanet_tf.exporting.writing import writing
 from uanet_tf.files.checksums import write_checksums
+from uanet_tf.models.loading import load_model
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.resources.shipped import find_run
+
+
+def load_for_export(run_dir: str | pathlib.Path, **options: Any) -> Tagger:
+    """Loads the model of a run.
+
+    Args:
+      run_dir: a trained run.
+      **options: inference options that differ from the run's.
+
+    Raises:
+      InputError: no trained run, a wrong option, or a seed that draws new masks at each call.
+    """
+    model = load_model(run_dir, **options)
+    seed = model.options.mc_seed
+    if seed < 0 and model.options.num_samples:
+        raise InputError(
+            f"An exported model gives the same answer at each call, but --mc_seed={seed} draws "
+            "new masks: name a seed of at least 0 with --mc_seed."
+        )
+    if said := model.broken_promise(options):
+        logging.warning("%s", said)
+    return model
+
 
 TEXT_ENDING = "_text"
 # (sentences, tokens) of warm-up requests: TensorFlow prepares a graph for the first call, and

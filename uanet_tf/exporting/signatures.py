@@ -5,15 +5,16 @@ the first element of each tensor, so padding cannot be told by its value. No nam
 ``_bytes``, which TF Serving's REST interface would encode in base64.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
+from uanet_lite.answers import ENTITY_SCORES
 from uanet_lite.token_ids import FIRST_ID, PADDING_ID, UNKNOWN_ID
-from uanet_tf.data.lookup import check_width, look_up
-from uanet_tf.exporting import document_signature, entity_signature
-from uanet_tf.exporting.input_shapes import with_declared_shapes
+from uanet_tf.data.documents import MOST_PADDING
+from uanet_tf.data.lookup import ONE_PIECE_TOKENS, check_width, look_up
+from uanet_tf.models.labels import Chunks, OutputChunks
 from uanet_tf.models.outputs import Tensors
 from uanet_tf.models.results import Decision
 from uanet_tf.models.tagger import Tagger
@@ -98,7 +99,7 @@ class Signatures:
         if self.model.gate is not None:
             signatures |= {"with_threshold": with_threshold, "draft": draft}
         if self.model.refiner_context == "document":
-            signatures[document_signature.NAME] = document_signature.document_signature(self.model)
+            signatures[DOCUMENT] = document_signature(self.model)
         if set(self._features) == _ID_FEATURES:
             signatures["ids"] = self._of_ids()
         return signatures
@@ -136,7 +137,7 @@ class Signatures:
         signatures = {DEFAULT: serving_default}
         if self.model.label_scheme is not None:
             names = self.model.label_names
-            signatures[entity_signature.NAME] = entity_signature.entity_signature(names, answer)
+            signatures[ENTITIES] = entity_signature(names, answer)
         return signatures
 
     def _answer(
@@ -167,7 +168,7 @@ class Signatures:
         positions = answers.positions(decision, self.model.graph_options)
         return {
             **answers.named(positions, decision.draft.mask),
-            entity_signature.POSITIONS: positions["labels"],
+            POSITIONS: positions["labels"],
         }
 
     def _of_ids(self) -> Any:
@@ -199,7 +200,7 @@ class Signatures:
 
 def _public(answers: Tensors) -> Tensors:
     """The outputs of signatures with an answer for each token."""
-    return {name: each for name, each in answers.items() if name != entity_signature.POSITIONS}
+    return {name: each for name, each in answers.items() if name != POSITIONS}
 
 
 def _as_wide(answers: Tensors, batch: tf.Tensor) -> Tensors:
@@ -258,3 +259,182 @@ def _check_ids(ids: tf.Tensor, known: int, name: str) -> list[tf.Operation]:
         tf.debugging.assert_non_negative(ids, f"{name} must not be negative."),
         tf.debugging.assert_less(ids, known, f"{name} must be below {known}."),
     ]
+
+
+DOCUMENT = "document"
+_SENTENCE_LENGTHS = tf.TensorSpec([None, None], tf.int32, name="sentence_lengths")
+_SENTENCES = tf.TensorSpec([None], tf.int32, name="sentences")
+
+
+def document_signature(model: Tagger) -> Any:
+    """From documents to answers: a row is a document, so rows do not depend on one another.
+
+    B documents, N tokens of the longest, S sentences of that with the most. ``tokens`` [B, N]
+    strings, the sentences one after another; ``sentence_lengths`` [B, S] and ``sentences`` [B]
+    int32, how many of these lengths count: a server fills rows up with any values. Sentences are
+    padded to the longest: a request that this makes too large is refused.
+
+    Returns:
+      A tf.function with an input signature; its outputs are the model's, [B, N].
+    """
+
+    @graph_function([TOKENS, _SENTENCE_LENGTHS, _SENTENCES])
+    def document(tokens: tf.Tensor, sentence_lengths: tf.Tensor, sentences: tf.Tensor) -> Tensors:
+        specs = [TOKENS, _SENTENCE_LENGTHS, _SENTENCES]
+        tokens, sentence_lengths, sentences = with_declared_shapes(
+            specs, tokens, sentence_lengths, sentences
+        )
+        with tf.control_dependencies(_checks(tokens, sentence_lengths, sentences)):
+            is_sentence = sequence_mask(sentences, tf.shape(sentence_lengths)[1])  # [B, S]
+        lengths = tf.where(is_sentence, sentence_lengths, 0)
+        with tf.control_dependencies(_length_checks(tokens, lengths, is_sentence)):
+            is_token = sequence_mask(tf.reduce_sum(lengths, axis=1), tf.shape(tokens)[1])  # [B, N]
+        rows = tf.boolean_mask(lengths, is_sentence)  # [R]
+        ragged = tf.RaggedTensor.from_row_lengths(tf.boolean_mask(tokens, is_token), rows)
+        padded = ragged.to_tensor("")  # [R, T]
+        numbers = tf.cast(tf.where(is_sentence)[:, 0], tf.int32)
+        features = model.features({"tokens": padded, "lengths": rows, "document": numbers})
+        answers = model.answers.strings(model.decide(features), model.graph_options)
+        return {name: _unpadded(values, rows, is_token) for name, values in answers.items()}
+
+    return document
+
+
+def _unpadded(values: tf.Tensor, rows: tf.Tensor, is_token: tf.Tensor) -> tf.Tensor:
+    """Values [R, T, ...] of sentences at the tokens [B, N] of documents; "" or 0 at padding."""
+    flat = tf.boolean_mask(values, sequence_mask(rows, tf.shape(values)[1]))
+    # Also where there is no sentence, and so no value to take a zero from.
+    shape = tf.concat([[1], tf.shape(values)[2:]], axis=0)
+    nothing = tf.fill(shape, tf.zeros([], values.dtype))
+    numbers = tf.cumsum(tf.cast(tf.reshape(is_token, [-1]), tf.int32)) - 1
+    places = tf.where(is_token, tf.reshape(numbers, tf.shape(is_token)), tf.shape(flat)[0])
+    return tf.gather(tf.concat([flat, nothing], axis=0), places)
+
+
+def _checks(tokens, sentence_lengths, sentences) -> list[tf.Operation]:
+    return [
+        *(
+            tf.debugging.assert_equal(
+                tf.shape(values)[0],
+                tf.shape(tokens)[0],
+                f"{name} must have one row for each document.",
+            )
+            for name, values in (("sentence_lengths", sentence_lengths), ("sentences", sentences))
+        ),
+        tf.debugging.assert_non_negative(sentences, "sentences must not be negative."),
+        tf.debugging.assert_less_equal(
+            sentences,
+            tf.shape(sentence_lengths)[1],
+            "sentences is beyond the width of sentence_lengths.",
+        ),
+    ]
+
+
+def _length_checks(tokens, lengths, is_sentence) -> list[tf.Operation]:
+    wide = tf.cast(lengths, tf.int64)  # sums of wrong lengths, too, are what they are
+    rows = tf.math.count_nonzero(is_sentence)
+    padded = rows * tf.reduce_max(tf.concat([tf.reshape(wide, [-1]), [0]], axis=0))
+    most = MOST_PADDING * tf.maximum(tf.size(tokens, tf.int64), ONE_PIECE_TOKENS)
+    return [
+        tf.debugging.assert_non_negative(lengths, "A sentence length is negative."),
+        tf.debugging.assert_less_equal(
+            tf.reduce_sum(wide, axis=1),
+            tf.shape(tokens, tf.int64)[1],
+            "The sentences of a document are longer than its tokens.",
+        ),
+        tf.debugging.assert_less_equal(
+            padded,
+            most,
+            "Too many tokens once all sentences are padded to the longest: split that one, or send "
+            "fewer sentences with it.",
+        ),
+    ]
+
+
+ENTITIES = "entities"
+# Positions of labels among the output labels: an answer that only this signature reads.
+POSITIONS = "label_positions"
+
+
+def entity_signature(label_names: list[str], answer: Callable[[tf.Tensor], Tensors]) -> Any:
+    """From texts to entities, the attributes of ``uanet_tf.Entity``.
+
+    ``text`` [B] strings -> for the entities of each text from left to right, padded to the most, E,
+    with "" and 0: ``text``, ``type`` [B, E] strings; ``start``, ``end`` [B, E] int32, CHARACTERS
+    of the text, and ``token_start``, ``token_end``; the scores of entities of
+    ``uanet_lite.answers`` [B, E]; ``count`` [B] int32.
+
+    Args:
+      label_names: output labels, in order.
+      answer: from texts to answers for their tokens, with ``POSITIONS``.
+
+    Returns:
+      A tf.function with an input signature.
+    """
+    find = OutputChunks(label_names)
+
+    @graph_function([tf.TensorSpec([None], tf.string, name="text")])
+    def entities(text: tf.Tensor) -> Tensors:
+        answers = answer(text)
+        mask = sequence_mask(answers["lengths"], tf.shape(answers["tokens"])[1])
+        chunks = find(answers[POSITIONS], mask)
+        found = {**_places(text, answers, chunks), **_scores(answers, chunks)}
+        padded = {
+            name: tf.RaggedTensor.from_row_lengths(values, chunks.counts).to_tensor()
+            for name, values in found.items()
+        }
+        return {**padded, "count": tf.cast(chunks.counts, tf.int32)}
+
+    return entities
+
+
+def _places(text: tf.Tensor, answers: Tensors, chunks: Chunks) -> Tensors:
+    """Text, type and places of S entities, [S]."""
+    first_byte = tf.gather_nd(answers["starts"], chunks.first)
+    end_byte = tf.gather_nd(answers["ends"], chunks.last)
+    source = tf.gather(text, chunks.first[:, 0])
+    own = tf.strings.substr(source, first_byte, end_byte - first_byte)
+    before = tf.strings.substr(source, tf.zeros_like(first_byte), first_byte)
+    start = tf.strings.length(before, unit="UTF8_CHAR")
+    return {
+        "text": own,
+        "type": chunks.types,
+        "start": start,
+        "end": start + tf.strings.length(own, unit="UTF8_CHAR"),
+        "token_start": tf.cast(chunks.first[:, 1], tf.int32),
+        "token_end": tf.cast(chunks.last[:, 1], tf.int32) + 1,
+    }
+
+
+def _scores(answers: Tensors, chunks: Chunks) -> Tensors:
+    """Scores of S entities, [S], from those of their tokens."""
+    scores = {}
+    for answer in ENTITY_SCORES:
+        if answer.name not in answers:
+            continue
+        values = tf.boolean_mask(answers[answer.name], chunks.inside)
+        if answer.of_entity == "highest":
+            scores[answer.name] = tf.math.segment_max(values, chunks.of_token)
+        elif answer.of_entity == "lowest":
+            scores[answer.name] = tf.math.segment_min(values, chunks.of_token)
+        else:
+            lowest = tf.math.segment_min(tf.cast(values, tf.int32), chunks.of_token)
+            scores[answer.name] = lowest > 0
+    return scores
+
+
+def with_declared_shapes(
+    specs: Sequence[tf.TensorSpec], *inputs: tf.Tensor
+) -> tuple[tf.Tensor, ...]:
+    """The inputs, checked where the graph runs: a server feeds whatever a client sends.
+
+    Unchecked, one without its first dimension fails somewhere, with a message about something else,
+    and texts [B, N] for [B] would be tagged as B times N of them.
+
+    Raises:
+      InvalidArgumentError: in the graph; names the input, its shape and the one expected.
+    """
+    return tuple(
+        tf.ensure_shape(values, spec.shape, name=f"{spec.name}_of_declared_shape")
+        for spec, values in zip(specs, inputs, strict=True)
+    )

@@ -8,11 +8,9 @@ import numpy as np
 import tensorflow as tf
 
 from uanet_lite import answers
-from uanet_tf.exporting.document_signature import NAME as DOCUMENT
-from uanet_tf.exporting.entity_signature import NAME as ENTITIES
-from uanet_tf.exporting.graph_operations import PYTHON_OPERATIONS, foreign_operations
 from uanet_tf.exporting.sample_inputs import pad, pad_documents, sample_sentences
-from uanet_tf.exporting.signatures import DEFAULT, LENGTHS, TOKENS
+from uanet_tf.exporting.saved_graph import PYTHON_OPERATIONS, foreign_operations
+from uanet_tf.exporting.signatures import DEFAULT, DOCUMENT, ENTITIES, LENGTHS, TOKENS
 from uanet_tf.models.outputs import Tensors
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import graph_function

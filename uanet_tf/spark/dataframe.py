@@ -1,13 +1,21 @@
 """Tagging a column of a Spark DataFrame."""
 
+import dataclasses
+import operator
 import os
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from uanet_lite.answers import spark_type
-from uanet_tf.errors import InputError
-from uanet_tf.spark.shipped_model import ship
-from uanet_tf.spark.tag_batches import TagBatches
-from uanet_tf.tagging.streams import BATCH_SIZE, BATCH_TOKENS
+from uanet_lite import answers
+from uanet_lite.input_error import InputError
+from uanet_lite.sentence import NO_WORDS, Sentence, sentence_of
+from uanet_lite.tagged_sentence import TaggedSentence
+from uanet_lite.tokenizer import Tokenizer
+from uanet_tf.spark.shipped_model import ShippedModel, ship
+from uanet_tf.tagging.streams import BATCH_SIZE, BATCH_TOKENS, tag_in_context
+
+_ANSWERS = [answer.name for answer in answers.answers(answers.IN_TEXT)]
+
 
 TAGGED, ERROR = "tagged", "error"
 
@@ -61,9 +69,74 @@ def tag(
     if taken:
         raise InputError(f"The DataFrame has a column {taken[0]!r} already: rename it.")
     model = ship(dataframe.sparkSession, run_dir, options, shared=shared)
-    added: Any = StructType.fromDDL(f"{TAGGED} {spark_type()}, {ERROR} string")
+    added: Any = StructType.fromDDL(f"{TAGGED} {answers.spark_type()}, {ERROR} string")
     schema = StructType([*dataframe.schema.fields, *added.fields])
     batches = TagBatches(
         model, list(types).index(column), added[TAGGED].dataType, batch_size, batch_tokens
     )
     return dataframe.mapInArrow(batches, schema)
+
+
+@dataclasses.dataclass(frozen=True)
+class TagBatches:
+    """Maps Arrow batches to batches with two more columns, see ``uanet_tf.spark.tag``.
+
+    Attributes:
+      model: which model, and where it is.
+      column: number of the column of texts or words.
+      tagged_type: ``answers.spark_type()``, read; only the driver can read it from text.
+      batch_size: most sentences in a batch of the model.
+      batch_tokens: most tokens in a batch of the model, padding included.
+    """
+
+    model: ShippedModel
+    column: int
+    tagged_type: Any
+    batch_size: int
+    batch_tokens: int
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Arrow batches in, Arrow batches out."""
+        import pyarrow as pa
+        from pyspark.sql.pandas.types import to_arrow_type
+
+        tagged_type = to_arrow_type(self.tagged_type)
+        model = self.model.load()
+        for batch in batches:
+            tagged, errors = self._tag(model, batch.column(self.column).to_pylist())
+            yield pa.RecordBatch.from_arrays(
+                [*batch.columns, pa.array(tagged, tagged_type), pa.array(errors, pa.string())],
+                names=[*batch.schema.names, "tagged", "error"],
+            )
+
+    def _tag(self, model: Any, values: list[Any]) -> tuple[list[dict | None], list[str | None]]:
+        """The answer of each row, and why it has none."""
+        rows = [_read(value, model.tokenizer) for value in values]
+        tagged = tag_in_context(
+            model,
+            rows,
+            key=operator.itemgetter(0),
+            alone=True,
+            batch_size=self.batch_size,
+            batch_tokens=self.batch_tokens,
+            fill_rows=True,
+        )
+        found = [None if error else _answer(answer) for (_, error), answer in tagged]
+        return found, [error for _, error in rows]
+
+
+def _read(value: Any, tokenizer: Tokenizer) -> tuple[Sentence, str | None]:
+    """A row's sentence, or why it cannot be tagged."""
+    if value is None or not (isinstance(value, str) or all(value)):
+        return NO_WORDS, "There is no text, or a word is missing or empty."
+    try:
+        return sentence_of(value, "the row", tokenizer), None
+    except InputError as error:
+        return NO_WORDS, str(error)
+
+
+def _answer(tagged: TaggedSentence) -> dict[str, Any]:
+    names = ("text", "tokens", "starts", "ends", *_ANSWERS)
+    return {name: getattr(tagged, name) for name in names} | {
+        "entities": [entity._asdict() for entity in tagged.entities]
+    }

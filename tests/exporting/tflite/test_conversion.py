@@ -15,7 +15,7 @@ from uanet_lite.columns_file import read_corpus
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.tflite import conversion
 from uanet_tf.exporting.tflite.conversion import DYNAMIC, FLOAT32, PRECISIONS, convert
-from uanet_tf.exporting.tflite.files import compare
+from uanet_tf.exporting.tflite.tflite_export import compare
 from uanet_tf.ops.graphs import graph_function
 
 # Between them: every encoder and decoder, every representation but BERT.

@@ -21,10 +21,9 @@ from uanet_tf.commands.export_command import export
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
-from uanet_tf.exporting.tflite import files as files_module
+from uanet_tf.exporting.tflite import tflite_export as files_module
 from uanet_tf.exporting.tflite.conversion import FLOAT32, PRECISIONS
-from uanet_tf.exporting.tflite.files import Agreement, export_tflite
-from uanet_tf.exporting.tflite.tagger_files import tagger_files
+from uanet_tf.exporting.tflite.tflite_export import Agreement, export_tflite, tagger_files
 from uanet_tf.exporting.verification import ExportMismatchError
 from uanet_tf.models.build import make_tagger
 

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tests.serving.servers import ROOT
 from uanet_tf.errors import InputError
-from uanet_tf.exporting.warm_up import FILE, write_warm_up
+from uanet_tf.exporting.export_assets import WARM_UP, write_warm_up
 from uanet_tf.files.checksums import write_checksums
 from uanet_tf.serving.rest_api import loaded_model
 from uanet_tf.serving.rest_api.loaded_model import LoadedModel, warm_up
@@ -229,7 +229,7 @@ def copied_model(toy_folder, tmp_path):
 def file(copied_model, tmp_path):
     folder = tmp_path / "1" / "assets.extra"
     folder.mkdir(exist_ok=True)
-    return folder / FILE
+    return folder / WARM_UP
 
 
 def test_plays_what_an_export_writes(copied_model, file, monkeypatch):

@@ -17,7 +17,7 @@ from tensorflow.lite.python.convert_phase import ConverterError
 
 from uanet_lite.answers import IN_GRAPHS, tensors
 from uanet_tf.errors import InputError
-from uanet_tf.exporting.saving import save_signatures
+from uanet_tf.exporting.saved_graph import save_signatures
 from uanet_tf.exporting.signatures import DEFAULT
 from uanet_tf.models.outputs import Tensors
 from uanet_tf.models.tagger import Tagger

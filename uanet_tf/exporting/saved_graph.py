@@ -1,7 +1,8 @@
-"""Writes graph functions as a SavedModel of only what they use."""
+"""A SavedModel of graph functions: written with only what they use, and the operations it needs."""
 
 import contextlib
 import logging
+import os
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
-from uanet_tf.exporting.writing import writing
+from uanet_tf.errors import InputError, written_reason
 
 _GRADIENT = "_gradient_op_type"
 
@@ -84,3 +85,45 @@ def _forget_gradients(path: pathlib.Path) -> None:
     file.write_bytes(saved.SerializeToString(deterministic=True))
     # It would no longer match the graph.
     (path / "fingerprint.pb").unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Context that only writes files; ``path`` is named in the message.
+
+    Raises:
+      InputError: a full disk, a missing permission or the like, of TensorFlow's writers too.
+    """
+    try:
+        yield
+    except (OSError, tf.errors.OpError) as error:
+        reason = written_reason(error)
+        raise InputError(
+            f"{os.fspath(path)} cannot be written: {reason}. Nothing was exported."
+        ) from error
+
+
+# They call back into the Python process that made them.
+PYTHON_OPERATIONS = {"PyFunc", "PyFuncStateless", "EagerPyFunc", "NumpyFunction"}
+
+
+def graph_operations(path: pathlib.Path) -> set[str]:
+    """Names of all operations of a SavedModel, those of its function library included."""
+    saved = saved_model_pb2.SavedModel.FromString((path / "saved_model.pb").read_bytes())
+    found: set[str] = set()
+    for meta_graph in saved.meta_graphs:
+        library = meta_graph.graph_def.library.function
+        functions = {function.signature.name for function in library}
+        for nodes in (meta_graph.graph_def.node, *(function.node_def for function in library)):
+            found.update(node.op for node in nodes if node.op not in functions)
+    return found
+
+
+def foreign_operations(path: pathlib.Path) -> set[str]:
+    """Those that do not belong to TensorFlow's core, and those that need Python."""
+    # The list is made when TensorFlow is built: it does not grow with the packages imported.
+    return {
+        name
+        for name in graph_operations(path)
+        if name in PYTHON_OPERATIONS or not hasattr(tf.raw_ops, name)
+    }

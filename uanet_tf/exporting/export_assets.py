@@ -1,18 +1,60 @@
-"""Requests that TF Serving plays to a version before it serves it, so that no client waits.
+"""The files of ``assets.extra``, beside an exported graph.
 
-``assets.extra/tf_serving_warmup_requests`` is a TFRecord file of PredictionLog messages of
-TensorFlow Serving. The package that defines them, tensorflow-serving-api, requires a TensorFlow of
-its own choice, so the four nested messages are written here (protocol buffers, encoding of
-length-delimited fields).
+``gate.json``: Gamma, for people, since a SavedModel keeps it where only the graph reads it.
+``monitoring.json``: what a server compares its requests with, the run's development data.
+``tf_serving_warmup_requests``: requests that TF Serving plays to a version before it serves it, so
+that no client waits; a TFRecord file of PredictionLog messages. The package that defines them,
+tensorflow-serving-api, requires a TensorFlow of its own choice, so the four nested messages are
+written here (protocol buffers, encoding of length-delimited fields).
 """
 
+import json
 import pathlib
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-FILE = "tf_serving_warmup_requests"
+from uanet_tf.models.tagger import Tagger
+
+GATE = "gate.json"
+
+
+def write_gate(extra: pathlib.Path, model: Tagger) -> None:
+    """Writes ``gate.json``, Gamma in nats; nothing for a model without a gate.
+
+    Args:
+      extra: folder ``assets.extra`` of a version.
+      model: as it is exported.
+    """
+    if model.gate is not None:
+        (extra / GATE).write_text(json.dumps({"threshold": model.threshold}), encoding="utf-8")
+
+
+MONITORING = "monitoring.json"
+
+
+def write_monitoring(extra: pathlib.Path, model: Tagger, metrics: Mapping[str, Any]) -> None:
+    """Writes ``monitoring.json``; nothing for a run without such metrics.
+
+    Args:
+      extra: folder ``assets.extra`` of a version.
+      model: of the run.
+      metrics: of the run.
+    """
+    if "monitoring" in metrics:
+        lookup = model.lookup
+        values = {
+            "monitoring": metrics["monitoring"],
+            "chunks": model.label_scheme is not None,
+            "normalize_digits": bool(getattr(lookup, "normalize_digits", False)),
+            "lowercase_words": bool(getattr(lookup, "lowercase_words", False)),
+        }
+        (extra / MONITORING).write_text(json.dumps(values, indent=1), encoding="utf-8")
+
+
+WARM_UP = "tf_serving_warmup_requests"
 
 # Numbers of the fields in prediction_log.proto, predict.proto and model.proto of TF Serving.
 _LOG_PREDICT_LOG = 6
