@@ -7,9 +7,9 @@ import pytest
 
 from tests.lite.made_sentence import make_sentence
 from tests.tagging.fake_model import FakeModel, InstantModel
+from uanet_lite.row_multiple import ROW_MULTIPLE
 from uanet_lite.tag_schemes import Span
 from uanet_tf.errors import InputError
-from uanet_tf.row_multiple import ROW_MULTIPLE
 from uanet_tf.tagging import streams
 from uanet_tf.tagging.streams import tag, tag_stream
 

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 from absl import flags
 
 from uanet_tf.commands.command_flags import FlagGroup
-from uanet_tf.config import Config, iter_options, recipe_path
+from uanet_tf.config import Config, InferenceOptions, iter_options, recipe_path
 from uanet_tf.errors import InputError
 from uanet_tf.option import check_option, has_flag
-from uanet_tf.settings import InferenceOptions
 
 _RECIPE, _FLAGFILE = "--recipe", "--flagfile"
 _DEFINE: dict[type, Callable[..., Any]] = {

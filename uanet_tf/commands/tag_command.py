@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from uanet_lite.answers import IN_TEXT, answers
 from uanet_lite.atomic_file import STDOUT, open_output
+from uanet_lite.row_multiple import ROW_MULTIPLE
 from uanet_lite.rows import Row
 from uanet_lite.text_lines import GZIP_MAGIC
 from uanet_tf.commands.command_flags import Flag
@@ -17,7 +18,6 @@ from uanet_tf.commands.runner import PARTLY
 from uanet_tf.commands.sentence_output import FORMATS, make_writer
 from uanet_tf.commands.shift_watch import WATCHED, ShiftWatch
 from uanet_tf.errors import InputError
-from uanet_tf.row_multiple import ROW_MULTIPLE
 from uanet_tf.tagging import streams
 from uanet_tf.tagging.streams import tag_rows
 

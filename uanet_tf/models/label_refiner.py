@@ -4,6 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from uanet_lite.row_multiple import ROW_MULTIPLE
 from uanet_tf.config import Config
 from uanet_tf.data.lookup import KEYS, in_document
 from uanet_tf.data.vocabulary import Vocabulary
@@ -25,7 +26,6 @@ from uanet_tf.representation.representation import (
     Representation,
     features_of_rows,
 )
-from uanet_tf.row_multiple import ROW_MULTIPLE
 
 # Share of training sentences whose refiner reads no document, so that it can do without one.
 ALONE = 0.5

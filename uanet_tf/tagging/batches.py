@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from uanet_lite import answers, windows
-from uanet_tf.row_multiple import ROW_MULTIPLE, round_up, row_multiple
+from uanet_lite.row_multiple import ROW_MULTIPLE, round_up, row_multiple
 from uanet_tf.tagging.parallel_batches import BatchThreads
 
 # A batch of this many tokens keeps the processor busy with M = 8 samples, and with more; beyond,

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Collection
 
+from uanet_tf.config import TrainingConfig
 from uanet_tf.errors import InputError
-from uanet_tf.settings import TrainingConfig
 
 # Which settings' learning rate is that of an optimizer.
 _RATES = {"draft": "drafter", "refined": "refiner", "bert": "bert"}
