@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
+from uanet_lite import answers
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.signatures import ENTITIES
@@ -17,6 +18,7 @@ from uanet_tf.settings import OF_THE_GATE
 
 FILE = "MODEL_CARD.md"
 _PARTS = {"draft": "draft", "refined": "all refined"}
+_LAST = {"class": "C", "alternative": "K"}  # axes of answers with several values for a token
 _SCORES = ("f1", "precision", "recall", "accuracy")
 Metrics = Mapping[str, Any]
 
@@ -160,11 +162,6 @@ def _confidence(model: Tagger) -> list[str]:
             "with a probability of 0.9, on text like the calibration's. An entity is accepted if "
             "all its tokens are."
         )
-    if model.return_mutual_information:
-        lines.append(
-            "- `mutual_information`, nats: the part of the predictive entropy that comes from "
-            "disagreement of the samples; an entity has the highest of its tokens."
-        )
     return lines
 
 
@@ -236,6 +233,9 @@ def _signatures(signatures: Mapping[str, Any]) -> str:
         inputs, outputs = call.structured_input_signature[1], call.structured_outputs
         axes = ("B", "E") if name == ENTITIES else ("B", "T", "W")
         rows.append([f"`{name}`", _specs(inputs, axes), _specs(outputs, axes)])
+    outputs = {name for call in signatures.values() for name in call.structured_outputs}
+    known = [*answers.tensors().values(), *(row.tensors[0] for row in answers.TOKEN_PLACES)]
+    meanings = "\n".join(f"- `{each.name}`: {each.about}" for each in known if each.name in outputs)
     note = (
         "Sentences are padded on the right to any width; only `lengths` tells where they end. "
         'Outputs beyond it are "", 0 and false. A server that batches requests answers as wide '
@@ -251,7 +251,7 @@ def _signatures(signatures: Mapping[str, Any]) -> str:
             f" `{ENTITIES}` gives the entities of each text, `count` of them: `start` and `end` "
             "are characters of the text, `token_start` and `token_end` positions among its tokens."
         )
-    return f"{_table(rows)}\n\n{note}"
+    return f"{_table(rows)}\n\n{meanings}\n\n{note}"
 
 
 def _specs(specs: Mapping[str, tf.TensorSpec], all_axes: Sequence[str]) -> str:
@@ -259,6 +259,8 @@ def _specs(specs: Mapping[str, tf.TensorSpec], all_axes: Sequence[str]) -> str:
     for name, spec in sorted(specs.items()):
         rank = spec.shape.rank
         axes = ", ".join(all_axes[: rank or 0]) if rank is not None else "..."
+        if rank == 3 and name in answers.tensors():
+            axes = f"B, T, {_LAST[answers.tensors()[name].axes[-1]]}"
         parts.append(f"`{name}` {spec.dtype.name} [{axes}]")
     return "<br>".join(parts)
 

@@ -1,4 +1,4 @@
-"""The signature of whole documents answers as the model does for their sentences."""
+"""The signature of whole documents, and options that change between signatures and graphs."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import tensorflow as tf
 
 import uanet_tf
 from tests.exporting.test_saved_model import ask
+from tests.exporting.tflite import agreement
 from tests.models.tagger_setup import make_model
 from uanet_tf.exporting import verification
 from uanet_tf.exporting.sample_inputs import pad_documents
@@ -129,3 +130,18 @@ def test_padding_is_limited(loaded):
 
 def test_other_models_have_no_such_signature():
     assert "document" not in Signatures(make_model(encoder="none")).of_tokens()
+
+
+def test_labels_follow_the_options_of_their_graph():
+    model = agreement.make_model(representation="words", num_samples=2)
+    tokens = agreement.random_words(model, 60)
+    words, lengths = np.array([tokens], object), np.array([len(tokens)])
+    before = model.tag_batch(words, lengths)["labels"]
+    signatures = Signatures(model)
+    model.set_options(valid_labels=False)
+    expected = model.tag_batch(words, lengths)["labels"]
+    assert (before != expected).any()
+    run = signatures.of_tokens()["serving_default"]
+    found = run(tf.constant(words.astype(str)), tf.constant(lengths, tf.int32))["labels"][0]
+    names = np.array(model.label_names)[expected[0]]
+    np.testing.assert_array_equal(found.numpy().astype(str), names)
