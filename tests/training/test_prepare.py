@@ -188,7 +188,7 @@ def test_a_file_without_entities_is_told(configure, caplog, name, said):
     assert said in caplog.text
 
 
-def test_labels_in_no_scheme_and_json_are_told(configure, caplog):
+def test_labels_in_no_scheme_are_told(configure, caplog):
     config = configure(task="auto").data
     sentence = Sentence(("a", "b", "c"), ("B_PER", "I_PER", "O"), 1, True)
     with caplog.at_level(logging.WARNING):
@@ -199,9 +199,6 @@ def test_labels_in_no_scheme_and_json_are_told(configure, caplog):
     with caplog.at_level(logging.WARNING):
         assert find_task(config, [parts_of_speech]) == ("pos", None)
     assert caplog.text == ""
-    json = Sentence(('{"tokens":', '{"tokens":'), ('"b"]}', '"d"]}'), 1, True)
-    with pytest.raises(InputError, match="train: looks like JSON"):
-        find_task(config, [json])
 
 
 def test_lines_with_other_numbers_of_columns_are_told(configure, caplog):

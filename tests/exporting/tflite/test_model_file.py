@@ -14,7 +14,7 @@ SETTINGS = {
     "label_scheme": "IOB2",
     "max_tokens": 512,
     "max_chars": 40,
-    "token_column": 0,
+    "token_column": "0",
     "tokenizer": {"kind": "ptb", "abbreviations": [], "ordinals": False},
     "normalize_digits": True,
     "lowercase_words": False,
@@ -58,7 +58,8 @@ def test_a_tagger_without_a_gate(tmp_path):
     ("key", "value"),
     [
         *((key, KeyError) for key in SETTINGS if key != "format"),
-        *((key, "x") for key in SETTINGS if key not in ("format", "label_scheme")),
+        *((key, "x") for key in SETTINGS if key not in ("format", "label_scheme", "token_column")),
+        ("token_column", 1),
         ("label_scheme", "IOB9"),
         ("label_scheme", []),
         ("threshold", -1),
