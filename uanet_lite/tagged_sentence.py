@@ -111,6 +111,14 @@ class TaggedSentence:
         starts, ends = list(sentence.starts), list(sentence.ends)
         return cls(tokens, scheme=scheme, text=sentence.text, starts=starts, ends=ends, **fields)
 
+    def part(self, start: int, end: int) -> "TaggedSentence":
+        """The tokens ``start <= i < end`` with their answers, joined by single blanks."""
+        kept: dict[str, Any] = {}
+        for row in answers.TOKEN_ANSWERS:
+            values = getattr(self, row.name)
+            kept[row.name] = None if values is None else values[start:end]
+        return TaggedSentence(self.tokens[start:end], scheme=self.scheme, **kept)
+
     @property
     def entities(self) -> list[Entity]:
         """Entities with their places and scores; [] where labels are no chunks."""

@@ -45,3 +45,11 @@ def test_outputs_and_back():
     fields = answers.from_tensors(columns)
     sentence = TaggedSentence(["a"], scheme=None, **fields)
     assert answers.to_tensors(sentence) == columns
+
+
+def test_a_part_has_all_answers_of_its_tokens():
+    fields = {name: [1, 2, 3] for name in NAMES} | {"labels": ["O", "B-X", "O"]}
+    part = TaggedSentence(["a", "b", "c"], scheme="IOB2", **fields).part(1, 3)
+    assert (part.text, part.starts, part.labels) == ("b c", [0, 2], ["B-X", "O"])
+    assert all(getattr(part, name) == [2, 3] for name in NAMES if name != "labels")
+    assert TaggedSentence(["a"], *[["O"]] * 6).part(0, 1).accepted is None

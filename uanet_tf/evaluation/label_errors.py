@@ -357,16 +357,8 @@ def _given(doubt: LabelDoubt, start: int, end: int) -> str:
 
 
 def _predicted(doubt: LabelDoubt, start: int, end: int) -> str:
-    answer = doubt.answer
-    cut = {
-        field.name: getattr(answer, field.name)[start:end]
-        for field in dataclasses.fields(answer)
-        if isinstance(getattr(answer, field.name), list)
-    }
     # Whether an entity is accepted says nothing here, and the legend does not explain it.
-    return sentence_html(
-        dataclasses.replace(answer, **cut | {"accepted": None}, probabilities=None)
-    )
+    return sentence_html(dataclasses.replace(doubt.answer, accepted=None).part(start, end))
 
 
 def _moved(spans: Sequence[Span], start: int, end: int) -> list[Span]:

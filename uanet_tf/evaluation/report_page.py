@@ -358,8 +358,4 @@ def _told(span: Span, tokens: Sequence[str]) -> str:
 
 def _around(sentence: TaggedSentence, span: Span) -> TaggedSentence:
     """The tokens near a span, as a sentence."""
-    part = slice(max(0, span.start - _CONTEXT), span.end + _CONTEXT)
-    lists = ("tokens", "labels", "draft_labels", "refined_labels", "uncertainty", "confidence")
-    kept = {name: getattr(sentence, name)[part] for name in (*lists, "refined")}
-    accepted = None if sentence.accepted is None else sentence.accepted[part]
-    return TaggedSentence(**kept, scheme=sentence.scheme, accepted=accepted)
+    return sentence.part(max(0, span.start - _CONTEXT), span.end + _CONTEXT)
