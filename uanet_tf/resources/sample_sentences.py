@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import functools
+import json
+import pathlib
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 
 from uanet_lite.tag_schemes import Span
-from uanet_tf.resources import sample_templates as templates
 from uanet_tf.resources.sample_names import NameStock, pick
 
+# Its first entry explains the notation.
+_TEMPLATES = json.loads(
+    pathlib.Path(__file__).with_name("sample_templates.json").read_text(encoding="utf-8")
+)
 ENTITY_TYPES = ("LOC", "MISC", "ORG", "PER")
 
 _SLOT = re.compile(r"\{([a-z]+)(?:\.([0-9]+))?\}")
@@ -72,19 +77,19 @@ class SentenceWriter:
         return pick(self._rng, items)
 
     def _plain(self) -> tuple[str, str]:
-        return self._pick(templates.PLAIN), ""
+        return self._pick(_TEMPLATES["plain"]), ""
 
     def _bare(self) -> tuple[str, str]:
-        return self._pick(templates.BARE), self._weighted(_BARE_TYPES)
+        return self._pick(_TEMPLATES["bare"]), self._weighted(_BARE_TYPES)
 
     def _echo(self) -> tuple[str, str]:
         """What {x} is, a statement, something else, and {x} once more."""
         x_type = self._weighted(_BARE_TYPES)
         parts = (
-            self._pick(templates.INTRODUCTIONS[x_type]),
-            self._pick(templates.STATEMENTS),
-            self._pick(templates.MIDDLES),
-            self._pick(templates.ECHOES),
+            self._pick(_TEMPLATES["introductions"][x_type]),
+            self._pick(_TEMPLATES["statements"]),
+            self._pick(_TEMPLATES["middles"]),
+            self._pick(_TEMPLATES["echoes"]),
         )
         return " ".join(parts), x_type
 
@@ -92,9 +97,9 @@ class SentenceWriter:
         """{x}, something else, and after it what {x} is."""
         x_type = self._weighted(_BARE_TYPES)
         parts = (
-            self._pick(templates.OPENINGS),
-            self._pick(templates.BRIDGES),
-            self._pick(templates.CLOSINGS[x_type]),
+            self._pick(_TEMPLATES["openings"]),
+            self._pick(_TEMPLATES["bridges"]),
+            self._pick(_TEMPLATES["closings"][x_type]),
         )
         return " ".join(parts), x_type
 
@@ -104,9 +109,9 @@ class SentenceWriter:
         count = 3 + int(self._rng.random() * 7)
         items = " , ".join(f"{{x.{number}}} {{n}}" for number in range(1, count + 1))
         if self._rng.random() < 0.5:
-            return f"{self._pick(templates.LIST_HEADS[x_type])} {items} .", x_type
-        head = self._pick(templates.LIST_PLAIN_HEADS)
-        return f"{head} {items} {self._pick(templates.LIST_TAILS[x_type])} .", x_type
+            return f"{self._pick(_TEMPLATES['list_heads'][x_type])} {items} .", x_type
+        head = self._pick(_TEMPLATES["list_plain_heads"])
+        return f"{head} {items} {self._pick(_TEMPLATES['list_tails'][x_type])} .", x_type
 
 
 class _Slots:
