@@ -9,16 +9,18 @@ starts with `#` nor marks a document nor names the columns):
 * `tab`: rows with tabs. A comment is `# something` without any tab; it cannot be a row. `#<TAB>O`
   and `#hashtag<TAB>O` are tokens.
 * `blank`: rows without tabs. `# O` and `#hashtag O` are tokens. A comment is `# ` and at least two
-  more words, with another number of columns than the first row or with a `=` among them.
+  more words, with another number of columns than the first row or with a `=` among them; or `# `
+  and one word with a digit, as no label has.
 
-Comments stand before the first token of a sentence. In `tab` and `blank` a line of three columns or
-more whose first is `#` is also one where the first row has chunk labels and this line has something
-else in their columns, or where rows begin with word numbers and it has another number of columns.
+Comments stand before the first token of a sentence; `# key = value` also within. In `tab` and
+`blank` a line of three columns or more whose first is `#`, and one that begins with `# something`,
+is also one where the first row has chunk labels and this line has something else in their columns,
+or where rows begin with word numbers and it has another number of columns.
 
 Columns may have names: those of `# global.columns = ...` (CoNLL-U Plus), of CoNLL-U, or of a
 header, a first row with a name that is asked for, or known by its words (TOKEN, NE-COARSE). Marks
-of documents are `-DOCSTART-` lines, `#DOCSTART`, and `#begin document (...)` and `#end document` of
-CoNLL-2012.
+of documents are `-DOCSTART-` lines and tokens, `#DOCSTART`, and `#begin document (...)` and
+`#end document` of CoNLL-2012.
 """
 
 from __future__ import annotations
@@ -42,11 +44,16 @@ Column = int | str
 _BLANKS = re.compile(r"[ \t]+")
 _WORD_NUMBER = re.compile(r"[0-9]+")
 _FIRST_WORD_NUMBER = re.compile(r"1|1-[0-9]+|0\.1")
+# As they count words: 1, 1., 1-1 (WebAnno: sentence and word).
+_COUNT = re.compile(r"(?:[0-9]{1,9}-)?([0-9]{1,9})[.:)]?")
 _NOT_A_WORD = re.compile(r"[0-9]+[-.][0-9]+")
 _DOCUMENT_2012 = re.compile(r"#begin document \(.*\)(; part [0-9]+)?|#end document")
+_DOCSTART = "-DOCSTART-"
+_DOCUMENT_COMMENT = re.compile(r"# *(-?)DOCSTART\1([ \t].*)?")
 _NUMBERED_DOCUMENT = re.compile(r"[0-9]+[ \t]-DOCSTART-([ \t]|$)")
 _NEW_DOCUMENT_CONLLU = re.compile(r"#\s*newdoc\b")
-_COMMENT = re.compile(r"#[ ]+[^ \t]")
+_COMMENT = re.compile(r"#+ +[^ \t]")
+_METADATA = re.compile(r"#+ *[^\W_][\w.:-]* *=")
 _ASSIGNED = re.compile(r"[^=]+=.*|=")
 _GLOBAL_COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
 _CHUNK_LABEL = re.compile(r"O|[BIMESLUW]-\S+")
@@ -86,7 +93,7 @@ def marks_document(line: str) -> bool:
     if line.startswith("-DOCSTART-"):
         return _BLANKS.split(line, maxsplit=1)[0] == "-DOCSTART-"
     if line.startswith("#"):
-        return line.rstrip() == "#DOCSTART" or bool(_DOCUMENT_2012.fullmatch(line.rstrip(" ")))
+        return bool(_DOCUMENT_COMMENT.fullmatch(line) or _DOCUMENT_2012.fullmatch(line.rstrip(" ")))
     return "-DOCSTART-" in line and _NUMBERED_DOCUMENT.match(line) is not None
 
 
@@ -125,19 +132,28 @@ class Layout:
         """Whether a line that starts with `#` is a comment; see the rules of this module."""
         if self.kind == "conllu":
             return True
-        if inside_sentence:
+        metadata = _METADATA.match(line) is not None
+        if inside_sentence and not metadata:
             return False
         if self.kind == "tab" and "\t" not in line:
-            return _COMMENT.match(line) is not None
+            return metadata or _COMMENT.match(line) is not None
         columns = split_columns(line)
         differs = len(columns) != self.columns
         if self.kind == "blank":
             words = _BLANKS.split(line.strip(" "))
-            if words[0] != "#" or len(words) < 3:
+            if not metadata and (words[0].strip("#") or len(words) < 2):
                 return False
+            if len(words) == 2 and not metadata:
+                differs = False
+                if not re.search("[0-9]", words[1]):
+                    return False
             differs = differs or any(map(_ASSIGNED.fullmatch, words))
-        elif columns[0] != "#" or (len(columns) < 3 and not self.numbered):
-            return False
+        elif columns[0] != "#":
+            if not _COMMENT.match(columns[0]):
+                return False
+            differs = False
+        elif len(columns) < 3 and not self.numbered:
+            return " " in columns[-1]
         elif not self.numbered:
             differs = False
         return differs or any(
@@ -203,7 +219,9 @@ def _layout_of_row(line: str) -> Layout:
     return Layout(
         "tab" if "\t" in line else "blank",
         len(columns),
-        numbered=columns[0] in ("0", "1") and len(columns) > 2,
+        numbered=len(columns) > 2
+        and (found := _COUNT.fullmatch(columns[0])) is not None
+        and found[1] in ("0", "1"),
         chunk_columns=tuple(k for k, text in enumerate(columns) if _CHUNK_LABEL.fullmatch(text)),
     )
 
@@ -301,17 +319,35 @@ class _Wanted:
         Raises:
           InputError: a name that the file does not have.
         """
-        label, key = self.label, ""
+        token, label, key = self.token, self.label, ""
         if isinstance(label, str):
             label, _, key = label.partition(":")
+        if layout.header:
+            token = self._named(token, 0, layout, _TOKEN_NAMES, "token")
+            label = None if label is None else self._named(label, -1, layout, _LABEL_NAMES, "label")
         return _Columns(
             self.file,
-            self._index(self.token, layout, "token"),
+            self._index(token, layout, "token"),
             None if label is None else self._index(label, layout, "label"),
             self.max_chars,
             key,
             layout.kind == "conllu" or "MISC" in layout.names,
         )
+
+    def _named(
+        self, given: Column, default: int, layout: Layout, names: re.Pattern[str], what: str
+    ) -> Column:
+        """The default column, or the one that a header calls so in its place."""
+        if given != default or names.fullmatch(layout.names[default]):
+            return given
+        found = [k for k, name in enumerate(layout.names) if names.fullmatch(name)]
+        if len(found) > 1:
+            raise InputError(
+                f"{self.file}:{layout.header}: which column has the {what}s? The header calls "
+                f"{len(found)} so ({', '.join(layout.names[k] for k in found[:6])}): "
+                f"--{what}_column={layout.names[found[0]]} takes one of them."
+            )
+        return found[0] if found else given
 
     def _index(self, column: Column, layout: Layout, what: str) -> int:
         if isinstance(column, int):
@@ -344,6 +380,7 @@ class _Columns:
     max_chars: int
     key: str = ""  # of the label among KEY=VALUE pairs
     has_pairs: bool = False  # the file is CoNLL-U or alike, whose last column holds such pairs
+    keys: set[str] = dataclasses.field(default_factory=set)  # those found, where one is wanted
 
     def take(self, columns: list[str], number: int, blank: bool = False) -> tuple[str, str]:
         """The token and its label ("" when no labels are read) of line `number`.
@@ -379,9 +416,19 @@ class _Columns:
         """The label among KEY=VALUE pairs, O where its key is not there."""
         for pair in pairs.split("|"):
             key, _, value = pair.partition("=")
+            if value:
+                self.keys.add(key)
             if key == self.key:
                 return value
         return "O"
+
+    def check_key(self) -> None:
+        """Raises InputError if no row had the wanted key: it is not that all labels are O."""
+        if self.key and self.key not in self.keys:
+            raise InputError(
+                f"{self.file}: no row has the key {self.key!r} in the label column; the keys there "
+                f"are {', '.join(sorted(self.keys)[:12]) or 'none'}."
+            )
 
     @property
     def count_from_end(self) -> bool:
@@ -438,24 +485,30 @@ class _Columns:
                 "in column 1 (--token_column=1). Received: token column 0."
             )
 
-    def counts(self, sentence: Sentence) -> bool:
-        """Whether the tokens of a sentence are 0, 1, 2, ... or 1, 2, 3, ..."""
-        first = sentence.tokens[0]
-        if first not in ("0", "1") or self.token != 0:
-            return False
-        numbers = range(int(first), int(first) + len(sentence.tokens))
-        return sentence.tokens == tuple(map(str, numbers))
-
     def refuse_counts(self, sentences: Sequence[Sentence]) -> None:
-        """The first sentences of a file that begins with a number: none of words counts on."""
-        longest = max(len(sentence.tokens) for sentence in sentences)
-        if longest > 1 and all(map(self.counts, sentences)):
-            first = sentences[0]
-            raise InputError(
-                f"{self.file}:{first.line}: column 0 counts the words of each sentence "
-                f"({', '.join(first.tokens[:3])}, ...); the words are probably in column 1 "
-                "(--token_column=1). Received: token column 0."
-            )
+        """The first sentences of a file, whose tokens are numbers that count."""
+        first = sentences[0]
+        raise InputError(
+            f"{self.file}:{first.line}: column 0 counts the words of each sentence "
+            f"({', '.join(first.tokens[:3])}, ...); the words are probably in column 1 "
+            "(--token_column=1). Received: token column 0."
+        )
+
+
+def _count(sentences: Sequence[Sentence]) -> bool:
+    """Whether all tokens count words: 1, 2, ... from 0, 1 or on; or sentences: 1, 1, then 2, 2."""
+    steps: set[int] = set()
+    before = -1
+    for sentence in sentences:
+        found = [_COUNT.fullmatch(token) for token in sentence.tokens]
+        if not all(found):
+            return False
+        numbers = [int(match[1]) for match in found if match]
+        steps |= {after - number for number, after in itertools.pairwise(numbers)}
+        if numbers[0] not in (0, 1, before + 1):
+            return False
+        before = numbers[-1]
+    return len(steps) < 2 and steps <= {0, 1}
 
 
 @dataclasses.dataclass(slots=True)
@@ -498,11 +551,18 @@ def _stream(
     if not layout.numbered:
         yield from sentences
         return
-    # Three words that count on are none; two may be, so the next sentence decides.
-    first = list(itertools.islice(sentences, 1))
-    if columns.counts(first[0]) and len(first[0].tokens) < 3:
-        first += itertools.islice(sentences, 1)
-    columns.refuse_counts(first)
+    # Three words that count on are none; fewer may be, so the next sentences decide.
+    first: list[Sentence] = []
+    for sentence in sentences if columns.token == 0 else ():
+        first.append(sentence)
+        longest = max(len(one.tokens) for one in first)
+        if not _count(first):
+            break
+        if longest > 2 or len(first) > 2 or (len(first) == 2 and longest == 2):
+            columns.refuse_counts(first)
+    else:
+        if first and len(first) + longest > 2:
+            columns.refuse_counts(first)
     yield from first
     yield from sentences
 
@@ -518,23 +578,27 @@ def _sentences(
     pending = _Pending(new_document=True)
     found_any, number = False, 0
     for number, line in lines:
-        mark = (line.startswith(("-", "#")) or "-DOCSTART-" in line) and layout.marks_document(line)
+        mark = (line.startswith(("-", "#")) or _DOCSTART in line) and layout.marks_document(line)
         if mark or is_blank(line):
             if pending.tokens:
                 yield pending.finish()
                 pending, found_any = _Pending(), True
             if mark:
                 pending.new_document = True
-                pending.docstart = pending.docstart or "-DOCSTART-" in line
+                pending.docstart = pending.docstart or _DOCSTART in line
             continue
         if line.startswith("#") and layout.is_comment(line, inside_sentence=bool(pending.tokens)):
             continue
-        if number == layout.header:
-            continue
         fields = split_columns(line)
-        if not layout.is_token(fields):
+        if not layout.is_token(fields) or (layout.header and tuple(fields) == layout.names):
             continue
         token, label = columns.take(fields, number, blank)
+        if token == _DOCSTART:
+            if pending.tokens:
+                yield pending.finish()
+                pending, found_any = _Pending(), True
+            pending.new_document = pending.docstart = True
+            continue
         if not pending.tokens:
             pending.line, pending.columns = number, len(fields)
         elif len(pending.tokens) == max_tokens:
@@ -554,6 +618,7 @@ def _sentences(
     elif not found_any:
         reason = "it has no line with a token" if number else "the file is empty"
         raise InputError(f"{columns.file}: no sentence found, {reason}.")
+    columns.check_key()
 
 
 def _without_blanks(sentences: Iterator[Sentence], file: str, notes: Notes) -> Iterator[Sentence]:
