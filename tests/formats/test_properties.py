@@ -40,6 +40,8 @@ PIECES = [
     "\u00ad",
 ]
 PIECES += [" ", "  ", "\r\n", "\n", "\u00a0", "\u2066", "\u2069", "'", "道", "x"]
+# Many only where all tests run.
+EXAMPLES = pytest.mark.parametrize("examples", [100, pytest.param(1000, marks=pytest.mark.process)])
 TEXTS = [kind for kind, row in FORMATS.items() if row.write is not None]
 
 
@@ -56,31 +58,39 @@ def documents(draw):
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-@settings(max_examples=1000, deadline=None)
-@given(item=documents())
-def test_marks_are_read_as_they_were_written(kind, item):
-    stream = io.StringIO()
-    write_annotations([item], stream, kind)
-    ((_, read),) = read_records(stream.getvalue().splitlines(keepends=True), kind, "file")
-    assert (read.text, [mark[:3] for mark in read.marks]) == (
-        item.text,
-        [mark[:3] for mark in item.marks],
-    )
-    # And without being told the format, where the text has a mark to know it by.
-    if item.marks:
-        ((_, found),) = read_records([stream.getvalue()], "", "file")
-        assert [mark[:3] for mark in found.marks] == [mark[:3] for mark in item.marks]
+@EXAMPLES
+def test_marks_are_read_as_they_were_written(kind, examples):
+    @settings(max_examples=examples, deadline=None)
+    @given(item=documents())
+    def check(item):
+        stream = io.StringIO()
+        write_annotations([item], stream, kind)
+        ((_, read),) = read_records(stream.getvalue().splitlines(keepends=True), kind, "file")
+        assert (read.text, [mark[:3] for mark in read.marks]) == (
+            item.text,
+            [mark[:3] for mark in item.marks],
+        )
+        # And without being told the format, where the text has a mark to know it by.
+        if item.marks:
+            ((_, found),) = read_records([stream.getvalue()], "", "file")
+            assert [mark[:3] for mark in found.marks] == [mark[:3] for mark in item.marks]
+
+    check()
 
 
-@settings(max_examples=1000, deadline=None)
-@given(item=documents())
-def test_marks_of_brat_are_read_as_they_were_written(item):
-    with tempfile.TemporaryDirectory() as folder:
-        for ending, content in brat.write([item]).items():
-            Path(folder, f"a{ending}").write_bytes(content.encode())
-        ((_, read),) = brat.read(folder)
-    assert read.text == item.text + "\n"
-    assert [mark[:3] for mark in read.marks] == [mark[:3] for mark in item.marks]
+@EXAMPLES
+def test_marks_of_brat_are_read_as_they_were_written(examples):
+    @settings(max_examples=examples, deadline=None)
+    @given(item=documents())
+    def check(item):
+        with tempfile.TemporaryDirectory() as folder:
+            for ending, content in brat.write([item]).items():
+                Path(folder, f"a{ending}").write_bytes(content.encode())
+            ((_, read),) = brat.read(folder)
+        assert read.text == item.text + "\n"
+        assert [mark[:3] for mark in read.marks] == [mark[:3] for mark in item.marks]
+
+    check()
 
 
 def check_place(error, place):
@@ -97,7 +107,7 @@ COUNTINGS = {
 
 
 @pytest.mark.parametrize("counting", COUNTINGS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(item=documents())
 def test_marks_that_are_counted_otherwise_are_mended_or_refused(counting, item):
     """Offsets of another form of the text: the same stretches, or an error with its line."""
@@ -136,29 +146,35 @@ def labelled(draw):
     return sentences
 
 
-@settings(max_examples=1000, deadline=None)
-@given(sentences=labelled(), separator=st.sampled_from("\t "), middle=st.sampled_from(["", "NN"]))
-def test_columns_are_read_as_they_were_written_or_refused(sentences, separator, middle):
-    blocks = []
-    for tokens, labels in sentences:
-        rows = [
-            separator.join(filter(None, (token, middle, label)))
-            for token, label in zip(tokens, labels, strict=True)
-        ]
-        blocks.append("\n".join(rows) + "\n\n")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "a.conll")
-        path.write_text("".join(blocks), encoding="utf-8")
-        try:
-            read = read_labelled(str(path))
-        except InputError as error:
-            check_place(error, r"a\.conll:\d+: ")
-            return
-    assert [(sentence.tokens, sentence.labels) for sentence in read] == sentences
+@EXAMPLES
+def test_columns_are_read_as_they_were_written_or_refused(examples):
+    @settings(max_examples=examples, deadline=None)
+    @given(
+        sentences=labelled(), separator=st.sampled_from("\t "), middle=st.sampled_from(["", "NN"])
+    )
+    def check(sentences, separator, middle):
+        blocks = []
+        for tokens, labels in sentences:
+            rows = [
+                separator.join(filter(None, (token, middle, label)))
+                for token, label in zip(tokens, labels, strict=True)
+            ]
+            blocks.append("\n".join(rows) + "\n\n")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "a.conll")
+            path.write_text("".join(blocks), encoding="utf-8")
+            try:
+                read = read_labelled(str(path))
+            except InputError as error:
+                check_place(error, r"a\.conll:\d+: ")
+                return
+        assert [(sentence.tokens, sentence.labels) for sentence in read] == sentences
+
+    check()
 
 
 @pytest.mark.parametrize("kind", ["conll", "csv", "huggingface", "spacy", "doccano", "brat"])
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(sentences=labelled())
 def test_labelled_sentences_pass_through_every_format(kind, sentences):
     items = [
