@@ -16,8 +16,12 @@ from benchmarks.new_process import in_new_process
 GPU, PROCESSOR = "GPU", "processor"
 TYPES, LENGTH = 4, 15
 # Name, recipe, batch size.
-TRAININGS = (("paper's sizes", "uanet", 10), ("paper's sizes", "uanet", 100))
-TRAININGS += (("fast", "uanet_fast", 16), ("fast", "uanet_fast", 128))
+TRAININGS = (
+    ("paper's sizes", "uanet", 10),
+    ("paper's sizes", "uanet", 100),
+    ("fast", "uanet_fast", 16),
+    ("fast", "uanet_fast", 128),
+)
 # Name, recipe, samples M; 0: one pass without dropout.
 TAGGINGS = (
     ("one pass", "uanet_fast", 0),
@@ -78,7 +82,7 @@ def measure(given: argparse.Namespace, kind: str) -> Measured:
             if tagger.gate is not None:
                 tagger.refine_all = False
             run(f"tagging, {name}", lambda tagger=tagger: tag(tagger, tokens))
-            found = list(tag(tagger, tokens[: given.compared]))
+            found: list[Any] = list(tag(tagger, tokens[: given.compared]))
             answers[name] = ([one.labels for one in found], [one.uncertainty for one in found])
     return Measured(device_name(), rates, peaks, answers)
 

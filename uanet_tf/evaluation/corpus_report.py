@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import os
+import pathlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -241,7 +241,7 @@ def format_reports(reports: Sequence[CorpusReport], *, max_tokens: int = 512) ->
     roles = [report.role for report in reports]
     parts = [
         # The format tells more than the ending of the name, which may say something else.
-        _table([[r.role, os.path.splitext(r.path)[0], r.format] for r in reports], right_from=3),
+        _table([[r.role, pathlib.Path(r.path).stem, r.format] for r in reports], right_from=3),
         _table([["", *roles], *_fact_rows(reports, max_tokens)]),
     ]
     if any(report.entities for report in reports):
