@@ -196,11 +196,12 @@ class DataConfig:
     word_vectors: str = option(
         "", "Pretrained vectors: GloVe or fastText text (.txt .vec .gz) or word2vec (.bin)."
     )
-    vector_words: str = option(
-        "data",
-        "Which words keep a pretrained vector: those of the training data (data) or all of the "
-        "file, so that words unseen in training are known when tagging (all).",
-        choices=("data", "all"),
+    vector_limit: int = option(
+        0,
+        "How many words of --word_vectors, its first and so most frequent ones, are known when "
+        "tagging; those of the training data are known beside them. 0: all.",
+        low=0,
+        high=MAX_COUNT,
         needs={"word_vectors": ()},
     )
     min_word_count: int = _count(1, "Training words rarer than this share the unknown word.")

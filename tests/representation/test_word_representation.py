@@ -94,11 +94,74 @@ def test_hiding_and_dropping_are_drawn_apart():
     assert rates[0] == pytest.approx(rates[1], abs=0.08)
 
 
+def with_base(rate=0.0, num_trained=5):
+    """Words 2 to 4 are trained, 3 and 5 have a base, 6 has nothing."""
+    layer = make_layer(
+        chars=False,
+        embedding_dropout=0.0,
+        num_trained=num_trained,
+        unknown_word_rate=rate,
+        word_counts=[1, 2, 5] if rate else None,
+    )
+    layer.build(None)
+    rows, scales = np.zeros([7, 4], np.int8), np.zeros([7], np.float32)
+    rows[[3, 5]], scales[[3, 5]] = [[1, -2, 3, 127], [9, 8, 7, -127]], [0.5, 0.25]
+    layer.pretrained.rows.assign(rows)
+    layer.pretrained.scales.assign(scales)
+    return layer, rows * scales[:, None], layer.embeddings.numpy()
+
+
+def read(layer, ids, seed=None):
+    features = {
+        "form_word_ids": np.array(ids, np.int32),
+        "form_index": np.arange(len(ids), dtype=np.int32)[None],
+    }
+    return layer(features, dropout_seed=seed).numpy()[0]
+
+
+def test_a_vector_is_what_was_pretrained_and_what_was_learnt():
+    layer, base, delta = with_base()
+    assert delta.shape == (5, 4)
+    expected = [*(base[:5] + delta), base[5], delta[UNKNOWN_ID]]
+    np.testing.assert_allclose(read(layer, range(7)), expected, rtol=1e-6)
+    assert [weight.name for weight in layer.trainable_weights] == [layer.embeddings.name]
+
+
+def test_a_rare_word_with_a_base_is_read_as_if_training_had_not_had_it():
+    layer, base, delta = with_base(rate=1.0)
+    both, alone = base[3] + delta[3], base[3]
+    outputs = read(layer, [3] * 4000, make_seed(5))
+    is_alone = (outputs == alone).all(axis=-1)
+    assert is_alone.mean() == pytest.approx(1 / (1 + 2), abs=0.03)
+    np.testing.assert_allclose(outputs[~is_alone], np.tile(both, [(~is_alone).sum(), 1]))
+    outputs = read(layer, [2] * 4000, make_seed(5))
+    assert (outputs == delta[UNKNOWN_ID]).all(axis=-1).mean() == pytest.approx(0.5, abs=0.03)
+    np.testing.assert_array_equal(
+        read(layer, [5, 6], make_seed(5)), np.float32([base[5], delta[UNKNOWN_ID]])
+    )
+
+
+def test_the_base_gets_no_gradient_and_a_word_without_delta_none():
+    layer, _, _ = with_base()
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(
+            layer.word_vectors({"form_word_ids": tf.constant([3, 5, 6])})[0] * [1.0, 2.0, 3.0, 4.0]
+        )
+    (gradient,) = tape.gradient(loss, layer.trainable_weights)
+    dense = tf.convert_to_tensor(gradient).numpy()
+    np.testing.assert_array_equal(dense[[1, 3]], [[1, 2, 3, 4]] * 2)
+    np.testing.assert_array_equal(dense[[0, 2, 4]], 0)
+
+
 def test_contract():
     counts = {"unknown_word_rate": 0.5, "word_counts": COUNTS}
     check_representation(
         lambda **kwargs: make_layer(**counts, **kwargs),
         lambda **kwargs: make_layer(embedding_dropout=0.0, **kwargs),
+    )
+    check_representation(
+        lambda **kwargs: make_layer(num_trained=4, **kwargs),
+        lambda **kwargs: make_layer(num_trained=4, embedding_dropout=0.0, **kwargs),
     )
 
 
@@ -107,6 +170,7 @@ def test_contract():
     [
         ({"embedding_dropout": 1.0}, r"`embedding_dropout` must be in \[0, 1\). Received: "),
         ({"unknown_word_rate": 0.25}, "a count for each of the 5 words. Received: .*None"),
+        ({"num_trained": 8}, "from 2 to num_words=7. Received: num_trained=8"),
         ({"unknown_word_rate": 0.25, "word_counts": [1]}, r"5 words. Received: word_counts=\[1\]"),
     ],
 )

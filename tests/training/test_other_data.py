@@ -16,7 +16,7 @@ from uanet_lite.sentence import Sentence
 from uanet_tf.errors import InputError
 from uanet_tf.training.fit import fit
 from uanet_tf.training.prepare import prepare
-from uanet_tf.training.run_directory import RunDirectory, hash_json, hash_sentences, hash_vectors
+from uanet_tf.training.run_directory import RunDirectory, hash_json, hash_sentences
 
 
 @pytest.fixture(scope="module")
@@ -153,10 +153,6 @@ def test_hashes_tell_apart():
     hashes = {hash_sentences(each) for each in [first, *others]}
     assert len(hashes) == 7
     assert hash_sentences(iter(first)) == hash_sentences(first)
-    rows = {"a": np.ones(3), "b": np.zeros(3)}
-    assert hash_vectors(rows) == hash_vectors({"b": np.zeros(3), "a": np.ones(3)})
-    assert hash_vectors(rows) != hash_vectors({"a": np.zeros(3), "b": np.ones(3)})
-    assert hash_vectors({"ab": np.ones(1)}) != hash_vectors({"a": np.ones(1)})
     assert hash_json({"a": 1, "b": [2]}) == hash_json({"b": [2], "a": 1}) != hash_json({"a": 1})
 
 

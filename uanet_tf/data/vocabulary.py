@@ -25,7 +25,8 @@ class Vocabulary:
 
     Attributes:
       words: normalised words; ``words[k]`` has id k + 2.
-      word_counts: how often each occurs in the training data (0: known from its vector only).
+      word_counts: how often each of the first ones occurs in the training data; the others are
+        known from pretrained vectors only.
       chars: single characters; ``chars[k]`` has id k + 2.
       labels: the classes the model predicts, id = position. For chunks these are in
         BIOES, all four prefixes of every type.
@@ -42,6 +43,11 @@ class Vocabulary:
     scheme: str | None
     bert: BertSpec | None = None
     tokenizer: Tokenizer = dataclasses.field(default_factory=Tokenizer)
+
+    @property
+    def num_trained(self) -> int:
+        """Words of the training data, the first ones."""
+        return len(self.word_counts)
 
     @property
     def internal_scheme(self) -> str | None:
@@ -89,7 +95,7 @@ class Vocabulary:
             wrong = "a word, character or label that is not text"
         elif not all(type(n) is int and 0 <= n < 2**63 for n in self.word_counts):
             wrong = "a count that is not a number of words"
-        elif len(self.words) != len(self.word_counts):
+        elif len(self.words) < len(self.word_counts):
             wrong = f"{len(self.words)} words with {len(self.word_counts)} counts"
         elif not all(len(char) == 1 for char in self.chars):
             wrong = "a character that is several"

@@ -216,6 +216,8 @@ class Tagger(tf.keras.Model):
             if is_refined:
                 check_logits(drafter.decoder)
                 refiner = LabelRefiner.from_settings(view, vocabulary, name="refiner")
+                if refiner.representation is not None:
+                    refiner.representation.share_pretrained(drafter.representation)
             lookup = make_lookup(config.data, vocabulary)
             return cls(lookup, drafter, refiner, config=config, vocabulary=vocabulary, **kwargs)
 

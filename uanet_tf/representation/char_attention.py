@@ -27,8 +27,9 @@ class CharAttention(FormRepresentation):
         Paper: ``CharBiLSTM``.
       embedding_dropout: rate of dropout on the representation.
       unknown_word_rate: with a dropout seed, a word seen n times in training is read as
-        unknown with probability rate / (rate + n), which trains the unknown word's vector.
-      word_counts: [num_words - 2] training counts; needed for ``unknown_word_rate`` only.
+        unknown with probability rate / (rate + n), with a pretrained vector as one without delta.
+      word_counts: [num_trained - 2] training counts; needed for ``unknown_word_rate`` only.
+      num_trained: of how many ids vectors are trained, see ``FormRepresentation``.
 
     Call arguments:
       features: dictionary with form_word_ids [U], form_char_ids [U, W] and
@@ -97,8 +98,7 @@ class CharAttention(FormRepresentation):
         )
 
     def call(self, features, dropout_seed=None, spread=True, return_loss=False):
-        word_ids = self.word_ids(features, dropout_seed)
-        words = tf.gather(self.embeddings, word_ids)  # x [U, word_width]
+        words, word_ids = self.word_vectors(features, dropout_seed)  # x [U, word_width], [U]
         h = self.char_layer(features["form_char_ids"])  # [U, F]
         chars = tf.tanh(linear(h, self.char_kernel, self.char_bias))  # m [U, word_width]
 

@@ -63,6 +63,10 @@ class Representation(tf.keras.layers.Layer):
         """Width D of a token's vector."""
         raise NotImplementedError(f"{type(self).__name__} must define output_width.")
 
+    def share_pretrained(self, other: "Representation") -> None:
+        """Reads the frozen vectors of another one of the same settings; here: there are none."""
+        del other
+
     def read(self, features: Features, dropout_seed: tf.Tensor | None = None) -> Features:
         """Returns the features, with what is computed once per batch, however many calls follow.
 

@@ -14,6 +14,7 @@ from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.dropout import dropout, fold_in, philox_uniform, seed_of_batch
 from uanet_tf.ops.shapes import spread
+from uanet_tf.representation.pretrained_vectors import PretrainedVectors
 from uanet_tf.representation.representation import Representation
 
 # Consumers of the dropout seed.
@@ -25,8 +26,13 @@ class FormRepresentation(Representation):
 
     It owns the word embedding ``embeddings`` [num_words, word_width] and the character layer,
     reads rare words as unknown, and applies dropout to the result. A subclass defines ``call`` with
-    ``word_ids`` and ``spread``, and ``output_width``; a call with ``spread=False`` gives the
+    ``word_vectors`` and ``spread``, and ``output_width``; a call with ``spread=False`` gives the
     vectors [U, D] of distinct tokens.
+
+    With pretrained vectors a word's vector is base + delta: base is its row in ``pretrained``,
+    which is never trained, delta its row in ``embeddings`` [num_trained, word_width], which begins
+    at zero where there is a base. A word without delta is read by its base alone, one with neither
+    as unknown.
 
     Args:
       num_words: number of word ids, padding (0) and unknown (1) included.
@@ -34,8 +40,14 @@ class FormRepresentation(Representation):
       char_layer: layer from [U, W] character ids to [U, F] with an ``output_width`` F, or None.
       embedding_dropout: rate of dropout on the representation.
       unknown_word_rate: with a dropout seed, a word seen n times in training is read as
-        unknown with probability rate / (rate + n), which trains the unknown word's vector.
-      word_counts: [num_words - 2] training counts; needed for ``unknown_word_rate`` only.
+        unknown with probability rate / (rate + n), which trains the unknown word's vector; with a
+        base, as one without delta, which trains the rest to read words that training never saw.
+      word_counts: [num_trained - 2] training counts; needed for ``unknown_word_rate`` only.
+      num_trained: with pretrained vectors, of how many ids, the first, vectors are trained; None:
+        there are no pretrained vectors, and all are trained.
+
+    Attributes:
+      pretrained: the frozen table, which a drafter and its refiner share; or None.
     """
 
     of_forms = True
@@ -49,15 +61,26 @@ class FormRepresentation(Representation):
         embedding_dropout: float = 0.5,
         unknown_word_rate: float = 0.0,
         word_counts: list[int] | None = None,
+        num_trained: int | None = None,
         **kwargs,
     ):
         super().__init__(**kwargs)
         self.num_words = check_positive("num_words", num_words)
         self.word_width = check_positive("word_width", word_width)
-        if unknown_word_rate and (word_counts is None or len(word_counts) != num_words - 2):
+        self.num_trained = num_trained
+        self.pretrained: Any = None
+        if num_trained is not None:
+            if not FIRST_ID <= num_trained <= num_words:
+                raise ArgumentError(
+                    f"`num_trained` must be from {FIRST_ID} to num_words={num_words}. Received: "
+                    f"num_trained={num_trained}"
+                )
+            self.pretrained = PretrainedVectors(num_words, word_width, name="pretrained")
+        counted = self._num_rows - FIRST_ID
+        if unknown_word_rate and (word_counts is None or len(word_counts) != counted):
             raise ArgumentError(
                 "`word_counts` must hold a count for each of the "
-                f"{num_words - 2} words. Received: word_counts={word_counts!r:.60}"
+                f"{counted} words. Received: word_counts={word_counts!r:.60}"
             )
         self.char_layer: Any = char_layer
         self.embedding_dropout = check_rate("embedding_dropout", embedding_dropout)
@@ -68,6 +91,11 @@ class FormRepresentation(Representation):
             self._unknown_probability = tf.constant(
                 unknown_word_rate / (unknown_word_rate + counts), tf.float32
             )
+
+    @property
+    def _num_rows(self) -> int:
+        """Rows of ``embeddings``."""
+        return self.num_words if self.num_trained is None else self.num_trained
 
     @property
     def word_counts(self) -> list[int] | None:
@@ -86,6 +114,7 @@ class FormRepresentation(Representation):
             embedding_dropout=part.embedding_dropout,
             unknown_word_rate=part.unknown_word_rate,
             word_counts=list(vocabulary.word_counts) if part.unknown_word_rate else None,
+            num_trained=vocabulary.num_trained + FIRST_ID if config.data.word_vectors else None,
             **kwargs,
         )
 
@@ -93,16 +122,41 @@ class FormRepresentation(Representation):
         scale = math.sqrt(3.0 / self.word_width)
         self.embeddings = self.add_weight(
             name="embeddings",
-            shape=[self.num_words, self.word_width],
+            shape=[self._num_rows, self.word_width],
             initializer=tf.keras.initializers.RandomUniform(-scale, scale),
         )
         if self.char_layer is not None and not self.char_layer.built:
             self.char_layer.build([None, None])
+        if self.pretrained is not None and not self.pretrained.built:
+            self.pretrained.build([None])
         super().build(input_shape)
 
-    def word_ids(self, features, dropout_seed=None) -> tf.Tensor:
-        """Returns the ids [U] under which the words are read, some as unknown."""
-        word_ids, seed = features["form_word_ids"], fold_in(dropout_seed, _UNKNOWN)
+    def share_pretrained(self, other: Representation) -> None:
+        """Reads the frozen table of another, in place of one of its own; before it is built."""
+        if isinstance(other, FormRepresentation):
+            self.pretrained = other.pretrained
+
+    def word_vectors(self, features, dropout_seed=None) -> tuple[tf.Tensor, tf.Tensor]:
+        """The words' vectors [U, word_width], and the ids [U] under which they are read.
+
+        Some words are read as unknown, in training some that are not.
+        """
+        ids = features["form_word_ids"]
+        if self.pretrained is None:
+            ids = self._partly_hidden(ids, dropout_seed)
+            return tf.gather(self.embeddings, ids), ids
+        base, has_base = self.pretrained(ids)
+        trained = tf.where(ids < self._num_rows, ids, UNKNOWN_ID)
+        trained = self._partly_hidden(trained, dropout_seed)
+        delta = tf.gather(self.embeddings, trained)
+        # The unknown word's vector is for words without a base.
+        only_base = has_base & tf.equal(trained, UNKNOWN_ID)
+        delta = tf.where(tf.expand_dims(only_base, -1), tf.zeros_like(delta), delta)
+        return tf.cast(base, delta.dtype) + delta, tf.where(has_base, ids, trained)
+
+    def _partly_hidden(self, word_ids: tf.Tensor, dropout_seed: tf.Tensor | None) -> tf.Tensor:
+        """The ids [U], with a dropout seed some of rare words as unknown."""
+        seed = fold_in(dropout_seed, _UNKNOWN)
         if seed is None or not self.unknown_word_rate:
             return word_ids
         # A part of a batch has the forms of all of it.
@@ -125,6 +179,7 @@ class FormRepresentation(Representation):
             embedding_dropout=self.embedding_dropout,
             unknown_word_rate=self.unknown_word_rate,
             word_counts=self.word_counts,
+            num_trained=self.num_trained,
         )
         return config
 
@@ -147,8 +202,9 @@ class WordRepresentation(FormRepresentation):
         for words only.
       embedding_dropout: rate of dropout on the representation.
       unknown_word_rate: with a dropout seed, a word seen n times in training is read as
-        unknown with probability rate / (rate + n), which trains the unknown word's vector.
-      word_counts: [num_words - 2] training counts; needed for ``unknown_word_rate`` only.
+        unknown with probability rate / (rate + n), with a pretrained vector as one without delta.
+      word_counts: [num_trained - 2] training counts; needed for ``unknown_word_rate`` only.
+      num_trained: of how many ids vectors are trained, see ``FormRepresentation``.
 
     Call arguments:
       features: dictionary with form_word_ids [U], form_char_ids [U, W] and
@@ -169,7 +225,7 @@ class WordRepresentation(FormRepresentation):
         return self.word_width + (0 if chars is None else chars.output_width)
 
     def call(self, features, dropout_seed=None, spread=True):
-        vectors = tf.gather(self.embeddings, self.word_ids(features, dropout_seed))
+        vectors, _ = self.word_vectors(features, dropout_seed)
         if self.char_layer is not None:
             spelled = self.char_layer(features["form_char_ids"])  # [U, F]
             self._check_spelled(spelled)

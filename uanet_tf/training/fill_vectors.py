@@ -1,96 +1,154 @@
 """Pretrained vectors for the vocabulary and the word embeddings."""
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
+import hashlib
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 from absl import logging
 
 from uanet_lite.token_ids import FIRST_ID
-from uanet_tf.config import Config
+from uanet_tf.config import Config, DataConfig
 from uanet_tf.data.lookup import normalize_words
 from uanet_tf.data.vectors_file import read_vectors
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.representation.pretrained_vectors import quantize
 from uanet_tf.representation.word_representation import FormRepresentation
+
+
+class Table(NamedTuple):
+    """The pretrained vectors of a vocabulary's words, by their ids; see ``PretrainedVectors``.
+
+    Attributes:
+      rows: [V, D] int8.
+      scales: [V] float32; 0 for a word without a vector.
+    """
+
+    rows: np.ndarray
+    scales: np.ndarray
+
+    def digest(self, words: Iterable[str]) -> str:
+        """SHA-256 of the vocabulary's words and of their vectors."""
+        digest = hashlib.sha256("\n".join(words).encode("utf-8", "surrogatepass"))
+        digest.update(np.ascontiguousarray(self.rows).data)
+        digest.update(np.ascontiguousarray(self.scales).data)
+        return digest.hexdigest()
 
 
 def add_pretrained(
     config: Config, vocabulary: Vocabulary, counts: Mapping[str, int] | None = None
-) -> tuple[Vocabulary, dict[str, np.ndarray]]:
-    """Reads ``--word_vectors``, streamed, keeping only the words of ``--vector_words``.
+) -> tuple[Vocabulary, Table | None]:
+    """Reads ``--word_vectors``, streamed.
+
+    Kept are the first ``--vector_limit`` words of the file, and those of the training data.
 
     Args:
-      config: the file, and which words of it are wanted.
+      config: the file, and how many of its words are wanted.
       vocabulary: of the training data.
       counts: of all words of the training data; one too rare for the vocabulary joins it if
         it has a vector. None: those of the vocabulary.
 
     Returns:
-      The vocabulary, with ``--vector_words=all`` grown by the file's words, and the vector
-      of each of its words that has one: under the word itself, or else in lower case.
+      The vocabulary, grown by the file's words, and its table: a word has the vector of the word
+      itself, or else of its lower case, or else of the first word of the file that is looked up in
+      the same form. None without a file.
 
     Raises:
       InputError: the file cannot be read, or its width is not ``--word_width``.
     """
     path, width = config.data.word_vectors, config.representation.word_width
     if not path:
-        return vocabulary, {}
+        return vocabulary, None
     if counts is None:
         counts = dict(zip(vocabulary.words, vocabulary.word_counts, strict=True))
     wanted = set(counts) | {word.lower() for word in counts}
-    keep_all = config.data.vector_words == "all"
+    limit, asked = config.data.vector_limit, itertools.count(1)
     words, matrix = read_vectors(
-        path, width=width, needed=None if keep_all else wanted.__contains__
+        path,
+        width=width,
+        # Asked once for each word of the file.
+        needed=(lambda word: next(asked) <= limit or word in wanted) if limit else None,
     )
-    rows = dict(zip(words, matrix, strict=True))
-    extra = {word for word in counts if word in rows or word.lower() in rows}
-    if keep_all:
-        # A word is found under its normalised form only; its own vector comes before that of
-        # another word with the same form.
-        data = config.data
-        forms = normalize_words(
-            tf.constant(words, tf.string),
-            digits=data.normalize_digits,
-            lowercase=data.lowercase_words,
-        )
-        for form, vector in zip(forms.numpy(), matrix, strict=True):
-            rows.setdefault(form.decode("utf-8"), vector)
-        extra |= {form.decode("utf-8") for form in forms.numpy()}
-    added = sorted(extra - set(vocabulary.words))
+    numbers = {word: number for number, word in enumerate(words)}
+    forms = _forms(words, config.data)
+    for number, form in enumerate(forms):
+        numbers.setdefault(form, number)
+    trained = set(vocabulary.words)
+    rare = sorted(
+        word
+        for word in counts
+        if word not in trained and (word in numbers or word.lower() in numbers)
+    )
+    known = trained.union(rare)
     vocabulary = dataclasses.replace(
         vocabulary,
-        words=vocabulary.words + tuple(added),
-        word_counts=vocabulary.word_counts + tuple(counts.get(word, 0) for word in added),
+        words=(
+            *vocabulary.words,
+            *rare,
+            *(form for form in dict.fromkeys(forms) if form not in known and _is_word(form)),
+        ),
+        word_counts=vocabulary.word_counts + tuple(counts[word] for word in rare),
     )
-    vectors = {}
-    for word in vocabulary.words:
-        vector = rows.get(word, rows.get(word.lower()))
-        if vector is not None:
-            vectors[word] = vector
-    told = logging.info if vectors or not config.data.word_vectors else logging.warning
-    told("%d of %d words have a pretrained vector", len(vectors), len(vocabulary.words))
-    return vocabulary, vectors
+    table = _table(vocabulary, numbers, matrix)
+    _tell(vocabulary, table)
+    return vocabulary, table
 
 
-def fill_embeddings(tagger: Tagger, vectors: dict[str, np.ndarray]) -> None:
-    """Puts pretrained vectors into every word embedding of the tagger."""
-    numbered = [
-        (number + FIRST_ID, vectors[word])
-        for number, word in enumerate(tagger.vocabulary.words)
-        if word in vectors
-    ]
-    if not numbered:
-        return
-    ids, rows = zip(*numbered, strict=True)
+def _forms(words: list[str], config: DataConfig) -> list[str]:
+    """The forms under which words are looked up."""
+    forms = normalize_words(
+        tf.constant(words, tf.string),
+        digits=config.normalize_digits,
+        lowercase=config.lowercase_words,
+    )
+    return [form.decode("utf-8") for form in forms.numpy()]
+
+
+def _is_word(form: str) -> bool:
+    """Whether a line of an exported vocabulary can hold it, as it can every token of a file."""
+    return bool(form) and "\n" not in form and "\r" not in form
+
+
+def _table(vocabulary: Vocabulary, numbers: Mapping[str, int], matrix: np.ndarray) -> Table:
+    found = np.array(
+        [numbers.get(word, numbers.get(word.lower(), -1)) for word in vocabulary.words], np.int64
+    )
+    places = np.flatnonzero(found >= 0)
+    rows, scales = quantize(matrix)
+    size = len(vocabulary.words) + FIRST_ID
+    table = Table(np.zeros([size, matrix.shape[1]], np.int8), np.zeros([size], np.float32))
+    table.rows[places + FIRST_ID] = rows[found[places]]
+    table.scales[places + FIRST_ID] = scales[found[places]]
+    return table
+
+
+def _tell(vocabulary: Vocabulary, table: Table) -> None:
+    trained = vocabulary.num_trained
+    found = int((table.scales[FIRST_ID : FIRST_ID + trained] > 0).sum())
+    told = logging.info if found else logging.warning
+    told(
+        "%d of %d words have a pretrained vector; %d words beside them are known by theirs",
+        found,
+        trained,
+        len(vocabulary.words) - trained,
+    )
+
+
+def fill_embeddings(tagger: Tagger, table: Table) -> None:
+    """Puts pretrained vectors into the frozen table; what is learnt of such a word begins at 0."""
     for representation in word_representations(tagger):
-        update = tf.IndexedSlices(tf.constant(np.stack(rows)), tf.constant(ids))
-        representation.embeddings.scatter_update(update)
+        representation.pretrained.rows.assign(table.rows)
+        representation.pretrained.scales.assign(table.scales)
+        embeddings = representation.embeddings
+        begun = table.scales[: embeddings.shape[0], None] > 0
+        embeddings.assign(np.where(begun, 0, embeddings.numpy()))
 
 
-def word_representations(tagger: Tagger) -> list[FormRepresentation]:
+def word_representations(tagger: Tagger) -> Iterable[FormRepresentation]:
     """Every layer of a tagger that owns a word embedding."""
     owners: list[Any] = [tagger.drafter.representation]
     if tagger.refiner is not None:

@@ -31,7 +31,7 @@ from uanet_tf.text.tokenizer_choice import (
     is_written_without_blanks,
 )
 from uanet_tf.training.fill_vectors import add_pretrained, fill_embeddings
-from uanet_tf.training.run_directory import hash_json, hash_sentences, hash_vectors
+from uanet_tf.training.run_directory import hash_json, hash_sentences
 from uanet_tf.training.task import find_task, warn_shared, warn_uneven, warn_without_entities
 
 Splits = dict[str, list[Sentence]]
@@ -95,11 +95,11 @@ def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
     vocabulary = dataclasses.replace(
         vocabulary, tokenizer=find_tokenizer(config.data, splits["train"])
     )
-    vocabulary, vectors = add_pretrained(
+    vocabulary, table = add_pretrained(
         config, vocabulary, count_words(config.data, splits["train"])
     )
-    if config.data.word_vectors:
-        hashes["word_vectors"] = hash_vectors(vectors)
+    if table is not None:
+        hashes["word_vectors"] = table.digest(vocabulary.words)
     for name in ("dev", "test"):
         if name in splits:
             warn_unknown_labels(splits[name], splits["train"], scheme, name)
@@ -112,7 +112,8 @@ def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
         )
     if tagger.vocabulary.bert is not None:
         hashes["bert_preset"] = hash_json(tagger.vocabulary.bert.to_dict())
-    fill_embeddings(tagger, vectors)
+    if table is not None:
+        fill_embeddings(tagger, table)
     tagger.calibration.await_map()
     corpus = _encode(splits["train"], "train", config.data, tagger)
     if config.decoder.refiner_context == "document":

@@ -10,7 +10,6 @@ import pathlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
 from absl import logging
 
 from uanet_lite.atomic_file import atomic_file
@@ -258,15 +257,6 @@ def hash_sentences(sentences: Iterable[Sentence]) -> str:
         head = f"{len(sentence.tokens)} {sentence.new_document:d}"
         lines = (head, *sentence.tokens, *sentence.labels, "")  # no token holds a line feed
         digest.update("\n".join(lines).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
-
-
-def hash_vectors(vectors: Mapping[str, np.ndarray]) -> str:
-    """SHA-256 of the words that have a pretrained vector, and of their vectors."""
-    digest = hashlib.sha256()
-    for word in sorted(vectors):
-        digest.update(f"{len(word)} {word}\n".encode("utf-8", "surrogatepass"))
-        digest.update(np.ascontiguousarray(vectors[word], np.float32).tobytes())
     return digest.hexdigest()
 
 
