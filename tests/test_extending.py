@@ -93,12 +93,3 @@ def test_the_flag_knows_the_new_name(copy):
     assert "prototype" in message
     assert message.count("\n") == 1
     assert "Traceback" not in message
-
-
-def test_the_code_keeps_the_house_style(copy):
-    """As ruff sees it, if it is installed."""
-    pytest.importorskip("ruff")
-    path = copy / "uanet_tf" / "decoders" / "prototype.py"
-    config = f"--config={ROOT / 'pyproject.toml'}"
-    run(copy, "-m", "ruff", "check", config, str(path))
-    run(copy, "-m", "ruff", "format", "--check", config, str(path))

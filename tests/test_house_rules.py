@@ -12,14 +12,3 @@ def test_a_file_name_occurs_once():
     names = Counter(path.name for path in files if not path.name.startswith("__"))
     assert names["config.py"] == 1
     assert [name for name, count in names.items() if count > 1] == []
-
-
-def test_tests_make_no_graph_by_autograph():
-    """It reads all Python that a graph is made of: ``graph_function`` takes half the time."""
-    call = "tf." + "function"
-    found = [
-        str(path.relative_to(ROOT))
-        for path in sorted((ROOT / "tests").rglob("*.py"))
-        if f"{call}(" in (text := path.read_text(encoding="utf-8")) or f"@{call}\n" in text
-    ]
-    assert found == []

@@ -30,12 +30,6 @@ def test_every_command_of_the_page_exists():
     assert used <= set(COMMANDS)
 
 
-def test_words_are_explained_before_they_are_used():
-    explained = TEXT.split("\n## Install\n")[0]
-    for word in ("M = 8", "Gamma", "nats", "draft", "refined", "confidence", "uncertainty"):
-        assert word in explained
-
-
 def test_every_link_leads_to_a_file():
     links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", TEXT)
     assert len(links) > 15

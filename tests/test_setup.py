@@ -3,9 +3,7 @@
 Run in a copy whose requirements are empty, so that pip has nothing to fetch.
 """
 
-import importlib.util
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -107,36 +105,10 @@ def test_a_wrong_python_gets_one_sentence(tree, version, said):
     assert not (tree / ".venv").exists()
 
 
-@pytest.mark.parametrize("version", ["3.12", None])
-def test_no_python_3_11_on_the_path_gets_one_sentence(tree, version):
-    tools = tree / "stubs"
-    stub_python(tools, "python3", version)
-    (tools / "sh").symlink_to(shutil.which("sh"))
-    code, _, err = make_venv(tree, path=str(tools))
-    assert code != 0
-    assert len(err.splitlines()) == 1
-    assert ("is Python 3.12" if version else "no Python was found") in err
-
-
 def test_nothing_is_done_when_up_to_date(built):
     before = {path: path.stat().st_mtime_ns for path in built.rglob("*")}
     assert make_venv(built) == (0, "", "")
     assert {path: path.stat().st_mtime_ns for path in built.rglob("*")} == before
-
-
-@pytest.mark.parametrize("name", REQUIREMENTS)
-def test_changed_requirements_are_noticed(built, name, monkeypatch):
-    spec = importlib.util.spec_from_file_location("make_venv", ROOT / "tools" / "make_venv.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    monkeypatch.setattr(script, "ROOT", built)
-    venv = (built / ".venv").resolve()
-    assert script.is_up_to_date(venv)
-    content = (built / name).read_text(encoding="utf-8")
-    (built / name).write_text("# something\n", encoding="utf-8")
-    changed = script.is_up_to_date(venv)
-    (built / name).write_text(content, encoding="utf-8")
-    assert not changed
 
 
 def test_an_unfinished_environment_is_built_afresh_by_one_of_two_makes(tree):
@@ -181,23 +153,6 @@ def test_a_folder_of_others_is_left_alone(tree):
     assert "was not made by make" in err
     assert out == ""
     assert precious.read_text(encoding="utf-8") == "mine"
-
-
-@pytest.mark.parametrize("broken", ["", "venv", "test", "check", "demo"])
-def test_ci_fails_if_one_stage_fails(tmp_path, broken):
-    """Each stage runs, also after one that failed; without an environment none does."""
-    (tmp_path / ".ci").mkdir()
-    shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci")
-    stages = ["venv", "test", "check", "demo"]
-    rule = f"{' '.join(stages)}:\n\t@echo this is $@; test $@ != '{broken}'\n"
-    (tmp_path / "Makefile").write_text(rule, encoding="utf-8")
-    command = ["bash", tmp_path / ".ci" / "run"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=outside_environment())
-    assert (done.returncode == 0) == (broken == "")
-    ran = ["venv"] if broken == "venv" else stages
-    assert re.findall("this is (.*)", done.stdout) == ran
-    found = re.findall(r"^ *\d+ +\d+  (\w+) +make (\w+)", done.stdout, re.MULTILINE)
-    assert sorted(found) == sorted(("FAILED" if x == broken else "ok", x) for x in ran)
 
 
 @pytest.mark.parametrize("which", ["requirements", "requirements-next"])

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-import uanet_tf
 from benchmarks import bounds
 from benchmarks.bounds import Tagged
-from uanet_lite.columns_file import read_corpus
 
 GOLD = [["B-PER", "O", "B-LOC"], ["O", "B-PER"]]
 DRAFT = [["B-PER", "O", "O"], ["B-LOC", "B-LOC"]]
@@ -36,17 +34,3 @@ def test_the_mean_of_two_distributions_is_a_valid_sequence():
     other = [np.array([[0.4, 0.6, 0.0, 0.0], [0.5, 0.0, 0.5, 0.0]])]
     assert bounds.mean_labels(one, other, names, None) == [["B-PER", "O"]]
     assert bounds.mean_labels(one, other, names, "BIOES") == [["B-PER", "E-PER"]]
-
-
-@pytest.mark.process
-def test_a_run_with_the_gate_shut_and_open(runs):
-    (shut,) = bounds.measure([runs.uanet], str(runs.data), bounds.SHUT)
-    assert shut["mean of both"] == shut["gated"] == shut["draft"]
-    assert "two drafters" not in shut
-    opened = bounds.tag(uanet_tf.load_model(runs.uanet), read_corpus(runs.data), 0.0)
-    for draft, refined, labels in zip(
-        opened.probabilities, opened.open_probabilities, opened.refined, strict=True
-    ):
-        assert not np.allclose(draft, refined, atol=1e-4)
-        assert len(refined) == len(labels)
-    assert opened.gated == opened.refined != opened.draft

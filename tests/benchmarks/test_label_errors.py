@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from benchmarks.label_errors import Place, corrupt, figures, shares
+from benchmarks.label_errors import Place, corrupt, shares
 from uanet_lite.sentence import Sentence
-from uanet_lite.tag_schemes import convert, decode_spans, is_valid_transition
-from uanet_lite.tagged_sentence import TaggedSentence
+from uanet_lite.tag_schemes import decode_spans, is_valid_transition
 
 LABELS = ("B-PER", "I-PER", "O", "B-LOC", "B-ORG", "I-ORG", "O", "O")
 SENTENCES = [Sentence(tuple("abcdefgh"), LABELS, 1 + 9 * k, False) for k in range(60)]
@@ -49,22 +48,3 @@ def test_share_found_among_the_first():
     assert result["lowest predicted"] == pytest.approx(50)
     assert result["each token by itself"] == pytest.approx(50)
     assert shares(found, 3)["each token by itself"] == pytest.approx(200 / 3)
-
-
-def test_figures_of_a_perfect_tagger():
-    changed, done = corrupt(SENTENCES, 0.2, 1)
-    wrong = {(changed[each.sentence].line, each.given) for each in done}
-    classes = sorted({label for s in SENTENCES for label in convert(s.labels, "IOB2", "BIOES")})
-    answers = []
-    for sentence in SENTENCES:
-        right = convert(sentence.labels, "IOB2", "BIOES")
-        p = np.array([[0.9 if name == label else 0.02 for name in classes] for label in right])
-        same, n = list(sentence.labels), len(right)
-        tokens = list(sentence.tokens)
-        scores = [0.1] * n, [0.9] * n, [False] * n
-        answers.append(TaggedSentence(tokens, same, same, same, *scores, "IOB2", probabilities=p))
-    found = figures([(changed, {"": answers}, classes)], wrong, "IOB2")
-    assert found["entities put in wrongly"] == len(done) == len(wrong)
-    assert found["places where file and taggers differ"] <= len(done)
-    assert found["wrong entities at one of these places, %"] == 100
-    assert found["lowest given, and kind, %"] == found["correction, %"] == 100

@@ -170,10 +170,3 @@ def test_labels_that_are_no_chunk_labels_name_the_file(run_dir, tmp_path, model,
         f"{path}:3: in the sentence that begins here: not a chunk label"
     )
     assert model.batches == []  # found before it tags
-
-
-def test_lines_with_other_numbers_of_columns_are_told(run_dir, data, model, call, capsys):
-    data.write_text("p0 B-PER\nNew x O\n")
-    assert call(evaluate, f"--run_dir={run_dir}", f"--input={data}") == 0
-    said = f"{data}: 1 sentence has lines with different numbers of columns, the first is line 2:"
-    assert said in capsys.readouterr().err

@@ -52,11 +52,3 @@ def test_a_flagfile_with_a_byte_order_mark_is_named(capsys, tmp_path):
     assert run(f"--flagfile={path}") == 2
     said = f"--flagfile={path}:1: begins with a byte order mark: save it as UTF-8 without.\n"
     assert capsys.readouterr().err == said
-
-
-def test_flagfile(tmp_path):
-    seen = {}
-    path = tmp_path / "some.flags"
-    path.write_text("# comment\n--count=4\n--deep\n")
-    assert run(f"--flagfile={path}", "--count=5", main=lambda **flags: seen.update(flags)) == 0
-    assert (seen["count"], seen["deep"]) == (5, True)

@@ -28,15 +28,6 @@ def test_examples_and_lists_stay():
     assert lines[-1] == ""
 
 
-def test_short_lines_keep_their_ends():
-    assert fill_paragraphs("One.\nTwo.") == "One.\nTwo."
-
-
-def test_words_stay_in_one_piece():
-    path = "/a-b" * 30
-    assert path in fill_paragraphs(f"See {path} and {LONG}").split("\n")
-
-
 def test_help_is_shown_so(capsys):
     from uanet_tf.commands import runner
     from uanet_tf.commands.check_command import check

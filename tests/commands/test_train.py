@@ -1,7 +1,5 @@
 """train.py from outside: bad input gets one sentence, exit code 2, and nothing is written."""
 
-import fcntl
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,13 +11,11 @@ from tests.training.tiny_run import (
     LIGHT,
     TINY,
     metrics,
-    tiny_config,
     write_corpus,
 )
 from uanet_tf.commands import runner
 from uanet_tf.commands.train_command import train
 from uanet_tf.training import fit as fit_module
-from uanet_tf.training.run_directory import RunDirectory
 
 GOOD = "Anna\tB-PER\nran\tO\n\nin\tO\nRio\tB-LOC\n"
 
@@ -45,14 +41,6 @@ def call(tmp_path, capsys):
         return code, capsys.readouterr().err
 
     return call
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
 
 
 @pytest.mark.parametrize(
@@ -103,51 +91,11 @@ def test_bad_files(call, tmp_path, name, content, said):
     assert not (tmp_path / "run").exists()
 
 
-def test_run_dir_is_a_file(call, tmp_path):
-    path = tmp_path / "file"
-    path.write_text("mine")
-    assert call(run_dir=path) == (2, f"--run_dir={path} is a file, not a directory.\n")
-    code, err = call(run_dir=path / "run")
-    assert (code, err.count("\n")) == (2, 1)
-    assert path.read_text() == "mine"
-
-
-def test_run_dir_of_somebody_else(call, tmp_path):
-    folder = tmp_path / "thesis"
-    folder.mkdir()
-    (folder / "thesis.tex").write_text("mine")
-    code, err = call(run_dir=folder)
-    assert code == 2
-    assert f"--run_dir={folder} holds other files (thesis.tex, ...) and no run" in err
-    assert contents(folder) == {"thesis.tex": b"mine"}
-
-
 def test_run_dir_on_a_read_only_place(call):
     code, err = call(run_dir="/proc/run")
     assert code == 2
     assert err.startswith("--run_dir=/proc/run cannot be written")
     assert err.count("\n") == 1
-
-
-def test_run_dir_of_another_configuration_or_in_use(call, tmp_path, corpus):
-    folder = tmp_path / "run"
-    run = RunDirectory(folder)
-    run.claim(tiny_config(corpus))
-    before = contents(folder)
-    code, err = call()
-    assert code == 2
-    assert f"--run_dir={folder} holds a run with another configuration: --train_path was" in err
-    assert "--flagfile=" in err
-    assert contents(folder) == before
-    run.release()
-
-    shutil.rmtree(folder)
-    folder.mkdir()
-    with open(folder / ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        code, err = call()
-    assert (code, err) == (2, f"{folder} is being trained in by another process.\n")
-    assert contents(folder) == {".lock": b""}
 
 
 def test_unknown_labels_are_a_warning(call, tmp_path, caplog):

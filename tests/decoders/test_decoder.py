@@ -189,25 +189,6 @@ def test_nothing_to_decide(name):
             assert float(decoder.loss(empty[0][0], labels, empty[1])) == 0.0
 
 
-def op_types(function) -> set[str]:
-    graph = function.graph.as_graph_def()
-    nodes = [*graph.node, *(node for f in graph.library.function for node in f.node_def)]
-    return {node.op for node in nodes}
-
-
-@all_decoders
-def test_decides_by_core_ops(name):
-    """No op of an add-on library and no Python: the graph runs wherever TensorFlow does."""
-    decoder = MAKERS[name]()
-    specs = tf.TensorSpec([None, None, None, WIDTH]), tf.TensorSpec([None, None], tf.bool)
-    found = op_types(graph_function()(decoder.decide).get_concrete_function(*specs))
-    assert len(found) > 10
-    # The generated bindings hold TensorFlow's own ops and no others.
-    foreign = {op for op in found if not hasattr(tf.raw_ops, op)}
-    assert not foreign
-    assert not {op for op in found if op.startswith(("PyFunc", "EagerPyFunc", "Addons"))}
-
-
 @pytest.mark.parametrize("name", ["lan", "seq2seq", "seq2biseq"])
 def test_dropout_of_training(name):
     """The seed alone decides what is dropped, and only where one is given."""

@@ -12,7 +12,6 @@ from uanet_tf.encoders.iterated_dilated_cnn import IteratedDilatedCNN
 from uanet_tf.encoders.recurrent_encoders import BiGRU, BiLSTM, VariationalBiLSTM
 from uanet_tf.encoders.relative_transformer import RelativeTransformer
 from uanet_tf.ops.dropout import make_seed
-from uanet_tf.ops.graphs import graph_function
 
 
 def maker(kind, *arguments, **defaults):
@@ -128,27 +127,6 @@ def test_zero_padding_selects():
 def test_a_subclass_must_name_its_masks():
     with pytest.raises(NotImplementedError, match="Encoder must define mask_widths"):
         Encoder().draw_masks(make_seed(1), 1, 1)
-
-
-@pytest.mark.parametrize("draw", ["draw_masks", "sampling_masks"])
-def test_masks_of_a_known_seed_are_constants_of_a_graph(draw):
-    """So nothing is drawn at a call; a seed that the graph is given is drawn from."""
-    seed, encoder = make_seed(3), Masked()
-
-    def drawn(seed):
-        return getattr(encoder, draw)(seed, 4, 50)["wide"]
-
-    fixed = graph_function()(lambda: drawn(seed)).get_concrete_function()
-    given = graph_function([tf.TensorSpec([2], tf.int32)])(drawn)
-    given = given.get_concrete_function()
-
-    def random_operations(function):
-        return [op.type for op in function.graph.get_operations() if "Random" in op.type]
-
-    assert not random_operations(fixed)
-    assert random_operations(given)
-    np.testing.assert_array_equal(fixed(), drawn(seed))
-    np.testing.assert_array_equal(given(seed), drawn(seed))
 
 
 def test_a_mask_of_keras_is_passed_on():

@@ -68,14 +68,6 @@ def test_to_the_byte():
     assert prediction_log("uanet", "with_threshold", INPUTS) == GOLDEN
 
 
-def test_what_is_written_is_read():
-    model, signature, arrays = read(prediction_log("uanet", "with_threshold", INPUTS))
-    assert (model, signature) == ("uanet", "with_threshold")
-    assert arrays.keys() == INPUTS.keys()
-    assert arrays["tokens"].tolist() == [[b"Ann", ("é" * 70).encode()]]
-    assert arrays["threshold"].tolist() == [0.25]
-
-
 def test_an_export_warms_every_signature_at_several_lengths(exported, loaded):
     path = exported.path / "assets.extra" / WARM_UP
     requests = [read(record.numpy()) for record in tf.data.TFRecordDataset(str(path))]

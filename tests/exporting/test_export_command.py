@@ -107,17 +107,6 @@ def test_the_export_dir_is_a_file(call, tmp_path):
 
 
 @pytest.mark.process
-def test_both_kinds_of_uncertainty(call, sentences, tmp_path):
-    """Checked in all signatures; `draft` has both too."""
-    assert call("--return_mutual_information", "--num_samples=2", "--notext") == (0, "")
-    loaded = tf.saved_model.load(str(tmp_path / "models" / "uanet" / "1"))
-    for name in ("serving_default", "draft"):
-        answers = ask(loaded, name, **pad(sentences))
-        assert (answers["mutual_information"] <= answers["uncertainty"] + 1e-6).all()
-        assert answers["mutual_information"].any()
-
-
-@pytest.mark.process
 def test_settings_of_an_export(call, model, sentences, expected, tmp_path):
     code, err = call(
         "--num_samples=1", "--mc_seed=5", "--threshold=0.9", "--norefine_all", "--notext"

@@ -81,23 +81,6 @@ def test_the_client_gets_what_the_saved_models_answer(url, words, texts):
                 np.testing.assert_allclose(one.uncertainty, two.uncertainty, rtol=0, atol=1e-5)
 
 
-def test_other_ways_to_ask(url):
-    outputs = ask(url, GOOD)[1]["outputs"]
-    rows = requests.post(
-        f"{url}/v1/models/lite:predict",
-        json={"instances": [{"tokens": GOOD["tokens"][0], "lengths": 2}]},
-        timeout=60,
-    ).json()["predictions"]
-    assert rows == [{name: values[0] for name, values in outputs.items()}]
-    models = requests.get(f"{url}/models.json", timeout=10).json()["models"]
-    shown = {each["name"]: (each["signatures"], each["gamma"]) for each in models}
-    assert shown["lite"] == ({"serving_default": ["lengths", "tokens"]}, shown["mine"][1])
-    assert shown["lite_text"] == ({"serving_default": ["text"]}, shown["mine"][1])
-    assert shown["mine"][1] > 0
-    metadata = requests.get(f"{url}/v1/models/lite/metadata", timeout=10).json()["metadata"]
-    assert set(metadata["signature_def"]["signature_def"]) == {"serving_default"}
-
-
 def test_what_was_asked_is_compared_with_development_data(url, words, texts):
     def seen():
         reports = requests.get(f"{url}/monitoring", timeout=10).json()["models"]

@@ -65,12 +65,6 @@ def test_the_client_gets_what_predict_gives(client, words, predicted):
     assert_answers(client.tag(words), words, predicted)
 
 
-@pytest.mark.parametrize("size", [1, 64])
-def test_in_batches_of_any_size(url, words, predicted, size):
-    with Client(url, "tiny", batch_size=size) as client:
-        assert_answers(client.tag(words), words, predicted)
-
-
 def test_a_threshold_for_each_sentence(client, words, predicted):
     none, every = client.tag([words[0]] * 2, threshold=[1e6, 0.0])
     assert none.labels == none.draft_labels
@@ -104,62 +98,3 @@ def test_entities_of_texts_are_the_clients(url, client):
         ]
         assert not any(entity["text"] for entity in found[count:])
     assert rows[0]["text"][0]
-
-
-def test_both_forms_give_the_same(url, words):
-    tokens, address = words[0], f"{url}/v1/models/tiny:predict"
-    length = len(tokens)
-    row = {"instances": [{"tokens": tokens, "lengths": length}]}
-    column = {"inputs": {"tokens": [tokens], "lengths": [length]}}
-    (by_row,) = requests.post(address, json=row, timeout=60).json()["predictions"]
-    by_column = requests.post(address, json=column, timeout=60).json()["outputs"]
-    assert by_row == {name: values[0] for name, values in by_column.items()}
-
-
-def test_padding_as_tf_serving_pads(url, words):
-    """A batch of unlike requests is filled up with each tensor's own first element."""
-    short = min(words, key=len)
-    filled = [*short, *[short[0]] * 7]
-    address = f"{url}/v1/models/tiny:predict"
-    answers = [
-        requests.post(
-            address, json={"inputs": {"tokens": [tokens], "lengths": [len(short)]}}, timeout=60
-        ).json()["outputs"]
-        for tokens in (short, filled)
-    ]
-    for name, (values,) in answers[0].items():
-        assert answers[1][name][0][: len(short)] == pytest.approx(values, abs=1e-5)
-        assert set(answers[1][name][0][len(short) :]) <= {"", 0.0}
-
-
-@pytest.mark.parametrize(
-    "inputs",
-    [
-        {"tokens": "a", "lengths": 1},
-        {"tokens": ["a"], "lengths": [1]},
-        {"tokens": [[["a"]]], "lengths": [1]},
-        {"tokens": [["a"]], "lengths": [[1]]},
-        {"tokens": [["a"]], "lengths": [1, 1]},
-        {"tokens": [["a"]], "lengths": [2]},
-        {"tokens": [["a"]], "lengths": [-1]},
-        {"tokens": [["a"]], "lengths": []},
-        {"tokens": [], "lengths": [1]},
-    ],
-)
-def test_wrong_shapes_are_refused_and_do_no_harm(url, inputs):
-    address = f"{url}/v1/models/tiny:predict"
-    answer = requests.post(address, json={"inputs": inputs}, timeout=60)
-    assert answer.status_code == 400
-    assert answer.json().keys() == {"error"}
-    good = {"inputs": {"tokens": [["a"]], "lengths": [1]}}
-    assert requests.post(address, json=good, timeout=60).status_code == 200
-
-
-def test_what_was_asked_is_compared_with_development_data(url, client, words):
-    def seen():
-        reports = requests.get(f"{url}/monitoring", timeout=10).json()["models"]
-        return [report["monitoring"]["sentences"] for report in reports]
-
-    before = seen()
-    client.tag(words)
-    assert seen() == [before[0] + len(words), before[1]]

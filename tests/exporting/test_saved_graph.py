@@ -1,6 +1,5 @@
 """SavedModels of graph functions: the operations they need, and full disks."""
 
-import logging
 import resource
 
 import pytest
@@ -78,22 +77,6 @@ def most_bytes():
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-def test_tensorflow_does_not_note_hidden_paths(tmp_path):
-    logger, noted = tf.get_logger(), []
-    before = logger.level
-    logger.setLevel(logging.INFO)
-    logger.addFilter(noted.append)
-    try:
-        module, signatures = toy(1)
-        save_signatures(signatures, tmp_path / "model", owner=module)
-        assert (noted, logger.level) == ([], logging.INFO)
-        tf.saved_model.save(module, str(tmp_path / "other"))
-        assert noted  # what it would have been
-    finally:
-        logger.removeFilter(noted.append)
-        logger.setLevel(before)
 
 
 @pytest.mark.parametrize(("weights", "size"), [(1, 500), (50_000, 20_000)])

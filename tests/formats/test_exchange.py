@@ -10,8 +10,7 @@ from uanet_lite.columns_file import read_corpus
 from uanet_tf.commands import runner
 from uanet_tf.commands.convert_command import convert
 from uanet_tf.errors import InputError
-from uanet_tf.formats.annotated_text import AnnotatedText, Mark
-from uanet_tf.formats.table import Reading, read_labelled, write_annotations
+from uanet_tf.formats.table import Reading, read_labelled
 
 CONLL = """Anna\tB-PER
 Lee\tI-PER
@@ -49,7 +48,9 @@ def pairs(path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [("huggingface", "b.jsonl"), ("spacy", "b.jsonl"), ("brat", "b.txt")]
+    ("kind", "name"),
+    [("huggingface", "b.jsonl"), ("spacy", "b.jsonl"), ("brat", "b.txt"), ("argilla", "b")],
+    [("huggingface", "b.jsonl"), ("spacy", "b.jsonl"), ("brat", "b.txt"), ("argilla", "b")],
 )
 def test_there_and_back(call, path, tmp_path, kind, name):
     call(f"--input={path}", f"--to={kind}", f"--output={tmp_path / name}")
@@ -96,21 +97,6 @@ def test_a_folder_of_brat(tmp_path):
         ("O", "O", "O"),
     ]
     assert [sentence.new_document for sentence in found] == [True, False, True]
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"entities": []}, 'has no text under "text"'),
-        ({"text": "ab", "entities": [[0, 3, "X"]]}, "characters 0 to 3 are no part of a text"),
-        ({"text": "ab", "entities": [[0, "1", "X"]]}, r"not \[start, end, type\]"),
-        ({"text": "ab", "entities": [[0, 1, ""]]}, r"not \[start, end, type\]"),
-        ({"text": "abc", "entities": [[0, 2, "X"], [1, 3, "Y"]]}, "overlaps X at 0 to 2"),
-    ],
-)
-def test_bad_entities(tmp_path, fields, message):
-    with pytest.raises(InputError, match=f"in.jsonl:1: .*{message}"):
-        spacy(tmp_path, **fields)
 
 
 @pytest.mark.parametrize(
@@ -200,30 +186,6 @@ def test_what_columns_cannot_hold(call, tmp_path):
     assert pairs(tmp_path / "out.conll") == [(("New York", "\U0001f600"), ("B-LOC", "O"))]
 
 
-@pytest.mark.parametrize("tool", ["label_studio", "doccano", "prodigy", "argilla"])
-def test_there_and_back_by_an_annotation_tool(call, path, tmp_path, tool):
-    call(f"--input={path}", f"--to={tool}", f"--output={tmp_path / 'b'}")
-    call(f"--input={tmp_path / 'b'}", f"--from={tool}", f"--output={tmp_path / 'c.conll'}")
-    assert pairs(tmp_path / "c.conll") == pairs(path)
-
-
-def test_of_an_annotation_tool_what_a_person_accepted(tmp_path, capsys):
-    rows = [
-        {"text": "Anna's dog", "spans": [{"start": 0, "end": 4, "label": "PER"}], "answer": answer}
-        for answer in ("accept", "reject", "ignore", "accept")
-    ]
-    source = tmp_path / "export.jsonl"
-    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    arguments = ["convert", f"--input={source}", "--from=prodigy"]
-    assert runner.exit_code(convert, arguments) == 0
-    out, err = capsys.readouterr()
-    assert out == "-DOCSTART-\tO\n\nAnna\tB-PER\n's\tO\ndog\tO\n\n" * 2
-    assert err == (
-        f"{source}: left out, as no person accepted them: 1 rejected, first at {source}:2\n"
-        f"{source}: left out, as no person accepted them: 1 skipped, first at {source}:3\n"
-    )
-
-
 def test_suggestions_that_nobody_changed(tmp_path, capsys):
     row = {"text": "Anna's dog", "label": [[0, 4, "PER"]], "suggested": [[0, 4, "PER", 0.5]]}
     source = tmp_path / "export.jsonl"
@@ -246,75 +208,6 @@ def test_an_export_of_one_long_line(call, path, tmp_path, tool):
     assert "\n" not in export.read_text()
     call(f"--input={export}", f"--from={tool}", f"--output={tmp_path / 'c.conll'}")
     assert pairs(tmp_path / "c.conll") == pairs(path)
-
-
-def test_tokens_of_white_space_are_left_out(call, tmp_path):
-    """As spaCy has them for a second blank, and a line end."""
-    source = tmp_path / "in.jsonl"
-    tokens = ["In", " ", "New", "\n", "York", "\u00a0"]
-    rows = [
-        {"tokens": tokens, "labels": ["O", "B-LOC", "I-LOC", "I-LOC", "I-LOC", "O"]},
-        {"tokens": [" "], "labels": ["O"]},
-    ]
-    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert call(f"--input={source}") == "In\tO\nNew\tB-LOC\nYork\tI-LOC\n\n"
-    places = [(0, 4), (5, 6), (6, 9), (9, 10), (10, 13)]
-    row = {
-        "text": "Anna  met\nBob",
-        "tokens": [{"start": start, "end": end} for start, end in places],
-        "spans": [{"start": 0, "end": 5, "label": "PER"}, {"start": 10, "end": 13, "label": "PER"}],
-        "answer": "accept",
-    }
-    source.write_text(json.dumps(row))
-    expected = "Anna\tB-PER\nmet\tO\nBob\tB-PER\n\n"
-    assert call(f"--input={source}", "--from=prodigy") == expected
-    row["spans"].append({"start": 0, "end": 4, "label": "PER"})  # marked twice
-    for fields in (row, {key: row[key] for key in row if key != "tokens"}):
-        source.write_text(json.dumps(fields))
-        assert call(f"--input={source}", "--from=prodigy") == expected
-
-
-@pytest.mark.parametrize("tool", ["label_studio", "doccano", "prodigy", "argilla"])
-def test_a_sloppy_selection_cuts_tokens(call, tmp_path, tool):
-    text = "in Porto-Gaia , Ann left"
-    tokens = ((0, 2), (3, 13), (14, 15), (16, 19), (20, 24))
-    item = AnnotatedText(text, (Mark(3, 8, "LOC"), Mark(15, 20, "PER")), tokens, "accepted")
-    with (tmp_path / "export").open("w") as stream:
-        write_annotations([item], stream, tool)
-    assert call(f"--input={tmp_path / 'export'}", f"--from={tool}").split() == (
-        ["in", "O", "Porto", "B-LOC", "-Gaia", "O", ",", "O", "Ann", "B-PER", "left", "O"]
-    )
-
-
-def test_annotations_that_differ_and_regions_without_label_are_told(tmp_path, capsys):
-    ann = {"start": 0, "end": 3, "label": "PER"}
-    rows = [
-        {"text": text, "_input_hash": number, "spans": spans, "answer": "accept"}
-        for text, number, spans in (("Ann", 1, [ann]), ("Bob", 2, []), ("Ann", 1, []))
-    ]
-    region = {"type": "labels", "value": {"start": 0, "end": 3}}
-    task = {"data": {"text": "Ann"}, "annotations": [{"result": [region]}]}
-    source = tmp_path / "export"
-    for tool, content, out, err in (
-        (
-            "prodigy",
-            "".join(json.dumps(row) + "\n" for row in rows),
-            "-DOCSTART-\tO\n\nAnn\tO\n\n-DOCSTART-\tO\n\nBob\tO\n\n",
-            "texts that several annotations mark differently (the last one is taken): 1",
-        ),
-        (
-            "label_studio",
-            json.dumps([task]),
-            "Ann\tO\n\n",
-            "left out, as they have no label: 1 regions",
-        ),
-    ):
-        source.write_text(content)
-        arguments = ["convert", f"--input={source}", f"--from={tool}"]
-        assert runner.exit_code(convert, arguments) == 0
-        found = capsys.readouterr()
-        assert found.out == out
-        assert err in found.err
 
 
 @pytest.mark.parametrize("kind", ["Person Name", "a\u00a0b"])

@@ -3,7 +3,6 @@
 import collections
 import gzip
 import io
-import itertools
 import sys
 import tracemalloc
 
@@ -222,11 +221,6 @@ def test_damaged_gzip(write):
         read_corpus(write(bytes(content)))
 
 
-def test_sentences_before_a_fault_are_given(write):
-    sentences = read_sentences(write("a\tO\n\nb\n"))
-    assert [s.tokens for s in itertools.islice(sentences, 1)] == [("a",)]
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -302,28 +296,6 @@ def test_comments_in_blank_separated_files_have_other_columns(write):
     assert read_corpus(path) == [Sentence(("Ada",), ("B-PER",), 2, True)]
 
 
-GERMEVAL = """#\tdoc one [2009-10-17]
-1\tAnna\tB-PER\tO
-2\t#\tO\tO
-3\tlacht\tO\tO
-
-#\tdoc two [2009-10-18]
-1\tKiel\tB-LOC\tO
-"""
-
-
-def test_files_of_germeval(write):
-    """The first column counts words; a comment has the number sign in its place."""
-    path = write(GERMEVAL)
-    found = list(read_corpus(path, token_column=1, label_column=2))
-    assert [sentence.tokens for sentence in found] == [("Anna", "#", "lacht"), ("Kiel",)]
-    assert [sentence.labels for sentence in found] == [("B-PER", "O", "O"), ("B-LOC",)]
-    assert "news.conll:2: column 0 counts the words" in refusal(path)
-    # A row of as many columns is none, and the sentence may have one word.
-    path = write("1\tCD\tO\n\n#\tSYM\tO\n\n#\tid\n2\tCD\tO\n")
-    assert tokens_of(path) == [("1",), ("#",), ("2",)]
-
-
 CONLLU = """# newdoc id = d1
 # sent_id = 1
 # text = du\tvin #
@@ -354,12 +326,6 @@ def test_conllu(write):
 def test_conllu_starting_with_an_empty_node(write):
     text = "0.1\tx\tx\tX\t_\t_\t_\t_\t_\t_\n1\ty\ty\tX\t_\t_\t0\troot\t_\t_\n"
     assert tokens_of(write(text), token_column=1, label_column=3) == [("y",)]
-
-
-def test_word_numbers_are_not_taken_for_words(write):
-    message = refusal(write(CONLLU))
-    assert "CoNLL-U" in message
-    assert "column 1" in message
 
 
 def test_numbers_like_ranges_are_tokens_elsewhere(write):

@@ -5,11 +5,9 @@ import json
 import pickle
 import zipfile
 
-import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.models.contract_setup import pad
 from tests.models.tagger_setup import make_model
 from uanet_tf.errors import InputError
 from uanet_tf.models.loading import load_model
@@ -94,26 +92,6 @@ def test_distilled_sampling_is_put_back(tmp_path):
     model.save(tmp_path / "model.keras")
     assert load_model(tmp_path).sampling == "distilled"
     assert load_model(tmp_path, sampling="exact").sampling == "exact"
-
-
-def test_an_option_that_is_set_back_traces_nothing_again(monkeypatch):
-    model = make_model(decoder="softmax", encoder="none", representation="words")
-    inputs, traced, decide = pad([["Ann"]]), [], model.decide
-
-    def spied(*args):
-        traced.append(model.return_probabilities)
-        return decide(*args)
-
-    monkeypatch.setattr(model, "decide", spied)
-    for asked in (False, True, False, True):
-        model.return_probabilities = asked
-        for outputs in (model.tag_batch(**inputs), model.predict(inputs, verbose=0)):
-            assert ("probabilities" in outputs) == asked
-    assert traced == [False, False, True, True]
-    model.acceptance.set_target(0.5, np.zeros(len(model.class_names)))
-    model.calibration.set_map(np.ones([4, 3]))
-    for outputs in (model.tag_batch(**inputs), model.predict(inputs, verbose=0)):
-        assert "accepted" in outputs  # of a new graph
 
 
 def test_every_option_is_an_attribute():

@@ -124,21 +124,6 @@ def test_rate_zero_equals_the_deterministic_pass():
     np.testing.assert_allclose(draft_from_samples(logits)[2], 0, atol=1e-6)
 
 
-def test_one_trace_for_any_shape():
-    encoder = make_encoder()
-    specs = [tf.TensorSpec([None, None, WIDTH]), tf.TensorSpec([None, None], tf.bool)]
-    run = graph_function(specs)(
-        lambda x, m: sample_states(encoder, x, m, num_samples=SAMPLES, seed=sampling_seed(7))
-    )
-    np.testing.assert_allclose(run(INPUTS, MASK), sample(encoder), atol=1e-6)
-    np.testing.assert_allclose(
-        run(INPUTS[:1, :2], MASK[:1, :2])[:, 0],
-        sample(encoder, INPUTS[:1, :2], MASK[:1, :2])[:, 0],
-        atol=1e-6,
-    )
-    assert run.experimental_get_tracing_count() == 1
-
-
 def test_a_negative_seed_draws_anew_at_each_call():
     draw = graph_function()(lambda: sampling_seed(-1))
     assert len({tuple(draw().numpy()) for _ in range(5)}) == 5

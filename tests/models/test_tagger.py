@@ -118,20 +118,6 @@ def test_chunks_without_types():
     assert text(outputs["draft_labels"]).tolist() == [["B", "I", "I"]]
 
 
-def test_the_graph_of_predict_is_made_without_autograph(monkeypatch):
-    """Converting the code of every layer takes longer than all else, and warns."""
-    model = make_model(decoder="softmax", encoder="none", representation="words")
-    statuses, features = [], model.features
-
-    def spied(inputs):
-        statuses.append(tf.__internal__.autograph.control_status_ctx().status.name)
-        return features(inputs)
-
-    monkeypatch.setattr(model, "features", spied)
-    model.predict(pad([["Ann"]]), verbose=0)
-    assert statuses == ["DISABLED"]
-
-
 def test_a_sentence_of_too_many_tokens_is_refused_unread(shared):
     inputs = {"tokens": tf.fill([1, 4_097], "a"), "lengths": tf.constant([4_097])}
     with pytest.raises(tf.errors.InvalidArgumentError, match="More than 4096 tokens in a sentence"):

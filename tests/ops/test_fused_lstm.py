@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.exporting.tflite.operations import operations
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.recurrence import fused_lstm, lstm_scan
 
@@ -60,11 +59,6 @@ def test_right_without_a_converter(reverse):
     inputs = normal([9, 1, INPUTS], 2)
     found = fused_lstm(tf.constant(inputs), *SMALL, reverse=reverse)
     np.testing.assert_allclose(found, plain(inputs, reverse), rtol=0, atol=1e-5)
-
-
-def test_no_loop_is_left(exact):
-    found = operations(exact.content)
-    assert (found["UNIDIRECTIONAL_SEQUENCE_LSTM"], found["WHILE"]) == (2, 0)
 
 
 def test_as_the_plain_one_whatever_was_read_before(exact):

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.numerics import layer_norm, linear
 
 
@@ -13,16 +12,6 @@ def test_linear(leading):
     expected = inputs.numpy() @ kernel.numpy()
     np.testing.assert_allclose(linear(inputs, kernel), expected, atol=1e-5)
     np.testing.assert_allclose(linear(inputs, kernel, bias), expected + bias, atol=1e-5)
-
-
-def test_linear_keeps_what_is_known_of_the_shape():
-    @graph_function([tf.TensorSpec([None, 3, 5], tf.float32)])
-    def traced(inputs):
-        outputs = linear(inputs, tf.zeros([5, 6]))
-        assert outputs.shape.as_list() == [None, 3, 6]
-        return outputs
-
-    assert traced(tf.zeros([2, 3, 5])).shape == [2, 3, 6]
 
 
 def test_layer_norm():

@@ -41,13 +41,3 @@ def test_gradient(axes):
         loss = tf.reduce_sum(permute(inputs, axes) * factors)
     expected = np.transpose(factors.numpy(), np.argsort(axes))
     np.testing.assert_array_equal(tape.gradient(loss, inputs), expected)
-
-
-def test_known_sizes_stay_known():
-    @graph_function([tf.TensorSpec([None, 3, 4])])
-    def permuted(inputs):
-        found = permute(inputs, [1, 0, 2])
-        assert found.shape.as_list() == [3, None, 4]
-        return found
-
-    assert permuted(tf.zeros([0, 3, 4])).shape == (3, 0, 4)

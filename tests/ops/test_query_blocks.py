@@ -46,27 +46,3 @@ def test_blocks_change_nothing(monkeypatch, context, asked, rows):
     actual = make_answer(context, asked)()
     assert actual.shape == ((sum(map(len, WANTED)), W) if asked else (B, T, W))
     np.testing.assert_allclose(actual, expected, atol=1e-6)
-
-
-def sizes_of_blocks(**options):
-    """What 10 queries of 30 cells each are asked in, and the answer."""
-    sizes = []
-
-    def attend(first, count):
-        sizes.append((int(first), None if count is None else int(count)))
-        return tf.zeros([1, 10 if count is None else count, 4])
-
-    answer = attention.in_query_blocks(
-        attend, tf.constant(10), 4, tf.float32, cells_per_query=tf.constant(30), **options
-    )
-    return sizes, answer.shape
-
-
-def test_no_block_has_more_cells_than_allowed(monkeypatch):
-    monkeypatch.setattr(attention, "MOST_CELLS", 100)
-    assert sizes_of_blocks() == ([(0, 3), (3, 3), (6, 3), (9, 1)], (1, 10, 4))
-
-
-def test_training_asks_for_all_at_once(monkeypatch):
-    monkeypatch.setattr(attention, "MOST_CELLS", 1)
-    assert sizes_of_blocks(whole=True) == ([(0, None)], (1, 10, 4))

@@ -125,10 +125,6 @@ class TestAgainstAServer:
         (answer,) = client.tag([words], threshold=np.array(0.8))
         assert answer.refined == [False, False]
 
-    def test_the_function(self, address):
-        assert tag([["Chelsea"]], address)[0].labels == ["B-ORG"]
-        assert tag([["Chelsea"]], address, threshold=3)[0].labels == ["B-PER"]
-
 
 def outputs(*rows):
     """What a server answers for sentences of these labels, padded to the longest and beyond."""
@@ -292,9 +288,3 @@ class TestRetries:
         assert answer.labels == ["O"]
         assert len(server.requests) == 3
         assert len(pauses) == 2
-
-    @pytest.mark.parametrize("code", [400, 404, 413, 500])
-    def test_what_is_wrong_is_not(self, code):
-        with scripted((code, {"error": "no"})) as server, pytest.raises(ServingError):
-            tag([["a"]], server.url, retries=RetryPolicy(sleep=pytest.fail))
-        assert len(server.requests) == 1

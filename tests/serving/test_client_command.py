@@ -71,12 +71,6 @@ def test_the_model_of_text_may_have_any_name(call):
         call("--text_model_name=raw", "Chelsea")
 
 
-def test_many_sentences_keep_their_order(call):
-    text = [f"Club{number} won" for number in range(70)]
-    lines = call("--output_format=jsonl", "--batch_size=4", stdin="\n".join(text)).splitlines()
-    assert [json.loads(line)["text"] for line in lines] == text
-
-
 def test_control_characters_do_not_reach_the_terminal(call):
     assert "\x1b" not in call("--tokens", "a\x1b[31mB")
 

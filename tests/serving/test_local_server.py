@@ -14,8 +14,6 @@ import pytest
 import requests
 
 from tests.serving.servers import ROOT, ServerProcess, wait_for_version
-from uanet_tf.commands import serve_command
-from uanet_tf.errors import InputError
 from uanet_tf.exporting.export_assets import WARM_UP, write_warm_up
 
 psutil = pytest.importorskip("psutil")
@@ -190,49 +188,3 @@ def test_a_start_that_never_looks_again_needs_a_version(tmp_path):
     code, error = run(f"--model_base_path={tmp_path}", "--rest_api_port=0", once)
     assert code == 2
     assert f"{tmp_path}: holds no version to serve" in error.splitlines()[-1]
-
-
-def test_a_port_that_another_server_takes_while_models_load():
-    """Both were bound to it; the one that listens first has it."""
-    with socket.socket() as first, socket.socket() as second:
-        first.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        second.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        first.bind(("127.0.0.1", 0))
-        second.bind(first.getsockname())
-        port = first.getsockname()[1]
-        how = serve_command.Serving(host="h", rest_api_port=port)
-        serve_command._listen(how, first)
-        with pytest.raises(InputError, match=f"--host=h --rest_api_port={port}: cannot listen"):
-            serve_command._listen(how, second)
-
-
-def test_a_start_without_a_version_that_can_be_loaded(toy_folder, tmp_path):
-    (tmp_path / "1").mkdir()
-    (tmp_path / "1" / "saved_model.pb").write_bytes(b"\xff\xff")
-    arguments = ("--model_name=uanet", f"--model_base_path={tmp_path}")
-    with ServerProcess(*arguments, "--file_system_poll_wait_seconds=0.1") as server:
-        url = server.wait_until_ready()
-        (version,) = requests.get(f"{url}/v1/models/uanet", timeout=60).json()[
-            "model_version_status"
-        ]
-        assert version["state"] == "END"
-        assert version["status"]["error_code"] == "INVALID_ARGUMENT"
-        assert "is not a SavedModel" in version["status"]["error_message"]
-        assert ask(url).status_code == 404
-        shutil.copytree(toy_folder / "uanet" / "1", tmp_path / "2")
-        wait_for_version(url, "uanet", 2)
-        assert ask(url).status_code == 200
-        assert server.stop() == 0
-
-
-def test_help_says_what_it_is_for():
-    done = subprocess.run(
-        [sys.executable, "-m", "serving.local_server", "--help"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
-    assert done.returncode == 0
-    assert "development" in done.stdout
-    assert "production is TF Serving" in " ".join(done.stdout.split())

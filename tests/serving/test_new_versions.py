@@ -86,29 +86,6 @@ def test_a_new_version_takes_over_without_a_failed_request(server, folder):
     assert requests.post(address, data=SENTENCE, timeout=60).status_code == 404
 
 
-def test_a_removed_version_gives_way_to_the_one_before(server, folder):
-    old = latest(folder)
-    new = replace(server, folder)
-    shutil.rmtree(folder / str(new))
-    wait_for_version(server.url, "uanet", new, "END")
-    assert ask(server.url) == pytest.approx(1 / old)
-
-
-def test_a_broken_version_is_told_and_the_old_one_serves(server, folder):
-    old = latest(folder)
-    broken = folder / str(old + 1)
-    broken.mkdir()
-    server.wait_for_log(
-        rf"uanet version {old + 1} is not served: .*saved_model\.pb: cannot be read"
-    )
-    assert ask(server.url) == pytest.approx(1 / old)
-    address = f"{server.url}/v1/models/uanet/versions/{old + 1}"
-    (version,) = requests.get(address, timeout=60).json()["model_version_status"]
-    assert version["state"] == "END"
-    assert "saved_model.pb" in version["status"]["error_message"]
-    shutil.rmtree(broken)
-
-
 @pytest.mark.process
 def test_reloading_takes_no_memory(server, folder):
     def reload_often(times):

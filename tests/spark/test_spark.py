@@ -333,14 +333,3 @@ def test_pyspark_is_asked_for_in_one_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(InputError, match=r"needs the package pyspark .*uanet_tf\[spark\]"):
         session_module.check_spark()
-
-
-def test_only_one_folder_imports_pyspark():
-    users = [
-        path.relative_to(ROOT / "uanet_tf")
-        for path in (ROOT / "uanet_tf").rglob("*.py")
-        if "import pyspark" in path.read_text(encoding="utf-8")
-        or "from pyspark" in path.read_text(encoding="utf-8")
-    ]
-    assert users
-    assert {path.parts[0] for path in users} == {"spark"}

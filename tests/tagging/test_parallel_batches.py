@@ -4,7 +4,6 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import tensorflow as tf
@@ -109,17 +108,6 @@ def test_an_error_keeps_no_thread():
         assert batch_threads() <= before
     finally:
         gc.enable()
-
-
-def test_leaving_takes_no_lock_of_the_pool(monkeypatch):
-    """The garbage collector may leave it where a thread holds that lock."""
-    threads, go_on = BatchThreads(2), threading.Event()
-    threads.map(lambda number: go_on.wait(20), range(10))
-    asked = []
-    monkeypatch.setattr(ThreadPoolExecutor, "shutdown", lambda *_, **options: asked.append(options))
-    threads.__exit__()
-    go_on.set()
-    assert asked == []
 
 
 def test_chunks_that_are_queued_take_turns():

@@ -65,12 +65,6 @@ def test_colour_marks_uncertain_tokens_only_and_changes_no_text():
     assert ["38;5;" in row for row in rows] == [True, False, True, False]
 
 
-def test_colour_grows_from_gold_to_red():
-    printer = SentencePrinter(0.35, color=True)
-    codes = [printer._heat(nats) for nats in (0.36, 0.6, 0.8, 1.0, 1.2, 1.39, 5.0)]
-    assert codes == [f"38;5;{code}" for code in (178, 172, 208, 202, 196, 160, 160)]
-
-
 def test_columns_stay_aligned_with_wide_and_combining_characters():
     rows = SentencePrinter(0.35).render(SENTENCE).splitlines()[3:7]
     nats = [re.split(r"\d\.\d\d", row)[0] for row in rows]

@@ -95,19 +95,6 @@ def test_an_optimizer_comes_back_from_its_config():
     assert copy.decoupled_decay == 0.1
 
 
-def test_powers_are_computed_once_per_step():
-    variables = [table() for _ in range(5)]
-    optimizer = LazyAdamW(0.05)
-    optimizer.build(variables)
-
-    @graph_function()
-    def step():
-        optimizer.apply_gradients([(tf.ones_like(v), v) for v in variables])
-
-    graph = step.get_concrete_function().graph
-    assert [op.type for op in graph.get_operations()].count("Pow") == 2
-
-
 BERT = {"representation": "bert", "encoder": "none", "decoder": "softmax"}
 SYSTEMS = {
     "uanet": {},

@@ -2,6 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.lite.python import schema_py_generated as schema
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
 from uanet_tf.config import Config
@@ -40,6 +41,13 @@ def runners(content):
     resolver = resolvers.AUTO if plain else resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     interpreter = tf.lite.Interpreter(model_content=content, experimental_op_resolver_type=resolver)
     return [interpreter.get_signature_runner(name) for name in ("serving_default", "draft")]
+
+
+def custom_operations(content):
+    """Names of those that not every TensorFlow Lite runtime has; Select TF's too."""
+    model = schema.Model.GetRootAs(content, 0)
+    codes = (model.OperatorCodes(k).CustomCode() for k in range(model.OperatorCodesLength()))
+    return {name for name in codes if name is not None}
 
 
 def assert_agree(model, run, run_draft, tokens):

@@ -46,6 +46,8 @@ def assert_same(actual, expected):
 
 
 def test_tags_as_the_model(lite_tagger, model, sentences):
+    long = np.random.default_rng(1).choice(model.vocabulary.words, 1200).tolist()
+    sentences = [*sentences, long]  # in windows
     tagged = lite_tagger.tag(sentences)
     assert_same(tagged, uanet_tf.tag(model, sentences))
     assert sum(map(sum, (sentence.refined for sentence in tagged))) > 100
@@ -164,16 +166,7 @@ def changed_settings(path, **changes):
         ({"settings.json": '{"format": 9}'}, r"has the format 9, and this version reads 1"),
         ({"settings.json": "{"}, "x.tflite is damaged: "),
         ({"settings.json": "[]"}, "settings.json says no format"),
-        ({"chars.txt": "a\n"}, "x.tflite is damaged: "),
-        ({"chars.txt": "9999999999\tx\n"}, "x.tflite is damaged: "),
-        ({"labels.txt": b"\xff\n"}, "x.tflite is damaged: "),
         ({"max_tokens": 0}, "max_tokens in settings.json is 0, not from 1 to"),
-        ({"max_chars": True}, "max_chars in settings.json is True"),
-        ({"threshold": "0.3"}, "threshold in settings.json is '0.3'"),
-        ({"first_id": 3}, "first_id in settings.json is 3, not 2"),
-        ({"label_scheme": "XYZ"}, "label_scheme in settings.json is 'XYZ'"),
-        ({"tokenizer": {"kind": "ptb"}}, "x.tflite is damaged: "),
-        ({"words": ["a", 3]}, "words in settings.json is no list of strings"),
     ],
 )
 def test_files_of_something_else(path, tmp_path, files, said):

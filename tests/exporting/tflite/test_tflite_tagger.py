@@ -11,10 +11,7 @@ from tensorflow.lite.python import schema_py_generated as schema
 from tensorflow.lite.tools import flatbuffer_utils
 
 import uanet_lite
-import uanet_tf
-from benchmarks import tflite as benchmark
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
-from uanet_lite.columns_file import read_corpus
 from uanet_lite.model_file import read_model_file
 from uanet_lite.token_ids import TokenLookup
 from uanet_tf.commands.export_command import export
@@ -22,7 +19,7 @@ from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.tflite import tflite_export as files_module
-from uanet_tf.exporting.tflite.conversion import FLOAT32, PRECISIONS
+from uanet_tf.exporting.tflite.conversion import FLOAT32
 from uanet_tf.exporting.tflite.tflite_export import Agreement, export_tflite, tagger_files
 from uanet_tf.exporting.verification import ExportMismatchError
 from uanet_tf.models.build import make_tagger
@@ -57,36 +54,6 @@ def converted(tflite_files, monkeypatch):
         return {name: tflite_files[name].path.read_bytes() for name in precisions}
 
     monkeypatch.setattr(files_module, "convert", convert)
-
-
-def assert_same(actual, expected):
-    assert len(actual) == len(expected)
-    for one, two in zip(actual, expected, strict=True):
-        for name in ("tokens", "labels", "draft_labels", "refined_labels", "refined", "scheme"):
-            assert getattr(one, name) == getattr(two, name)
-        np.testing.assert_allclose(one.uncertainty, two.uncertainty, rtol=0, atol=1e-5)
-        np.testing.assert_allclose(one.confidence, two.confidence, rtol=0, atol=1e-5)
-
-
-def test_ids_are_those_of_the_model(tagger, model):
-    tokens = [*model.vocabulary.words[:300], *ODD]
-    for actual, expected in zip(tagger.ids(tokens), model.lookup(tf.constant(tokens)), strict=True):
-        np.testing.assert_array_equal(actual, expected)
-        assert actual.dtype == np.int32
-
-
-def test_tags_as_the_model(tagger, model, trained_run):
-    corpus = read_corpus(trained_run.parent / "data" / "dev.conll")
-    sentences = [list(sentence.tokens) for sentence in corpus[:30]] + [ODD, ["a"]]
-    assert_same(uanet_tf.tag(tagger, sentences), uanet_tf.tag(model, sentences))
-    assert tagger.threshold == model.threshold
-    assert tagger.label_names == model.label_names
-
-
-def test_a_long_sentence_is_read_in_windows(tagger, model):
-    words = np.random.default_rng(1).choice(model.vocabulary.words, 1200).tolist()
-    assert tagger.max_tokens == 512
-    assert_same(uanet_tf.tag(tagger, [words]), uanet_tf.tag(model, [words]))
 
 
 def test_padding_of_a_batch(tagger):
@@ -230,17 +197,3 @@ def test_export_prints_the_agreement(call, trained_run, tmp_path):
     assert " MB, float32, 100.00 % of " in out
     assert out.endswith(" nats (dev.conll)\n")
     assert [file.name for file in tmp_path.iterdir()] == ["m.tflite"]
-
-
-@pytest.mark.usefixtures("converted")
-@pytest.mark.process
-def test_the_benchmark_prints_a_table(trained_run):
-    data = trained_run.parent / "data" / "dev.conll"
-    lines = benchmark.table(str(trained_run), str(data), repeats=1, most=10).splitlines()
-    names = [f"exact, {name}" for name in ("Keras", *PRECISIONS)]
-    assert lines[0].startswith("Large matrix product ")
-    assert [line.split("|")[1].strip() for line in lines[2:8]] == ["model", "---", *names]
-    assert lines[8:] == []  # no head was taught
-    cells = [cell.strip() for cell in lines[5].split("|")]
-    assert cells[5:7] == ["100.00", "100.00"]
-    assert float(cells[2].split()[0]) > 0

@@ -69,26 +69,6 @@ def test_errors_come_in_the_order_of_tf_serving(url):
     assert '"nope" not found' in content["error"]
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "",
-        "{",
-        '{"inputs": {"tokens": [["a"]], "lengths": [2]}}',
-        '{"inputs": {"tokens": ["a"], "lengths": [1]}}',
-        '{"inputs": {"tokens": [["a"]], "lengths": [99999999999]}}',
-        '{"signature_name": "with_threshold", "inputs": {"tokens": [["a"]], "lengths": [1]}}',
-    ],
-    ids=lambda body: body[:60] or "empty",
-)
-def test_bad_bodies_are_answered_and_the_server_goes_on(url, body):
-    status, content = predict(url, body)
-    assert status == 400
-    assert list(content) == ["error"]
-    assert content["error"]
-    assert predict(url, COLUMN)[0] == 200
-
-
 def test_empty_sentences(url):
     body = '{"inputs": {"tokens": [["", ""], ["Big", "a"]], "lengths": [0, 1]}}'
     status, content = predict(url, body)
@@ -98,37 +78,6 @@ def test_empty_sentences(url):
     assert (status, content["outputs"]["labels"]) == (200, [[]])
     status, content = predict(url, '{"inputs": ["", "A b"]}', "uanet_text")
     assert (status, content["outputs"]["lengths"]) == (200, [0, 2])
-
-
-def test_text_model(url):
-    status, content = predict(url, '{"instances": ["Café Chelsea, é"]}', "uanet_text")
-    assert status == 200
-    (prediction,) = content["predictions"]
-    assert prediction["tokens"] == ["Café", "Chelsea", ",", "é"]
-    assert prediction["starts"] == [0, 6, 13, 15]
-    assert prediction["ends"] == [5, 13, 14, 17]
-
-
-@pytest.mark.parametrize(
-    ("signature", "value"),
-    [
-        ("float32", [1.5, -2.0]),
-        ("float64", [[1e300]]),
-        ("int8", [-1]),
-        ("uint8", [255]),
-        ("int32", [-(2**31)]),
-        ("int64", [2**63 - 1]),
-        ("uint32", [2**32 - 1]),
-        ("bool", [True, False]),
-        ("string", ["Café", ""]),
-        ("float32", 3.0),
-    ],
-)
-def test_values_of_all_types(url, signature, value):
-    status, content = echo(url, signature, value)
-    assert (status, content) == (200, {"outputs": value})
-    if isinstance(value, list):
-        assert echo(url, signature, value, "instances") == (200, {"predictions": value})
 
 
 def test_bytes(url):

@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -112,26 +111,6 @@ def test_a_run_that_takes_too_long_is_stopped(types):
         types.predict("slow", {"x": np.float32([1e9])})
     assert caught.value.status == 504
     assert types.predict("slow", {"x": np.float32([3])})["y"].tolist() == [3.0]
-
-
-def test_many_threads(model):
-    results = []
-
-    def ask(number):
-        word = f"W{number}"
-        outputs = model.predict("", {"tokens": strings([[word] * 5]), "lengths": np.int32([5])})
-        results.append((number, outputs["labels"][0].tolist(), outputs["uncertainty"][0, 0]))
-
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(40)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(results) == 40
-    for number, labels, u in results:
-        length = len(f"W{number}") / 10
-        assert u == np.float32(length)
-        assert labels[0] == (b"B-ORG" if length > 0.35 else b"B-PER")
 
 
 def copy(toy_folder, tmp_path):

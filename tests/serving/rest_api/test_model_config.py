@@ -1,7 +1,6 @@
 """Which models are served."""
 
 import os
-from pathlib import Path
 
 import pytest
 
@@ -88,11 +87,6 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     with pytest.raises(InputError, match="UTF-8"):
         read_model_config(str(tmp_path / "binary"))
-
-
-def test_the_file_beside_it_is_valid():
-    path = Path(__file__).resolve().parents[3] / "serving" / "models.config"
-    assert [model.name for model in read_model_config(str(path))] == ["uanet", "uanet_text"]
 
 
 def test_finds_the_models_of_an_export(tmp_path):
