@@ -1,11 +1,25 @@
 """Recipes by name: the same settings for Python and for the command line."""
 
+import ast
+from pathlib import Path
+
 import pytest
 from absl import flags
 
+from uanet_tf.commands.command_flags import flags_of
 from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags, with_recipes
-from uanet_tf.config import Config, recipe_names, recipe_path, recipe_settings, recipe_title
+from uanet_tf.commands.train_command import train
+from uanet_tf.config import (
+    Config,
+    iter_options,
+    recipe_names,
+    recipe_path,
+    recipe_settings,
+    recipe_title,
+)
 from uanet_tf.errors import InputError
+from uanet_tf.option import has_flag
+from uanet_tf.training.run_directory import flag_text
 
 
 @pytest.mark.parametrize("name", recipe_names())
@@ -75,3 +89,81 @@ def test_a_flagfile_may_name_recipes(tmp_path):
     with pytest.raises(InputError, match="There is no recipe 'fsat': did you mean fast"):
         with_recipes([f"--flagfile={path}"])
     assert with_recipes(["--flagfile=no.flags"]) == ["--flagfile=no.flags"]
+
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "uanet_tf"
+FIELDS = {
+    field.name: (group, field)
+    for group, field, _ in iter_options(Config())
+    if has_flag(field, "train")
+}
+# They define, check and store settings, which is not reading them.
+_DEFINING = ("config", "settings")
+DEFINING = {PACKAGE / f"{name}.py" for name in _DEFINING}
+
+
+def parse(*arguments: str) -> Config:
+    values = flags.FlagValues()
+    define_config_flags(values)
+    flags.DEFINE_string("recipe", None, "", flag_values=values)
+    values(["train.py", *with_recipes(arguments)])
+    return config_from_flags(values)
+
+
+def test_every_flag_of_train_is_a_setting():
+    groups = {group for group, _ in FIELDS.values()}
+    modules = flags_of(train).flags_by_module_dict().items()
+    defined = {f.name for module, found in modules if module in {"flags", *groups} for f in found}
+    assert defined == {"run_dir", "recipe", *FIELDS}
+
+
+def test_every_setting_is_read():
+    read: set[str] = set()
+    for path in PACKAGE.rglob("*.py"):
+        if path in DEFINING:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                read.add(node.attr)
+    assert not set(FIELDS) - read
+
+
+def test_defaults():
+    assert parse() == Config()
+
+
+def test_the_command_line_wins_over_the_flagfile(tmp_path):
+    path = tmp_path / "some.flags"
+    path.write_text("# comment\n\n--epochs=7\n--seed=3\n--notune_threshold\n--deterministic\n")
+    config = parse(f"--flagfile={path}", "--epochs=9")
+    assert (config.training.epochs, config.training.seed) == (9, 3)
+    assert config.training.deterministic
+    assert not config.training.tune_threshold
+
+
+def test_flags_txt_gives_the_same_configuration(tmp_path):
+    config = Config().replace(
+        train_path="a corpus/train#1.conll",
+        test_path="",
+        label_column=-2,
+        mc_seed=-1,
+        normalize_digits=False,
+        tune_threshold=True,
+        refiner_learning_rate=1.5e-7,
+        drafter_optimizer="adam",
+        threshold=0.0,
+    )
+    path = tmp_path / "flags.txt"
+    path.write_text(flag_text(config), encoding="utf-8")
+    assert parse(f"--flagfile={path}") == config
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("configs/*.flags")), ids=lambda path: path.stem)
+def test_recipes_are_valid_and_say_what_they_are(path):
+    parse(f"--flagfile={path}")
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("# ")
+    assert f"--flagfile=configs/{path.name} " in text  # the command that uses it
+    given = [line.split("=")[0] for line in text.splitlines() if line.startswith("--")]
+    assert len(set(given)) == len(given)

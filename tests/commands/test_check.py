@@ -1,7 +1,6 @@
 """The report on corpora, as text and JSON, and the command's exit codes."""
 
 import json
-import re
 import subprocess
 import sys
 
@@ -12,7 +11,6 @@ from uanet_tf.commands import runner
 from uanet_tf.commands.check_command import check
 from uanet_tf.data.vocabulary import normalize_word
 from uanet_tf.evaluation.corpus_report import Corpus, format_reports, report_corpora
-from uanet_tf.text.display_width import display_width
 
 TRAIN = """Ada B-PER
 met O
@@ -171,15 +169,6 @@ def test_columns(capsys, tmp_path):
     assert "Labels" not in out
 
 
-def test_control_characters_are_not_echoed(capsys, tmp_path):
-    path = tmp_path / "a.conll"
-    path.write_text("a\tB-\x1b[31mP\nb\tO\n\nc\u202e\tX\x07\n", encoding="utf-8")
-    _, out, _ = run(capsys, path, path)
-    assert "B-\\x1b[31mP" in out
-    assert "X\\x07" in out
-    assert all(character.isprintable() or character == "\n" for character in out)
-
-
 def corpus_of(*label_rows):
     rows = [tuple(row.split()) for row in label_rows]
     return [Sentence(row, row, number, number == 1) for number, row in enumerate(rows, 1)]
@@ -209,30 +198,6 @@ def test_the_first_of_equal_train_sentences_is_named():
     found = report_corpora([train, Corpus("dev", "d", corpus_of("D", "A B"))])[1].against_train
     assert found is not None
     assert found.shared_lines == [(2, 1)]
-
-
-def test_long_names_do_not_widen_every_line():
-    """104 letters, and letters of two columns; the table stays aligned."""
-    labels = ("B-" + "X" * 104, "B-" + "東" * 20, "B-PER", "O")
-    corpora = [
-        Corpus(role, role, [Sentence(labels, labels, 1, True)]) for role in ("train", "dev", "test")
-    ]
-    text = format_reports(report_corpora(corpora))
-    rows = [line for line in text.splitlines() if line.endswith(" %")]
-    assert "  " + "X" * 27 + "…  " in text
-    assert len(rows) > 6
-    assert max(map(display_width, rows)) <= 80
-    entities = [display_width(line) for line in rows if re.match("  (X|東|PER)", line)]
-    assert len(set(entities)) == 1
-
-
-def test_many_labels_are_cut_in_the_text_only():
-    labels = tuple(f"L{number:03d}" for number in range(130))
-    corpus = Corpus("train", "x", [Sentence(labels, labels, 1, True)])
-    text = format_reports(report_corpora([corpus]))
-    assert "L099" in text
-    assert "L100" not in text
-    assert "and 30 more" in text
 
 
 @pytest.mark.parametrize(
@@ -268,9 +233,101 @@ def test_as_a_command_without_tensorflow(files):
     assert "Sentences" in result.stdout
 
 
-def test_a_reader_that_stops_early(files, tmp_path):
-    wide = tmp_path / "wide.conll"
-    wide.write_text("".join(f"w{n} L{n}{'x' * 900}\n\n" for n in range(2000)), encoding="utf-8")
-    command = f"{sys.executable} -m uanet_tf.commands.uanet check {wide} --json | head -c 10"
-    result = subprocess.run(command, shell=True, capture_output=True, text=True)
-    assert (result.returncode, result.stderr) == (0, "")
+def test_a_stray_label_is_named():
+    sentences = [Sentence(("a", "b", "c"), ("B-PER", "I-PER", "0"), 1, True)]
+    (report,) = report_corpora([Corpus("train", "x", sentences)])
+    assert report.scheme is None
+    assert report.stray_labels == {"0": 1}
+    assert "on 1 of 3 tokens: '0' (1)" in format_reports([report])
+
+
+def test_part_of_speech_labels_are_not_stray():
+    labels = ("NN", "O", "B", "-LRB-", "S-x")
+    (report,) = report_corpora([Corpus("train", "x", [Sentence(tuple("abcde"), labels, 1, True)])])
+    assert report.stray_labels == {}
+
+
+def report_of(*labels):
+    sentence = Sentence(tuple(f"w{n}" for n in range(len(labels))), labels, 1, True)
+    (report,) = report_corpora([Corpus("train", "x", [sentence])])
+    return report
+
+
+@pytest.mark.parametrize(
+    "inside", ["B_PER I_PER", "b-PER i-PER", "PER-B PER-I", "B:LOC", "PER LOC"]
+)
+def test_labels_that_look_like_entities_are_told(inside):
+    report = report_of(*["O"] * 7, *inside.split())
+    assert report.scheme is None
+    assert report.entity_like_labels == dict.fromkeys(inside.split(), 1)
+    told = "(1) look like the labels of entities, but are in no known scheme"
+    assert told in format_reports([report])
+
+
+def test_labels_without_letters_are_told_where_o_is_frequent():
+    assert report_of("O", "O", "PER", "LOC", "PER").entity_like_labels == {"PER": 2, "LOC": 1}
+    assert report_of("O", "NN", "V", "D", "NN", "O").entity_like_labels == {}
+
+
+def test_brackets_of_conll_2012_are_told():
+    assert report_of(*["*", "(PER*", "*", "*)", "(LOC)"]).entity_like_labels == dict.fromkeys(
+        ("(LOC)", "(PER*", "*)"), 1
+    )
+    assert report_of("(", "NN", ")", "*").entity_like_labels == {}
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        "O O B-PER I-PER",
+        "B-PER O B_LOC I-PER S-X",  # a stray one, which is told as such
+        "NN VB NN-B , -LRB- DT IN",
+        "NOUN VERB X PUNCT B I",
+        "B I O",
+        "N.S V.B ADJ ADV DET PRON",
+    ],
+)
+def test_labels_that_mean_what_they_say_are_not_told(labels):
+    assert report_of(*labels.split()).entity_like_labels == {}
+
+
+def test_the_format_is_told(capsys, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"tokens": ["Ada", "met"], "labels": ["B-PER", "O"]}\n' * 3)
+    code, out, _ = run(capsys, path)
+    assert code == 0
+    assert "huggingface" in out
+    assert "entities" not in out
+    path.write_text('{"id" O\n"x" O\nz O\n')
+    assert "JSON" not in run(capsys, path)[1]
+
+
+def test_uneven_lines_are_told(capsys, tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_text("in O\nNew York B-LOC\n\na O\n\nto O\nLos Angeles B-LOC\n")
+    code, out, _ = run(capsys, path)
+    assert code == 0
+    said = "2 sentences have lines with different numbers of columns, the first is line 2: is there"
+    assert f"  train: {said} a blank in a token or a label" in out
+    (report,) = json.loads(run(capsys, path, "--json")[1])["files"]
+    assert (report["uneven_sentences"], report["first_uneven_line"]) == (2, 2)
+    path.write_text("in O\nYork B-LOC\n\na x O\n")
+    assert "columns" not in run(capsys, path)[1]
+
+
+def test_sentences_in_lines_are_told(capsys, tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("fly to York\tO O B-city\nto Rome\tO B-city\n")
+    assert "train: most lines hold a sentence and its labels" in run(capsys, path)[1]
+    assert "lines hold" not in run(capsys, path, "--label_column=none")[1]
+    path.write_text("fly\tO\nNew York\tB-city name\n")
+    assert "lines hold" not in run(capsys, path)[1]
+
+
+def test_a_file_without_empty_lines_is_told(capsys, tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_text("a O\n" * 300)
+    _, out, _ = run(capsys, path)
+    assert "train: it is one sentence of 300 tokens: sentences need an empty line" in out
+    path.write_text("a O\n" * 30)
+    assert "one sentence" not in run(capsys, path)[1]

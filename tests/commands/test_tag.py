@@ -1,3 +1,5 @@
+"""What `tag` shows of a run with a target precision."""
+
 import gzip
 import hashlib
 import io
@@ -9,9 +11,14 @@ import pytest
 
 from tests.pipes import SOURCES, source
 from uanet_lite.columns_file import read_corpus
-from uanet_tf.commands.row_source import bursts
+from uanet_tf.commands import spark_tag_command
+from uanet_tf.commands.row_source import TextFlags, bursts
+from uanet_tf.commands.run_flags import RunFlags
+from uanet_tf.commands.spark_tag_command import TagLines
 from uanet_tf.commands.tag_command import tag
+from uanet_tf.config import Config
 from uanet_tf.errors import InputError
+from uanet_tf.tagging.monitor import SentenceFacts, make_reference
 
 CONLL = "p0\tNN\tO\nq1\tNN\tO\n\nX2\tNN\tO\nP3\tNN\tB-PER\n"
 
@@ -29,14 +36,6 @@ def test_conll_with_uncertainty(tag_text):
         "",
     ]
     assert "X2\tNN\tO\tO\t1.0000\tB-LOC\n" in tag_text(CONLL, "--uncertainty_columns")
-
-
-def test_the_gpu_is_named_on_stderr(tag_text, capsys, monkeypatch):
-    tag_text("x\n")
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr("uanet_tf.ops.devices.gpu_text", lambda: "GPU 0 (NVIDIA H100)")
-    tag_text("x\n")
-    assert capsys.readouterr().err == "tagging on GPU 0 (NVIDIA H100)\n"
 
 
 def test_document_marks_are_kept(tag_text):
@@ -124,24 +123,9 @@ def test_text(tag_text):
     assert json.loads(first)["text"] == "p0 q1."
 
 
-def test_pretty(tag_text):
-    text = tag_text(CONLL, "--output_format=pretty")
-    assert "[PER p0 q1]" in text
-    assert "O -> B-LOC" in text
-    assert "\x1b" not in text
-
-
 def test_threshold_and_seed_reach_the_model(tag_text, model):
     assert "X2\tNN\tO\tO\n" in tag_text(CONLL, "--threshold=2", "--mc_seed=5")
     assert (model.threshold, model.mc_seed) == (2.0, 5)
-
-
-def test_order_of_many_sentences(tag_text):
-    words = [[f"x{i}_{j}" for j in range(i * 7 % 11 + 1)] for i in range(300)]
-    text = tag_text("\n\n".join("\n".join(row) for row in words), "--batch_size=8")
-    assert [line.split("\t")[0] for line in text.split("\n") if line] == [
-        word for row in words for word in row
-    ]
 
 
 def test_output_may_be_the_input(tmp_path, run_dir, model, call):
@@ -275,3 +259,119 @@ def test_bursts():
     assert next(found) == [1]
     with pytest.raises(InputError, match="bad"):
         next(found)
+
+
+def test_columns_and_tables(tag_text, model, monkeypatch):
+    plain = model.tag_batch
+
+    def with_acceptance(tokens, lengths):
+        answer = plain(tokens, lengths)
+        return answer | {"accepted": answer["labels"] == 3}
+
+    monkeypatch.setattr(model, "tag_batch", with_acceptance)
+    text = "-DOCSTART- -X- O\n\nX2 NN O\np0 NN O\n\n"
+    assert tag_text(text, "--uncertainty_columns").splitlines() == [
+        "-DOCSTART- -X- O -X- 0.0000 0 O",
+        "",
+        "X2 NN O O 1.0000 1 B-LOC",
+        "p0 NN O B-PER 0.1000 0 B-PER",
+        "",
+    ]
+    assert "[PER? p0]" in tag_text("p0 NN O\n\n", "--output_format=pretty")
+
+
+def test_rows_without_words_have_the_fields_of_the_others(tag_text, model, monkeypatch):
+    """In `tag` and in Spark, and the first row too."""
+    model.acceptance.target_precision = 0.9
+    lines = ["", '{"tokens": ["p0", "X2"]}', '{"text": " "}']
+    flags = ("--return_mutual_information",)
+    monkeypatch.setattr(model, "return_mutual_information", True)
+    written = tag_text("\n".join(lines), *flags, name="in.jsonl").splitlines()
+    rows = [json.loads(line) for line in written]
+    assert rows[1]["accepted"] == [True, False]
+    assert rows[1]["mutual_information"] == [0.05, 0.5]
+    for row in (rows[0], rows[2]):
+        assert set(row) == {*rows[1], "sentences"}
+        assert row["accepted"] == row["mutual_information"] == row["sentences"] == []
+    sizes = {"batch_size": 8, "batch_tokens": 1000}
+    assert TagLines("jsonl", 0, TextFlags(), sizes)(model, lines) == written
+
+
+@pytest.fixture
+def metrics(run_dir):
+    """A reference of certain sentences with known words, half of which name a person."""
+    persons = (frozenset({"PER"}), frozenset())
+    facts = [SentenceFacts(0.11, 0.0, persons[k % 2]) for k in range(200)]
+    values = {"task": "ner", "epochs": [], "best_epoch": 1}
+    path = run_dir / "metrics.json"
+    path.write_text(json.dumps({**values, "monitoring": make_reference(facts).to_dict()}))
+    return path
+
+
+def call_tag(call, run_dir, tmp_path, lines):
+    text = tmp_path / "text.conll"
+    text.write_text("\n\n".join(lines) + "\n")
+    out = tmp_path / "out.conll"
+    return call(tag, f"--run_dir={run_dir}", f"--input={text}", f"--output={out}", "--monitor")
+
+
+def test_text_of_the_same_kind(run_dir, tmp_path, model, metrics, call, capsys):
+    assert call_tag(call, run_dir, tmp_path, ["p0", "x"] * 150) == 0
+    assert capsys.readouterr().err == "no shift seen in 300 sentences\n"
+
+
+def test_too_little_text_for_a_look(run_dir, tmp_path, model, metrics, call, capsys):
+    assert call_tag(call, run_dir, tmp_path, ["Zagreb Zadar"] * 99) == 0
+    said = "no look for a shift: the first is after 100 sentences, and there are 99\n"
+    assert capsys.readouterr().err == said
+
+
+def test_text_of_another_kind_is_told_once(run_dir, tmp_path, model, metrics, call, capsys):
+    assert call_tag(call, run_dir, tmp_path, ["Zagreb Zadar"] * 300) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("shift after 100 sentences: 100.0 % of sentences with")
+    assert "mean uncertainty above" in line
+
+
+def test_a_run_without_reference(run_dir, tmp_path, model, metrics, call, capsys):
+    values = json.loads(metrics.read_text())
+    del values["monitoring"]
+    metrics.write_text(json.dumps(values))
+    assert call_tag(call, run_dir, tmp_path, ["x"]) == 2
+    assert "`uanet calibrate" in capsys.readouterr().err
+    metrics.write_text(json.dumps({**values, "monitoring": [1]}))
+    assert call_tag(call, run_dir, tmp_path, ["x"]) == 2
+    assert "what it has for 'monitoring' is no reference" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, False),
+        ({"context": "document"}, True),
+        ({"context": "document", "decoder": "crf"}, True),
+        ({"refiner_context": "document"}, True),
+        # What auto was in files that mark documents, of a tagger without a refiner.
+        ({"refiner_context": "document", "decoder": "crf"}, False),
+    ],
+)
+def test_runs_that_read_documents(settings, expected):
+    assert spark_tag_command._reads_documents(Config().replace(**settings)) == expected
+
+
+def test_what_is_read_is_not_replaced_by_something_of_another_kind(tmp_path):
+    data, run = tmp_path / "data.conll", tmp_path / "run"
+    run.mkdir()
+    for path in (data, run / "model.keras", run / "notes.json"):
+        path.write_text("x")
+    link = tmp_path / "link"
+    link.symlink_to(data)
+    for path, said in (
+        (data, "is the file that is read"),
+        (link, "is the file that is read"),
+        (run / "model.keras", "is a file of the run"),
+    ):
+        with pytest.raises(InputError, match=f"--output={path} {said}: name another one."):
+            RunFlags(str(run), None).check_output(str(path), str(data), "-")
+    for path in ("-", run / "notes.json", tmp_path / "model.keras", run / "metrics.json"):
+        RunFlags(str(run), None).check_output(str(path), str(data))

@@ -8,9 +8,7 @@ import pytest
 from absl import logging
 
 from tests.training.tiny_run import (
-    LIGHT,
     TINY,
-    metrics,
     write_corpus,
 )
 from uanet_tf.commands import runner
@@ -96,16 +94,6 @@ def test_run_dir_on_a_read_only_place(call):
     assert code == 2
     assert err.startswith("--run_dir=/proc/run cannot be written")
     assert err.count("\n") == 1
-
-
-def test_unknown_labels_are_a_warning(call, tmp_path, caplog):
-    (tmp_path / "dev.conll").write_text(GOOD.replace("LOC", "GPE").replace("Anna\tB-PER", "A\tO"))
-    light = [f"--{name}={value}" for name, value in LIGHT.items()]
-    assert call("--epochs=1", *light)[0] == 0
-    said = "dev: labels that the training file does not have count as errors: B-GPE (1)"
-    assert said in caplog.messages
-    # Whatever the model gave for it, it is an error.
-    assert metrics(tmp_path / "run")["dev"]["f1"] == 0
 
 
 @pytest.mark.parametrize("argument", ["--help", "--helpfull"])

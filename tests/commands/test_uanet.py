@@ -1,6 +1,7 @@
 """``uanet``: one command for all."""
 
 import importlib
+import inspect
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 
 import uanet_tf
 from uanet_tf.commands import runner, train_command, uanet
+from uanet_tf.commands.command_flags import WIDTH, fill_paragraphs
 from uanet_tf.config import recipe_names
 
 EVERY = {name: each for name, each in uanet.COMMANDS.items() if each is not uanet.DATA}
@@ -137,3 +139,34 @@ def test_from_the_shell_without_tensorflow():
     )
     assert done.returncode == 0
     assert "uanet COMMAND --help" in done.stdout
+
+
+LONG = "word " * 20 + "end"
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_text_of_each_command_fits(name):
+    text = inspect.getdoc(function_of(EVERY[name]))
+    lines = fill_paragraphs(text).split("\n")
+    assert [line for line in lines if len(line) > WIDTH] == []
+    # Nothing but blanks and line ends was changed.
+    assert " ".join(lines).split() == text.split()
+
+
+def test_examples_and_lists_stay():
+    text = f"Does it.\n\n    example {LONG}\n\nFormats:\n  a  one\n  b  {LONG}\nAfter.\n{LONG}\n"
+    lines = fill_paragraphs(text).split("\n")
+    assert lines[:7] == text.split("\n")[:7]
+    assert lines[7].startswith("After. word word")
+    assert len(lines[7]) <= WIDTH < len(lines[7]) + 5
+    assert lines[-1] == ""
+
+
+def test_help_is_shown_so(capsys):
+    from uanet_tf.commands import runner
+    from uanet_tf.commands.check_command import check
+
+    assert runner.exit_code(check, ["uanet check", "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "--train_path" in " ".join(lines)
+    assert [line for line in lines if len(line) > WIDTH] == []

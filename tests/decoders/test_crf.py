@@ -4,8 +4,6 @@ import importlib.util
 import itertools
 import json
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -196,20 +194,3 @@ def test_without_tensorflow_addons(names, monkeypatch):
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-6)
     for one, two in zip(found[2], expected[2], strict=True):
         np.testing.assert_allclose(one, two, atol=1e-4)
-
-
-def test_the_supplier_is_imported_late_and_quietly():
-    """And what only BERT needs, not at all."""
-    pytest.importorskip("tensorflow_addons", reason="needs TensorFlow Addons")
-    code = (
-        "import sys, warnings; warnings.simplefilter('error', UserWarning)\n"
-        "from uanet_tf.decoders import crf\n"
-        "import uanet_tf.models.tagger, uanet_tf.models.build\n"
-        "late = {'tensorflow_addons', 'tensorflow_text', 'keras_nlp', 'safetensors'}\n"
-        "assert not late & set(sys.modules)\n"
-        "crf._supplier().crf_decode\n"
-        "print('quiet')"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "quiet", done.stderr[-500:]
-    assert "TensorFlow Addons" not in done.stderr

@@ -95,10 +95,3 @@ def test_decision_is_the_mean_of_both_log_probabilities(samples):
         assert decision.label_ids[row, :length].numpy().tolist() == best.tolist()
         directions_differ |= right_labels != left_labels
     assert directions_differ  # else this test shows less than it says
-
-
-def test_width_of_the_states_is_the_default():
-    decoder = Seq2BiseqDecoder(CLASSES)
-    decoder.build([None, None, WIDTH])
-    assert decoder.recurrent_kernels["forward"].shape == [WIDTH, 3 * WIDTH]
-    assert decoder.get_config()["hidden_width"] is None

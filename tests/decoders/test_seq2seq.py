@@ -106,10 +106,3 @@ def test_all_beams_find_the_most_probable_sequence(samples):
         gains.append(log_p(decoder, of_row, best) - log_p(decoder, of_row, greedy[row, :length]))
     assert min(gains) >= 0
     assert len(gains) == len(LENGTHS)
-
-
-def test_width_of_the_states_is_the_default():
-    decoder = Seq2SeqDecoder(CLASSES)
-    decoder.build([None, None, WIDTH])
-    assert decoder.recurrent_kernel.shape == [WIDTH, 4 * WIDTH]
-    assert decoder.get_config()["hidden_width"] is None

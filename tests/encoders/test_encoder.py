@@ -179,11 +179,6 @@ def test_words_pass_and_padding_is_zero():
     np.testing.assert_array_equal(NoEncoder()(INPUTS), INPUTS)
 
 
-def test_nan_at_padding_does_not_pass():
-    inputs = np.where(MASK[..., None], INPUTS, np.nan)
-    assert np.isfinite(NoEncoder()(inputs, mask=MASK)).all()
-
-
 def test_the_mask_is_tied_over_time():
     layer = NoEncoder(output_dropout=0.5)
     masks = layer.draw_masks(make_seed(1), 3, INPUTS.shape[-1])

@@ -11,13 +11,11 @@ from uanet_lite.sentence import Sentence
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.evaluation import evaluation
 from uanet_tf.evaluation.evaluation import (
-    distilled_rows,
     distilled_scores,
     evaluate_tagged,
     evaluation_table,
     has_trained_head,
     trust_groups,
-    trust_rows,
 )
 from uanet_tf.metrics import nearness
 from uanet_tf.metrics.scoring import unknown_labels
@@ -190,22 +188,6 @@ def test_labels_without_spans_have_no_entities():
     assert list(groups) == ["tokens"]  # none of them above Gamma
 
 
-def test_trust_rows():
-    groups = trust_groups(TRUST_GOLD, TAGGED, task="ner", uncertain=UNCERTAIN)
-    rows = trust_rows({"tagger": groups, "one_pass": {"tokens": groups["tokens"]}})
-    assert [row[0] for row in rows] == [
-        "finding errors",
-        "tokens",
-        "  one pass",
-        "tokens not O",
-        "tokens above Gamma",
-        "entities",
-    ]
-    assert len({len(row) for row in rows}) == 1
-    assert rows[1][1:] == rows[2][1:]
-    assert rows[1][1:4] == ["33.33", "100.00", "75.00"]
-
-
 NEARNESS = {"kl": 0.001, "kl_of_samples": 0.002, "kl_of_one_pass": 0.003}
 NEARNESS |= {"same_labels": 0.99, "same_labels_not_o": 0.9, "same_gate": 0.8}
 NEARNESS["as_reference"] = {
@@ -245,26 +227,6 @@ def test_scores(scores):
     # Wrong as draft: X2 (1 nat) and o4 (0.1). Right: P3 (1 nat) and three of 0.1.
     assert scores["auroc"]["exact"] == pytest.approx(100 * (0.5 + 3 + 0 + 1.5) / 8)
     assert scores["auroc"]["one_pass"] == 50.0  # all of 0.1 nats
-
-
-def test_distilled_rows(scores):
-    rows = distilled_rows(scores, "ner")
-    assert rows[0] == ["one pass for M", "distilled", "M = 8", "softmax"]
-    assert rows[1] == ["KL to 32 samples", "0.00100", "0.00200", "0.00300"]
-    assert rows[2] == ["F1", "66.67", "57.14", "66.67"]
-    assert rows[3] == ["AUROC of drafts", "62.50", "62.50", "50.00"]
-    assert rows[4:7] == [
-        ["labels as by 32", "99.00", "98.00", "97.00"],
-        ["those not O as by 32", "91.00", "90.00", "89.00"],
-        ["gate as by 32", "81.00", "80.00", "79.00"],
-    ]
-    assert [row[:2] for row in rows[7:]] == [
-        ["labels as by M", "99.00"],
-        ["those not O as by M", "90.00"],
-        ["gate as by M", "80.00"],
-    ]
-    del scores["same_gate"]
-    assert len(distilled_rows(scores, "pos")) == 8
 
 
 def test_only_a_trained_head_counts():

@@ -5,19 +5,16 @@ import re
 import numpy as np
 import pytest
 
+from uanet_lite.tag_schemes import Span
 from uanet_tf.evaluation.report_figures import (
     _score_axis,
-    gamma_cost_figure,
-    gamma_figure,
     group_figure,
     risk_figure,
-    samples_figure,
 )
+from uanet_tf.evaluation.report_page import Example, most_doubtful_right, surest_wrong
 from uanet_tf.metrics.answer_group import AnswerGroup
 from uanet_tf.metrics.breakdown import GroupScore
 from uanet_tf.metrics.threshold_sweep import SweepPoint
-
-POINTS = [SweepPoint(0.1 * place, 60.0 + place, 0.5 - 0.05 * place) for place in range(9)]
 
 
 def about(figure: str) -> str:
@@ -59,16 +56,21 @@ def test_a_risk_curve_is_told():
     assert "lower is better" in figure.split("<figcaption>")[1]
 
 
-def test_the_charts_of_gamma_are_told():
-    cost = gamma_cost_figure(POINTS, 0.4)
-    assert "Refined: 50.0 % at 0, 40.0 % at 0.2, 30.0 % at 0.4, 20.0 % at 0.6, 10.0" in about(cost)
-    score = gamma_figure(POINTS, 0.4, "F1")
-    assert "F1: 60.00 at 0, 62.00 at 0.2, 64.00 at 0.4, 66.00 at 0.6, 68.00 at 0.8." in about(score)
-    assert "higher is better" in score
-    assert "best here 68.00 at 0.8" in score
+def example(sentence, start, score, right):
+    return Example(sentence, Span("PER", start, start + 1), score, score, right, "nothing")
 
 
-def test_the_chart_of_samples():
-    page = samples_figure([(1, 60.0, 100.0), (8, 61.0, 20.0)], "F1", 1)
-    assert "F1 over M, the first sentence; higher is better. M = 1: 60.00 at 100" in page
-    assert "the first 1,200 sentences" in samples_figure([(1, 60.0, 100.0)], "F1", 1200)
+def test_the_first_of_each_sentence():
+    examples = [
+        example(sentence, start, (7 * sentence + 3 * start) % 10 / 10, right)
+        for sentence in range(4)
+        for start in range(6)
+        for right in (True, False)
+    ]
+    for choose, right in ((surest_wrong, False), (most_doubtful_right, True)):
+        found = choose(examples, 3)
+        assert len({each.sentence for each in found}) == len(found) == 3
+        assert all(each.right == right for each in found)
+        scores = [each.confidence for each in found]
+        assert scores == sorted(scores, reverse=True)
+        assert scores[0] == max(each.confidence for each in examples)

@@ -72,29 +72,3 @@ def test_a_run_without_metrics_has_a_card(model, tmp_path):
     card = model_card(model, read_metrics(tmp_path), {}, title="x, version 2")
     assert "The run holds no scores." in card
     assert card.startswith("# x, version 2\n")
-
-
-def test_what_an_export_changed_is_told(model):
-    try:
-        model.refine_all = False
-        card = model_card(model, {}, {}, title="x")
-        assert "Tokens up to Gamma are not refined" in card
-        model.refine_all = True
-        assert "not refined" not in model_card(model, {}, {}, title="x")
-        samples, model.num_samples = model.num_samples, 0
-        assert "from one pass without dropout" in model_card(model, {}, {}, title="x")
-        model.num_samples = samples
-    finally:
-        model.refine_all = True
-
-
-def test_how_near_one_pass_is_to_samples(run_dir):
-    model = uanet_tf.load_model(run_dir)
-    model.drafter.distilled.was_trained.assign(1.0)
-    model.sampling = "distilled"
-    nearness = {"kl": 0.0012, "kl_of_samples": 0.002, "same_labels_not_o": 0.985, "same_gate": 0.93}
-    told = model_card(model, {"distilled": nearness}, {}, title="x")
-    assert "0.00120 nats (of the run's own M samples: 0.00200)" in told
-    assert "98.5 % are as sampled, and of the tokens above Gamma in either 93.0 %" in told
-    model.sampling = "exact"
-    assert "One pass" not in model_card(model, {"distilled": nearness}, {}, title="x")

@@ -50,7 +50,6 @@ def pairs(path):
 @pytest.mark.parametrize(
     ("kind", "name"),
     [("huggingface", "b.jsonl"), ("spacy", "b.jsonl"), ("brat", "b.txt"), ("argilla", "b")],
-    [("huggingface", "b.jsonl"), ("spacy", "b.jsonl"), ("brat", "b.txt"), ("argilla", "b")],
 )
 def test_there_and_back(call, path, tmp_path, kind, name):
     call(f"--input={path}", f"--to={kind}", f"--output={tmp_path / name}")

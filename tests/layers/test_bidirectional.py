@@ -90,16 +90,6 @@ def test_without_a_mask_all_are_tokens(cell):
 
 
 @cells
-def test_the_owner_has_the_weights(cell):
-    owner, weights = make(cell, names="some/{weight}_7_{way}")
-    tables = (weights.kernels, weights.recurrent_kernels, weights.biases)
-    mine = [table[way] for way in DIRECTIONS for table in tables]
-    assert [weight.name for weight in owner.trainable_weights] == [weight.name for weight in mine]
-    assert owner.weights[1].name == "some/recurrent_kernel_7_forward:0"
-    assert owner.weights[3].shape == [WIDTH, cell.gates * UNITS]
-
-
-@cells
 def test_first_weights(cell):
     weights = Bidirectional(tf.keras.layers.Layer(), cell, WIDTH, UNITS)
     for way in DIRECTIONS:

@@ -6,8 +6,15 @@ import tensorflow as tf
 
 from tests import last_bits
 from tests.models.contract_setup import make_sentences, pad
-from tests.models.tagger_setup import SENTENCES, make_batch, make_model
+from tests.models.tagger_setup import (
+    SENTENCES,
+    assert_refiner_reads,
+    assert_some_are_refined_as_all,
+    make_batch,
+    make_model,
+)
 from uanet_tf.errors import InputError
+from uanet_tf.models.sampling import sample_states, sampling_seed
 from uanet_tf.tagging.streams import tag, tag_stream
 
 
@@ -106,3 +113,32 @@ def test_refining_nothing_is_possible():
     tagged = model.tag_batch(**pad([sentence.tokens for sentence in SENTENCES]))
     assert not tagged["refined"].any()
     np.testing.assert_array_equal(tagged["labels"], tagged["draft_labels"])
+
+
+def test_the_refiner_reads_the_mean_of_the_sampled_states():
+    """Beside its words, and only with `refiner_states`."""
+    plain, model = make_model(), make_model(refiner_states=True)
+    width = model.settings.encoder.hidden_width
+    assert (
+        model.refiner.stack.word_kernel.shape[0] == plain.refiner.stack.word_kernel.shape[0] + width
+    )
+    features, _ = make_batch(model)
+    assert plain.draft(features).states is None
+    drafted = model.draft(features)
+    words, mask, seed = (
+        model.drafter.representation(features),
+        drafted.mask,
+        sampling_seed(model.mc_seed),
+    )
+    states = sample_states(
+        model.drafter.encoder, words, mask, num_samples=model.num_samples, seed=seed
+    )
+    mean = tf.reduce_mean(states, axis=0)
+    np.testing.assert_allclose(drafted.states, mean, atol=1e-6)
+    assert_refiner_reads(model, features, drafted, mean)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_states_are_refined_alike_for_some_tokens_and_for_all(share):
+    model = make_model(refiner_states=True)
+    assert_some_are_refined_as_all(model, make_batch(model)[0], share)

@@ -19,28 +19,6 @@ def shared():
     return make_model()
 
 
-def test_words_are_represented_once_for_all_samples(monkeypatch):
-    model = make_model(decoder="softmax", num_samples=3)
-    features, _ = make_batch(model)
-    seen = {"words": [], "states": []}
-
-    def spy(layer, key):
-        call = layer.call
-
-        def spied(inputs, *args, **kwargs):
-            outputs = call(inputs, *args, **kwargs)
-            seen[key].append(tuple(outputs.shape[:-1]))
-            return outputs
-
-        monkeypatch.setattr(layer, "call", spied)
-
-    spy(model.drafter.representation, "words")
-    spy(model.drafter.encoder, "states")
-    model.decide(features)
-    forms, index = features["form_word_ids"], features["form_index"]
-    assert seen == {"words": [tuple(forms.shape)], "states": [(3, *index.shape)]}
-
-
 def test_settings_and_vocabulary_may_be_plain_dictionaries(shared):
     config = json.loads(json.dumps(shared.get_config()))
     copy = Tagger.from_config(config)

@@ -1,11 +1,8 @@
-import concurrent.futures
 import threading
 
 import numpy as np
 
-from tests.models.contract_setup import pad
 from tests.models.model_contract import make_sentences, make_vocabulary, small
-from tests.models.tagger_setup import make_model
 from uanet_tf.config import Config
 from uanet_tf.models.build import make_tagger
 from uanet_tf.tagging.streams import tag
@@ -33,19 +30,3 @@ def test_answers_and_numbers_do_not_depend_on_threads(monkeypatch):
         assert one.labels == other.labels
         np.testing.assert_array_equal(one.uncertainty, other.uncertainty)
         np.testing.assert_array_equal(one.confidence, other.confidence)
-
-
-def test_threads_share_one_graph(monkeypatch):
-    model = make_model(decoder="softmax", encoder="none", representation="words")
-    traced, decide = [], model.decide
-
-    def spied(features):
-        traced.append(features)
-        return decide(features)
-
-    monkeypatch.setattr(model, "decide", spied)
-    batches = [pad([["Ann"] * (1 + k)]) for k in range(8)]
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda batch: model.tag_batch(**batch), batches))
-    assert [answer["labels"].shape for answer in answers] == [(1, 1 + k) for k in range(8)]
-    assert len(traced) == 1

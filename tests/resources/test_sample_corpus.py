@@ -3,7 +3,6 @@
 import collections
 import hashlib
 import os
-import random
 import statistics
 import subprocess
 import sys
@@ -11,17 +10,14 @@ import sys
 import pytest
 
 from uanet_lite.columns_file import read_corpus
-from uanet_lite.tag_schemes import convert, decode_spans, detect_scheme, encode_spans, repair
+from uanet_lite.tag_schemes import convert, decode_spans, detect_scheme, repair
 from uanet_tf.errors import InputError
 from uanet_tf.resources.sample_corpus import (
-    LABEL_NOISE,
     UNSEEN_NAMES,
-    _disturb,
     format_conll,
     generate_sentences,
     write_sample_corpus,
 )
-from uanet_tf.resources.sample_sentences import SentenceWriter, _parse
 from uanet_tf.resources.uniform_corpus import generate_uniform
 
 
@@ -74,34 +70,6 @@ def test_about_a_third_of_the_names_is_unseen(corpus, name):
     assert 0.24 <= unseen / len(names) <= 0.38
 
 
-def test_words_are_ambiguous(corpus):
-    types = collections.defaultdict(set)
-    for tokens, entity_type in entities(corpus["train"]):
-        if len(tokens) == 1:
-            types[tokens[0]].add(entity_type)
-    assert sum({"PER", "ORG", "LOC"} <= found for found in types.values()) > 100
-
-
-def entities_disturbed(noise):
-    """Share of entities that noise changes."""
-    rng = random.Random(11)
-    writer = SentenceWriter(3, rng, 0.0)
-    total = changed = 0
-    for _ in range(3000):
-        tokens, spans = writer.write()
-        disturbed = _disturb(rng, spans, len(tokens), noise)
-        encode_spans(disturbed, len(tokens), "IOB2")  # refuses spans that overlap
-        total += len(spans)
-        changed += sum(old != new for old, new in zip(spans, disturbed, strict=True))
-    return changed / total
-
-
-def test_label_noise():
-    assert entities_disturbed(0.0) == 0
-    assert 0.014 < entities_disturbed(LABEL_NOISE) < 0.024
-    assert entities_disturbed(1.0) > 0.8
-
-
 def test_noise_is_in_train_only(corpus):
     clean = generate_sentences(1500)
     assert [s.tokens for s in corpus["train"]] == [s.tokens for s in clean]
@@ -116,12 +84,6 @@ def test_noise_is_in_train_only(corpus):
 def test_no_template_syntax_reaches_the_text(corpus):
     text = " ".join(token for part in corpus.values() for s in part for token in s.tokens)
     assert not set("{}[]()|") & set(text)
-
-
-@pytest.mark.parametrize("template", ["a (b", "a ]", "(a|b]", "a | b", "[a"])
-def test_brackets_must_match(template):
-    with pytest.raises(ValueError, match="brackets do not match"):
-        _parse(template)
 
 
 def digest(sentences):
@@ -172,16 +134,6 @@ def test_writing_again_and_over(tmp_path):
 
     write_sample_corpus(tmp_path / "new" / "sub", overwrite=True, **sizes)
     assert {path: path.read_bytes() for path in paths.values()} == before
-
-
-def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
-    def refuse(source, target):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(InputError, match="No space left"):
-        write_sample_corpus(tmp_path, train_sentences=5, dev_sentences=5, test_sentences=5)
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

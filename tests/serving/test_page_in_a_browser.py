@@ -93,29 +93,6 @@ def test_the_acceptance_slider_and_the_keyboard(page):
     assert detail.startswith("\u2068won\u2069: O, confidence")
 
 
-def test_the_acceptance_slider_starts_where_the_run_accepts(page):
-    ask(page, "the Chelsea Wanderers")
-    page.wait_for("document.querySelectorAll('#sentences .token').length > 0")
-
-    def begin(confidence, accepted):
-        page.run(
-            f"Object.assign(answer.sentences[0].own, {{labels: ['S-ORG', 'S-PER', 'O'], "
-            f"confidence: {confidence}, accepted: {accepted}}}); useOwnGamma()"
-        )
-        return page.run("document.getElementById('accept').value")
-
-    before = page.run("document.getElementById('accept').value")
-    assert begin([0.957, 0.9, 1], "undefined") == before
-    assert begin([0.957, 0.9, 1], "[true, false, false]") == "0.95"
-    # With a threshold per type the less sure one may be the accepted one.
-    assert begin([0.7, 0.9, 1], "[true, false, false]") == "0.95"
-    assert begin([0.92, 0.9, 1], "[false, false, false]") == "0.93"
-    move(page, "accept", 0.6)
-    assert begin([0.99, 0.9, 1], "[true, false, false]") == "0.6"
-    page.run("document.getElementById('model').dispatchEvent(new Event('change'))")
-    assert begin([0.99, 0.9, 1], "[true, false, false]") == "0.99"
-
-
 def test_many_lines_and_long_ones_go_in_several_requests(page):
     """The server takes 4,096 tokens a request, padding included."""
     lines = ["the Chelsea Wanderers " + "won " * (600 if k == 7 else k) for k in range(90)]

@@ -160,24 +160,6 @@ def test_patience_and_the_best_epoch(corpus, tmp_path, monkeypatch):
     assert any(np.any(a != b) for a, b in zip(seen[1], seen[3], strict=True))
 
 
-def test_adadelta_learns(corpus, tmp_path):
-    """Its rates are its own, so one of 1 does for any model."""
-    found = fit(
-        tiny_config(
-            corpus,
-            decoder="softmax",
-            drafter_optimizer="adadelta",
-            drafter_learning_rate=1.0,
-            loss_reduction="mean",
-            epochs=4,
-            test_path="",
-        ),
-        tmp_path,
-    )
-    losses = [entry["loss"] for entry in found["epochs"]]
-    assert losses[-1] < 0.9 * losses[0]
-
-
 def test_a_small_file_is_read_until_an_epoch_has_enough_steps(corpus, tmp_path):
     config = tiny_config(corpus, epochs=2, min_epochs=1, min_steps=11, test_path="", **LIGHT)
     run = fit_module.RunDirectory(tmp_path)

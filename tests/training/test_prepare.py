@@ -1,4 +1,3 @@
-import dataclasses
 import logging
 
 import numpy as np
@@ -15,7 +14,7 @@ from uanet_tf.training.prepare import (
     find_tokenizer,
     prepare,
 )
-from uanet_tf.training.task import find_task, warn_shared, warn_uneven
+from uanet_tf.training.task import find_task, warn_shared
 
 NER = "Anna\tB-PER\nmet\tO\nBob1\tB-PER\nLee\tI-PER\n\nin\tO\nRio\tB-LOC\n"
 POS = "We\tPRON\nsee\tVERB\n\nus\tPRON\n"
@@ -199,22 +198,6 @@ def test_labels_in_no_scheme_are_told(configure, caplog):
     with caplog.at_level(logging.WARNING):
         assert find_task(config, [parts_of_speech]) == ("pos", None)
     assert caplog.text == ""
-
-
-def test_lines_with_other_numbers_of_columns_are_told(configure, caplog):
-    config = configure(task="auto").data
-    uneven = Sentence(("to", "New"), ("O", "B-LOC"), 1, True, uneven_line=2)
-    with caplog.at_level(logging.WARNING):
-        warn_uneven({"train": [uneven], "dev": [dataclasses.replace(uneven, uneven_line=0)]})
-    (message,) = caplog.messages
-    assert message.startswith("train: 1 sentence has lines with different numbers of columns")
-    assert "the first is line 2" in message
-    text = dataclasses.replace(uneven, labels=("now:O", "York:B-LOC"))
-    with pytest.raises(InputError, match=r"train:2: has another number of columns"):
-        find_task(config, [text])
-    whole = Sentence(("fly to York", "to Rome"), ("O O B-city", "O B-city"), 4, True)
-    with pytest.raises(InputError, match=r"train:4: has a sentence and its labels in one line"):
-        find_task(config, [whole])
 
 
 def test_sentences_that_are_in_the_training_file_too_are_told(caplog):

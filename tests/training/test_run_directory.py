@@ -1,3 +1,5 @@
+"""Which epoch is the best one."""
+
 import os
 import subprocess
 import sys
@@ -7,6 +9,7 @@ import pytest
 from uanet_tf.config import Config, load_config
 from uanet_tf.errors import InputError
 from uanet_tf.training.run_directory import RunDirectory
+from uanet_tf.training.saved_state import Progress
 
 
 @pytest.fixture
@@ -101,3 +104,20 @@ def test_writing_is_whole_or_not_at_all(run, monkeypatch):
     with pytest.raises(InputError, match=r"metrics\.json cannot be written: No space left"):
         run.write(run.metrics, "new")
     assert run.metrics.read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("scores", "best"),
+    [
+        ([1.0, 3.0, 2.0], 2),
+        ([1.0, 3.0, 3.0], 2),  # of equal ones the first
+        ([0.0, 0.0, 0.0], 3),  # but nothing is learnt yet where nothing is found
+        ([0.0, 0.0, 1.0, 0.0], 3),
+    ],
+)
+def test_the_best_epoch(scores, best):
+    progress = Progress()
+    for epoch, score in enumerate(scores, 1):
+        progress.finish_epoch({"epoch": epoch}, score)
+    assert progress.record["best_epoch"] == best
+    assert progress.record["best_score"] == max(scores)

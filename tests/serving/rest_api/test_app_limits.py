@@ -82,18 +82,6 @@ class TestTokens:
             },
         )
 
-    @pytest.mark.parametrize(
-        ("model", "inputs"),
-        [
-            ("uanet", {"tokens": [["a"] * 100], "lengths": [1]}),
-            ("uanet_text", ["a " * 100, ""][:1]),
-            ("uanet_text", ["नमस्ते दुनिया " * 50]),
-            ("uanet_text", ["x" * 5000]),
-        ],
-    )
-    def test_a_request_at_the_limit_is_answered(self, small_url, model, inputs):
-        assert predict(small_url, json.dumps({"inputs": inputs}), model)[0] == 200
-
 
 @pytest.fixture(scope="module")
 def small_url(toy_folder):

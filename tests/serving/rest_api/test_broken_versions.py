@@ -1,9 +1,7 @@
 """A version that cannot be served disturbs no other."""
 
-import gc
 import itertools
 import time
-import weakref
 
 import pytest
 
@@ -77,25 +75,6 @@ def test_no_error_of_a_version_ends_the_looking(base, at_start, error, told, cod
     wait_for(lambda: states(manager).get(3) == "AVAILABLE")
     assert served(manager)[0] == 3
     assert manager.stop()
-
-
-def test_what_was_read_of_a_broken_version_is_given_back(base):
-    """Its graph is full of cycles, as here, and the error holds the code that read it."""
-    read = []
-
-    def load(path, name):
-        model = FakeModel(path)
-        model.itself = model
-        read.append(weakref.ref(model))
-        raise InputError(f"{name} is broken")
-
-    add(base, 1)
-    gc.disable()
-    try:
-        ModelManager([ModelSettings("m", str(base))], load, poll_seconds=0).poll()
-        assert [model() for model in read] == [None]
-    finally:
-        gc.enable()
 
 
 def test_a_version_is_tried_again_with_growing_pauses(base):

@@ -6,7 +6,15 @@ import tensorflow as tf
 
 from tests.ops.recurrences import LOOPS, UNROLLED
 from uanet_tf.ops.graphs import graph_function
-from uanet_tf.ops.recurrence import GRU, LSTM
+from uanet_tf.ops.recurrence import (
+    GRU,
+    LSTM,
+    PADDING_SHIFT,
+    block_orthogonal,
+    gru_scan,
+    gru_step,
+    lstm_scan,
+)
 
 STEPS, ROWS, WIDTH = 5, 3, 4
 cells = pytest.mark.parametrize("cell", [LSTM, GRU], ids=["lstm", "gru"])
@@ -185,3 +193,41 @@ def test_saved_model(cell, tmp_path):
     loaded = tf.saved_model.load(str(tmp_path))
     expected = cell.scan(projected, kernel, mask)
     np.testing.assert_allclose(loaded.run(projected, mask), expected, atol=1e-6)
+
+
+def test_equals_the_gru_of_keras():
+    """Keras too orders its gates z, r, n; its second bias is zero here."""
+    projected, kernel, _ = make_arrays(GRU, dtype=np.float32)
+    keras = tf.keras.layers.GRU(WIDTH, return_sequences=True)
+    inputs = tf.transpose(projected, [1, 0, 2])
+    keras(inputs)
+    keras.set_weights([np.eye(3 * WIDTH), kernel, np.zeros([2, 3 * WIDTH])])
+    states = tf.transpose(gru_scan(tf.constant(projected), tf.constant(kernel)), [1, 0, 2])
+    np.testing.assert_allclose(states, keras(inputs), atol=1e-5)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_steps_one_by_one_are_the_scan(masked):
+    projected, kernel, mask = make_tensors(GRU)
+    mask = mask if masked else None
+    state, states = tf.zeros([ROWS, WIDTH], tf.float64), gru_scan(projected, kernel, mask)
+    for t in range(STEPS):
+        state = gru_step(projected[t], state, kernel, mask)
+        np.testing.assert_allclose(state, states[t], atol=1e-12)
+
+
+def test_the_shift_alone_closes_the_gates():
+    """Whatever the other gates hold: so a layer may add it instead of selecting."""
+    projected, kernel, mask = make_arrays(LSTM)
+    projected[2:, :, : 2 * WIDTH] += PADDING_SHIFT
+    states = lstm_scan(tf.constant(projected), tf.constant(kernel), tf.constant(mask)).numpy()
+    np.testing.assert_array_equal(states[2:], np.zeros([STEPS - 2, ROWS, WIDTH]))
+    assert np.abs(states[:2]).min() > 0
+
+
+def test_each_block_is_orthogonal_and_its_own():
+    blocks = np.split(block_orthogonal([5, 15], dtype=tf.float64).numpy(), 3, axis=1)
+    for number, block in enumerate(blocks):
+        np.testing.assert_allclose(block @ block.T, np.eye(5), atol=1e-12)
+        for other in blocks[:number]:
+            assert np.abs(block - other).max() > 0.01
