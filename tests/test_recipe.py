@@ -49,14 +49,7 @@ def test_unknown_names(name, hint):
 
 def test_recipes_become_flagfiles_where_they_stand():
     fast, bilstm = recipe_path("fast"), recipe_path("bilstm")
-    given = [
-        "--seed=2",
-        "--recipe=fast",
-        "--epochs=3",
-        "--recipe",
-        "bilstm,fast",
-        "-recipe=uanet",
-    ]
+    given = ["--seed=2", "--recipe=fast", "--epochs=3", "--recipe", "bilstm,fast", "-recipe=uanet"]
     assert with_recipes(given) == [
         "--seed=2",
         f"--flagfile={fast}",

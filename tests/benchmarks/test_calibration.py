@@ -1,4 +1,4 @@
-"""The arithmetic of ``benchmarks.calibration``, on drawn answers."""
+"""The arithmetic of the benchmarks of confidence, on drawn answers."""
 
 import numpy as np
 import pytest
@@ -12,6 +12,8 @@ from benchmarks.calibration import (
     of_entities,
     splits,
 )
+from benchmarks.entity_confidence import auroc_needed, bounds, definitions, found_at, shares
+from uanet_tf.metrics.error_detection import auroc
 from uanet_tf.metrics.logistic_map import apply_logistic_map
 
 
@@ -70,3 +72,58 @@ def test_drawn_sentences_bring_all_their_entities():
     for number in range(50):
         assert places[group == number].tolist() in ([0, 1], [], [3, 4, 5])
     assert set(places) == {0, 1, 3, 4, 5}
+
+
+def test_definitions():
+    file = drawn(400)
+    found = definitions(file, np.ones(len(file.start)))
+    assert found["lowest: AUROC"] > 60
+    assert found["share of samples: AUROC"] == pytest.approx(50)
+    assert found["share of samples: ECE"] == pytest.approx(100 * (~file.right_entity).mean())
+    assert {"product: ECE", "length-normalised product: ECE", "highest uncertainty: AUROC"} < set(
+        found
+    )
+
+
+def test_share_of_samples_with_exactly_this_entity():
+    here = [(0, "PER", 1, 2), (3, "LOC", 0, 2)]
+    others = [[(0, "PER", 1, 2)], [(3, "LOC", 0, 1)], [(0, "PER", 1, 2), (3, "PER", 0, 2)]]
+    np.testing.assert_allclose(shares(here, others), [2 / 3, 0])
+
+
+def test_bounds_of_a_confidence_that_is_right():
+    random = np.random.default_rng(2)
+    confidence = random.beta(3, 1, 20_000)
+    found = bounds(confidence, random.random(20_000) < confidence)
+    assert found["AUROC"] == pytest.approx(found["AUROC, confidence exactly right"], abs=1.5)
+    assert found["AURC"] == pytest.approx(found["AURC, confidence exactly right"], abs=1)
+    assert found["AURC, errors known"] < found["AURC"]
+    name = "precision of the surest 40%"
+    assert found[name] == pytest.approx(found["the same 40%, confidence exactly right"], abs=1)
+    assert found["the same 40%, errors known"] == 100
+
+
+def test_entities_found_at_a_precision():
+    """Ten in the file; the answers, surest first: right, right, wrong, right, wrong."""
+    confidence = np.array([0.2, 0.9, 0.8, 0.7, 0.1])
+    right = np.array([True, True, True, False, False])
+    found = found_at(confidence, right, entities=10)
+    assert found["entities found"] == pytest.approx(30)
+    assert found["average precision"] == pytest.approx(10 * (1 + 1 + 3 / 4))
+    assert found["entities found at a precision of 0.9"] == pytest.approx(20)
+    tied = found_at(np.full(5, 0.5), right, entities=10)
+    assert tied["entities found at a precision of 0.9"] == 0
+    none = found_at(confidence[3:], right[3:], entities=10)
+    assert set(none.values()) == {0.0}
+
+
+def test_auroc_that_a_target_needs():
+    """Normal scores of one spread: what is kept has the precision."""
+    random = np.random.default_rng(3)
+    right = random.random(400_000) < 0.75
+    for distance in (0.5, 1.5):
+        score = random.normal(size=len(right)) + distance * right
+        kept = score >= np.quantile(score, 0.4)
+        needed = auroc_needed(right.mean(), right[kept].mean(), kept.mean())
+        assert needed == pytest.approx(auroc(-score, ~right), abs=0.3)
+    assert auroc_needed(0.5, 0.9, 0.6) == 100  # more than all that are right

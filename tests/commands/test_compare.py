@@ -227,24 +227,6 @@ def test_tables_hold_all_complete_runs_below(tmp_path, trained):
     assert [row["system"] for row in table(tmp_path / "out")] == ["one", "earlier"]
 
 
-def test_a_second_flagfile_overrides_the_first(tmp_path, trained):
-    """What stands behind "--" comes last on the command line, and there the last wins."""
-    commands, _ = trained
-    recipe = tmp_path / "recipe.flags"
-    recipe.write_text("--epochs=6\n--patience=0\n")
-    assert call(tmp_path, "one", seeds=1, extra=(f"--flagfile={recipe}", "--patience=3")) == 0
-    (command,) = commands
-    values = flags.FlagValues()
-    flags.DEFINE_string("run_dir", None, "", flag_values=values)
-    define_config_flags(values)
-    assert command[1:4] == ["-m", "uanet_tf.commands.uanet", "train"]
-    values(command[3:])
-    config = config_from_flags(values)
-    assert config.decoder.decoder == "softmax"
-    assert (config.training.epochs, config.training.patience) == (6, 3)
-    assert config.data.train_path == "A"
-
-
 def test_bad_input(tmp_path, trained, capsys):
     commands, done = trained
     for seeds, names, message in (

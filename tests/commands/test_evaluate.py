@@ -121,16 +121,6 @@ def test_labels_without_spans_are_scored_by_accuracy(run_dir, tmp_path, model, c
     assert err == f"{path}: labels unknown to the model, scored as errors: NN (1)\n"
 
 
-def test_unknown_types_are_warned_of_and_scored(run_dir, tmp_path, model, call, capsys):
-    path = tmp_path / "data.conll"
-    path.write_text("p0 B-PER\nx B-EVENT\nx I-EVENT\nx B-EVENT\n")
-    assert call(evaluate, f"--run_dir={run_dir}", f"--input={path}", "--json") == 0
-    out, err = capsys.readouterr()
-    assert json.loads(out)["recall"] == pytest.approx(100 / 3)
-    assert "B-EVENT (2), I-EVENT (1)" in err
-    assert err.count("\n") == 1
-
-
 def test_columns_default_to_those_of_the_run(run_dir, tmp_path, model, call, capsys):
     config = Config().replace(token_column=1, label_column=0)
     (run_dir / "config.json").write_text(json.dumps(config.to_dict()))

@@ -7,10 +7,7 @@ from pathlib import Path
 import pytest
 from absl import logging
 
-from tests.training.tiny_run import (
-    TINY,
-    write_corpus,
-)
+from tests.training.tiny_run import TINY, write_corpus
 from uanet_tf.commands import runner
 from uanet_tf.commands.train_command import train
 from uanet_tf.training import fit as fit_module

@@ -5,7 +5,6 @@ import inspect
 import re
 import subprocess
 import sys
-from importlib import metadata
 
 import pytest
 
@@ -50,20 +49,6 @@ def test_a_package_that_is_missing_is_one_sentence(call, monkeypatch):
         "",
         "This needs the package requests, which is not installed.\n",
     )
-
-
-def test_the_version_without_tensorflow(call, monkeypatch):
-    known = metadata.version
-
-    def version(name):
-        if name == "tensorflow":
-            raise metadata.PackageNotFoundError(name)
-        return known(name)
-
-    monkeypatch.setattr(metadata, "version", version)
-    code, out, _ = call("--version")
-    assert code == 0
-    assert "(no TensorFlow, NumPy " in out
 
 
 def test_the_list(call):

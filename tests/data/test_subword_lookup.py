@@ -13,7 +13,6 @@ from tests.data.wordpiece_transcription import tokenize
 from tests.tiny_bert import SUBWORDS
 from uanet_tf.data.lookup import SubwordLookup
 from uanet_tf.errors import InputError
-from uanet_tf.ops.graphs import graph_function
 
 # With letters that lower-casing and accents change, and a sub-word for many a character.
 VOCABULARY = (
@@ -136,15 +135,6 @@ def test_config():
     copy = SubwordLookup.from_config(json.loads(json.dumps(lookup.get_config())))
     assert copy.get_config() == lookup.get_config()
     assert (copy.name, copy.lowercase, copy.max_subwords) == ("x", False, 5)
-
-
-def test_saved_model(tmp_path):
-    module = tf.Module()
-    lookup = SubwordLookup(VOCABULARY)
-    module.run = graph_function([tf.TensorSpec([None], tf.string)])(lookup)
-    tf.saved_model.save(module, str(tmp_path))
-    tokens = tf.constant(["unaffable", "", "Oslo", "東京"])
-    np.testing.assert_array_equal(tf.saved_model.load(str(tmp_path)).run(tokens), lookup(tokens))
 
 
 def test_bad_arguments():

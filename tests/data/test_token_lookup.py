@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from uanet_lite.token_ids import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.data.lookup import TokenLookup, normalize_words
-from uanet_tf.ops.graphs import graph_function
 
 WORDS = ["the", "0000", "Paris", "naïve", "東京", "🙂", "paris"]
 CHARS = [*"abcdefghijklmnopqrstuvwxyzPï東京🙂0-\ufffd"]
@@ -172,30 +171,6 @@ def test_config():
     assert not copy.trainable
     with pytest.raises(ValueError, match=r"`max_chars` must be at least 2. Received: max_chars=1"):
         make_lookup(max_chars=1)
-
-
-def test_keras_file(tmp_path):
-    tokens = tf.keras.Input([], dtype=tf.string)
-    model = tf.keras.Model(tokens, make_lookup()(tokens))
-    model.save(tmp_path / "model.keras")
-    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
-    assert_same(loaded, model, tf.constant(["the", "x1", ""]))
-
-
-def test_saved_model(tmp_path):
-    module = tf.Module()
-    module.lookup = make_lookup()
-    spec = tf.TensorSpec([None], tf.string)
-    module.run = graph_function([spec])(lambda tokens: module.lookup(tokens))
-    tf.saved_model.save(module, str(tmp_path))
-    loaded = tf.saved_model.load(str(tmp_path)).run
-    for tokens in (["the", "東京", "x1"], [""], ["Paris" * 9]):
-        assert_same(loaded, module.lookup, tf.constant(tokens))
-
-
-def assert_same(one, other, tokens):
-    for actual, expected in zip(one(tokens), other(tokens), strict=True):
-        np.testing.assert_array_equal(actual, expected)
 
 
 def test_nothing_is_known():

@@ -28,12 +28,7 @@ ENCODERS = {
     "bigru": maker(BiGRU, 8, **TIED),
     "bigru_transformer": maker(BiGRUTransformer, 8, **TIED),
     "relative_transformer": maker(
-        RelativeTransformer,
-        12,
-        num_heads=2,
-        attention_dropout=0.3,
-        layer_dropout=0.2,
-        **RATES,
+        RelativeTransformer, 12, num_heads=2, attention_dropout=0.3, layer_dropout=0.2, **RATES
     ),
     "iterated_dilated_cnn": maker(
         IteratedDilatedCNN, 4, num_iterations=3, hidden_dropout=0.2, **RATES

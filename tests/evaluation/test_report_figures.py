@@ -6,15 +6,10 @@ import numpy as np
 import pytest
 
 from uanet_lite.tag_schemes import Span
-from uanet_tf.evaluation.report_figures import (
-    _score_axis,
-    group_figure,
-    risk_figure,
-)
+from uanet_tf.evaluation.report_figures import _score_axis, group_figure, risk_figure
 from uanet_tf.evaluation.report_page import Example, most_doubtful_right, surest_wrong
 from uanet_tf.metrics.answer_group import AnswerGroup
 from uanet_tf.metrics.breakdown import GroupScore
-from uanet_tf.metrics.threshold_sweep import SweepPoint
 
 
 def about(figure: str) -> str:

@@ -86,10 +86,7 @@ def test_a_run_that_is_not_finished(call, run_dir, tmp_path):
     begun.mkdir()
     shutil.copy(run_dir / "config.json", begun)
     code, err = call(run_dir=begun)
-    assert (code, err) == (
-        2,
-        f"{begun} holds no model.keras: its training is not finished.\n",
-    )
+    assert (code, err) == (2, f"{begun} holds no model.keras: its training is not finished.\n")
 
 
 def test_masks_that_are_new_at_each_call_are_refused(call, tmp_path):

@@ -1,7 +1,5 @@
 """A TensorFlow Lite file behind the local server answers as the SavedModels of the same run."""
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -71,23 +69,6 @@ def test_texts_as_the_saved_model(served_folder, words, texts):
 def test_no_sentences(lite):
     nothing = lite.predict("", {"tokens": np.empty((0, 3), object), "lengths": np.int32([])})
     assert {values.shape for values in nothing.values()} == {(0, 3)}
-
-
-def test_many_threads(lite, words):
-    inputs = as_bytes(pad(words))
-    expected, answers = lite.predict("", inputs), []
-
-    def tag():
-        answers.append(lite.predict("", inputs))
-
-    threads = [threading.Thread(target=tag) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(answers) == 6
-    for answer in answers:
-        assert all(np.array_equal(answer[name], expected[name]) for name in expected)
 
 
 def test_a_request_that_takes_too_long_is_stopped(served_folder):

@@ -81,21 +81,6 @@ def test_the_client_gets_what_the_saved_models_answer(url, words, texts):
                 np.testing.assert_allclose(one.uncertainty, two.uncertainty, rtol=0, atol=1e-5)
 
 
-def test_what_was_asked_is_compared_with_development_data(url, words, texts):
-    def seen():
-        reports = requests.get(f"{url}/monitoring", timeout=10).json()["models"]
-        found = {each["name"]: each["monitoring"] for each in reports}
-        return [found[name]["sentences"] for name in ("lite", "lite_text")], found["mine"]
-
-    before, none = seen()
-    with Client(url, "lite") as client:
-        client.tag([*words, *texts])
-    after, _ = seen()
-    assert none is None
-    assert after[0] == before[0] + len(words)
-    assert before[1] < after[1] <= before[1] + len(texts)
-
-
 def test_a_folder_of_both_kinds(url):
     """Versions 1, a SavedModel, and 2, a file, answer alike; the file is the latest."""
     one, two = (ask(url, GOOD, f"mine/versions/{number}")[1]["outputs"] for number in (1, 2))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from uanet_tf.errors import InputError
-from uanet_tf.serving.rest_api import lite_model
 from uanet_tf.serving.rest_api.lite_model import LiteModel
 from uanet_tf.serving.rest_api.model_config import (
     ModelSettings,
@@ -18,38 +17,8 @@ from uanet_tf.serving.rest_api.model_config import (
     list_versions,
     lite_files,
 )
-from uanet_tf.serving.rest_api.model_manager import ModelManager
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def test_a_damaged_version_leaves_the_older_one(lite_file, tmp_path, load, caplog):
-    (tmp_path / "1").mkdir()
-    shutil.copy(lite_file, tmp_path / "1" / "a.tflite")
-    (tmp_path / "2").mkdir()
-    content = lite_file.read_bytes()
-    (tmp_path / "2" / "a.tflite").write_bytes(content[: len(content) // 2])
-    manager = ModelManager([ModelSettings("m", str(tmp_path))], load, poll_seconds=0)
-    manager.start()
-    states = dict(manager.states("m"))
-    assert states[2].state == "END"
-    assert states[2].error.endswith(
-        "2/a.tflite is not a TensorFlow Lite model with labels and vocabulary: "
-        "name one that export.py --tflite wrote."
-    )
-    assert "m version 2 is not served" in caplog.text
-    assert "Traceback" not in caplog.text
-    # Version 1 is not loaded at the start, as with SavedModels: the latest is wanted.
-    (tmp_path / "2" / "a.tflite").write_bytes(content)
-    manager.poll()
-    assert dict(manager.states("m"))[2].state == "AVAILABLE"
-    (tmp_path / "3").mkdir()
-    (tmp_path / "3" / "a.tflite").write_bytes(b"")
-    manager.poll()
-    assert dict(manager.states("m"))[2].state == "AVAILABLE"
-    assert dict(manager.states("m"))[3].state == "END"
-    assert manager.stop()
-    assert not [key for key in lite_model._taggers if key[0].startswith(str(tmp_path))]
 
 
 def test_what_cannot_be_loaded(lite_file, tmp_path):

@@ -26,11 +26,7 @@ ANSWERS = {
 
 @pytest.mark.parametrize(
     ("name", "change", "same"),
-    [
-        ("uncertainty", 5e-6, True),
-        ("uncertainty", 2e-5, False),
-        ("uncertainty", np.nan, False),
-    ],
+    [("uncertainty", 5e-6, True), ("uncertainty", 2e-5, False), ("uncertainty", np.nan, False)],
 )
 def test_uncertainty_within_1e_5(name, change, same):
     actual = {**ANSWERS, name: ANSWERS[name] + np.array([[0, change]], np.float32)}

@@ -2,16 +2,11 @@
 
 import types
 
-import numpy as np
 import pytest
 import tensorflow as tf
 
 from uanet_tf.data.lookup import TokenLookup
-from uanet_tf.errors import InputError
-from uanet_tf.exporting.saved_graph import save_signatures
 from uanet_tf.exporting.vocabulary_files import tables_from_files, write_vocabulary_files
-from uanet_tf.ops.graphs import graph_function
-from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 
 # Each of them ends a line, is a blank or nothing for some reader of text.
 AWKWARD = [
@@ -73,34 +68,3 @@ def test_a_file_that_reads_otherwise_is_noticed(tmp_path):
         tables_from_files(model, files),
     ):
         pass
-
-
-@pytest.mark.parametrize("name", ["words.txt", "chars.txt"])
-@pytest.mark.parametrize(
-    "damage", [lambda text: text[:-1], lambda text: text[: len(text) // 2], lambda text: b""]
-)
-def test_a_damaged_vocabulary_cannot_be_loaded(tmp_path, name, damage):
-    model = make_model([f"w{number}" for number in range(50)], ["w", "1", "2"])
-    module = tf.Module()
-    module.lookup = model.lookup
-    files = write_vocabulary_files(model, tmp_path)
-    with tables_from_files(model, files):
-
-        @graph_function([tf.TensorSpec([None], tf.string, "tokens")])
-        def ids(tokens):
-            words, chars = model.lookup(tokens)
-            return {"words": words, "chars": chars}
-
-        save_signatures({"serving_default": ids}, tmp_path / "1", owner=module, assets=files)
-    for file in files:
-        file.unlink()
-    request = {"tokens": np.array([b"w49", b"x"], object)}
-    loaded = LoadedModel(tmp_path / "1")
-    assert loaded.predict("", request)["words"].tolist() == [51, 1]
-    loaded.close()
-    file = tmp_path / "1" / "assets" / name
-    file.write_bytes(damage(file.read_bytes()))
-    with pytest.raises(InputError, match=rf"file is damaged or was changed .*assets/{name}"):
-        LoadedModel(tmp_path / "1")
-    with pytest.raises(tf.errors.InvalidArgumentError, match="damaged or was changed"):
-        tf.saved_model.load(str(tmp_path / "1"))

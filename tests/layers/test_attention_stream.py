@@ -32,21 +32,6 @@ def test_stream_equals_transcription(context_width):
     np.testing.assert_allclose(outputs, expected, rtol=1e-4, atol=1e-4)
 
 
-def test_sign_of_distance():
-    """With position scores alone, attention to the left differs from attention to the right."""
-    attention = RelativeAttention(1, 2)
-    attention.build([None, None, 2])
-    kernel = np.zeros([2, 6], np.float32)
-    kernel[:, 4:] = np.eye(2)  # no queries, no keys; the words are the values
-    attention.set_weights([kernel, np.zeros(2, np.float32), np.array([1, 0], np.float32)])
-    distances = np.arange(2, -4, -1)
-    positions = np.stack([np.where(distances == 1, 50.0, 0.0), np.zeros(6)])  # only i - j = 1
-    words = np.arange(6.0).reshape([1, 3, 2])
-    outputs = attention(tf.constant(words, tf.float32), tf.constant(positions, tf.float32))
-    np.testing.assert_allclose(outputs[0, 1:], words[0, :2], atol=1e-5)  # the word before
-    np.testing.assert_allclose(outputs[0, 0], words[0].mean(axis=0), atol=1e-5)
-
-
 @pytest.mark.parametrize("context_width", [None, WIDTH])
 def test_attention_and_stream_contracts(context_width):
     def call(layer, inputs, dropout_seed):

@@ -26,11 +26,7 @@ def make_streams(words, mapped, kinds):
     length, positions = mapped.shape[1], tf.transpose(relative_sinusoid(mapped.shape[1], WIDTH))
     streams, calls = [], []
     for kind in kinds:
-        layer = AttentionStream(
-            HEADS,
-            HEAD_WIDTH,
-            context_width=None if kind == "words" else WIDTH,
-        )
+        layer = AttentionStream(HEADS, HEAD_WIDTH, context_width=None if kind == "words" else WIDTH)
         context, context_map, residual = words[0], words[1], None
         given = {}
         if kind != "words":

@@ -223,20 +223,11 @@ def test_damaged_gzip(write):
 
 @pytest.mark.parametrize(
     "options",
-    [
-        {"token_column": 1, "label_column": 1},
-        {"max_sentence_tokens": 0},
-        {"max_token_chars": -1},
-    ],
+    [{"token_column": 1, "label_column": 1}, {"max_sentence_tokens": 0}, {"max_token_chars": -1}],
 )
 def test_bad_arguments_are_refused_at_once(options):
     with pytest.raises(InputError, match="Received"):
         read_sentences("never opened", **options)
-
-
-def test_nothing_inside_a_sentence_is_a_comment(write):
-    assert tokens_of(write("a _ O\n# b c O\n")) == [("a", "#")]
-    assert tokens_of(write("a\tO\n# b c O\n")) == [("a", "#")]
 
 
 def test_a_byte_order_mark_later_is_a_character(write):
@@ -270,30 +261,9 @@ def test_number_signs_are_tokens(write, separator, first):
     assert found[-3:] == [tuple(rows), ("#",), ("#x",)]
 
 
-def test_a_file_of_number_signs_only(write):
-    assert tokens_of(write("#\tO\n#a\tO\n\n# b\tO\n")) == [("#", "#a"), ("# b",)]
-    assert tokens_of(write("# O\n#a O\n")) == [("#", "#a")]
-    assert tokens_of(write("#\n#a\n"), label_column=None) == [("#", "#a")]
-
-
-def test_comments_in_tab_separated_files(write):
-    path = write("# id = 1\n# text = Ada # 1\nAda\tO\n#\tO\n\n# id = 2\n#one\tO\n")
-    assert tokens_of(path) == [("Ada", "#"), ("#one",)]
-
-
 def test_a_row_without_its_tab_is_no_comment(write):
     assert "news.conll:3: too few columns" in refusal(write("a\tO\n\n#b\n"))
     assert "news.conll:3: too few columns" in refusal(write("a\tO\n\n#\n"))
-
-
-def test_comments_in_blank_separated_files_have_other_columns(write):
-    path = write(
-        "# id 7c1 x domain=en\nAda _ _ B-PER\n# _ _ O\n\n# _ _ O\n\n# id 8 9 10\nend _ _ O\n"
-    )
-    assert tokens_of(path) == [("Ada", "#"), ("#",), ("end",)]
-    # As in MultiCoNER: four words, of which the last follows a tab.
-    path = write("# id 7c1\tdomain=en\nAda _ _ B-PER\n")
-    assert read_corpus(path) == [Sentence(("Ada",), ("B-PER",), 2, True)]
 
 
 CONLLU = """# newdoc id = d1

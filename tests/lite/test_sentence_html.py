@@ -107,12 +107,6 @@ def test_text_can_be_read_on_every_step(page, ink):
         assert contrast >= 4.5, style
 
 
-@pytest.mark.parametrize(("page", "ink"), PAGES[:1])
-def test_each_step_is_darker_than_the_one_before(page, ink):
-    steps = [luminance(*colours(style, page, ink)[0]) for _, style in STEPS]
-    assert steps == sorted(steps, reverse=True)
-
-
 def test_what_is_not_accepted_is_marked():
     refused = make_sentence(accepted=[False, True, False])
     assert ">LOC</bdi>? 50 %</span>" in refused._repr_html_()

@@ -6,12 +6,11 @@ import tensorflow as tf
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, pad, small
 from tests.models.model_contract import assert_same, text
-from tests.models.tagger_setup import gradients, make_batch, size
+from tests.models.tagger_setup import gradients, size
 from tests.tiny_bert import count_runs, write_tiny_bert
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import check_parts, make_tagger
-from uanet_tf.ops.dropout import make_seed
 from uanet_tf.tagging.streams import tag
 from uanet_tf.training.fill_vectors import word_representations
 
@@ -62,20 +61,6 @@ def test_the_draft_trains_bert_and_the_refiner_does_not():
     of_refined = gradients(model, "refined")
     assert not any(size(g) for name in ("bert", "draft") for g in of_refined[name].values())
     assert any(size(g) > 0 for g in of_refined["refined"].values())
-
-
-@pytest.mark.parametrize("decoder", ["uanet", "softmax"])
-def test_bert_runs_once(decoder):
-    """In a step of training, and in tagging whatever the number of samples."""
-    model = make_model(decoder=decoder)
-    runs = count_runs(model.drafter.representation.bert)
-    model.loss_terms(*make_batch(model), make_seed(1))
-    assert len(runs) == 1
-    for samples in (0, 1, 8):
-        runs.clear()
-        model.num_samples = samples
-        model.decide(model.features({k: tf.constant(v) for k, v in pad(TOKENS).items()}))
-        assert len(runs) == 1
 
 
 def test_samples_come_from_above_bert():

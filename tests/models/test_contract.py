@@ -30,10 +30,7 @@ SYSTEMS: dict[str, tuple[dict[str, Any], str | None]] = {
         },
         "IOB1",
     ),
-    "crf_of_single_labels": (
-        {"decoder": "crf", "encoder_layers": 2},
-        None,
-    ),
+    "crf_of_single_labels": ({"decoder": "crf", "encoder_layers": 2}, None),
     "softmax_of_words_alone": (
         {"decoder": "softmax", "representation": "words", "encoder": "none"},
         "BIOES",

@@ -36,19 +36,6 @@ def copy_archive(source, target, change):
             archive.writestr(name, data)
 
 
-def test_a_gpu_is_shared_and_computes_in_full_float32(saved, monkeypatch):
-    growing = []
-    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind=None: ["a GPU"])
-    monkeypatch.setattr(tf.config, "get_logical_device_configuration", lambda gpu: None)
-    monkeypatch.setattr(
-        tf.config.experimental, "set_memory_growth", lambda gpu, wanted: growing.append(wanted)
-    )
-    tf.config.experimental.enable_tensor_float_32_execution(True)
-    load_model(saved)
-    assert growing == [True]
-    assert not tf.config.experimental.tensor_float_32_execution_enabled()
-
-
 def test_loads_what_keras_loads(saved):
     ours = load_model(saved)
     theirs = tf.keras.models.load_model(saved / "model.keras", compile=False)
@@ -111,14 +98,6 @@ def test_a_full_temporary_directory_is_named(saved, tmp_path, monkeypatch):
         load_model(saved)
     assert f"cannot be unpacked into {tmp_path}/temporary/" in str(caught.value)
     assert "(No space left on device); the environment variable TMPDIR" in str(caught.value)
-
-
-def test_a_file_that_is_no_archive(tmp_path):
-    (tmp_path / "model.keras").write_bytes(b"text")
-    with pytest.raises(
-        InputError, match=r"model\.keras cannot be loaded as a model: File is not a"
-    ):
-        load_model(tmp_path)
 
 
 def test_another_model(tmp_path):

@@ -8,11 +8,7 @@ import tensorflow as tf
 from tests.encoders.sampling import words_of_a_table
 from uanet_tf.encoders.encoder import NoEncoder
 from uanet_tf.encoders.recurrent_encoders import VariationalBiLSTM
-from uanet_tf.models.sampling import (
-    encode_samples,
-    sample_states,
-    sampling_seed,
-)
+from uanet_tf.models.sampling import encode_samples, sample_states, sampling_seed
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.losses import entropy, mutual_information

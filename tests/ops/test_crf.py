@@ -1,8 +1,5 @@
 """Likelihood and best sequence against the enumeration of all, and against TensorFlow Addons."""
 
-import itertools
-import math
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -19,34 +16,6 @@ def make_arrays(seed=0, dtype=np.float64, lengths=LENGTHS, steps=STEPS):
     transitions = rng.normal(size=[CLASSES, CLASSES])
     labels = rng.integers(0, CLASSES, [len(lengths), steps])
     return scores.astype(dtype), labels, np.array(lengths), transitions.astype(dtype)
-
-
-def path_scores(scores, transitions):
-    """{sequence: score} of all sequences of [T, C] scores, one number at a time."""
-    found = {}
-    for path in itertools.product(range(CLASSES), repeat=len(scores)):
-        score = sum(scores[t][label] for t, label in enumerate(path))
-        found[path] = score + sum(transitions[a][b] for a, b in itertools.pairwise(path))
-    return found
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_equals_enumeration(seed):
-    scores, labels, lengths, transitions = make_arrays(seed)
-    likelihood, given = chain.crf_log_likelihood(scores, labels, lengths, transitions)
-    np.testing.assert_array_equal(given, transitions)
-    paths, best = chain.crf_decode(tf.constant(scores), tf.constant(transitions), lengths)
-    assert paths.dtype == tf.int32
-    for row, length in enumerate(lengths):
-        every = path_scores(scores[row, :length], transitions)
-        total = math.log(sum(map(math.exp, every.values())))
-        expected = every[tuple(labels[row, :length])] - total if length else 0.0
-        assert likelihood[row].numpy() == pytest.approx(expected, abs=1e-12)
-        assert paths[row, length:].numpy().tolist() == [0] * (STEPS - length)
-        if length:
-            path = max(every, key=lambda path: every[path])
-            assert tuple(paths[row, :length].numpy()) == path
-            assert best[row].numpy() == pytest.approx(every[path], abs=1e-12)
 
 
 def test_padding_is_never_looked_at():

@@ -9,11 +9,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.convolution import dilated_convolution
-from uanet_tf.ops.graphs import (
-    TracingChoice,
-    graph_function,
-    with_gradient,
-)
+from uanet_tf.ops.graphs import TracingChoice, graph_function, with_gradient
 from uanet_tf.ops.recurrence import gru_scan, lstm_scan
 
 

@@ -180,21 +180,6 @@ def test_no_steps_and_no_rows(cell):
         assert graph_function()(cell.scan)(projected, kernel).shape == [steps, rows, WIDTH]
 
 
-@cells
-def test_saved_model(cell, tmp_path):
-    projected, kernel, mask = make_tensors(cell, dtype=np.float32)
-    module = tf.Module()
-    module.kernel = tf.Variable(kernel)
-    specs = [tf.TensorSpec([None, None, cell.gates * WIDTH]), tf.TensorSpec([None, WIDTH])]
-    module.run = graph_function(specs)(
-        lambda x, m: cell.scan(x, tf.convert_to_tensor(module.kernel), m)
-    )
-    tf.saved_model.save(module, str(tmp_path))
-    loaded = tf.saved_model.load(str(tmp_path))
-    expected = cell.scan(projected, kernel, mask)
-    np.testing.assert_allclose(loaded.run(projected, mask), expected, atol=1e-6)
-
-
 def test_equals_the_gru_of_keras():
     """Keras too orders its gates z, r, n; its second bias is zero here."""
     projected, kernel, _ = make_arrays(GRU, dtype=np.float32)

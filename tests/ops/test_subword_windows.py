@@ -23,11 +23,7 @@ def as_array(sentences):
 
 def rows_of(sentences, size, context=64):
     rows = subword_rows(
-        tf.constant(as_array(sentences)),
-        size=size,
-        first_id=FIRST,
-        last_id=LAST,
-        context=context,
+        tf.constant(as_array(sentences)), size=size, first_id=FIRST, last_id=LAST, context=context
     )
     return [value.numpy() for value in rows]
 
@@ -42,11 +38,7 @@ def test_short_sentences_stand_in_a_row_each():
     sentences = [[[5], [6, 7]], [[8]], []]
     ids, mask, places, of = rows_of(sentences, size=10)
     assert of.tolist() == [0, 1, 2]
-    assert ids.tolist() == [
-        [FIRST, 5, 6, 7, LAST],
-        [FIRST, 8, LAST, 0, 0],
-        [FIRST, LAST, 0, 0, 0],
-    ]
+    assert ids.tolist() == [[FIRST, 5, 6, 7, LAST], [FIRST, 8, LAST, 0, 0], [FIRST, LAST, 0, 0, 0]]
     np.testing.assert_array_equal(mask, ids > 0)
     assert places.tolist() == [[0, 1], [0, 2], [1, 1]]
 

@@ -135,25 +135,6 @@ def test_block_without_labels_passes_label_state_on():
     assert not any("label" in weight.name for weight in block.weights)
 
 
-def test_streams_share_the_position_kernel_only():
-    block, inputs = TwoStreamBlock(HEADS, HEAD_WIDTH), make_inputs()
-    with tf.GradientTape(persistent=True) as tape:
-        outputs = call_block(block, inputs, None)
-        sums = [tf.reduce_sum(output * tf.random.normal(output.shape)) for output in outputs]
-    reached = [
-        {
-            weight.name
-            for weight, gradient in zip(
-                block.weights, tape.gradient(total, block.weights), strict=True
-            )
-            if gradient is not None and np.any(gradient)
-        }
-        for total in sums
-    ]
-    assert reached[0] & reached[1] == {block.position_kernel.name}
-    assert reached[0] | reached[1] == {weight.name for weight in block.weights}
-
-
 def test_block_contract():
     check_layer(
         lambda **kwargs: TwoStreamBlock(

@@ -13,13 +13,7 @@ from uanet_tf.ops.dropout import make_seed
 from uanet_tf.representation.bert_encoder import BertEncoder, BertLayer
 from uanet_tf.resources.hugging_face import read_hugging_face
 
-SIZES = {
-    "width": 8,
-    "num_layers": 2,
-    "num_heads": 2,
-    "feedforward_width": 12,
-    "max_positions": 9,
-}
+SIZES = {"width": 8, "num_layers": 2, "num_heads": 2, "feedforward_width": 12, "max_positions": 9}
 
 
 def make_encoder(**options):

@@ -13,7 +13,6 @@ from tests.serving.servers import ServerProcess, wait_for_version
 
 psutil = pytest.importorskip("psutil")
 
-BALLAST = 8 << 20  # weights, 32 MB
 SENTENCE = '{"inputs": {"tokens": [["the", "Chelsea"]], "lengths": [2]}}'
 
 
@@ -84,19 +83,3 @@ def test_a_new_version_takes_over_without_a_failed_request(server, folder):
         assert values == sorted(values, reverse=True)  # never back to the old one
     address = f"{server.url}/v1/models/uanet/versions/{old}:predict"
     assert requests.post(address, data=SENTENCE, timeout=60).status_code == 404
-
-
-@pytest.mark.process
-def test_reloading_takes_no_memory(server, folder):
-    def reload_often(times):
-        for _ in range(times):
-            new = replace(server, folder, ballast=BALLAST)
-            assert ask(server.url) == pytest.approx(1 / new)
-
-    process = psutil.Process(server.process.pid)
-    reload_often(3)
-    before = process.memory_info().rss
-    reload_often(6)
-    growth = process.memory_info().rss / before
-    # A version kept would be 32 MB, about a tenth, each time.
-    assert growth < 1.1, f"{growth:.2f} times the memory after six reloads"

@@ -119,24 +119,6 @@ def test_an_answer_does_not_stand_below_another_model(page):
         assert page.run(hidden)
 
 
-def test_what_is_served_is_asked_for_again(page):
-    """A new version may have another Gamma; an old one may be gone."""
-    ask(page, "the Chelsea Wanderers")
-    page.wait_for("document.querySelectorAll('#sentences .token').length > 0")
-    page.run("models.find(({ name }) => name === 'uanet').gamma = 0.6")  # as it was once
-    ask(page, "the Chelsea Wanderers")
-    assert page.run("document.getElementById('gamma-value').textContent") == "0.35 nats, its own"
-    gone = "document.getElementById('version')"
-    page.run(f"{gone}.append(new Option('7', '7')); {gone}.value = '7'")
-    ask(page, "the Chelsea Wanderers")
-    said = page.run("document.getElementById('message').textContent")
-    assert said == "uanet, version 7, is no longer served."
-    assert page.run("document.getElementById('result').hidden")
-    assert page.run(f"{gone}.value") == ""  # the latest
-    ask(page, "the Chelsea Wanderers")
-    assert not page.run("document.getElementById('result').hidden")
-
-
 def test_errors_are_one_sentence(page):
     ask(page, "a " * 5000)
     page.wait_for("!document.getElementById('message').hidden")

@@ -30,10 +30,7 @@ PASSAGES = [["p1", "q2", "q3", "o4", "P5", "l6"], ["Q7", "p8", "p9"]]
 def test_sentences_are_read_with_their_document():
     model = Document()
     pairs = list(tag_in_context(model, SENTENCES))
-    assert sorted(row for batch in model.batches for row in batch) == [
-        PASSAGES[1],
-        PASSAGES[0],
-    ]
+    assert sorted(row for batch in model.batches for row in batch) == [PASSAGES[1], PASSAGES[0]]
     assert [sentence for sentence, _ in pairs] == SENTENCES
     assert [tuple(answer.tokens) for _, answer in pairs] == [s.tokens for s in SENTENCES]
 

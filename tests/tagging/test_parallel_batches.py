@@ -11,7 +11,6 @@ import tensorflow as tf
 from tests.tagging.fake_model import FakeModel
 from uanet_tf.errors import InputError
 from uanet_tf.tagging import parallel_batches
-from uanet_tf.tagging.batches import Sizes, sizes_for
 from uanet_tf.tagging.parallel_batches import (
     MOST_THREADS,
     BatchThreads,
@@ -110,12 +109,6 @@ def test_an_error_keeps_no_thread():
         gc.enable()
 
 
-def test_chunks_that_are_queued_take_turns():
-    with BatchThreads(2) as threads:
-        parts = [threads.map(lambda number: number, range(10 * k, 10 * k + 10)) for k in range(4)]
-        assert [list(part) for part in parts] == [list(range(k, k + 10)) for k in (0, 10, 20, 30)]
-
-
 def test_a_program_that_ends_waits_for_no_queue():
     # A thousand calls of a tenth of a second; the stream is neither read to its end nor closed.
     program = """
@@ -130,35 +123,6 @@ print(next(results), next(results))
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=20, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "0 1\n", "")
-
-
-def test_a_thread_that_tags_when_the_program_ends_is_told():
-    program = """
-import threading
-import time
-from uanet_tf.tagging.parallel_batches import BatchThreads
-
-begun = threading.Event()
-
-def work(number):
-    begun.set()
-    time.sleep(0.1)
-
-def read():
-    with BatchThreads(2) as threads:
-        try:
-            list(threads.map(work, range(1_000)))
-        except RuntimeError as error:
-            print(error)
-
-threading.Thread(target=read).start()
-begun.wait()
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=20, check=False
-    )
-    assert done.returncode == 0
-    assert "after interpreter shutdown" in done.stdout
 
 
 def test_one_is_read_ahead():
@@ -246,27 +210,6 @@ def test_batches_at_once_share_the_memory_of_one(monkeypatch):
     assert largest("2") == 2_000
     assert largest("8") == 1_500  # smaller ones would cost time
     assert largest("8", batch_tokens=1_000) == 1_000
-
-
-@pytest.mark.parametrize(
-    ("passes", "tokens", "threads", "full"),
-    [
-        (8, 10_000, 2, 1_500),
-        (32, 10_000, 2, 1_500),
-        (4, 100_000, 2, 2_942),  # 34 batches; 3,000 at most
-        (1, 100_000, 2, 3_847),  # 26 batches; 4,000 at most
-        (1, 9_000, 2, 2_250),  # 4 batches, not 3: no thread waits
-        (1, 5_000, 1, 2_500),
-        (1, 2_000, 2, 1_500),  # smaller ones would cost time
-        (1, 1, 4, 1_500),
-    ],
-)
-def test_fewer_passes_make_larger_batches(passes, tokens, threads, full):
-    model = FakeModel()
-    model.num_passes = passes
-    sizes = sizes_for(model, Sizes(256, 4_096, False), tokens, threads)
-    assert sizes.full_tokens == full
-    assert sizes.batch_tokens == max(full, 4_096 // threads)
 
 
 def test_a_process_that_only_tags(monkeypatch):

@@ -165,13 +165,6 @@ def test_windows_that_disagree_give_a_valid_sequence():
     assert sentence.spans == [Span("PER", 0, 6), Span("LOC", 6, 12)]
 
 
-def test_any_iterable_will_do():
-    answers = tag(FakeModel(), (tuple(s) for s in [["p0"], ["x"]]))
-    assert [s.tokens for s in answers] == [["p0"], ["x"]]
-    assert tag(FakeModel(), []) == []
-    assert tag(FakeModel(), np.array([["p0", "q1"]]))[0].labels == ["B-PER", "I-PER"]
-
-
 @pytest.mark.parametrize(
     ("sentences", "message"),
     [
@@ -196,10 +189,6 @@ def test_bad_sentences(sentences, message):
 def test_bad_sizes_are_told_at_once(name):
     with pytest.raises(InputError, match=f"{name} must be at least 1. Received: 0"):
         tag_stream(FakeModel(), [["a"]], **{name: 0})
-
-
-def test_many_short_words_in_a_long_sentence_are_allowed():
-    assert len(tag(FakeModel(), [["word"] * 600])[0]) == 600
 
 
 def test_tagged_sentence_as_text_and_json():

@@ -5,11 +5,7 @@ import re
 import pytest
 
 from uanet_lite.tagged_sentence import TaggedSentence
-from uanet_tf.tagging.terminal import (
-    SentencePrinter,
-    can_draw,
-    wants_color,
-)
+from uanet_tf.tagging.terminal import SentencePrinter, can_draw, wants_color
 from uanet_tf.text.display_width import display_width
 
 SENTENCE = TaggedSentence(

@@ -299,19 +299,6 @@ def test_one_threshold_for_all_types(said):
     assert f"all types: accepted from confidence {expected.threshold:.3f} on" in said[0]
 
 
-def test_answers_of_a_sentence_tell_less(said):
-    model, given = fake_tagger(), answers()
-    together = given._replace(sentences=np.repeat(np.arange(20), 30))
-    same = np.repeat(np.arange(20) % 5 > 0, 30)  # a sentence is right or wrong as a whole
-    reports = [
-        accept(model, each._replace(right=same), target=0.7, by_type=False)["all"]
-        for each in (given, together)
-    ]
-    assert [report["reached"] for report in reports] == [True, False]
-    assert reports[1]["best"] < 0.7
-    assert reports[1]["design_effect"] > 5
-
-
 def test_a_threshold_for_each_type(said):
     model, given = fake_tagger(), answers()
     report = accept(model, given, target=0.8, by_type=True)

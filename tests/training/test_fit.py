@@ -171,16 +171,6 @@ def test_a_small_file_is_read_until_an_epoch_has_enough_steps(corpus, tmp_path):
     assert int(training.trainer.optimizers["draft"].iterations) == 40
 
 
-def test_few_steps_reach_the_average(corpus, tmp_path):
-    """Fewer steps in all than there are between two updates of the average."""
-    settings = {"epochs": 1, "batch_size": 40, "test_path": "", "average_decay": 0.999}
-    config = tiny_config(corpus, **settings, **LIGHT)
-    fit(config, tmp_path)
-    initial = fit_module.prepare(config).tagger.get_weights()
-    trained = uanet_tf.load_model(tmp_path).get_weights()
-    assert any(np.any(a != b) for a, b in zip(initial, trained, strict=True))
-
-
 @pytest.mark.parametrize("decoder", ["uanet", "softmax"])
 def test_single_labels(corpus, tmp_path, decoder):
     settings = {"task": "pos", "epochs": 1, "average_decay": 0.0, **LIGHT, "decoder": decoder}

@@ -222,11 +222,7 @@ def test_settings_choose_the_schedule():
     }
     assert refiner_schedule(linear, 5).peak == 1e-4
     tuned = Config().replace(warmup=0.2, epochs=4).training
-    assert bert_schedule(tuned, 5).get_config() == {
-        "peak": 3e-5,
-        "total_steps": 20,
-        "warmup": 0.2,
-    }
+    assert bert_schedule(tuned, 5).get_config() == {"peak": 3e-5, "total_steps": 20, "warmup": 0.2}
 
 
 def test_follows_the_weights():
