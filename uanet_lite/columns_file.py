@@ -407,8 +407,11 @@ class _Columns:
                 f"{self.file}:{number}: the label column holds KEY=VALUE pairs ({_shown(label)}), "
                 f"as CoNLL-U's MISC: name the key too, such as --label_column=MISC:{key}."
             )
+        token = columns[token_index]
+        if token and label and len(token) <= self.max_chars and len(label) <= self.max_chars:
+            return token, label
         return (
-            self._checked("token", columns[token_index], number, blank),
+            self._checked("token", token, number, blank),
             self._checked("label", label, number),
         )
 
@@ -577,6 +580,7 @@ def _sentences(
 ) -> Iterator[Sentence]:
     pending = _Pending(new_document=True)
     found_any, number = False, 0
+    all_tokens = layout.kind != "conllu" and not layout.header
     for number, line in lines:
         mark = (line.startswith(("-", "#")) or _DOCSTART in line) and layout.marks_document(line)
         if mark or is_blank(line):
@@ -590,7 +594,7 @@ def _sentences(
         if line.startswith("#") and layout.is_comment(line, inside_sentence=bool(pending.tokens)):
             continue
         fields = split_columns(line)
-        if not layout.is_token(fields) or (layout.header and tuple(fields) == layout.names):
+        if not all_tokens and (not layout.is_token(fields) or tuple(fields) == layout.names):
             continue
         token, label = columns.take(fields, number, blank)
         if token == _DOCSTART:

@@ -234,10 +234,16 @@ def read_start(stream: BinaryIO, name: str) -> bytes:
     return start
 
 
+_JSON = re.compile(
+    rb"\{\s*[\"}]|\[\s*[{\[]\s*[\"{\[\]]"
+    rb"|\[\s*\"(?:[^\"\\\t\n]|\\.)*(?:\Z|\"\s*,\s*\{)"
+)
+
+
 def looks_like_json(start: bytes) -> bool:
-    """Whether a file that starts so is JSON: an object, or a list of objects or lists."""
+    """Whether a file that starts so is JSON: an object, a list of them or of lists, or a pair."""
     start = start.lstrip(_BEFORE)
-    return start.rstrip() == b"[]" or bool(re.match(rb"\{\s*[\"}]|\[\s*[{\[]\s*[\"{\[\]]", start))
+    return start.rstrip() == b"[]" or _JSON.match(start) is not None
 
 
 def json_pieces(

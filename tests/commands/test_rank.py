@@ -145,3 +145,38 @@ def test_labels_of_single_tokens_have_no_marks(tmp_path, run_dir, model, call, c
 def test_bad_arguments(run_dir, call, capsys, argument, message):
     assert call(rank, f"--run_dir={run_dir}", argument) == 2
     assert message in capsys.readouterr().err
+
+
+SPAN = {"start": 0, "end": 1, "labels": ["PER"], "text": "p"}
+REGIONS = [{"result": [{"type": "labels", "value": SPAN}]}]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "sentence_id,token,label\n1,p0,B-PER\n1,x,O\n2,P3,O\n2,Q4,B-LOC\n"),
+        ("a.tsv", "sentence_id\ttoken\tlabel\n1\tp0\tO\n1\tx\tO\n2\tP3\tO\n2\tQ4\tO\n"),
+        ("a.ann", "T1\tPER 0 1\tp\nT2\tLOC 0 2\tp0\n"),
+        ("a.json", json.dumps([{"data": {"text": "p0 x\n\nP3 Q4"}, "annotations": REGIONS}])),
+        ("b.json", json.dumps([{"fields": {"text": "p0 x\n\nP3 Q4"}, "suggestions": {}}])),
+        (
+            "c.json",
+            json.dumps(
+                [
+                    {"tokens": ["p0", "x"], "tags": ["O", "O"]},
+                    {"tokens": ["P3", "Q4"], "tags": ["B-PER", "O"]},
+                ]
+            ),
+        ),
+        ("a.jsonl", json.dumps({"text": "p0 x\n\nP3 Q4", "entities": [[0, 1, "PER"]]})),
+    ],
+)
+def test_files_of_labelled_text(tmp_path, run_dir, model, call, name, content):
+    """Of every format, without the labels, and without where they begin and end."""
+    (tmp_path / "a.txt").write_text("p0 x\n\nP3 Q4")
+    (tmp_path / name).write_text(content)
+    output = tmp_path / "output"
+    arguments = [f"--input={tmp_path / name}", f"--output={output}"]
+    assert call(rank, f"--run_dir={run_dir}", *arguments) == 0
+    answers = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [answer["tokens"] for answer in answers] == [["P3", "Q4"], ["p0", "x"]]

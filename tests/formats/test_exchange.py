@@ -103,7 +103,7 @@ def test_a_folder_of_brat(tmp_path):
     [
         ('{"tokens": ["a"], "ner_tags": [3]}', "numbers of classes need their names"),
         ('{"tokens": ["a"], "labels": []}', "as many strings as there are tokens"),
-        ('{"tokens": []}', '"tokens" must be a list of words'),
+        ('{"tokens": []}', 'has no labels under "labels"'),
         ("1", "not a JSON object"),
         ("{", "not JSON"),
         ('{"a":' * 100_000, "not JSON: it is nested too deeply"),

@@ -100,6 +100,76 @@ def test_nothing_is_not_taken_for_no_entity(write, kind, record, message):
     assert "a.jsonl:1" in said
 
 
+RELATIONS = {"text": TEXT, "entities": [], "relations": []}
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [{"text": TEXT, "label": [], "entities": OFFSETS}],
+        [{"text": TEXT, "entities": [], "spans": SPANS}],
+        [{"text": TEXT, "label": SPANS, "tokens": TEXT.split()}],
+        [[TEXT, {"entities": SPANS}]],
+        [{"data": {"ner": TEXT}, "annotations": [{"result": REGIONS}]}],
+        [{"text": TEXT, "ner": json.dumps([r["value"] for r in REGIONS]), "annotator": 1}],
+        [
+            {
+                "data": {"text": TEXT},
+                "annotations": [{"result": [{"value": r["value"]} for r in REGIONS]}],
+            }
+        ],
+    ],
+)
+def test_marks_are_found_where_a_file_has_them(write, records):
+    assert rows(write(records)) == ANNA
+
+
+def test_the_first_records_may_have_no_marks(write):
+    empty = [f"{token} O" for token in TEXT.split()]
+    assert rows(write([RELATIONS, {**RELATIONS, "entities": OFFSETS}])) == empty + ANNA
+    path = write([{"text": TEXT, "label": None}, {"text": TEXT, "label": SPANS}])
+    assert rows(path) == empty + ANNA
+    path = write([[TEXT, {"entities": []}], [TEXT, {"entities": SPANS}]])
+    assert rows(path) == empty + ANNA
+    assert rows(write([{"text": TEXT, "entities": []}, {"text": TEXT, "label": SPANS}])) == (
+        empty + ANNA
+    )
+
+
+@pytest.mark.parametrize("kind", [None, "", " ", ["PER"]])
+@pytest.mark.parametrize("key", ["label", "entities"])
+def test_a_mark_needs_a_type_and_whole_offsets(write, kind, key):
+    assert "a.jsonl:1: a mark has no type" in refusal(write({"text": TEXT, key: [[0, 4, kind]]}))
+    assert "a.jsonl:1: " in refusal(write({"text": TEXT, key: [[0, 4.5, "PER"]]}))
+
+
+def test_a_span_of_prodigy_lies_within_its_tokens(write):
+    tokens = [{"text": "Anna", "start": 0, "end": 4}, {"text": "saw", "start": 5, "end": 8}]
+    span = {"start": 0, "end": 4, "token_start": 1, "token_end": 1, "label": "PER"}
+    record = {"text": TEXT, "tokens": tokens, "spans": [span], "answer": "accept"}
+    assert "a.jsonl:1: the span at characters 0 to 4 is not within" in refusal(write(record))
+
+
+@pytest.mark.parametrize("status", ["discarded", "draft"])
+def test_responses_that_nobody_submitted(write, status):
+    spans = [{"start": 0, "end": 4, "label": "PER"}]
+    response = {"value": spans, "user_id": "u", "status": status}
+    record = {"fields": {"text": TEXT}, "responses": {"entities": [response]}}
+    assert "no person accepted them: 1 skipped" in refusal(write(record))
+    response["status"] = "submitted"
+    assert rows(write(record))[0] == "Anna B-PER"
+
+
+def test_folders_of_brat(tmp_path):
+    for folder in ("", "deep/er"):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / "a.txt").write_text(TEXT)
+        (tmp_path / folder / "a.ann").write_text("T1\tPER 0 4\tAnna\nR1\tx Arg1:T1 Arg2:T1\n")
+    assert rows(str(tmp_path)).count("Anna B-PER") == 2
+    (tmp_path / "a.ann").write_text(" T1\tPER 0 4\tAnna\n")
+    assert "a.ann:1: no line of brat's" in refusal(str(tmp_path))
+
+
 def test_what_nobody_accepted_is_left_out_and_counted(write):
     hashes = {"_input_hash": 1, "_task_hash": 2}
     records = [
@@ -301,7 +371,20 @@ def test_tables_that_are_refused(write):
     assert "is called 'x': its columns are token, tag" in refusal(
         write("token,tag\na,O\n", "a.csv"), label_column="x"
     )
-    assert "unexpected end of data" in refusal(write('token,tag\n"a,O\n', "a.csv"))
+    assert "a.csv:2: unexpected end of data" in refusal(write('token,tag\n"a,O\nb,O\n', "a.csv"))
+    swallows = 'id,token,tag\n1,",O\n1,Anna,B-PER\n1,",O\n'
+    assert "a.csv:2: a quotation mark begins" in refusal(write(swallows, "a.csv"))
+    assert "a.csv:1: the first line must name" in refusal(write("Anna,B-PER\nsaw,O\n", "a.csv"))
+    lists = "id,words,tags\n1,\"['Anna', 'saw']\",\"['B-PER', 'O']\"\n"
+    assert "a.csv:2: a row must hold one token" in refusal(write(lists, "a.csv"))
+    unknown = write("Wort,Etikett\nAnna,B-PER\n", "a.csv")
+    assert "its columns are Wort, Etikett; --token_column=NAME" in refusal(unknown)
+    assert rows(unknown, token_column="wort", label_column="Etikett") == ["Anna B-PER"]
+
+
+def test_quotation_marks_between_tabs(write):
+    text = 'sentence_id\ttoken\tlabel\n1\t"\tO\n1\t""""\tO\n1\t"Anna"\tB-PER\n'
+    assert rows(write(text, "a.tsv")) == ['" O', '" O', "Anna B-PER"]
 
 
 def test_bmewo(write):

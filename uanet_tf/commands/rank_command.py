@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, TextIO
 
 from uanet_lite.atomic_file import STDOUT, open_output
+from uanet_lite.rows import Row
 from uanet_lite.strict_json import json_text
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.labelled_file import read_and_tell
 from uanet_tf.commands.row_source import InputFile
 from uanet_tf.commands.run_flags import RunFlags
 from uanet_tf.commands.runner import PARTLY
@@ -16,7 +18,7 @@ from uanet_tf.evaluation.ranking import SCORES, Ranked
 from uanet_tf.evaluation.ranking import rank as rank_sentences
 from uanet_tf.formats.annotated_text import AnnotatedText
 from uanet_tf.formats.suggestions import name_and_meta, suggested
-from uanet_tf.formats.table import TOOLS, write_annotations
+from uanet_tf.formats.table import TOOLS, Reading, holds_only_labelled, write_annotations
 from uanet_tf.tagging.streams import tag_rows
 
 
@@ -54,12 +56,24 @@ def rank(
     Tags the input and writes the sentences that the tagger is least sure of, the best first: as
     JSON lines with tokens, labels and scores, as plain text, or as a file that an annotation tool
     imports, with the entities as suggestions. `uanet data convert` reads what the tool exports.
+    Files of labelled text (brat, CSV, exports of annotation tools) are ranked without the labels.
     Further keys of JSON lines go along, and for annotation tools the line of the input, as
     `input_line`.
     """
     run.check_output(output, file.input)
-    kind, rows = file.open(run.column())
+    labelled = file.format is None and holds_only_labelled(file.input)
+    kind, rows = ("conll", iter(())) if labelled else file.open(run.column())
     model = run.load(refine_all=False)
+    if labelled:
+        rows = _without_labels(
+            file,
+            Reading(
+                label_column=None,
+                tokenizer=model.tokenizer,
+                split_sentences=file.text.split_sentences,
+                accept_suggested=True,
+            ),
+        )
     if to in TOOLS and model.label_scheme is None:
         raise InputError(
             f"--to={to} is for entities, and the run labels single tokens: use --to=jsonl."
@@ -87,6 +101,11 @@ def rank(
     with open_output(output) as stream:
         _writer(to)(stream, ranked)
     return PARTLY if errors else 0
+
+
+def _without_labels(file: InputFile, reading: Reading) -> Iterator[Row]:
+    """The sentences of a file of labelled text, each a row."""
+    return (Row(sentence.line, (sentence,)) for sentence in read_and_tell(file.input, reading))
 
 
 def _ask_for_mutual_information(model: Any) -> None:

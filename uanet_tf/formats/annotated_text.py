@@ -89,17 +89,19 @@ class AnnotatedText:
 
 
 def needed(record: dict[str, Any], keys: Sequence[str], what: str) -> Any:
-    """The list under the first of these keys that the record has; [] where it is null.
+    """The first list under these keys that is not empty; [] where all are, or null.
 
     Raises:
       InputError: it has none of them, and may so have its marks elsewhere; or no list.
     """
-    key = next((key for key in keys if key in record), None)
-    if key is None:
+    have = [key for key in keys if key in record]
+    if not have:
         raise InputError(
             f"has none of the keys that {what} has its marks under ({listed(keys)}); its keys are "
             f"{listed(record)}."
         )
+    # An empty list says nothing where another key has marks.
+    key = next((key for key in have if record[key] and isinstance(record[key], list)), have[0])
     value = record[key]
     if value is not None and not isinstance(value, list):
         raise InputError(f'"{key}" must be a list. Received: {shown(value)}')
@@ -116,6 +118,37 @@ def text_of(record: dict[str, Any], keys: Sequence[str] = ("text",)) -> str:
     if not isinstance(text, str):
         raise InputError(f"has no text under {listed(keys)}; its keys are {listed(record)}.")
     return text
+
+
+def type_of(value: Any) -> str:
+    """The type of a mark, as a file has it.
+
+    Raises:
+      InputError: it is neither a text nor a number, or blank.
+    """
+    if type(value) not in (str, int) or not str(value).strip():
+        raise InputError(f"a mark has no type: {shown(value)}")
+    return str(value)
+
+
+def offset_of(value: Any) -> int:
+    """An offset, as a file has it.
+
+    Raises:
+      InputError: it is no whole number.
+    """
+    if type(value) not in (int, float) or value != int(value):
+        raise InputError(f"an offset must be a whole number. Received: {shown(value)}")
+    return int(value)
+
+
+def token_places(value: Any) -> tuple[tuple[int, int], ...] | None:
+    """(start, end) of tokens as our own records have them; None: it is something else."""
+    if not isinstance(value, list) or not all(
+        isinstance(place, list) and [type(edge) for edge in place] == [int, int] for place in value
+    ):
+        return None
+    return tuple((start, end) for start, end in value)
 
 
 def listed(keys: Iterable[str]) -> str:

@@ -18,12 +18,16 @@ from uanet_tf.formats.annotated_text import (
     AnnotatedText,
     Mark,
     listed,
+    offset_of,
+    token_places,
+    type_of,
 )
 from uanet_tf.formats.offsets import UTF16, code_points, to_utf16
 
 FIELD, QUESTION = "text", "entities"
 _AGENT = "uanet_tf"
 _NOBODY = "00000000-0000-0000-0000-000000000000"  # a response must name a user
+_GIVEN = (None, "submitted")  # status of a response that counts; the others: draft, discarded
 _OURS = ("tokens", "score", "verdict", "scores", "number", "counted")
 RESERVED = frozenset(_OURS)  # no names for ``AnnotatedText.meta``
 
@@ -91,8 +95,10 @@ def read(record: dict[str, Any]) -> AnnotatedText:
     metadata = dict(record.get("metadata") or {})
     ours = {key: metadata.pop(key, None) for key in _OURS}
     text_field, text = _field(record)
-    answers, suggestion = _of_span_question(record)
-    if answers:
+    answers, left, suggestion = _of_span_question(record)
+    if left and not answers:
+        status, value, scores = SKIPPED, left[-1], None
+    elif answers:
         status, value, scores = ours["verdict"] or ACCEPTED, answers[-1], None
     else:
         status, value, scores = SUGGESTED, suggestion["value"], suggestion.get("score")
@@ -101,15 +107,15 @@ def read(record: dict[str, Any]) -> AnnotatedText:
         scores = [None] * len(value)
     read = code_points(text, [_span_key(span)[:2] for span in value], ours["counted"])
     marks = [
-        Mark(start, end, str(span["label"]), span.get("score", score))
+        Mark(start, end, type_of(span["label"]), span.get("score", score))
         for (start, end), span, score in zip(read.spans, value, scores, strict=True)
     ]
     others = {key: part for key, part in record["fields"].items() if key != text_field}
-    tokens, name = ours["tokens"], record.get("id")
+    name = record.get("id")
     return AnnotatedText(
         text=text,
         marks=tuple(sorted(marks, key=lambda mark: mark[:2])),
-        tokens=None if tokens is None else tuple((start, end) for start, end in tokens),
+        tokens=token_places(ours["tokens"]),
         status=status,
         score=ours["score"],
         id=int(name) if ours["number"] and name is not None else name,
@@ -130,16 +136,14 @@ def _field(record: dict[str, Any]) -> tuple[str, str]:
     raise InputError("a record holds no text.")
 
 
-def _of_span_question(record: dict[str, Any]) -> tuple[list[Spans], dict[str, Any]]:
-    """The answers to the question on spans, and its suggestion.
+def _of_span_question(record: dict[str, Any]) -> tuple[list[Spans], list[Spans], dict[str, Any]]:
+    """The answers to the question on spans, those discarded or drafted, and its suggestion.
 
     Raises:
       InputError: several questions may be meant.
     """
-    responses = {
-        question: [answer.get("value") for answer in answers]
-        for question, answers in (record.get("responses") or {}).items()
-    }
+    given = record.get("responses") or {}
+    responses = {name: [each.get("value") for each in given[name]] for name in given}
     suggestions = record.get("suggestions") or {}
     values = {
         question: [*responses.get(question, ()), suggestions.get(question, {}).get("value")]
@@ -158,9 +162,13 @@ def _of_span_question(record: dict[str, Any]) -> tuple[list[Spans], dict[str, An
     if not asked and any(values.values()):
         raise InputError(f"has no question on spans; its questions are {listed(values)}.")
     question = asked[0] if asked else QUESTION
-    answers = [part for part in responses.get(question, ()) if _are_spans(part)]
+    answers: list[Spans] = []
+    left: list[Spans] = []
+    for each in given.get(question, ()):
+        if _are_spans(each.get("value")):
+            (answers if each.get("status") in _GIVEN else left).append(each["value"])
     suggestion = suggestions.get(question, {})
-    return answers, suggestion if _are_spans(suggestion.get("value")) else {"value": []}
+    return answers, left, suggestion if _are_spans(suggestion.get("value")) else {"value": []}
 
 
 def _are_spans(value: Any) -> bool:
@@ -170,4 +178,4 @@ def _are_spans(value: Any) -> bool:
 
 
 def _span_key(span: dict[str, Any]) -> tuple[int, int, str]:
-    return int(span["start"]), int(span["end"]), str(span["label"])
+    return offset_of(span["start"]), offset_of(span["end"]), str(span["label"])

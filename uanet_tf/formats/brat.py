@@ -16,13 +16,16 @@ from uanet_tf.formats.offsets import Said, mend
 _PLACE = r"[0-9]{1,18} [0-9]{1,18}"
 _ENTITY = re.compile(rf"T\d+\t(\S+) ({_PLACE}(?:;{_PLACE})*)(?:\t(.*))?")
 
+# Relations, events, attributes, normalisations, notes, equivalences.
+_OTHERS = "REAMN#*"
+
 Entity = tuple[str, list[Said]]  # its type and pieces
 
 
 def matches(path: pathlib.Path) -> bool:
     """Whether a path is a folder with .ann files, one of them, or a text beside one."""
     if path.is_dir():
-        return any(path.glob("*.ann"))
+        return any(path.rglob("*.ann"))
     return path.suffix == ".ann" or (path.suffix == ".txt" and path.with_suffix(".ann").is_file())
 
 
@@ -34,7 +37,7 @@ def read(path: str) -> Iterator[tuple[str, AnnotatedText]]:
         was marked; names it.
     """
     place = pathlib.Path(path)
-    files = sorted(place.glob("*.ann")) if place.is_dir() else [place.with_suffix(".ann")]
+    files = sorted(place.rglob("*.ann")) if place.is_dir() else [place.with_suffix(".ann")]
     if not files:
         raise InputError(f"{path}: holds no .ann file.")
     for file in files:
@@ -43,11 +46,12 @@ def read(path: str) -> Iterator[tuple[str, AnnotatedText]]:
             text = source.read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{source}: cannot be read ({error}).") from None
-        entities = [
-            _entity(line, f"{file}:{number}")
-            for number, line in read_lines(file)
-            if line[:1] == "T"
-        ]
+        entities = []
+        for number, line in read_lines(file):
+            if line[:1] == "T":
+                entities.append(_entity(line, f"{file}:{number}"))
+            elif line.strip() and line[0] not in _OTHERS:
+                raise InputError(f"{file}:{number}: no line of brat's: {line!r:.60}")
         pieces = [piece for _, own in entities for piece in own]
         try:
             mended = mend(text, pieces)

@@ -2,7 +2,8 @@
 
 The columns are known by their names ("Sentence #", "Word", "Tag"; "sentence_id", "token", "label")
 or given. A sentence ends where its number changes; a number that is empty is that of the row before
-(Kaggle's files), and in a file without numbers an empty row ends it.
+(Kaggle's files), and in a file without numbers an empty row ends it. Between tabs a quotation mark
+is a character, and a pair of them around a column is not of it.
 """
 
 import csv
@@ -20,6 +21,10 @@ _SENTENCE = re.compile(r"(sent(ence)?s?)([ _-]?(#|id|no|nr|num(ber)?|idx|index))
 _DOCUMENT = re.compile(r"(doc(ument)?)([ _-]?(#|id|no|nr|num(ber)?|idx|index))?", re.IGNORECASE)
 _TOKEN = re.compile(r"tokens?|words?|forms?|text", re.IGNORECASE)
 _LABEL = re.compile(r"(ner|ne|iob|bio|entity)?[ _-]?(labels?|tags?)|ner|ne|entity", re.IGNORECASE)
+
+_CHUNK_LABEL = re.compile(r"O|[BIMESLUW]-\S+")
+_LIST = re.compile(r"\[.*,.*\]")  # of Python: a sentence a row
+_QUOTED = re.compile(r'"(.+)"', re.DOTALL)
 
 Lines = Iterator[tuple[int, str]]
 
@@ -57,9 +62,14 @@ def read(
       InputError: no such column, or a row that cannot be read; names the line.
     """
     rows = _rows(lines, name)
-    _, header = next(((line, row) for line, row in rows if any(row)), (0, []))
+    line, header = next(((line, row) for line, row in rows if any(row)), (0, []))
     if not header:
         raise InputError(f"{name}: no sentence found, the file is empty.")
+    if any(map(_CHUNK_LABEL.fullmatch, header)):
+        raise InputError(
+            f"{name}:{line}: the first line must name the columns (token, label). Received: "
+            f"{', '.join(header)}."
+        )
     columns = _columns(header, token_column, label_column, name)
     pending: list[tuple[str, str]] = []
     begun, starts, found = 0, True, False
@@ -95,18 +105,35 @@ def _rows(lines: Lines, name: str) -> Iterator[tuple[int, list[str]]]:
     first = next(((number, text) for number, text in lines if text.strip()), None)
     if first is None:
         return
-    number = 0
+    number = begun = 0
+    delimiter = delimiter_of(first[1])
+    if delimiter == "\t":
+        for number, text in itertools.chain([first], lines):
+            yield number, [_unquoted(part.strip()) for part in text.split("\t")]
+        return
 
     def texts() -> Iterator[str]:
-        nonlocal number
-        for number, text in itertools.chain([first], lines):  # noqa: B007
-            yield text
+        nonlocal number, begun
+        for number, text in itertools.chain([first], lines):
+            begun = begun or number
+            yield text + "\n"
 
     try:
-        for row in csv.reader(texts(), delimiter=delimiter_of(first[1]), strict=True):
-            yield number, [part.strip() for part in row]
+        for row in csv.reader(texts(), delimiter=delimiter, strict=True):
+            if any("\n" in part for part in row):
+                raise InputError(
+                    f"{name}:{begun}: a quotation mark begins a column of several lines, as no "
+                    'token has: a token of it is written """".'
+                )
+            yield begun, [part.strip() for part in row]
+            begun = 0
     except csv.Error as error:
-        raise InputError(f"{name}:{number}: {error}.") from None
+        raise InputError(f"{name}:{begun}: {error}.") from None
+
+
+def _unquoted(part: str) -> str:
+    quoted = _QUOTED.fullmatch(part)
+    return quoted[1].replace('""', '"') if quoted else part
 
 
 class _Columns(NamedTuple):
@@ -142,6 +169,8 @@ class _Columns(NamedTuple):
             )
         if self.label is not None and not label:
             raise InputError(f"{place}: the label is empty.")
+        if _LIST.fullmatch(label):
+            raise InputError(f"{place}: a row must hold one token. Received the list {label:.60}")
         if max(len(token), len(label)) > MAX_TOKEN_CHARS:
             raise InputError(
                 f"{place}: a token or label of more than {MAX_TOKEN_CHARS:,} characters."
@@ -174,8 +203,13 @@ def _index(
                 f"{', '.join(header)}."
             )
         return found[0]
-    if given == default and (known := _first(header, names)) is not None:
-        return known
+    if given == default:
+        if (known := _first(header, names)) is not None:
+            return known
+        raise InputError(
+            f"{file}: no column is called as one of {what}s is: its columns are "
+            f"{', '.join(header)}; --{what}_column=NAME says which it is."
+        )
     index = given if given >= 0 else len(header) + given
     if not 0 <= index < len(header):
         raise InputError(

@@ -18,7 +18,10 @@ from uanet_tf.formats.annotated_text import (
     AnnotatedText,
     Mark,
     needed,
+    offset_of,
     text_of,
+    token_places,
+    type_of,
 )
 from uanet_tf.formats.offsets import UTF16, code_points, to_utf16
 
@@ -34,6 +37,8 @@ def matches(record: dict[str, Any]) -> bool:
     if not {"text", "data"} & record.keys():
         return False
     if any(isinstance(record.get(key), list) for key in ("label", "labels", "annotations")):
+        return True
+    if isinstance(record.get("entities"), list) and "relations" in record:
         return True
     entities = record.get("entities")
     return isinstance(entities, list) and any(
@@ -83,12 +88,11 @@ def read(record: dict[str, Any]) -> AnnotatedText:
     if status is None:
         untouched = "suggested" in record and sorted(scores) == places
         status = SUGGESTED if untouched else ACCEPTED
-    tokens = record.get("tokens")
     kept = {key: record[key] for key in record if key not in RESERVED}
     return AnnotatedText(
         text=text,
         marks=marks,
-        tokens=None if tokens is None else tuple((start, end) for start, end in tokens),
+        tokens=token_places(record.get("tokens")),
         status=status,
         score=record.get("score"),
         id=record.get("name", record.get("id")),
@@ -99,8 +103,8 @@ def read(record: dict[str, Any]) -> AnnotatedText:
 
 def _place(part: Any) -> tuple[int, int, str]:
     if isinstance(part, dict):
-        return int(part["start_offset"]), int(part["end_offset"]), str(part["label"])
+        part = [part["start_offset"], part["end_offset"], part["label"]]
     if not isinstance(part, list) or len(part) != 3 or isinstance(part[0], str):
         raise InputError(f"a mark is not [start, end, type]: {part!r:.60}")
     start, end, label = part
-    return int(start), int(end), str(label)
+    return offset_of(start), offset_of(end), type_of(label)

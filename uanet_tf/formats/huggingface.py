@@ -24,13 +24,17 @@ class Tokens(NamedTuple):
 def matches(record: dict[str, Any]) -> bool:
     """Whether a record is one of this format."""
     tokens = next((record[key] for key in _TOKEN_KEYS if key in record), None)
-    return isinstance(tokens, list) and all(isinstance(token, str) for token in tokens)
+    return (
+        isinstance(tokens, list)
+        and all(isinstance(token, str) for token in tokens)
+        and any(key in record for key in _LABEL_KEYS)
+    )
 
 
 def read(record: dict[str, Any], names: Sequence[str] = ()) -> Tokens:
     """One sentence; ``names`` are those of labels that are numbers."""
     tokens: Any = next((record[key] for key in _TOKEN_KEYS if key in record), None)
-    if not _strings(tokens) or not tokens:
+    if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
         raise InputError('"tokens" must be a list of words.')
     key = next((key for key in _LABEL_KEYS if key in record), None)
     if key is None:

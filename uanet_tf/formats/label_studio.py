@@ -10,7 +10,9 @@ counts CR LF as one; releases before 1.7 wrote UTF-16 units. Both are recognised
 given beside the regions. Regions of other than plain text (HyperText, Paragraphs) are refused.
 """
 
+import contextlib
 import dataclasses
+import json
 from typing import Any
 
 from uanet_tf.errors import InputError
@@ -22,7 +24,10 @@ from uanet_tf.formats.annotated_text import (
     AnnotatedText,
     Mark,
     listed,
+    offset_of,
     text_of,
+    token_places,
+    type_of,
 )
 from uanet_tf.formats.offsets import Mended, Said, mend
 
@@ -87,14 +92,16 @@ def read(record: dict[str, Any]) -> AnnotatedText:
 
 def _item(data: dict[str, Any], status: str, results: Results, name: Any) -> AnnotatedText:
     own = {key: data[key] for key in _OWN if key in data and _is_own(key, data[key])}
-    others = {key: data[key] for key in data if key != "text" and key not in own}
-    tokens = own.get("tokens")
-    text = text_of(data)
+    # The interface may call the text otherwise.
+    strings = [key for key in data if isinstance(data[key], str)]
+    key = strings[0] if "text" not in data and len(strings) == 1 else "text"
+    others = {name: data[name] for name in data if name != key and name not in own}
+    text = text_of(data, (key,))
     marks, unlabelled, mended = _marks(text, results)
     return AnnotatedText(
         text=text,
         marks=marks,
-        tokens=None if tokens is None else tuple((start, end) for start, end in tokens),
+        tokens=token_places(own.get("tokens")),
         status=REJECTED if own.get("rejected") else status,
         score=own.get("score"),
         id=own.get("id", name),
@@ -107,10 +114,7 @@ def _item(data: dict[str, Any], status: str, results: Results, name: Any) -> Ann
 def _is_own(key: str, value: Any) -> bool:
     """Whether this is what we write under the key; the user may have something else there."""
     if key == "tokens":
-        return isinstance(value, list) and all(
-            isinstance(place, list) and [type(edge) for edge in place] == [int, int]
-            for place in value
-        )
+        return token_places(value) is not None
     return type(value) in _OWN[key]
 
 
@@ -136,6 +140,9 @@ def _read_compact(record: dict[str, Any]) -> AnnotatedText:
     results: Results = []
     data = {}
     for key, value in record.items():
+        if isinstance(value, str) and value.startswith("[{"):  # as in its CSV
+            with contextlib.suppress(ValueError):
+                value = json.loads(value)
         kind = _kind_of_regions(value)
         if kind is None:
             data[key] = value
@@ -173,7 +180,8 @@ def _marks(text: str, results: Results) -> tuple[tuple[Mark, ...], int, Mended]:
     """The marks, how many regions have no label, and how their offsets are read."""
     regions, unlabelled = [], 0
     for result in results:
-        kind, value = result.get("type"), result.get("value", {})
+        value = result.get("value", {})
+        kind = result.get("type") or ("labels" if "labels" in value else None)
         if isinstance(kind, str) and kind.endswith("labels") and kind != "labels":
             raise InputError(
                 f"regions of type {kind!r} are not read: only 'labels' mark characters of the text."
@@ -185,10 +193,13 @@ def _marks(text: str, results: Results) -> tuple[tuple[Mark, ...], int, Mended]:
             regions.append((value, result.get("score")))
     mended = mend(
         text,
-        [Said(int(value["start"]), int(value["end"]), value.get("text")) for value, _ in regions],
+        [
+            Said(offset_of(value["start"]), offset_of(value["end"]), value.get("text"))
+            for value, _ in regions
+        ],
     )
     marks = [
-        Mark(start, end, label, score)
+        Mark(start, end, type_of(label), score)
         for (start, end), (value, score) in zip(mended.spans, regions, strict=True)
         for label in value["labels"]
     ]

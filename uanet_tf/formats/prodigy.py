@@ -11,7 +11,9 @@ from uanet_tf.formats.annotated_text import (
     AnnotatedText,
     Mark,
     listed,
+    offset_of,
     text_of,
+    type_of,
 )
 from uanet_tf.formats.offsets import Said, mend
 
@@ -83,8 +85,17 @@ def read(record: dict[str, Any]) -> AnnotatedText:
     spans = spans or []
     mended = mend(text, [_said(part) for part in (*(tokens or ()), *spans)])
     places = mended.spans[len(tokens or ()) :]
+    for (start, end), span in zip(places, spans, strict=True):
+        numbers = span.get("token_start"), span.get("token_end")
+        if tokens and None not in numbers:
+            first, last = (mended.spans[: len(tokens)][number] for number in numbers)
+            if not (first[0] <= start and end <= last[1]):
+                raise InputError(
+                    f"the span at characters {start} to {end} is not within its tokens, "
+                    f"{numbers[0]} to {numbers[1]}"
+                )
     marks = [
-        Mark(start, end, str(span["label"]), span.get("score"))
+        Mark(start, end, type_of(span.get("label")), span.get("score"))
         for (start, end), span in zip(places, spans, strict=True)
     ]
     return AnnotatedText(
@@ -101,4 +112,5 @@ def read(record: dict[str, Any]) -> AnnotatedText:
 
 def _said(part: dict[str, Any]) -> Said:
     text = part.get("text")
-    return Said(int(part["start"]), int(part["end"]), text if isinstance(text, str) else None)
+    said = text if isinstance(text, str) else None
+    return Said(offset_of(part["start"]), offset_of(part["end"]), said)

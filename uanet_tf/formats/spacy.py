@@ -1,5 +1,7 @@
 """JSON of spaCy's spans: {"text": ..., "entities": [[start, end, type], ...]}.
 
+Also [text, {"entities": ...}], as spaCy 2 has its training data.
+
 Offsets are code points. Also read under ``spans`` and ``ents``, and as objects with start, end and
 label (or type), and text, which is compared with the text at these offsets.
 """
@@ -7,7 +9,14 @@ label (or type), and text, which is compared with the text at these offsets.
 from typing import Any
 
 from uanet_tf.errors import InputError
-from uanet_tf.formats.annotated_text import ACCEPTED, AnnotatedText, Mark, needed, text_of
+from uanet_tf.formats.annotated_text import (
+    ACCEPTED,
+    AnnotatedText,
+    Mark,
+    needed,
+    text_of,
+    type_of,
+)
 from uanet_tf.formats.offsets import Said, mend
 
 _KEYS = ("entities", "spans", "ents", "label", "labels")
@@ -41,6 +50,6 @@ def _part(part: Any) -> tuple[Said, str]:
         said = part.get("text")
         part = [part.get("start"), part.get("end"), part.get("label", part.get("type"))]
     is_span = isinstance(part, list) and len(part) == 3
-    if not is_span or [type(edge) for edge in part[:2]] != [int, int] or not str(part[2] or ""):
+    if not is_span or [type(edge) for edge in part[:2]] != [int, int]:
         raise InputError(f"a mark is not [start, end, type]: {part!r:.60}")
-    return Said(part[0], part[1], said if isinstance(said, str) else None), str(part[2])
+    return Said(part[0], part[1], said if isinstance(said, str) else None), type_of(part[2])

@@ -62,6 +62,7 @@ from uanet_tf.settings import OVERLAPS, REFUSE, DataConfig
 from uanet_tf.text.token_places import detokenize
 
 Record = dict[str, Any]
+_PAIR = re.compile(r'\[\s*"')  # of text and marks
 
 
 class Format(NamedTuple):
@@ -123,6 +124,7 @@ FORMATS = {
     ),
 }
 # Those that carry suggestions of a tagger to people, and their answers back.
+_TELLING = 100  # records among which one with marks is looked for, to tell the format
 TOOLS = ("label_studio", "doccano", "prodigy", "argilla")
 
 
@@ -133,7 +135,8 @@ class Reading:
     Attributes:
       format: one of FORMATS; "auto": by name and content.
       token_column: of columns and tables: index, from 0, or name of the tokens' column.
-      label_column: the same of the labels; "MISC:KEY" in CoNLL-U; None: no labels are read.
+      label_column: the same of the labels; "MISC:KEY" in CoNLL-U; None: of no format are labels
+        read.
       label_names: of Hugging Face's labels that are numbers.
       tokenizer: cuts texts into tokens.
       split_sentences: whether texts may hold several sentences.
@@ -201,11 +204,33 @@ def read_labelled(
     if not sentences:
         why = "; ".join(notes.lines())
         raise InputError(f"{display_name(path)}: no sentence found{': ' if why else ''}{why}.")
+    if reading.label_column is None:
+        return [dataclasses.replace(sentence, labels=()) for sentence in sentences]
     labels = {label for sentence in sentences for label in sentence.labels}
     if labels == {OUTSIDE}:
         tokens = sum(len(sentence.tokens) for sentence in sentences)
         notes.count(f"no entity: the label of all {{}} tokens is {OUTSIDE}", "", tokens)
     return sentences
+
+
+def holds_only_labelled(path: str) -> bool:
+    """Whether a file is of a format that only those read who read labelled text.
+
+    That is: no columns, plain text, or JSON lines with a text or tokens; standard input neither.
+    """
+    if path == STDIN or not pathlib.Path(path).exists():
+        return False
+    if kind := _format_by_name(path):
+        return kind != "conll"
+    name = display_name(path)
+    with open_bytes(path) as stream:
+        start = read_start(stream, name)
+        stream = put_back(start, stream)
+        if not looks_like_json(start):
+            return _table_or_columns(stream_lines(stream, name))[0] == "csv"
+        record = next(_records(json_pieces(stream, name, start), name), (name, None))[1]
+    is_list = start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+    return is_list or not (isinstance(record, dict) and {"text", "tokens"} & record.keys())
 
 
 def _sentences(
@@ -309,7 +334,9 @@ def _of_records(
 def _cut(
     item: AnnotatedText, place: str, line: int, reading: Reading, notes: Notes
 ) -> list[Sentence]:
-    if item.counted:
+    if reading.label_column is None:
+        item = dataclasses.replace(item, marks=())
+    elif item.counted:
         notes.mended(item.counted, place)
     return labelled_sentences(
         item,
@@ -345,13 +372,13 @@ def read_records(
     """
     records = _records(pieces, name)
     if not kind:
-        first = next(records, None)
-        if first is None:
+        first = list(itertools.islice(records, _TELLING))
+        if not first:
             return
-        kind = _matching(*first)
+        kind = _matching(*next((pair for pair in first if _has_marks(pair[1])), first[0]))
         if notes is not None:
             notes.format = kind
-        records = itertools.chain([first], records)
+        records = itertools.chain(first, records)
     row = FORMATS[kind]
     names = reading.label_names if reading else ()
     keyed = (
@@ -362,6 +389,13 @@ def read_records(
         yield from ((place, item) for _, place, item in keyed)
     else:
         yield from _last_answers(keyed)
+
+
+def _has_marks(record: Any) -> bool:
+    """Whether a record may tell its format: that of a text without a mark may be any."""
+    return isinstance(record, dict) and any(
+        value and isinstance(value, list) for value in record.values()
+    )
 
 
 def _matching(place: str, record: Any) -> str:
@@ -403,13 +437,24 @@ def _records(pieces: Iterable[str], name: str) -> Iterator[tuple[str, Any]]:
     numbered = ((number, line) for number, line in enumerate(pieces, 1) if line.strip())
     begins, head = next(numbered, (0, ""))
     head = head.lstrip("\ufeff \t\r\n")
-    if head.startswith("["):
+    if head.startswith("[") and not _PAIR.match(head):
         text = head + "".join(line for _, line in numbered)
         for position, record in enumerate(_parsed(text, name), 1):
-            yield f"{name}: record {position}", record
+            yield f"{name}: record {position}", _of_pair(record)
         return
+    if head.startswith("["):  # one piece, see ``json_pieces``
+        text = head + "".join(line for _, line in numbered)
+        begins, head, numbered = 0, "", (each for each in enumerate(text.split("\n"), 1))
     for number, line in itertools.chain([(begins, head)] if head else [], numbered):
-        yield f"{name}:{number}", _parsed(line, f"{name}:{number}")
+        if line.strip():
+            yield f"{name}:{number}", _of_pair(_parsed(line, f"{name}:{number}"))
+
+
+def _of_pair(record: Any) -> Any:
+    """[text, {"entities": ...}] as one object, anything else as it is."""
+    if isinstance(record, list) and [type(part) for part in record] == [str, dict]:
+        return {"text": record[0], **record[1]}
+    return record
 
 
 def _parsed(text: str, place: str) -> Any:
