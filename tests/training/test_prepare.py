@@ -80,6 +80,21 @@ def test_the_tokenizer_is_that_of_the_training_tokens(configure, caplog):
     assert named.tagger.vocabulary.tokenizer.kind == "whitespace"
 
 
+def test_the_tokenizer_that_cut_the_training_text_is_kept(configure, tmp_path):
+    """Whatever else would fit the tokens."""
+    path = tmp_path / "text.jsonl"
+    path.write_text('{"text": "Bob\'s hat", "entities": [[0, 3, "PER"]]}\n' * 3)
+    for kind, tokens in {"auto": ["Bob", "'s", "hat"], "unicode": ["Bob", "'s", "hat"]}.items():
+        config = configure(tokenizer=kind).replace(train_path=str(path))
+        prepared = prepare(config)
+        assert list(prepared.splits["train"][0].tokens) == tokens
+        kept = prepared.tagger.vocabulary.tokenizer
+        assert kept.kind == ("ptb" if kind == "auto" else kind)
+        assert kept.tokenize("She didn't") == (
+            ["She", "did", "n't"] if kind == "auto" else ["She", "didn't"]
+        )
+
+
 def test_rare_words_and_case():
     sentences = [Sentence(("The", "the", "cat9", "cat8"), ("A", "A", "B", "B"), 1, True)]
     data = Config().replace(lowercase_words=True, min_word_count=2).data
