@@ -5,12 +5,10 @@ import pytest
 
 from benchmarks.calibration import (
     File,
-    _drawn,
     cross_validated,
     errors,
     least_errors,
     of_entities,
-    splits,
 )
 from benchmarks.entity_confidence import auroc_needed, bounds, definitions, found_at, shares
 from uanet_tf.metrics.error_detection import auroc
@@ -56,22 +54,6 @@ def test_errors_that_a_right_confidence_has_too():
     assert 0 < least["tokens"] < least["tokens above Gamma"] < 6  # fewer answers, more noise
     right = file._replace(right=np.random.default_rng(5).random(len(confidence)) < confidence)
     assert errors(right, confidence)["tokens"] == pytest.approx(least["tokens"], abs=1)
-
-
-def test_splits(monkeypatch):
-    monkeypatch.setattr("benchmarks.calibration.SPLITS", 10)
-    found = splits(drawn(200))
-    assert found["0.8: kept, % of entities"] >= found["0.95: kept, % of entities"]
-    for figure in ("seen not below target, % of splits", "known not below target, % of draws"):
-        assert found[f"0.95: {figure}"] == pytest.approx(100, abs=30)
-
-
-def test_drawn_sentences_bring_all_their_entities():
-    sentence = np.array([0, 0, 2, 3, 3, 3])
-    places, group = _drawn(np.random.default_rng(1), sentence, np.array([0, 1, 3]), 50)
-    for number in range(50):
-        assert places[group == number].tolist() in ([0, 1], [], [3, 4, 5])
-    assert set(places) == {0, 1, 3, 4, 5}
 
 
 def test_definitions():

@@ -1,20 +1,9 @@
-"""``kill -9`` of training at random moments: does the same command end with the same weights?
+"""``kill -9`` of training at random moments: does the same command end with the same weights?"""
 
-    python -m tests.chaos.kill_training --kills=20 --seed=1
-
-Each run is killed once, at a moment drawn evenly over the time from its first file to its last, and
-started again. It prints a line for each, and exits with code 1 if a run ends with other weights or
-metrics than one that nobody disturbed. Runs alternate between UANet and a BiLSTM-CRF; the
-state is saved after every step.
-"""
-
-import argparse
 import random
 import signal
 import sys
-import tempfile
 import time
-import traceback
 from pathlib import Path
 
 from tests.training.tiny_run import (
@@ -25,10 +14,7 @@ from tests.training.tiny_run import (
     run,
     start,
     timeless,
-    write_corpus,
 )
-
-SETTINGS = ({"save_seconds": 0}, {"save_seconds": 0, "decoder": "crf", "encoder": "bilstm"})
 
 
 class KilledTraining:
@@ -86,32 +72,3 @@ class KilledTraining:
             if kill_after is None:
                 assert process.returncode == 0, err
         return time.monotonic() - begun
-
-
-def main() -> int:
-    """Kills as often as asked; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    rng, same = random.Random(arguments.seed), 0
-    with tempfile.TemporaryDirectory() as name:
-        corpus = write_corpus(Path(name) / "data")
-        runs = [
-            KilledTraining(Path(name) / str(number), corpus, **settings)
-            for number, settings in enumerate(SETTINGS)
-        ]
-        for number in range(arguments.kills):
-            try:
-                said = f"same: killed {runs[number % len(runs)].kill_once(rng)}"
-                same += 1
-            except AssertionError:
-                said = f"DIFFERENT: {traceback.format_exc()[-500:]}"
-            sys.stdout.write(f"{number + 1}. {said}\n")
-            sys.stdout.flush()
-    sys.stdout.write(f"{same} of {arguments.kills}\n")
-    return 0 if same == arguments.kills else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import io
 import json
 import subprocess
 import sys
@@ -208,16 +207,6 @@ def test_a_real_shell(tmp_path, run_dir):
     expected = hashlib.md5(b"-DOCSTART- O O\n\n" + b"p0 O B-PER\n\n" * 5000).hexdigest()
     assert all(": read as conll (" in line for line in result.stderr.splitlines())
     assert result.stdout.split() == [expected, "-"] * 5
-
-
-@pytest.mark.parametrize("marks", ["", "-DOCSTART- O\n\n"])
-def test_standard_input_to_standard_output(run_dir, model, call, capsys, monkeypatch, marks):
-    data = io.TextIOWrapper(io.BufferedReader(io.BytesIO((marks + "p0 O\n").encode())))
-    monkeypatch.setattr(sys, "stdin", data)
-    assert call(tag, f"--run_dir={run_dir}") == 0
-    out, err = capsys.readouterr()
-    assert out == ("-DOCSTART- O O\n\n" if marks else "") + "p0 O B-PER\n\n"
-    assert [line for line in err.splitlines() if ": read as conll (" not in line] == []  # no bar
 
 
 def test_progress_bar_counts_lines(tag_text, capsys):

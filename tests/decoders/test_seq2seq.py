@@ -76,20 +76,6 @@ def test_loss_is_that_of_teacher_forcing(beam_width):
 
 
 @pytest.mark.parametrize("samples", [1, 3])
-def test_greedy(samples):
-    decoder, states = make_decoder(), make_states(samples)
-    decision = decoder.decide(states, MASK)
-    for row, length in enumerate(LENGTHS):
-        path: list[int] = []
-        for t in range(length):
-            mean = reference(decoder, states[:, row, : t + 1], [*path, 0]).mean(axis=0)
-            path.append(int(mean[t].argmax()))
-        assert decision.label_ids[row, :length].numpy().tolist() == path
-        expected = reference(decoder, states[:, row, :length], path)
-        np.testing.assert_allclose(decision.samples[:, row, :length], expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("samples", [1, 3])
 def test_all_beams_find_the_most_probable_sequence(samples):
     decoder, states = make_decoder(CLASSES**STEPS), make_states(samples)
     decision = decoder.decide(states, MASK)

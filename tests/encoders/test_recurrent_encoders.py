@@ -1,5 +1,3 @@
-""""""
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -17,15 +15,14 @@ from tests.layers.recurrence_transcription import loop_both_ways
 from uanet_tf.encoders.recurrent_encoders import BiGRU, BiLSTM, VariationalBiLSTM
 from uanet_tf.layers.bidirectional import DIRECTIONS
 from uanet_tf.ops.dropout import dropout, fold_in, make_seed
-from uanet_tf.ops.recurrence import GRU
 
 HIDDEN = 6
 NO_DROPOUT = {"input_dropout": 0.0, "recurrent_dropout": 0.0}
 
 
-def make_layer(**options):
+def make_layer(kind=VariationalBiLSTM, **options):
     defaults = {"num_layers": 2, "input_dropout": 0.4, "recurrent_dropout": 0.4}
-    return VariationalBiLSTM(HIDDEN, **{**defaults, "output_dropout": 0.3, **options})
+    return kind(HIDDEN, **{**defaults, "output_dropout": 0.3, **options})
 
 
 def loop_encoder(layer, inputs, masks):
@@ -43,11 +40,13 @@ def loop_encoder(layer, inputs, masks):
 
 
 @pytest.mark.parametrize(
-    "options", [{"num_layers": 1}, {"num_layers": 2}, {"projection_width": 3}], ids=str
+    "options",
+    [{"num_layers": 1}, {"num_layers": 2}, {"projection_width": 3}, {"kind": BiGRU}],
+    ids=str,
 )
 @pytest.mark.parametrize("masked", [False, True])
 def test_equals_loops_over_equation_3(masked, options):
-    """Each mask is one row a sentence: the same at all time steps and for all four gates."""
+    """Each mask is one row a sentence: the same at all time steps and for all gates."""
     layer = make_layer(**options)
     masks = layer.draw_masks(make_seed(5), 3, WIDTH) if masked else {}
     layer(INPUTS)
@@ -114,27 +113,6 @@ def test_output_shape():
     narrow = make_layer(projection_width=3)
     assert list(narrow.compute_output_shape([None, None, 7])) == [None, None, 3]
     assert narrow(INPUTS).shape == [3, 5, 3]
-
-
-RATES = {"input_dropout": 0.4, "recurrent_dropout": 0.4, "output_dropout": 0.3}
-
-
-def make_bigru(**options):
-    return BiGRU(8, **{"num_layers": 2, **RATES, **options})
-
-
-def test_bigru_equals_loops():
-    layer = make_bigru()
-    masks = layer.draw_masks(make_seed(5), 3, WIDTH)
-    layer(INPUTS)
-    randomise(layer)
-    outputs = layer(INPUTS, mask=MASK, dropout_masks=masks).numpy()
-    assert all(weights.cell is GRU for weights in layer.recurrences)
-    for row, length in enumerate(LENGTHS):
-        rows = {name: mask.numpy()[row] for name, mask in masks.items()}
-        expected = loop_encoder(layer, INPUTS[row, :length], rows)
-        np.testing.assert_allclose(outputs[row, :length], expected, atol=1e-5)
-        np.testing.assert_array_equal(outputs[row, length:], 0.0)
 
 
 BILSTM_HIDDEN = 8

@@ -28,15 +28,6 @@ def test_an_answer_on_request_has_an_option():
         assert answer.needs in options | {answers.TARGET_PRECISION}
 
 
-def test_names_and_descriptions():
-    tensors = answers.tensors()
-    assert len(set(NAMES)) == len(NAMES)
-    assert len({tensor.lite_name for tensor in tensors.values()}) == len(tensors)
-    for tensor in tensors.values():
-        assert tensor.about.endswith(".")
-        assert not tensor.name.endswith("_bytes")  # REST would encode it in base64
-
-
 def test_outputs_and_back():
     columns = {
         name: [[0.25, 0.5]] if len(tensor.axes) > 2 else [0.25]

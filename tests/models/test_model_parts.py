@@ -20,13 +20,6 @@ class Shorter(NoEncoder):
         return inputs[:, 1:]
 
 
-class Pooled(NoEncoder):
-    """One vector per sentence."""
-
-    def call(self, inputs, mask=None, dropout_masks=None):
-        return tf.reduce_mean(inputs, axis=1)
-
-
 class OfForms(Representation):
     """Vectors of distinct tokens, not spread."""
 
@@ -66,25 +59,11 @@ class OfTheMean(Logits):
         return None, tf.reduce_mean(super().label_samples(states, mask)[1], axis=0)
 
 
-class Tuple(NoEncoder):
-    """States and something else."""
-
-    def call(self, inputs, mask=None, dropout_masks=None):
-        return inputs, mask
-
-
 class RateOnly(NoEncoder):
     """Masks without widths."""
 
     def mask_widths(self, input_width):
         return {"output": 0.5}
-
-
-class Certain(NoEncoder):
-    """A rate that drops all."""
-
-    def mask_widths(self, input_width):
-        return {"output": (input_width, 1.0)}
 
 
 class NoCall(Encoder):
@@ -98,15 +77,6 @@ class NoCall(Encoder):
         return cls(**kwargs)
 
 
-class NoMasks(NoCall):
-    """Does not say what it drops."""
-
-    mask_widths = Encoder.mask_widths
-
-    def call(self, inputs, mask=None, dropout_masks=None):
-        return inputs
-
-
 class NoSamples(Decoder):
     """A loss, and no labels."""
 
@@ -114,25 +84,11 @@ class NoSamples(Decoder):
         return tf.reduce_sum(states)
 
 
-class NoLoss(Decoder):
-    """Labels, and no loss."""
-
-    def label_samples(self, states, mask):
-        return None, states
-
-
 class OfTokens(SoftmaxDecoder):
     """The loss of each token."""
 
     def sequence_loss(self, states, labels, mask, dropout_seed):
         return tf.reduce_sum(states, axis=-1)
-
-
-class Nothing(SoftmaxDecoder):
-    """Forgets to return it."""
-
-    def sequence_loss(self, states, labels, mask, dropout_seed):
-        tf.reduce_sum(states)
 
 
 class Words(SoftmaxDecoder):
@@ -165,12 +121,6 @@ class Unspelled(SpellingLayer):
         return tf.ones([*char_ids.shape, 4])
 
 
-class NoWidth(Unspelled):
-    """Does not say how wide its vectors are."""
-
-    output_width = SpellingLayer.output_width
-
-
 ENCODER = (registry.ENCODERS, "encoder", "none")
 DECODER = (registry.DECODERS, "decoder", "softmax")
 REFINED = (registry.DECODERS, "decoder", "uanet")
@@ -181,7 +131,6 @@ CASES = [
         f"{__name__}:Shorter",
         r"Shorter must return states \[N, T, H\].*shape=\(1, 0, \d+\)",
     ),
-    (ENCODER, f"{__name__}:Pooled", r"Pooled must return states \[N, T, H\].* shape=\(1, \d+\)"),
     (ENCODER, f"{__name__}:Logits", "names Logits, which is no Encoder"),
     (DECODER, f"{__name__}:Logits", "label_samples of Logits must return distributions"),
     (DECODER, f"{__name__}:NoPair", "label_samples of NoPair must return a pair.*: EagerTensor"),
@@ -194,19 +143,13 @@ CASES = [
     (ENCODER, f"{__name__}:build", "registry.py names build, which is no Encoder"),
     (ENCODER, None, "registry.py names None, which is no module:class"),
     (ENCODER, ".no_encoder:NoEncoder", "registry.py names '.no_encoder:NoEncoder', which is no"),
-    (ENCODER, f"{__name__}:Tuple", "Tuple must return a tensor of states. Received: tuple"),
     (ENCODER, f"{__name__}:RateOnly", r"mask_widths of RateOnly must .*: \{'output': 0.5\}"),
-    (ENCODER, f"{__name__}:Certain", r"mask_widths of Certain must .*: \{'output': \(1, 1.0\)\}"),
     (ENCODER, f"{__name__}:NoCall", "NoCall, which .* must define call, as every Encoder does"),
-    (ENCODER, f"{__name__}:NoMasks", "NoMasks, which .* must define mask_widths, as every Enc"),
     (DECODER, f"{__name__}:NoSamples", "NoSamples, which .* must define label_samples, as every"),
-    (DECODER, f"{__name__}:NoLoss", "NoLoss, which .* must define sequence_loss, as every Dec"),
     (DECODER, f"{__name__}:OfTokens", r"loss 'draft' of OfTokens must be a scalar.*\(1, 1\)"),
-    (DECODER, f"{__name__}:Nothing", "loss 'draft' of Nothing must be a scalar.*: type NoneType"),
     (DECODER, f"{__name__}:Words", "samples of Words must return a pair.*labels of.*dtype string"),
     (REFINED, f"{__name__}:OneMore", r"logits of OneMore must return scores \[B, T, \d+\]"),
     (REPRESENTATION, f"{__name__}:Unspelled", r"Unspelled must return vectors \[U, 4\].*\d, 4\)"),
-    (REPRESENTATION, f"{__name__}:NoWidth", "NoWidth, which .* must define output_width, as"),
 ]
 
 

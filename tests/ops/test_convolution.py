@@ -3,7 +3,6 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.convolution import dilated_convolution
-from uanet_tf.ops.graphs import graph_function
 
 RNG = np.random.default_rng(1)
 INPUTS = tf.constant(RNG.normal(size=[2, 6, 3]))
@@ -42,20 +41,3 @@ def test_values_and_gradients_equal_those_of_tensorflow(taps, dilation):
     for one, other in zip(found, theirs, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-11)
         assert one.shape == other.shape
-
-
-def test_any_shape_and_its_gradient():
-    kernel = tf.Variable(RNG.normal(size=[3, 3, 4]))
-
-    @graph_function([tf.TensorSpec([None, None, 3], tf.float64)])
-    def run(inputs):
-        with tf.GradientTape() as tape:
-            tape.watch(inputs)
-            outputs = dilated_convolution(inputs, kernel, dilation=4)
-        return outputs, *tape.gradient(outputs, [inputs, kernel])
-
-    for shape in ((2, 6), (2, 1), (2, 0), (0, 3), (0, 0)):
-        outputs, to_inputs, to_kernel = run(tf.ones([*shape, 3], tf.float64))
-        assert outputs.shape == [*shape, 4]
-        assert to_inputs.shape == [*shape, 3]
-        assert to_kernel.shape == [3, 3, 4]

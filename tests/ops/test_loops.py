@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.chain import best_path
-from uanet_tf.ops.graphs import graph_function, loops_in_blocks
+from uanet_tf.ops.graphs import loops_in_blocks
 from uanet_tf.ops.loops import BLOCK, BLOCK_OF_ONE, scan_blocks
 from uanet_tf.ops.recurrence import gru_scan, lstm_scan
 
@@ -68,19 +68,3 @@ def test_best_paths(length):
     with loops_in_blocks():
         actual = best_path(scores, mask, start, steps, end)
     np.testing.assert_array_equal(actual, expected)
-
-
-@pytest.mark.parametrize("scan", CELLS, ids=lambda scan: scan.__name__)
-def test_in_a_graph_of_unknown_shapes(scan):
-    gates = CELLS[scan] * WIDTH
-    kernel = normal(WIDTH, gates, seed=2)
-
-    @graph_function([tf.TensorSpec([None, None, gates])])
-    def run(projected):
-        return scan(projected, kernel)
-
-    with loops_in_blocks():
-        graph = run.get_concrete_function()
-    for length, rows in ((1, 2), (BLOCK + 3, 4)):
-        projected = normal(length, rows, gates)
-        np.testing.assert_allclose(graph(projected), scan(projected, kernel), rtol=0, atol=1e-6)

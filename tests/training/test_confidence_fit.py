@@ -185,17 +185,6 @@ def test_a_few_answers_of_a_narrow_range_give_no_steep_map():
     assert abs(weights[1]) < 2.0
 
 
-def test_again_the_error_until_now_is_told_too(tagger):
-    first = calibrate(tagger, tagger.sentences, "pos")["tokens"]
-    assert "ece_until_now" not in first
-    rows = tagger.calibration.map.numpy()
-    tagger.calibration.set_map(rows * [1.0, 1.0, 0.5])  # fitted to something else
-    again = calibrate(tagger, tagger.sentences, "pos")["tokens"]
-    assert again["ece_before"] == first["ece_before"]
-    assert again["ece_after"] == first["ece_after"]
-    assert again["ece_until_now"] > first["ece_after"]
-
-
 def test_a_shut_gate_and_a_target(tagger):
     """All are tagged, in their order, since a refiner may read documents; half are fitted to."""
     tagger.gate, tagger.threshold = SimpleNamespace(), 9.0
@@ -207,12 +196,6 @@ def test_a_shut_gate_and_a_target(tagger):
     gold = [tagger.sentences[k].labels for k in half]
     expected = fit_map(gold, [opened[k] for k in half], "pos")[1::2]
     np.testing.assert_allclose(rows[1::2], expected, rtol=1e-3)
-
-
-def test_an_open_gate_is_left_as_it_is(tagger):
-    tagger.gate, tagger.threshold = SimpleNamespace(), 1.0
-    calibrate(tagger, tagger.sentences, "pos")
-    assert len(tagger.asked) == 2  # without a map, and with it
 
 
 def answers_above(tagger, threshold):
@@ -328,8 +311,3 @@ def test_without_answers_nothing_is_accepted(said):
     assert report["types"] == {}
     assert (model.acceptance.thresholds.numpy() == NEVER).all()
     assert "from 0 answers" in said[0]
-
-
-def test_a_single_answer_is_told_as_one(said):
-    accept(fake_tagger(), answers(1), target=0.8, by_type=False)
-    assert "with a probability of 0.9 from 1 answer of dev: nothing is accepted" in said[0]

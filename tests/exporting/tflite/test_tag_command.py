@@ -58,17 +58,6 @@ def test_text_from_standard_input(path, model):
     assert [answer["labels"] for answer in answers[::2]] == [each.labels for each in expected]
 
 
-def test_wrong_input(call, path, tmp_path):
-    bad = tmp_path / "bad.jsonl"
-    bad.write_text('{"tokens": ["a"]}\n{"tokens": [}\n')
-    output = tmp_path / "out"
-    code, out, _ = call(tag, f"--model={path}", f"--input={bad}", f"--output={output}")
-    assert (code, out) == (1, "")
-    answers = [json.loads(line) for line in output.read_text().splitlines()]
-    assert [len(answer.get("tokens", [])) for answer in answers] == [1, 0]
-    assert ["error" in answer for answer in answers] == [False, True]
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -114,10 +103,3 @@ def test_raw_text_is_cut_as_the_training_text_was(call, path, model, tmp_path):
     tokens = json.loads(output.read_text())["tokens"]
     assert tokens == model.tokenizer.tokenize("Riverton's fans don't mind.")
     assert tokens != Tokenizer().tokenize("Riverton's fans don't mind.")
-
-
-def test_help_names_the_flags_of_a_file(call):
-    code, out, _ = call(tag, "--help")
-    assert code == 0
-    assert "--model:" in out
-    assert "--num_threads:" in out

@@ -138,14 +138,3 @@ def test_other_paths(url, path):
         assert status == 404
         assert response.getheader("content-type") != "application/json"
         del content
-
-
-def test_a_target_may_be_a_whole_url(url):
-    """RFC 9112, 3.2.2."""
-    for host in ("http://example.com:8501", "HTTPS://[::1]"):
-        assert call(url, f"{host}/v1/models/uanet:predict", ROW)[0] == 200
-        assert call(url, f"{host}/v1/models/uanet/versions/1")[0] == 200
-        assert b"<html" in call(url, host)[1]
-        assert call(url, f"{host}/v3")[0] == 404
-    # Only at the beginning.
-    assert call(url, "/v1/models/uanethttp://example.com")[0] == 400

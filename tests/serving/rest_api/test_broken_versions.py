@@ -1,8 +1,5 @@
 """A version that cannot be served disturbs no other."""
 
-import itertools
-import time
-
 import pytest
 
 from tests.serving.rest_api.managed import FakeModel, Fault, add, make, served, states, wait_for
@@ -75,25 +72,3 @@ def test_no_error_of_a_version_ends_the_looking(base, at_start, error, told, cod
     wait_for(lambda: states(manager).get(3) == "AVAILABLE")
     assert served(manager)[0] == 3
     assert manager.stop()
-
-
-def test_a_version_is_tried_again_with_growing_pauses(base):
-    tries = []
-
-    def load(path, name):
-        del name
-        tries.append(time.monotonic())
-        if len(tries) < 4:
-            raise MemoryError
-        return FakeModel(path)
-
-    settings = [ModelSettings("m", str(base))]
-    manager = ModelManager(settings, load, poll_seconds=0.005, retry_seconds=0.1)
-    add(base, 1)
-    manager.start()
-    wait_for(lambda: states(manager)[1] == "AVAILABLE")
-    assert manager.stop()
-    pauses = [later - sooner for sooner, later in itertools.pairwise(tries)]
-    assert [pause >= least for pause, least in zip(pauses, (0.1, 0.2, 0.4), strict=True)] == [
-        True
-    ] * 3
