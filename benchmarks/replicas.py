@@ -57,36 +57,41 @@ def train(config: Config, run_dir: str, devices: int, floatx: str) -> Run:
     """
     import tensorflow as tf
 
-    from uanet_tf.training.callbacks import StepKeeper
     from uanet_tf.training.fit import fit
+    from uanet_tf.training.replicas import Replicas
 
     tf.keras.backend.set_floatx(floatx)
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(
         cpu, [tf.config.LogicalDeviceConfiguration()] * devices
     )
-    sums = []
-    end_batch = StepKeeper.on_train_batch_end
+    sums: list[tuple[float, float]] = []
+    graph_of = Replicas.graph_of
 
-    def keep_sums(keeper, batch, logs=None):
-        trainer = keeper.model
-        sums.append((batch, float(trainer.loss_sum.numpy()), float(trainer.token_sum.numpy())))
-        end_batch(keeper, batch, logs)
+    def with_sums(replicas, step, batches):
+        graph, trainer = graph_of(replicas, step, batches), step.__self__
 
-    with mock.patch.object(StepKeeper, "on_train_batch_end", keep_sums):
+        def run(*batch):
+            graph(*batch)
+            sums.append((float(trainer.loss_sum.numpy()), float(trainer.token_sum.numpy())))
+
+        return run
+
+    with mock.patch.object(Replicas, "graph_of", with_sums):
         metrics = fit(config, run_dir)
     score = "f1" if metrics["task"] == "ner" else "accuracy"
     return Run(*steps_of(sums), metrics["dev"][score], metrics["test"][score])
 
 
-def steps_of(sums: Sequence[tuple[int, float, float]]) -> tuple[np.ndarray, np.ndarray]:
+def steps_of(sums: Sequence[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
     """Loss and number of tokens of each step, from the sums since the start of its epoch.
 
     Args:
-      sums: number of the step in its epoch, sum of the losses, number of tokens.
+      sums: of the losses, and number of tokens; the latter falls where an epoch begins.
     """
-    steps, losses, tokens = np.array(sums, np.float64).T
-    losses, tokens = (x - np.where(steps == 0, 0, np.roll(x, 1)) for x in (losses, tokens))
+    losses, tokens = np.array(sums, np.float64).T
+    begins = np.diff(tokens, prepend=np.inf) <= 0
+    losses, tokens = (x - np.where(begins, 0, np.roll(x, 1)) for x in (losses, tokens))
     return losses, tokens
 
 

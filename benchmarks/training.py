@@ -83,7 +83,7 @@ def epoch(tagger: Tagger, sentences: list[Sentence]) -> Callable[[], None]:
         dropout_rate=config.encoder.variational_dropout,
     )
     dataset = batched_dataset(BatchBuilder(corpus), lambda: plan)
-    step = graph_function()(lambda *batch: trainer.train_step(batch)["loss"])
+    step = graph_function()(trainer.step)
     step = step.get_concrete_function(*dataset.element_spec)
 
     def run() -> None:

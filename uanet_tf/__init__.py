@@ -83,7 +83,7 @@ _EXPORTS = {
     "pad": "uanet_tf.data.lookup",
     "tag": "uanet_tf.tagging.streams",
     "tag_stream": "uanet_tf.tagging.streams",
-    "train": "uanet_tf.training.train",
+    "train": "uanet_tf.training.fit",
 }
 
 

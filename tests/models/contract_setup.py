@@ -123,7 +123,7 @@ def train(tagger: Tagger, sentences: list[Sentence], steps: int = STEPS) -> None
         num_tokens=len(corpus.form_index),
         dropout_rate=0.1,
     )
-    step = graph_function()(lambda: trainer.train_step(batch))
+    step = graph_function()(lambda: trainer.step(*batch))
     # TensorFlow's optimizer of graphs takes longer than it saves in so few steps; tests/training
     # has it.
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})

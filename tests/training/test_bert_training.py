@@ -44,12 +44,12 @@ def test_warm_up_and_decay_of_its_own():
     optimizer = trainer.optimizers["bert"]
     rates = []
     for _ in range(3):
-        trainer.train_step(batch)
+        trainer.step(*batch)
         rates.append(float(optimizer.learning_rate))  # of the step that was made
     np.testing.assert_allclose(rates, [0.001, 0.002, 0.003], rtol=1e-5)
     optimizer.iterations.assign(19)
     before = bert_weights(trainer)
-    trainer.train_step(batch)
+    trainer.step(*batch)
     assert float(optimizer.learning_rate) == 0.0
     for name, weight in bert_weights(trainer).items():
         np.testing.assert_array_equal(weight, before[name])
@@ -62,7 +62,7 @@ def test_weight_decay_spares_biases_and_normalisations():
     decayed, _ = make_trainer(bert_weight_decay=0.5, **settings)
     before = bert_weights(plain)
     for trainer in (plain, decayed):
-        trainer.train_step(batch)
+        trainer.step(*batch)
     without, with_decay = bert_weights(plain), bert_weights(decayed)
     shrunk = set()
     for name, start in before.items():
@@ -78,7 +78,7 @@ def test_a_frozen_bert_stays_as_it_was():
     trainer, batch = make_trainer(bert_learning_rate=0.0)
     before, kernel = bert_weights(trainer), trainer.tagger.drafter.decoder.kernel.numpy()
     for _ in range(2):
-        trainer.train_step(batch)
+        trainer.step(*batch)
     for name, weight in bert_weights(trainer).items():
         np.testing.assert_array_equal(weight, before[name])
     assert (trainer.tagger.drafter.decoder.kernel.numpy() != kernel).any()

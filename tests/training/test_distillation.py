@@ -12,7 +12,7 @@ from uanet_tf.metrics.nearness import compare_with_samples, nearness_text
 from uanet_tf.models.build import make_tagger
 from uanet_tf.tagging.streams import tag
 from uanet_tf.training import distillation
-from uanet_tf.training.distillation import choose_sentences, distill, teach
+from uanet_tf.training.distillation import choose_sentences, distill, distillation_data
 
 
 @pytest.fixture(scope="module")
@@ -26,28 +26,28 @@ def trained():
     return tagger, sentences, encode_corpus(sentences, tagger.vocabulary, tagger.lookup)
 
 
-def test_a_lesson_is_what_samples_say(trained):
+def test_the_data_are_what_samples_say(trained):
     tagger, _, corpus = trained
-    lesson = teach(tagger.drafter, corpus, num_samples=4, seed=1)
+    data = distillation_data(tagger.drafter, corpus, num_samples=4, seed=1)
     tokens = len(corpus.form_index)
-    assert {part.shape[0] for part in lesson} == {tokens}
-    np.testing.assert_allclose(lesson.probabilities.sum(-1), 1.0, atol=1e-5)
-    p = lesson.probabilities
+    assert {part.shape[0] for part in data} == {tokens}
+    np.testing.assert_allclose(data.probabilities.sum(-1), 1.0, atol=1e-5)
+    p = data.probabilities
     total = -(p * np.log(np.maximum(p, 1e-12))).sum(-1)
-    assert (lesson.mutual_information >= 0).all()
-    assert (lesson.mutual_information <= total + 1e-5).all()
-    assert lesson.mutual_information.max() > 1e-3
-    again = teach(tagger.drafter, corpus, num_samples=4, seed=1)
-    other = teach(tagger.drafter, corpus, num_samples=4, seed=2)
-    np.testing.assert_array_equal(again.probabilities, lesson.probabilities)
-    assert sorted(other.probabilities[:, 0]) != sorted(lesson.probabilities[:, 0])
+    assert (data.mutual_information >= 0).all()
+    assert (data.mutual_information <= total + 1e-5).all()
+    assert data.mutual_information.max() > 1e-3
+    again = distillation_data(tagger.drafter, corpus, num_samples=4, seed=1)
+    other = distillation_data(tagger.drafter, corpus, num_samples=4, seed=2)
+    np.testing.assert_array_equal(again.probabilities, data.probabilities)
+    assert sorted(other.probabilities[:, 0]) != sorted(data.probabilities[:, 0])
 
 
 def test_it_reads_no_more_than_it_may(trained):
     tagger, _, corpus = trained
     for most in (30, 1):
-        lesson = teach(tagger.drafter, corpus, num_samples=2, seed=1, most=most)
-        assert 0 < len(lesson.states) <= max(most, corpus.lengths.min())
+        data = distillation_data(tagger.drafter, corpus, num_samples=2, seed=1, most=most)
+        assert 0 < len(data.states) <= max(most, corpus.lengths.min())
 
 
 def test_the_head_comes_nearer_and_all_else_stays(trained):
@@ -93,9 +93,9 @@ def test_of_two_corpora_each_is_half(trained, monkeypatch):
 
     def remember(drafter, corpus, **options):
         drafted.append((corpus, options))
-        return teach(drafter, corpus, **options)
+        return distillation_data(drafter, corpus, **options)
 
-    monkeypatch.setattr(distillation, "teach", remember)
+    monkeypatch.setattr(distillation, "distillation_data", remember)
     for name in ("LEAST_TOKENS", "MOST_TOKENS"):
         monkeypatch.setattr(distillation, name, 60)
     bare = [dataclasses.replace(sentence, labels=()) for sentence in sentences[:9]]
@@ -105,7 +105,9 @@ def test_of_two_corpora_each_is_half(trained, monkeypatch):
     assert [part for part, _ in drafted] == [corpus, further]
     assert {options["most"] for _, options in drafted} == {30}
     masks = [
-        teach(tagger.drafter, further, num_samples=2, seed=1, number=number).probabilities
+        distillation_data(
+            tagger.drafter, further, num_samples=2, seed=1, number=number
+        ).probabilities
         for number in (0, 1)
     ]
     assert np.abs(masks[0] - masks[1]).max() > 1e-4

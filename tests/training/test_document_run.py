@@ -11,8 +11,8 @@ from uanet_lite.columns_file import read_corpus
 from uanet_tf.commands import runner
 from uanet_tf.commands.evaluate_command import evaluate
 from uanet_tf.tagging.streams import tag_in_context
-from uanet_tf.training.callbacks import StepKeeper
 from uanet_tf.training.fit import fit
+from uanet_tf.training.saved_state import Progress
 
 
 def mark_documents(path):
@@ -60,7 +60,7 @@ def refined(trained, tmp_path_factory):
     """Runs of two epochs whose refiner reads the document, and the sentence."""
     folder = tmp_path_factory.mktemp("refined")
     # A kill in the second epoch, when the drafts of the first are read.
-    moment = Moment(StepKeeper, "on_train_batch_end", 14)
+    moment = Moment(Progress, "advance", 14)
     config = reading(trained[0], "document")
     fit_with_copies(config, folder / "document", {folder / "killed": moment})
     fit(reading(trained[0], "sentence"), folder / "sentence")

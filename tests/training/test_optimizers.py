@@ -7,15 +7,14 @@ from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, encode_corpus
 from uanet_tf.models.build import make_tagger
 from uanet_tf.ops.graphs import graph_function
+from uanet_tf.registry import DECODERS
 from uanet_tf.training.optimizers import (
     AVERAGE_EVERY,
     InverseTimeByEpoch,
     LazyAdamW,
     WarmupLinear,
     WeightAverage,
-    bert_schedule,
-    drafter_schedule,
-    refiner_schedule,
+    make_optimizer,
 )
 from uanet_tf.training.trainer import Trainer
 
@@ -98,6 +97,8 @@ SYSTEMS = {
     "uanet": {},
     "softmax": {"drafter_optimizer": "sgd"},
     "crf": {"drafter_optimizer": "adadelta"},
+    "lan": {},
+    "seq2seq": {},
     "seq2biseq": {"decoder_optimizers": 2},
 }
 
@@ -124,13 +125,13 @@ def after_two_steps(settings, *, compiled: bool):
     for optimizer in trainer.optimizers.values():
         optimizer.jit_compile = compiled
     before = [weight.numpy() for weight in trainer.tagger.trainable_variables]
-    step = graph_function()(trainer.train_step)
+    step = graph_function()(trainer.step)
     for _ in range(2):
-        step(batch)
+        step(*batch)
     return before, [weight.numpy() for weight in trainer.tagger.trainable_variables]
 
 
-@pytest.mark.parametrize("decoder", SYSTEMS)
+@pytest.mark.parametrize("decoder", DECODERS)
 def test_compiled_updates_equal_others(decoder):
     check({"decoder": decoder, **SYSTEMS[decoder]})
 
@@ -175,6 +176,17 @@ def test_compiled_updates_of_rows(eager):
         assert np.any(mine != 1.0)
 
 
+def test_no_update_is_compiled_where_a_gpu_is(monkeypatch):
+    monkeypatch.setattr(
+        tf.compat.v2.config, "list_physical_devices", lambda kind=None: ["a device"]
+    )
+    assert tf.keras.optimizers.SGD().jit_compile  # Keras' own choice there
+    for name in ("adam", "sgd", "adadelta"):
+        config = Config().replace(drafter_optimizer=name).training
+        for group in ("draft", "forward", "refined", "bert"):
+            assert not make_optimizer(group, config, 10).jit_compile
+
+
 def rates(schedule, steps):
     return [float(schedule(tf.constant(step, tf.int64))) for step in steps]
 
@@ -211,18 +223,19 @@ def test_a_schedule_comes_back_from_its_config(schedule):
     assert rates(copy, range(0, 80, 9)) == rates(schedule, range(0, 80, 9))
 
 
+def schedule_of(group, **settings):
+    optimizer = make_optimizer(group, Config().replace(epochs=4, **settings).training, 5)
+    found = optimizer.get_config()["learning_rate"]
+    return found["class_name"], found["config"]
+
+
 def test_settings_choose_the_schedule():
-    training = Config().training
-    assert isinstance(drafter_schedule(training, 5), InverseTimeByEpoch)
-    linear = Config().replace(drafter_schedule="linear", epochs=4).training
-    assert drafter_schedule(linear, 5).get_config() == {
-        "peak": 0.015,
-        "total_steps": 20,
-        "warmup": 0.1,
-    }
-    assert refiner_schedule(linear, 5).peak == 1e-4
-    tuned = Config().replace(warmup=0.2, epochs=4).training
-    assert bert_schedule(tuned, 5).get_config() == {"peak": 3e-5, "total_steps": 20, "warmup": 0.2}
+    decay = {"initial": 0.015, "decay": 0.05, "steps_per_epoch": 5}
+    assert schedule_of("draft") == schedule_of("forward") == ("InverseTimeByEpoch", decay)
+    linear = {"total_steps": 20, "warmup": 0.2}
+    for group, peak in (("draft", 0.015), ("refined", 1e-4), ("bert", 3e-5)):
+        found = schedule_of(group, drafter_schedule="linear", warmup=0.2)
+        assert found == ("WarmupLinear", {"peak": peak, **linear})
 
 
 def test_follows_the_weights():

@@ -55,7 +55,7 @@ def test_one_step_of_gradient_descent(reduction):
     slopes[0] = slopes[0] + 40.0 * (1 - RATE) / (2 * tokens) * tokens * 2 * before[0]
     scale = 0.5 / (tokens if reduction == "mean" else 1)
 
-    trainer.train_step(batch)
+    trainer.step(*batch)
 
     for variable, start, slope in zip((kernel, table), before, slopes, strict=True):
         np.testing.assert_allclose(variable.numpy(), start - scale * slope, rtol=1e-4, atol=1e-4)
@@ -85,7 +85,7 @@ def test_two_optimizers_each_take_a_step_of_their_own_loss():
         gradient = tape.gradient(losses[loss], variables[name])
         return tf.convert_to_tensor(gradient).numpy()
 
-    graph_function()(trainer.train_step)(batch)
+    graph_function()(trainer.step)(*batch)
 
     slopes = {name: slope("draft", name) for name in ("shared", "labels", "backward")}
     slopes["forward"] = slope("forward", "forward")

@@ -1,1 +1,1 @@
-"""Losses, schedules, callbacks and the training loop."""
+"""Training a tagger: the loop, its step, and what is fitted and written after it."""

@@ -35,7 +35,7 @@ UNCERTAIN = 0.8
 _POOL = 3
 
 
-class Lesson(NamedTuple):
+class DistillationData(NamedTuple):
     """The training data of the head: N tokens.
 
     Attributes:
@@ -64,13 +64,15 @@ def distill(
     """
     head = drafter.distilled
     if head is None:
-        raise ArgumentError("`drafter` must have a head to teach. Received: distilled=None")
+        raise ArgumentError("`drafter` must have a head to train. Received: distilled=None")
     most = tokens_to_draft(corpora[0]) // len(corpora)
-    taught = [
-        teach(drafter, corpus, num_samples=num_samples, seed=seed, most=most, number=number)
+    drafted = [
+        distillation_data(
+            drafter, corpus, num_samples=num_samples, seed=seed, most=most, number=number
+        )
         for number, corpus in enumerate(corpora)
     ]
-    lesson = Lesson(*(np.concatenate(part) for part in zip(*taught, strict=True)))
+    data = DistillationData(*(np.concatenate(part) for part in zip(*drafted, strict=True)))
     optimizer = tf.keras.optimizers.AdamW(
         tf.keras.optimizers.schedules.CosineDecay(_LEARNING_RATE, _STEPS),
         weight_decay=_WEIGHT_DECAY,
@@ -95,9 +97,9 @@ def distill(
         optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
 
     random = np.random.default_rng([seed, 1])
-    batches = itertools.islice(_shuffled(len(lesson.states), random), _STEPS)
+    batches = itertools.islice(_shuffled(len(data.states), random), _STEPS)
     for number, rows in enumerate(batches):
-        step(*(tf.constant(part[rows]) for part in lesson), make_seed(seed, number))
+        step(*(tf.constant(part[rows]) for part in data), make_seed(seed, number))
     head.was_trained.assign(1.0)
 
 
@@ -110,7 +112,7 @@ def tokens_to_draft(corpus: EncodedCorpus) -> int:
     return int(min(MOST_TOKENS, max(LEAST_TOKENS, _SHARE * len(corpus.form_index))))
 
 
-def teach(
+def distillation_data(
     drafter: Drafter,
     corpus: EncodedCorpus,
     *,
@@ -118,7 +120,7 @@ def teach(
     seed: int,
     most: int = LEAST_TOKENS,
     number: int = 0,
-) -> Lesson:
+) -> DistillationData:
     """Drafts sentences of a corpus with and without dropout.
 
     Args:
@@ -149,12 +151,12 @@ def teach(
         )
         return tuple(tf.boolean_mask(part, mask) for part in parts)
 
-    taught = [
+    drafted = [
         run(tf.constant(chosen[batch], tf.int64), make_seed(seed, number * _MOST_BATCHES + step))
         for step, batch in enumerate(batches)
     ]
-    return Lesson(
-        *(np.concatenate([x.numpy() for x in part]) for part in zip(*taught, strict=True))
+    return DistillationData(
+        *(np.concatenate([x.numpy() for x in part]) for part in zip(*drafted, strict=True))
     )
 
 

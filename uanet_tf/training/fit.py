@@ -11,12 +11,14 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from uanet_tf.config import Config
+from uanet_tf.config import Config, iter_options, recipe_settings
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
+from uanet_tf.errors import InputError
 from uanet_tf.metrics.nearness import compare_with_samples, nearness_text
+from uanet_tf.models.loading import load_model
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.devices import gpu_text, out_of_memory_as, share_gpus, tensor_float_32
-from uanet_tf.training.callbacks import ProgressBar, StepKeeper
+from uanet_tf.option import near_names
 from uanet_tf.training.confidence_fit import calibrate
 from uanet_tf.training.development import (
     choose_threshold,
@@ -26,9 +28,8 @@ from uanet_tf.training.development import (
     warn_of_empty,
 )
 from uanet_tf.training.distillation import distill
-from uanet_tf.training.divergence import check_finite
 from uanet_tf.training.draft_memory import DraftMemory
-from uanet_tf.training.optimizers import WeightAverage
+from uanet_tf.training.optimizers import AVERAGE_EVERY, WeightAverage
 from uanet_tf.training.prepare import Prepared, prepare
 from uanet_tf.training.replicas import (
     Replicas,
@@ -49,7 +50,7 @@ from uanet_tf.training.saved_state import (
 )
 from uanet_tf.training.stop_request import StopRequest
 from uanet_tf.training.trainer import Trainer
-from uanet_tf.training.training_logs import TrainingLogs
+from uanet_tf.training.training_logs import TrainingLogs, progress_bar
 
 Metrics = dict[str, Any]
 
@@ -97,6 +98,54 @@ def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = 
         run.release()
 
 
+def train(
+    run_dir: str | os.PathLike[str],
+    *,
+    train: str | os.PathLike[str],
+    dev: str | os.PathLike[str],
+    test: str | os.PathLike[str] = "",
+    recipe: str | None = "fast",
+    **settings: Any,
+) -> Tagger:
+    """Trains a tagger and returns it; a stopped run continues, a complete one is loaded.
+
+    Args:
+      run_dir: directory of the run, as ``uanet train`` writes it: model, metrics, checkpoints.
+      train: labelled file to train on.
+      dev: labelled file by which the best epoch is chosen.
+      test: labelled file that is scored once, if given; scores are in ``run_dir/metrics.json``.
+      recipe: settings by name, see ``uanet recipes``; several are separated by commas, and a
+        later one wins; None: the defaults, which differ from the paper's (recipe "uanet") in
+        ``label_input`` only.
+      **settings: by name, such as ``epochs=3``; they win over the recipe. ``uanet train
+        --helpfull`` explains each.
+
+    Raises:
+      InputError: a file, a setting or the run directory is not usable.
+
+    Example:
+      >>> model = uanet_tf.train("runs/mine", train="train.conll", dev="dev.conll", epochs=3)
+    """
+    values: dict[str, Any] = {}
+    for name in (recipe or "").split(","):
+        values |= recipe_settings(name) if name else {}
+    for name in settings:
+        _check_name(name)
+    paths = zip(("train", "dev", "test"), (train, dev, test), strict=True)
+    files = {f"{name}_path": os.fspath(path) for name, path in paths}
+    config = Config().replace(**{**values, **settings, **files})
+    fit(config, run_dir, given={*settings, *files})
+    return load_model(run_dir)
+
+
+def _check_name(name: str) -> None:
+    known = [field.name for _, field, _ in iter_options(Config())]
+    if name not in known:
+        near = near_names(name, known)
+        hint = f" Did you mean {', '.join(near)}?" if near else ""
+        raise InputError(f"There is no setting named {name!r}.{hint}")
+
+
 def _out_of_memory(config: Config) -> str:
     return (
         "There is no memory for a batch: free some, and the same command continues from the last "
@@ -135,7 +184,6 @@ class _Training:
                 memory=self._memory(),
                 num_replicas=replicas.count,
             )
-            self.trainer.compile()
             self.average = (
                 WeightAverage(self.trained.trainable_variables, training.average_decay)
                 if training.average_decay
@@ -146,12 +194,13 @@ class _Training:
         self.keeper = StateKeeper(
             run.state, self.trainer, self.progress, self.average, read_only=not replicas.is_chief
         )
-        self.dataset = replicas.share(
+        self.batches = replicas.share(
             batched_dataset(
                 BatchBuilder(prepared.corpus),
                 lambda: self._plan(self.progress.epoch)[self.progress.step :],
             )
         )
+        self.step = replicas.graph_of(self.trainer.step, self.batches)
 
     def run(self, *, resume: bool) -> Metrics:
         resumed = resume and self.keeper.restore()
@@ -201,33 +250,30 @@ class _Training:
         return bool(training.patience and best and done - best >= training.patience)
 
     def _train_epoch(self) -> None:
-        epoch, done = self.progress.epoch, self.progress.step
-        steps = len(self._plan(epoch))
-        if done == steps:  # stopped between the last step and the scores
-            return
-        training = self.config.training
-        callbacks = tf.keras.callbacks.CallbackList(
-            [
-                StepKeeper(
-                    self.progress, self.keeper, self.average, training.save_seconds, self.stop
-                ),
-                ProgressBar(training.epochs, steps, done),
-            ],
-            add_history=True,
-            model=self.trainer,
-        )
-        # Else Keras warns of slow callbacks where a small model's state takes longer than a step.
-        callbacks._check_timing = False
-        self.trainer.fit(
-            self.dataset,
-            initial_epoch=epoch,
-            epochs=epoch + 1,
-            # Without it Keras asks for one batch too many, and TensorFlow then still runs what
-            # needs no batch: counters of steps would go ahead by one, now and then.
-            steps_per_epoch=steps - done,
-            verbose=0,
-            callbacks=callbacks,
-        )
+        """The steps that are left of the present epoch.
+
+        Between two of them weights and counts of steps agree: only there the state is saved.
+        """
+        epoch, done, training = self.progress.epoch, self.progress.step, self.config.training
+        step, start = int(self.trainer.global_step.numpy()), time.monotonic()
+        saved = start
+        with progress_bar(epoch + 1, training.epochs, len(self._plan(epoch)), done) as bar:
+            for batch in self.batches:
+                loss = self.step(*batch)
+                step, now = step + 1, time.monotonic()
+                self.progress.advance(1, now - start)
+                start = now
+                # By the step of the whole run, which continues in a resumed run.
+                if self.average is not None and step % AVERAGE_EVERY == 0:
+                    self.average.update()
+                if self.stop.made or now - saved >= training.save_seconds:
+                    self.keeper.save()
+                    saved = start = time.monotonic()
+                if self.stop.made:
+                    self.stop.interrupt()
+                if not bar.disable:
+                    bar.update()
+                    bar.set_postfix(loss=f"{float(loss):.4f}", refresh=False)
 
     def _end_epoch(self) -> None:
         """Scores the epoch, keeps the best weights, saves the state; in this order.
@@ -236,8 +282,7 @@ class _Training:
         same result.
         """
         seconds = self.progress.seconds
-        loss = float(self.trainer.loss_sum / self.trainer.token_sum)
-        check_finite(loss, self.progress.epoch + 1, self.trainer.groups, self.config.training)
+        loss = self.trainer.epoch_loss(self.progress.epoch + 1)
         sentences = sum(map(len, self._plan(self.progress.epoch)))
         if self.average is not None:
             self.average.update()  # an epoch of few steps counts too

@@ -138,6 +138,25 @@ class Replicas:
 
         return self._strategy.distribute_datasets_from_function(of_process)
 
+    def graph_of(self, step: Callable[..., Any], batches: tf.data.Dataset) -> Callable[..., Any]:
+        """The graph of a step, in which each replica takes it with its part of a batch.
+
+        Args:
+          step: of (features, labels).
+          batches: what ``share`` gave.
+
+        Returns:
+          A function of an element of ``batches``, which gives what ``step`` gives one replica.
+        """
+
+        def of_all(*batch: Any) -> Any:
+            if self._strategy is None:
+                return step(*batch)
+            results = self._strategy.run(step, args=batch)
+            return self._strategy.experimental_local_results(results)[0]
+
+        return graph_function(list(batches.element_spec))(of_all)
+
     def agree(self, value: float = 0.0) -> float:
         """The chief's value, in every process; waits until all have asked.
 

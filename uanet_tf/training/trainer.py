@@ -1,25 +1,26 @@
 """The training step: a loss and an optimizer for each part, masks from (seed, step)."""
 
+import math
+
 import tensorflow as tf
 
 from uanet_tf.config import TrainingConfig
 from uanet_tf.data.batching import BATCH_LENGTHS, PART, part_seed
+from uanet_tf.errors import InputError
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.dropout import make_seed
+from uanet_tf.representation.representation import Features
 from uanet_tf.training.draft_memory import DraftMemory
-from uanet_tf.training.optimizers import (
-    LazyAdamW,
-    bert_schedule,
-    drafter_schedule,
-    refiner_schedule,
-)
+from uanet_tf.training.optimizers import make_optimizer
 
+# Which settings' learning rate is that of a group of variables.
+_RATES = {"draft": "drafter", "refined": "refiner", "bert": "bert"}
 # Tables smaller than this many numbers are updated whole: cheaper than sorting out rows.
 SMALL_TABLE = 100_000
 
 
-class Trainer(tf.keras.Model):
-    """Wraps a tagger for ``fit``; everything that a resumed run needs is a tracked variable.
+class Trainer(tf.Module):
+    """The step of training a tagger; all that a resumed run needs is a tracked variable.
 
     Args:
       tagger: the model to train.
@@ -47,9 +48,10 @@ class Trainer(tf.keras.Model):
         self.memory = memory
         self.config = config
         self.num_replicas = num_replicas
-        self.distribute_reduction_method = "first"  # each replica reports the loss of all
         self.groups = tagger.variable_groups()
-        self.optimizers = {name: _OPTIMIZERS[name](config, steps_per_epoch) for name in self.groups}
+        self.optimizers = {
+            name: make_optimizer(name, config, steps_per_epoch) for name in self.groups
+        }
         for name, variables in self.groups.items():
             self.optimizers[name].build(variables)
         references = [v.ref() for variables in self.groups.values() for v in variables]
@@ -60,10 +62,16 @@ class Trainer(tf.keras.Model):
         self.token_sum = _counter(tf.float64, "token_sum")
         self.global_step = _counter(tf.int32, "global_step")
 
-    # As in ``graph_function``, for the graph that Keras makes.
-    @tf.autograph.experimental.do_not_convert
-    def train_step(self, data):
-        features, labels = data
+    def step(self, features: Features, labels: tf.Tensor) -> tf.Tensor:
+        """Takes one step, of each optimizer.
+
+        Args:
+          features: of a batch, or of this replica's part of it.
+          labels: [B, T] class ids.
+
+        Returns:
+          The mean loss per token of the epoch's steps so far.
+        """
         seed = part_seed(features, make_seed(self.config.seed, self.global_step))
         floats = tf.keras.backend.floatx()  # of weights and losses
         tokens = tf.cast(tf.reduce_sum(features["lengths"]), floats)
@@ -105,7 +113,7 @@ class Trainer(tf.keras.Model):
         self.loss_sum.assign_add(tf.cast(total, tf.float64))
         self.token_sum.assign_add(tf.cast(batch_tokens, tf.float64))
         self.global_step.assign_add(1)
-        return {"loss": self.loss_sum / self.token_sum}
+        return self.loss_sum / self.token_sum
 
     def _sum(self, values: list) -> list:
         """The sums over the replicas."""
@@ -122,6 +130,25 @@ class Trainer(tf.keras.Model):
         if self.config.loss_reduction == "mean":
             objectives = {name: value / batch_tokens for name, value in objectives.items()}
         return objectives
+
+    def epoch_loss(self, epoch: int) -> float:
+        """The mean loss per token of the epoch's steps so far.
+
+        Args:
+          epoch: its number, from 1.
+
+        Raises:
+          InputError: it is no number any more; the message names the learning rates.
+        """
+        loss = float(self.loss_sum / self.token_sum)
+        if math.isfinite(loss):
+            return loss
+        rates = [
+            f"--{name}_learning_rate={getattr(self.config, f'{name}_learning_rate')}"
+            for group, name in _RATES.items()
+            if group in self.groups
+        ]
+        raise InputError(f"The loss became {loss} in epoch {epoch}: lower {' or '.join(rates)}.")
 
     def start_epoch(self) -> None:
         """Sets the epoch's sums to zero."""
@@ -191,37 +218,3 @@ def _clip(gradients, most: float):
 
 def _values(gradients) -> list[tf.Tensor]:
     return [g.values if isinstance(g, tf.IndexedSlices) else g for g in gradients]
-
-
-def _drafter_optimizer(config: TrainingConfig, steps_per_epoch: int):
-    schedule = drafter_schedule(config, steps_per_epoch)
-    if config.drafter_optimizer == "sgd":
-        return tf.keras.optimizers.SGD(
-            schedule, momentum=config.drafter_momentum, jit_compile=False
-        )
-    if config.drafter_optimizer == "adadelta":  # as in Zeiler (2012)
-        return tf.keras.optimizers.Adadelta(schedule, rho=0.95, epsilon=1e-6, jit_compile=False)
-    return LazyAdamW(schedule)
-
-
-def _refiner_optimizer(config: TrainingConfig, steps_per_epoch: int):
-    # The released code's decoupled decay, 1e-6 times a rate of 1e-4, changes no float32 weight.
-    return LazyAdamW(refiner_schedule(config, steps_per_epoch))
-
-
-def _bert_optimizer(config: TrainingConfig, steps_per_epoch: int):
-    schedule = bert_schedule(config, steps_per_epoch)
-    optimizer = LazyAdamW(schedule, decoupled_decay=config.bert_weight_decay)
-    # As in Google's code (Devlin et al., 2019).
-    optimizer.exclude_from_weight_decay(var_names=["bias", "norm"])
-    return optimizer
-
-
-# One for each group of ``Tagger.variable_groups``. None is compiled with XLA, as Keras does where
-# a GPU is: a cluster for each variable's few operations gains nothing.
-_OPTIMIZERS = {
-    "draft": _drafter_optimizer,
-    "forward": _drafter_optimizer,
-    "refined": _refiner_optimizer,
-    "bert": _bert_optimizer,
-}

@@ -1,13 +1,36 @@
-"""The figures of a run for TensorBoard."""
+"""What is seen of a run while it trains: a progress bar, and figures for TensorBoard."""
 
 import contextlib
 import pathlib
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
+import tqdm
 
 from uanet_tf.errors import InputError, written_reason
+
+
+def progress_bar(epoch: int, epochs: int, steps: int, done: int) -> tqdm.tqdm:
+    """A bar on stderr for the steps of an epoch; nothing where stderr is not a terminal.
+
+    Args:
+      epoch: its number, from 1.
+      epochs: number of epochs in all.
+      steps: of the epoch.
+      done: steps of it that were done before this process began.
+    """
+    return tqdm.tqdm(
+        total=steps,
+        initial=done,
+        desc=f"epoch {epoch}/{epochs}",
+        unit="batch",
+        leave=False,
+        file=sys.stderr,
+        disable=None,
+        dynamic_ncols=True,
+    )
 
 
 class TrainingLogs:
