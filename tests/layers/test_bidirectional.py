@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from tests.layers.recurrence_transcription import loop_both_ways
 from uanet_tf.layers.bidirectional import DIRECTIONS, Bidirectional
-from uanet_tf.ops.graphs import fused_lstms, loops_in_blocks
+from uanet_tf.ops.graphs import LiteGraph
 from uanet_tf.ops.recurrence import GRU, LSTM
 
 STEPS, WIDTH, UNITS = 5, 3, 4
@@ -42,14 +42,14 @@ def test_equals_loops_over_each_sentence(cell, masked):
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("rows", [1, 3])
 def test_where_lstms_are_fused_the_states_are_the_same(cell, masked, rows):
-    """Masks of samples, padding and other cells are not left out there."""
+    """Masks of samples and other cells are not left out there."""
     _, weights = make(cell)
     masks = np.random.default_rng(3).integers(0, 2, [2, rows, UNITS]).astype(np.float32)
     tied = dict(zip(DIRECTIONS, 2.0 * masks, strict=True)) if masked else dict.fromkeys(DIRECTIONS)
-    given = tf.constant(INPUTS[:, :rows]), tf.constant(MASK[:, :rows]), tied
+    mask = tf.constant(MASK[:, :rows]) if rows > 1 else None
+    given = tf.constant(INPUTS[:, :rows]), mask, tied
     expected = weights(*given)
-    with fused_lstms():
-        found = weights(*given)
+    found = weights(*given, lite=LiteGraph(fused_lstm=True))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
 
@@ -108,8 +108,7 @@ def test_loops_in_blocks_close_padding_too(cell):
     _, weights = make(cell)
     garbage = np.where(MASK[..., None], INPUTS, np.nan).astype(np.float32)
     expected = weights(tf.constant(INPUTS), tf.constant(MASK))
-    with loops_in_blocks():
-        states = weights(tf.constant(garbage), tf.constant(MASK))
+    states = weights(tf.constant(garbage), tf.constant(MASK), lite=LiteGraph())
     for one, other in zip(states, expected, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
         np.testing.assert_array_equal(one.numpy()[~MASK], 0.0)

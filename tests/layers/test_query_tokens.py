@@ -38,11 +38,15 @@ def test_block_has_each_token_in_its_sentence_and_back(mask):
 @pytest.mark.parametrize("row", [[0, 1, 0, 1, 1], [1], [0, 0]])
 def test_of_one_sentence_they_are_the_same(row):
     wanted = tf.constant(np.array([row], bool))
-    *found, length = QueryTokens.of_sentence(wanted)
-    *expected, nothing = QueryTokens.of_mask(wanted)
-    for numbers, others in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(numbers, others)
-    assert (int(length), nothing) == (len(row), None)
+    alone, among_others = QueryTokens.of_sentence(wanted), QueryTokens.of_mask(wanted)
+    for name in ("positions", "tokens", "own_positions"):
+        np.testing.assert_array_equal(getattr(alone, name), getattr(among_others, name))
+    rows = tf.random.normal([tf.size(alone.tokens), 2, 3])
+    block = alone.block(rows)
+    np.testing.assert_array_equal(block, among_others.block(rows))
+    joined = tf.reshape(block, [1, -1, 6])
+    np.testing.assert_array_equal(alone.unblock(joined, 2), rows)
+    np.testing.assert_array_equal(among_others.unblock(joined, 2), rows)
 
 
 @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
@@ -54,9 +58,10 @@ def test_rows_are_filled_up_to_a_multiple(mask):
     count = wanted.sum()
     assert len(rows) == -(-count // 4) * 4
     np.testing.assert_array_equal(rows[:count], inputs.numpy()[wanted])
-    block = tf.gather(rows, queries.places)
-    np.testing.assert_array_equal(queries.unblock(block)[:count], rows[:count])
-    assert queries.unblock(block).shape == rows.shape
+    block = queries.block(tf.expand_dims(rows, 1))  # of one head
+    again = queries.unblock(block, 1)[:, 0]
+    np.testing.assert_array_equal(again[:count], rows[:count])
+    assert again.shape == rows.shape
 
 
 @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)

@@ -22,7 +22,6 @@ from uanet_lite.tag_schemes import (
 from uanet_tf.data.vocabulary import class_labels
 from uanet_tf.models.labels import OutputChunks, OutputLabels, ValidLabels
 from uanet_tf.ops.graphs import graph_function
-from uanet_tf.ops.masking import unpadded
 
 TYPED = class_labels([["B-PER", "O", "B-LOC", "B-a-b"]], "IOB2")
 UNTYPED = class_labels([["B", "I", "O"]], "IOB2")
@@ -225,9 +224,7 @@ def test_one_sentence_has_the_labels_that_it_has_among_others(seed, length):
         np.testing.assert_array_equal(found, RUN(each, mask))
         if is_valid(argmax(each, mask).numpy()[0]):
             np.testing.assert_array_equal(found, argmax(each, mask))
-    with unpadded():  # where no mask is read
-        none = tf.zeros([1, length], tf.bool)
-        again = ValidLabels(NAMES, "BIOES")([argmax(each, mask) for each in given], given, none)
+    again = ValidLabels(NAMES, "BIOES")([argmax(each, mask) for each in given], given, None)
     np.testing.assert_array_equal(tf.stack(again), tf.stack(alone))
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from uanet_lite.tag_schemes import decode_spans
 from uanet_tf.ops.chain import best_path, chunk_boundaries
-from uanet_tf.ops.graphs import graph_function, loops_in_blocks
+from uanet_tf.ops.graphs import LiteGraph, graph_function
 
 CLASSES = 3
 
@@ -40,15 +40,14 @@ def test_equals_brute_force(seed):
         assert tuple(row[:length]) == brute_force(values[:length], start, steps, end)
 
 
-@pytest.mark.parametrize("in_blocks", [False, True])
-def test_without_padding(in_blocks):
+@pytest.mark.parametrize("lite", [None, LiteGraph()])
+def test_without_padding(lite):
     scores = tf.random.stateless_normal([2, 4, CLASSES], [1, 2])
     allowed = np.ones([CLASSES, CLASSES], bool)
     allowed[0, 1] = False
     mask = tf.ones([2, 4], tf.bool)
     expected = best_path(scores, mask, allowed[2], allowed, allowed[2])
-    with loops_in_blocks(in_blocks):
-        found = best_path(scores, None, allowed[2], allowed, allowed[2])
+    found = best_path(scores, None, allowed[2], allowed, allowed[2], lite)
     np.testing.assert_array_equal(found, expected)
 
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.chain import best_path
-from uanet_tf.ops.graphs import loops_in_blocks
+from uanet_tf.ops.graphs import LiteGraph
 from uanet_tf.ops.loops import BLOCK, BLOCK_OF_ONE, scan_blocks
 from uanet_tf.ops.recurrence import gru_scan, lstm_scan
 
@@ -51,8 +51,7 @@ def test_recurrences(scan, length, reverse, rows):
     projected, kernel = normal(length, rows, gates), normal(WIDTH, gates, seed=2)
     for mask in (None, tf.nn.relu(normal(rows, WIDTH, seed=3))):
         expected = scan(projected, kernel, mask, reverse=reverse)
-        with loops_in_blocks():
-            actual = scan(projected, kernel, mask, reverse=reverse)
+        actual = scan(projected, kernel, mask, reverse=reverse, lite=LiteGraph())
         assert actual.shape == (length, rows, WIDTH)
         np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-6)
 
@@ -65,6 +64,5 @@ def test_best_paths(length):
     start, end = (random.random(WIDTH) < 0.7 for _ in range(2))
     steps = random.random([WIDTH, WIDTH]) < 0.6
     expected = best_path(scores, mask, start, steps, end)
-    with loops_in_blocks():
-        actual = best_path(scores, mask, start, steps, end)
+    actual = best_path(scores, mask, start, steps, end, LiteGraph())
     np.testing.assert_array_equal(actual, expected)

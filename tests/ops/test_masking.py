@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.ops.graphs import graph_function, unpadded
-from uanet_tf.ops.masking import is_right_padded, keep, key_bias, padding_mask, sequence_mask
+from uanet_tf.ops.graphs import graph_function
+from uanet_tf.ops.masking import is_right_padded, keep, key_bias, sequence_mask
 
 
 def test_sequence_mask():
@@ -22,15 +22,11 @@ def test_what_is_kept_at_tokens():
     flags = keep(mask, tf.constant([[True, False], [True, True]]), False)
     np.testing.assert_array_equal(flags, [[True, False], [False, False]])
     assert flags.dtype == tf.bool
-    assert padding_mask(mask) is mask
 
 
 def test_without_padding_all_are_kept():
-    mask, values = tf.constant([[False]]), tf.constant([[5.0]])
-    with unpadded():
-        assert keep(mask, values) is values
-        assert padding_mask(mask) is None
-    assert float(keep(mask, values)) == 0.0
+    values = tf.constant([[5.0]])
+    assert keep(None, values) is values
 
 
 @pytest.mark.parametrize("dtype", [tf.int32, tf.int64])

@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from tests.layer_contract import check_layer
 from tests.layers.transcription import HEAD_WIDTH, HEADS, WIDTH, randomise, reference_stream
-from uanet_tf.layers.relative_attention import QueryTokens
-from uanet_tf.ops.attention import relative_sinusoid
+from uanet_tf.layers.relative_attention import Mapped, QueryTokens
+from uanet_tf.ops.attention import relative_distances
 from uanet_tf.refiner.two_stream_block import TwoStreamBlock
 
 
@@ -19,10 +19,10 @@ def make_inputs() -> dict[str, np.ndarray]:
 
 
 def call_block(block: TwoStreamBlock, inputs, dropout_seed, label_state=None, **asked):
-    sinusoids = relative_sinusoid(tf.shape(inputs["words"])[1], WIDTH)
+    distances = relative_distances(tf.shape(inputs["words"])[1], WIDTH)
     return block(
         inputs["words"],
-        sinusoids,
+        distances,
         labels=inputs["labels"],
         label_state=label_state,
         mask=inputs["mask"],
@@ -55,10 +55,10 @@ def test_labels_may_be_given_by_a_linear_map():
     bias = rng.standard_normal([WIDTH]).astype(np.float32)
     call_block(block, inputs, None)
     randomise(block)
-    sinusoids = relative_sinusoid(5, WIDTH)
-    outputs = block(inputs["words"], sinusoids, labels=shares, label_map=(kernel, bias))
+    distances = relative_distances(5, WIDTH)
+    outputs = block(inputs["words"], distances, labels=Mapped(shares, kernel, bias))
     for output, expected in zip(
-        outputs, block(inputs["words"], sinusoids, labels=shares @ kernel + bias), strict=True
+        outputs, block(inputs["words"], distances, labels=shares @ kernel + bias), strict=True
     ):
         np.testing.assert_allclose(output, expected, rtol=1e-4, atol=1e-4)
 

@@ -1,14 +1,12 @@
 """What every layer over characters keeps, whatever it computes."""
 
-import contextlib
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from tests.layer_contract import check_layer
 from tests.layers.recurrence_transcription import loop_both_ways
-from uanet_tf.ops.graphs import loops_in_blocks
+from uanet_tf.ops.graphs import LiteGraph
 from uanet_tf.representation.char_cnn import CharCNN
 from uanet_tf.representation.char_layer import CharLayer
 from uanet_tf.representation.char_recurrence import CharBiLSTM, CharGRU
@@ -103,12 +101,9 @@ def test_words_in_a_line_are_as_padded_ones(kernel_size):
     char_ids = tf.keras.utils.pad_sequences(words, padding="post")
     layer(char_ids)
     found = []
-    for in_blocks in (False, True):
-        with (
-            loops_in_blocks() if in_blocks else contextlib.nullcontext(),
-            tf.GradientTape() as tape,
-        ):
-            outputs = layer(char_ids)
+    for lite in (None, LiteGraph()):
+        with tf.GradientTape() as tape:
+            outputs = layer(char_ids, lite=lite)
             loss = tf.reduce_sum(outputs**2)
         gradients = tape.gradient(loss, layer.trainable_variables)
         found.append([outputs, *map(tf.convert_to_tensor, gradients)])

@@ -99,12 +99,17 @@ class CRFDecoder(Decoder):
         )
         return -tf.reduce_sum(log_likelihood)
 
-    def label_samples(self, states, mask):
+    reads_lite = True
+
+    def label_samples(self, states, mask, lite=None):
         transitions, start, end = self._chain()
         emissions = self.logits(states)  # [M, B, T, C]
         mean = tf.reduce_mean(emissions, axis=0)
         scores = _with_boundaries(mean, start, end, mask)
-        label_ids, _ = _supplier().crf_decode(scores, transitions, _lengths(mask))
+        if lite is None:
+            label_ids, _ = _supplier().crf_decode(scores, transitions, _lengths(mask))
+        else:
+            label_ids, _ = chain.crf_decode(scores, transitions, _lengths(mask), lite)
         label_ids = tf.reshape(label_ids, tf.shape(mask))  # its rank is not known everywhere
 
         rows, rows_mask = fold_samples(emissions, mask)  # [M * B, T, C]

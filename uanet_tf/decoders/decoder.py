@@ -8,6 +8,7 @@ from uanet_tf.arguments import check_positive
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import ArgumentError
+from uanet_tf.ops.graphs import LiteGraph, lite_argument
 from uanet_tf.ops.masking import is_right_padded, keep
 
 
@@ -51,6 +52,8 @@ class Decoder(tf.keras.layers.Layer):
     # Whether one position can change the labels of others, so that a token after padding would
     # be an error.
     reads_sequence = True
+    # Whether ``label_samples`` also takes ``lite``, see ``ops.graphs.LiteGraph``.
+    reads_lite = False
 
     def __init__(self, num_classes: int, **kwargs):
         super().__init__(**kwargs)
@@ -121,12 +124,15 @@ class Decoder(tf.keras.layers.Layer):
         """Trainable variables by the optimizer that updates them: one, the drafter's."""
         return {"draft": list(self.trainable_variables)}
 
-    def decide(self, states: tf.Tensor, mask: tf.Tensor | None = None) -> Decoded:
+    def decide(
+        self, states: tf.Tensor, mask: tf.Tensor | None = None, lite: LiteGraph | None = None
+    ) -> Decoded:
         """Labels and their probabilities, from M samples of the states.
 
         Args:
           states: [M, B, T, H]; M = 1 for one pass.
           mask: [B, T] boolean, True at tokens, right-padded; None: all are tokens.
+          lite: of the graph.
 
         Returns:
           Decoded. A decoder without a search of its own takes the argmax of the mean.
@@ -134,15 +140,15 @@ class Decoder(tf.keras.layers.Layer):
         Raises:
           InvalidArgumentError: the mask is not right-padded.
         """
-        steps = tf.shape(states)[-2]
+        steps, has_padding = tf.shape(states)[-2], mask is not None
         states, mask = self._prepare(tf.convert_to_tensor(states), mask, rank=4)
-        labelled = self.label_samples(states, mask)
+        labelled = self.label_samples(states, mask, **lite_argument(self, lite))
         self._check_samples(labelled)
         label_ids, samples = labelled[0], tf.cast(labelled[1], tf.float32)
         mean = tf.reduce_mean(samples, axis=0)  # p, [B, T, C]
         if label_ids is None:
             label_ids = tf.argmax(mean, axis=-1, output_type=tf.int32)
-        label_ids = keep(mask, tf.cast(label_ids, tf.int32))
+        label_ids = keep(mask if has_padding else None, tf.cast(label_ids, tf.int32))
         if self.reads_sequence:  # there may be one position more
             label_ids, mean, samples = label_ids[:, :steps], mean[:, :steps], samples[:, :, :steps]
         return Decoded(label_ids, mean, samples)

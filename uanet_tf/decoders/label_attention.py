@@ -117,17 +117,21 @@ class LabelAttentionDecoder(Decoder):
     def sequence_loss(self, states, labels, mask, dropout_seed):
         return masked_cross_entropy(self.logits(states, mask, dropout_seed), labels, mask)
 
-    def label_samples(self, states, mask):
-        logits = self.logits(*fold_samples(states, mask))
+    reads_lite = True
+
+    def label_samples(self, states, mask, lite=None):
+        logits = self.logits(*fold_samples(states, mask), lite=lite)
         return None, tf.nn.softmax(unfold_samples(logits, states))
 
-    def logits(self, states, mask, dropout_seed=None):
+    def logits(self, states, mask, dropout_seed=None, lite=None):
         """The last layer's attention scores, [N, T, C]."""
         for index, layer in enumerate(self.bilstms):
             seed = fold_in(dropout_seed, index)
             attended = self._attend(states, index, fold_in(seed, _ATTENDED))  # [N, T, H]
             inputs = tf.concat([states, attended], axis=-1)  # [N, T, 2H]
-            states = dropout(layer(inputs, mask=mask), self.dropout, fold_in(seed, _STATES))
+            states = dropout(
+                layer(inputs, mask=mask, lite=lite), self.dropout, fold_in(seed, _STATES)
+            )
         scores = self._scores(states, self.num_layers, 1)  # [N, T, 1, C]
         return tf.squeeze(scores, axis=2)
 

@@ -31,6 +31,7 @@ class BiGRUTransformer(Encoder):
       inputs: [N, T, D].
       mask: [N, T] boolean, True at tokens, right-padded; None: all are tokens.
       dropout_masks: what ``draw_masks`` gives, with N rows; None: nothing is dropped.
+      lite: see ``Encoder``.
 
     Output shape:
       [N, T, hidden_width], zeros at padding.
@@ -44,6 +45,8 @@ class BiGRUTransformer(Encoder):
       Dinarelli and Grobol, 2019, "Seq2Biseq: Bidirectional Output-wise Recurrent Neural Networks
       for Sequence Modelling".
     """
+
+    reads_lite = True
 
     def __init__(
         self,
@@ -120,7 +123,7 @@ class BiGRUTransformer(Encoder):
             for key, shape in shapes.items()
         }
 
-    def call(self, inputs, mask=None, dropout_masks=None):
+    def call(self, inputs, mask=None, dropout_masks=None, lite=None):
         states = zero_padding(inputs, mask)
         times = None if mask is None else tf.transpose(mask)  # [T, N]
         masks = dropout_masks or {}
@@ -128,7 +131,7 @@ class BiGRUTransformer(Encoder):
             normal = layer_norm(states, weights["input_scale"], weights["input_offset"])
             normal = apply_mask(normal, masks, f"input_{index}")
             tied = {way: masks.get(f"recurrent_{index}_{way}") for way in DIRECTIONS}
-            ways = self.recurrences[index](permute(normal, [1, 0, 2]), times, tied)
+            ways = self.recurrences[index](permute(normal, [1, 0, 2]), times, tied, lite=lite)
             summed = permute(tf.concat(ways, axis=-1), [1, 0, 2])  # [N, T, H]
             if "residual_kernel" in weights:
                 states = linear(states, weights["residual_kernel"])

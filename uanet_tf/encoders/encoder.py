@@ -29,17 +29,17 @@ class Encoder(tf.keras.layers.Layer):
     the vectors of distinct words, the masks have a row for each of J samples, and the states are
     [J, B, T, H]. What it computes of a word by itself it then computes once.
 
+    An encoder that ``reads_lite`` also takes ``lite``, see ``ops.graphs.LiteGraph``.
+
     A mask that Keras gives, such as an embedding's, is passed on with the states.
     """
+
+    reads_forms = False
+    reads_lite = False
 
     def __init__(self, **kwargs: Any):
         super().__init__(**kwargs)
         self.supports_masking = True
-
-    @property
-    def reads_forms(self) -> bool:
-        """Whether a call takes ``index``."""
-        return False
 
     @classmethod
     def check_settings(cls, config: Config) -> None:

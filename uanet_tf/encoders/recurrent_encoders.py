@@ -15,7 +15,7 @@ from uanet_tf.encoders.encoder import (
 )
 from uanet_tf.layers.bidirectional import DIRECTIONS, Bidirectional
 from uanet_tf.ops.dropout import dropout, fold_in, keep_mask
-from uanet_tf.ops.graphs import wants_blocks
+from uanet_tf.ops.graphs import LiteGraph
 from uanet_tf.ops.numerics import linear
 from uanet_tf.ops.recurrence import GRU, LSTM
 from uanet_tf.ops.shapes import permute, reshape, sizes
@@ -36,6 +36,8 @@ class RecurrentEncoder(Encoder):
     """
 
     cell: Any = None
+    reads_forms = True
+    reads_lite = True
 
     def __init__(
         self,
@@ -79,6 +81,7 @@ class RecurrentEncoder(Encoder):
         mask: tf.Tensor | None,
         masks: Masks,
         places: tf.Tensor | None = None,
+        lite: LiteGraph | None = None,
     ) -> tf.Tensor:
         """Returns the states [N, T, hidden_width] of the last layer.
 
@@ -89,6 +92,7 @@ class RecurrentEncoder(Encoder):
             over time; "recurrent_k_forward" and "recurrent_k_backward" [N, hidden_width / 2] for
             its previous states. A missing mask drops nothing.
           places: [N, T] int32, the row of the table for each token.
+          lite: of the graph.
         """
         states = inputs
         if places is None:
@@ -100,7 +104,7 @@ class RecurrentEncoder(Encoder):
             if f"input_{layer}" in masks:
                 states = states * masks[f"input_{layer}"]  # z_x, at every t
             tied = {way: masks.get(f"recurrent_{layer}_{way}") for way in DIRECTIONS}  # z_h
-            ways = recurrence(states, times, tied, places)
+            ways = recurrence(states, times, tied, places, lite)
             states, places = tf.concat(ways, axis=-1), None  # [T, N, hidden_width]
         return permute(states, [1, 0, 2])
 
@@ -120,11 +124,6 @@ class RecurrentEncoder(Encoder):
         """
         given = sampled_forms(forms, index, mask, masks, "input_0")
         return self.recur(given.table, given.mask, given.masks, given.places), given
-
-    @property
-    def reads_forms(self) -> bool:
-        """Whether a call takes ``index``: not within ``loops_in_blocks``, of one sentence."""
-        return not wants_blocks()
 
     def project(self, states: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
         """Returns the narrow layer's output for the states; without one, the states."""
@@ -164,7 +163,7 @@ class VariationalEncoder(RecurrentEncoder):
       inputs: [N, T, D].
       mask: [N, T] boolean, True at tokens, right-padded; None: all are tokens.
       dropout_masks: what ``draw_masks`` gives, with N rows; None: nothing is dropped.
-      index: see ``Encoder``.
+      index, lite: see ``Encoder``.
 
     Output shape:
       [N, T, hidden_width] (or projection_width), zeros at padding.
@@ -216,10 +215,10 @@ class VariationalEncoder(RecurrentEncoder):
         widths["output"] = (self.hidden_width, self.output_dropout)
         return widths
 
-    def call(self, inputs, mask=None, dropout_masks=None, index=None):
+    def call(self, inputs, mask=None, dropout_masks=None, index=None, lite=None):
         masks = dropout_masks or {}
         if index is None:
-            states = self.recur(inputs, mask, masks)
+            states = self.recur(inputs, mask, masks, lite=lite)
             return self.project(apply_mask(states, masks, "output"), mask)
         states, given = self.recur_forms(inputs, index, mask, masks)  # [J * B, T, hidden_width]
         states = self.project(apply_mask(states, given.masks, "output"), given.mask)
@@ -293,7 +292,7 @@ class BiLSTM(RecurrentEncoder):
       mask: [N, T] boolean, True at tokens, right-padded; None: all are tokens.
       dropout_masks: ignored, there are none.
       dropout_seed: [2] int32 tensor, or None for no dropout.
-      index: see ``Encoder``; nothing is dropped then.
+      index, lite: see ``Encoder``; with ``index`` nothing is dropped.
 
     Output shape:
       [N, T, hidden_width] (or projection_width), zeros at padding.
@@ -340,12 +339,12 @@ class BiLSTM(RecurrentEncoder):
     def mask_widths(self, input_width):
         return {}
 
-    def call(self, inputs, mask=None, dropout_masks=None, dropout_seed=None, index=None):
+    def call(self, inputs, mask=None, dropout_masks=None, dropout_seed=None, index=None, lite=None):
         if index is not None:
             states, _ = self.recur_forms(inputs, index, mask, {})
             return tf.expand_dims(self.project(states, mask), 0)
         masks = {} if dropout_seed is None else self._input_masks(inputs, dropout_seed)
-        states = self.recur(inputs, mask, masks)
+        states = self.recur(inputs, mask, masks, lite=lite)
         states = dropout(states, self.output_dropout, fold_in(dropout_seed, self.num_layers))
         return self.project(states, mask)
 

@@ -6,7 +6,7 @@ from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
 from uanet_tf.errors import ArgumentError, InputError
 from uanet_tf.layers.attention_stream import AttentionStream
-from uanet_tf.ops.attention import position_keys, relative_sinusoid
+from uanet_tf.ops.attention import position_keys, relative_distances
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.numerics import linear
 
@@ -36,6 +36,7 @@ class RelativeTransformer(Encoder):
       mask: [N, T] boolean, True at tokens; None: all are tokens.
       dropout_masks: what ``draw_masks`` gives, with N rows; None: nothing is dropped.
       dropout_seed: [2] int32 seed of the attention weights that are dropped; None: none are.
+      lite: see ``Encoder``.
 
     Output shape:
       [N, T, hidden_width], zeros at padding.
@@ -48,6 +49,8 @@ class RelativeTransformer(Encoder):
     Reference:
       Dai et al., 2019, "Transformer-XL: Attentive Language Models beyond a Fixed-Length Context".
     """
+
+    reads_lite = True
 
     def __init__(
         self,
@@ -133,15 +136,14 @@ class RelativeTransformer(Encoder):
                 )
         super().build(input_shape)
 
-    def call(self, inputs, mask=None, dropout_masks=None, dropout_seed=None):
+    def call(self, inputs, mask=None, dropout_masks=None, dropout_seed=None, lite=None):
         masks = dropout_masks or {}
         states = apply_mask(zero_padding(inputs, mask), masks, "input")
         states = linear(states, self.input_kernel, self.input_bias)  # [N, T, W]
 
-        length = tf.shape(states)[1]
-        sinusoids = relative_sinusoid(length, self.hidden_width, states.dtype)
+        distances = relative_distances(tf.shape(states)[1], self.hidden_width, states.dtype, lite)
         for index, stream in enumerate(self.streams):
-            positions = position_keys(self.position_kernels[index], sinusoids, length)  # [W, 2T]
+            positions = position_keys(self.position_kernels[index], distances)  # [W, 2T]
             states = stream(
                 states,
                 positions,
@@ -152,6 +154,7 @@ class RelativeTransformer(Encoder):
                     for part in ("attention", "feedforward")
                     if f"{part}_{index}" in masks
                 },
+                lite=lite,
             )
         return apply_mask(zero_padding(states, mask), masks, "output")  # [N, T, W]
 

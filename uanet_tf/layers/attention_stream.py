@@ -4,7 +4,12 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_positive, check_rate
 from uanet_tf.errors import ArgumentError
-from uanet_tf.layers.relative_attention import ProjectedHeads, RelativeAttention
+from uanet_tf.layers.relative_attention import (
+    Heads,
+    QueryHeads,
+    RelativeAttention,
+    attend_streams,
+)
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.numerics import layer_norm, linear
 
@@ -37,7 +42,7 @@ class AttentionStream(tf.keras.layers.Layer):
       positions: [W, 2T] floats, W_kR R with a column for each distance from T - 1 down to -T.
       residual: [B, T, W] floats, or [K, W] of the query tokens: what the attention is added
         to. Default: `words`.
-      context, context_map: as in `RelativeAttention`.
+      context: as in `RelativeAttention`.
       mask: [B, T] booleans, True = token. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout. Not with `query_tokens`.
       dropout_masks: {"attention": [B, W], "feedforward": [B, W]}, either may be missing: what
@@ -45,6 +50,7 @@ class AttentionStream(tf.keras.layers.Layer):
         one too), `dropout_seed` drops attention weights only.
         Not with `query_tokens`.
       query_tokens: `QueryTokens`, K in number; all tokens are keys. None: all tokens.
+      lite: of the graph, see `LiteGraph`.
 
     Output shape:
       [B, T, W], or [K, W] of the query tokens.
@@ -122,29 +128,22 @@ class AttentionStream(tf.keras.layers.Layer):
         positions,
         residual=None,
         context=None,
-        context_map=None,
         mask=None,
         dropout_seed=None,
         dropout_masks=None,
         query_tokens=None,
+        lite=None,
     ):
-        attended = self.attention(
-            words,
-            positions,
-            context=context,
-            context_map=context_map,
-            mask=mask,
-            dropout_seed=fold_in(dropout_seed, _WEIGHTS),
-            query_tokens=query_tokens,
-        )
+        asked = self.ask(words, context, dropout_seed, query_tokens)
+        (attended,) = attend_streams([asked], positions, mask, lite)
         if residual is None:
             residual = words
         return self.add_attended(attended, residual, dropout_seed, dropout_masks)
 
-    def project(self, words, context=None, context_map=None, dropout_seed=None) -> ProjectedHeads:
-        """What `attend_in_parallel` takes; arguments as of the call, for all tokens."""
+    def ask(self, words, context=None, dropout_seed=None, query_tokens=None) -> Heads | QueryHeads:
+        """What `attend_streams` takes; arguments as of the call."""
         seed = fold_in(dropout_seed, _WEIGHTS)
-        return self.attention.project(words, context, context_map, seed)
+        return self.attention.ask(words, context, seed, query_tokens)
 
     def add_attended(self, attended, residual, dropout_seed=None, dropout_masks=None) -> tf.Tensor:
         """All that follows attention. Shapes are those of the call's output."""
@@ -156,17 +155,20 @@ class AttentionStream(tf.keras.layers.Layer):
 
         # From here on each token is computed by itself: as rows of one matrix, bias, residual and
         # ReLU are fused into the products.
-        rows = tf.reshape(attended, [-1, self.width])  # [B * T, W] or [K, W]
+        is_matrix = attended.shape.rank == 2
+        if not is_matrix:
+            residual = tf.reshape(residual, [-1, self.width])
+        rows = attended if is_matrix else tf.reshape(attended, [-1, self.width])  # [B * T, W]
         outputs = linear(rows, self.output_kernel, self.output_bias)
         outputs = drop(outputs, "attention", fold_in(dropout_seed, _ATTENDED))
-        outputs += tf.reshape(residual, [-1, self.width])
+        outputs += residual
         outputs = layer_norm(outputs, *self.attention_norm)
 
         hidden = tf.nn.relu(linear(outputs, self.hidden_kernel, self.hidden_bias))  # [B * T, F]
         forward = linear(hidden, self.feedforward_kernel, self.feedforward_bias)  # [B * T, W]
         outputs += drop(forward, "feedforward", fold_in(dropout_seed, _FEEDFORWARD))
         outputs = layer_norm(outputs, *self.feedforward_norm)
-        return outputs if attended.shape.rank == 2 else tf.reshape(outputs, tf.shape(attended))
+        return outputs if is_matrix else tf.reshape(outputs, tf.shape(attended))
 
     def compute_output_shape(self, words_shape):
         return tf.TensorShape(words_shape)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import tensorflow as tf
 
-from uanet_tf.ops.graphs import wants_blocks, wants_fused
+from uanet_tf.ops.graphs import LiteGraph
 from uanet_tf.ops.numerics import linear
 from uanet_tf.ops.recurrence import LSTM, Cell, block_orthogonal, fused_lstm
 
@@ -59,25 +59,25 @@ class Bidirectional:
         mask: tf.Tensor | None = None,
         recurrent_masks: Mapping[str, tf.Tensor] | None = None,
         places: tf.Tensor | None = None,
+        lite: LiteGraph | None = None,
     ) -> list[tf.Tensor]:
         """States of both directions.
 
         Args:
           inputs: [T, N, D]; with ``places`` a table [R, D] of inputs, each of which is multiplied
             by the kernels once, however often it occurs.
-          mask: [T, N] booleans, True at tokens, right-padded; None: all are tokens. Not read within
-            ``fused_lstms`` where N is 1: a sentence by itself has no padding.
+          mask: [T, N] booleans, True at tokens, right-padded; None: all are tokens.
           recurrent_masks: {direction: [N, H]}, on the previous state, the same at each step.
-          places: [T, N] int32, the row of the table that each step reads. Not within
-            ``loops_in_blocks``.
+          places: [T, N] int32, the row of the table that each step reads; not with ``lite``.
+          lite: of the graph.
 
         Returns:
           Two tensors [T, N, H], forward and backward, in the order of time; exactly 0 at padding.
         """
-        if wants_fused() and self._is_lstm_of_a_sentence(inputs, recurrent_masks):
+        if lite and lite.fused_lstm and self._is_lstm_of_a_sentence(inputs, recurrent_masks):
             return [self._fused(inputs, way) for way in DIRECTIONS]
         if places is None:
-            project = self._from_inputs(inputs, mask)
+            project = self._from_inputs(inputs, mask, lite)
         else:
             project = self._from_table(inputs, mask, places)
         return [
@@ -86,14 +86,15 @@ class Bidirectional:
                 tf.convert_to_tensor(self.recurrent_kernels[way]),
                 (recurrent_masks or {}).get(way),
                 reverse=way == "backward",
+                lite=lite,
             )
             for way in DIRECTIONS
         ]
 
-    def _from_inputs(self, inputs, mask) -> Callable[[str], tf.Tensor]:
+    def _from_inputs(self, inputs, mask, lite) -> Callable[[str], tf.Tensor]:
         """Gives the gates' part of the inputs, [T, N, G H], of a direction."""
         # A quantised kernel cannot hold the large numbers of a ``padding_row`` beside its weights.
-        is_marked = mask is not None and not wants_blocks()
+        is_marked = mask is not None and lite is None
         padding = None
         if is_marked:
             inputs = mark_padding(inputs, mask)

@@ -16,47 +16,10 @@ from uanet_tf.ops.attention import (
     split_heads,
 )
 from uanet_tf.ops.dropout import Seed, dropout
+from uanet_tf.ops.graphs import LiteGraph
 from uanet_tf.ops.masking import key_bias
 from uanet_tf.ops.numerics import linear
 from uanet_tf.ops.shapes import fill_rows, reshape, sizes
-
-
-class ProjectedHeads(NamedTuple):
-    """What a stream attends with: h heads of d numbers for each of T tokens.
-
-    Attributes:
-      queries, keys, values: [h, B, T, d] floats.
-      content_bias, position_bias: [h * d] floats, u and v.
-      dropout: rate at which attention weights are dropped.
-      dropout_seed: [2] int32 tensor, or None for no dropout.
-    """
-
-    queries: tf.Tensor
-    keys: tf.Tensor
-    values: tf.Tensor
-    content_bias: tf.Tensor
-    position_bias: tf.Tensor
-    dropout: float = 0.0
-    dropout_seed: Seed | None = None
-
-
-class AttendedContext(NamedTuple):
-    """The T tokens of each of B sentences, as keys and values of h heads of d numbers.
-
-    Attributes:
-      vectors: [B, T, D] floats, c.
-      positions: [h * d, 2T] floats, a column R for each distance from T - 1 down to -T.
-      key_kernel, value_kernel: [D, h * d] floats, W_k and W_v of all heads.
-      value_bias: [h * d] floats, b_v, or None.
-      mask: [B, T] booleans, True = token; padding gets no weight. None: no padding.
-    """
-
-    vectors: tf.Tensor
-    positions: tf.Tensor
-    key_kernel: tf.Tensor
-    value_kernel: tf.Tensor
-    value_bias: tf.Tensor | None
-    mask: tf.Tensor | None
 
 
 class QueryTokens(NamedTuple):
@@ -68,20 +31,18 @@ class QueryTokens(NamedTuple):
 
     Attributes:
       positions: [B, Q] int32, their positions in the sentence; fillers are other positions.
-      places: [B, Q] int32, which of the K rows each is; fillers are any row.
-      slots: [K] int32, where the rows stand among the B * Q.
+      places: [B, Q] int32, which of the K rows each is; fillers are any row. None: the batch is one
+        sentence and nothing fills up, so that the rows are the block.
+      slots: [K] int32, where the rows stand among the B * Q; None with ``places``.
       tokens: [K] int32, where they stand among the B * T tokens: by sentence, then by position.
       own_positions: [K] int32, their positions in the sentence.
-      sentence_length: T, where the batch is one sentence and nothing fills up, so that K is Q;
-        else None.
     """
 
     positions: tf.Tensor
-    places: tf.Tensor
-    slots: tf.Tensor
+    places: tf.Tensor | None
+    slots: tf.Tensor | None
     tokens: tf.Tensor
     own_positions: tf.Tensor
-    sentence_length: tf.Tensor | None = None
 
     @classmethod
     def of_mask(cls, wanted: tf.Tensor, multiple: int | tf.Tensor = 1) -> "QueryTokens":
@@ -102,17 +63,26 @@ class QueryTokens(NamedTuple):
     def of_sentence(cls, wanted: tf.Tensor) -> "QueryTokens":
         """The tokens that are True in ``wanted`` [1, T], of one sentence: K is Q."""
         tokens = _indices(wanted)
-        places = tf.range(tf.size(tokens))
-        length = tf.shape(wanted)[1]
-        return cls(tokens[tf.newaxis], places[tf.newaxis], places, tokens, tokens, length)
+        return cls(tf.expand_dims(tokens, 0), None, None, tokens, tokens)
 
     def rows(self, inputs: tf.Tensor) -> tf.Tensor:
         """Their rows [K, D] of ``inputs`` [B, T, D]."""
         return tf.gather(tf.reshape(inputs, [-1, inputs.shape[-1]]), self.tokens)
 
-    def unblock(self, block: tf.Tensor) -> tf.Tensor:
-        """The rows [K, D] of a ``block`` [B, Q, D], without the fillers."""
-        return tf.gather(tf.reshape(block, [-1, block.shape[-1]]), self.slots)
+    def block(
+        self, rows: tf.Tensor, first: int | tf.Tensor = 0, count: tf.Tensor | None = None
+    ) -> tf.Tensor:
+        """The ``rows`` [K, h, D] as a block [B, Q * h, D], or ``count`` of the Q from a first on."""
+        _, num_heads, width = sizes(rows)
+        if self.places is None:
+            return tf.reshape(queries_of(rows, 0, first, count), [1, -1, width])
+        rows = tf.gather(_side_by_side(rows), queries_of(self.places, 1, first, count))
+        return tf.reshape(rows, [tf.shape(self.places)[0], -1, width])
+
+    def unblock(self, block: tf.Tensor, num_heads: int) -> tf.Tensor:
+        """The rows [K, h, D] of a ``block`` [B, Q, h * D], without the fillers."""
+        rows = tf.reshape(block, [-1, num_heads, block.shape[-1] // num_heads])
+        return rows if self.slots is None else tf.gather(rows, self.slots)
 
 
 def rows_with_queries(wanted: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -145,24 +115,108 @@ def _indices(mask: tf.Tensor) -> tf.Tensor:
     return tf.cast(tf.where(tf.reshape(mask, [-1]))[:, 0], tf.int32)
 
 
-def attend_in_parallel(
-    streams: Sequence[ProjectedHeads], positions: tf.Tensor, mask: tf.Tensor | None = None
+class Mapped(NamedTuple):
+    """A linear map of vectors that is yet to be computed: of few of them, or within another map.
+
+    Attributes:
+      inputs: [B, T, D] floats.
+      kernel, bias: [D, W] and [W] floats; None: the vectors are read as they are.
+    """
+
+    inputs: tf.Tensor
+    kernel: tf.Tensor | None = None
+    bias: tf.Tensor | None = None
+
+    def rows(self, query_tokens: QueryTokens | None = None) -> tf.Tensor:
+        """The mapped vectors: [B, T, W], or those of the query tokens [K, W]."""
+        rows = self.inputs if query_tokens is None else query_tokens.rows(self.inputs)
+        return rows if self.kernel is None else linear(rows, self.kernel, self.bias)
+
+    def then(self, kernel: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
+        """Kernel and bias of this map and then another: a product of few rows, and not B * T."""
+        if self.kernel is None or self.bias is None:
+            return kernel, None
+        bias = linear(tf.expand_dims(self.bias, 0), kernel)[0]
+        return linear(self.kernel, kernel), bias
+
+
+def mapped(vectors: "Mapped | tf.Tensor") -> Mapped:
+    """Vectors [B, T, D] that are read as they are, or a map of others."""
+    return vectors if isinstance(vectors, Mapped) else Mapped(vectors)
+
+
+class Heads(NamedTuple):
+    """What all tokens of B sentences ask, and what they are asked: h heads of d numbers each.
+
+    Attributes:
+      queries, keys, values: [h, B, T, d] floats.
+      content_bias, position_bias: [h * d] floats, u and v.
+      dropout: rate at which attention weights are dropped.
+      dropout_seed: [2] int32 tensor, or None for no dropout.
+    """
+
+    queries: tf.Tensor
+    keys: tf.Tensor
+    values: tf.Tensor
+    content_bias: tf.Tensor
+    position_bias: tf.Tensor
+    dropout: float = 0.0
+    dropout_seed: Seed | None = None
+
+
+class QueryHeads(NamedTuple):
+    """What K tokens ask of all tokens of their sentences, by h heads of d numbers.
+
+    Attributes:
+      tokens: the K tokens.
+      content_queries, position_queries: [K, h, d] floats, q + u and q + v by the root of d.
+      context: [B, T, D] floats, c.
+      key_kernel, value_kernel: [D, h * d] floats, W_k and W_v of all heads.
+      value_bias: [h * d] floats, b_v, or None.
+    """
+
+    tokens: QueryTokens
+    content_queries: tf.Tensor
+    position_queries: tf.Tensor
+    context: tf.Tensor
+    key_kernel: tf.Tensor
+    value_kernel: tf.Tensor
+    value_bias: tf.Tensor | None
+
+
+def attend_streams(
+    streams: Sequence[Heads | QueryHeads],
+    positions: tf.Tensor,
+    mask: tf.Tensor | None = None,
+    lite: LiteGraph | None = None,
 ) -> list[tf.Tensor]:
-    """Returns what the tokens of each stream get from all tokens of their sentences.
+    """Returns what the queries of each stream get from all tokens of their sentences (Eq. 7).
 
         A_ij = ((q_i + u) . k_j + (q_i + v) . R_{i-j}) / sqrt(d)
         output_i = sum_j softmax_j(A_ij) values_j
-
-    The heads of all S streams are heads of one attention. A sentence by itself is so small that
-    each product takes the time of its start, whether it is of one stream or of all.
 
     Args:
       streams: all of the same sizes.
       positions: [h * d, 2T] floats, a column R for each distance from T - 1 down to -T.
       mask: [B, T] booleans, True = token; padding gets no weight. None: no padding.
+      lite: of the graph.
 
     Returns:
-      Of each stream [B, T, h * d] floats.
+      Of each stream [B, T, h * d] floats, or [K, h * d] of its query tokens.
+    """
+    whole = [stream for stream in streams if isinstance(stream, Heads)]
+    found = iter(_attend_all(whole, positions, mask, lite) if whole else [])
+    return [
+        next(found) if isinstance(stream, Heads) else _attend_some(stream, positions, mask, lite)
+        for stream in streams
+    ]
+
+
+def _attend_all(streams: Sequence[Heads], positions, mask, lite) -> list[tf.Tensor]:
+    """What all tokens get.
+
+    The heads of all S streams are heads of one attention. A sentence by itself is so small that
+    each product takes the time of its start, whether it is of one stream or of all.
     """
     head_width, num_heads = streams[0].queries.shape[-1], streams[0].queries.shape[0]
     width = num_heads * head_width
@@ -189,19 +243,19 @@ def attend_in_parallel(
             ]
         )
 
-    def attend_some(first, count):
+    def attend_block(first, count):
         asked = queries_of(queries, 2, first, count)  # [S * h, B, Q, d]
         scores = position_scores(asked + position_bias, positions, first)  # [S * h, B, Q, T]
         scores += tf.matmul((asked + content_bias) * scale, keys, transpose_b=True)
         return merge_heads(attend(scores, values, mask, drop))
 
     outputs = in_query_blocks(
-        attend_some,
+        attend_block,
         length,
         len(streams) * width,
         queries.dtype,
         cells_per_query=2 * length * len(streams) * num_heads * tf.shape(queries)[1],
-        whole=drops,
+        whole=drops or lite is not None,
     )  # [B, T, S * h * d]
     return tf.split(outputs, len(streams), axis=-1) if len(streams) > 1 else [outputs]
 
@@ -211,72 +265,55 @@ def _joined(parts: Sequence[tf.Tensor]) -> tf.Tensor:
     return tf.concat(parts, axis=0) if len(parts) > 1 else parts[0]
 
 
-def query_attention(
-    content_queries: tf.Tensor,
-    position_queries: tf.Tensor,
-    attended: AttendedContext,
-    query_tokens: QueryTokens,
-) -> tf.Tensor:
-    """Returns what K tokens get from all tokens of their sentences.
+def _attend_some(stream: QueryHeads, positions, mask, lite) -> tf.Tensor:
+    """What K tokens get, [K, h * d], without keys and values of the others.
 
         A_ij = q_i . (c_j W_k) + p_i . R_{i-j} = (q_i W_k^T) . c_j + p_i . R_{i-j}
         output_i = (sum_j softmax_j(A_ij) c_j) W_v + b_v
 
     So both kernels are used once for each query and head, and not once for each token. What a
-    query and a key score beside this, c_j against d numbers, is little while few are queries.
+    query and a key score beside this, c_j against D numbers, is little while few are queries.
     A bias of the keys would be the same for all keys of a query, and changes no weight.
-
-    Args:
-      content_queries, position_queries: [K, h, d] floats, q and p, divided by the square root
-        of d.
-      attended: c, R, W_k, W_v and b_v.
-      query_tokens: the K tokens.
-
-    Returns:
-      [K, h * d] floats.
     """
-    context, positions, key_kernel, value_kernel, value_bias, mask = attended
-    _, num_heads, head_width = sizes(content_queries)
+    tokens, context = stream.tokens, stream.context
+    _, num_heads, head_width = sizes(stream.content_queries)
     batch, length, context_width = sizes(context)
 
     def of_heads(kernel):
         return reshape(kernel, [context_width, num_heads, head_width])
 
-    asked = _side_by_side(tf.einsum("khd,chd->khc", content_queries, of_heads(key_kernel)))
+    asked = tf.einsum("khd,chd->khc", stream.content_queries, of_heads(stream.key_kernel))
 
-    def by_position(count, places, own_positions):
-        """The scores by position of the queries at ``places`` [B, Q], [B, Q, h * T]."""
+    def by_position(first, count):
+        """The scores by position, [B, Q * h, T]."""
         if count is None:  # of the K rows, without the fillers of the block
-            rows = position_scores_of(position_queries, positions, query_tokens.own_positions)
-            return tf.gather(_side_by_side(rows), places)
-        rows = tf.gather(position_queries, tf.reshape(places, [-1]))
-        rows = position_scores_of(rows, positions, tf.reshape(own_positions, [-1]))
-        return tf.reshape(rows, [batch, -1, num_heads * length])
+            rows = position_scores_of(stream.position_queries, positions, tokens.own_positions)
+            return tokens.block(rows)
+        rows = tokens.block(stream.position_queries, first, count)  # [B, Q * h, d]
+        own = tf.reshape(queries_of(tokens.positions, 1, first, count), [-1])
+        rows = position_scores_of(tf.reshape(rows, [-1, num_heads, head_width]), positions, own)
+        return tf.reshape(rows, [batch, -1, length])
 
-    def attend(first, count):
-        places = queries_of(query_tokens.places, 1, first, count)  # [B, Q]
-        own_positions = queries_of(query_tokens.positions, 1, first, count)
-        # All heads have the same keys, c, so they are further queries: [B, Q * h, T].
-        scores = tf.reshape(by_position(count, places, own_positions), [batch, -1, length])
-        queries = tf.reshape(tf.gather(asked, places), [batch, -1, context_width])
-        scores += tf.einsum("bqc,btc->bqt", queries, context)
+    def attend_block(first, count):
+        # All heads have the same keys, c, so they are further queries.
+        scores = by_position(first, count)
+        scores += tf.einsum("bqc,btc->bqt", tokens.block(asked, first, count), context)
         if mask is not None:
             scores += key_bias(mask, scores.dtype)
         means = tf.einsum("bqt,btc->bqc", tf.nn.softmax(scores), context)
         return tf.reshape(means, [batch, -1, num_heads * context_width])
 
     means = in_query_blocks(
-        attend,
-        tf.shape(query_tokens.places)[1],
+        attend_block,
+        tf.shape(tokens.positions)[1],
         num_heads * context_width,
         context.dtype,
         cells_per_query=num_heads * batch * tf.maximum(length, context_width),
-    )
-    means = tf.reshape(query_tokens.unblock(means), [-1, num_heads, context_width])
-    outputs = _side_by_side(tf.einsum("khc,chd->khd", means, of_heads(value_kernel)))
-    if value_bias is not None:
-        outputs += value_bias
-    return outputs
+        whole=lite is not None,
+    )  # [B, Q, h * D]
+    means = tokens.unblock(means, num_heads)
+    outputs = _side_by_side(tf.einsum("khc,chd->khd", means, of_heads(stream.value_kernel)))
+    return outputs if stream.value_bias is None else outputs + stream.value_bias
 
 
 def _side_by_side(inputs: tf.Tensor) -> tf.Tensor:
@@ -309,15 +346,13 @@ class RelativeAttention(tf.keras.layers.Layer):
     Call arguments:
       words: [B, T, D] floats, or [K, D] of the query tokens.
       positions: [num_heads * head_width, 2T] floats, W_kR R with a column for each distance
-        from T - 1 down to -T (see `uanet_tf.ops.attention.relative_sinusoid`).
-      context: [B, T, context_width] floats. Left out where `context_width` is None, except with
-        query tokens: there it is all the words.
-      context_map: a kernel [C, context_width] and a bias [context_width]: then `context` is
-        [B, T, C], of which the linear map is attended to. Fewer operations than to compute it
-        beforehand, since the kernel is projected and not the B * T tokens.
+        from T - 1 down to -T (see `uanet_tf.ops.attention.position_keys`).
+      context: [B, T, context_width] floats, or `Mapped` to that width. Left out where
+        `context_width` is None, except with query tokens: there it is all the words.
       mask: [B, T] booleans, True = token; padding gets no weight. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout. Not with `query_tokens`.
       query_tokens: `QueryTokens`, K in number; all tokens are keys. None: all tokens.
+      lite: of the graph, see `LiteGraph`.
 
     Output shape:
       [B, T, num_heads * head_width], or [K, num_heads * head_width].
@@ -373,20 +408,27 @@ class RelativeAttention(tf.keras.layers.Layer):
         words,
         positions,
         context=None,
-        context_map=None,
         mask=None,
         dropout_seed=None,
         query_tokens=None,
+        lite=None,
     ):
-        if query_tokens is not None:
-            return self._of_query_tokens(words, positions, context, context_map, mask, query_tokens)
-        heads = self.project(words, context, context_map, dropout_seed)
-        return attend_in_parallel([heads], positions, mask)[0]
+        asked = self.ask(words, context, dropout_seed, query_tokens)
+        return attend_streams([asked], positions, mask, lite)[0]
 
-    def project(self, words, context=None, context_map=None, dropout_seed=None) -> ProjectedHeads:
-        """What `attend_in_parallel` takes; arguments as of the call, for all tokens."""
-        queries, keys, values = self._queries_keys_values(words, context, context_map)
-        return ProjectedHeads(
+    def ask(self, words, context=None, dropout_seed=None, query_tokens=None) -> Heads | QueryHeads:
+        """What `attend_streams` takes; arguments as of the call."""
+        if query_tokens is not None:
+            return self._ask_of(query_tokens, words, mapped(context))
+        if self.context_width is None:
+            projected = linear(words, self.kernel)
+            queries, keys, values = split_heads(projected, 3, self.num_heads)
+        else:
+            context = mapped(context)
+            kernel, bias = context.then(self.context_kernel)
+            (queries,) = split_heads(linear(words, self.query_kernel), 1, self.num_heads)
+            keys, values = split_heads(linear(context.inputs, kernel, bias), 2, self.num_heads)
+        return Heads(
             queries,
             keys,
             values,
@@ -396,47 +438,27 @@ class RelativeAttention(tf.keras.layers.Layer):
             dropout_seed,
         )
 
-    def _of_query_tokens(
-        self, words, positions, context, context_map, mask, query_tokens: QueryTokens
-    ) -> tf.Tensor:
-        """What the query tokens [K, D] get, [K, h * d]."""
+    def _ask_of(self, tokens: QueryTokens, words: tf.Tensor, context: Mapped) -> QueryHeads:
+        if self.context_width is None:
+            query_kernel, kernel = self.kernel[:, : self.width], self.kernel[:, self.width :]
+        else:
+            query_kernel, kernel = self.query_kernel, self.context_kernel
         scale = self.head_width**-0.5
-        query_kernel, context_kernel = self.kernels()
-        context_kernel, context_bias = after(context_map, context_kernel)
         # The scale and u are in the product already, which takes no longer for it.
         queries = linear(words, query_kernel * scale, self.content_bias * scale)  # [K, h * d]
         queries = tf.reshape(queries, [-1, self.num_heads, self.head_width])
         instead = (self.position_bias - self.content_bias) * scale  # v in place of u
         instead = tf.reshape(instead, [self.num_heads, self.head_width])
-        attended = AttendedContext(
-            context,
-            positions,
-            context_kernel[:, : self.width],
-            context_kernel[:, self.width :],
-            None if context_bias is None else context_bias[self.width :],
-            mask,
-        )
-        return query_attention(
+        kernel, bias = context.then(kernel)
+        return QueryHeads(
+            tokens,
             queries,
             queries + instead,
-            attended,
-            query_tokens,
+            context.inputs,
+            kernel[:, : self.width],
+            kernel[:, self.width :],
+            None if bias is None else bias[self.width :],
         )
-
-    def kernels(self) -> tuple[tf.Tensor, tf.Tensor]:
-        """Of queries, [D, h * d]; of keys and values side by side, [., 2 * h * d]."""
-        if self.context_width is None:
-            return self.kernel[:, : self.width], self.kernel[:, self.width :]
-        return self.query_kernel, self.context_kernel
-
-    def _queries_keys_values(self, words, context, context_map) -> list[tf.Tensor]:
-        """Queries, keys and values of all tokens, [h, B, T, d] each."""
-        if self.context_width is None:
-            return split_heads(linear(words, self.kernel), 3, self.num_heads)
-        context_kernel, context_bias = after(context_map, self.context_kernel)
-        (queries,) = split_heads(linear(words, self.query_kernel), 1, self.num_heads)
-        projected = linear(context, context_kernel, context_bias)
-        return [queries, *split_heads(projected, 2, self.num_heads)]
 
     def compute_output_shape(self, words_shape):
         return tf.TensorShape([*words_shape[:-1], self.width])
@@ -449,13 +471,3 @@ class RelativeAttention(tf.keras.layers.Layer):
             "context_width": self.context_width,
             "dropout": self.dropout,
         }
-
-
-def after(
-    context_map: tuple[tf.Tensor, tf.Tensor] | None, kernel: tf.Tensor
-) -> tuple[tf.Tensor, tf.Tensor | None]:
-    """Kernel and bias of both, one after the other: a product of few rows, and not of B * T."""
-    if context_map is None:
-        return kernel, None
-    before, bias = context_map
-    return linear(before, kernel), linear(tf.expand_dims(bias, 0), kernel)[0]

@@ -112,7 +112,7 @@ class Calibration(FittedLayer):
         """[B, T], calibrated confidence of the labels; any value at padding."""
         draft, refined = decision.draft, decision.refined
         if refined is None:
-            refined = tf.zeros_like(draft.mask)
+            refined = decision.label_ids < 0  # nowhere
         return self(decision.probabilities, decision.label_ids, draft.uncertainty, refined)
 
     def call(self, probabilities, label_ids, uncertainty, refined):

@@ -52,6 +52,7 @@ class DistilledHead(tf.keras.layers.Layer):
       logits: [..., C].
       mask: [...] booleans, True = token; at padding the result is that of the pass without
         dropout, and 0. None: no padding.
+      lite: of the graph, see ``ops.graphs.LiteGraph``.
 
     Returns:
       Distilled.
@@ -80,15 +81,13 @@ class DistilledHead(tf.keras.layers.Layer):
         self.was_trained = self.add_weight("was_trained", [], initializer="zeros")
         super().build(states_shape)
 
-    def call(self, states, logits, mask=None):
+    def call(self, states, logits, mask=None, lite=None):
         logits = tf.cast(logits, tf.float32)
-        plain = class_softmax(logits)
-        part = head_part(plain)
-        if mask is not None:
-            part = keep(mask, part)
+        plain = class_softmax(logits, lite)
+        part = keep(mask, head_part(plain))
         if part.shape.rank < 2 or part.shape[0] == 1:
             # One sentence is not worth choosing, and TensorFlow Lite plans memory anew behind it.
-            return self._mix(states, logits, plain, part)
+            return self._mix(states, logits, plain, part, lite)
         chosen = tf.where(tf.reshape(part, [-1]) > 0.0)  # [N, 1]
 
         def rows(values):
@@ -102,9 +101,9 @@ class DistilledHead(tf.keras.layers.Layer):
             reshape(spread, sizes(part)),
         )
 
-    def _mix(self, states, logits, plain, part) -> Distilled:
+    def _mix(self, states, logits, plain, part, lite=None) -> Distilled:
         shift, share = self.outputs(self.inputs(states, plain))
-        p = class_softmax(logits + tf.expand_dims(part, -1) * shift)
+        p = class_softmax(logits + tf.expand_dims(part, -1) * shift, lite)
         return Distilled(p, part * entropy(p) * tf.sigmoid(share))
 
     def inputs(self, states: tf.Tensor, plain: tf.Tensor) -> tf.Tensor:

@@ -30,9 +30,11 @@ from uanet_tf.models.sampling import (
     sampling_seed,
 )
 from uanet_tf.ops.dropout import fold_in
+from uanet_tf.ops.graphs import LiteGraph, lite_argument
 from uanet_tf.ops.losses import entropy, expectation_linear_penalty, mutual_information
 from uanet_tf.ops.masking import keep, sequence_mask
 from uanet_tf.ops.numerics import widen
+from uanet_tf.ops.shapes import spread
 from uanet_tf.representation.representation import Features, Representation, WordVectors
 from uanet_tf.settings import InferenceOptions
 
@@ -96,23 +98,26 @@ class Drafter(tf.keras.layers.Layer):
 
     # ------------------------------------------------------------------ inference
 
-    def draft(self, features: Features, options: InferenceOptions) -> Draft:
+    def draft(
+        self, features: Features, options: InferenceOptions, lite: LiteGraph | None = None
+    ) -> Draft:
         """Samples the draft (Eq. 4, 5).
 
         Args:
           features: of the batch.
           options: M, the seed of the masks, how samples are spent.
+          lite: of the graph.
         """
         mask = token_mask(features)
-        words = self.word_vectors(features)
+        words = self.word_vectors(features, lite)
         if options.sampling == "distilled" and self.distilled is not None:
-            return self._distilled_draft(words, mask, options)
+            return self._distilled_draft(words, mask, options, lite)
         seed = sampling_seed(options.mc_seed)
-        samples = self.sample_states(words, mask, options.num_samples, seed)  # [M, B, T, H]
-        decoded = self.decoder.decide(samples, mask)
+        samples = self.sample_states(words, mask, options.num_samples, seed, lite)  # [M, B, T, H]
+        decoded = self.decoder.decide(samples, mask, lite)
         p = decoded.probabilities
         u = keep(mask, entropy(p))
-        (ids,) = self.sequences([decoded.label_ids], [p], mask, options)
+        (ids,) = self.sequences([decoded.label_ids], [p], mask, options, lite)
         states = tf.reduce_mean(samples, axis=0) if self.keep_states else None
         disagreement = None
         if options.return_mutual_information:
@@ -135,17 +140,25 @@ class Drafter(tf.keras.layers.Layer):
             return 1
         return max(1, options.num_samples)
 
-    def word_vectors(self, features: Features) -> WordVectors:
+    def word_vectors(self, features: Features, lite: LiteGraph | None = None) -> WordVectors:
         """The word vectors of a batch, without dropout."""
         if not self.representation.of_forms:
             vectors = self.representation(features)
             check_vectors(self.representation, vectors, features["form_index"])
             return WordVectors(vectors)
-        forms = self.representation(features, spread=False)  # [U, D]
+        part = self.representation
+        forms = part(features, spread=False, **lite_argument(part, lite))  # [U, D]
+        if "form_index" not in features:
+            return WordVectors(spread(forms, None))
         return WordVectors(forms, features["form_index"])
 
     def sample_states(
-        self, words: WordVectors, mask: tf.Tensor, num_samples: int, seed: tf.Tensor | None
+        self,
+        words: WordVectors,
+        mask: tf.Tensor | None,
+        num_samples: int,
+        seed: tf.Tensor | None,
+        lite: LiteGraph | None = None,
     ) -> tf.Tensor:
         """States [M, B, T, H]; see ``models.sampling.sample_states``."""
         states = sample_states(
@@ -155,25 +168,32 @@ class Drafter(tf.keras.layers.Layer):
             num_samples=num_samples,
             seed=seed,
             index=words.form_index,
+            lite=lite,
         )
         check_states(self.encoder, states, mask, are_samples=True)
         return states
 
-    def plain_states(self, words: WordVectors, mask: tf.Tensor) -> tf.Tensor:
+    def plain_states(
+        self, words: WordVectors, mask: tf.Tensor | None, lite: LiteGraph | None = None
+    ) -> tf.Tensor:
         """States [B, T, H] of a pass without dropout."""
-        states = plain_states(self.encoder, words.vectors, mask, words.form_index)
+        states = plain_states(self.encoder, words.vectors, mask, words.form_index, lite)
         check_states(self.encoder, states, mask, are_samples=False)
         return states
 
     def _distilled_draft(
-        self, words: WordVectors, mask: tf.Tensor, options: InferenceOptions
+        self,
+        words: WordVectors,
+        mask: tf.Tensor | None,
+        options: InferenceOptions,
+        lite: LiteGraph | None,
     ) -> Draft:
         """The draft of one pass without dropout, with the samples' predicted distribution."""
-        states = self.plain_states(words, mask)  # [B, T, H]
+        states = self.plain_states(words, mask, lite)  # [B, T, H]
         head: Any = self.distilled
-        p, disagreement = head(states, self._logits(states), mask=mask)
+        p, disagreement = head(states, self._logits(states), mask=mask, lite=lite)
         ids = keep(mask, tf.argmax(p, axis=-1, output_type=tf.int32))
-        (ids,) = self.sequences([ids], [p], mask, options)
+        (ids,) = self.sequences([ids], [p], mask, options, lite)
         asked = keep(mask, disagreement) if options.return_mutual_information else None
         return Draft(ids, p, keep(mask, entropy(p)), mask, words.of_tokens(), states, asked)
 
@@ -181,13 +201,14 @@ class Drafter(tf.keras.layers.Layer):
         self,
         label_ids: Sequence[tf.Tensor],
         probabilities: Sequence[tf.Tensor],
-        mask: tf.Tensor,
+        mask: tf.Tensor | None,
         options: InferenceOptions,
+        lite: LiteGraph | None = None,
     ) -> list[tf.Tensor]:
         """Label sequences that are valid, where the options ask for them; see `ValidLabels`."""
         if not options.valid_labels:
             return list(label_ids)
-        return self.valid_labels(label_ids, probabilities, mask)
+        return self.valid_labels(label_ids, probabilities, mask, lite)
 
     @property
     def samples_differ(self) -> bool:
@@ -271,6 +292,8 @@ class Drafter(tf.keras.layers.Layer):
         return {**decoders, **groups}
 
 
-def token_mask(features: Features) -> tf.Tensor:
-    """[B, T] boolean, True at tokens."""
+def token_mask(features: Features) -> tf.Tensor | None:
+    """[B, T] boolean, True at tokens; None for the features of one sentence, without lengths."""
+    if "lengths" not in features:
+        return None
     return sequence_mask(features["lengths"], tf.shape(features["form_index"])[1])

@@ -38,7 +38,7 @@ class RefinementGate(tf.keras.layers.Layer):
       draft: [B, T, C] mean draft distribution p.
       refined: [B, T, C] refined distribution p_hat.
       uncertainty: [B, T] nats.
-      mask: [B, T] boolean, True at tokens.
+      mask: [B, T] boolean, True at tokens; None: there is no padding.
       threshold: Gamma in nats, a scalar or one per sentence [B]; None: the gate's own.
 
     Returns:
@@ -87,13 +87,13 @@ class RefinementGate(tf.keras.layers.Layer):
             probabilities=tf.where(tf.expand_dims(passed, -1), refined, draft),
         )
 
-    def passed(self, refined: tf.Tensor, passes: tf.Tensor, mask: tf.Tensor) -> Gated:
+    def passed(self, refined: tf.Tensor, passes: tf.Tensor, mask: tf.Tensor | None) -> Gated:
         """What a call returns, of a refiner that leaves the draft where the gate is shut.
 
         Args:
           refined: [B, T, C], p_hat where ``passes``, the draft's elsewhere.
           passes: [B, T] boolean, whether u > Gamma.
-          mask: [B, T] boolean, True at tokens.
+          mask: as in a call.
         """
         label_ids = keep(mask, tf.argmax(refined, axis=-1, output_type=tf.int32))
         return Gated(label_ids, label_ids, keep(mask, passes, False), refined)

@@ -14,9 +14,9 @@ from uanet_tf.models.results import Draft
 from uanet_tf.models.sampling import RefinerSeed
 from uanet_tf.ops.drafts_elsewhere import drafts_elsewhere, elsewhere_width
 from uanet_tf.ops.dropout import fold_in, uniform
+from uanet_tf.ops.graphs import LiteGraph, lite_argument
 from uanet_tf.ops.losses import class_softmax, masked_cross_entropy
-from uanet_tf.ops.masking import keep, padding_mask
-from uanet_tf.ops.numerics import wide_dtype
+from uanet_tf.ops.masking import keep
 from uanet_tf.ops.shapes import fill_rows, rows_multiple_of
 from uanet_tf.refiner.two_stream_refiner import TwoStreamRefiner
 from uanet_tf.representation.representation import (
@@ -76,7 +76,11 @@ class LabelRefiner(tf.keras.layers.Layer):
         )
 
     def refine(
-        self, features: Features, draft: Draft, wanted: tf.Tensor | None = None
+        self,
+        features: Features,
+        draft: Draft,
+        wanted: tf.Tensor | None = None,
+        lite: LiteGraph | None = None,
     ) -> tf.Tensor:
         """Refined distribution p_hat [B, T, C].
 
@@ -85,18 +89,20 @@ class LabelRefiner(tf.keras.layers.Layer):
           draft: of the same batch.
           wanted: [B, T] boolean, tokens whose refined label is wanted; the others keep their
             draft. None: all.
+          lite: of the graph.
         """
         if self.reads_document:
             features = {**features, DRAFTS_ELSEWHERE: _drafts_elsewhere(features, draft)}
         if wanted is None:
-            return self._refined(features, draft)
+            return self._refined(features, draft, lite=lite)
         wanted = keep(draft.mask, wanted, False)
-        refine = self._of_sentence if wanted.shape[0] == 1 else self._of_sentences
-        return tf.cond(
-            tf.reduce_any(wanted),
-            lambda: refine(features, draft, wanted),
-            lambda: draft.probabilities,
-        )
+
+        def refined() -> tf.Tensor:
+            if wanted.shape[0] == 1:
+                return self._of_sentence(features, draft, wanted, lite)
+            return self._of_sentences(features, draft, wanted)
+
+        return tf.cond(tf.reduce_any(wanted), refined, lambda: draft.probabilities)
 
     def loss(
         self, features: Features, draft: Draft, labels: tf.Tensor, dropout_seed: tf.Tensor
@@ -114,49 +120,56 @@ class LabelRefiner(tf.keras.layers.Layer):
                 features[DRAFTS_ELSEWHERE], fold_in(dropout_seed, RefinerSeed.DOCUMENT)
             )
             features = {**features, DRAFTS_ELSEWHERE: elsewhere}
-        words, auxiliary = self._words(features, draft, fold_in(dropout_seed, RefinerSeed.WORDS))
+        seed = fold_in(dropout_seed, RefinerSeed.WORDS)
+        own, auxiliary = draft.words, None
+        if self.representation is not None:
+            own, auxiliary = self.representation.with_auxiliary_loss(features, dropout_seed=seed)
         logits = self.stack(
-            words,
+            self._words(own, features, draft),
             draft.probabilities,
             mask=draft.mask,
             dropout_seed=fold_in(dropout_seed, RefinerSeed.BLOCKS),
         )
-        return masked_cross_entropy(logits, labels, draft.mask) + auxiliary
+        loss = masked_cross_entropy(logits, labels, draft.mask)
+        return loss if auxiliary is None else loss + auxiliary
 
-    def _words(
-        self, features: Features, draft: Draft, dropout_seed: tf.Tensor | None = None
-    ) -> tuple[tf.Tensor, tf.Tensor]:
-        """The refiner's input, vectors [B, T, ..] side by side; its representation's loss."""
-        if self.representation is None:
-            vectors = tf.stop_gradient(draft.words)
-            auxiliary = tf.zeros([], wide_dtype(vectors.dtype))
-        else:
-            vectors, auxiliary = self.representation.with_auxiliary_loss(
-                features, dropout_seed=dropout_seed
-            )
+    def _words(self, own: tf.Tensor, features: Features, draft: Draft) -> tf.Tensor:
+        """The refiner's input [B, T, ..]: word vectors, and what else it reads beside them."""
+        if self.representation is None:  # the drafter's, which learns from its own loss only
+            own = tf.stop_gradient(own)
+        vectors = [own]
         if self.reads_states:
-            states = tf.stop_gradient(tf.cast(draft.states, vectors.dtype))
-            vectors = tf.concat([vectors, states], axis=-1)
+            vectors.append(tf.stop_gradient(tf.cast(draft.states, own.dtype)))
         if self.reads_document:
-            elsewhere = tf.cast(features[DRAFTS_ELSEWHERE], vectors.dtype)
-            vectors = tf.concat([vectors, elsewhere], axis=-1)
-        return vectors, auxiliary
+            vectors.append(tf.cast(features[DRAFTS_ELSEWHERE], own.dtype))
+        return tf.concat(vectors, axis=-1) if len(vectors) > 1 else own
 
     def _refined(
-        self, features: Features, draft: Draft, query_tokens: QueryTokens | None = None
+        self,
+        features: Features,
+        draft: Draft,
+        query_tokens: QueryTokens | None = None,
+        lite: LiteGraph | None = None,
     ) -> tf.Tensor:
-        words, _ = self._words(features, draft)
+        """Refined distributions of all tokens [B, T, C], or of the query tokens [K, C]."""
+        own, part = draft.words, self.representation
+        if part is not None:
+            own = part(features, **lite_argument(part, lite))
         logits = self.stack(
-            words,
+            self._words(own, features, draft),
             draft.probabilities,
-            mask=padding_mask(draft.mask),
+            mask=draft.mask,
             query_tokens=query_tokens,
+            lite=lite,
         )
-        return class_softmax(tf.cast(logits, tf.float32))
+        return class_softmax(tf.cast(logits, tf.float32), lite)
 
-    def _of_sentence(self, features: Features, draft: Draft, wanted: tf.Tensor) -> tf.Tensor:
+    def _of_sentence(
+        self, features: Features, draft: Draft, wanted: tf.Tensor, lite: LiteGraph | None
+    ) -> tf.Tensor:
         """All distributions, those ``wanted`` [1, T] refined, of a batch known to be of one."""
-        refined = self._refined(features, draft, QueryTokens.of_sentence(wanted))  # [K, C]
+        queries = QueryTokens.of_sentence(wanted)
+        refined = self._refined(features, draft, queries, lite)  # [K, C]
         place = tf.maximum(tf.cumsum(tf.cast(wanted, tf.int32), axis=1) - 1, 0)  # [1, T]
         return tf.where(tf.expand_dims(wanted, -1), tf.gather(refined, place), draft.probabilities)
 

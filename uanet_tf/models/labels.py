@@ -8,7 +8,8 @@ import tensorflow as tf
 
 from uanet_lite.tag_schemes import split_label, valid_transitions
 from uanet_tf.ops.chain import best_path, chunk_boundaries
-from uanet_tf.ops.masking import keep, padding_mask
+from uanet_tf.ops.graphs import LiteGraph
+from uanet_tf.ops.masking import keep
 
 # Prefix of a token by (first of its chunk, last of its chunk); in IOB1 it also depends on
 # whether the token before is in a chunk of the same type.
@@ -61,13 +62,13 @@ class OutputLabels:
         self.of_classes = table[flags[0], flags[1], flags[2], 0]
 
     def __call__(
-        self, class_ids: tf.Tensor, mask: tf.Tensor, *, are_valid: bool = False
+        self, class_ids: tf.Tensor, mask: tf.Tensor | None, *, are_valid: bool = False
     ) -> tf.Tensor:
         """[B, T] class ids to [B, T] positions in ``names``; any value at padding.
 
         Args:
           class_ids: [B, T] int32.
-          mask: [B, T] boolean.
+          mask: [B, T] boolean; None: there is no padding.
           are_valid: whether they are known to be valid sequences. Then a class has one label, but
             in IOB1.
         """
@@ -171,44 +172,49 @@ class ValidLabels:
         self._pairs = np.concatenate([steps, around])
 
     def __call__(
-        self, label_ids: Sequence[tf.Tensor], probabilities: Sequence[tf.Tensor], mask: tf.Tensor
+        self,
+        label_ids: Sequence[tf.Tensor],
+        probabilities: Sequence[tf.Tensor],
+        mask: tf.Tensor | None,
+        lite: LiteGraph | None = None,
     ) -> list[tf.Tensor]:
         """Valid label ids for each of K label sequences of the same sentences.
 
         Args:
           label_ids: K times [B, T] int32, 0 at padding.
           probabilities: K times [B, T, C], the distributions that they were decided from.
-          mask: [B, T] boolean.
+          mask: [B, T] boolean; None: there is no padding.
+          lite: of the graph.
 
         Returns:
           K times [B, T] int32, 0 at padding.
         """
         if self.scheme is None:
             return list(label_ids)
-        is_one_sentence = mask.shape[0] == 1
+        is_one_sentence = label_ids[0].shape[0] == 1
         ids = tf.concat(label_ids, axis=0)  # [K * B, T]
-        masks = padding_mask(mask)
-        if masks is not None:
-            masks = tf.tile(masks, [len(label_ids), 1])
+        masks = None if mask is None else tf.tile(mask, [len(label_ids), 1])
         valid = self._valid(ids, masks)  # [K * B]
 
         def search() -> tf.Tensor:
             p = tf.concat(probabilities, axis=0)
             if is_one_sentence:  # there is no other to leave out
                 wrong = keep(masks, tf.logical_not(tf.expand_dims(valid, 1)), False)
-                return tf.where(wrong, self._best(p, masks), ids)
+                return tf.where(wrong, self._best(p, masks, lite), ids)
             rows = tf.where(tf.logical_not(valid))  # [R, 1]
             kept = None if masks is None else tf.gather(masks, rows[:, 0])
-            path = keep(kept, self._best(tf.gather_nd(p, rows), kept))
+            path = keep(kept, self._best(tf.gather_nd(p, rows), kept, lite))
             return tf.tensor_scatter_nd_update(ids, rows, path)
 
         found = tf.cond(tf.reduce_all(valid), lambda: ids, search)
         return tf.split(found, len(label_ids), axis=0)
 
-    def _best(self, probabilities: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
+    def _best(
+        self, probabilities: tf.Tensor, mask: tf.Tensor | None, lite: LiteGraph | None
+    ) -> tf.Tensor:
         """The most probable valid label ids of each row, [N, T]; any at padding."""
         scores = tf.math.log(tf.maximum(probabilities, _SMALLEST))
-        return best_path(scores, mask, self._start, self._steps, self._end)
+        return best_path(scores, mask, self._start, self._steps, self._end, lite)
 
     def _valid(self, ids: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
         """Whether each row of [N, T] ids is a sequence that the scheme allows: [N]."""

@@ -59,15 +59,15 @@ class Answers:
             **dict(zip(("labels", "draft_labels", "refined_labels"), found, strict=True)),
             **_nats(draft),
             "confidence": decision.confidence,
-            "refined": tf.zeros_like(mask) if refined is None else refined,
+            "refined": decision.label_ids < 0 if refined is None else refined,
         }
         if decision.accepted is not None:
             answers["accepted"] = keep(mask, decision.accepted, False)
         if options.return_alternatives:
             answers |= self._alternatives(decision, answers["labels"], options.return_alternatives)
         if options.return_probabilities:
-            kept = tf.expand_dims(mask, -1)
-            answers["probabilities"] = tf.where(kept, decision.probabilities, 0.0)
+            kept = None if mask is None else tf.expand_dims(mask, -1)
+            answers["probabilities"] = keep(kept, decision.probabilities)
         return answers
 
     def _alternatives(self, decision: Decision, labels: tf.Tensor, count: int) -> Tensors:
@@ -117,13 +117,14 @@ class Answers:
         }
 
     def _positions(
-        self, label_ids: Sequence[tf.Tensor], mask: tf.Tensor, options: InferenceOptions
+        self, label_ids: Sequence[tf.Tensor], mask: tf.Tensor | None, options: InferenceOptions
     ) -> list[tf.Tensor]:
         """Positions of K label sequences of the same sentences, K times [B, T]."""
         if options.valid_labels:
             return [self._outputs(ids, mask, are_valid=True) for ids in label_ids]
         count = len(label_ids)
-        found = self._outputs(tf.concat(label_ids, axis=0), tf.tile(mask, [count, 1]))
+        mask = None if mask is None else tf.tile(mask, [count, 1])
+        found = self._outputs(tf.concat(label_ids, axis=0), mask)
         return tf.split(found, count, axis=0)
 
     def strings(self, decision: Decision, options: InferenceOptions) -> Tensors:

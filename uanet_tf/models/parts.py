@@ -155,20 +155,23 @@ def check_vectors(part: Representation, vectors: tf.Tensor, index: tf.Tensor) ->
         )
 
 
-def check_states(part: Encoder, states: tf.Tensor, mask: tf.Tensor, *, are_samples: bool) -> None:
+def check_states(
+    part: Encoder, states: tf.Tensor, mask: tf.Tensor | None, *, are_samples: bool
+) -> None:
     """Raises ArgumentError unless an encoder gave states [N, T, H].
 
     Args:
       part: the encoder.
       states: [B, T, H], made of what its call returned.
-      mask: [B, T].
+      mask: [B, T], or None.
       are_samples: whether the states are [M, B, T, H].
     """
     shape = states.shape[1:] if are_samples else states.shape
-    if shape.rank != 3 or not shape[:2].is_compatible_with(mask.shape):
+    expected = tf.TensorShape([None, None] if mask is None else mask.shape)
+    if shape.rank != 3 or not shape[:2].is_compatible_with(expected):
         raise ArgumentError(
             f"{type(part).__name__} must return states [N, T, H], with N and T of its mask, which "
-            f"is {mask.shape}. Received: shape={shape}"
+            f"is {expected}. Received: shape={shape}"
         )
 
 

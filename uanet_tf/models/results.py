@@ -14,7 +14,7 @@ class Draft(NamedTuple):
       label_ids: [B, T] int32 class ids, valid in the tag scheme, 0 at padding.
       probabilities: [B, T, C], the mean distribution p of the samples.
       uncertainty: [B, T], u in nats, 0 at padding.
-      mask: [B, T] boolean, True at tokens.
+      mask: [B, T] boolean, True at tokens; None: there is no padding.
       words: [B, T, D], the drafter's word vectors; None where nothing reads them.
       states: [B, T, H], its states, the mean of the samples; None where nothing reads them.
       mutual_information: [B, T], nats, 0 at padding; None where it is not asked for.
@@ -23,7 +23,7 @@ class Draft(NamedTuple):
     label_ids: tf.Tensor
     probabilities: tf.Tensor
     uncertainty: tf.Tensor
-    mask: tf.Tensor
+    mask: tf.Tensor | None
     words: tf.Tensor | None = None
     states: tf.Tensor | None = None
     mutual_information: tf.Tensor | None = None

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from uanet_tf.encoders.encoder import Encoder, Masks
 from uanet_tf.errors import ArgumentError
-from uanet_tf.ops.masking import padding_mask
+from uanet_tf.ops.graphs import LiteGraph, lite_argument
 from uanet_tf.ops.shapes import reshape, sizes, spread
 
 
@@ -30,6 +30,7 @@ def sample_states(
     num_samples: int,
     seed: tf.Tensor | None,
     index: tf.Tensor | None = None,
+    lite: LiteGraph | None = None,
 ) -> tf.Tensor:
     """Encodes the same sentences under M samples of the encoder's weights.
 
@@ -46,6 +47,7 @@ def sample_states(
       num_samples: M; 0 gives one pass without dropout.
       seed: [2] int32 seed of the masks; None where M is 0.
       index: [B, T] int32, the row of each token's word.
+      lite: of the graph.
 
     Returns:
       [M, B, T, H] states (M = 1 for a pass without dropout).
@@ -54,29 +56,36 @@ def sample_states(
     if num_samples and seed is not None:
         masks = encoder.sampling_masks(seed, num_samples, inputs.shape[-1])
     if not masks:
-        return tf.expand_dims(plain_states(encoder, inputs, mask, index), 0)
-    mask = padding_mask(mask)
+        return tf.expand_dims(plain_states(encoder, inputs, mask, index, lite), 0)
     if index is not None:
         if encoder.reads_forms:
             return _tensor(encoder, encoder(inputs, mask=mask, dropout_masks=masks, index=index))
         inputs = spread(inputs, index)
-    return encode_samples(encoder, inputs, mask, masks, num_samples)
+    return encode_samples(encoder, inputs, mask, masks, num_samples, lite)
 
 
 def plain_states(
-    encoder: Encoder, inputs: tf.Tensor, mask: tf.Tensor | None, index: tf.Tensor | None = None
+    encoder: Encoder,
+    inputs: tf.Tensor,
+    mask: tf.Tensor | None,
+    index: tf.Tensor | None = None,
+    lite: LiteGraph | None = None,
 ) -> tf.Tensor:
     """States [B, T, H] of a pass without dropout; see ``sample_states``."""
-    mask = padding_mask(mask)
     if index is None:
-        return _tensor(encoder, encoder(inputs, mask=mask))
+        return _tensor(encoder, encoder(inputs, mask=mask, **lite_argument(encoder, lite)))
     if encoder.reads_forms:
         return _tensor(encoder, encoder(inputs, mask=mask, dropout_masks={}, index=index))[0]
     return _tensor(encoder, encoder(spread(inputs, index), mask=mask))
 
 
 def encode_samples(
-    encoder: Encoder, inputs: tf.Tensor, mask: tf.Tensor | None, masks: Masks, count: int
+    encoder: Encoder,
+    inputs: tf.Tensor,
+    mask: tf.Tensor | None,
+    masks: Masks,
+    count: int,
+    lite: LiteGraph | None = None,
 ) -> tf.Tensor:
     """States [J, B, T, H] of the same sentences under J rows of dropout masks.
 
@@ -86,13 +95,14 @@ def encode_samples(
       mask: [B, T] boolean; None: all are tokens.
       masks: {name: [J, width]}, a row for each sample.
       count: J.
+      lite: of the graph.
     """
     batch = tf.shape(inputs)[0]
     masks = {name: tf.repeat(rows, batch, axis=0) for name, rows in masks.items()}
     tiled = tf.tile(inputs, [count, 1, 1])  # [J * B, T, D]
     if mask is not None:
         mask = tf.tile(mask, [count, 1])
-    states = encoder(tiled, mask=mask, dropout_masks=masks)
+    states = encoder(tiled, mask=mask, dropout_masks=masks, **lite_argument(encoder, lite))
     return reshape(states, [count, *sizes(inputs)[:2], states.shape[-1]])  # [J, B, T, H]
 
 

@@ -30,7 +30,7 @@ from uanet_tf.models.results import Decision, Draft
 from uanet_tf.models.sampling import DropoutSeed, RefinerSeed
 from uanet_tf.ops.devices import out_of_memory_as
 from uanet_tf.ops.dropout import fold_in
-from uanet_tf.ops.graphs import graph_function
+from uanet_tf.ops.graphs import LiteGraph, graph_function
 from uanet_tf.option import did_you_mean
 from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.representation.representation import DOCUMENT, DRAFTS_ELSEWHERE, Features
@@ -232,12 +232,16 @@ class Tagger(tf.keras.Model):
             inputs = look_up_inputs(self.lookup, inputs, max(ONE_PIECE_TOKENS, self.max_tokens))
         return self.drafter.read(inputs)
 
-    def draft(self, features: Features) -> Draft:
+    def draft(self, features: Features, lite: LiteGraph | None = None) -> Draft:
         """Draft labels and their uncertainty (Eq. 4, 5)."""
-        return self.drafter.draft(features, self._options)
+        return self.drafter.draft(features, self._options, lite)
 
     def refine(
-        self, features: Features, draft: Draft, wanted: tf.Tensor | None = None
+        self,
+        features: Features,
+        draft: Draft,
+        wanted: tf.Tensor | None = None,
+        lite: LiteGraph | None = None,
     ) -> tf.Tensor:
         """Refined distribution p_hat [B, T, C] (Eq. 6 to 8); see ``LabelRefiner.refine``.
 
@@ -246,24 +250,30 @@ class Tagger(tf.keras.Model):
         """
         if self.refiner is None:
             raise InputError(f"--decoder={self.settings.decoder.decoder} has no refiner.")
-        return self.refiner.refine(features, draft, wanted)
+        return self.refiner.refine(features, draft, wanted, lite)
 
-    def decide(self, features: Features, threshold: tf.Tensor | None = None) -> Decision:
+    def decide(
+        self,
+        features: Features,
+        threshold: tf.Tensor | None = None,
+        lite: LiteGraph | None = None,
+    ) -> Decision:
         """Draft, refine, gate: the refined label where u > Gamma, the draft's elsewhere.
 
         Args:
           features: of the batch.
           threshold: Gamma in nats, a scalar or one per sentence [B]; None: the gate's.
+          lite: of a graph that is made for TensorFlow Lite.
         """
         if self.gate is None:
-            draft = self.draft(features)
+            draft = self.draft(features, lite)
             return self._calibrated(Decision(draft.label_ids, draft.probabilities, draft))
         # Valid sequences of all labels are sought at once: a search is a loop over time.
-        draft = self.drafter.draft(features, self._options.replace(valid_labels=False))
+        draft = self.drafter.draft(features, self._options.replace(valid_labels=False), lite)
         wanted = None
         if not self._options.refine_all:
             wanted = self.gate.passes(draft.uncertainty, threshold)
-        p_hat = self.refine(features, draft, wanted)
+        p_hat = self.refine(features, draft, wanted, lite)
         if wanted is None:
             gated = self.gate(
                 draft.probabilities, p_hat, draft.uncertainty, draft.mask, threshold=threshold
@@ -275,7 +285,9 @@ class Tagger(tf.keras.Model):
         if wanted is None:
             labels.append(gated.refined_label_ids)
             sources.append(p_hat)
-        draft_ids, ids, *others = self.drafter.sequences(labels, sources, draft.mask, self._options)
+        draft_ids, ids, *others = self.drafter.sequences(
+            labels, sources, draft.mask, self._options, lite
+        )
         draft = draft._replace(label_ids=draft_ids)
         refined_ids = others[0] if others else ids
         decision = Decision(ids, gated.probabilities, draft, refined_ids, gated.refined)

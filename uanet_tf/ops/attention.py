@@ -1,10 +1,11 @@
 """Multi-head attention with relative positions, as functions of tensors."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import tensorflow as tf
 
-from uanet_tf.ops.graphs import position_tables, wants_blocks
+from uanet_tf.ops.graphs import LiteGraph
 from uanet_tf.ops.masking import key_bias
 from uanet_tf.ops.shapes import permute, reshape, sizes
 
@@ -81,50 +82,50 @@ def relative_sinusoid(length: int | tf.Tensor, width: int, dtype=tf.float32) -> 
     return sinusoid(tf.concat([ascending[::-1], -1 - ascending], axis=0), width, dtype)
 
 
-def position_keys(kernel: tf.Tensor, sinusoids: tf.Tensor, length: int | tf.Tensor) -> tf.Tensor:
-    """Returns W_kR R, a column for each distance of a sentence, as ``relative_shift`` reads them.
+class Distances(NamedTuple):
+    """R, the signed distances of the tokens of a sentence of T tokens, as sinusoids.
 
-    Within ``position_tables`` they are rows of a table, which is a constant of a graph with
-    constant weights: TensorFlow Lite takes longer for the sinusoids of a sentence than for the
-    attention that reads them.
+    Attributes:
+      sinusoids: [N, W] floats, a row for each distance, the largest first.
+      rows: [2T] int32, the rows of the distances from T - 1 down to -T. None: they are the rows.
+    """
+
+    sinusoids: tf.Tensor
+    rows: tf.Tensor | None = None
+
+
+def relative_distances(
+    length: int | tf.Tensor, width: int, dtype=tf.float32, lite: LiteGraph | None = None
+) -> Distances:
+    """R of a sentence of ``length`` tokens; see ``relative_sinusoid`` and ``LiteGraph.longest``.
+
+    TensorFlow Lite takes longer for the sinusoids of a sentence than for the attention that reads
+    them. Of a table the position keys are one too, a constant of a graph with constant weights.
+    """
+    longest = 0 if lite is None else lite.longest
+    if not longest:
+        return Distances(relative_sinusoid(length, width, dtype))
+    after = tf.range(length)
+    # The middle row is for -1.
+    rows = longest + tf.concat([after - length, after], axis=0)
+    rows = tf.clip_by_value(rows, 0, 2 * longest - 1)
+    return Distances(relative_sinusoid(longest, width, dtype), rows)
+
+
+def position_keys(kernel: tf.Tensor, distances: Distances) -> tf.Tensor:
+    """Returns W_kR R, a column for each distance of a sentence, as ``relative_shift`` reads them.
 
     Args:
       kernel: [W, V] floats, W_kR.
-      sinusoids: [2T, W] floats, R; see ``relative_sinusoid``.
-      length: T.
+      distances: R.
 
     Returns:
       [V, 2T] floats, for distances from T - 1 down to -T.
     """
-    longest = position_tables.value()
-    if not longest:
-        return tf.matmul(kernel, sinusoids, transpose_a=True, transpose_b=True)
-    return tf.transpose(tf.gather(_table(kernel, longest), _rows(length, longest)))
-
-
-def position_heads(
-    kernel: tf.Tensor, sinusoids: tf.Tensor, length: int | tf.Tensor, num_heads: int
-) -> tf.Tensor:
-    """The same as rows of h heads, [h, 2T, V / h]."""
-    longest = position_tables.value()
-    keys = _table(kernel, longest) if longest else tf.matmul(sinusoids, kernel)  # [.., V]
-    heads = tf.reshape(keys, [-1, num_heads, keys.shape[1] // num_heads])
-    heads = tf.transpose(heads, [1, 0, 2])
-    return tf.gather(heads, _rows(length, longest), axis=1) if longest else heads
-
-
-def _table(kernel: tf.Tensor, longest: int) -> tf.Tensor:
-    """R W_kR for distances from longest - 1 down to -longest, [2 * longest, V]."""
-    kernel = tf.convert_to_tensor(kernel)
-    return tf.matmul(relative_sinusoid(longest, kernel.shape[0], kernel.dtype), kernel)
-
-
-def _rows(length: int | tf.Tensor, longest: int) -> tf.Tensor:
-    """Which rows of the table are for distances from T - 1 down to -T, [2T]."""
-    after = tf.range(length)
-    # The middle row is for -1.
-    rows = longest + tf.concat([after - length, after], axis=0)
-    return tf.clip_by_value(rows, 0, 2 * longest - 1)
+    if distances.rows is None:
+        return tf.matmul(kernel, distances.sinusoids, transpose_a=True, transpose_b=True)
+    table = tf.matmul(distances.sinusoids, tf.convert_to_tensor(kernel))  # [N, V]
+    return tf.transpose(tf.gather(table, distances.rows))
 
 
 # Scores of a block, in numbers: 16 MB of float32, several times which exist at once.
@@ -153,13 +154,13 @@ def in_query_blocks(
       width: W.
       dtype: of what ``attend`` returns.
       cells_per_query: scores that one query of each sentence and head makes: a scalar.
-      whole: always all at once, as in training, where a loop would keep each block's results.
+      whole: always all at once, as in training, where a loop would keep each block's results, and
+        in TensorFlow Lite, which copies all that a loop reads at each step.
 
     Returns:
       [B, Q, W] floats.
     """
-    # TensorFlow Lite copies all that a loop reads at each step.
-    if whole or wants_blocks():
+    if whole:
         return attend(0, None)
     size = tf.maximum(1, MOST_CELLS // tf.maximum(1, cells_per_query))
 

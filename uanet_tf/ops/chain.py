@@ -5,7 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from uanet_tf.ops.graphs import wants_blocks
+from uanet_tf.ops.graphs import LiteGraph
 from uanet_tf.ops.loops import scan_blocks
 from uanet_tf.ops.masking import keep
 from uanet_tf.ops.shapes import permute
@@ -16,7 +16,12 @@ FORBIDDEN = -1e9
 
 
 def best_path(
-    scores: tf.Tensor, mask: tf.Tensor | None, start: tf.Tensor, steps: tf.Tensor, end: tf.Tensor
+    scores: tf.Tensor,
+    mask: tf.Tensor | None,
+    start: tf.Tensor,
+    steps: tf.Tensor,
+    end: tf.Tensor,
+    lite: LiteGraph | None = None,
 ) -> tf.Tensor:
     """Viterbi: the path with the largest sum of scores among the allowed ones.
 
@@ -26,17 +31,23 @@ def best_path(
       start: [C] booleans, classes that a path may begin with.
       steps: [C, C] booleans, whether the second class may follow the first.
       end: [C] booleans, classes that a path may end with.
+      lite: of the graph.
 
     Returns:
       [N, T] int32; at padding the last token's class.
     """
     start, steps, end = (tf.where(table, 0.0, FORBIDDEN) for table in (start, steps, end))
-    path, _ = best_scored_path(scores, mask, start, steps, end)
+    path, _ = best_scored_path(scores, mask, start, steps, end, lite)
     return path
 
 
 def best_scored_path(
-    scores: tf.Tensor, mask: tf.Tensor | None, start: tf.Tensor, steps: tf.Tensor, end: tf.Tensor
+    scores: tf.Tensor,
+    mask: tf.Tensor | None,
+    start: tf.Tensor,
+    steps: tf.Tensor,
+    end: tf.Tensor,
+    lite: LiteGraph | None = None,
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Viterbi: the path with the largest sum of scores.
 
@@ -46,6 +57,7 @@ def best_scored_path(
       start: [C] floats, scores of the classes to begin with.
       steps: [C, C] floats, scores of the second class after the first.
       end: [C] floats, scores of the classes to end with.
+      lite: of the graph.
 
     Returns:
       path [N, T] int32, at padding the last token's class; its sum [N]. The first of equals.
@@ -66,7 +78,7 @@ def best_scored_path(
         kept = tf.expand_dims(*used, 1)
         return tf.where(kept, best, same), tf.where(kept, new, total)
 
-    if wants_blocks():
+    if lite is not None:
         return _best_path_blocks(advance, inputs, columns[0] + start, end)
 
     def forward(t, total, back):
@@ -136,7 +148,10 @@ def crf_log_likelihood(
 
 
 def crf_decode(
-    potentials: tf.Tensor, transition_params: tf.Tensor, sequence_length: tf.Tensor
+    potentials: tf.Tensor,
+    transition_params: tf.Tensor,
+    sequence_length: tf.Tensor,
+    lite: LiteGraph | None = None,
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """The best label sequence of each sentence (Viterbi).
 
@@ -144,13 +159,14 @@ def crf_decode(
       potentials: [N, T, C] floats, scores of labels at tokens.
       transition_params: [C, C] floats, from the row's label to the column's.
       sequence_length: [N] integers.
+      lite: of the graph; ours alone.
 
     Returns:
       [N, T] int32 labels, 0 at padding; [N] their scores.
     """
     mask = tf.sequence_mask(sequence_length, tf.shape(potentials)[1])
     zeros = tf.zeros_like(transition_params[0])
-    path, score = best_scored_path(potentials, mask, zeros, transition_params, zeros)
+    path, score = best_scored_path(potentials, mask, zeros, transition_params, zeros, lite)
     return tf.where(mask, path, 0), score
 
 

@@ -1,10 +1,9 @@
 """How graphs are made: without AutoGraph, lazily, and with written-out gradients."""
 
-import contextlib
-import contextvars
+import dataclasses
 import itertools
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -28,53 +27,27 @@ def graph_function(
     )
 
 
-class TracingChoice:
-    """A choice for all functions that are traced within a context; outside it does not hold.
+@dataclasses.dataclass(frozen=True)
+class LiteGraph:
+    """That a graph is made for TensorFlow Lite: for one sentence at a time, without padding.
 
-    Args:
-      name: of the choice, for debuggers.
+    What computes otherwise there takes it as the argument ``lite``; None: a graph of TensorFlow.
+    The answers are the same.
 
-    Example:
-
-    >>> in_blocks = TracingChoice("in blocks")
-    >>> with in_blocks():
-    ...     in_blocks.holds()
-    True
+    Attributes:
+      longest: tokens of the longest sentence whose distances are rows of a table, which is a
+        constant of the graph; in longer ones the largest distances count as the largest of the
+        table. 0: there is none.
+      fused_lstm: whether an LSTM that runs once, without masks, is the runtime's own operation.
     """
 
-    def __init__(self, name: str):
-        self._value = contextvars.ContextVar[int](name, default=False)
-
-    @contextlib.contextmanager
-    def __call__(self, wanted: int = True) -> Iterator[None]:
-        """Within this context the choice holds, or, where ``wanted`` is False or 0, does not."""
-        token = self._value.set(wanted)
-        try:
-            yield
-        finally:
-            self._value.reset(token)
-
-    def holds(self) -> bool:
-        """Whether this is within the context."""
-        return bool(self._value.get())
-
-    def value(self) -> int:
-        """The number that the context was given; 0 outside."""
-        return self._value.get()
+    longest: int = 0
+    fused_lstm: bool = False
 
 
-# Recurrences run with ``scan_blocks``.
-loops_in_blocks = TracingChoice("loops in blocks")
-wants_blocks = loops_in_blocks.holds
-# A sentence is read by itself, without padding, each of its tokens for itself: what padding or
-# equal tokens would need is left out of the graph.
-unpadded = TracingChoice("no padding")
-# An LSTM of one sentence is run by ``fused_lstm``.
-fused_lstms = TracingChoice("fused LSTMs")
-wants_fused = fused_lstms.holds
-# Within ``position_tables(longest)`` the keys of sentences of up to so many tokens are read
-# from a table. In longer ones the largest distances count as the largest of the table.
-position_tables = TracingChoice("position tables")
+def lite_argument(part: Any, lite: LiteGraph | None) -> dict[str, LiteGraph]:
+    """The keyword argument for a part of a tagger, which takes it if it ``reads_lite``."""
+    return {"lite": lite} if lite is not None and part.reads_lite else {}
 
 
 # From (gradient of the value, the inputs, what was kept) to the gradients of the inputs.

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from uanet_tf.ops.graphs import wants_blocks
+from uanet_tf.ops.graphs import LiteGraph
 from uanet_tf.ops.numerics import widen
 
 
@@ -89,7 +89,7 @@ def expectation_linear_penalty(
     return 0.5 * tf.reduce_sum(distances)
 
 
-def class_softmax(logits: tf.Tensor) -> tf.Tensor:
+def class_softmax(logits: tf.Tensor, lite: LiteGraph | None = None) -> tf.Tensor:
     """Returns what ``tf.nn.softmax`` does, over the last axis.
 
     For few tokens beside other work: TensorFlow gives its softmax to oneDNN, which shares out the
@@ -98,7 +98,8 @@ def class_softmax(logits: tf.Tensor) -> tf.Tensor:
 
     Args:
       logits: [..., C] floats.
+      lite: of the graph.
     """
-    if wants_blocks():  # TensorFlow Lite shares out nothing
+    if lite is not None:  # TensorFlow Lite shares out nothing
         return tf.nn.softmax(logits)
     return tf.exp(tf.nn.log_softmax(logits))

@@ -2,8 +2,6 @@
 
 import tensorflow as tf
 
-from uanet_tf.ops.graphs import unpadded
-
 
 def sequence_mask(lengths: tf.Tensor, max_length: int | tf.Tensor | None = None) -> tf.Tensor:
     """Returns the [B, T] mask of sentences with ``lengths`` tokens.
@@ -23,18 +21,13 @@ def keep(mask: tf.Tensor | None, values: tf.Tensor, otherwise: float | bool = 0)
     """Returns the values at tokens, and ``otherwise`` at padding.
 
     Args:
-      mask: booleans, True = token; not read within ``unpadded``, where it may be None.
+      mask: booleans, True = token. None: there is no padding.
       values: a tensor of the mask's shape, or one that it broadcasts to.
       otherwise: a number, or a boolean.
     """
-    if unpadded.holds():
+    if mask is None:
         return values
     return tf.where(mask, values, tf.cast(otherwise, values.dtype))
-
-
-def padding_mask(mask: tf.Tensor | None) -> tf.Tensor | None:
-    """Returns the mask, or None where there is no padding."""
-    return None if unpadded.holds() else mask
 
 
 def is_right_padded(mask: tf.Tensor) -> tf.Tensor:

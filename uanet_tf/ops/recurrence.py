@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
-from uanet_tf.ops.graphs import graph_function, wants_blocks, with_gradient
+from uanet_tf.ops.graphs import LiteGraph, graph_function, with_gradient
 from uanet_tf.ops.loops import scan_blocks
 from uanet_tf.ops.numerics import linear, masked, product, wide_dtype, widen
 
@@ -60,6 +60,7 @@ def lstm_scan(
     recurrent_mask: tf.Tensor | None = None,
     *,
     reverse: bool = False,
+    lite: LiteGraph | None = None,
 ) -> tf.Tensor:
     """Runs an LSTM over time; gates in the order i, f, o, g (Eq. 3).
 
@@ -71,18 +72,19 @@ def lstm_scan(
       kernel: [H, 4H] recurrent kernel.
       recurrent_mask: [N, H] (or [1, H]) mask on h_{t-1}, the same at each step, or None.
       reverse: run from the last step to the first.
+      lite: of the graph.
 
     Returns:
       [T, N, H] hidden states, in the order of time, of the dtype of ``projected``.
     """
-    if wants_blocks():
+    if lite is not None:
         return _lstm_blocks(projected, kernel, recurrent_mask, reverse)
     return _lstm_loop(projected, kernel, recurrent_mask, reverse)
 
 
 def _lstm_blocks(projected, kernel, mask, reverse) -> tf.Tensor:
     def step(now, state):
-        h, c = _lstm_step(now[0], state[0], state[1], kernel, mask)
+        h, c = _lstm_step(now[0], state[0], state[1], kernel, mask, _few_lstm_gates)
         return h, (h, c)
 
     rows = projected.shape[1] or tf.shape(projected)[1]
@@ -106,18 +108,21 @@ def _lstm_loop(projected, kernel, mask, reverse) -> tf.Tensor:
 
 
 def _lstm_gates(preactivation: tf.Tensor) -> tuple[tf.Tensor, ...]:
-    if wants_blocks():  # for few numbers the start of an operation counts more than a copy
-        width = preactivation.shape[-1] // 4
-        sigmoids, tanh = tf.split(preactivation, [3 * width, width], axis=-1)
-        return *tf.split(tf.sigmoid(sigmoids), 3, axis=-1), tf.tanh(tanh)
     # Split beforehand: fewer copies than slices for either function.
     i, f, o, g = tf.split(preactivation, 4, axis=-1)
     return tf.sigmoid(i), tf.sigmoid(f), tf.sigmoid(o), tf.tanh(g)
 
 
-def _lstm_step(projected, h, c, kernel, mask) -> tuple[tf.Tensor, tf.Tensor]:
+def _few_lstm_gates(preactivation: tf.Tensor) -> tuple[tf.Tensor, ...]:
+    """The same of few numbers, where the start of an operation counts more than a copy."""
+    width = preactivation.shape[-1] // 4
+    sigmoids, tanh = tf.split(preactivation, [3 * width, width], axis=-1)
+    return *tf.split(tf.sigmoid(sigmoids), 3, axis=-1), tf.tanh(tanh)
+
+
+def _lstm_step(projected, h, c, kernel, mask, gates=_lstm_gates) -> tuple[tf.Tensor, tf.Tensor]:
     """h_t and c_t, [N, H], from x_t W + b, [N, 4H], and those before."""
-    i, f, o, g = _lstm_gates(product(masked(h, mask), kernel) + widen(projected))
+    i, f, o, g = gates(product(masked(h, mask), kernel) + widen(projected))
     c = f * c + i * g
     return o * tf.tanh(c), c
 
@@ -311,6 +316,7 @@ def gru_scan(
     recurrent_mask: tf.Tensor | None = None,
     *,
     reverse: bool = False,
+    lite: LiteGraph | None = None,
 ) -> tf.Tensor:
     """Runs a GRU over time; gates in the order z, r, n.
 
@@ -325,6 +331,7 @@ def gru_scan(
       kernel: [H, 3H] recurrent kernel.
       recurrent_mask: [N, H] (or [1, H]) mask on h_{t-1}, the same at each step, or None.
       reverse: run from the last step to the first.
+      lite: of the graph.
 
     Returns:
       [T, N, H] hidden states, in the order of time.
@@ -333,7 +340,7 @@ def gru_scan(
       Cho et al., 2014, "Learning Phrase Representations using RNN Encoder-Decoder for
       Statistical Machine Translation".
     """
-    if wants_blocks():
+    if lite is not None:
         return _gru_blocks(projected, kernel, recurrent_mask, reverse)
     return _gru_loop(projected, kernel, recurrent_mask, reverse)
 

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from uanet_tf.ops.graphs import unpadded, wants_blocks
-
 
 def sizes(inputs: tf.Tensor) -> list[int | tf.Tensor]:
     """The size of each axis: a number where it is known beforehand, else a scalar tensor."""
@@ -31,18 +29,15 @@ def permute(inputs: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
 
     TensorFlow gives transpositions of floats to oneDNN, which shares out the smallest among
     threads. For one sentence the operation behind `tf.einsum` takes less time;
-    large ones take as long.
+    large ones take as long. Where no number has to move it is a change of the shape.
 
     Args:
       inputs: floats of known rank.
       axes: the axis of ``inputs`` that each axis of the result is.
     """
-    if wants_blocks():  # TensorFlow Lite has no such operation
-        sized = [axis for axis in axes if inputs.shape[axis] != 1]
-        if sized == sorted(sized) and list(inputs.shape).count(None) <= 1:
-            # No number has to move, and the shape is known.
-            return reshape(inputs, [sizes(inputs)[axis] for axis in axes])
-        return tf.transpose(inputs, axes)
+    sized = [axis for axis in axes if inputs.shape[axis] != 1]
+    if sized == sorted(sized) and list(inputs.shape).count(None) <= 1:
+        return reshape(inputs, [sizes(inputs)[axis] for axis in axes])
     names = "abcdefgh"[: len(axes)]
     to = "".join(names[axis] for axis in axes)
     return tf.raw_ops.Einsum(inputs=[inputs], equation=f"{names}->{to}")
@@ -89,13 +84,13 @@ def filled_size(size: tf.Tensor) -> tf.Tensor:
     return size + -size % step
 
 
-def spread(vectors: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
+def spread(vectors: tf.Tensor, index: tf.Tensor | None) -> tf.Tensor:
     """Returns the vector of each token, [B, T, D].
 
     Args:
-      vectors: [U, D], of distinct tokens; within ``unpadded``, of a sentence's tokens in order.
-      index: [B, T] int32, the row of each token.
+      vectors: [U, D], of distinct tokens.
+      index: [B, T] int32, the row of each token. None: they are the tokens of one sentence.
     """
-    if unpadded.holds():
+    if index is None:
         return reshape(vectors, [1, *sizes(vectors)])
     return tf.gather(vectors, index)

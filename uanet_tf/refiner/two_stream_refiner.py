@@ -7,7 +7,8 @@ import tensorflow as tf
 from uanet_tf.arguments import check_choice, check_positive, check_rate
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
-from uanet_tf.ops.attention import relative_sinusoid
+from uanet_tf.layers.relative_attention import Mapped
+from uanet_tf.ops.attention import relative_distances
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.numerics import linear
 from uanet_tf.refiner.two_stream_block import TwoStreamBlock
@@ -60,6 +61,7 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
       query_tokens: `QueryTokens`, the K tokens whose labels are wanted. Only they are queries in
         the label streams, which no other token reads, and in the word stream of the last block;
         all tokens are keys. None: all tokens.
+      lite: of the graph, see `LiteGraph`.
 
     Output shape:
       [B, T, C] or [K, C], logits. Those at padding have no meaning, but are finite.
@@ -171,30 +173,26 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         mask=None,
         dropout_seed=None,
         query_tokens=None,
+        lite=None,
     ):
-        sinusoids = relative_sinusoid(tf.shape(words)[1], self.width, self.compute_dtype)  # [2T, W]
-        word_map: tuple[tf.Tensor, tf.Tensor] | None = None
-        if query_tokens is not None and self.num_layers == 1:
-            word_map = (self.word_kernel, self.word_bias)
-        else:
-            words = linear(words, self.word_kernel, self.word_bias)  # [B, T, W]
-            words = dropout(words, self.dropout, fold_in(dropout_seed, _WORDS))
-        labels, label_map = self._embed(draft_probabilities, fold_in(dropout_seed, _LABELS))
-
-        states = words
-        label_states = self._first_label_states(labels, label_map, query_tokens)
+        length = tf.shape(words)[1]
+        distances = relative_distances(length, self.width, self.compute_dtype, lite)  # R
+        labels = self._labels(draft_probabilities, fold_in(dropout_seed, _LABELS))  # L
+        states = Mapped(words, self.word_kernel, self.word_bias)  # H_x
+        if query_tokens is None or self.num_layers > 1:  # all of them are read
+            states = dropout(states.rows(), self.dropout, fold_in(dropout_seed, _WORDS))
+        label_states = self._first_label_states(labels, query_tokens)  # H_l
         for index, block in enumerate(self.blocks):
             states, label_states = block(
                 states,
-                sinusoids,
+                distances,
                 labels=labels,
-                word_map=word_map,
-                label_map=label_map,
                 label_state=label_states,
                 mask=mask,
                 dropout_seed=fold_in(dropout_seed, _BLOCKS + index),
                 word_queries=query_tokens if block is self.blocks[-1] else None,
                 label_queries=query_tokens,
+                lite=lite,
             )
 
         if label_states is not None:
@@ -202,35 +200,32 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
         states = dropout(states, self.dropout, fold_in(dropout_seed, _STATES))
         return linear(states, self.logit_kernel, self.logit_bias)
 
-    def _embed(self, draft_probabilities, dropout_seed) -> tuple[tf.Tensor | None, ...]:
-        """The embedded drafts, as `labels` and `label_map` of a block.
+    def _labels(self, draft_probabilities, dropout_seed) -> Mapped | None:
+        """The embedded draft labels L, [B, T, W]; None where they are not read.
 
         Without dropout each is a mixture of C rows, and stays one where that is less work.
         """
         if self.label_input == "none":
-            return None, None
+            return None
         draft = tf.stop_gradient(draft_probabilities)
         # Projecting C rows first saves a product of B * T rows.
         table = linear(self.label_embedding, self.label_kernel)  # [C, W]
         if self.label_input == "argmax":
             draft = tf.one_hot(tf.argmax(draft, axis=-1), self.num_classes)
-        draft = tf.cast(draft, table.dtype)
+        labels = Mapped(tf.cast(draft, table.dtype), table, self.label_bias)
         drops = dropout_seed is not None and self.dropout > 0.0
         if not drops and self.num_classes < self.width:
-            return draft, (table, self.label_bias)
-        labels = linear(draft, table, self.label_bias)  # [B, T, W]
-        return dropout(labels, self.dropout, dropout_seed), None
+            return labels
+        return Mapped(dropout(labels.rows(), self.dropout, dropout_seed))
 
-    def _first_label_states(self, labels, label_map, query_tokens):
+    def _first_label_states(self, labels: Mapped | None, query_tokens) -> tf.Tensor | None:
         """What the first label stream adds its attention to; None: its words, or no stream."""
         if labels is None or self.label_residual == "words":
             return None
-        if query_tokens is not None:
-            labels = query_tokens.rows(labels)  # [K, .]
-        if self.label_residual == "none":
-            shape = tf.concat([tf.shape(labels)[:-1], [self.width]], axis=0)
-            return tf.zeros(shape, labels.dtype)
-        return labels if label_map is None else linear(labels, *label_map)
+        if self.label_residual == "labels":
+            return labels.rows(query_tokens)
+        like = labels.inputs if query_tokens is None else query_tokens.rows(labels.inputs)
+        return tf.zeros(tf.concat([tf.shape(like)[:-1], [self.width]], axis=0), like.dtype)
 
     def compute_output_shape(self, words_shape):
         return tf.TensorShape([*words_shape[:-1], self.num_classes])

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from uanet_lite.token_ids import UNKNOWN_ID
 from uanet_tf.errors import ArgumentError
+from uanet_tf.ops.graphs import lite_argument
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.ops.numerics import linear, widen
 from uanet_tf.representation.char_recurrence import CharBiLSTM
@@ -36,6 +37,7 @@ class CharAttention(FormRepresentation):
         form_index [B, T], int32; lengths [B] for the objective.
       dropout_seed: [2] int32 seed, or None to drop nothing.
       return_loss: return the extra objective too, see ``with_auxiliary_loss``.
+      lite: of the graph.
 
     Output shape:
       [B, T, word_width].
@@ -75,6 +77,8 @@ class CharAttention(FormRepresentation):
             **kwargs,
         )
 
+    reads_lite = True
+
     @property
     def output_width(self) -> int:
         """Width of a token's vector."""
@@ -97,9 +101,10 @@ class CharAttention(FormRepresentation):
             name=f"{name}_kernel", shape=[width, self.word_width], initializer="glorot_uniform"
         )
 
-    def call(self, features, dropout_seed=None, spread=True, return_loss=False):
+    def call(self, features, dropout_seed=None, spread=True, return_loss=False, lite=None):
         words, word_ids = self.word_vectors(features, dropout_seed)  # x [U, word_width], [U]
-        h = self.char_layer(features["form_char_ids"])  # [U, F]
+        lite = lite_argument(self.char_layer, lite)
+        h = self.char_layer(features["form_char_ids"], **lite)  # [U, F]
         chars = tf.tanh(linear(h, self.char_kernel, self.char_bias))  # m [U, word_width]
 
         z = self.gate(words, chars)

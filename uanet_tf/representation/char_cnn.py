@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from uanet_tf.arguments import check_positive
-from uanet_tf.ops.graphs import wants_blocks
+from uanet_tf.ops.graphs import LiteGraph
 from uanet_tf.ops.numerics import linear
 from uanet_tf.ops.shapes import filled_size
 from uanet_tf.representation.char_layer import CharLayer
@@ -71,12 +71,14 @@ class CharCNN(CharLayer):
         )
         self.bias = self.add_weight(name="bias", shape=[self.filters], initializer="zeros")
 
-    def call(self, char_ids: tf.Tensor) -> tf.Tensor:
+    reads_lite = True
+
+    def call(self, char_ids: tf.Tensor, lite: LiteGraph | None = None) -> tf.Tensor:
         real = char_ids > 0
         # A word without characters (all padding) gets only the bias.
         some = tf.reduce_any(real, axis=1, keepdims=True)
         # TensorFlow Lite has no maximum over segments.
-        pooled = self._padded(char_ids) if wants_blocks() else self._unpadded(char_ids, real)
+        pooled = self._padded(char_ids) if lite else self._unpadded(char_ids, real)
         return tf.where(some, pooled, tf.zeros([], pooled.dtype)) + self.bias
 
     def _padded(self, char_ids: tf.Tensor) -> tf.Tensor:

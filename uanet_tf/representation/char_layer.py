@@ -15,7 +15,12 @@ class SpellingLayer(tf.keras.layers.Layer):
     """Base of layers from [U, W] character ids to one vector per word, [U, output_width].
 
     A subclass defines ``output_width``, ``from_settings`` and ``call``.
+
+    Attributes:
+      reads_lite: whether a call also takes ``lite``, see ``ops.graphs.LiteGraph``.
     """
+
+    reads_lite = False
 
     @classmethod
     def check_settings(cls, config: Config) -> None:

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from uanet_tf.arguments import check_even, check_even_setting, check_positive
 from uanet_tf.layers.bidirectional import Bidirectional
+from uanet_tf.ops.graphs import LiteGraph
 from uanet_tf.ops.numerics import linear
 from uanet_tf.ops.recurrence import GRU, LSTM
 from uanet_tf.ops.shapes import permute
@@ -64,10 +65,12 @@ class CharBiLSTM(CharLayer):
         super().build(input_shape)
         self.lstm = Bidirectional(self, LSTM, self.char_width, self.hidden_width // 2)
 
-    def call(self, char_ids: tf.Tensor) -> tf.Tensor:
+    reads_lite = True
+
+    def call(self, char_ids: tf.Tensor, lite: LiteGraph | None = None) -> tf.Tensor:
         vectors, real = self.embed(char_ids)
         vectors, times = permute(vectors, [1, 0, 2]), tf.transpose(real)  # [W, U, ...]
-        forward, backward = self.lstm(vectors, times)  # [W, U, hidden_width / 2]
+        forward, backward = self.lstm(vectors, times, lite=lite)  # [W, U, hidden_width / 2]
 
         lengths = tf.reduce_sum(tf.cast(real, tf.int32), axis=1)
         last = tf.maximum(lengths - 1, 0)  # states at padding are 0
@@ -154,11 +157,13 @@ class CharGRU(CharLayer):
             name="output_bias", shape=[self.feedforward_width], initializer="zeros"
         )
 
-    def call(self, char_ids: tf.Tensor) -> tf.Tensor:
+    reads_lite = True
+
+    def call(self, char_ids: tf.Tensor, lite: LiteGraph | None = None) -> tf.Tensor:
         vectors, real = self.embed(char_ids)
         vectors, times = permute(vectors, [1, 0, 2]), tf.transpose(real)  # [W, U, ...]
         # States at padding are 0, so the sum over all positions is that over characters.
-        sums = [tf.reduce_sum(states, axis=0) for states in self.gru(vectors, times)]
+        sums = [tf.reduce_sum(states, axis=0) for states in self.gru(vectors, times, lite=lite)]
         summed = tf.concat(sums, axis=-1)  # [U, hidden_width]
         return tf.nn.relu(linear(summed, self.output_kernel, self.output_bias))
 

@@ -48,10 +48,12 @@ class Representation(tf.keras.layers.Layer):
       optimizer: which optimizer updates its weights, see ``Tagger.variable_groups``.
       of_forms: whether a token's vector is that of its form, whatever the sentence. A call with
         ``spread=False`` then gives the vectors [U, D] that ``form_index`` counts.
+      reads_lite: whether a call also takes ``lite``, see ``ops.graphs.LiteGraph``.
     """
 
     optimizer = "draft"
     of_forms = False
+    reads_lite = False
 
     @classmethod
     def check_settings(cls, config: Config) -> None:

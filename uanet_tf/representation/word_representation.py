@@ -13,6 +13,7 @@ from uanet_tf.data.lookup import Entries
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.dropout import dropout, fold_in, philox_uniform, seed_of_batch
+from uanet_tf.ops.graphs import lite_argument
 from uanet_tf.ops.shapes import spread
 from uanet_tf.representation.pretrained_vectors import PretrainedVectors
 from uanet_tf.representation.representation import Representation
@@ -166,7 +167,7 @@ class FormRepresentation(Representation):
 
     def spread(self, vectors, features, dropout_seed=None) -> tf.Tensor:
         """Returns [B, T, D] from the vectors [U, D], with dropout of its own for each token."""
-        vectors = spread(vectors, features["form_index"])
+        vectors = spread(vectors, features.get("form_index"))
         return dropout(vectors, self.embedding_dropout, fold_in(dropout_seed, _VECTORS))
 
     def get_config(self):
@@ -208,8 +209,10 @@ class WordRepresentation(FormRepresentation):
 
     Call arguments:
       features: dictionary with form_word_ids [U], form_char_ids [U, W] and
-        form_index [B, T], int32.
+        form_index [B, T], int32; without form_index they are the tokens of one sentence.
       dropout_seed: [2] int32 seed, or None to drop nothing.
+      spread: False for the vectors of distinct tokens.
+      lite: of the graph.
 
     Output shape:
       [B, T, word_width + F].
@@ -218,16 +221,20 @@ class WordRepresentation(FormRepresentation):
       Ma and Hovy, 2016; unknown words: Kiperwasser and Goldberg, 2016 (section 5).
     """
 
+    reads_lite = True
+
     @property
     def output_width(self) -> int:
         """Width of a token's vector."""
         chars = self.char_layer
         return self.word_width + (0 if chars is None else chars.output_width)
 
-    def call(self, features, dropout_seed=None, spread=True):
+    def call(self, features, dropout_seed=None, spread=True, lite=None):
         vectors, _ = self.word_vectors(features, dropout_seed)
         if self.char_layer is not None:
-            spelled = self.char_layer(features["form_char_ids"])  # [U, F]
+            spelled = self.char_layer(  # [U, F]
+                features["form_char_ids"], **lite_argument(self.char_layer, lite)
+            )
             self._check_spelled(spelled)
             vectors = tf.concat([vectors, spelled], axis=-1)  # [U, word_width + F]
         if not spread:

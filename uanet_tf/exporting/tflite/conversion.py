@@ -12,7 +12,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
+from tensorflow.core.framework import types_pb2
+from tensorflow.core.protobuf import saved_model_pb2
 from tensorflow.lite.python.convert_phase import ConverterError
 
 from uanet_lite.answers import IN_GRAPHS, tensors
@@ -21,13 +24,7 @@ from uanet_tf.exporting.saved_graph import save_signatures
 from uanet_tf.exporting.signatures import DEFAULT
 from uanet_tf.models.outputs import Tensors
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.ops.graphs import (
-    fused_lstms,
-    graph_function,
-    loops_in_blocks,
-    position_tables,
-    unpadded,
-)
+from uanet_tf.ops.graphs import LiteGraph, graph_function
 
 FLOAT32, FLOAT16, DYNAMIC = "float32", "float16", "dynamic"
 PRECISIONS = (FLOAT32, FLOAT16, DYNAMIC)
@@ -82,16 +79,42 @@ def _converted(
 ) -> dict[str, bytes]:
     if not precisions:
         return {}
-    signatures = _signatures(model)
     longest = model.max_tokens if model.max_tokens <= _LONGEST_TABLE else 0
-    with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
-        with loops_in_blocks(), unpadded(), position_tables(longest), fused_lstms(fused):
-            save_signatures(signatures, pathlib.Path(folder), owner=model)
-        converter = tf.lite.TFLiteConverter.from_saved_model(
-            folder, signature_keys=list(signatures)
-        )
+    signatures = _signatures(model, LiteGraph(longest, fused))
+    with tempfile.TemporaryDirectory(prefix="uanet_tf_") as name:
+        folder = pathlib.Path(name)
+        save_signatures(signatures, folder, owner=model)
+        _write_transpositions(folder / "saved_model.pb")
+        converter = tf.lite.TFLiteConverter.from_saved_model(name, signature_keys=list(signatures))
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
         return {precision: _convert(converter, precision) for precision in precisions}
+
+
+def _write_transpositions(path: pathlib.Path) -> None:
+    """Writes ``Transpose`` for the ``Einsum`` of one input, which TensorFlow Lite does not have.
+
+    ``ops.shapes.permute`` takes it, since it is faster in TensorFlow.
+    """
+    saved = saved_model_pb2.SavedModel.FromString(path.read_bytes())
+    for function in saved.meta_graphs[0].graph_def.library.function:
+        renamed = {}
+        for node in [n for n in function.node_def if n.op == "Einsum" and n.attr["N"].i == 1]:
+            before, after = node.attr["equation"].s.decode().split("->")
+            order = np.array([before.index(axis) for axis in after], np.int32)
+            axes = function.node_def.add(name=f"{node.name}/axes", op="Const")
+            axes.attr["dtype"].type = types_pb2.DT_INT32
+            axes.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(order))
+            dtype = node.attr["T"].type
+            node.op = "Transpose"
+            node.input.insert(1, f"{axes.name}:output:0")
+            node.attr.clear()
+            node.attr["T"].type, node.attr["Tperm"].type = dtype, types_pb2.DT_INT32
+            renamed[f"{node.name}:output:0"] = f"{node.name}:y:0"
+        for node in function.node_def:
+            node.input[:] = [renamed.get(name, name) for name in node.input]
+        for key, name in function.ret.items():
+            function.ret[key] = renamed.get(name, name)
+    path.write_bytes(saved.SerializeToString())
 
 
 def check_convertible(model: Tagger) -> None:
@@ -110,16 +133,16 @@ def check_convertible(model: Tagger) -> None:
         )
 
 
-def _signatures(model: Tagger) -> dict[str, Any]:
+def _signatures(model: Tagger, lite: LiteGraph) -> dict[str, Any]:
     @graph_function(_SPECS)
     def serving_default(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
-        features = model.features(_features(word_ids, char_ids))
-        return _lite(model.answers.positions(model.decide(features), model.graph_options))
+        decision = model.decide(_features(word_ids, char_ids), lite=lite)
+        return _lite(model.answers.positions(decision, model.graph_options))
 
     @graph_function(_SPECS)
     def draft(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
-        features = model.features(_features(word_ids, char_ids))
-        return _lite(model.answers.draft_positions(model.draft(features), model.graph_options))
+        drafted = model.draft(_features(word_ids, char_ids), lite)
+        return _lite(model.answers.draft_positions(drafted, model.graph_options))
 
     return {DEFAULT: serving_default, DRAFT: draft}
 
@@ -134,17 +157,14 @@ def _lite(found: Tensors) -> Tensors:
 
 
 def _features(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
-    """Every token is a form of its own, and there is no padding.
+    """Every token is a form of its own, and there is no padding: no index, no lengths.
 
     But for one character, so that a word without characters has one: some of the runtime's
     operations end the process where a tensor has no elements.
     """
-    length = tf.shape(word_ids)[1]
     return {
         "form_word_ids": word_ids[0],
         "form_char_ids": tf.pad(char_ids[0], [[0, 0], [0, 1]]),
-        "form_index": tf.expand_dims(tf.range(length), 0),
-        "lengths": tf.expand_dims(length, 0),
     }
 
 
