@@ -24,9 +24,9 @@ def test_block_has_each_token_in_its_sentence_and_back(mask):
     wanted = np.array(mask, bool)
     queries = QueryTokens.of_mask(tf.constant(wanted))
     where = np.argwhere(wanted).astype(np.float32)  # [K, 2]: sentence, position
-    block = tf.gather(where, queries.places).numpy()  # [B, Q, 2]
+    block = queries.block(tf.expand_dims(where, 1)).numpy()  # [B, Q, 2], of one head
     assert block.shape[:2] == (len(wanted), wanted.sum(axis=1).max())
-    np.testing.assert_array_equal(queries.unblock(tf.constant(block)), where)
+    np.testing.assert_array_equal(queries.unblock(tf.constant(block), 1)[:, 0], where)
     for sentence, count in enumerate(wanted.sum(axis=1)):
         expected = np.flatnonzero(wanted[sentence])
         np.testing.assert_array_equal(block[sentence, :count, 0], sentence)

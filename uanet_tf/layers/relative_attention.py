@@ -72,8 +72,8 @@ class QueryTokens(NamedTuple):
     def block(
         self, rows: tf.Tensor, first: int | tf.Tensor = 0, count: tf.Tensor | None = None
     ) -> tf.Tensor:
-        """The ``rows`` [K, h, D] as a block [B, Q * h, D], or ``count`` of the Q from a first on."""
-        _, num_heads, width = sizes(rows)
+        """The ``rows`` [K, h, D] as a block [B, Q * h, D]; ``count`` of the Q from the first on."""
+        width = sizes(rows)[-1]
         if self.places is None:
             return tf.reshape(queries_of(rows, 0, first, count), [1, -1, width])
         rows = tf.gather(_side_by_side(rows), queries_of(self.places, 1, first, count))
