@@ -117,24 +117,26 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
             losses[OPTIMIZERS[way]] = masked_cross_entropy(logits, labels, mask)
         return losses if self.num_optimizers == 2 else {"draft": tf.add_n(list(losses.values()))}
 
-    def label_samples(self, states, mask):
+    reads_lite = True
+
+    def label_samples(self, states, mask, lite=None):
         units = self.recurrent_kernels["backward"].shape[0]
         logits = self._state_logits("backward", states)  # [M, B, T, C]
         right_labels = self._search("backward", logits, mask)
-        right = self._contexts("backward", right_labels, mask)  # b, [B, T, U]
+        right = self._contexts("backward", right_labels, mask, lite=lite)  # b, [B, T, U]
         log_p = tf.nn.log_softmax(logits + linear(right, self.context_kernels["backward"]))
 
         kernel = self.context_kernels["forward"]
         logits = self._state_logits("forward", states) + linear(right, kernel[units:])
         left_labels = self._search("forward", logits, mask)
-        left = self._contexts("forward", left_labels, mask)  # f, [B, T, U]
+        left = self._contexts("forward", left_labels, mask, lite=lite)  # f, [B, T, U]
         log_p += tf.nn.log_softmax(logits + linear(left, kernel[:units]))
         return None, tf.nn.softmax(log_p / 2.0)
 
     def _state_logits(self, way, states):
         return linear(states, self.state_kernels[way], self.output_biases[way])
 
-    def _contexts(self, way, labels, mask, dropout_seed=None):
+    def _contexts(self, way, labels, mask, dropout_seed=None, lite=None):
         """The context of each token, from the labels [B, T] on one side of it, [B, T, U]."""
         edge = tf.fill(tf.stack([tf.shape(labels)[0], 1]), self.num_classes)
         labels = tf.where(mask, labels, self.num_classes)
@@ -148,7 +150,7 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
         projected = linear(embedded, self.kernels[way], self.biases[way])  # [B, T, 3U]
         projected = close_padding(permute(projected, [1, 0, 2]), tf.transpose(mask))
         kernel = tf.convert_to_tensor(self.recurrent_kernels[way])
-        contexts = gru_scan(projected, kernel, reverse=way == "backward")  # [T, B, U]
+        contexts = gru_scan(projected, kernel, reverse=way == "backward", lite=lite)  # [T, B, U]
         contexts = permute(contexts, [1, 0, 2])
         tied = tf.stack([tf.shape(mask)[0], 1, kernel.shape[0]])
         return dropout(contexts, self.dropout, fold_in(dropout_seed, _CONTEXTS), tied)

@@ -27,22 +27,22 @@ class QueryTokens(NamedTuple):
 
     Attention needs them as a block, sentence by sentence, with fillers where a sentence has fewer
     than Q. All else is computed for each token by itself, so K rows are enough there. The first
-    of all tokens may follow them, again and again, for K to be a multiple.
+    of all tokens may follow them, again and again, for K to be a multiple. Tokens of one sentence
+    need no block.
 
     Attributes:
-      positions: [B, Q] int32, their positions in the sentence; fillers are other positions.
-      places: [B, Q] int32, which of the K rows each is; fillers are any row. None: the batch is one
-        sentence and nothing fills up, so that the rows are the block.
-      slots: [K] int32, where the rows stand among the B * Q; None with ``places``.
       tokens: [K] int32, where they stand among the B * T tokens: by sentence, then by position.
       own_positions: [K] int32, their positions in the sentence.
+      positions: [B, Q] int32, the positions of the block's; fillers are other positions.
+      places: [B, Q] int32, which of the K rows each is; fillers are any row.
+      slots: [K] int32, where the rows stand among the B * Q.
     """
 
-    positions: tf.Tensor
-    places: tf.Tensor | None
-    slots: tf.Tensor | None
     tokens: tf.Tensor
     own_positions: tf.Tensor
+    positions: tf.Tensor | None = None
+    places: tf.Tensor | None = None
+    slots: tf.Tensor | None = None
 
     @classmethod
     def of_mask(cls, wanted: tf.Tensor, multiple: int | tf.Tensor = 1) -> "QueryTokens":
@@ -57,13 +57,13 @@ class QueryTokens(NamedTuple):
         places = tf.minimum(first + tf.range(most), tf.size(tokens) - 1)
         tokens = fill_rows(tokens, multiple)
         own = tokens % tf.shape(wanted)[1]
-        return cls(positions, places, fill_rows(slots, multiple), tokens, own)
+        return cls(tokens, own, positions, places, fill_rows(slots, multiple))
 
     @classmethod
     def of_sentence(cls, wanted: tf.Tensor) -> "QueryTokens":
-        """The tokens that are True in ``wanted`` [1, T], of one sentence: K is Q."""
+        """The tokens that are True in ``wanted`` [1, T], of one sentence."""
         tokens = _indices(wanted)
-        return cls(tf.expand_dims(tokens, 0), None, None, tokens, tokens)
+        return cls(tokens, tokens)
 
     def rows(self, inputs: tf.Tensor) -> tf.Tensor:
         """Their rows [K, D] of ``inputs`` [B, T, D]."""
@@ -74,15 +74,13 @@ class QueryTokens(NamedTuple):
     ) -> tf.Tensor:
         """The ``rows`` [K, h, D] as a block [B, Q * h, D]; ``count`` of the Q from the first on."""
         width = sizes(rows)[-1]
-        if self.places is None:
-            return tf.reshape(queries_of(rows, 0, first, count), [1, -1, width])
         rows = tf.gather(_side_by_side(rows), queries_of(self.places, 1, first, count))
         return tf.reshape(rows, [tf.shape(self.places)[0], -1, width])
 
     def unblock(self, block: tf.Tensor, num_heads: int) -> tf.Tensor:
         """The rows [K, h, D] of a ``block`` [B, Q, h * D], without the fillers."""
         rows = tf.reshape(block, [-1, num_heads, block.shape[-1] // num_heads])
-        return rows if self.slots is None else tf.gather(rows, self.slots)
+        return tf.gather(rows, self.slots)
 
 
 def rows_with_queries(wanted: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -207,7 +205,7 @@ def attend_streams(
     whole = [stream for stream in streams if isinstance(stream, Heads)]
     found = iter(_attend_all(whole, positions, mask, lite) if whole else [])
     return [
-        next(found) if isinstance(stream, Heads) else _attend_some(stream, positions, mask, lite)
+        next(found) if isinstance(stream, Heads) else _attend_some(stream, positions, mask)
         for stream in streams
     ]
 
@@ -265,7 +263,7 @@ def _joined(parts: Sequence[tf.Tensor]) -> tf.Tensor:
     return tf.concat(parts, axis=0) if len(parts) > 1 else parts[0]
 
 
-def _attend_some(stream: QueryHeads, positions, mask, lite) -> tf.Tensor:
+def _attend_some(stream: QueryHeads, positions, mask) -> tf.Tensor:
     """What K tokens get, [K, h * d], without keys and values of the others.
 
         A_ij = q_i . (c_j W_k) + p_i . R_{i-j} = (q_i W_k^T) . c_j + p_i . R_{i-j}
@@ -275,14 +273,30 @@ def _attend_some(stream: QueryHeads, positions, mask, lite) -> tf.Tensor:
     query and a key score beside this, c_j against D numbers, is little while few are queries.
     A bias of the keys would be the same for all keys of a query, and changes no weight.
     """
-    tokens, context = stream.tokens, stream.context
     _, num_heads, head_width = sizes(stream.content_queries)
-    batch, length, context_width = sizes(context)
+    heads = [stream.context.shape[-1], num_heads, head_width]  # of a kernel
+    asked = tf.einsum("khd,chd->khc", stream.content_queries, reshape(stream.key_kernel, heads))
+    attend_context = _attend_in_sentence if stream.tokens.slots is None else _attend_in_block
+    means = attend_context(stream, asked, positions, mask)  # [K, h, D]
+    outputs = tf.einsum("khc,chd->khd", means, reshape(stream.value_kernel, heads))
+    outputs = _side_by_side(outputs)
+    return outputs if stream.value_bias is None else outputs + stream.value_bias
 
-    def of_heads(kernel):
-        return reshape(kernel, [context_width, num_heads, head_width])
 
-    asked = tf.einsum("khd,chd->khc", stream.content_queries, of_heads(stream.key_kernel))
+def _attend_in_sentence(stream: QueryHeads, asked, positions, mask) -> tf.Tensor:
+    """Means of the context [K, h, D] for K tokens of one sentence, which ask [K, h, D]."""
+    scores = position_scores_of(stream.position_queries, positions, stream.tokens.own_positions)
+    scores += tf.matmul(asked, stream.context, transpose_b=True)  # [K, h, T]
+    if mask is not None:
+        scores += key_bias(mask, scores.dtype)
+    return tf.matmul(tf.nn.softmax(scores), stream.context)
+
+
+def _attend_in_block(stream: QueryHeads, asked, positions, mask) -> tf.Tensor:
+    """The same for tokens of B sentences, block by block."""
+    tokens, context = stream.tokens, stream.context
+    _, num_heads, context_width = sizes(asked)
+    batch, length, _ = sizes(context)
 
     def by_position(first, count):
         """The scores by position, [B, Q * h, T]."""
@@ -290,9 +304,9 @@ def _attend_some(stream: QueryHeads, positions, mask, lite) -> tf.Tensor:
             rows = position_scores_of(stream.position_queries, positions, tokens.own_positions)
             return tokens.block(rows)
         rows = tokens.block(stream.position_queries, first, count)  # [B, Q * h, d]
+        rows = tf.reshape(rows, [-1, num_heads, rows.shape[-1]])
         own = tf.reshape(queries_of(tokens.positions, 1, first, count), [-1])
-        rows = position_scores_of(tf.reshape(rows, [-1, num_heads, head_width]), positions, own)
-        return tf.reshape(rows, [batch, -1, length])
+        return tf.reshape(position_scores_of(rows, positions, own), [batch, -1, length])
 
     def attend_block(first, count):
         # All heads have the same keys, c, so they are further queries.
@@ -305,15 +319,12 @@ def _attend_some(stream: QueryHeads, positions, mask, lite) -> tf.Tensor:
 
     means = in_query_blocks(
         attend_block,
-        tf.shape(tokens.positions)[1],
+        tf.shape(tokens.places)[1],
         num_heads * context_width,
         context.dtype,
         cells_per_query=num_heads * batch * tf.maximum(length, context_width),
-        whole=lite is not None,
     )  # [B, Q, h * D]
-    means = tokens.unblock(means, num_heads)
-    outputs = _side_by_side(tf.einsum("khc,chd->khd", means, of_heads(stream.value_kernel)))
-    return outputs if stream.value_bias is None else outputs + stream.value_bias
+    return tokens.unblock(means, num_heads)
 
 
 def _side_by_side(inputs: tf.Tensor) -> tf.Tensor:
