@@ -1,7 +1,6 @@
-"""A choice holds within its context, and nowhere else."""
+"""Written-out gradients hold on to no graph."""
 
 import gc
-import threading
 import weakref
 
 import numpy as np
@@ -9,36 +8,8 @@ import pytest
 import tensorflow as tf
 
 from uanet_tf.ops.convolution import dilated_convolution
-from uanet_tf.ops.graphs import TracingChoice, graph_function, with_gradient
+from uanet_tf.ops.graphs import graph_function, with_gradient
 from uanet_tf.ops.recurrence import gru_scan, lstm_scan
-
-
-def test_only_inside():
-    choice = TracingChoice("choice")
-    assert not choice.holds()
-    with choice():
-        assert choice.holds()
-        with choice(False):
-            assert not choice.holds()
-        assert choice.holds()
-    assert not choice.holds()
-
-
-def test_not_after_an_error():
-    choice = TracingChoice("choice")
-    with pytest.raises(ValueError, match="wrong"), choice():
-        raise ValueError("wrong")
-    assert not choice.holds()
-
-
-def test_not_on_another_thread():
-    choice, seen = TracingChoice("choice"), []
-    with choice():
-        thread = threading.Thread(target=lambda: seen.append(choice.holds()))
-        thread.start()
-        thread.join()
-    assert seen == [False]
-
 
 WIDTH = 2
 INPUTS = tf.constant(np.random.default_rng(1).normal(size=[5, 3, 4 * WIDTH]), tf.float32)
