@@ -125,8 +125,8 @@ class OutputChunks:
         self._types = tf.constant(
             [numbers[name] if kept else 0 for name, kept in zip(types, inside, strict=True)]
         )
-        self._starts = tf.constant([letter in "BSU" for letter in letters])
-        self._ends = tf.constant([letter in "ESLU" for letter in letters])
+        self._starts = tf.constant([letter in "BSUW" for letter in letters])
+        self._ends = tf.constant([letter in "ESLUW" for letter in letters])
 
     def __call__(self, label_ids: tf.Tensor, mask: tf.Tensor) -> Chunks:
         """The chunks of [B, T] label ids; none at padding."""
