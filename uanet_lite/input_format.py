@@ -26,7 +26,7 @@ _NAMES = {
     "text": "text, one or more sentences per line",
     "tokens": "words between blanks, one sentence per line",
 }
-_CHUNK_LABEL = re.compile(r"O|[BIESLUM]-\S+")
+_CHUNK_LABEL = re.compile(r"O|[BIESLUMW]-\S+")
 _TAG = re.compile(r"[A-Z]{2,5}\$?|[.,:;?!]")
 _JSON = re.compile(r"\s*(\{|\[\s*\{\s*\")")  # a list of objects is refused where it is read
 _COMMENT = re.compile(r"#\s*(newdoc|sent_id|text\b|begin document)")

@@ -214,7 +214,7 @@ async function askGamma(gamma) {
 // ---------------------------------------------------------------- entities
 
 function parse(label) {
-  const parts = /^([BIESLUM])-(.+)$/u.exec(label);
+  const parts = /^([BIESLUMW])-(.+)$/u.exec(label);
   return parts && { prefix: parts[1], type: parts[2] };
 }
 
@@ -225,7 +225,7 @@ function entities({ labels, confidence, uncertainty, accepted }) {
     const part = answer.chunks ? parse(label) : { prefix: "S", type: label };
     if (!part) { ended = true; return; }
     const last = found[found.length - 1];
-    if (ended || "BSU".includes(part.prefix) || part.type !== last.type) {
+    if (ended || "BSUW".includes(part.prefix) || part.type !== last.type) {
       found.push({ type: part.type, start: index, end: index + 1, confidence: confidence[index],
         uncertainty: uncertainty[index], promised: accepted && accepted[index] });
     } else {
@@ -234,7 +234,7 @@ function entities({ labels, confidence, uncertainty, accepted }) {
       last.uncertainty = Math.max(last.uncertainty, uncertainty[index]);
       last.promised = last.promised && accepted && accepted[index];
     }
-    ended = "ESLU".includes(part.prefix);
+    ended = "ESLUW".includes(part.prefix);
   });
   return found;
 }
