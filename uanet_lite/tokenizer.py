@@ -213,6 +213,8 @@ class _Shadows(dict[int, str]):
             shadow = _JOINER
         elif _IS_FORMAT.match(character):
             shadow = _INVISIBLE
+        elif character in (_MARK, _JOINER, _INVISIBLE):  # the letters themselves
+            shadow = "\U000103a3"
         else:
             shadow = _MARK if unicodedata.category(character)[0] == "M" else character
         self[code] = shadow
