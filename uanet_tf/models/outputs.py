@@ -110,11 +110,11 @@ class Answers:
         # Among equals top_k takes the first: the label given.
         labels = tf.concat([tf.expand_dims(labels, -1), positions], axis=-1)
         best, order = tf.math.top_k(tf.concat([c, shares], axis=-1), min(count, num_labels))
-        kept = tf.expand_dims(decision.draft.mask, -1)
-        return {
-            "alternative_labels": tf.where(kept, tf.gather(labels, order, batch_dims=2), 0),
-            "alternative_probabilities": tf.where(kept, best, 0.0),
-        }
+        labels = tf.gather(labels, order, batch_dims=2)
+        if decision.draft.mask is not None:
+            kept = tf.expand_dims(decision.draft.mask, -1)
+            labels, best = tf.where(kept, labels, 0), tf.where(kept, best, 0.0)
+        return {"alternative_labels": labels, "alternative_probabilities": best}
 
     def _positions(
         self, label_ids: Sequence[tf.Tensor], mask: tf.Tensor | None, options: InferenceOptions
