@@ -10,6 +10,8 @@ import argparse
 import sys
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from benchmarks.command_line import make_parser
 from benchmarks.new_process import in_new_process
 
@@ -99,13 +101,8 @@ def report(gpu: Measured, processor: Measured) -> str:
         lines.append("| --- | --- | --- |")
         for name, (labels, values) in processor.answers.items():
             other_labels, other_values = gpu.answers[name]
-            pairs = [pair for rows in zip(labels, other_labels) for pair in zip(*rows)]  # noqa: B905
-            equal = sum(one == other for one, other in pairs) / len(pairs)
-            worst = max(
-                abs(one - other)
-                for rows in zip(values, other_values, strict=True)
-                for one, other in zip(*rows, strict=True)
-            )
+            equal = np.equal(np.concatenate(labels), np.concatenate(other_labels)).mean()
+            worst = np.abs(np.concatenate(values) - np.concatenate(other_values)).max()
             lines.append(f"| {name} | {100 * equal:.2f} % | {worst:.1e} |")
     return "\n".join(lines) + "\n"
 

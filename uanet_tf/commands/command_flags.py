@@ -77,11 +77,11 @@ class FlagGroup:
 
     def define(self, values: flags.FlagValues) -> None:
         """Defines the flags."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define its flags.")
 
     def read(self, values: flags.FlagValues, arguments: Sequence[str]) -> Any:
         """The argument, of parsed flags and the program's arguments as they were given."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must read its flags.")
 
 
 def parse(command: Callable[..., T], argv: Sequence[str]) -> Callable[[], T] | None:

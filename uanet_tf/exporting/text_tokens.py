@@ -1,4 +1,4 @@
-r"""Splitting raw text into tokens inside the graph, as ``uanet_tf.text.Tokenizer`` does in Python.
+r"""Splitting raw text into tokens inside the graph, as ``uanet_lite.tokenizer`` does in Python.
 
 Both follow one rule, so that a text gets the same labels from either (a test compares the two). The
 kind "unicode" cuts web addresses into parts, and a run of Chinese characters is one token: text of
