@@ -4,18 +4,15 @@ import json
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
 from tests.quick_params import quick_params
 from uanet_tf.config import Config
 from uanet_tf.exporting import saved_model
 from uanet_tf.exporting.sample_inputs import pad
-from uanet_tf.exporting.saved_graph import foreign_operations, graph_operations
 from uanet_tf.exporting.saved_model import export_run
-from uanet_tf.exporting.verification import ExportMismatchError, compare, verify_operations
+from uanet_tf.exporting.verification import ExportMismatchError, compare
 from uanet_tf.models.build import make_tagger
-from uanet_tf.ops.graphs import graph_function
 
 ANSWERS = {
     "labels": np.array([["O", "B-X"]], object),
@@ -92,32 +89,3 @@ def test_a_wrong_export_is_not_published(run_dir, tmp_path, monkeypatch, broken)
     with pytest.raises(KeyboardInterrupt if broken == "killed" else ExportMismatchError):
         export_run(run_dir, tmp_path, name="tiny", text=False)
     assert [path.name for path in tmp_path.rglob("*")] == ["tiny", "4"]
-
-
-def save(path, function):
-    module = tf.Module()
-    call = graph_function([tf.TensorSpec([None], tf.string, name="text")])(function)
-    tf.saved_model.save(module, str(path), signatures=call.get_concrete_function())
-    return path
-
-
-def test_operations_of_inner_functions_are_seen(tmp_path):
-    def function(text):
-        loop = tf.while_loop(lambda k: k < 3, lambda k: (tf.bitwise.bitwise_xor(k, 4),), [0])
-        return tf.strings.join([text, tf.strings.as_string(loop[0])])
-
-    operations = graph_operations(save(tmp_path / "core", function))
-    assert {"BitwiseXor", "StringJoin", "StatelessWhile"} <= operations
-    assert not [name for name in operations if name.startswith("__")]
-    assert foreign_operations(tmp_path / "core") == set()
-
-
-@pytest.mark.parametrize("call", [tf.py_function, tf.numpy_function])
-def test_python_is_seen(tmp_path, call):
-    def function(text):
-        return call(lambda values: values, [text], tf.string)
-
-    path = save(tmp_path / "python", function)
-    assert foreign_operations(path) <= {"PyFunc", "EagerPyFunc", "PyFuncStateless"}
-    with pytest.raises(ExportMismatchError, match="calls Python"):
-        verify_operations(path)
