@@ -7,7 +7,7 @@ model.keras that loads as any other. The packed model tags DATA, a labelled file
 the share of equal labels and both scores are printed. What `uanet tag --monitor` compares a stream
 with is taken from the packed model's answers for it: DATA is the development file. Settings that
 name files keep only the file's name. With TRAIN, the training file, the tokenizer of raw text is
-fitted to it anew: for a run of before the tokenizer learnt something.
+fitted to it anew.
 """
 
 import dataclasses

@@ -137,12 +137,11 @@ class Tokenizer:
           InputError: these are not a tokenizer's values.
         """
         kinds: dict[str, Kinds] = {"kind": str, "abbreviations": list, "ordinals": bool}
-        # Tokenizers from before have no marks.
-        check_fields(values, kinds, {"marks": str}, where="the tokenizer")
+        check_fields(values, {**kinds, "marks": str}, {}, where="the tokenizer")
         words = tuple(values["abbreviations"])
         if len(words) > MAX_ABBREVIATIONS or not all_strings(words) or "" in words:
             raise InputError(f"the tokenizer has abbreviations that are none: {shown(words)}")
-        return cls(values["kind"], words, values["ordinals"], values.get("marks", ""))
+        return cls(values["kind"], words, values["ordinals"], values["marks"])
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """(first character, character after the last) of each token, in order."""

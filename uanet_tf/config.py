@@ -89,7 +89,7 @@ def iter_options(config: Config) -> Iterator[tuple[str, dataclasses.Field, Any]]
 def from_dict(values: dict[str, dict[str, Any]]) -> Config:
     """Builds a Config from what ``to_dict`` gave, or from what somebody else wrote.
 
-    Settings that are missing have their defaults, as in runs from before they existed.
+    Settings that are missing have their defaults.
 
     Raises:
       InputError: a group or setting is not known, or has another type or an impossible value.

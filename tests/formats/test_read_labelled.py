@@ -7,6 +7,7 @@ import pytest
 from uanet_lite.notes import Notes
 from uanet_tf.errors import InputError
 from uanet_tf.formats.table import Reading, read_labelled
+from uanet_tf.settings import DataConfig
 
 
 @pytest.fixture
@@ -294,6 +295,12 @@ MISC = (
     "1\tAnna\t_\tPROPN\t_\t_\t0\troot\t_\tTag=B-PER\n"
     "2\tslept\t_\tVERB\t_\t_\t1\tx\t_\tSpaceAfter=No|Tag=O\n3\t.\t_\tPUNCT\t_\t_\t1\tx\t_\t_\n"
 )
+
+
+@pytest.mark.parametrize("column", ["none", "", " "])
+def test_tokens_need_a_column(column):
+    with pytest.raises(InputError, match="token_column must be a number"):
+        Reading.of_settings(DataConfig(token_column=column))
 
 
 def test_labels_in_misc(write):

@@ -75,15 +75,13 @@ class Vocabulary:
         """
         lists = ("words", "word_counts", "chars", "labels")
         required: dict[str, Kinds] = {**dict.fromkeys(lists, list), "scheme": (str, type(None))}
-        check_fields(values, required, {"bert": dict, "tokenizer": dict}, where="the vocabulary")
+        required["tokenizer"] = dict
+        check_fields(values, required, {"bert": dict}, where="the vocabulary")
         vocabulary = cls(
             **{name: tuple(values[name]) for name in lists},
             scheme=values["scheme"],
             bert=BertSpec.from_dict(values["bert"]) if "bert" in values else None,
-            # Runs of before know no tokenizer: theirs is the first kind.
-            tokenizer=(
-                Tokenizer.from_dict(values["tokenizer"]) if "tokenizer" in values else Tokenizer()
-            ),
+            tokenizer=Tokenizer.from_dict(values["tokenizer"]),
         )
         vocabulary._check()
         return vocabulary

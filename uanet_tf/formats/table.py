@@ -167,10 +167,17 @@ class Reading:
 
     @classmethod
     def of_settings(cls, data: DataConfig) -> "Reading":
-        """As the settings of a run say."""
+        """As the settings of a run say.
+
+        Raises:
+          InputError: a column is empty, or there is none for the tokens.
+        """
+        token_column = parse_column(data.token_column, "token_column")
+        if token_column is None:
+            raise InputError("token_column must be a number or a column's name. Received: none")
         return cls(
             format=data.data_format,
-            token_column=parse_column(data.token_column, "token_column") or 0,
+            token_column=token_column,
             label_column=parse_column(data.label_column, "label_column"),
             label_names=tuple(filter(None, data.label_names.split(","))),
             tokenizer=Tokenizer("ptb" if data.tokenizer == "auto" else data.tokenizer),

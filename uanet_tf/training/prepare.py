@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 import tensorflow as tf
 from absl import logging
 
-from uanet_lite.columns_file import parse_column
 from uanet_lite.notes import Notes
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import convert, detect_scheme, repair
@@ -182,7 +181,7 @@ def read_further(config: DataConfig) -> list[Sentence]:
         raise InputError(
             f"--distill_path={config.distill_path} has an empty name between its commas."
         )
-    column = parse_column(config.token_column, "token_column") or 0
+    column = Reading.of_settings(config).token_column
     read = [read_unlabelled(path, token_column=column) for path in paths]
     return [sentence for sentences in read for sentence in sentences]
 
