@@ -1,6 +1,7 @@
-"""Checks of constructor arguments, with one form of message."""
+"""Arguments of constructors: their checks, with one form of message; layers that keep them."""
 
-from typing import TypeVar
+import inspect
+from typing import Any, TypeVar
 
 from uanet_tf.errors import ArgumentError, InputError
 
@@ -42,3 +43,25 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> str:
         allowed = ", ".join(f'"{choice}"' for choice in choices)
         raise ArgumentError(f"`{name}` must be one of {allowed}. Received: {name}={value!r}")
     return value
+
+
+class KeepsArguments:
+    """Mixin of layers that keep each argument of ``__init__`` as an attribute of its name.
+
+    ``get_config`` is then made of them. It stands before ``tf.keras.layers.Layer`` among the bases.
+    """
+
+    def get_config(self) -> dict[str, Any]:
+        """Keras' own configuration, and the arguments of all classes down to the mixin."""
+        config = super().get_config()  # type: ignore[misc]
+        kinds = type(self).__mro__
+        for kind in kinds[: kinds.index(KeepsArguments)]:
+            made_by = vars(kind).get("__init__", lambda self: None)
+            _, *arguments = inspect.signature(made_by).parameters.values()
+            for argument in arguments:
+                if argument.kind is not argument.VAR_KEYWORD:
+                    value = getattr(self, argument.name)
+                    config[argument.name] = (
+                        list(value) if isinstance(value, list | tuple) else value
+                    )
+        return config

@@ -262,7 +262,6 @@ def test_of_tensorflow_lite_files_behind_a_server(lite_path, model):
             np.testing.assert_allclose(values, expected[name], rtol=0, atol=1e-5)
         elif name != "alternative_labels":
             np.testing.assert_array_equal(values, expected[name])
-    served.close()
 
 
 def test_of_lines_of_json(run_dir, tagged, tmp_path):

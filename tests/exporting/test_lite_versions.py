@@ -45,8 +45,6 @@ def test_a_file_that_is_written_over_changes_nothing(lite_file, tmp_path):
     for thread in threads:
         thread.join()
     assert model.predict("", tokens)["uncertainty"] == expected["uncertainty"]
-    model.close()
-    texts.close()
 
 
 def test_models_of_a_folder(served_folder, tmp_path):
@@ -100,13 +98,12 @@ from uanet_tf.commands import serve_command
 from uanet_tf.serving.rest_api.app import make_app
 from uanet_tf.serving.rest_api.handler import Handler
 from uanet_tf.serving.rest_api.model_manager import ModelManager
-from uanet_tf.serving.rest_api.web_server import make_server
 
 how = serve_command.Serving(export_dir=sys.argv[1])
 load = functools.partial(serve_command._load, how)
 manager = ModelManager(serve_command._models(how), load, poll_seconds=0)
 manager.start()
-handler = Handler(manager, serve_command._limits(how))
+handler = Handler(manager)
 body = json.dumps({"inputs": {"tokens": [["Oslo", "won"]], "lengths": [2]}}).encode()
 print(handler.predict("/v1/models/lite:predict", body).status)
 body = json.dumps({"inputs": ["Oslo won."]}).encode()
@@ -117,7 +114,7 @@ try:
     load(sys.argv[2], "saved")
 except Exception as error:
     print(error)
-print(manager.stop(), [name for name in BEYOND if name in sys.modules])
+print([name for name in BEYOND if name in sys.modules])
 """
 
 
@@ -139,4 +136,4 @@ def test_tensorflow_is_not_imported(lite_file, tmp_path):
         f"{tmp_path}/saved: is no TensorFlow Lite file, and SavedModels need TensorFlow, which is "
         "not installed."
     )
-    assert last == "True []"
+    assert last == "[]"

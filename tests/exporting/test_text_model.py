@@ -143,7 +143,6 @@ def test_texts_are_a_list(exported):
         for texts in ([[b"a b", b"c"], [b"d", b"e"]], b"a b"):
             with pytest.raises(RestError, match=r"is not compatible with expected shape \[\?\]"):
                 served.predict(signature, {"text": np.array(texts, object)})
-    served.close()
 
 
 @pytest.mark.parametrize("texts", [[], ["", " "]], ids=["no text", "empty texts"])

@@ -117,7 +117,7 @@ def test_equals_last_states_of_each_word():
     embeddings = layer.embeddings.numpy()
     outputs = layer(WORDS).numpy()
     for ids, output in zip(WORDS, outputs, strict=True):
-        ways = loop_both_ways(layer.lstm, embeddings[ids[ids > 0]])
+        ways = loop_both_ways(layer.recurrence, embeddings[ids[ids > 0]])
         if (ids > 0).any():
             expected = np.concatenate([ways["forward"][-1], ways["backward"][0]])
             np.testing.assert_allclose(output, expected, atol=1e-6)
@@ -129,7 +129,7 @@ def test_equals_sums_over_each_word():
     embeddings, kernel = layer.embeddings.numpy(), layer.output_kernel.numpy()
     outputs = layer(WORDS).numpy()
     for ids, output in zip(WORDS, outputs, strict=True):
-        ways = loop_both_ways(layer.gru, embeddings[ids[ids > 0]])
+        ways = loop_both_ways(layer.recurrence, embeddings[ids[ids > 0]])
         sums = np.concatenate([ways["forward"].sum(axis=0), ways["backward"].sum(axis=0)])
         expected = np.maximum(sums @ kernel + layer.output_bias.numpy(), 0)
         np.testing.assert_allclose(output, expected, atol=1e-5)

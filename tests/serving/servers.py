@@ -15,13 +15,11 @@ from pathlib import Path
 
 import requests
 
-from uanet_tf.serving.rest_api.app import make_app
+from uanet_tf.serving.rest_api.app import make_app, make_server
 from uanet_tf.serving.rest_api.handler import Handler
-from uanet_tf.serving.rest_api.limits import Limits
 from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 from uanet_tf.serving.rest_api.model_config import ModelSettings
 from uanet_tf.serving.rest_api.model_manager import ModelManager
-from uanet_tf.serving.rest_api.web_server import make_server
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 START_SECONDS = 120
@@ -32,13 +30,12 @@ def in_thread(
     models: Sequence[ModelSettings], *, threads: int = 4, load=None, **limits: float
 ) -> Iterator[str]:
     """Serves in this process, which has TensorFlow loaded already; gives the URL."""
-    allowed = Limits(**{"body_bytes": 1 << 20, **limits})
     manager = ModelManager(models, load or _load, poll_seconds=0)
     manager.start()
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)
     with ThreadPoolExecutor(threads) as executor:
-        handler = Handler(manager, allowed)
-        server = make_server(make_app(handler, executor, allowed), allowed)
+        handler = Handler(manager, **{"body_bytes": 1 << 20, **limits})
+        server = make_server(make_app(handler, executor))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
@@ -46,7 +43,7 @@ def in_thread(
         finally:
             server.should_exit = True
             thread.join()
-    assert manager.stop()
+    manager.stop()
 
 
 def _load(path: str, name: str) -> LoadedModel:

@@ -144,6 +144,6 @@ def test_help_and_tensorflow_stays_out(url):
 def test_a_line_that_the_server_refuses_is_named(call, tmp_path):
     """Also behind the first request's lines."""
     path = tmp_path / "in.txt"
-    path.write_text("Chelsea won\n" * 20 + "a " * 5_000 + "\n")
-    with pytest.raises(InputError, match=r"^line 21: .*5,000 tokens"):
-        call(f"--input={path}", "--batch_size=2", "--output_format=jsonl")
+    path.write_text("Chelsea won\n" * 20 + "a " * 300_000 + "\n")
+    with pytest.raises(InputError, match=r"^line 21: .*larger than 1,048,576 bytes"):
+        call(f"--input={path}", "--tokens", "--batch_size=2", "--output_format=jsonl")

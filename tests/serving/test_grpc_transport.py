@@ -61,8 +61,6 @@ def service(toy_folder):
     server.start()
     yield f"grpc://127.0.0.1:{port}", troubles
     server.stop(0)
-    for model in models.values():
-        model.close()
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The server as a process of its own: many clients, memory, signals, wrong arguments."""
 
-import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -9,12 +7,10 @@ import sys
 import threading
 import time
 
-import numpy as np
 import pytest
 import requests
 
-from tests.serving.servers import ROOT, ServerProcess, wait_for_version
-from uanet_tf.exporting.export_assets import WARM_UP, write_warm_up
+from tests.serving.servers import ROOT, ServerProcess
 
 psutil = pytest.importorskip("psutil")
 pytestmark = pytest.mark.process
@@ -114,26 +110,6 @@ def test_a_signal_lets_a_request_end_that_has_begun(server):
     thread.join()
     assert [response.status_code for response in results] == [200]
     assert "Traceback" not in server.log
-
-
-def test_a_signal_during_a_load_that_does_not_end(toy_folder, types_folder, tmp_path):
-    folder = shutil.copytree(toy_folder / "uanet", tmp_path / "uanet")
-    with ServerProcess(
-        "--model_name=uanet",
-        f"--model_base_path={folder}",
-        "--file_system_poll_wait_seconds=0.1",
-        "--rest_api_timeout_in_ms=0",
-    ) as server:
-        url = server.wait_until_ready()
-        shutil.copytree(types_folder / "types" / "7", tmp_path / "made")
-        (tmp_path / "made" / "assets.extra").mkdir()
-        endless = ("endless", {"x": np.float32([1])})
-        write_warm_up(tmp_path / "made" / "assets.extra" / WARM_UP, "uanet", [endless])
-        os.rename(tmp_path / "made", folder / "2")
-        wait_for_version(url, "uanet", 2, "LOADING")
-        assert ask(url).json()["outputs"]["confidence"][0][0] == 1.0
-        assert server.stop(signal.SIGINT) == 0
-        assert "Traceback" not in server.log
 
 
 def run(*arguments):

@@ -5,7 +5,6 @@ import dataclasses
 import functools
 import os
 import socket
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
@@ -72,30 +71,6 @@ class Serving:
     max_body_bytes: Annotated[
         int, Flag("Maximum size of a request's body, bytes; larger ones get 413.", at_least=1)
     ] = 8 << 20
-    max_tokens_per_request: Annotated[
-        int,
-        Flag(
-            "Maximum number of tokens of a request, with padding: bounds memory; larger requests "
-            "get 400. Requests that run at once share this limit; others wait.",
-            at_least=1,
-        ),
-    ] = 4096
-    max_connections: Annotated[
-        int, Flag("Maximum number of connections; further ones get 503.", at_least=1)
-    ] = 512
-    read_timeout_seconds: Annotated[
-        float,
-        Flag(
-            "Maximum time for the head and for the body of a request, and for reading an answer.",
-            at_least=0.1,
-        ),
-    ] = 30.0
-    enable_model_warmup: Annotated[
-        bool,
-        Flag(
-            "Run the requests of assets.extra/tf_serving_warmup_requests before a version serves."
-        ),
-    ] = True
     tensorflow_intra_op_parallelism: Annotated[
         int,
         Flag(
@@ -118,16 +93,11 @@ def serve(how: Serving) -> None:
     versions as they appear, and needs no Docker. A version is a SavedModel, or a folder with a
     TensorFlow Lite file, for which TensorFlow is not loaded. It is meant for tests, notebooks and
     laptops: one Python process, no gRPC, no request batching, no access control. Its flags are TF
-    Serving's, except for --export_dir, --host and the limits --max_*, --read_timeout_seconds.
+    Serving's, except for --export_dir, --host and --max_body_bytes.
     """
     models = _models(how)
     with contextlib.closing(_bind(how)) as listener:
-        # Until SIGTERM or SIGINT; then running requests are finished, and it ends with code 0.
-        if not _serve(how, models, listener):
-            # A load that does not end holds a thread in TensorFlow, which must not be shut down
-            # under it.
-            sys.stderr.flush()
-            os._exit(0)
+        _serve(how, models, listener)
 
 
 def _models(how: Serving) -> list[ModelSettings]:
@@ -149,7 +119,7 @@ def _models(how: Serving) -> list[ModelSettings]:
 
 
 def _bind(how: Serving) -> socket.socket:
-    """A socket at the address, closed to connections until the models are loaded."""
+    """A socket that listens at the address; connections wait until the models are loaded."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             how.host, how.rest_api_port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -157,75 +127,48 @@ def _bind(how: Serving) -> socket.socket:
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
+        listener.listen(_BACKLOG)
     except OSError as error:
-        raise _cannot_listen(how, error) from None
+        raise InputError(
+            f"--host={how.host} --rest_api_port={how.rest_api_port}: cannot listen there "
+            f"({error.strerror})."
+        ) from None
     return listener
 
 
-def _listen(how: Serving, listener: socket.socket) -> None:
-    """Opens it to connections; another process that was bound there may have done so first."""
-    try:
-        listener.listen(_BACKLOG)
-    except OSError as error:
-        raise _cannot_listen(how, error) from None
-
-
-def _cannot_listen(how: Serving, error: OSError) -> InputError:
-    return InputError(
-        f"--host={how.host} --rest_api_port={how.rest_api_port}: cannot listen there "
-        f"({error.strerror})."
-    )
-
-
-def _serve(how: Serving, models: list[ModelSettings], listener: socket.socket) -> bool:
-    """Runs the server to its end; False if a load is still going on."""
+def _serve(how: Serving, models: list[ModelSettings], listener: socket.socket) -> None:
+    """Runs the server until SIGTERM or SIGINT; then running requests are finished."""
     # The web server, and later TensorFlow, are loaded only for good arguments.
-    from uanet_tf.serving.rest_api.app import make_app
+    from uanet_tf.serving.rest_api.app import make_app, serve
     from uanet_tf.serving.rest_api.handler import Handler
     from uanet_tf.serving.rest_api.model_manager import ModelManager
-    from uanet_tf.serving.rest_api.web_server import serve
 
-    poll_seconds, limits = how.file_system_poll_wait_seconds, _limits(how)
-    load = functools.partial(_load, how)
-    manager = ModelManager(models, load, poll_seconds=poll_seconds)
+    poll_seconds = how.file_system_poll_wait_seconds
+    manager = ModelManager(models, functools.partial(_load, how), poll_seconds=poll_seconds)
     manager.start()
     if poll_seconds == 0 and (error := manager.first_error()):
         raise InputError(error)
-    handler = Handler(manager, limits)
+    handler = Handler(
+        manager,
+        body_bytes=how.max_body_bytes,
+        answer_seconds=how.rest_api_timeout_in_ms / 1000,
+    )
     with ThreadPoolExecutor(how.rest_api_num_threads, "predict") as executor:
-        app = make_app(handler, executor, limits)
-        _listen(how, listener)
         logging.info("Serving at %s/v1/models/%s", _url(listener), models[0].name)
         logging.info("Try it in a browser: %s/", _url(listener))
-        serve(app, listener, limits)
+        serve(make_app(handler, executor), listener)
         executor.shutdown(wait=False, cancel_futures=True)
-    return manager.stop()
-
-
-def _limits(how: Serving) -> Any:
-    from uanet_tf.serving.rest_api.limits import Limits
-
-    return Limits(
-        body_bytes=how.max_body_bytes,
-        tokens=how.max_tokens_per_request,
-        answer_seconds=how.rest_api_timeout_in_ms / 1000,
-        read_seconds=how.read_timeout_seconds,
-        connections=how.max_connections,
-    )
+    manager.stop()
 
 
 def _load(how: Serving, path: str, name: str) -> Any:
-    """Makes a model of a version's directory, warmed up."""
+    """Makes a model of a version's directory."""
     from uanet_tf.serving.rest_api.lite_model import LiteModel
 
     if not lite_files(path):
         return _load_saved_model(how, path)
-    return LiteModel(
-        path,
-        text=name.endswith(TEXT_ENDING),
-        threads=how.tensorflow_intra_op_parallelism or os.cpu_count() or 1,
-        timeout_ms=how.rest_api_timeout_in_ms,
-    )
+    threads = how.tensorflow_intra_op_parallelism or os.cpu_count() or 1
+    return LiteModel(path, text=name.endswith(TEXT_ENDING), threads=threads)
 
 
 def _load_saved_model(how: Serving, path: str) -> Any:
@@ -237,7 +180,7 @@ def _load_saved_model(how: Serving, path: str) -> Any:
             f"{path}: is no TensorFlow Lite file, and SavedModels need TensorFlow, which is not "
             "installed."
         ) from None
-    from uanet_tf.serving.rest_api.loaded_model import LoadedModel, warm_up
+    from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 
     session_config = config_pb2.ConfigProto(
         intra_op_parallelism_threads=how.tensorflow_intra_op_parallelism,
@@ -245,14 +188,7 @@ def _load_saved_model(how: Serving, path: str) -> Any:
         allow_soft_placement=True,
     )
     session_config.gpu_options.allow_growth = True
-    model = LoadedModel(path, session_config, timeout_ms=how.rest_api_timeout_in_ms)
-    if how.enable_model_warmup:
-        try:
-            warm_up(model)
-        except BaseException:
-            model.close()
-            raise
-    return model
+    return LoadedModel(path, session_config, timeout_ms=how.rest_api_timeout_in_ms)
 
 
 def _url(listener: socket.socket) -> str:

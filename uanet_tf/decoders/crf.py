@@ -132,11 +132,6 @@ class CRFDecoder(Decoder):
         )
         return transitions, start, end
 
-    def get_config(self):
-        config = super().get_config()
-        config.update(label_names=self.label_names, scheme=self.scheme)
-        return config
-
 
 def _possible_transitions(label_names: list[str], scheme: str) -> Transitions:
     possible = valid_transitions(label_names, scheme)

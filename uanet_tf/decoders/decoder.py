@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_positive
+from uanet_tf.arguments import KeepsArguments, check_positive
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import ArgumentError
@@ -29,7 +29,7 @@ class Decoded(NamedTuple):
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class Decoder(tf.keras.layers.Layer):
+class Decoder(KeepsArguments, tf.keras.layers.Layer):
     """Base of decoders: labels from contextual states.
 
     A subclass defines ``sequence_loss`` and ``label_samples`` and builds its weights in ``build``.
@@ -227,11 +227,6 @@ class Decoder(tf.keras.layers.Layer):
             f"label_samples of {type(self).__name__} must return a pair: label ids [B, T] or None, "
             f"and samples [M, B, T, {self.num_classes}]. Received: {found}"
         )
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(num_classes=self.num_classes)
-        return config
 
 
 def _are_ids(labels: Any) -> bool:

@@ -36,12 +36,7 @@ class LabelAttentionDecoder(Decoder):
       dropout: rate of ordinary dropout on the output of each of its BiLSTM layers and on the
         attention weights of all layers but the last; in training only.
 
-    Call arguments:
-      states: [M, B, T, H], H even.
-      mask: [B, T] boolean, True at tokens, right-padded; None: all are tokens.
-
-    Output shape:
-      See ``Decoder.decide``: label_ids [B, T], probabilities [B, T, C], samples [M, B, T, C].
+    Call arguments and output shape: see ``Decoder.decide``; H is even.
 
     Example:
 
@@ -156,12 +151,3 @@ class LabelAttentionDecoder(Decoder):
         """The projected label embeddings, [C, h, d]."""
         projected = linear(self.label_embedding, kernel)
         return tf.reshape(projected, [self.num_classes, num_heads, -1])
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(
-            num_layers=self.num_layers,
-            num_heads=self.num_heads,
-            dropout=self.dropout,
-        )
-        return config

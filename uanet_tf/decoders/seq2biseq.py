@@ -35,12 +35,7 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
     a token's distribution. With M samples the labels read are common to all, decided by the
     mean of the samples, and so is the label given.
 
-    Args:
-      num_classes: number C of labels.
-      hidden_width: width of each label GRU; None: that of the states.
-      label_width: width of label embeddings, which both directions share.
-      dropout: rate of the masks on label embeddings and on the contexts, tied over time; in
-        training only.
+    Args (further ones: ``LabelHistoryDecoder``):
       num_optimizers: 1 or 2.
 
     Example:
@@ -179,8 +174,3 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
             reverse=way == "backward",
         )
         return label_ids
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(num_optimizers=self.num_optimizers)
-        return config

@@ -24,7 +24,8 @@ class LabelHistoryDecoder(Decoder):
       num_classes: number C of labels.
       hidden_width: width of the recurrent net; None: that of the states.
       label_width: width of label embeddings.
-      dropout: rate of the masks on what is read of labels, tied over time; in training only.
+      dropout: rate of the masks on what is read of labels (their embeddings, and the recurrent
+        net's output), tied over time; in training only.
     """
 
     def __init__(
@@ -65,15 +66,6 @@ class LabelHistoryDecoder(Decoder):
         """A weight that starts Glorot-uniform, unless another ``initializer`` is given."""
         return self.add_weight(name=name, shape=shape, initializer=initializer)
 
-    def get_config(self):
-        config = super().get_config()
-        config.update(
-            hidden_width=self.hidden_width,
-            label_width=self.label_width,
-            dropout=self.dropout,
-        )
-        return config
-
 
 # Consumers of the dropout seed.
 _LABELS, _OUTPUTS = range(2)
@@ -88,13 +80,8 @@ class Seq2SeqDecoder(LabelHistoryDecoder):
     or beam search. A label's probability is the one given the labels decided before it. With M
     samples the labels before are common to all, and each step's distribution is their mean.
 
-    Args:
-      num_classes: number C of labels.
-      hidden_width: width of the label LSTM; None: that of the states.
-      label_width: width of label embeddings.
+    Args (further ones: ``LabelHistoryDecoder``):
       beam_width: label sequences kept while decoding; 1 is greedy.
-      dropout: rate of the masks on the label embeddings and on the LSTM's output, tied over time;
-        in training only.
 
     Example:
 
@@ -184,8 +171,3 @@ class Seq2SeqDecoder(LabelHistoryDecoder):
             beam_width=self.beam_width,
         )
         return label_ids
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(beam_width=self.beam_width)
-        return config

@@ -147,17 +147,6 @@ class BiGRUTransformer(Encoder):
     def compute_output_shape(self, input_shape):
         return [*input_shape[:-1], self.hidden_width]
 
-    def get_config(self):
-        config = super().get_config()
-        config.update(
-            hidden_width=self.hidden_width,
-            num_layers=self.num_layers,
-            input_dropout=self.input_dropout,
-            recurrent_dropout=self.recurrent_dropout,
-            output_dropout=self.output_dropout,
-        )
-        return config
-
 
 def _initializer(key: str):
     """The initializer of the weight called ``key``."""

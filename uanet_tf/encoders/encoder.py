@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_rate
+from uanet_tf.arguments import KeepsArguments, check_rate
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.ops.dropout import fold_in, keep_mask, stratified_mask
@@ -15,7 +15,7 @@ from uanet_tf.ops.shapes import sizes
 Masks = Mapping[str, tf.Tensor]
 
 
-class Encoder(tf.keras.layers.Layer):
+class Encoder(KeepsArguments, tf.keras.layers.Layer):
     """Base of encoders: contextual states from word vectors, under given dropout masks.
 
     A subclass names its masks in ``mask_widths`` and applies them in
@@ -216,8 +216,3 @@ class NoEncoder(Encoder):
 
     def compute_output_shape(self, input_shape):
         return input_shape
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(output_dropout=self.output_dropout)
-        return config

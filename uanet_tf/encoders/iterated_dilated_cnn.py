@@ -144,19 +144,6 @@ class IteratedDilatedCNN(Encoder):
     def compute_output_shape(self, input_shape):
         return [*input_shape[:-1], self.filters]
 
-    def get_config(self):
-        config = super().get_config()
-        config.update(
-            filters=self.filters,
-            dilations=list(self.dilations),
-            num_iterations=self.num_iterations,
-            score_iterates=self.score_iterates,
-            input_dropout=self.input_dropout,
-            hidden_dropout=self.hidden_dropout,
-            output_dropout=self.output_dropout,
-        )
-        return config
-
 
 def _convolve(states, kernel, bias, dilation=1):
     """relu(conv(states) + bias), zeros beyond the ends."""

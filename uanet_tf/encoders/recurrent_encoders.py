@@ -29,6 +29,8 @@ class RecurrentEncoder(Encoder):
     Args:
       hidden_width: width of the output, both directions together; even.
       num_layers: number of stacked layers.
+      input_dropout: rate r of z_x, what is dropped of the input of each layer.
+      output_dropout: rate of what is dropped of the output of the last layer.
       projection_width: width of a narrow layer behind it, tanh(W h + b); None: there is none.
 
     Attributes:
@@ -44,17 +46,33 @@ class RecurrentEncoder(Encoder):
         hidden_width: int = 400,
         *,
         num_layers: int = 1,
+        input_dropout: float = 0.25,
+        output_dropout: float = 0.0,
         projection_width: int | None = None,
         **kwargs,
     ):
         super().__init__(**kwargs)
         self.hidden_width = check_even("hidden_width", hidden_width)
         self.num_layers = check_positive("num_layers", num_layers)
+        self.input_dropout = check_rate("input_dropout", input_dropout)
+        self.output_dropout = check_rate("output_dropout", output_dropout)
         self.projection_width = check_positive("projection_width", projection_width, optional=True)
 
     @classmethod
     def check_settings(cls, config):
         check_even_setting("hidden_width", config.encoder.hidden_width)
+
+    @classmethod
+    def from_settings(cls, config, vocabulary, **kwargs):
+        part = config.encoder
+        return cls(
+            part.hidden_width,
+            num_layers=part.encoder_layers,
+            input_dropout=part.variational_dropout,
+            output_dropout=part.output_dropout,
+            projection_width=part.projection_width or None,
+            **kwargs,
+        )
 
     def build(self, input_shape):
         units = self.hidden_width // 2
@@ -135,15 +153,6 @@ class RecurrentEncoder(Encoder):
     def compute_output_shape(self, input_shape):
         return [*input_shape[:-1], self.projection_width or self.hidden_width]
 
-    def get_config(self):
-        config = super().get_config()
-        config.update(
-            hidden_width=self.hidden_width,
-            num_layers=self.num_layers,
-            projection_width=self.projection_width,
-        )
-        return config
-
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class VariationalEncoder(RecurrentEncoder):
@@ -151,13 +160,8 @@ class VariationalEncoder(RecurrentEncoder):
 
     Both masks are the same at every time step and for all gates. Without masks nothing is dropped.
 
-    Args:
-      hidden_width: width of the output, both directions together; even.
-      num_layers: number of stacked layers.
-      input_dropout: rate r of z_x, the mask on the input of each layer.
+    Args (further ones: ``RecurrentEncoder``):
       recurrent_dropout: rate of z_h, the mask on the previous hidden state.
-      output_dropout: rate of the mask on the output of the last layer.
-      projection_width: width of a narrow layer behind it, tanh(W h + b); None: there is none.
 
     Call arguments:
       inputs: [N, T, D].
@@ -173,36 +177,14 @@ class VariationalEncoder(RecurrentEncoder):
       Neural Networks".
     """
 
-    def __init__(
-        self,
-        hidden_width: int = 400,
-        *,
-        num_layers: int = 1,
-        input_dropout: float = 0.25,
-        recurrent_dropout: float = 0.25,
-        output_dropout: float = 0.0,
-        projection_width: int | None = None,
-        **kwargs,
-    ):
-        super().__init__(
-            hidden_width, num_layers=num_layers, projection_width=projection_width, **kwargs
-        )
-        self.input_dropout = check_rate("input_dropout", input_dropout)
+    def __init__(self, hidden_width: int = 400, *, recurrent_dropout: float = 0.25, **kwargs):
+        super().__init__(hidden_width, **kwargs)
         self.recurrent_dropout = check_rate("recurrent_dropout", recurrent_dropout)
-        self.output_dropout = check_rate("output_dropout", output_dropout)
 
     @classmethod
     def from_settings(cls, config, vocabulary, **kwargs):
-        part = config.encoder
-        return cls(
-            part.hidden_width,
-            num_layers=part.encoder_layers,
-            input_dropout=part.variational_dropout,
-            recurrent_dropout=part.recurrent_dropout,
-            output_dropout=part.output_dropout,
-            projection_width=part.projection_width or None,
-            **kwargs,
-        )
+        rate = config.encoder.recurrent_dropout
+        return super().from_settings(config, vocabulary, recurrent_dropout=rate, **kwargs)
 
     def mask_widths(self, input_width):
         units = self.hidden_width // 2
@@ -223,15 +205,6 @@ class VariationalEncoder(RecurrentEncoder):
         states, given = self.recur_forms(inputs, index, mask, masks)  # [J * B, T, hidden_width]
         states = self.project(apply_mask(states, given.masks, "output"), given.mask)
         return reshape(states, [given.samples, *sizes(index), states.shape[-1]])
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(
-            input_dropout=self.input_dropout,
-            recurrent_dropout=self.recurrent_dropout,
-            output_dropout=self.output_dropout,
-        )
-        return config
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -280,12 +253,7 @@ class BiLSTM(RecurrentEncoder):
     recurrence. Such dropout does not sample a network, so there are no masks to sample from:
     inference is one pass without dropout, whatever the number of samples.
 
-    Args:
-      hidden_width: width of the output, both directions together; even.
-      num_layers: number of stacked layers.
-      input_dropout: rate at which the input of each layer is dropped.
-      output_dropout: rate at which the output of the last layer is dropped.
-      projection_width: width of a narrow layer behind it, tanh(W h + b); None: there is none.
+    Its arguments are those of ``RecurrentEncoder``.
 
     Call arguments:
       inputs: [N, T, D].
@@ -312,28 +280,12 @@ class BiLSTM(RecurrentEncoder):
         self,
         hidden_width: int = 400,
         *,
-        num_layers: int = 1,
         input_dropout: float = 0.5,
         output_dropout: float = 0.5,
-        projection_width: int | None = None,
         **kwargs,
     ):
         super().__init__(
-            hidden_width, num_layers=num_layers, projection_width=projection_width, **kwargs
-        )
-        self.input_dropout = check_rate("input_dropout", input_dropout)
-        self.output_dropout = check_rate("output_dropout", output_dropout)
-
-    @classmethod
-    def from_settings(cls, config, vocabulary, **kwargs):
-        part = config.encoder
-        return cls(
-            part.hidden_width,
-            num_layers=part.encoder_layers,
-            input_dropout=part.variational_dropout,
-            output_dropout=part.output_dropout,
-            projection_width=part.projection_width or None,
-            **kwargs,
+            hidden_width, input_dropout=input_dropout, output_dropout=output_dropout, **kwargs
         )
 
     def mask_widths(self, input_width):
@@ -367,8 +319,3 @@ class BiLSTM(RecurrentEncoder):
                 axis=1,
             )
         return masks
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(input_dropout=self.input_dropout, output_dropout=self.output_dropout)
-        return config

@@ -166,16 +166,3 @@ class RelativeTransformer(Encoder):
 
     def compute_output_shape(self, input_shape):
         return [*input_shape[:-1], self.hidden_width]
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(
-            hidden_width=self.hidden_width,
-            num_layers=self.num_layers,
-            num_heads=self.num_heads,
-            input_dropout=self.input_dropout,
-            layer_dropout=self.layer_dropout,
-            attention_dropout=self.attention_dropout,
-            output_dropout=self.output_dropout,
-        )
-        return config

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.arguments import KeepsArguments, check_positive, check_rate
 from uanet_tf.errors import ArgumentError
 from uanet_tf.layers.relative_attention import (
     Heads,
@@ -18,7 +18,7 @@ _WEIGHTS, _ATTENDED, _FEEDFORWARD = range(3)
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class AttentionStream(tf.keras.layers.Layer):
+class AttentionStream(KeepsArguments, tf.keras.layers.Layer):
     """A Transformer layer with relative attention, normalised after each residual.
 
         H = LayerNorm(residual + W_o attention(words, context) + b_o)
@@ -172,17 +172,6 @@ class AttentionStream(tf.keras.layers.Layer):
 
     def compute_output_shape(self, words_shape):
         return tf.TensorShape(words_shape)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_heads": self.num_heads,
-            "head_width": self.head_width,
-            "feedforward_width": self.feedforward_width,
-            "context_width": self.context_width,
-            "dropout": self.dropout,
-            "attention_dropout": self.attention_dropout,
-        }
 
 
 def _mask_rows(rows: tf.Tensor, mask: tf.Tensor | None, length: tf.Tensor) -> tf.Tensor:

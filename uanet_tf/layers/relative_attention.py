@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.arguments import KeepsArguments, check_positive, check_rate
 from uanet_tf.ops.attention import (
     attend,
     in_query_blocks,
@@ -334,7 +334,7 @@ def _side_by_side(inputs: tf.Tensor) -> tf.Tensor:
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class RelativeAttention(tf.keras.layers.Layer):
+class RelativeAttention(KeepsArguments, tf.keras.layers.Layer):
     """Attention of words to words, or of words to a second sequence, with relative positions.
 
     For each head, with queries from the words x and keys and values from the words or from
@@ -473,12 +473,3 @@ class RelativeAttention(tf.keras.layers.Layer):
 
     def compute_output_shape(self, words_shape):
         return tf.TensorShape([*words_shape[:-1], self.width])
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_heads": self.num_heads,
-            "head_width": self.head_width,
-            "context_width": self.context_width,
-            "dropout": self.dropout,
-        }

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.arguments import check_positive
+from uanet_tf.arguments import KeepsArguments, check_positive
 from uanet_tf.errors import ArgumentError
 from uanet_tf.models.results import Decision
 
@@ -20,7 +20,7 @@ SMALLEST = 1e-6
 OUTSIDE = "O"
 
 
-class FittedLayer(tf.keras.layers.Layer):
+class FittedLayer(KeepsArguments, tf.keras.layers.Layer):
     """A layer of float32 weights that training leaves alone: fitted to the development file.
 
     Attributes:
@@ -30,11 +30,6 @@ class FittedLayer(tf.keras.layers.Layer):
     def __init__(self, **kwargs: Any):
         super().__init__(**{**kwargs, "dtype": tf.float32, "trainable": False})
         self.changes = 0
-
-    def get_config(self):
-        config = super().get_config()
-        del config["dtype"], config["trainable"]  # always the same
-        return config
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -128,9 +123,6 @@ class Calibration(FittedLayer):
         sure = tf.sigmoid(a * logit + b * uncertainty + c)
         return tf.where(self.was_fitted > 0.0, sure, p) if self.is_awaited else sure
 
-    def get_config(self):
-        return {**super().get_config(), "classes": self.classes}
-
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class Acceptance(FittedLayer):
@@ -184,6 +176,3 @@ class Acceptance(FittedLayer):
 
     def call(self, confidence, label_ids):
         return confidence >= tf.gather(self.thresholds, label_ids)
-
-    def get_config(self):
-        return {**super().get_config(), "num_classes": self.num_classes}

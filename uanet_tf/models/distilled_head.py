@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_positive
+from uanet_tf.arguments import KeepsArguments, check_positive
 from uanet_tf.ops.losses import class_softmax, entropy
 from uanet_tf.ops.masking import keep
 from uanet_tf.ops.numerics import linear
@@ -30,7 +30,7 @@ class Distilled(NamedTuple):
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class DistilledHead(tf.keras.layers.Layer):
+class DistilledHead(KeepsArguments, tf.keras.layers.Layer):
     """Predicts the mean of M Monte Carlo samples and their mutual information in one pass.
 
         q = softmax(logits),    h = relu(W_1 [s; 3 q] + b_1),    [d; r] = W_2 h + b_2
@@ -125,11 +125,6 @@ class DistilledHead(tf.keras.layers.Layer):
             tf.TensorShape([*states_shape[:-1], self.num_classes]),
             tf.TensorShape(states_shape[:-1]),
         )
-
-    def get_config(self):
-        config = super().get_config()
-        del config["dtype"], config["trainable"]  # always the same
-        return {**config, "num_classes": self.num_classes, "hidden_width": self.hidden_width}
 
 
 def head_part(plain: tf.Tensor) -> tf.Tensor:

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from uanet_tf.arguments import KeepsArguments
 from uanet_tf.errors import ArgumentError, InputError
 from uanet_tf.ops.masking import keep
 from uanet_tf.settings import check_threshold
@@ -26,7 +27,7 @@ class Gated(NamedTuple):
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class RefinementGate(tf.keras.layers.Layer):
+class RefinementGate(KeepsArguments, tf.keras.layers.Layer):
     """label = argmax p_hat where u > Gamma (strictly), else argmax p.
 
     Gamma is a weight, so that a tuned one is saved with the model and can be changed at run time.
@@ -49,7 +50,7 @@ class RefinementGate(tf.keras.layers.Layer):
     """
 
     def __init__(self, threshold: float = 0.35, **kwargs):
-        super().__init__(dtype=tf.float32, **kwargs)
+        super().__init__(**{**kwargs, "dtype": tf.float32})
         threshold = _checked(threshold)
         self.gamma = self.add_weight(
             name="gamma",
@@ -97,11 +98,6 @@ class RefinementGate(tf.keras.layers.Layer):
         """
         label_ids = keep(mask, tf.argmax(refined, axis=-1, output_type=tf.int32))
         return Gated(label_ids, label_ids, keep(mask, passes, False), refined)
-
-    def get_config(self):
-        config = super().get_config()
-        del config["dtype"]  # always float32
-        return {**config, "threshold": self.threshold}
 
 
 def _checked(threshold: Any) -> float:

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.arguments import KeepsArguments, check_positive, check_rate
 from uanet_tf.layers.attention_stream import AttentionStream
 from uanet_tf.layers.relative_attention import attend_streams, mapped
 from uanet_tf.ops.attention import position_keys
@@ -13,7 +13,7 @@ _WORDS, _LABELS = range(2)
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class TwoStreamBlock(tf.keras.layers.Layer):
+class TwoStreamBlock(KeepsArguments, tf.keras.layers.Layer):
     """Attention of words to words and of words to draft labels, each with Add & Norm.
 
         H_x = stream_x(queries: words, keys: words,        added to: words)
@@ -143,13 +143,3 @@ class TwoStreamBlock(tf.keras.layers.Layer):
 
     def compute_mask(self, inputs, mask=None):
         return mask, mask
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_heads": self.num_heads,
-            "head_width": self.head_width,
-            "label_stream": self.label_stream,
-            "dropout": self.dropout,
-            "attention_dropout": self.attention_dropout,
-        }

@@ -4,7 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_choice, check_positive, check_rate
+from uanet_tf.arguments import KeepsArguments, check_choice, check_positive, check_rate
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.layers.relative_attention import Mapped
@@ -18,7 +18,7 @@ _WORDS, _LABELS, _STATES, _BLOCKS = range(4)  # and from the last on, one for ea
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class TwoStreamRefiner(tf.keras.layers.Layer):
+class TwoStreamRefiner(KeepsArguments, tf.keras.layers.Layer):
     """Refines draft labels by attention to all words and to all draft labels at once.
 
         H_x = W_x words + b_x,    L = W_l (p . E_label) + b_l
@@ -229,18 +229,3 @@ class TwoStreamRefiner(tf.keras.layers.Layer):
 
     def compute_output_shape(self, words_shape):
         return tf.TensorShape([*words_shape[:-1], self.num_classes])
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_classes": self.num_classes,
-            "num_layers": self.num_layers,
-            "num_heads": self.num_heads,
-            "head_width": self.head_width,
-            "label_width": self.label_width,
-            "dropout": self.dropout,
-            "attention_dropout": self.attention_dropout,
-            "label_layers": self.label_layers,
-            "label_input": self.label_input,
-            "label_residual": self.label_residual,
-        }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.arguments import check_choice, check_positive, check_rate
+from uanet_tf.arguments import KeepsArguments, check_choice, check_positive, check_rate
 from uanet_tf.data.bert_spec import ACTIVATIONS, BertSpec
 from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.attention import attend, merge_heads, split_heads
@@ -20,7 +20,7 @@ WINDOWS, SUBWORDS, WORDS = "windows", "subwords", "words"
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class BertLayer(tf.keras.layers.Layer):
+class BertLayer(KeepsArguments, tf.keras.layers.Layer):
     """A Transformer layer over rows whose padding is left out.
 
         H = LayerNorm(x + W_o attention(x) + b_o)
@@ -143,24 +143,13 @@ class BertLayer(tf.keras.layers.Layer):
     def _norm(self, inputs, scale, offset):
         return layer_norm(inputs, scale, offset, self.epsilon)
 
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_heads": self.num_heads,
-            "feedforward_width": self.feedforward_width,
-            "activation": self.activation,
-            "epsilon": self.epsilon,
-            "hidden_dropout": self.hidden_dropout,
-            "attention_dropout": self.attention_dropout,
-        }
-
 
 # Consumers of the dropout seed.
 _EMBEDDED, _BLOCKS = range(2)  # and from the last on, one for each block
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class BertEncoder(tf.keras.layers.Layer):
+class BertEncoder(KeepsArguments, tf.keras.layers.Layer):
     """Contextual states of sub-words.
 
     Nothing is computed for padding, and in the last layer only the requested sub-words.
@@ -306,21 +295,6 @@ class BertEncoder(tf.keras.layers.Layer):
             owner, _, attribute = name.rpartition("/")
             layer = self.blocks[int(owner.removeprefix("layer_"))] if owner else self
             getattr(layer, attribute).assign(value)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "vocabulary_size": self.vocabulary_size,
-            "width": self.width,
-            "num_layers": self.num_layers,
-            "num_heads": self.num_heads,
-            "feedforward_width": self.feedforward_width,
-            "max_positions": self.max_positions,
-            "activation": self.activation,
-            "epsilon": self.epsilon,
-            "hidden_dropout": self.hidden_dropout,
-            "attention_dropout": self.attention_dropout,
-        }
 
 
 def subword_part(

@@ -166,14 +166,8 @@ class BertRepresentation(Representation):
         )
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "bert": tf.keras.saving.serialize_keras_object(self.bert),
-            "first_id": self.first_id,
-            "last_id": self.last_id,
-            "embedding_dropout": self.embedding_dropout,
-            "frozen": self.frozen,
-        }
+        bert = tf.keras.saving.serialize_keras_object(self.bert)
+        return {**super().get_config(), "bert": bert}
 
     @classmethod
     def from_config(cls, config):

@@ -21,16 +21,9 @@ class CharAttention(FormRepresentation):
     their own: the sum over tokens of 1 - cos(m, x), without gradient at x (Rei's Eq. 14). So m
     learns to replace x where there is none.
 
-    Args:
-      num_words: number of word ids, padding (0) and unknown (1) included.
-      word_width: width of word vectors, and of the output.
+    Args (further ones: ``FormRepresentation``):
       char_layer: layer from [U, W] character ids to [U, F] with an ``output_width`` F.
         Paper: ``CharBiLSTM``.
-      embedding_dropout: rate of dropout on the representation.
-      unknown_word_rate: with a dropout seed, a word seen n times in training is read as
-        unknown with probability rate / (rate + n), with a pretrained vector as one without delta.
-      word_counts: [num_trained - 2] training counts; needed for ``unknown_word_rate`` only.
-      num_trained: of how many ids vectors are trained, see ``FormRepresentation``.
 
     Call arguments:
       features: dictionary with form_word_ids [U], form_char_ids [U, W] and
@@ -57,25 +50,15 @@ class CharAttention(FormRepresentation):
       Rei et al., COLING 2016, "Attending to Characters in Neural Sequence Labeling Models".
     """
 
-    def __init__(
-        self,
-        num_words: int,
-        *,
-        char_layer: tf.keras.layers.Layer,
-        **kwargs,
-    ):
+    def __init__(self, num_words: int, *, char_layer: tf.keras.layers.Layer, **kwargs):
         super().__init__(num_words, char_layer=char_layer, **kwargs)
         if char_layer is None:
             raise ArgumentError("`char_layer` must be a layer. Received: char_layer=None")
 
     @classmethod
     def from_settings(cls, config, vocabulary, **kwargs):
-        return super().from_settings(
-            config,
-            vocabulary,
-            char_layer=CharBiLSTM.from_settings(config, vocabulary),
-            **kwargs,
-        )
+        chars = CharBiLSTM.from_settings(config, vocabulary)
+        return super().from_settings(config, vocabulary, char_layer=chars, **kwargs)
 
     reads_lite = True
 

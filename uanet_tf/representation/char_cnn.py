@@ -13,9 +13,7 @@ from uanet_tf.representation.char_layer import CharLayer
 class CharCNN(CharLayer):
     """Character embedding, one convolution, maximum over the word's characters.
 
-    Args:
-      num_chars: number of character ids, padding (0) and unknown (1) included.
-      char_width: width of character vectors.
+    Args (further ones: ``CharLayer``):
       filters: number of filters, the width of the output.
       kernel_size: characters that a filter sees.
 
@@ -49,13 +47,8 @@ class CharCNN(CharLayer):
 
     @classmethod
     def from_settings(cls, config, vocabulary, **kwargs):
-        part = config.representation
-        return super().from_settings(
-            config,
-            vocabulary,
-            filters=part.char_filters,
-            **kwargs,
-        )
+        filters = config.representation.char_filters
+        return super().from_settings(config, vocabulary, filters=filters, **kwargs)
 
     @property
     def output_width(self) -> int:
@@ -124,8 +117,3 @@ class CharCNN(CharLayer):
         vectors = tf.reshape(self.embed(windows)[0], [-1, width])
         features = linear(vectors, tf.reshape(self.kernel, [width, self.filters]))
         return tf.math.segment_max(features, word)[: tf.size(lengths)]
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(filters=self.filters, kernel_size=self.kernel_size)
-        return config

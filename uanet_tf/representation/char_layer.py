@@ -6,12 +6,12 @@ from typing import Any
 import tensorflow as tf
 
 from uanet_lite.token_ids import FIRST_ID
-from uanet_tf.arguments import check_positive
+from uanet_tf.arguments import KeepsArguments, check_positive
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 
 
-class SpellingLayer(tf.keras.layers.Layer):
+class SpellingLayer(KeepsArguments, tf.keras.layers.Layer):
     """Base of layers from [U, W] character ids to one vector per word, [U, output_width].
 
     A subclass defines ``output_width``, ``from_settings`` and ``call``.
@@ -77,8 +77,3 @@ class CharLayer(SpellingLayer):
         # Beyond the ends of a word there are zeros, however far it is padded. By a product:
         # TensorFlow Lite selects element by element.
         return vectors * tf.expand_dims(tf.cast(real, vectors.dtype), -1), real
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(num_chars=self.num_chars, char_width=self.char_width)
-        return config

@@ -18,9 +18,7 @@ class IntNet(CharLayer):
     each kernel size over it, whose maps are added to those so far. ReLU follows every
     convolution; the maximum over the word's characters of all maps is the output.
 
-    Args:
-      num_chars: number of character ids, padding (0) and unknown (1) included.
-      char_width: width of character vectors.
+    Args (further ones: ``CharLayer``):
       num_layers: number of convolutional layers; odd: the first and two per block.
       kernel_sizes: widths of the parallel convolutions, characters.
       initial_filters: filters of each kernel size in the first layer.
@@ -79,13 +77,8 @@ class IntNet(CharLayer):
 
     @classmethod
     def from_settings(cls, config, vocabulary, **kwargs):
-        part = config.representation
-        return super().from_settings(
-            config,
-            vocabulary,
-            num_layers=part.intnet_layers,
-            **kwargs,
-        )
+        layers = config.representation.intnet_layers
+        return super().from_settings(config, vocabulary, num_layers=layers, **kwargs)
 
     @property
     def output_width(self) -> int:
@@ -130,13 +123,3 @@ class IntNet(CharLayer):
         outputs = tf.nn.conv1d(inputs, self.kernels[name], stride=1, padding="SAME")
         outputs = tf.nn.relu(tf.nn.bias_add(outputs, self.biases[name]))
         return tf.where(real, outputs, tf.zeros([], outputs.dtype))
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(
-            num_layers=self.num_layers,
-            kernel_sizes=list(self.kernel_sizes),
-            initial_filters=self.initial_filters,
-            filters=self.filters,
-        )
-        return config

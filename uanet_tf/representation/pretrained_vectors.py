@@ -3,6 +3,8 @@
 import numpy as np
 import tensorflow as tf
 
+from uanet_tf.arguments import KeepsArguments
+
 _MOST = 127
 _CHUNK = 65_536
 
@@ -28,7 +30,7 @@ def quantize(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class PretrainedVectors(tf.keras.layers.Layer):
+class PretrainedVectors(KeepsArguments, tf.keras.layers.Layer):
     """A frozen table of vectors: a row of 8-bit numbers and a scale for each id.
 
     Args:
@@ -44,7 +46,7 @@ class PretrainedVectors(tf.keras.layers.Layer):
 
     def __init__(self, num_words: int, width: int, **kwargs):
         # Its weights are no less exact in mixed precision.
-        super().__init__(trainable=False, dtype=tf.float32, **kwargs)
+        super().__init__(**{**kwargs, "dtype": tf.float32, "trainable": False})
         self.num_words = num_words
         self.width = width
 
@@ -60,10 +62,3 @@ class PretrainedVectors(tf.keras.layers.Layer):
         scales = tf.gather(self.scales, ids)
         rows = tf.cast(tf.gather(self.rows, ids), tf.float32)
         return rows * tf.expand_dims(scales, -1), scales > 0
-
-    def get_config(self):
-        config = super().get_config()
-        config.pop("dtype")
-        config.pop("trainable")
-        config.update(num_words=self.num_words, width=self.width)
-        return config

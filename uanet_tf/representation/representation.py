@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from uanet_tf.arguments import KeepsArguments
 from uanet_tf.config import Config
 from uanet_tf.data.lookup import KEYS
 from uanet_tf.ops.numerics import wide_dtype
@@ -39,7 +40,7 @@ def features_of_rows(features: Features, rows: tf.Tensor) -> Features:
     return {**part, "form_index": tf.reshape(places, tf.shape(index))}
 
 
-class Representation(tf.keras.layers.Layer):
+class Representation(KeepsArguments, tf.keras.layers.Layer):
     """Base of representations: features of distinct tokens to vectors [B, T, D].
 
     A subclass defines ``call(features, dropout_seed=None)`` and ``output_width``.

@@ -171,18 +171,9 @@ class FormRepresentation(Representation):
         return dropout(vectors, self.embedding_dropout, fold_in(dropout_seed, _VECTORS))
 
     def get_config(self):
-        config = super().get_config()
-        char_layer = self.char_layer
-        config.update(
-            num_words=self.num_words,
-            word_width=self.word_width,
-            char_layer=char_layer and tf.keras.saving.serialize_keras_object(char_layer),
-            embedding_dropout=self.embedding_dropout,
-            unknown_word_rate=self.unknown_word_rate,
-            word_counts=self.word_counts,
-            num_trained=self.num_trained,
-        )
-        return config
+        layer = self.char_layer
+        spelled = layer and tf.keras.saving.serialize_keras_object(layer)
+        return {**super().get_config(), "char_layer": spelled}
 
     @classmethod
     def from_config(cls, config):
@@ -196,16 +187,8 @@ class FormRepresentation(Representation):
 class WordRepresentation(FormRepresentation):
     """Word embedding concatenated with a character layer's output, once per distinct token.
 
-    Args:
-      num_words: number of word ids, padding (0) and unknown (1) included.
-      word_width: width of word vectors.
-      char_layer: layer from [U, W] character ids to [U, F] with an ``output_width`` F, or None
-        for words only.
-      embedding_dropout: rate of dropout on the representation.
-      unknown_word_rate: with a dropout seed, a word seen n times in training is read as
-        unknown with probability rate / (rate + n), with a pretrained vector as one without delta.
-      word_counts: [num_trained - 2] training counts; needed for ``unknown_word_rate`` only.
-      num_trained: of how many ids vectors are trained, see ``FormRepresentation``.
+    Its arguments are those of ``FormRepresentation``; without a character layer it reads words
+    only.
 
     Call arguments:
       features: dictionary with form_word_ids [U], form_char_ids [U, W] and

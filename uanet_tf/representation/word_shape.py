@@ -98,8 +98,3 @@ class WordShape(SpellingLayer):
         shape = tf.where(upper[:, 0], INITIAL_CAPITAL, INNER_CAPITAL)
         shape = tf.where(capitals == length, ALL_CAPITALS, shape)
         return tf.where(capitals == 0, NO_CAPITAL, shape)
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(classes=list(self.classes), shape_width=self.shape_width)
-        return config

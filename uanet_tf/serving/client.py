@@ -17,7 +17,7 @@ from uanet_tf.settings import MAX_GAMMA
 URL = "http://127.0.0.1:8501"
 MODEL = "uanet"
 BATCH_SIZE = 32
-# The local server takes 4,096 tokens per request, padding included, unless told otherwise.
+# Padding included: bounds the memory that a request takes on the server.
 _BATCH_TOKENS = 4_000
 _SIGNATURE, _THRESHOLD_SIGNATURE = "serving_default", "with_threshold"
 _OUTPUTS = tensors(IN_GRAPHS, optional=False)

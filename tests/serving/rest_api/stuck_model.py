@@ -28,6 +28,3 @@ class Stuck:
         with self.lock:
             self.running -= 1
         return {"y": inputs["x"]}
-
-    def close(self):
-        pass

@@ -1,8 +1,6 @@
 """Sizes, clients that misbehave, models that take their time, and faults of the program."""
 
-import contextlib
 import gzip
-import json
 import socket
 import threading
 import time
@@ -52,121 +50,6 @@ class TestSizes:
             connection.sendall(sent)
             connection.shutdown(socket.SHUT_WR)
             connection.recv(1000)
-        assert predict(url, COLUMN)[0] == 200
-
-
-class TestTokens:
-    @pytest.mark.parametrize(
-        ("model", "inputs", "tokens"),
-        [
-            ("uanet", {"tokens": [["a"] * 101], "lengths": [1]}, 101),
-            ("uanet", {"tokens": [["a"]] * 101, "lengths": [1] * 101}, 101),
-            ("uanet", {"tokens": [["a"] * 11] * 10, "lengths": [1] * 10}, 110),
-            ("uanet", {"tokens": [[]] * 101, "lengths": [0] * 101}, 101),
-            ("uanet_text", ["a " * 101], 101),
-            ("uanet_text", ["," * 101], 101),
-            ("uanet_text", ["🙂" * 101], 101),
-            ("uanet_text", ["\u0301 " * 101], 101),
-            ("uanet_text", ["a", "a b c", *["a"] * 40], 126),
-        ],
-    )
-    def test_a_request_over_the_limit_is_refused_in_one_sentence(
-        self, small_url, model, inputs, tokens
-    ):
-        status, content = predict(small_url, json.dumps({"inputs": inputs}), model)
-        assert (status, content) == (
-            400,
-            {
-                "error": f"The request has {tokens} tokens, padding included; the limit is 100 "
-                "(--max_tokens_per_request)."
-            },
-        )
-
-
-@pytest.fixture(scope="module")
-def small_url(toy_folder):
-    names = ("uanet", "uanet_text")
-    models = [ModelSettings(name, str(toy_folder / name)) for name in names]
-    with in_thread(models, tokens=100) as url:
-        yield url
-
-
-class TestTime:
-    def address(self, url):
-        parts = urllib.parse.urlsplit(url)
-        return parts.hostname, parts.port
-
-    @pytest.mark.parametrize(
-        "sent", [b"", b"POST /v1/models/uanet:predict HTTP/1.1\r\nX-A: ", b"GET"]
-    )
-    def test_a_head_that_does_not_come_is_cut(self, hasty_url, sent):
-        with socket.create_connection(self.address(hasty_url), timeout=20) as connection:
-            connection.sendall(sent)
-            start = time.monotonic()
-            with contextlib.suppress(ConnectionResetError):
-                assert connection.recv(1000) == b""
-            assert 0.3 < time.monotonic() - start < 15
-
-    def test_a_body_in_drops_is_refused(self, hasty_url):
-        head = (
-            b"POST /v1/models/uanet:predict HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
-        )
-        with socket.create_connection(self.address(hasty_url), timeout=20) as connection:
-            connection.sendall(head)
-            for _ in range(5):  # no more: a server that has closed would reset the connection
-                connection.sendall(b" ")
-                time.sleep(0.05)
-            answer = b""
-            while more := connection.recv(1000):
-                answer += more
-        assert answer.startswith(b"HTTP/1.1 408 ")
-        assert b"--read_timeout_seconds" in answer
-
-    def test_an_answer_that_is_not_taken_is_cut(self, hasty_url):
-        # Far more than the system keeps for a reader.
-        body = json.dumps({"signature_name": "string", "inputs": "a" * (16 << 20)}).encode()
-        path = b"/v1/models/types:predict"
-        head = b"POST %b HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (path, len(body))
-        with socket.socket() as connection:
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            connection.settimeout(20)
-            connection.connect(self.address(hasty_url))
-            connection.sendall(head + body)
-            start = connection.recv(300)
-            assert start.startswith(b"HTTP/1.1 200"), start
-            time.sleep(1.5)
-            taken = 0
-            with contextlib.suppress(ConnectionResetError):
-                while piece := connection.recv(1 << 20):
-                    taken += len(piece)
-        assert taken < 16 << 20
-
-
-@pytest.fixture(scope="module")
-def hasty_url(toy_folder, types_folder):
-    models = [
-        ModelSettings("uanet", str(toy_folder / "uanet")),
-        ModelSettings("types", str(types_folder / "types")),
-    ]
-    with in_thread(models, read_seconds=0.5, body_bytes=32 << 20) as url:
-        yield url
-
-
-def test_connections_beyond_the_limit_are_told(toy_folder):
-    models = [ModelSettings("uanet", str(toy_folder / "uanet"))]
-    with in_thread(models, connections=3) as url:
-        parts = urllib.parse.urlsplit(url)
-        held = [socket.create_connection((parts.hostname, parts.port)) for _ in range(3)]
-        time.sleep(0.2)
-        with socket.create_connection((parts.hostname, parts.port), timeout=20) as connection:
-            answer = connection.recv(1000)
-        assert answer.startswith(b"HTTP/1.1 503 ")
-        head, _, content = answer.partition(b"\r\n\r\n")
-        assert json.loads(content) == {"error": "Too many connections so far"}
-        assert b"content-length: %d\r\n" % len(content) in head + b"\r\n"
-        for connection in held:
-            connection.close()
-        time.sleep(0.2)
         assert predict(url, COLUMN)[0] == 200
 
 

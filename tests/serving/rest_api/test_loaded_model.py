@@ -1,4 +1,4 @@
-"""A SavedModel that is served, and its warm-up requests."""
+"""A SavedModel that is served."""
 
 import shutil
 import subprocess
@@ -10,10 +10,9 @@ import tensorflow as tf
 
 from tests.serving.servers import ROOT
 from uanet_tf.errors import InputError
-from uanet_tf.exporting.export_assets import WARM_UP, write_warm_up
 from uanet_tf.files.checksums import write_checksums
 from uanet_tf.serving.rest_api import loaded_model
-from uanet_tf.serving.rest_api.loaded_model import LoadedModel, warm_up
+from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 from uanet_tf.serving.rest_api.rest_error import RestError
 
 
@@ -29,16 +28,12 @@ SENTENCES = {
 
 @pytest.fixture(scope="module")
 def model(toy_folder):
-    loaded = LoadedModel(toy_folder / "uanet" / "1")
-    yield loaded
-    loaded.close()
+    return LoadedModel(toy_folder / "uanet" / "1")
 
 
 @pytest.fixture(scope="module")
 def types(types_folder):
-    loaded = LoadedModel(types_folder / "types" / "7", timeout_ms=500)
-    yield loaded
-    loaded.close()
+    return LoadedModel(types_folder / "types" / "7", timeout_ms=500)
 
 
 def test_answers_as_tensorflow_does(model, toy_folder):
@@ -64,7 +59,7 @@ def test_a_version_that_was_changed_after_its_export(toy_folder, tmp_path):
     shutil.copytree(toy_folder / "uanet" / "1", path)
     (path / "assets.extra").mkdir(exist_ok=True)
     write_checksums(path)
-    LoadedModel(path).close()
+    LoadedModel(path)
     graph = bytearray((path / "saved_model.pb").read_bytes())
     for position in range(7, len(graph), len(graph) // 20):
         changed = graph.copy()
@@ -192,62 +187,3 @@ def test_without_tensorflow_text(toy_folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorflow_text", None)
     with pytest.raises(InputError, match=r"'RegexSplit'.*tensorflow-text, which is not installed"):
         LoadedModel(toy_folder / "uanet_text" / "1")
-
-
-GOOD = {"tokens": np.array([["a", "b"]], object), "lengths": np.array([2], np.int32)}
-
-
-@pytest.fixture
-def copied_model(toy_folder, tmp_path):
-    loaded = LoadedModel(shutil.copytree(toy_folder / "uanet" / "1", tmp_path / "1"))
-    yield loaded
-    loaded.close()
-
-
-@pytest.fixture
-def file(copied_model, tmp_path):
-    folder = tmp_path / "1" / "assets.extra"
-    folder.mkdir(exist_ok=True)
-    return folder / WARM_UP
-
-
-def test_plays_what_an_export_writes(copied_model, file, monkeypatch):
-    played = []
-    real = copied_model.predict
-    monkeypatch.setattr(
-        copied_model,
-        "predict",
-        lambda name, inputs: played.append((name, inputs)) or real(name, inputs),
-    )
-    gamma = {"threshold": np.array([0.5], np.float32)}
-    write_warm_up(file, "uanet", [("serving_default", GOOD), ("with_threshold", GOOD | gamma)])
-    assert warm_up(copied_model) == 2
-    assert [name for name, _ in played] == ["serving_default", "with_threshold"]
-    assert played[1][1]["tokens"].tolist() == [[b"a", b"b"]]
-    assert played[1][1]["threshold"].tolist() == [0.5]
-
-
-@pytest.mark.parametrize(
-    ("signature", "inputs", "message"),
-    [
-        ("nope", GOOD, '"nope" not found'),
-        ("with_threshold", GOOD, "has not the inputs"),
-        ("draft", GOOD | {"lengths": np.array([3], np.int32)}, "A length is beyond"),
-        ("draft", GOOD | {"lengths": np.array([2], np.int64)}, "request 2 fails"),
-    ],
-)
-def test_a_request_that_fails_fails_the_load(copied_model, file, signature, inputs, message):
-    write_warm_up(file, "uanet", [("draft", GOOD), (signature, inputs)])
-    with pytest.raises(InputError, match=message):
-        warm_up(copied_model)
-
-
-def test_damaged_files(copied_model, file):
-    write_warm_up(file, "uanet", [("draft", GOOD)])
-    file.write_bytes(file.read_bytes()[:-3])
-    with pytest.raises(InputError, match="damaged"):
-        warm_up(copied_model)
-    with tf.io.TFRecordWriter(str(file)) as writer:
-        writer.write(b"\xff\xff\xff")
-    with pytest.raises(InputError, match="request 1 cannot be read"):
-        warm_up(copied_model)

@@ -7,7 +7,6 @@ import pytest
 from uanet_tf.errors import InputError
 from uanet_tf.serving.rest_api import model_config
 from uanet_tf.serving.rest_api.model_config import (
-    check_files,
     find_models,
     fingerprint,
     read_model_config,
@@ -114,19 +113,6 @@ def test_a_model_that_cannot_be_read_now_is_kept(tmp_path, monkeypatch):
 
     monkeypatch.setattr(model_config, "list_versions", fail)
     assert [model.name for model in find_models(str(tmp_path))] == ["m"]
-
-
-def test_only_regular_files_are_taken(tmp_path):
-    file = tmp_path / "1" / "variables" / "x"
-    file.parent.mkdir(parents=True)
-    file.touch()
-    (tmp_path / "1" / "link").symlink_to(file)
-    check_files(str(tmp_path / "1"))
-    os.mkfifo(tmp_path / "1" / "variables" / "pipe")
-    with pytest.raises(InputError, match="variables/pipe: is not a regular file"):
-        check_files(str(tmp_path / "1"))
-    with pytest.raises(InputError, match=r"2: cannot be read \(No such file"):
-        check_files(str(tmp_path / "2"))
 
 
 def test_a_fingerprint_tells_a_changed_file(tmp_path):

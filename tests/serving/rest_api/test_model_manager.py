@@ -1,10 +1,10 @@
 import threading
 import time
+import weakref
 
 import pytest
 
 from tests.serving.rest_api.managed import add, make, served, states, wait_for
-from uanet_tf.serving.rest_api import model_manager
 from uanet_tf.serving.rest_api.model_config import ModelSettings
 from uanet_tf.serving.rest_api.model_manager import ModelManager
 from uanet_tf.serving.rest_api.rest_error import RestError
@@ -50,8 +50,8 @@ def test_labels(base, loader):
     with pytest.raises(RestError, match=r"Unrecognized servable version label") as caught:
         served(manager, label="other")
     assert caught.value.status == 400
-    with pytest.raises(RestError) as caught, manager.use("unknown", label="stable"):
-        pass
+    with pytest.raises(RestError) as caught:
+        manager.find("unknown", label="stable")
     assert caught.value.status == 400
     with pytest.raises(RestError, match=r"Specific\(m, 7\)") as caught:
         served(manager, label="gone")
@@ -61,23 +61,21 @@ def test_labels(base, loader):
 def test_unknown_models(base, loader):
     manager = make(base, loader)
     manager.start()
-    with pytest.raises(RestError, match=r"Latest\(other\)"), manager.use("other"):
-        pass
+    with pytest.raises(RestError, match=r"Latest\(other\)"):
+        manager.find("other")
     for name in ("other", "m"):  # m has no versions yet
         with pytest.raises(RestError) as caught:
             manager.states(name)
         assert caught.value.status == 404
 
 
-def test_a_new_version_takes_over_and_the_old_one_is_closed(base, loader):
+def test_a_new_version_takes_over(base, loader):
     add(base, 1)
     manager = make(base, loader)
     manager.start()
-    _, old = served(manager)
     add(base, 2)
     manager.poll()
     assert served(manager)[0] == 2
-    assert old.closed
     assert states(manager) == {2: "AVAILABLE", 1: "END"}
     manager.poll()
     assert len(loader.loaded) == 2
@@ -106,39 +104,18 @@ def test_the_old_version_serves_while_the_new_one_loads(base, loader):
     assert served(manager)[0] == 2
 
 
-def test_a_version_in_use_is_closed_after_its_last_request(base, loader):
+def test_a_request_ends_with_the_version_that_it_began_with(base, loader):
     add(base, 1)
     manager = make(base, loader)
     manager.start()
-    with manager.use("m") as (_, old):
-        add(base, 2)
-        thread = threading.Thread(target=manager.poll)
-        thread.start()
-        end = time.monotonic() + 30
-        while states(manager).get(1) != "UNLOADING" and time.monotonic() < end:
-            time.sleep(0.01)
-        assert served(manager)[0] == 2
-        assert not old.closed
-    thread.join()
-    assert old.closed
-
-
-def test_a_request_without_end_does_not_stop_the_looking(base, loader, monkeypatch):
-    monkeypatch.setattr(model_manager, "_UNLOAD_SECONDS", 0.01)
-    add(base, 1)
-    manager = make(base, loader)
-    manager.start()
-    with manager.use("m") as (_, old):
-        add(base, 2)
-        manager.poll()
-        add(base, 3)
-        manager.poll()
-        assert served(manager)[0] == 3
-        assert states(manager) == {3: "AVAILABLE", 2: "END", 1: "UNLOADING"}
-        assert not old.closed
+    _, old = served(manager)
+    add(base, 2)
     manager.poll()
-    assert old.closed
-    assert states(manager)[1] == "END"
+    assert served(manager)[0] == 2
+    freed = weakref.ref(old)
+    assert freed() is not None
+    del old
+    assert freed() is None
 
 
 def test_removed_versions_are_unloaded(base, loader):
@@ -173,25 +150,7 @@ def test_looks_again_by_itself_until_it_is_stopped(base, loader):
     manager.start()
     add(base, 1)
     wait_for(lambda: "AVAILABLE" in states(manager).values())
-    with manager.use("m") as (_, model):
-        pass
-    assert manager.stop()
-    assert model.closed
+    manager.stop()
     add(base, 2)
     time.sleep(0.1)
     assert len(loader.loaded) == 1
-
-
-def test_stop_tells_of_a_load_that_goes_on(base, loader):
-    go_on = threading.Event()
-
-    def stuck(path, name):
-        assert go_on.wait(30)
-        return loader(path, name)
-
-    manager = ModelManager([ModelSettings("m", str(base))], stuck, poll_seconds=0.01)
-    manager.start()
-    add(base, 1)
-    time.sleep(0.2)
-    assert not manager.stop(timeout=0.1)
-    go_on.set()

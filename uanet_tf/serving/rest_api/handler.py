@@ -2,16 +2,12 @@
 
 import dataclasses
 import re
-import threading
 import urllib.parse
 import zlib
 from http import HTTPStatus
 from typing import Any
 
-import numpy as np
-
 from uanet_tf.serving.rest_api import json_request, json_response
-from uanet_tf.serving.rest_api.limits import Limits, TokenBudget, count_tokens
 from uanet_tf.serving.rest_api.model_config import MAX_VERSION
 from uanet_tf.serving.rest_api.model_manager import ModelManager
 from uanet_tf.serving.rest_api.page import is_page, page_answer
@@ -23,12 +19,10 @@ from uanet_tf.serving.rest_api.rest_error import (
     json_answer,
     unimplemented,
 )
-from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE, ServedModel, give_memory_back
+from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE
 
 _ORIGIN = re.compile(r"https?://.+")
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
-# Larger requests hold memory that is worth freeing before the model runs.
-_MANY_TOKENS = 1024
 _API = re.compile(r"/v1/.*", re.IGNORECASE | re.DOTALL)
 _VERSION = r"(?:/versions/(?P<version>[0-9]+)|/labels/(?P<label>[^/:]+))?"
 _PREDICTION = re.compile(
@@ -108,13 +102,16 @@ class Handler:
 
     Args:
       manager: the models.
-      limits: of a body after unpacking, and of tokens.
+      body_bytes: largest body, unpacked too (413).
+      answer_seconds: longest time from a body to its answer (504); 0: no limit.
     """
 
-    def __init__(self, manager: ModelManager, limits: Limits) -> None:
+    def __init__(
+        self, manager: ModelManager, *, body_bytes: int = 8 << 20, answer_seconds: float = 30.0
+    ) -> None:
         self._manager = manager
-        self._limits = limits
-        self._budget = TokenBudget(limits.tokens, limits.answer_seconds)
+        self.body_bytes = body_bytes
+        self.answer_seconds = answer_seconds
 
     def quick_answer(self, method: str, target: str, origin: str = "") -> Answer | None:
         """Answers requests that need no model; None: ``predict`` has to.
@@ -142,77 +139,41 @@ class Handler:
             return error_answer(error)
         return None
 
-    def predict(
-        self,
-        target: str,
-        body: bytes,
-        *,
-        gzipped: bool = False,
-        unwanted: threading.Event | None = None,
-    ) -> Answer:
+    def predict(self, target: str, body: bytes, *, gzipped: bool = False) -> Answer:
         """Answers a POST to ``:predict``, ``:classify`` or ``:regress``; may take long.
 
         Args:
           target: path as it was sent.
           body: of the request.
           gzipped: whether the body is.
-          unwanted: set, as soon as nobody waits for the answer: then no model is run for it.
         """
         try:
             route = parse_route("POST", target)
-            if gzipped:
-                body = self._unpack(body)
-            request = json_request.parse_body(body)
+            request = json_request.parse_body(self._unpack(body) if gzipped else body)
             signature = json_request.signature_name(request)
-            with self._manager.use(route.model, route.version, route.label) as (_, model):
-                if route.kind != "predict":
-                    raise _not_predict(route.kind, model.method(signature))
-                inputs = json_request.read_inputs(request, model.input_types(signature))
-                del request, body  # large ones would be kept while the model runs
-                outputs = self._run(model, signature, inputs.tensors, unwanted)
+            _, model = self._manager.find(route.model, route.version, route.label)
+            if route.kind != "predict":
+                raise _not_predict(route.kind, model.method(signature))
+            inputs = json_request.read_inputs(request, model.input_types(signature))
+            outputs = model.predict(signature, inputs.tensors)
+            if model.monitor is not None and signature in ("", DEFAULT_SIGNATURE):
+                model.monitor.add(inputs.tensors, outputs)
             return Answer(HTTPStatus.OK, json_response.predictions(outputs, rows=inputs.rows))
         except RestError as error:
             return error_answer(error)
-
-    def _run(
-        self,
-        model: ServedModel,
-        signature: str,
-        tensors: dict[str, np.ndarray],
-        unwanted: threading.Event | None,
-    ) -> dict[str, np.ndarray]:
-        """Runs a model in its turn, within the budget of tokens."""
-        tokens = count_tokens(tensors)
-        with self._budget.spend(tokens):
-            if unwanted is not None and unwanted.is_set():
-                raise self.too_late()
-            outputs = model.predict(signature, tensors)
-            if model.monitor is not None and signature in ("", DEFAULT_SIGNATURE):
-                model.monitor.add(tensors, outputs)
-            if tokens >= _MANY_TOKENS:
-                give_memory_back(collect=False)
-        return outputs
 
     def too_large(self) -> RestError:
         """The error of a body over the limit (413)."""
         return RestError(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-            f"The body is larger than {self._limits.body_bytes:,} bytes (--max_body_bytes).",
-        )
-
-    def too_slow(self) -> RestError:
-        """The error of a body that does not come to its end (408)."""
-        return RestError(
-            HTTPStatus.REQUEST_TIMEOUT,
-            f"The body did not come within {self._limits.read_seconds:g} s "
-            "(--read_timeout_seconds).",
+            f"The body is larger than {self.body_bytes:,} bytes (--max_body_bytes).",
         )
 
     def too_late(self) -> RestError:
         """The error of an answer that takes too long (504)."""
         return RestError(
             HTTPStatus.GATEWAY_TIMEOUT,
-            f"The answer took longer than {1000 * self._limits.answer_seconds:.0f} ms "
+            f"The answer took longer than {1000 * self.answer_seconds:.0f} ms "
             "(--rest_api_timeout_in_ms).",
         )
 
@@ -232,23 +193,19 @@ class Handler:
         }
 
     def _metadata(self, route: Route) -> dict[str, Any]:
-        with self._manager.use(route.model, route.version, route.label) as (version, model):
-            return {
-                "model_spec": {
-                    "name": route.model,
-                    "signature_name": "",
-                    "version": str(version),
-                },
-                "metadata": {"signature_def": {"signature_def": model.metadata}},
-            }
+        version, model = self._manager.find(route.model, route.version, route.label)
+        return {
+            "model_spec": {"name": route.model, "signature_name": "", "version": str(version)},
+            "metadata": {"signature_def": {"signature_def": model.metadata}},
+        }
 
     def _unpack(self, body: bytes) -> bytes:
         inflater = zlib.decompressobj(_GZIP_WINDOW)
         try:
-            unpacked = inflater.decompress(body, self._limits.body_bytes + 1)
+            unpacked = inflater.decompress(body, self.body_bytes + 1)
         except zlib.error:
             raise bad_request("The body is not the gzip data that its header announces.") from None
-        if len(unpacked) > self._limits.body_bytes:
+        if len(unpacked) > self.body_bytes:
             raise self.too_large()
         if not inflater.eof:
             raise bad_request("The gzip data of the body is not complete.")

@@ -1,10 +1,7 @@
 """A TensorFlow Lite file as a version of a model: ``uanet_lite`` runs it, without TensorFlow."""
 
-import contextlib
-import http
 import os
 import pathlib
-import time
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,17 +10,13 @@ import numpy as np
 
 from uanet_lite import answers
 from uanet_lite.lite_tagger import Tagger
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.errors import InputError
 from uanet_tf.files.checksums import check_checksums
 from uanet_tf.serving.rest_api.extra_assets import make_monitor
 from uanet_tf.serving.rest_api.model_config import lite_files
 from uanet_tf.serving.rest_api.rest_error import RestError, bad_request
-from uanet_tf.serving.rest_api.served_model import (
-    DEFAULT_SIGNATURE,
-    from_proto,
-    give_memory_back,
-    numpy_type,
-)
+from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE, from_proto, numpy_type
 from uanet_tf.serving.text_positions import byte_offsets
 
 _METHOD = "tensorflow/serving/predict"
@@ -43,7 +36,7 @@ _TEXT_OUTPUTS = {
     "lengths": (_INT, 1),
 }
 # The models of tokens and of texts may be of one file.
-_taggers: weakref.WeakValueDictionary[tuple[Any, ...], Any] = weakref.WeakValueDictionary()
+_taggers: weakref.WeakValueDictionary[tuple[Any, ...], Tagger] = weakref.WeakValueDictionary()
 
 
 class LiteModel:
@@ -56,7 +49,6 @@ class LiteModel:
       path: directory that holds the file, which ``export --tflite`` wrote.
       text: it takes texts; else tokens and lengths.
       threads: sentences of a request that are tagged at the same time.
-      timeout_ms: after this time no further sentence of a request is begun; 0: no limit.
 
     Raises:
       InputError: there is no such file, or more than one; it is damaged; or its
@@ -64,17 +56,12 @@ class LiteModel:
     """
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        text: bool = False,
-        threads: int = 1,
-        timeout_ms: int = 0,
+        self, path: str | os.PathLike[str], *, text: bool = False, threads: int = 1
     ) -> None:
         self.path = os.fspath(path)
         check_checksums(pathlib.Path(path))
         self.monitor = make_monitor(self.path)
-        self._text, self._seconds = text, timeout_ms / 1000
+        self._text = text
         file = _only_file(self.path)
         self._tagger = _load(file, threads)
         self.gamma: float | None = self._tagger.threshold
@@ -133,7 +120,7 @@ class LiteModel:
           ``starts`` and ``ends`` in bytes [B, T], and ``lengths`` [B].
 
         Raises:
-          RestError: 400, what is wrong with the inputs; 504, it takes too long.
+          RestError: 400, what is wrong with the inputs.
         """
         self.method(signature)
         if self._text:
@@ -142,34 +129,13 @@ class LiteModel:
         tokens = inputs["tokens"]
         return self._stacked(self._tag(_words(tokens, inputs["lengths"])), width=tokens.shape[1])
 
-    def close(self) -> None:
-        """Gives the memory back; no request may be running, or come later."""
-        del self._tagger
-        give_memory_back()
-
-    def _tag(self, sentences: Sequence[str | list[str]]) -> list[Any]:
-        """A ``TaggedSentence`` of each.
-
-        Raises:
-          RestError: 400, a sentence is wrong; 504, it takes too long.
-        """
-        end = time.monotonic() + self._seconds if self._seconds else float("inf")
-        tagged = []
+    def _tag(self, sentences: Sequence[str | list[str]]) -> list[TaggedSentence]:
         try:
-            # Closing it takes back the sentences that no thread has begun.
-            with contextlib.closing(self._tagger.tag_stream(sentences)) as stream:
-                for each in stream:
-                    tagged.append(each)
-                    if time.monotonic() > end and len(tagged) < len(sentences):
-                        raise RestError(
-                            http.HTTPStatus.GATEWAY_TIMEOUT,
-                            f"The answer took longer than {1000 * self._seconds:.0f} ms.",
-                        )
+            return list(self._tagger.tag_stream(sentences))
         except InputError as error:
             raise bad_request(str(error)) from None
-        return tagged
 
-    def _stacked(self, tagged: Sequence[Any], width: int) -> dict[str, np.ndarray]:
+    def _stacked(self, tagged: Sequence[TaggedSentence], width: int) -> dict[str, np.ndarray]:
         """The outputs of all sentences, padded to [B, width]."""
         rows = [self._row(each) for each in tagged]
         stacked = {}
@@ -185,13 +151,13 @@ class LiteModel:
             stacked[name] = array
         return stacked
 
-    def _row(self, tagged: Any) -> dict[str, Any]:
+    def _row(self, tagged: TaggedSentence) -> dict[str, Any]:
         """The outputs of one sentence, strings in UTF-8."""
         row: dict[str, Any] = {
             **answers.to_tensors(tagged),
             "tokens": tagged.tokens,
-            "starts": byte_offsets(tagged.text, tagged.starts),
-            "ends": byte_offsets(tagged.text, tagged.ends),
+            "starts": byte_offsets(tagged.text or "", tagged.starts),
+            "ends": byte_offsets(tagged.text or "", tagged.ends),
             "lengths": len(tagged),
         }
         return {
@@ -215,7 +181,7 @@ def _only_file(path: str) -> str:
     return files[0]
 
 
-def _load(file: str, threads: int) -> Any:
+def _load(file: str, threads: int) -> Tagger:
     """The tagger of a file; one that is in use already is used again."""
     try:
         status = os.stat(file)

@@ -8,7 +8,7 @@ left 95 MB behind at each reload). A closed session does. This is what TF Servin
 import os
 import pathlib
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,15 +16,13 @@ import tensorflow as tf
 from google.protobuf import __version__ as protobuf_version
 from google.protobuf import json_format
 from google.protobuf.message import DecodeError
-from tensorflow.core.framework import tensor_pb2
 from tensorflow.core.protobuf import config_pb2, meta_graph_pb2, saved_model_pb2
 
 from uanet_tf.errors import InputError
 from uanet_tf.files.checksums import check_checksums
 from uanet_tf.serving.rest_api.extra_assets import make_monitor, read_gate
-from uanet_tf.serving.rest_api.model_config import Field, Messages, new_message
-from uanet_tf.serving.rest_api.rest_error import RestError, bad_request, from_tensorflow
-from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE, give_memory_back
+from uanet_tf.serving.rest_api.rest_error import bad_request, from_tensorflow
+from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE
 
 _SERVE_TAG = "serve"
 _INIT_OP = "__saved_model_init_op"
@@ -36,16 +34,6 @@ _WITH_DEFAULTS = (
     if int(protobuf_version.partition(".")[0]) >= 5
     else "including_default_value_fields"
 )
-_WARM_UP_FILE = os.path.join("assets.extra", "tf_serving_warmup_requests")
-_MOST_REQUESTS = 1_000  # TF Serving's own limit
-# Of prediction_log.proto, predict.proto and model.proto: what a predict request needs.
-_WARM_UP_MESSAGES: Messages = {
-    "ModelSpec": [("signature_name", 3, Field.TYPE_STRING, False)],
-    "Input": [("key", 1, Field.TYPE_STRING, False), ("value", 2, Field.TYPE_BYTES, False)],
-    "PredictRequest": [("model_spec", 1, "ModelSpec", False), ("inputs", 2, "Input", True)],
-    "PredictLog": [("request", 1, "PredictRequest", False)],
-    "PredictionLog": [("predict_log", 6, "PredictLog", False)],
-}
 
 
 class LoadedModel:
@@ -127,15 +115,6 @@ class LoadedModel:
         except tf.errors.OpError as error:
             raise from_tensorflow(error.error_code, error.message) from None
         return dict(zip(sorted(definition.outputs), map(_array, values), strict=True))
-
-    def close(self) -> None:
-        """Gives the memory back; no request may be running, or come later."""
-        self._callables.clear()
-        self._session.close()
-        # A graph is full of reference cycles, and the allocator keeps what is freed: without
-        # this a version of 16 MB leaves 5 to 40 MB behind.
-        del self._session, self._graph
-        give_memory_back()
 
     def _signature(self, name: str) -> meta_graph_pb2.SignatureDef:
         name = name or DEFAULT_SIGNATURE
@@ -257,54 +236,3 @@ def _first_line(error: Exception) -> str:
     message = error.message if isinstance(error, tf.errors.OpError) else str(error)
     message = message.removeprefix("Graph execution error:").strip()
     return message.splitlines()[0][:300] if message else type(error).__name__
-
-
-def warm_up(model: LoadedModel) -> int:
-    """Plays a version's warm-up requests before it serves, as TF Serving does; their number.
-
-    They are in assets.extra/tf_serving_warmup_requests, a TFRecord file of PredictionLog messages.
-
-    Raises:
-      InputError: the file cannot be read, or the model refuses one of its requests.
-    """
-    path = os.path.join(model.path, _WARM_UP_FILE)
-    if not os.path.exists(path):
-        return 0
-    count = 0
-    for record in _records(path):
-        count += 1
-        if count > _MOST_REQUESTS:
-            raise InputError(f"{path}: holds more than {_MOST_REQUESTS:,} requests.")
-        try:
-            log = new_message(_WARM_UP_MESSAGES, "PredictionLog").FromString(record)
-            request = log.predict_log.request
-            inputs = {
-                entry.key: tf.make_ndarray(tensor_pb2.TensorProto.FromString(entry.value))
-                for entry in request.inputs
-            }
-        except (DecodeError, TypeError, ValueError) as error:
-            raise InputError(f"{path}: request {count} cannot be read ({error}).") from None
-        signature = request.model_spec.signature_name
-        if inputs.keys() != _inputs(model, signature, path, count):
-            raise InputError(f"{path}: request {count} has not the inputs of its signature.")
-        try:
-            model.predict(signature, inputs)
-        except RestError as error:
-            raise InputError(f"{path}: request {count} fails: {error.message}") from None
-    return count
-
-
-def _inputs(model: LoadedModel, signature: str, path: str, count: int) -> set[str]:
-    try:
-        return set(model.input_types(signature))
-    except RestError as error:
-        raise InputError(f"{path}: request {count} fails: {error.message}") from None
-
-
-def _records(path: str) -> Iterator[bytes]:
-    try:
-        yield from tf.data.TFRecordDataset(path).as_numpy_iterator()
-    except tf.errors.DataLossError:
-        raise InputError(f"{path}: is damaged, or was not written to its end.") from None
-    except tf.errors.OpError as error:
-        raise InputError(f"{path}: cannot be read ({error.message[:200]}).") from None

@@ -213,23 +213,6 @@ def _may_hold_versions(model: ModelSettings) -> bool:
         return not model.lite  # it cannot be read now: a model whose versions may come
 
 
-def check_files(path: str) -> None:
-    """Refuses a version that holds something else than files, which might never end.
-
-    Raises:
-      InputError: there is a pipe, a device or a socket below ``path``; or no directory can be read.
-    """
-    try:
-        os.listdir(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
-    for folder, _, names in os.walk(path):
-        for name in names:
-            file = os.path.join(folder, name)
-            if os.path.exists(file) and not os.path.isfile(file):
-                raise InputError(f"{file}: is not a regular file.")
-
-
 def fingerprint(path: str) -> Fingerprint:
     """Names, sizes, times and modes of the files below ``path``.
 

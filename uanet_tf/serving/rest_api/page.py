@@ -66,8 +66,8 @@ def _describe(name: str, manager: ModelManager) -> dict[str, Any]:
     except RestError:
         states = []  # none on disk so far
     try:
-        with manager.use(name) as (_, model):
-            signatures, gamma = _inputs(model.metadata), model.gamma
+        _, model = manager.find(name)
+        signatures, gamma = _inputs(model.metadata), model.gamma
     except RestError:
         signatures, gamma = {}, None
     return {
@@ -84,11 +84,11 @@ def _describe(name: str, manager: ModelManager) -> dict[str, Any]:
 def _watched(name: str, manager: ModelManager) -> dict[str, Any]:
     """What the latest version was asked, compared with its development data; null: no such data."""
     try:
-        with manager.use(name) as (version, model):
-            report = None if model.monitor is None else model.monitor.report()
-            return {"name": name, "version": version, "monitoring": report}
+        version, model = manager.find(name)
     except RestError:
         return {"name": name, "version": None, "monitoring": None}
+    report = None if model.monitor is None else model.monitor.report()
+    return {"name": name, "version": version, "monitoring": report}
 
 
 def _inputs(metadata: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -1,7 +1,5 @@
 """What the server asks of a version of a model, whatever it is made of."""
 
-import ctypes
-import gc
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -54,9 +52,6 @@ class ServedModel(Protocol):
           RestError: what is wrong with the inputs, with the HTTP code for it.
         """
 
-    def close(self) -> None:
-        """Gives the memory back; no request may be running, or come later."""
-
 
 def numpy_type(name: str) -> np.dtype:
     """NumPy's type of arrays with such values; strings are bytes objects.
@@ -72,20 +67,3 @@ def numpy_type(name: str) -> np.dtype:
 def from_proto(name: str) -> str:
     """The type that a signature's metadata names: "DT_FLOAT" is "float32"."""
     return _PROTO.get(name, name.removeprefix("DT_").lower())
-
-
-def give_memory_back(*, collect: bool = True) -> None:
-    """Collects unreachable objects, and has glibc return freed memory, which it would keep.
-
-    Elsewhere than on Linux with glibc the second part does nothing.
-
-    Args:
-      collect: do the first part, which stops all threads for some tenths of a second.
-    """
-    if collect:
-        gc.collect()
-    try:
-        trim = ctypes.CDLL(None).malloc_trim
-    except (AttributeError, OSError, TypeError):
-        return
-    trim(0)
