@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 from benchmarks.systems import ROOT
+from benchmarks.uniform_corpus import generate_uniform
 from uanet_tf.resources.sample_corpus import format_conll, write_sample_corpus
-from uanet_tf.resources.uniform_corpus import generate_uniform
 
 FOLDER = ROOT / "runs" / "bench"
 # As the recipe of configs/uanet_fast.flags; generated corpora are learned in few epochs.

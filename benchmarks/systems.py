@@ -7,11 +7,11 @@ import pathlib
 
 import tensorflow as tf
 
+from benchmarks.uniform_corpus import generate_uniform
 from uanet_lite.sentence import Sentence
 from uanet_tf.config import Config, recipe_settings
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.resources.uniform_corpus import generate_uniform
 from uanet_tf.training.prepare import build_vocabulary
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

@@ -273,11 +273,3 @@ def json_pieces(
         if size > max_bytes:
             raise InputError(f"{name}: the JSON list has more than {max_bytes:,} bytes.")
     yield decode(b"".join(pieces), name).removeprefix("\ufeff")
-
-
-def read_json_text(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Iterator[str]:
-    """The pieces of a file, see ``json_pieces``."""
-    name = display_name(path)
-    with open_bytes(path) as stream:
-        start = read_start(stream, name)
-        yield from json_pieces(put_back(start, stream), name, start, max_bytes)

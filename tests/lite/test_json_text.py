@@ -5,8 +5,23 @@ import json
 
 import pytest
 
-from uanet_lite.text_lines import MAX_LINE_BYTES, read_json_text
+from uanet_lite.text_lines import (
+    MAX_BYTES,
+    MAX_LINE_BYTES,
+    display_name,
+    json_pieces,
+    open_bytes,
+    put_back,
+    read_start,
+)
 from uanet_tf.errors import InputError
+
+
+def read_json_text(path, max_bytes=MAX_BYTES):
+    name = display_name(path)
+    with open_bytes(path) as stream:
+        start = read_start(stream, name)
+        yield from json_pieces(put_back(start, stream), name, start, max_bytes)
 
 
 def test_a_list_may_be_longer_than_a_line(tmp_path):

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from benchmarks.uniform_corpus import generate_uniform
 from uanet_lite.columns_file import read_corpus
 from uanet_lite.tag_schemes import convert, decode_spans, detect_scheme, repair
 from uanet_tf.errors import InputError
@@ -18,7 +19,6 @@ from uanet_tf.resources.sample_corpus import (
     generate_sentences,
     write_sample_corpus,
 )
-from uanet_tf.resources.uniform_corpus import generate_uniform
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_same_seed_same_sentences_in_every_process():
     program = (
         "import hashlib\n"
         "from uanet_tf.resources.sample_corpus import *\n"
-        "from uanet_tf.resources.uniform_corpus import generate_uniform\n"
+        "from benchmarks.uniform_corpus import generate_uniform\n"
         "s = generate_sentences(200, seed=4, unseen_names=.3, label_noise=.1)\n"
         "s += generate_uniform(5, 9, 50, seed=4)\n"
         "print(hashlib.sha256(format_conll(s).encode()).hexdigest())\n"

@@ -2,14 +2,13 @@
 
 import dataclasses
 import json
-import os
 import pathlib
 import shutil
 import zipfile
 from collections.abc import Sequence
 
+from uanet_lite.atomic_file import atomic_file
 from uanet_lite.columns_file import format_columns, read_corpus
-from uanet_lite.sentence import Sentence
 from uanet_tf.errors import InputError
 from uanet_tf.resources.download import Advance, download
 
@@ -164,24 +163,18 @@ def fetch(
 
 
 def _write(data: PublicData, parts: Sequence[pathlib.Path], path: pathlib.Path) -> None:
-    pending = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        if data.member is not None:
-            _take_out(parts[0], data.member, pending)
-        elif data.token_column is None:
-            shutil.copyfile(parts[0], pending)
-        else:
-            sentences = [sentence for part in parts for sentence in _read(data, part)]
-            pending.write_text(format_columns(sentences), encoding="utf-8")
-        pending.replace(path)
+        with atomic_file(path) as pending:
+            if data.member is not None:
+                _take_out(parts[0], data.member, pathlib.Path(pending))
+            elif data.token_column is None:
+                shutil.copyfile(parts[0], pending)
+            else:
+                columns = {"token_column": data.token_column, "label_column": data.label_column}
+                sentences = [each for part in parts for each in read_corpus(part, **columns)]
+                pathlib.Path(pending).write_text(format_columns(sentences), encoding="utf-8")
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror or error}).") from None
-    finally:
-        pending.unlink(missing_ok=True)
-
-
-def _read(data: PublicData, path: pathlib.Path) -> list[Sentence]:
-    return read_corpus(path, token_column=data.token_column or 0, label_column=data.label_column)
 
 
 def _take_out(archive: pathlib.Path, member: str, path: pathlib.Path) -> None:

@@ -61,10 +61,7 @@ class RunDirectory:
           InputError: the directory cannot be made, belongs to another configuration or other
             data or to something else, or is being trained in by another process.
         """
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            self._lock = open(self.path / ".lock", "w")  # noqa: SIM115 held for the run's life
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with self._locking("trained in"):
             # Another process may have been here between the first check and the lock.
             self.check(config)
             begun = self.config.exists()
@@ -77,17 +74,6 @@ class RunDirectory:
             self.write(self.flags, flag_text(config))
             self.write(self.hashes, json.dumps(dict(hashes or {}), indent=2) + "\n")
             self.state.mkdir(exist_ok=True)
-        except InputError:
-            self.release()
-            raise
-        except BlockingIOError:
-            self.release()
-            raise InputError(f"{self.path} is being trained in by another process.") from None
-        except OSError as error:
-            self.release()
-            raise InputError(
-                f"--run_dir={self.path} cannot be written: {error.strerror}."
-            ) from error
         return begun
 
     @contextlib.contextmanager
@@ -97,21 +83,32 @@ class RunDirectory:
         Raises:
           InputError: one does, or the directory cannot be written.
         """
+        with self._locking("changed"):
+            pass
         try:
-            self._lock = open(self.path / ".lock", "w")  # noqa: SIM115 held for the context
+            yield
+        finally:
+            self.release()
+
+    @contextlib.contextmanager
+    def _locking(self, doing: str) -> Iterator[None]:
+        """Takes the lock, for longer than this context, unless something in it fails."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = open(self.path / ".lock", "w")  # noqa: SIM115 held until it is released
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+        except InputError:
+            self.release()
+            raise
         except BlockingIOError:
             self.release()
-            raise InputError(f"{self.path} is being changed by another process.") from None
+            raise InputError(f"{self.path} is being {doing} by another process.") from None
         except OSError as error:
             self.release()
             raise InputError(
                 f"--run_dir={self.path} cannot be written: {error.strerror}."
             ) from error
-        try:
-            yield
-        finally:
-            self.release()
 
     def release(self) -> None:
         """Lets another process train here."""
