@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from uanet_lite.input_error import InputError
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import IOB2, Span, encode_spans
-from uanet_tf.errors import InputError
 
 _NAMES_PER_TYPE = 60
 _PLAIN_WORDS = 4_000

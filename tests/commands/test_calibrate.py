@@ -4,7 +4,7 @@ import pytest
 
 from uanet_tf.commands.calibrate_command import calibrate
 from uanet_tf.errors import InputError, SentencesError
-from uanet_tf.training import recalibration
+from uanet_tf.training import confidence_fit
 
 FOUND = {
     "tokens": {"size": 5, "ece_before": 12.345, "ece_after": 1.0},
@@ -42,7 +42,7 @@ def test_what_it_prints(run_dir, data, call, capsys, monkeypatch):
         asked.append((folder, len(sentences), options))
         return {**FOUND, "unknown_labels": {"B-X": 1}, "target_before": 0.9}
 
-    monkeypatch.setattr(recalibration, "recalibrate", recalibrate)
+    monkeypatch.setattr(confidence_fit, "recalibrate", recalibrate)
     arguments = ["--target_precision=0.95", "--target_by_type"]
     assert call(calibrate, f"--run_dir={run_dir}", f"--input={data}", *arguments) == 0
     assert asked == [(str(run_dir), 2, {"target_precision": 0.95, "target_by_type": True})]
@@ -59,7 +59,7 @@ def test_a_target_that_is_removed(run_dir, data, call, capsys, monkeypatch):
     none = {"reached": False, "answers": 1, "best": 0.0, "target": 0.95}
     found = {"acceptance": {"by_type": False, "all": none}}
     found |= {"unknown_labels": {}, "target_before": 0.9}
-    monkeypatch.setattr(recalibration, "recalibrate", lambda *_, **__: dict(found))
+    monkeypatch.setattr(confidence_fit, "recalibrate", lambda *_, **__: dict(found))
     assert call(calibrate, f"--run_dir={run_dir}", f"--input={data}") == 0
     out, err = capsys.readouterr()
     assert out.endswith('"all": cannot be promised from 1 answer, nothing is accepted\n')
@@ -79,7 +79,7 @@ def test_an_error_names_the_file(run_dir, data, call, capsys, monkeypatch):
         (SentencesError("no chunks.", 7), f"{data}:7: no chunks.\n"),
         (InputError("R is not complete."), "R is not complete.\n"),  # not the file's fault
     ):
-        monkeypatch.setattr(recalibration, "recalibrate", raising(error))
+        monkeypatch.setattr(confidence_fit, "recalibrate", raising(error))
         assert call(calibrate, f"--run_dir={run_dir}", f"--input={data}") == 2
         assert capsys.readouterr().err == said
 

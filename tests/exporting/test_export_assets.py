@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.core.framework import tensor_pb2
 
-from uanet_tf.exporting.export_assets import WARM_UP, prediction_log
+from uanet_tf.exporting.saved_model import WARM_UP, prediction_log
 
 # What tensorflow-serving-api 2.15.1 makes of the same request.
 GOLDEN = bytes.fromhex(

@@ -9,7 +9,7 @@ from tests.representation.bert_transcription import reference_bert
 from tests.tiny_bert import random_weights, tiny_config, write_tiny_bert
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.representation.bert_encoder import BertEncoder, BertLayer
-from uanet_tf.resources.hugging_face import read_hugging_face
+from uanet_tf.resources.bert_preset import read_hugging_face
 
 SIZES = {"width": 8, "num_layers": 2, "num_heads": 2, "feedforward_width": 12, "max_positions": 9}
 

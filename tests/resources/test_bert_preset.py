@@ -3,8 +3,7 @@ import pytest
 from tests.tiny_bert import write_tiny_bert
 from uanet_tf.errors import InputError
 from uanet_tf.resources import bert_preset
-from uanet_tf.resources.bert_preset import read_bert_preset
-from uanet_tf.resources.hugging_face import read_hugging_face
+from uanet_tf.resources.bert_preset import read_bert_preset, read_hugging_face
 
 
 def test_a_folder_of_hugging_face(tmp_path):

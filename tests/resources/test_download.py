@@ -7,7 +7,7 @@ import pytest
 
 from tests.resources.served_file import CONTENT, SUM
 from uanet_tf.errors import InputError
-from uanet_tf.resources.download import download
+from uanet_tf.resources.public_corpora import download
 
 
 def test_whole_and_not_again(server, tmp_path):

@@ -6,7 +6,7 @@ from safetensors.numpy import load_file, save_file
 
 from tests.tiny_bert import SUBWORDS, write_tiny_bert
 from uanet_tf.errors import InputError
-from uanet_tf.resources.hugging_face import read_hugging_face
+from uanet_tf.resources.bert_preset import read_hugging_face
 
 
 def rewrite_weights(folder, change):

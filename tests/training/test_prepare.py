@@ -11,10 +11,11 @@ from uanet_tf.training.prepare import (
     align_scheme,
     build_vocabulary,
     cut_long,
+    find_task,
     find_tokenizer,
     prepare,
+    warn_shared,
 )
-from uanet_tf.training.task import find_task, warn_shared
 
 NER = "Anna\tB-PER\nmet\tO\nBob1\tB-PER\nLee\tI-PER\n\nin\tO\nRio\tB-LOC\n"
 POS = "We\tPRON\nsee\tVERB\n\nus\tPRON\n"

@@ -11,8 +11,8 @@ import uanet_tf
 from tests.training.tiny_run import LIGHT, metrics, tiny_config
 from uanet_lite.columns_file import read_corpus
 from uanet_tf.errors import InputError
+from uanet_tf.training.confidence_fit import recalibrate
 from uanet_tf.training.fit import fit
-from uanet_tf.training.recalibration import recalibrate
 from uanet_tf.training.run_directory import RunDirectory
 
 

@@ -43,7 +43,7 @@ def calibrate(
     if target_by_type and not target_precision:
         raise InputError("--target_by_type is for a target: give --target_precision.")
     sentences = file.read(load_config(run_dir), token_column)
-    from uanet_tf.training.recalibration import recalibrate  # TensorFlow, not for --help
+    from uanet_tf.training.confidence_fit import recalibrate  # TensorFlow, not for --help
 
     try:
         report = recalibrate(

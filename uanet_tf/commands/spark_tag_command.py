@@ -80,10 +80,10 @@ def spark_tag(
             "CoNLL files with uanet tag, or name --format=jsonl, whose lines are documents."
         )
     # Spark, only for good arguments.
-    from uanet_tf.spark import session, tag, tagged_lines
+    from uanet_tf.spark import session, shipped_model, tag
 
-    spark = session.make_session(master, **tagged_lines.settings(partitions))
-    with tagged_lines.input_errors():
+    spark = session.make_session(master, **shipped_model.settings(partitions))
+    with shipped_model.input_errors():
         if kind == PARQUET:
             table = spark.read.parquet(input)
             kept = [id_column] if id_column else table.columns
@@ -91,9 +91,9 @@ def spark_tag(
             tagged = tag(table, run.run_dir, column=text_column, shared=shared, **options)
             tagged.select(*kept, "tagged", "error").write.parquet(output)
         else:
-            lines = tagged_lines.read_lines(spark, input, kind)
+            lines = shipped_model.read_lines(spark, input, kind)
             work = TagLines(kind, run.column(), text, run.sizes)
-            tagged = tagged_lines.map_lines(lines, work, run.run_dir, run.options, shared=shared)
+            tagged = shipped_model.map_lines(lines, work, run.run_dir, run.options, shared=shared)
             tagged.write.text(output)
 
 

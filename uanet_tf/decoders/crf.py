@@ -14,7 +14,7 @@ from uanet_tf.decoders.decoder import Decoder, fold_samples, unfold_samples
 from uanet_tf.errors import ArgumentError
 from uanet_tf.ops import chain
 from uanet_tf.ops.chain import chain_marginals
-from uanet_tf.ops.numerics import linear
+from uanet_tf.ops.numerics import add_linear, linear
 
 # Score of an impossible transition. It is finite, so that a sequence with one has a loss, and so
 # that there is a best sequence where all have one.
@@ -79,10 +79,7 @@ class CRFDecoder(Decoder):
 
     def build(self, input_shape):
         classes = self.num_classes
-        self.kernel = self.add_weight(
-            name="kernel", shape=[input_shape[-1], classes], initializer="glorot_uniform"
-        )
-        self.bias = self.add_weight(name="bias", shape=[classes], initializer="zeros")
+        self.kernel, self.bias = add_linear(self, "", input_shape[-1], classes)
         self.transitions = self.add_weight(
             name="transitions", shape=[classes, classes], initializer="zeros"
         )

@@ -7,7 +7,7 @@ from uanet_tf.decoders.decoder import Decoder, mean_log_probs
 from uanet_tf.ops.chain import beam_search
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.losses import masked_cross_entropy
-from uanet_tf.ops.numerics import linear
+from uanet_tf.ops.numerics import add_linear, linear
 from uanet_tf.ops.recurrence import forget_one, lstm_scan
 from uanet_tf.ops.shapes import permute
 
@@ -112,8 +112,7 @@ class Seq2SeqDecoder(LabelHistoryDecoder):
             "recurrent_kernel", [units, 4 * units], "orthogonal"
         )
         self.bias = self.add_kernel("bias", [4 * units], forget_one)
-        self.output_kernel = self.add_kernel("output_kernel", [units, self.num_classes])
-        self.output_bias = self.add_kernel("output_bias", [self.num_classes], "zeros")
+        self.output_kernel, self.output_bias = add_linear(self, "output", units, self.num_classes)
 
     def sequence_loss(self, states, labels, mask, dropout_seed):
         logits = self._forced_logits(tf.expand_dims(states, 0), labels, dropout_seed)

@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from uanet_tf.decoders.decoder import Decoder
 from uanet_tf.ops.losses import masked_cross_entropy
-from uanet_tf.ops.numerics import linear
+from uanet_tf.ops.numerics import add_linear, linear
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -29,12 +29,7 @@ class SoftmaxDecoder(Decoder):
     reads_sequence = False
 
     def build(self, input_shape):
-        self.kernel = self.add_weight(
-            name="kernel",
-            shape=[input_shape[-1], self.num_classes],
-            initializer="glorot_uniform",
-        )
-        self.bias = self.add_weight(name="bias", shape=[self.num_classes], initializer="zeros")
+        self.kernel, self.bias = add_linear(self, "", input_shape[-1], self.num_classes)
         super().build(input_shape)
 
     def logits(self, states: tf.Tensor) -> tf.Tensor:

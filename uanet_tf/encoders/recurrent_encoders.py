@@ -16,7 +16,7 @@ from uanet_tf.encoders.encoder import (
 from uanet_tf.layers.bidirectional import DIRECTIONS, Bidirectional
 from uanet_tf.ops.dropout import dropout, fold_in, keep_mask
 from uanet_tf.ops.graphs import LiteGraph
-from uanet_tf.ops.numerics import linear
+from uanet_tf.ops.numerics import add_linear, linear
 from uanet_tf.ops.recurrence import GRU, LSTM
 from uanet_tf.ops.shapes import permute, reshape, sizes
 
@@ -83,13 +83,8 @@ class RecurrentEncoder(Encoder):
             self.recurrences.append(Bidirectional(self, self.cell, width, units, names))
             width = self.hidden_width
         if self.projection_width:
-            self.projection_kernel = self.add_weight(
-                name="projection_kernel",
-                shape=[width, self.projection_width],
-                initializer="glorot_uniform",
-            )
-            self.projection_bias = self.add_weight(
-                name="projection_bias", shape=[self.projection_width], initializer="zeros"
+            self.projection_kernel, self.projection_bias = add_linear(
+                self, "projection", width, self.projection_width
             )
         super().build(input_shape)
 

@@ -8,7 +8,7 @@ from uanet_tf.errors import ArgumentError, InputError
 from uanet_tf.layers.attention_stream import AttentionStream
 from uanet_tf.ops.attention import position_keys, relative_distances
 from uanet_tf.ops.dropout import fold_in
-from uanet_tf.ops.numerics import linear
+from uanet_tf.ops.numerics import add_linear, linear
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -121,10 +121,7 @@ class RelativeTransformer(Encoder):
 
     def build(self, input_shape):
         width = self.hidden_width
-        self.input_kernel = self.add_weight(
-            name="input_kernel", shape=[input_shape[-1], width], initializer="glorot_uniform"
-        )
-        self.input_bias = self.add_weight(name="input_bias", shape=[width], initializer="zeros")
+        self.input_kernel, self.input_bias = add_linear(self, "input", input_shape[-1], width)
         self.position_kernels = []  # W_kR of each layer
         for stream in self.streams:
             with tf.name_scope(stream.name):

@@ -20,6 +20,7 @@ from uanet_tf.metrics.resampling import approximate_randomization
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.metrics.scoring import sentence_counts
 from uanet_tf.models.loading import extract_weights
+from uanet_tf.text.display_width import align
 
 
 class Cell(NamedTuple):
@@ -116,7 +117,8 @@ def write_tables(
     for name, text in (("md", "\n".join(lines) + "\n"), ("csv", _csv(rows, columns))):
         with atomic_file(out / f"results.{name}") as part:
             pathlib.Path(part).write_text(text, encoding="utf-8")
-    return _aligned(_texts(rows, [name for name in _SHORT if name in columns]))
+    short = align(_texts(rows, [name for name in _SHORT if name in columns]))
+    return "".join(f"{line}\n" for line in short)
 
 
 def check_tables(out: pathlib.Path) -> None:
@@ -136,16 +138,6 @@ def _texts(rows: Sequence[Row], columns: Sequence[str]) -> list[list[str]]:
 
 def _markdown(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
-
-
-def _aligned(table: Sequence[Sequence[str]]) -> str:
-    """Plain text: the first column to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = []
-    for first, *others in table:
-        cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
-        lines.append("  ".join([first.ljust(widths[0]), *cells]).rstrip() + "\n")
-    return "".join(lines)
 
 
 def _csv(rows: Sequence[Row], columns: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from uanet_tf.data.label_doubts import (
     uneven_sentences,
 )
 from uanet_tf.data.vocabulary import normalize_word
-from uanet_tf.text.display_width import display_width, pad, shorten
+from uanet_tf.text.display_width import align, shorten
 
 # Short sentences ("Thanks !") are in every file; only longer ones suggest a leak.
 LONG_SENTENCE_TOKENS = 5
@@ -257,16 +257,7 @@ def format_reports(reports: Sequence[CorpusReport], *, max_tokens: int = 512) ->
 
 def _table(rows: Sequence[Sequence[str]], right_from: int = 1) -> str:
     """Columns two spaces apart, numbers (from column `right_from` on) to the right."""
-    rows = [[printable(cell) for cell in row] for row in rows]
-    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [
-            pad(cell, width) if column < right_from else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    return "\n".join(align([[printable(cell) for cell in row] for row in rows], left=right_from))
 
 
 def _fact_rows(reports: Sequence[CorpusReport], max_tokens: int) -> list[list[str]]:
@@ -294,29 +285,21 @@ def _fact_rows(reports: Sequence[CorpusReport], max_tokens: int) -> list[list[st
         rows.append(row("  in sentences", lambda r: f"{r.repaired_sentences:,}"))
     if len(reports) > 1:
         rows.append(["Against train", *[""] * len(reports)])
-        rows.append(row("  unknown words, of tokens", _unknown_token_rate))
-        rows.append(row("  unknown words, of different words", _unknown_type_rate))
-        rows.append(row("  sentences that train has too", _shared_count))
-        rows.append(row(f"    of {LONG_SENTENCE_TOKENS} tokens or more", _shared_long_count))
+        pairs = [(report.tokens, report.against_train) for report in reports]
+        for name, show in (
+            ("  unknown words, of tokens", lambda n, x: _percent(x.unknown_tokens, n)),
+            (
+                "  unknown words, of different words",
+                lambda n, x: _percent(x.unknown_types, x.word_types),
+            ),
+            ("  sentences that train has too", lambda n, x: f"{x.shared_sentences:,}"),
+            (
+                f"    of {LONG_SENTENCE_TOKENS} tokens or more",
+                lambda n, x: f"{x.shared_long_sentences:,}",
+            ),
+        ):
+            rows.append([name, *(show(n, found) if found else _NONE for n, found in pairs)])
     return rows
-
-
-def _unknown_token_rate(report: CorpusReport) -> str:
-    found = report.against_train
-    return _percent(found.unknown_tokens, report.tokens) if found else _NONE
-
-
-def _unknown_type_rate(report: CorpusReport) -> str:
-    found = report.against_train
-    return _percent(found.unknown_types, found.word_types) if found else _NONE
-
-
-def _shared_count(report: CorpusReport) -> str:
-    return f"{report.against_train.shared_sentences:,}" if report.against_train else _NONE
-
-
-def _shared_long_count(report: CorpusReport) -> str:
-    return f"{report.against_train.shared_long_sentences:,}" if report.against_train else _NONE
 
 
 def _percent(part: int, whole: int) -> str:

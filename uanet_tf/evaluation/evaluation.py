@@ -16,8 +16,10 @@ from uanet_tf.metrics import scoring
 from uanet_tf.metrics.answer_group import AnswerGroup, answer_groups
 from uanet_tf.metrics.error_detection import Trust, auroc, trust
 from uanet_tf.metrics.scoring import unknown_labels
+from uanet_tf.text.display_width import align
 
 _MAX_LABEL_ROWS = 12
+_LEAST = (16, 9)  # columns of the terminal for names and numbers
 TrustGroups = dict[str, Trust]
 # What people read for each.
 GROUPS = {
@@ -201,7 +203,7 @@ def _system_rows(evaluation: Evaluation) -> list[str]:
     for system in evaluation.systems:
         rows.append([evaluation.system_name(system), *evaluation.system_cells(system, heads)])
     told = [f"({NO_ENTITIES})"] if "final" in evaluation.nothing else []
-    return _aligned(rows) + told
+    return align(rows, least=_LEAST) + told
 
 
 def _type_rows(evaluation: Evaluation) -> list[str]:
@@ -223,7 +225,7 @@ def _type_rows(evaluation: Evaluation) -> list[str]:
         scores = evaluation.types[name]
         numbers = [f"{scores[key]:.2f}" for key in ("precision", "recall", "f1")]
         rows.append([printable(name) or "(untyped)", *numbers, f"{scores['support']:,}"])
-    lines = _aligned(rows)
+    lines = align(rows, least=_LEAST)
     return [*lines, *([f"({more} labels missed less often are not shown)"] if more else []), ""]
 
 
@@ -235,14 +237,17 @@ def _missed(scores: dict[str, float | int]) -> float:
 def _trust_rows(evaluation: Evaluation) -> list[str]:
     head, *rows = trust_rows(evaluation.trust)
     # Eight numbers fit 80 columns beside their names, also where `uanet demo` indents them.
-    return _aligned([head, *rows], least=6, gap=1)
+    return align([head, *rows], least=(16, 6), gap=1)
 
 
 def _distilled_rows(evaluation: Evaluation) -> list[str]:
     if evaluation.distilled is None:
         return []
     rows = distilled_rows(evaluation.distilled, evaluation.task)
-    return [*_aligned([row for row in rows if evaluation.has_score or row[0] != "F1"]), ""]
+    return [
+        *align([row for row in rows if evaluation.has_score or row[0] != "F1"], least=_LEAST),
+        "",
+    ]
 
 
 def _gate_rows(metrics: dict[str, float | int | None]) -> list[str]:
@@ -266,17 +271,6 @@ def _gate_rows(metrics: dict[str, float | int | None]) -> list[str]:
 
 def _nats(value: float | None) -> str:
     return "- nats" if value is None else f"{value:.4f} nats"
-
-
-def _aligned(rows: list[list[str]], least: int = 9, gap: int = 2) -> list[str]:
-    """First column to the left, the others to the right, ``least`` columns wide or more."""
-    widths = [max(least, *map(len, column)) for column in zip(*rows, strict=True)]
-    widths[0] = max(16, widths[0])
-    lines = []
-    for name, *numbers in rows:
-        cells = [cell.rjust(width) for cell, width in zip(numbers, widths[1:], strict=True)]
-        lines.append((" " * gap).join([name.ljust(widths[0]), *cells]).rstrip())
-    return lines
 
 
 def groups_of_answers(

@@ -11,7 +11,7 @@ from uanet_tf.layers.relative_attention import (
     attend_streams,
 )
 from uanet_tf.ops.dropout import dropout, fold_in
-from uanet_tf.ops.numerics import layer_norm, linear
+from uanet_tf.ops.numerics import add_linear, layer_norm, linear
 
 # Consumers of the dropout seed.
 _WEIGHTS, _ATTENDED, _FEEDFORWARD = range(3)
@@ -105,18 +105,14 @@ class AttentionStream(KeepsArguments, tf.keras.layers.Layer):
         with tf.name_scope(self.attention.name):
             self.attention.build(words_shape)
         hidden = self.feedforward_width or 2 * self.width
-        self.output_kernel, self.output_bias = self._add_linear("output", self.width, self.width)
+        self.output_kernel, self.output_bias = add_linear(self, "output", self.width, self.width)
         self.attention_norm = self._add_norm("attention_norm")
-        self.hidden_kernel, self.hidden_bias = self._add_linear("hidden", self.width, hidden)
-        self.feedforward_kernel, self.feedforward_bias = self._add_linear(
-            "feedforward", hidden, self.width
+        self.hidden_kernel, self.hidden_bias = add_linear(self, "hidden", self.width, hidden)
+        self.feedforward_kernel, self.feedforward_bias = add_linear(
+            self, "feedforward", hidden, self.width
         )
         self.feedforward_norm = self._add_norm("feedforward_norm")
         self.built = True
-
-    def _add_linear(self, name: str, fan_in: int, fan_out: int) -> tuple[tf.Variable, tf.Variable]:
-        kernel = self.add_weight(f"{name}_kernel", [fan_in, fan_out], initializer="glorot_uniform")
-        return kernel, self.add_weight(f"{name}_bias", [fan_out], initializer="zeros")
 
     def _add_norm(self, name: str) -> tuple[tf.Variable, tf.Variable]:
         scale = self.add_weight(f"{name}_scale", [self.width], initializer="ones")

@@ -56,6 +56,18 @@ def linear(inputs: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor | None = None) 
     return reshape(outputs, [*sizes(inputs)[:-1], kernel.shape[1]])
 
 
+def add_linear(
+    layer: tf.keras.layers.Layer, name: str, fan_in: int, fan_out: int
+) -> tuple[tf.Variable, tf.Variable]:
+    """Adds NAME_kernel [D, E], Glorot-uniform, and NAME_bias [E], zeros, to a layer.
+
+    Without a name they are ``kernel`` and ``bias``.
+    """
+    stem = f"{name}_" if name else ""
+    kernel = layer.add_weight(f"{stem}kernel", [fan_in, fan_out], initializer="glorot_uniform")
+    return kernel, layer.add_weight(f"{stem}bias", [fan_out], initializer="zeros")
+
+
 def layer_norm(
     inputs: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor, epsilon: float = 1e-6
 ) -> tf.Tensor:

@@ -10,7 +10,7 @@ from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.layers.relative_attention import Mapped
 from uanet_tf.ops.attention import relative_distances
 from uanet_tf.ops.dropout import dropout, fold_in
-from uanet_tf.ops.numerics import linear
+from uanet_tf.ops.numerics import add_linear, linear
 from uanet_tf.refiner.two_stream_block import TwoStreamBlock
 
 # Consumers of the dropout seed.
@@ -142,7 +142,7 @@ class TwoStreamRefiner(KeepsArguments, tf.keras.layers.Layer):
 
     def build(self, words_shape):
         word_width, width = int(words_shape[-1]), self.width
-        self.word_kernel, self.word_bias = self._add_linear("word", word_width, width)
+        self.word_kernel, self.word_bias = add_linear(self, "word", word_width, width)
         if self.label_input != "none":
             label_width = self.label_width or width
             # At the scale of the words that it competes with: at a smaller one the label
@@ -152,19 +152,15 @@ class TwoStreamRefiner(KeepsArguments, tf.keras.layers.Layer):
                 [self.num_classes, label_width],
                 initializer=tf.keras.initializers.RandomNormal(stddev=1.0),
             )
-            self.label_kernel, self.label_bias = self._add_linear("label", label_width, width)
+            self.label_kernel, self.label_bias = add_linear(self, "label", label_width, width)
         for block in self.blocks:
             with tf.name_scope(block.name):
                 block.build([None, None, width])
         streams = 1 if self.label_input == "none" else 2
-        self.logit_kernel, self.logit_bias = self._add_linear(
-            "logit", streams * width, self.num_classes
+        self.logit_kernel, self.logit_bias = add_linear(
+            self, "logit", streams * width, self.num_classes
         )
         self.built = True
-
-    def _add_linear(self, name: str, fan_in: int, fan_out: int) -> tuple[tf.Variable, tf.Variable]:
-        kernel = self.add_weight(f"{name}_kernel", [fan_in, fan_out], initializer="glorot_uniform")
-        return kernel, self.add_weight(f"{name}_bias", [fan_out], initializer="zeros")
 
     def call(
         self,

@@ -7,7 +7,7 @@ import tensorflow as tf
 from uanet_tf.arguments import check_even, check_even_setting, check_positive
 from uanet_tf.layers.bidirectional import Bidirectional
 from uanet_tf.ops.graphs import LiteGraph
-from uanet_tf.ops.numerics import linear
+from uanet_tf.ops.numerics import add_linear, linear
 from uanet_tf.ops.recurrence import GRU, LSTM
 from uanet_tf.ops.shapes import permute
 from uanet_tf.representation.char_layer import CharLayer
@@ -140,13 +140,8 @@ class CharGRU(CharRecurrence):
 
     def build(self, input_shape):
         super().build(input_shape)
-        self.output_kernel = self.add_weight(
-            name="output_kernel",
-            shape=[self.hidden_width, self.feedforward_width],
-            initializer="glorot_uniform",
-        )
-        self.output_bias = self.add_weight(
-            name="output_bias", shape=[self.feedforward_width], initializer="zeros"
+        self.output_kernel, self.output_bias = add_linear(
+            self, "output", self.hidden_width, self.feedforward_width
         )
 
     def call(self, char_ids: tf.Tensor, lite: LiteGraph | None = None) -> tf.Tensor:

@@ -1,6 +1,7 @@
 """Text in the columns of a terminal: its width, padding, cutting."""
 
 import functools
+from collections.abc import Sequence
 
 import wcwidth
 
@@ -20,6 +21,29 @@ def display_width(text: str) -> int:
 def pad(text: str, width: int) -> str:
     """``text`` filled with blanks on the right to ``width`` columns."""
     return text + " " * (width - display_width(text))
+
+
+def align(
+    rows: Sequence[Sequence[str]], *, left: int = 1, least: Sequence[int] = (0, 0), gap: int = 2
+) -> list[str]:
+    """The lines of a table: the first ``left`` columns to the left, the others to the right.
+
+    Args:
+      rows: equally many cells each.
+      left: number of columns.
+      least: columns of the terminal that the first column takes at least, and any other.
+      gap: blanks between two columns.
+    """
+    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+    widths = [max(width, least[number > 0]) for number, width in enumerate(widths)]
+    lines = []
+    for row in rows:
+        cells = [
+            pad(cell, width) if number < left else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append((" " * gap).join(cells).rstrip())
+    return lines
 
 
 def shorten(text: str, width: int) -> str:
