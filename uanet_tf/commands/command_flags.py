@@ -40,7 +40,7 @@ _NOT_A_NUMBER = {
 }
 # A very long word of a flag's value: its first characters are enough.
 _LONG_VALUE = re.compile(r"(\S{200})\S{200,}")
-_DEFINE: dict[Any, Callable[..., Any]] = {
+DEFINE: dict[Any, Callable[..., Any]] = {
     bool: flags.DEFINE_boolean,
     int: flags.DEFINE_integer,
     float: flags.DEFINE_float,
@@ -178,7 +178,7 @@ def _define(values: flags.FlagValues, argument: _Argument) -> None:
         return
     if argument.kind in (int, float):
         said |= {"lower_bound": about.at_least, "upper_bound": about.at_most}
-    _DEFINE[argument.kind](argument.flag, default, **said)
+    DEFINE[argument.kind](argument.flag, default, **said)
 
 
 def _call(

@@ -27,7 +27,7 @@ def get(
         uanet data get wnut17    # writes train, dev and test.conll into data/wnut17
         uanet data get glove_100d
 
-    A download that was interrupted continues; files that are there are not downloaded again.
+    A connection that is lost is taken up again; files that are there are not downloaded again.
     SOURCES.json in the folder has the addresses of the files, their licence and checksums.
     """
     if not names:

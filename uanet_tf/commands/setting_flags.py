@@ -7,18 +7,12 @@ from typing import Any, NamedTuple
 
 from absl import flags
 
-from uanet_tf.commands.command_flags import FlagGroup
+from uanet_tf.commands.command_flags import DEFINE, FlagGroup
 from uanet_tf.config import Config, InferenceOptions, iter_options, recipe_path
 from uanet_tf.errors import InputError
 from uanet_tf.option import check_option, has_flag
 
 _RECIPE, _FLAGFILE = "--recipe", "--flagfile"
-_DEFINE: dict[type, Callable[..., Any]] = {
-    bool: flags.DEFINE_boolean,
-    int: flags.DEFINE_integer,
-    float: flags.DEFINE_float,
-    str: flags.DEFINE_string,
-}
 
 
 class Settings(NamedTuple):
@@ -165,7 +159,7 @@ def _define(
     if choices := field.metadata["choices"]:
         flags.DEFINE_enum(field.name, default, choices, **said)
     else:
-        _DEFINE[type(field.default)](field.name, default, **said)
+        DEFINE[type(field.default)](field.name, default, **said)
     flags.register_validator(field.name, _validator(field), flag_values=values)
 
 

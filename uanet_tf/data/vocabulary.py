@@ -3,15 +3,14 @@
 import collections
 import dataclasses
 import json
-import pathlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from uanet_lite.strict_json import Kinds, all_strings, check_fields, read_json, shown
+from uanet_lite.strict_json import Kinds, all_strings, check_fields, shown
 from uanet_lite.tag_schemes import SCHEMES, decode_spans
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.data.bert_spec import BertSpec
-from uanet_tf.errors import InputError, one_line
+from uanet_tf.errors import InputError
 
 _DIGIT = re.compile(r"\d")
 
@@ -106,21 +105,9 @@ class Vocabulary:
         if wrong:
             raise InputError(f"the vocabulary has {wrong}")
 
-    def save(self, path: pathlib.Path) -> None:
-        """Writes the vocabulary as one JSON file."""
-        path.write_text(self.to_json(), encoding="utf-8")
-
     def to_json(self) -> str:
         """The vocabulary as JSON, one word per line."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=0)
-
-    @classmethod
-    def load(cls, path: pathlib.Path) -> "Vocabulary":
-        """Reads what ``save`` wrote; InputError if it cannot be read."""
-        try:
-            return cls.from_dict(read_json(path))
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path} cannot be read as a vocabulary: {one_line(error)}") from error
 
 
 def count_symbols(

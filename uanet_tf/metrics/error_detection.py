@@ -20,16 +20,12 @@ def auroc(score: np.ndarray, wrong: np.ndarray) -> float | None:
     Returns:
       None if all answers are right or all are wrong.
     """
-    score, wrong = np.asarray(score, np.float64), np.asarray(wrong, bool)
-    positives = int(wrong.sum())
-    negatives = len(wrong) - positives
-    if not positives or not negatives:
+    from sklearn.metrics import roc_auc_score  # takes a while, and few commands need it
+
+    wrong = np.asarray(wrong, bool)
+    if wrong.all() or not wrong.any():
         return None
-    _, group, counts = np.unique(score, return_inverse=True, return_counts=True)
-    last_rank = np.cumsum(counts)
-    rank = (last_rank - (counts - 1) / 2.0)[group]  # [N], of equal scores the mean, from 1
-    above = rank[wrong].sum() - positives * (positives + 1) / 2.0
-    return 100.0 * float(above / (positives * negatives))
+    return 100.0 * float(roc_auc_score(wrong, np.asarray(score, np.float64)))
 
 
 def average_precision(score: np.ndarray, wrong: np.ndarray) -> float | None:
@@ -44,13 +40,12 @@ def average_precision(score: np.ndarray, wrong: np.ndarray) -> float | None:
     Returns:
       None if no answer is wrong.
     """
-    score, wrong = np.asarray(score, np.float64), np.asarray(wrong, bool)
+    from sklearn.metrics import average_precision_score
+
+    wrong = np.asarray(wrong, bool)
     if not wrong.any():
         return None
-    values, group = np.unique(-score, return_inverse=True)
-    found = np.bincount(group, weights=wrong, minlength=len(values))  # at each score, from above
-    precision = np.cumsum(found) / np.cumsum(np.bincount(group, minlength=len(values)))
-    return 100.0 * float((precision * found).sum() / wrong.sum())
+    return 100.0 * float(average_precision_score(wrong, np.asarray(score, np.float64)))
 
 
 class RiskCoverage(NamedTuple):

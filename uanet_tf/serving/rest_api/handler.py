@@ -183,10 +183,7 @@ class Handler:
                 {
                     "version": str(version),
                     "state": state.state,
-                    "status": {
-                        "error_code": state.code,
-                        "error_message": state.error,
-                    },
+                    "status": {"error_code": state.code, "error_message": state.error},
                 }
                 for version, state in self._manager.states(route.model, route.version)
             ]

@@ -8,7 +8,7 @@ bytes that are not UTF-8.
 import base64
 import binascii
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,77 +43,57 @@ def to_array(value: Any, dtype: str) -> np.ndarray:
       RestError: 400 for ragged nesting or values of another type; 501 for types that TF
         Serving does not read from JSON.
     """
-    shape = _dense_shape(value)
-    leaves: list[Any] = []
-    _collect(value, shape, 0, leaves)
-    # Unknown types fail at their first value, as they do in TF Serving.
-    convert = _converter(dtype) if leaves else (lambda _: np.zeros(0, numpy_type(dtype)))
-    return convert(leaves).reshape(shape)
+    shape, first = [], value
+    while type(first) is list:
+        shape.append(len(first))
+        if len(shape) > MAX_RANK:
+            raise bad_request(f"Lists nested more than {MAX_RANK} deep are no tensor.")
+        if not first:
+            break
+        first = first[0]
+    leaves = [value]
+    for size in shape:
+        for each in leaves:
+            if type(each) is not list or len(each) != size:
+                raise bad_request(f"JSON Value: {shown(each)} is no list of {size}, as the first")
+        leaves = [item for each in leaves for item in each]
+    for each in leaves:
+        if type(each) is list:
+            raise bad_request(f"JSON Value: {shown(each)} is a list, and the first is none")
+    return _values(leaves, dtype).reshape(shape)
 
 
 def shown(value: Any) -> str:
     """The start of a value's JSON text, for messages; a plain string as it is."""
-    text = value
-    if type(value) is not str:
-        text = ""
-        try:
-            for piece in json.JSONEncoder().iterencode(value):
-                text += piece
-                if len(text) > _SHOWN:
-                    break
-        except RecursionError:
-            text += "..."
+    try:
+        text = value if type(value) is str else json.dumps(value)
+    except RecursionError:
+        text = "[" * (_SHOWN + 1)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
 
-def _dense_shape(value: Any) -> list[int]:
-    """Lengths of the lists along the first elements."""
-    shape = []
-    while type(value) is list:
-        shape.append(len(value))
-        if len(shape) > MAX_RANK:
-            raise bad_request(f"Lists nested more than {MAX_RANK} deep are no tensor.")
-        if not value:
-            break
-        value = value[0]
-    return shape
-
-
-def _collect(value: Any, shape: list[int], level: int, leaves: list[Any]) -> None:
-    """Appends the leaves of ``value`` in order, checking its nesting against ``shape``."""
-    if type(value) is not list:
-        if level != len(shape):
-            raise bad_request(
-                f"JSON Value: {shown(value)} found at incorrect level: {level + 1} in the JSON "
-                f"DOM. Expected at level: {len(shape)}"
-            )
-        leaves.append(value)
-        return
-    if level >= len(shape):
-        raise bad_request(f"Encountered list at unexpected level: {level} expected < {len(shape)}")
-    if len(value) != shape[level]:
-        raise bad_request(
-            f"Encountered list at unexpected size: {len(value)} at level: {level} "
-            f"expected size: {shape[level]}"
-        )
-    for item in value:
-        _collect(item, shape, level + 1, leaves)
-
-
-def _converter(dtype: str) -> Callable[[list[Any]], np.ndarray]:
-    if dtype in FLOATS:
-        return lambda leaves: _floats(leaves, dtype)
-    if dtype in _INTEGERS:
-        return lambda leaves: _integers(leaves, dtype)
-    if dtype == BOOL:
-        return _booleans
+def _values(leaves: list[Any], dtype: str) -> np.ndarray:
+    """The leaves as an array of one dimension, none of them converted."""
+    kind = numpy_type(dtype)
     if dtype == STRING:
-        return _strings
-
-    def refuse(leaves: list[Any]) -> np.ndarray:
+        strings = np.empty(len(leaves), object)
+        strings[:] = [_bytes(leaf) for leaf in leaves]
+        return strings
+    if dtype in FLOATS:
+        return _floats(leaves, dtype)
+    if dtype in _INTEGERS:
+        low, high = _INTEGERS[dtype]
+        wrong = [leaf for leaf in leaves if type(leaf) is not int or not low <= leaf <= high]
+        wide = np.dtype(np.uint64 if dtype == "uint64" else np.int64)
+    elif dtype == BOOL:
+        wrong, wide = [leaf for leaf in leaves if type(leaf) is not bool], kind
+    elif leaves:  # unknown types fail at their first value, as they do in TF Serving
         raise unimplemented(f"Conversion of JSON Value: {shown(leaves[0])} to type: {_name(dtype)}")
-
-    return refuse
+    else:
+        return np.zeros(0, kind)
+    if wrong:
+        raise _type_error(wrong[0], dtype)
+    return np.array(leaves, wide).astype(kind)
 
 
 def _floats(leaves: list[Any], dtype: str) -> np.ndarray:
@@ -126,29 +106,6 @@ def _floats(leaves: list[Any], dtype: str) -> np.ndarray:
         raise bad_request("JSON Parse error: Number too big to be stored in double.") from None
     with np.errstate(over="ignore"):  # beyond float32: infinite, as in TF Serving
         return values.astype(numpy_type(dtype))
-
-
-def _integers(leaves: list[Any], dtype: str) -> np.ndarray:
-    low, high = _INTEGERS[dtype]
-    for leaf in leaves:
-        if type(leaf) is not int or not low <= leaf <= high:
-            raise _type_error(leaf, dtype)
-    wide = np.uint64 if dtype == "uint64" else np.int64
-    return np.array(leaves, dtype=wide).astype(numpy_type(dtype))
-
-
-def _booleans(leaves: list[Any]) -> np.ndarray:
-    for leaf in leaves:
-        if type(leaf) is not bool:
-            raise _type_error(leaf, BOOL)
-    return np.array(leaves, dtype=np.bool_)
-
-
-def _strings(leaves: list[Any]) -> np.ndarray:
-    values = np.empty(len(leaves), dtype=object)
-    for position, leaf in enumerate(leaves):
-        values[position] = _bytes(leaf)
-    return values
 
 
 def _bytes(leaf: Any) -> bytes:
@@ -172,17 +129,8 @@ def _bytes(leaf: Any) -> bytes:
 
 
 def _type_error(leaf: Any, dtype: str) -> RestError:
-    kinds = {
-        type(None): "Null",
-        bool: "True" if leaf else "False",
-        dict: "Object",
-        str: "String",
-    }
-    kind = kinds.get(type(leaf), "Number")
-    value = json.dumps(leaf) if type(leaf) is str else shown(leaf)
-    return bad_request(
-        f"JSON Value: {shown(value)} Type: {kind} is not of expected type: {_name(dtype)}"
-    )
+    value = json.dumps(leaf) if type(leaf) is str else leaf
+    return bad_request(f"JSON Value: {shown(value)} is not of expected type: {_name(dtype)}")
 
 
 def _name(dtype: str) -> str:

@@ -2,7 +2,6 @@
 
 import os
 import pathlib
-import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,8 +34,6 @@ _TEXT_OUTPUTS = {
     **{place.name: (_TYPES[place.kind], 2) for place in answers.TOKEN_PLACES},
     "lengths": (_INT, 1),
 }
-# The models of tokens and of texts may be of one file.
-_taggers: weakref.WeakValueDictionary[tuple[Any, ...], Tagger] = weakref.WeakValueDictionary()
 
 
 class LiteModel:
@@ -62,14 +59,13 @@ class LiteModel:
         check_checksums(pathlib.Path(path))
         self.monitor = make_monitor(self.path)
         self._text = text
-        file = _only_file(self.path)
-        self._tagger = _load(file, threads)
+        self._tagger = _load(self.path, threads)
         self.gamma: float | None = self._tagger.threshold
         try:
             # The first call takes longest; a graph that does not run is found here.
             (tagged,) = self._tag([["."]])
         except RestError as error:
-            raise InputError(f"{file}: {error.message}") from None
+            raise InputError(f"{self.path}: {error.message}") from None
         self._inputs = _TEXT_INPUTS if text else _TOKEN_INPUTS
         tensors, found = answers.tensors(answers.IN_GRAPHS), answers.to_tensors(tagged)
         self._outputs = {
@@ -87,20 +83,12 @@ class LiteModel:
         self.metadata: dict[str, Any] = {DEFAULT_SIGNATURE: definition}
 
     def input_types(self, signature: str) -> dict[str, str]:
-        """Types of a signature's inputs by name, see ``numpy_type``.
-
-        Raises:
-          RestError: 400, no such signature.
-        """
+        """See ``ServedModel``."""
         self.method(signature)
         return {name: from_proto(kind) for name, (kind, _) in sorted(self._inputs.items())}
 
     def method(self, signature: str) -> str:
-        """Method of a signature: always "tensorflow/serving/predict".
-
-        Raises:
-          RestError: 400, no such signature.
-        """
+        """See ``ServedModel``."""
         if signature not in ("", DEFAULT_SIGNATURE):
             raise bad_request(
                 f'Serving signature name: "{signature}" not found: a TensorFlow Lite file has '
@@ -109,7 +97,7 @@ class LiteModel:
         return _METHOD
 
     def predict(self, signature: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Tags sentences; may be called from several threads at once.
+        """Tags sentences; see ``ServedModel``.
 
         Args:
           signature: "" or ``serving_default``.
@@ -118,9 +106,6 @@ class LiteModel:
         Returns:
           {output: [B, T]}; "", 0 and false beyond the lengths. For texts also ``tokens``,
           ``starts`` and ``ends`` in bytes [B, T], and ``lengths`` [B].
-
-        Raises:
-          RestError: 400, what is wrong with the inputs.
         """
         self.method(signature)
         if self._text:
@@ -171,27 +156,16 @@ def _encoded(values: Any) -> Any:
     return values.encode() if isinstance(values, str) else [_encoded(each) for each in values]
 
 
-def _only_file(path: str) -> str:
+def _load(path: str, threads: int) -> Tagger:
+    """The tagger of the one file of a directory, which is read into memory."""
     try:
         files = lite_files(path)
+        if len(files) != 1:
+            raise InputError(f"{path}: must hold one .tflite file. Found: {len(files)}.")
+        content = pathlib.Path(files[0]).read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
-    if len(files) != 1:
-        raise InputError(f"{path}: must hold one .tflite file. Found: {len(files)}.")
-    return files[0]
-
-
-def _load(file: str, threads: int) -> Tagger:
-    """The tagger of a file; one that is in use already is used again."""
-    try:
-        status = os.stat(file)
-        key = (os.path.realpath(file), status.st_ino, status.st_size, status.st_mtime_ns, threads)
-        if (tagger := _taggers.get(key)) is None:
-            content = pathlib.Path(file).read_bytes()
-            tagger = _taggers[key] = Tagger(file, threads=threads, content=content)
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror}).") from None
-    return tagger
+    return Tagger(files[0], threads=threads, content=content)
 
 
 def _about(tensors: Mapping[str, tuple[str, int]]) -> dict[str, Any]:

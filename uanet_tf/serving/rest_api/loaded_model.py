@@ -76,33 +76,18 @@ class LoadedModel:
         self._meta_graph.ClearField("graph_def")
 
     def input_types(self, signature: str) -> dict[str, str]:
-        """Types of a signature's inputs by name, see ``numpy_type``.
-
-        Raises:
-          RestError: 400, no such signature, or one without inputs.
-        """
+        """See ``ServedModel``."""
         inputs = self._signature(signature).inputs
         if not inputs:
             raise bad_request(f"Failed to get input map for signature: {signature}")
         return {name: tf.as_dtype(inputs[name].dtype).name for name in sorted(inputs)}
 
     def method(self, signature: str) -> str:
-        """Method of a signature: "tensorflow/serving/predict", ..."""
+        """See ``ServedModel``."""
         return self._signature(signature).method_name
 
     def predict(self, signature: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Runs a signature; may be called from several threads at once.
-
-        Args:
-          signature: its name, "" for the default.
-          inputs: an array for each of its inputs.
-
-        Returns:
-          {output: array}; strings are arrays of bytes objects.
-
-        Raises:
-          RestError: the model's error on its inputs, with the HTTP code for it.
-        """
+        """See ``ServedModel``."""
         definition = self._signature(signature)
         if definition.method_name not in _METHODS:
             raise bad_request(
@@ -163,23 +148,21 @@ def _read_meta_graph(path: str) -> meta_graph_pb2.MetaGraphDef:
 
 def _import_graph(meta_graph: meta_graph_pb2.MetaGraphDef, path: str) -> tf.Graph:
     try:
+        try:
+            return _new_graph(meta_graph)
+        except (tf.errors.OpError, ValueError) as error:
+            if _UNKNOWN_OP not in str(error):
+                raise
+            unknown = _first_line(error)
+        # Raw text: TF Serving has tensorflow-text linked in, here it is a package.
+        import tensorflow_text  # noqa: F401 - registers its operations
+
         return _new_graph(meta_graph)
-    except (tf.errors.OpError, ValueError) as error:
-        if _UNKNOWN_OP not in str(error):
-            raise InputError(
-                f"{path}: the graph cannot be imported ({_first_line(error)})"
-            ) from None
-        unknown = _first_line(error)
-    # Raw text: TF Serving has the operations of tensorflow-text linked in, here they are a package.
-    try:
-        import tensorflow_text  # noqa: F401 - registers them
     except ImportError:
         raise InputError(
             f"{path}: {unknown} Its operations may be those of tensorflow-text, which is not "
             "installed."
         ) from None
-    try:
-        return _new_graph(meta_graph)
     except (tf.errors.OpError, ValueError) as error:
         raise InputError(f"{path}: the graph cannot be imported ({_first_line(error)})") from None
 

@@ -193,17 +193,18 @@ def find_models(folder: str) -> list[ModelSettings]:
         paths = {name: os.path.abspath(os.path.join(folder, name)) for name in names}
         models = [ModelSettings(name, path) for name, path in paths.items() if os.path.isdir(path)]
         found = [model for model in models if _may_hold_versions(model)]
-        texts = [_of_texts(model) for model in found if f"{model.name}{TEXT_ENDING}" not in paths]
+        names = [model.name + TEXT_ENDING for model in found]
+        texts = [
+            ModelSettings(name, model.base_path, lite=True)
+            for name, model in zip(names, found, strict=True)
+            if name not in paths
+        ]
         found += [model for model in texts if _may_hold_versions(model)]
     except OSError as error:
         raise InputError(f"{folder}: cannot be read ({error.strerror}).") from None
     if not found:
         raise InputError(f"{folder}: holds no model (a directory NAME with versions 1, 2, ...).")
     return found
-
-
-def _of_texts(model: ModelSettings) -> ModelSettings:
-    return ModelSettings(f"{model.name}{TEXT_ENDING}", model.base_path, lite=True)
 
 
 def _may_hold_versions(model: ModelSettings) -> bool:
