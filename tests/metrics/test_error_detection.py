@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -49,11 +49,13 @@ def steps(score, wrong):
     return 100 * total
 
 
+@settings(deadline=None)  # scikit-learn is imported by the first
 @given(answers(12))
 def test_auroc_is_the_share_of_pairs_in_order(case):
     assert auroc(*case) == pytest.approx(pairs_won(*case))
 
 
+@settings(deadline=None)
 @given(answers(12))
 def test_average_precision_is_the_sum_over_steps(case):
     assert average_precision(*case) == pytest.approx(steps(*case))
