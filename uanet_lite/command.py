@@ -16,8 +16,8 @@ from uanet_lite.atomic_file import STDOUT, open_output
 from uanet_lite.input_error import InputError
 from uanet_lite.input_format import FORMATS, format_of_name
 from uanet_lite.lite_tagger import Tagger
-from uanet_lite.rows import Row, read_rows
-from uanet_lite.sentence import NO_WORDS, Sentence
+from uanet_lite.rows import read_rows
+from uanet_lite.sentence import NO_WORDS
 from uanet_lite.text_lines import STDIN, read_lines
 from uanet_lite.tokenizer import Tokenizer
 
@@ -68,7 +68,9 @@ def main(arguments: Sequence[str]) -> int:
             row.cut(tokenizer, split=False, file=options.input)
             for row in itertools.chain(first, rows)
         )
-        for row, tagged in tagger.tag_items((row, _sentence(row)) for row in cut):
+        # That of a row, without words if it has none or cannot be tagged.
+        items = ((row, row.sentences[0] if row.sentences else NO_WORDS) for row in cut)
+        for row, tagged in tagger.tag_items(items):
             failed += row.error is not None
             if row.error is not None and output_kind == "conll":
                 raise InputError(
@@ -80,11 +82,6 @@ def main(arguments: Sequence[str]) -> int:
     if failed:
         print(f"{failed:,} lines have an error instead of an answer.", file=sys.stderr)
     return BAD_ROWS if failed else 0
-
-
-def _sentence(row: Row) -> Sentence:
-    """That of a row, without words if it has none or cannot be tagged."""
-    return row.sentences[0] if row.sentences else NO_WORDS
 
 
 class _Parser(argparse.ArgumentParser):

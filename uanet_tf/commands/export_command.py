@@ -1,6 +1,5 @@
 """``uanet export``: a run for TF Serving or TensorFlow Lite."""
 
-import pathlib
 from typing import Annotated, Any
 
 from uanet_tf.commands.command_flags import Flag
@@ -65,8 +64,5 @@ def export(
     exported = export_run(run_dir, export_dir, name=name, version=version, text=text, **options)
     for path in (exported.path, exported.text_path):
         if path is not None:
-            print(f"{path}: {_megabytes(path):.1f} MB")
-
-
-def _megabytes(path: pathlib.Path) -> float:
-    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) / 1e6
+            size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+            print(f"{path}: {size / 1e6:.1f} MB")

@@ -65,15 +65,13 @@ def rank(
     kind, rows = ("conll", iter(())) if labelled else file.open(run.column())
     model = run.load(refine_all=False)
     if labelled:
-        rows = _without_labels(
-            file,
-            Reading(
-                label_column=None,
-                tokenizer=model.tokenizer,
-                split_sentences=file.text.split_sentences,
-                accept_suggested=True,
-            ),
+        reading = Reading(
+            label_column=None,
+            tokenizer=model.tokenizer,
+            split_sentences=file.text.split_sentences,
+            accept_suggested=True,
         )
+        rows = (Row(each.line, (each,)) for each in read_and_tell(file.input, reading))
     if to in TOOLS and model.label_scheme is None:
         raise InputError(
             f"--to={to} is for entities, and the run labels single tokens: use --to=jsonl."
@@ -101,11 +99,6 @@ def rank(
     with open_output(output) as stream:
         _writer(to)(stream, ranked)
     return PARTLY if errors else 0
-
-
-def _without_labels(file: InputFile, reading: Reading) -> Iterator[Row]:
-    """The sentences of a file of labelled text, each a row."""
-    return (Row(sentence.line, (sentence,)) for sentence in read_and_tell(file.input, reading))
 
 
 def _ask_for_mutual_information(model: Any) -> None:

@@ -156,16 +156,13 @@ def _arguments(
     return [f"--flagfile={flagfile}", *given, f"--run_dir={run}"]
 
 
-def _is_output(path: pathlib.Path) -> bool:
-    """Whether it is an output of this command that is not complete yet."""
-    return is_part(path.name)
-
-
 def _claim(folder: pathlib.Path, record: dict[str, Any], config: Config) -> None:
     """Writes folds.json, or compares it."""
     path = folder / RECORD
     if not path.exists():
-        if folder.exists() and not (folder.is_dir() and all(map(_is_output, folder.iterdir()))):
+        # Outputs of this command may be there that are not complete yet.
+        new = folder.is_dir() and all(is_part(each.name) for each in folder.iterdir())
+        if folder.exists() and not new:
             raise InputError(
                 f"--run_dir={folder} holds other files and no folds: name a new or empty directory."
             )

@@ -159,6 +159,8 @@ def _report(corpus: Corpus, train_scheme: str | None, max_tokens: int) -> Corpus
     entity_like = [] if scheme or stray else entity_like_labels(labels)
     repaired = _repairs(sentences, scheme) if scheme else []
     uneven = uneven_sentences(sentences)
+    spans = (decode_spans(sentence.labels, scheme) for sentence in sentences) if scheme else ()
+    entities = _by_count(span.type for found in spans for span in found)
     return CorpusReport(
         role=corpus.role,
         path=corpus.path,
@@ -182,7 +184,7 @@ def _report(corpus: Corpus, train_scheme: str | None, max_tokens: int) -> Corpus
         repaired_labels=sum(count for count, _ in repaired),
         repaired_sentences=len(repaired),
         first_repaired_line=repaired[0][1] if repaired else None,
-        entities=_entities(sentences, scheme) if scheme else {},
+        entities=entities,
         repeated_sentences=len(sentences) - len({sentence.tokens for sentence in sentences}),
         line_ends={name: count for name, count in corpus.line_ends.items() if name},
     )
@@ -192,12 +194,6 @@ def _repairs(sentences: Sequence[Sentence], scheme: str) -> list[tuple[int, int]
     """(labels changed, line) of each sentence that breaks the scheme."""
     changes = ((repair(sentence.labels, scheme)[1], sentence.line) for sentence in sentences)
     return [(count, line) for count, line in changes if count]
-
-
-def _entities(sentences: Sequence[Sentence], scheme: str) -> dict[str, int]:
-    return _by_count(
-        span.type for sentence in sentences for span in decode_spans(sentence.labels, scheme)
-    )
 
 
 def _word_comparison(found: collections.Counter[str], words: set[str]) -> dict[str, Any]:
@@ -382,15 +378,12 @@ def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
         remarks.append(f"most frequent words unknown to train: {_counted(found.unknown_examples)}.")
     if found and found.shared_sentences:
         pairs = ", ".join(f"{here} ({there})" for here, there in found.shared_lines)
+        rest = ", ..." if found.shared_sentences > len(found.shared_lines) else "."
         remarks.append(
             f"{_plural(found.shared_sentences, 'sentence is', 'sentences are')} in train too,"
-            f" at lines (of train): {pairs}{_rest(found.shared_sentences, found.shared_lines)}"
+            f" at lines (of train): {pairs}{rest}"
         )
     return [printable(f"{report.role}: {remark}") for remark in remarks]
-
-
-def _rest(count: int, shown: Sequence[object]) -> str:
-    return ", ..." if count > len(shown) else "."
 
 
 def _plural(count: int, one: str, many: str) -> str:

@@ -187,7 +187,8 @@ def evaluation_table(evaluation: Evaluation, title: str = "") -> str:
             *_system_rows(evaluation),
             "",
             *_type_rows(evaluation),
-            *_trust_rows(evaluation),
+            # Eight numbers fit 80 columns beside their names, also where `uanet demo` indents them.
+            *align(trust_rows(evaluation.trust), least=(16, 6), gap=1),
             "",
             *_distilled_rows(evaluation),
             *_gate_rows(metrics),
@@ -217,7 +218,8 @@ def _type_rows(evaluation: Evaluation) -> list[str]:
     names = sorted(evaluation.types, key=lambda name: -evaluation.types[name]["support"])
     more = 0
     if not ner and len(names) > _MAX_LABEL_ROWS:
-        names.sort(key=lambda name: -_missed(evaluation.types[name]))
+        types = evaluation.types  # by tokens of a label that were given another one
+        names.sort(key=lambda name: -types[name]["support"] * (100.0 - types[name]["recall"]))
         more = len(names) - _MAX_LABEL_ROWS
         names = names[:_MAX_LABEL_ROWS]
     rows = [["by type" if ner else "by label", "precision", "recall", "F1", "count"]]
@@ -227,17 +229,6 @@ def _type_rows(evaluation: Evaluation) -> list[str]:
         rows.append([printable(name) or "(untyped)", *numbers, f"{scores['support']:,}"])
     lines = align(rows, least=_LEAST)
     return [*lines, *([f"({more} labels missed less often are not shown)"] if more else []), ""]
-
-
-def _missed(scores: dict[str, float | int]) -> float:
-    """Tokens of a label that were given another one."""
-    return scores["support"] * (100.0 - scores["recall"]) / 100.0
-
-
-def _trust_rows(evaluation: Evaluation) -> list[str]:
-    head, *rows = trust_rows(evaluation.trust)
-    # Eight numbers fit 80 columns beside their names, also where `uanet demo` indents them.
-    return align([head, *rows], least=(16, 6), gap=1)
 
 
 def _distilled_rows(evaluation: Evaluation) -> list[str]:

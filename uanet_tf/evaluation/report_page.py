@@ -83,13 +83,15 @@ class ReportInput:
 
 def report_page(given: ReportInput) -> str:
     """The page, as text."""
+    labels = [sentence.labels for sentence in given.tagged]
+    counts = confusion(given.gold, labels, task=given.evaluation.task)
     parts = [
         _head(given),
         _section("Scores", _scores(given)),
         _section("Can the confidence be believed?", _trust(given)),
         _section("Where it is right", _groups(given)),
         _section("Gamma and M", _sweeps(given)),
-        _section("Confusion", _confusion(given)),
+        _section("Confusion", figures.confusion_table(counts)),
         *_examples(given),
     ]
     style = resources.files("uanet_tf.evaluation").joinpath(_STYLE).read_text("utf-8")
@@ -229,11 +231,6 @@ def _thresholds(tagged: Sequence[TaggedSentence], own: float) -> list[float]:
     return sorted({own, *np.round(np.linspace(0.0, 1.02 * top, _GAMMAS), 3).tolist()})
 
 
-def _confusion(given: ReportInput) -> str:
-    labels = [sentence.labels for sentence in given.tagged]
-    return figures.confusion_table(confusion(given.gold, labels, task=given.evaluation.task))
-
-
 def _examples(given: ReportInput) -> list[str]:
     task = given.evaluation.task
     found = find_examples(given.gold, given.tagged, task=task)
@@ -326,7 +323,7 @@ def example_html(example: Example, tagged: Sequence[TaggedSentence]) -> str:
     )
     if not example.right:
         said += f". The file has: <bdi>{text_html(example.gold)}</bdi>"
-    shown = sentence_html(_around(sentence, span))
+    shown = sentence_html(sentence.part(max(0, span.start - _CONTEXT), span.end + _CONTEXT))
     return f'<li><div class="said">{said}</div>{shown}</li>'
 
 
@@ -354,8 +351,3 @@ def _spans(labels: Sequence[str], task: str) -> list[Span]:
 
 def _told(span: Span, tokens: Sequence[str]) -> str:
     return f"{' '.join(tokens[span.start : span.end])} ({span.type})"
-
-
-def _around(sentence: TaggedSentence, span: Span) -> TaggedSentence:
-    """The tokens near a span, as a sentence."""
-    return sentence.part(max(0, span.start - _CONTEXT), span.end + _CONTEXT)

@@ -55,7 +55,9 @@ def line_chart(
       diagonal: draw y = x too.
       mark: an x at which a vertical line stands.
     """
-    parts = [_grid(y), _x_ticks(x), _titles(x, y)]
+    low = HEIGHT - _BOTTOM + 14
+    ticks = [_text(_x(value, x), low, f"{value:g}", "middle") for value in _ticks(x)]
+    parts = [_grid(y), *ticks, _titles(x, y)]
     if diagonal:
         parts.append(_path([(x.low, y.low), (x.high, y.high)], x, y, "axis dashed"))
     if mark is not None and x.low <= mark <= x.high:
@@ -156,12 +158,6 @@ def _grid(y: Axis) -> str:
             _text(_LEFT - 5, place + 3.5, f"{value:g}", "end"),
         ]
     return "".join(lines)
-
-
-def _x_ticks(x: Axis) -> str:
-    return "".join(
-        _text(_x(value, x), HEIGHT - _BOTTOM + 14, f"{value:g}", "middle") for value in _ticks(x)
-    )
 
 
 def _titles(x: Axis, y: Axis) -> str:

@@ -10,7 +10,6 @@ words, ``UnicodeScriptTokenizer`` splits "don't", "3.5" and "e-mail" and keeps "
 """
 
 import re
-from collections.abc import Iterable
 
 import tensorflow as tf
 
@@ -105,7 +104,7 @@ def _token(tokenizer: Tokenizer) -> str:
         _LINK,
         _MAIL,
         r"(?:[A-Za-z]\.){2,}",
-        *_abbreviations(tokenizer.abbreviations),
+        *map(re.escape, sorted(tokenizer.abbreviations, key=lambda word: (-len(word), word))),
         *([r"\p{Nd}+\."] if tokenizer.ordinals else []),
         *([rf"[{tokenizer.marks}]{_ANY_WORD}+"] if tokenizer.marks else []),
         CURRENCY,
@@ -116,10 +115,6 @@ def _token(tokenizer: Tokenizer) -> str:
         RUNS,
     ]
     return "|".join([*parts, _FLAG, _SYMBOL])
-
-
-def _abbreviations(words: Iterable[str]) -> list[str]:
-    return [re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word))]
 
 
 def _for_re2(pattern: str) -> str:

@@ -131,13 +131,10 @@ def _read_vocabulary(path: pathlib.Path) -> tuple[str, ...]:
     return tuple(text.replace("\r\n", "\n").removesuffix("\n").split("\n"))
 
 
-def _has_capitals(vocabulary: tuple[str, ...]) -> bool:
-    return any(word != word.lower() for word in vocabulary if not word.startswith("["))
-
-
 def _tokenizer(options: dict[str, Any], vocabulary: tuple[str, ...]) -> dict[str, Any]:
     file = "tokenizer_config.json"
-    lowercase = _value(options, "do_lower_case", bool, not _has_capitals(vocabulary), file=file)
+    no_capitals = all(word == word.lower() for word in vocabulary if not word.startswith("["))
+    lowercase = _value(options, "do_lower_case", bool, no_capitals, file=file)
     accents = _value(options, "strip_accents", (bool, type(None)), None, file=file)
     return {
         "lowercase": lowercase,

@@ -109,7 +109,10 @@ class LiteModel:
         """
         self.method(signature)
         if self._text:
-            tagged = self._tag(_texts(inputs["text"]))
+            texts = inputs["text"]
+            if texts.ndim != 1:
+                raise bad_request(f"text must be [B]. Received: {list(texts.shape)}")
+            tagged = self._tag([_text(text, f"text[{row}]") for row, text in enumerate(texts)])
             return self._stacked(tagged, width=max(map(len, tagged), default=0))
         tokens = inputs["tokens"]
         return self._stacked(self._tag(_words(tokens, inputs["lengths"])), width=tokens.shape[1])
@@ -199,12 +202,6 @@ def _words(tokens: np.ndarray, lengths: np.ndarray) -> list[list[str]]:
         [_text(token, f"tokens[{row}]") for token in tokens[row, :length]]
         for row, length in enumerate(lengths.tolist())
     ]
-
-
-def _texts(texts: np.ndarray) -> list[str]:
-    if texts.ndim != 1:
-        raise bad_request(f"text must be [B]. Received: {list(texts.shape)}")
-    return [_text(text, f"text[{row}]") for row, text in enumerate(texts)]
 
 
 def _text(value: bytes, name: str) -> str:

@@ -104,7 +104,8 @@ def read_model_config(path: str) -> list[ModelSettings]:
     try:
         config = text_format.Parse(text, new_message(_MESSAGES, "ModelServerConfig"))
     except text_format.ParseError as error:
-        raise InputError(f"{path}:{_plain(error)}") from None
+        # "line:column: what", without our own names of the messages.
+        raise InputError(f"{path}:{str(error).replace(f'{PACKAGE}.', '')}") from None
     models = [_settings(entry, path) for entry in config.model_config_list.config]
     if not models:
         raise InputError(f"{path}: names no model (model_config_list {{ config {{ ... }} }}).")
@@ -134,11 +135,6 @@ def _settings(entry: Any, path: str) -> ModelSettings:
         latest = None
     labels = {label.key: label.value for label in entry.version_labels}
     return ModelSettings(entry.name, os.path.abspath(entry.base_path), latest, versions, labels)
-
-
-def _plain(error: text_format.ParseError) -> str:
-    """``line:column: what``, without our own names of the messages."""
-    return str(error).replace(f"{PACKAGE}.", "")
 
 
 def list_versions(settings: ModelSettings) -> dict[int, str]:
