@@ -175,17 +175,7 @@ def served(run_dir: str | None) -> Iterator[tuple[str, dict[str, str]]]:
         names = {str(samples): f"m{samples}" for samples in SAMPLES}
         for samples, name in names.items():
             export_run(run_dir, folder, name=name, num_samples=int(samples), refine_all=False)
-        config = pathlib.Path(folder, "models.config")
-        config.write_text(
-            "model_config_list {\n"
-            + "".join(
-                f'  config {{ name: "{name}" base_path: "{folder}/{name}" }}\n'
-                for model in names.values()
-                for name in (model, f"{model}_text")
-            )
-            + "}\n"
-        )
-        with _server(config) as url:
+        with _server(pathlib.Path(folder)) as url:
             yield url, names
 
 
@@ -199,14 +189,12 @@ def _write_untrained_run(folder: pathlib.Path) -> None:
 
 
 @contextlib.contextmanager
-def _server(config: pathlib.Path) -> Iterator[str]:
-    """The local server on a free port."""
+def _server(folder: pathlib.Path) -> Iterator[str]:
+    """The local server of all models below a folder, on a free port."""
     command = [sys.executable, "-m", "serving.local_server", "--rest_api_port=0"]
-    log = config.with_name("server.log")
+    log = folder / "server.log"
     with log.open("w") as stream:
-        process = subprocess.Popen(
-            [*command, f"--model_config_file={config}"], cwd=_ROOT, stderr=stream
-        )
+        process = subprocess.Popen([*command, f"--export_dir={folder}"], cwd=_ROOT, stderr=stream)
     try:
         end = time.monotonic() + _START_SECONDS
         while not (found := re.search(r"Serving at (http://[^/]+)", log.read_text())):

@@ -13,13 +13,13 @@ GOOD = {"tokens": [["Riverton", "won", ""]], "lengths": [2]}
 
 
 @pytest.fixture(scope="module")
-def url(served_folder, load):
-    versions = {"mine": None, "mine_text": None, "lite": 1}
-    models = [
-        ModelSettings(name, str(served_folder / name), latest=latest)
-        for name, latest in versions.items()
-    ]
-    models.append(ModelSettings("lite_text", str(served_folder / "lite")))
+def url(served_folder, load, tmp_path_factory):
+    saved = tmp_path_factory.mktemp("saved")
+    (saved / "1").symlink_to(served_folder / "mine" / "1")
+    folders = {"mine": saved, "both": served_folder / "mine"}
+    folders |= {name: served_folder / name for name in ("mine_text", "lite")}
+    folders["lite_text"] = served_folder / "lite"
+    models = [ModelSettings(name, str(folder)) for name, folder in folders.items()]
     with in_thread(models, load=load) as url:
         yield url
 
@@ -82,8 +82,9 @@ def test_the_client_gets_what_the_saved_models_answer(url, words, texts):
 
 
 def test_a_folder_of_both_kinds(url):
-    """Versions 1, a SavedModel, and 2, a file, answer alike; the file is the latest."""
-    one, two = (ask(url, GOOD, f"mine/versions/{number}")[1]["outputs"] for number in (1, 2))
+    """Of versions 1, a SavedModel, and 2, a file, the file is served: it is the latest."""
+    one, two = (ask(url, GOOD, model)[1]["outputs"] for model in ("mine", "both"))
     assert one["labels"] == two["labels"]
     np.testing.assert_allclose(one["uncertainty"], two["uncertainty"], rtol=0, atol=1e-5)
-    assert ask(url, GOOD, "mine")[1]["outputs"] == two
+    assert ask(url, GOOD, "both/versions/2")[1]["outputs"] == two
+    assert ask(url, GOOD, "both/versions/1")[0] == 404

@@ -28,7 +28,7 @@ def types_folder(tmp_path_factory):
 def url(toy_folder, types_folder):
     """A server in this process."""
     models = [
-        ModelSettings("uanet", str(toy_folder / "uanet"), labels={"stable": 1, "next": 2}),
+        ModelSettings("uanet", str(toy_folder / "uanet")),
         ModelSettings("uanet_text", str(toy_folder / "uanet_text")),
         ModelSettings("types", str(types_folder / "types")),
     ]

@@ -5,14 +5,15 @@ import urllib.parse
 from pathlib import Path
 
 import pytest
-from google.protobuf import text_format
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 
 from uanet_tf.serving import client
-from uanet_tf.serving.rest_api.model_config import Field, new_message, read_model_config
 
 yaml = pytest.importorskip("yaml")
 
 FOLDER = Path(__file__).resolve().parents[2] / "serving"
+Field = descriptor_pb2.FieldDescriptorProto
+PACKAGE = "uanet_tf.serving"
 _VALUE = [("value", 1, Field.TYPE_INT64, False)]
 # servables/tensorflow/session_bundle_config.proto and config/monitoring_config.proto
 BATCHING = {
@@ -33,6 +34,36 @@ MONITORING = {
     ],
     "MonitoringConfig": [("prometheus_config", 1, "PrometheusConfig", False)],
 }
+
+
+# config/model_server_config.proto
+MODELS = {
+    "ModelConfig": [
+        ("name", 1, Field.TYPE_STRING, False),
+        ("base_path", 2, Field.TYPE_STRING, False),
+        ("model_platform", 4, Field.TYPE_STRING, False),
+    ],
+    "ModelConfigList": [("config", 1, "ModelConfig", True)],
+    "ModelServerConfig": [("model_config_list", 1, "ModelConfigList", False)],
+}
+
+
+def new_message(messages, name):
+    """An empty message; a message is [(field, its number, type or message, whether it repeats)]."""
+    file = descriptor_pb2.FileDescriptorProto(name=f"{PACKAGE}.proto", package=PACKAGE)
+    file.syntax = "proto3"
+    for message_name, fields in messages.items():
+        message = file.message_type.add(name=message_name)
+        for field_name, number, kind, repeated in fields:
+            field = message.field.add(name=field_name, number=number)
+            field.label = Field.LABEL_REPEATED if repeated else Field.LABEL_OPTIONAL
+            if isinstance(kind, str):
+                field.type, field.type_name = Field.TYPE_MESSAGE, f".{PACKAGE}.{kind}"
+            else:
+                field.type = kind
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.{name}"))()
 
 
 def read(name, messages, message):
@@ -57,7 +88,8 @@ def test_monitoring():
 
 
 def test_models_are_those_that_the_client_asks():
-    names = [model.name for model in read_model_config(str(FOLDER / "models.config"))]
+    config = read("models.config", MODELS, "ModelServerConfig")
+    names = [model.name for model in config.model_config_list.config]
     assert names == [client.MODEL, f"{client.MODEL}_text"]
 
 
@@ -68,7 +100,8 @@ def test_the_compose_file_uses_all_of_them(service):
         inside = mounted[f"./{name}"]
         assert any(argument.endswith(f"={inside}") for argument in service["command"])
     assert "--enable_batching=true" in service["command"]
-    base = next(model.base_path for model in read_model_config(str(FOLDER / "models.config")))
+    config = read("models.config", MODELS, "ModelServerConfig")
+    base = config.model_config_list.config[0].base_path
     assert base.startswith(mounted["${EXPORT_DIR:-../exports}"] + "/")
 
 

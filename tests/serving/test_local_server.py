@@ -33,14 +33,10 @@ def ask(url, body=GOOD, session=requests):
 
 @pytest.fixture(scope="module")
 def server(toy_folder, types_folder, tmp_path_factory):
-    config = tmp_path_factory.mktemp("config") / "models.config"
-    config.write_text(
-        "model_config_list {\n"
-        f'  config {{ name: "uanet" base_path: "{toy_folder / "uanet"}" }}\n'
-        f'  config {{ name: "types" base_path: "{types_folder / "types"}" }}\n'
-        "}\n"
-    )
-    with ServerProcess(f"--model_config_file={config}") as process:
+    folder = tmp_path_factory.mktemp("exports")
+    (folder / "uanet").symlink_to(toy_folder / "uanet")
+    (folder / "types").symlink_to(types_folder / "types")
+    with ServerProcess(f"--export_dir={folder}") as process:
         process.url = process.wait_until_ready()
         yield process
 
@@ -121,12 +117,11 @@ def run(*arguments):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Name the models by one of --export_dir, --model_base_path and --model_config_file"),
-        (["--model_base_path=a", "--model_config_file=b"], "Name the models by one of"),
+        ([], "Name the models by one of --export_dir and --model_base_path"),
+        (["--model_base_path=a", "--export_dir=b"], "Name the models by one of"),
         (["--export_dir=no/such"], "no/such: cannot be read"),
         (["--export_dir=docs"], "docs: holds no model"),
         (["--model_base_path=no/such"], "no/such: the base path of default is no directory"),
-        (["--model_config_file=no.config"], "no.config: cannot be read"),
         (["--rest_api_port=70000"], "rest_api_port"),
         (["--host=no.such.host.invalid", "--model_base_path=."], "cannot listen there"),
         (["more"], "Arguments must be flags"),

@@ -17,7 +17,6 @@ from uanet_tf.serving.rest_api.model_config import (
     ModelSettings,
     find_models,
     lite_files,
-    read_model_config,
 )
 
 _BACKLOG = 2048
@@ -31,18 +30,11 @@ class Serving:
     model_base_path: Annotated[
         str | None, Flag("Directory of the model's versions (1/, 2/, ...).")
     ] = None
-    model_config_file: Annotated[
-        str | None,
-        Flag(
-            "Text protocol buffer that names several models, see serving/models.config; takes the "
-            "place of --model_name and --model_base_path."
-        ),
-    ] = None
     export_dir: Annotated[
         str | None,
         Flag(
-            "What export.py wrote to: every model in it is served, instead of --model_name, "
-            "--model_base_path and --model_config_file."
+            "What export.py wrote to: every model in it is served, instead of --model_name and "
+            "--model_base_path."
         ),
     ] = None
     host: Annotated[
@@ -101,21 +93,14 @@ def serve(how: Serving) -> None:
 
 
 def _models(how: Serving) -> list[ModelSettings]:
-    sources = ("export_dir", "model_base_path", "model_config_file")
-    if sum(getattr(how, name) is not None for name in sources) != 1:
-        raise InputError(
-            "Name the models by one of --export_dir, --model_base_path and --model_config_file."
-        )
-    if how.export_dir is not None:
-        models = find_models(how.export_dir)
-    elif how.model_config_file is not None:
-        models = read_model_config(how.model_config_file)
-    else:
-        models = [ModelSettings(how.model_name, os.path.abspath(str(how.model_base_path)))]
-    for model in models:
-        if not os.path.isdir(model.base_path):
-            raise InputError(f"{model.base_path}: the base path of {model.name} is no directory.")
-    return models
+    path = how.model_base_path
+    if (how.export_dir is None) == (path is None):
+        raise InputError("Name the models by one of --export_dir and --model_base_path.")
+    if path is None:
+        return find_models(str(how.export_dir))
+    if not os.path.isdir(path):
+        raise InputError(f"{path}: the base path of {how.model_name} is no directory.")
+    return [ModelSettings(how.model_name, os.path.abspath(path))]
 
 
 def _bind(how: Serving) -> socket.socket:

@@ -33,9 +33,8 @@ def test_columns(url):
     assert content["outputs"]["labels"] == [LABELS]
 
 
-@pytest.mark.parametrize("path", ["versions/1", "labels/stable"])
-def test_versions_and_labels(url, path):
-    status, content, _ = call(url, f"/v1/models/uanet/{path}:predict", COLUMN)
+def test_versions(url):
+    status, content, _ = call(url, "/v1/models/uanet/versions/1:predict", COLUMN)
     assert (status, content["outputs"]["labels"]) == (200, [LABELS])
 
 
@@ -46,7 +45,6 @@ def test_versions_and_labels(url, path):
         ("other:predict", 404, "Servable not found for request: Latest(other)"),
         ("uanet/labels/unknown:predict", 400, "Unrecognized servable version label: unknown"),
         ("other/labels/unknown:predict", 400, "Unrecognized servable version label: unknown"),
-        ("uanet/labels/next:predict", 404, "Servable not found for request: Specific(uanet, 2)"),
         ("uanet:unknown", 400, "Malformed request: POST /v1/models/uanet:unknown"),
         ("uanet:classify", 400, None),
         ("uanet:regress", 400, None),
@@ -126,7 +124,6 @@ def test_metadata(url):
     assert signatures["draft"]["outputs"]["uncertainty"]["dtype"] == "DT_FLOAT"
     assert "__saved_model_init_op" in signatures
     assert call(url, "/v1/models/uanet/versions/1/metadata")[0] == 200
-    assert call(url, "/v1/models/uanet/labels/stable/metadata")[0] == 200
     assert call(url, "/v1/models/uanet/labels/unknown/metadata")[0] == 400
     assert call(url, "/v1/models/other/metadata")[0] == 404
 

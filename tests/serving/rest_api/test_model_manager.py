@@ -25,37 +25,14 @@ def test_serves_the_highest_number_alone(base, loader):
     )
 
 
-@pytest.mark.parametrize(
-    ("settings", "versions"),
-    [
-        ({"latest": 2}, {2, 3}),
-        ({"latest": None}, {1, 2, 3}),
-        ({"latest": None, "versions": frozenset({1, 3, 9})}, {1, 3}),
-    ],
-)
-def test_version_policies(base, loader, settings, versions):
-    add(base, 1, 2, 3)
-    manager = make(base, loader, **settings)
+def test_there_are_no_labels(base, loader):
+    add(base, 1)
+    manager = make(base, loader)
     manager.start()
-    assert set(states(manager)) == versions
-    assert served(manager)[0] == 3
-    assert [version for version, _ in manager.states("m")] == sorted(versions, reverse=True)
-
-
-def test_labels(base, loader):
-    add(base, 1, 2)
-    manager = make(base, loader, latest=None, labels={"stable": 1, "gone": 7})
-    manager.start()
-    assert served(manager, label="stable")[0] == 1
-    with pytest.raises(RestError, match=r"Unrecognized servable version label") as caught:
-        served(manager, label="other")
-    assert caught.value.status == 400
-    with pytest.raises(RestError) as caught:
-        manager.find("unknown", label="stable")
-    assert caught.value.status == 400
-    with pytest.raises(RestError, match=r"Specific\(m, 7\)") as caught:
-        served(manager, label="gone")
-    assert caught.value.status == 404
+    for name in ("m", "unknown"):
+        with pytest.raises(RestError, match=r"Unrecognized servable version label") as caught:
+            manager.find(name, label="stable")
+        assert caught.value.status == 400
 
 
 def test_unknown_models(base, loader):

@@ -13,7 +13,7 @@ from uanet_tf.serving.rest_api.model_config import (
     Fingerprint,
     ModelSettings,
     fingerprint,
-    list_versions,
+    latest_version,
 )
 from uanet_tf.serving.rest_api.rest_error import bad_request, not_found
 from uanet_tf.serving.rest_api.served_model import ServedModel
@@ -78,10 +78,7 @@ class ModelManager:
           RestError: 400, unknown label; 404, no such model, or version not loaded.
         """
         if label is not None:
-            settings = self._settings.get(name)
-            if settings is None or label not in settings.labels:
-                raise bad_request(f"Unrecognized servable version label: {label}")
-            version = settings.labels[label]
+            raise bad_request(f"Unrecognized servable version label: {label}")  # there are none
         served = self._served.get(name, {})
         if version is None and served:
             version = max(served)
@@ -149,7 +146,7 @@ class ModelManager:
         """
         wanted, fault = None, ""
         try:
-            wanted = list_versions(settings)
+            wanted = latest_version(settings)
             if not wanted:
                 fault = "holds no version to serve (a directory named 1, 2, ...)"
         except OSError as error:
