@@ -180,6 +180,7 @@ def test_the_commands_of_readme_one_after_another(installed):
 def check_demo(installed, done: subprocess.CompletedProcess) -> None:
     """Train, score, tag; the commands that the demo prints are the installed ones."""
     assert [line.partition(": ")[0] for line in done.stderr.splitlines()] == [
+        "training on the processor",
         "tokenizer of raw text",
         "epoch 1",
         "distilled on dev",
