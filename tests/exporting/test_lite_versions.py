@@ -55,7 +55,7 @@ def test_models_of_a_folder(served_folder, tmp_path):
     ]
     assert lite_files(str(served_folder / "mine" / "1")) == []
     both = ModelSettings("x_text", str(served_folder / "mine"), lite=True)
-    assert list(latest_version(both)) == [2]
+    assert latest_version(both)[0] == 2
     (tmp_path / "m" / "1").mkdir(parents=True)
     assert [each.name for each in find_models(str(tmp_path))] == ["m"]
 

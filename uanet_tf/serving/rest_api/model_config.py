@@ -27,22 +27,22 @@ class ModelSettings:
     lite: bool = False
 
 
-def latest_version(settings: ModelSettings) -> dict[int, str]:
-    """The highest version on disk, and its directory; {} without any.
+def latest_version(settings: ModelSettings) -> tuple[int, str] | None:
+    """The highest version on disk, and its directory; None without any.
 
     A version is a directory whose name is a number (``00000123`` is 123); all else is skipped.
 
     Raises:
       OSError: the base path cannot be read.
     """
-    found: dict[int, str] = {}
+    found = []
     for name in sorted(os.listdir(settings.base_path)):
         path = os.path.join(settings.base_path, name)
         if not (name.isascii() and name.isdigit() and int(name) <= MAX_VERSION):
             continue
         if os.path.isdir(path) and (not settings.lite or lite_files(path)):
-            found[int(name)] = path
-    return {max(found): found[max(found)]} if found else {}
+            found.append((int(name), path))
+    return max(found, default=None)
 
 
 def lite_files(path: str) -> list[str]:
@@ -86,7 +86,7 @@ def find_models(folder: str) -> list[ModelSettings]:
 
 def _may_hold_versions(model: ModelSettings) -> bool:
     try:
-        return bool(latest_version(model))
+        return latest_version(model) is not None
     except OSError:
         return not model.lite  # it cannot be read now: a model whose versions may come
 

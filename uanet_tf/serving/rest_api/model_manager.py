@@ -58,8 +58,8 @@ class ModelManager:
         self._settings = {settings.name: settings for settings in models}
         self._load = load
         self._poll_seconds = poll_seconds
-        # Both are replaced, never changed: requests read them meanwhile.
-        self._served: dict[str, dict[int, ServedModel]] = {name: {} for name in self._settings}
+        self._served: dict[str, tuple[int, ServedModel]] = {}
+        # The inner ones are replaced, never changed: requests read them meanwhile.
         self._states: dict[str, dict[int, VersionState]] = {name: {} for name in self._settings}
         self._failed: dict[tuple[str, int], Fingerprint] = {}
         self._faults: dict[str, str] = {}
@@ -79,13 +79,11 @@ class ModelManager:
         """
         if label is not None:
             raise bad_request(f"Unrecognized servable version label: {label}")  # there are none
-        served = self._served.get(name, {})
-        if version is None and served:
-            version = max(served)
-        if version is None or version not in served:
+        served = self._served.get(name)
+        if served is None or version not in (None, served[0]):
             wanted = f"Latest({name})" if version is None else f"Specific({name}, {version})"
             raise not_found(f"Servable not found for request: {wanted}")
-        return version, served[version]
+        return served
 
     def states(self, name: str, version: int | None = None) -> list[tuple[int, VersionState]]:
         """States of a model's versions, or of one of them, newest first.
@@ -122,46 +120,35 @@ class ModelManager:
     def poll(self) -> None:
         """Checks the directories once, loads what is new and unloads what is no longer wanted."""
         for name, settings in self._settings.items():
-            wanted = self._wanted(settings)
-            if wanted is None:
-                continue
-            for version, path in wanted.items():
-                if version not in self._served[name] and not self._stopping.is_set():
-                    self._load_version(name, version, path)
-            # With nothing on disk the model is unloaded; with nothing ready, the old one stays.
-            if not wanted or wanted.keys() & self._served[name].keys():
-                self._unload(name, self._served[name].keys() - wanted.keys())
+            fault = ""
+            try:
+                if latest := latest_version(settings):
+                    self._serve(name, *latest)
+                else:
+                    fault = "holds no version to serve (a directory named 1, 2, ...)"
+                    self._replace(name, None)
+            except OSError as error:  # changes nothing: the directory may be back soon
+                fault = f"cannot be read ({error.strerror})"
+            fault = fault and f"{settings.base_path}: {fault}"
+            if fault and self._faults.get(name) != fault:
+                logging.warning("%s", fault)
+            self._faults[name] = fault
 
     def first_error(self) -> str:
         """Why nothing is served; "" if something is."""
-        if any(self._served.values()):
+        if self._served:
             return ""
         errors = [state.error for states in self._states.values() for state in states.values()]
         return next(filter(None, [*errors, *self._faults.values()]), "")
-
-    def _wanted(self, settings: ModelSettings) -> dict[int, str] | None:
-        """Versions on disk; reports once what is wrong with them.
-
-        None if they cannot be read, which changes nothing: the directory may be back soon.
-        """
-        wanted, fault = None, ""
-        try:
-            wanted = latest_version(settings)
-            if not wanted:
-                fault = "holds no version to serve (a directory named 1, 2, ...)"
-        except OSError as error:
-            fault = f"cannot be read ({error.strerror})"
-        fault = fault and f"{settings.base_path}: {fault}"
-        if fault and self._faults.get(settings.name) != fault:
-            logging.warning("%s", fault)
-        self._faults[settings.name] = fault
-        return wanted
 
     def _poll_often(self) -> None:
         while not self._stopping.wait(self._poll_seconds):
             self.poll()
 
-    def _load_version(self, name: str, version: int, path: str) -> None:
+    def _serve(self, name: str, version: int, path: str) -> None:
+        """Loads a version unless it is served, or could not be loaded and has not changed."""
+        if self._stopping.is_set() or (name in self._served and self._served[name][0] == version):
+            return
         files = fingerprint(path)
         if self._failed.get((name, version)) == files:
             return
@@ -178,19 +165,21 @@ class ModelManager:
             logging.error("%s version %d is not served: %s", name, version, state.error)
             return
         self._failed.pop((name, version), None)
-        self._served[name] = {**self._served[name], version: task.result()}
+        self._replace(name, (version, task.result()))
         self._set_state(name, version, VersionState(AVAILABLE))
         logging.info("%s version %d is served from %s", name, version, path)
 
-    def _unload(self, name: str, versions: set[int]) -> None:
-        """Takes versions out of service; the last request that uses one frees it."""
-        for version in versions:
-            self._served[name] = {
-                each: model for each, model in self._served[name].items() if each != version
-            }
-            self._set_state(name, version, VersionState(END))
-            logging.info("%s version %d is unloaded", name, version)
-        if versions:
+    def _replace(self, name: str, new: tuple[int, ServedModel] | None) -> None:
+        """Takes the version that is served out of service; its last request frees it."""
+        old = self._served.get(name)
+        if new is None:
+            self._served.pop(name, None)
+        else:
+            self._served[name] = new
+        if old is not None:
+            self._set_state(name, old[0], VersionState(END))
+            logging.info("%s version %d is unloaded", name, old[0])
+            del old
             gc.collect()  # a graph is full of reference cycles
 
     def _set_state(self, name: str, version: int, state: VersionState) -> None:
