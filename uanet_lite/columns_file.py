@@ -56,7 +56,8 @@ _COMMENT = re.compile(r"#+ +[^ \t]")
 _METADATA = re.compile(r"#+ *[^\W_][\w.:-]* *=")
 _ASSIGNED = re.compile(r"[^=]+=.*|=")
 _GLOBAL_COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
-_CHUNK_LABEL = re.compile(r"O|[BIMESLUW]-\S+")
+CHUNK_LABEL = re.compile(r"O|[BIMESLUW]-\S+")
+_LABEL = re.compile(r"O|[BIMESLUW]-\S+|[A-Z][A-Z_]*")  # or a type alone
 _CONLLU_NAMES = ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"]
 _CONLLU_HEAD = 6
 _PAIRS = re.compile(r"[^=|]+=[^|]*(\|[^=|]+=[^|]*)*")
@@ -104,7 +105,7 @@ def is_header(columns: Sequence[str]) -> bool:
     return (
         bool(names and labels)
         and len({*names, *labels}) > 1
-        and not any(map(_CHUNK_LABEL.fullmatch, columns))
+        and not any(map(CHUNK_LABEL.fullmatch, columns))
     )
 
 
@@ -116,6 +117,7 @@ class Layout:
       kind: conllu, tab or blank.
       columns: number of columns of its first row.
       numbered: whether this row, of at least three columns, starts with the number 0 or 1.
+      counts: whether it starts with any number, and has something behind it.
       chunk_columns: those in which this row has a chunk label (O, B-PER).
       names: of the columns, where the file has them.
       header: line that has the names as a row; 0: none.
@@ -124,6 +126,7 @@ class Layout:
     kind: str
     columns: int
     numbered: bool = False
+    counts: bool = False
     chunk_columns: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
     header: int = 0
@@ -157,7 +160,7 @@ class Layout:
         elif not self.numbered:
             differs = False
         return differs or any(
-            column >= len(columns) or not _CHUNK_LABEL.fullmatch(columns[column])
+            column >= len(columns) or not _LABEL.fullmatch(columns[column])
             for column in self.chunk_columns
         )
 
@@ -216,13 +219,13 @@ def _layout_of_row(line: str) -> Layout:
         and (head == ["_"] or _WORD_NUMBER.fullmatch(head[0]))
     ):
         return Layout("conllu", len(columns), names=tuple(_CONLLU_NAMES))
+    found = _COUNT.fullmatch(columns[0]) if len(columns) > 1 else None
     return Layout(
         "tab" if "\t" in line else "blank",
         len(columns),
-        numbered=len(columns) > 2
-        and (found := _COUNT.fullmatch(columns[0])) is not None
-        and found[1] in ("0", "1"),
-        chunk_columns=tuple(k for k, text in enumerate(columns) if _CHUNK_LABEL.fullmatch(text)),
+        numbered=len(columns) > 2 and found is not None and found[1] in ("0", "1"),
+        counts=found is not None,
+        chunk_columns=tuple(k for k, text in enumerate(columns) if CHUNK_LABEL.fullmatch(text)),
     )
 
 
@@ -412,7 +415,7 @@ class _Columns:
             return token, label
         return (
             self._checked("token", token, number, blank),
-            self._checked("label", label, number),
+            self._checked("label", label, number, ends=2 < len(columns) == label_index + 1),
         )
 
     def _value(self, pairs: str) -> str:
@@ -465,13 +468,13 @@ class _Columns:
             f"which does not hold {wanted}.{hint}"
         )
 
-    def _checked(self, what: str, text: str, number: int, blank: bool = False) -> str:
+    def _checked(
+        self, what: str, text: str, number: int, blank: bool = False, ends: bool = False
+    ) -> str:
         if not text and not blank:
-            hint = (
-                ""
-                if what == "label"
-                else (" (or blank): --skip_blank_tokens leaves such tokens out and counts them")
-            )
+            hint = " (or blank): --skip_blank_tokens leaves such tokens out and counts them"
+            if what == "label":
+                hint = ends * ", as the row ends with a tab: --label_column=-2 is the one before it"
             raise InputError(f"{self.file}:{number}: the {what} is empty{hint}.")
         if len(text) > self.max_chars:
             raise InputError(
@@ -488,27 +491,50 @@ class _Columns:
                 "in column 1 (--token_column=1). Received: token column 0."
             )
 
-    def refuse_counts(self, sentences: Sequence[Sentence]) -> None:
-        """The first sentences of a file, whose tokens are numbers that count."""
-        first = sentences[0]
+    def refuse_counts(self, sentences: Iterator[Sentence]) -> None:
+        """Raises InputError if the tokens of a file's first sentences, with rows, count words.
+
+        Three words that count on are none; fewer may be, so the next sentences decide.
+        """
+        first: list[Sentence] = []
+        longest = 0
+        for sentence in sentences:
+            first.append(sentence)
+            longest = max(longest, len(sentence.tokens))
+            if not _count(first):
+                return
+            if longest > 2 or len(first) > 2 or (len(first) == 2 and longest == 2):
+                break
+        rest = {tuple(split_columns(row)[1:]) for sentence in first for row in sentence.rows}
+        two = min(map(len, rest), default=0) < 2
+        # Numbers that are words have the same tag; a word and its chunk label are two columns.
+        if len(first) + longest < 3 or len(rest) < 2:
+            return
+        if two and any(map(CHUNK_LABEL.fullmatch, itertools.chain.from_iterable(rest))):
+            return
+        hint = " --label_column=none, as there are no labels" if two and self.label else ""
         raise InputError(
-            f"{self.file}:{first.line}: column 0 counts the words of each sentence "
-            f"({', '.join(first.tokens[:3])}, ...); the words are probably in column 1 "
-            "(--token_column=1). Received: token column 0."
+            f"{self.file}:{first[0].line}: column 0 counts the words of each sentence "
+            f"({', '.join(first[0].tokens[:3])}, ...); the words are probably in column 1 "
+            f"(--token_column=1{hint}). Received: token column 0."
         )
 
 
 def _count(sentences: Sequence[Sentence]) -> bool:
-    """Whether all tokens count words: 1, 2, ... from 0, 1 or on; or sentences: 1, 1, then 2, 2."""
+    """Whether all tokens count words, 1, 2, ... from 0, 1 or on; or sentences, 1, 1, then 2, 2.
+
+    The first sentence may begin with any number, if it has three.
+    """
     steps: set[int] = set()
-    before = -1
+    before = None
     for sentence in sentences:
         found = [_COUNT.fullmatch(token) for token in sentence.tokens]
         if not all(found):
             return False
         numbers = [int(match[1]) for match in found if match]
         steps |= {after - number for number, after in itertools.pairwise(numbers)}
-        if numbers[0] not in (0, 1, before + 1):
+        begins = before is None and len(numbers) > 2
+        if not begins and numbers[0] not in (0, 1, (before or 0) + 1):
             return False
         before = numbers[-1]
     return len(steps) < 2 and steps <= {0, 1}
@@ -550,24 +576,11 @@ def _stream(
     columns = wanted.columns(layout)
     columns.refuse_word_numbers(layout)
     layout = dataclasses.replace(layout, chunk_columns=columns.of_chunks(layout))
-    sentences = _sentences(lines, layout, columns, max_tokens, keep_rows, blank)
-    if not layout.numbered:
-        yield from sentences
-        return
-    # Three words that count on are none; fewer may be, so the next sentences decide.
-    first: list[Sentence] = []
-    for sentence in sentences if columns.token == 0 else ():
-        first.append(sentence)
-        longest = max(len(one.tokens) for one in first)
-        if not _count(first):
-            break
-        if longest > 2 or len(first) > 2 or (len(first) == 2 and longest == 2):
-            columns.refuse_counts(first)
-    else:
-        if first and len(first) + longest > 2:
-            columns.refuse_counts(first)
-    yield from first
-    yield from sentences
+    if layout.counts and columns.token == 0:
+        lines, ahead = itertools.tee(lines)
+        columns.refuse_counts(_sentences(ahead, layout, columns, max_tokens, True, blank))
+        del ahead
+    yield from _sentences(lines, layout, columns, max_tokens, keep_rows, blank)
 
 
 def _sentences(

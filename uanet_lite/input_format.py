@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from uanet_lite.columns_file import marks_document, split_columns
+from uanet_lite.columns_file import CHUNK_LABEL, marks_document, split_columns
 from uanet_lite.input_error import InputError
 from uanet_lite.text_lines import STDIN, display_name
 
@@ -26,7 +26,6 @@ _NAMES = {
     "text": "text, one or more sentences per line",
     "tokens": "words between blanks, one sentence per line",
 }
-_CHUNK_LABEL = re.compile(r"O|[BIESLUMW]-\S+")
 _TAG = re.compile(r"[A-Z]{2,5}\$?|[.,:;?!]")
 _JSON = re.compile(r"\s*(\{|\[\s*\{\s*\")")  # a list of objects is refused where it is read
 _COMMENT = re.compile(r"#\s*(newdoc|sent_id|text\b|begin document)")
@@ -89,7 +88,7 @@ def refuse_columns(path: str, lines: Lines, remedy: str) -> Lines:
 
 def _ends_with_label(line: str) -> bool:
     columns = split_columns(line)
-    return len(columns) > 1 and _CHUNK_LABEL.fullmatch(columns[-1]) is not None
+    return len(columns) > 1 and CHUNK_LABEL.fullmatch(columns[-1]) is not None
 
 
 def said_of(path: str, kind: str) -> str:
@@ -104,7 +103,7 @@ def looks_like_text(rows: Sequence[str]) -> bool:
     most = max(map(len, fields))
     if most < _FEW_COLUMNS or any("\t" in row for row in rows):
         return False
-    if all(_CHUNK_LABEL.fullmatch(columns[-1]) for columns in fields):
+    if all(CHUNK_LABEL.fullmatch(columns[-1]) for columns in fields):
         return False
     if len(set(map(len, fields))) > 1:
         return True
@@ -118,7 +117,7 @@ def _format_of_line(line: str) -> str:
     if "\t" in line or marks_document(line) or _COMMENT.match(line):
         return "conll"
     columns = split_columns(line)
-    if len(columns) == 1 or _CHUNK_LABEL.fullmatch(columns[-1]):
+    if len(columns) == 1 or CHUNK_LABEL.fullmatch(columns[-1]):
         return "conll"
     tags = all(_TAG.fullmatch(column) for column in columns[1:])
     return "conll" if tags and len(columns) <= _FEW_COLUMNS else "text"

@@ -249,7 +249,7 @@ def looks_like_json(start: bytes) -> bool:
 def json_pieces(
     stream: BinaryIO, name: str, start: bytes, max_bytes: int = MAX_BYTES
 ) -> Iterator[str]:
-    """Yields a list as one text, whatever its lines, and anything else line by line.
+    """Yields a list, or an object of several lines, as one text, and anything else line by line.
 
     Exports of annotation tools are often a list on a single line, which is longer than a line may
     be; the lines of JSON lines keep their limit.
@@ -258,12 +258,14 @@ def json_pieces(
       stream: the opened file.
       name: what messages call it.
       start: its first bytes, which it gives again.
-      max_bytes: the most that a list may have.
+      max_bytes: the most that one text may have.
 
     Raises:
-      InputError: see ``read_lines``; or a list of more bytes.
+      InputError: see ``read_lines``; or a text of more bytes.
     """
-    if not start.lstrip(_BEFORE).startswith(b"["):
+    first, end, _ = start.lstrip(_BEFORE).partition(b"\n")
+    of_lines = first.startswith(b"{") and end and not first.rstrip().endswith(b"}")
+    if not of_lines and not first.startswith((b"[", b'{"classes"')):  # the second holds a list
         yield from (line for _, line in stream_lines(stream, name))
         return
     pieces, size = [], 0
@@ -271,5 +273,5 @@ def json_pieces(
         pieces.append(piece)
         size += len(piece)
         if size > max_bytes:
-            raise InputError(f"{name}: the JSON list has more than {max_bytes:,} bytes.")
+            raise InputError(f"{name}: the JSON has more than {max_bytes:,} bytes.")
     yield decode(b"".join(pieces), name).removeprefix("\ufeff")

@@ -81,7 +81,6 @@ def test_json(capsys, files):
         "scheme": "IOB2",
         "stray_labels": {},
         "entity_like_labels": {},
-        "has_sentences_in_lines": False,
         "uneven_sentences": 0,
         "first_uneven_line": None,
         "repaired_labels": 1,
@@ -313,15 +312,6 @@ def test_uneven_lines_are_told(capsys, tmp_path):
     assert (report["uneven_sentences"], report["first_uneven_line"]) == (2, 2)
     path.write_text("in O\nYork B-LOC\n\na x O\n")
     assert "columns" not in run(capsys, path)[1]
-
-
-def test_sentences_in_lines_are_told(capsys, tmp_path):
-    path = tmp_path / "a.tsv"
-    path.write_text("fly to York\tO O B-city\nto Rome\tO B-city\n")
-    assert "train: most lines hold a sentence and its labels" in run(capsys, path)[1]
-    assert "lines hold" not in run(capsys, path, "--label_column=none")[1]
-    path.write_text("fly\tO\nNew York\tB-city name\n")
-    assert "lines hold" not in run(capsys, path)[1]
 
 
 def test_a_file_without_empty_lines_is_told(capsys, tmp_path):

@@ -31,6 +31,8 @@ def test_a_number_sign_before_any_label(write):
     text = "Anna\tO\n\n#\tLOC\n#x\tLOC\n\n# = O\n"
     assert rows(write(text, "a.tsv"))[1:3] == ["# LOC", "#x LOC"]
     assert rows(write("Anna NN O\n# = O\n", "a.conll")) == ["Anna O", "# O"]
+    text = "won\tVB\tO\n\n#\tNN\tLOC\n\n#\thttp://a\t[2009-10-17]\nOslo\tNN\tLOC\n"
+    assert rows(write(text, "a.tsv")) == ["won O", "# LOC", "Oslo LOC"]
 
 
 def test_a_header_is_no_token_wherever_it_stands(write):
@@ -57,11 +59,27 @@ def test_a_header_tells_the_columns(write):
         "1-1 Anna B-PER\n1-2 saw O\n\n2-1 Oslo B-LOC\n",
         "1\tAnna\tB-PER\n2\tsaw\tO\n\n3\tOslo\tB-LOC\n4\twon\tO\n",
         "1\tAnna\tB-PER\n1\tsaw\tO\n\n2\tOslo\tB-LOC\n2\twon\tO\n",
+        "5\tAnna\tB-PER\n6\tsaw\tO\n7\tOslo\tB-LOC\n\n1\twon\tO\n",
     ],
 )
 def test_counts_are_not_taken_for_words(write, text):
     assert "a.tsv:1: column 0 counts" in refusal(write(text, "a.tsv"))
     assert rows(write(text, "a.tsv"), token_column=1)[0] == "Anna B-PER"
+
+
+def test_counts_beside_words_without_labels(write):
+    path = write("1\tAnna\n2\tsaw\n\n1\tOslo\n", "a.tsv")
+    assert "(--token_column=1 --label_column=none, as there are no labels)" in refusal(path)
+    assert "a.tsv:1: column 0 counts" in refusal(path, label_column=None)
+    for tags in (("O", "O", "O"), ("CD", "CD", "CD"), ("O", "B-DATE", "I-DATE")):
+        text = "".join(f"{number}\t{tag}\n" for number, tag in enumerate(tags, 3))
+        assert len(rows(write(text, "a.tsv"))) == 3
+
+
+def test_a_row_that_ends_with_a_tab(write):
+    path = write("Anna\tB-PER\t\n", "a.tsv")
+    assert "a.tsv:1: the label is empty, as the row ends with a tab" in refusal(path)
+    assert rows(path, label_column=-2) == ["Anna B-PER"]
 
 
 @pytest.mark.parametrize("text", ["1\tCD\tO\n\n7\tCD\tO\n", "1\tCD\tO\n1\tCD\tO\nx\tNN\tO\n"])

@@ -74,10 +74,18 @@ REGIONS = [
     ],
     ids=lambda record: ",".join(record),
 )
+@pytest.mark.parametrize("indent", [None, 1])
 @pytest.mark.parametrize("as_list", [False, True])
-def test_formats_are_told_apart_by_content(write, record, as_list):
-    content = json.dumps([record], indent=1) if as_list else json.dumps(record)
+def test_formats_are_told_apart_by_content(write, record, as_list, indent):
+    content = json.dumps([record] if as_list else record, indent=indent)
     assert rows(write(content, "a.json")) == ANNA
+
+
+@pytest.mark.parametrize(
+    "text", ['T = [("Anna", {"entities": []})]\n', "[('Anna', {})]", "{'text': 'Anna'}\n"]
+)
+def test_literals_of_python_are_no_columns(write, text):
+    assert "Python's lists, not JSON" in refusal(write(text, "a.txt"))
 
 
 @pytest.mark.parametrize(
@@ -111,6 +119,7 @@ RELATIONS = {"text": TEXT, "entities": [], "relations": []}
         [{"text": TEXT, "entities": [], "spans": SPANS}],
         [{"text": TEXT, "label": SPANS, "tokens": TEXT.split()}],
         [[TEXT, {"entities": SPANS}]],
+        [{"classes": ["PER"], "annotations": [[TEXT, {"entities": SPANS}], None]}],
         [{"data": {"ner": TEXT}, "annotations": [{"result": REGIONS}]}],
         [{"text": TEXT, "ner": json.dumps([r["value"] for r in REGIONS]), "annotator": 1}],
         [
@@ -171,6 +180,19 @@ def test_folders_of_brat(tmp_path):
     assert "a.ann:1: no line of brat's" in refusal(str(tmp_path))
 
 
+def test_what_brat_has_beside_and_between(tmp_path):
+    (tmp_path / "a.txt").write_text("left and right arm\nfoot\n")
+    (tmp_path / "a.ann").write_text("T1\tBODY 0 4;15 18\tleft arm\nT2\tBODY 19 21;21 23\tfo ot\n")
+    (tmp_path / "._a.ann").write_bytes(b"\0")
+    (tmp_path / "b.txt").write_text("Anna\n")
+    notes = Notes()
+    assert rows(str(tmp_path), notes)[3:] == ["arm I-BODY", "foot B-BODY"]
+    assert notes.lines() == [
+        f"left out, as no .ann file is beside them: 1 texts, first at {tmp_path}/b.txt",
+        f"marks in several pieces, read with what is between: 1, first at {tmp_path}/a.ann:1",
+    ]
+
+
 def test_what_nobody_accepted_is_left_out_and_counted(write):
     hashes = {"_input_hash": 1, "_task_hash": 2}
     records = [
@@ -183,12 +205,59 @@ def test_what_nobody_accepted_is_left_out_and_counted(write):
     said = " ".join(notes.lines())
     assert all(word in said for word in ("rejected", "skipped", "a.jsonl:1"))
     assert "no sentence found" in refusal(write(records[:1]))
+    del records[0]["spans"], records[1]["spans"]
+    assert rows(write(records)) == ["Anna B-PER"]
+
+
+def test_a_discarded_response_may_be_empty(write):
+    responses = {"q": [{"value": None, "status": "discarded"}]}
+    record = {"fields": {"text": TEXT}, "responses": responses, "suggestions": {"q": {"value": []}}}
+    assert "accepted them: 1 skipped" in refusal(write(record), accept_suggested=True)
+
+
+def test_annotations_of_a_task_in_json_min(write):
+    values = [region["value"] for region in REGIONS]
+    records = [{"id": 7, "text": TEXT, "ner": [value], "annotator": 1} for value in values]
+    notes = Notes()
+    assert rows(write(json.dumps(records), "a.json"), notes) == ["Anna O", "saw O", *ANNA[2:]]
+    assert "several annotations mark differently" in notes.lines()[0]
+    records[1]["text"] += " "
+    assert len(rows(write(json.dumps(records), "a.json"))) == 8
 
 
 def test_a_file_without_an_entity_is_said(write):
     notes = Notes()
     rows(write({"text": TEXT, "entities": []}), notes)
     assert notes.lines() == ["no entity: the label of all 4 tokens is O"]
+    rows(write("Anna _\n", "a.conll"), notes := Notes())
+    assert notes.lines() == ["no entity: the label of all 1 tokens is _"]
+
+
+def test_a_mark_of_blanks_is_counted(write):
+    path = write({"text": TEXT, "entities": [[4, 5, "PER"], *SPANS]})
+    assert rows(path, notes := Notes()) == ANNA
+    assert notes.lines() == [
+        f"left out, as they hold nothing but blanks: 1 marks, first at {path}:1"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "text,label\nIt is good.,pos\nIt is bad.,neg\n"),
+        ("a.tsv", "It is good .\tpos\nIt is bad .\tneg\n"),
+        ("a.tsv", "fly to York\tO O B-city\nto Rome\tO B-city\n"),
+    ],
+)
+def test_texts_are_no_tokens(write, name, text):
+    assert "most lines hold a text" in refusal(write(text, name))
+    assert rows(write("New York\tLOC\nof\tO\n10 000\tO\n", "a.tsv"), label_column=1)
+
+
+def test_labels_are_no_tokens(write):
+    path = write("O\tsaw\nB-LOC\tOslo\n\nO\tx\n", "a.tsv")
+    assert "a.tsv:1: most lines hold a label such as B-PER" in refusal(path)
+    assert rows(path, token_column=1, label_column=0)[1] == "Oslo B-LOC"
 
 
 @pytest.mark.parametrize(
@@ -384,6 +453,10 @@ def test_tables_that_are_refused(write):
     assert "a.csv:1: the first line must name" in refusal(write("Anna,B-PER\nsaw,O\n", "a.csv"))
     lists = "id,words,tags\n1,\"['Anna', 'saw']\",\"['B-PER', 'O']\"\n"
     assert "a.csv:2: a row must hold one token" in refusal(write(lists, "a.csv"))
+    assert "a.csv:3: 4 columns" in refusal(write("id,token,tag\n1,a,O\n1,1,000,O\n", "a.csv"))
+    two = write("id,token,tag,ner\n1,Anna,NNP,B-PER\n", "a.csv")
+    assert "more than one column is called as one of labels" in refusal(two)
+    assert rows(two, label_column="ner") == ["Anna B-PER"]
     unknown = write("Wort,Etikett\nAnna,B-PER\n", "a.csv")
     assert "its columns are Wort, Etikett; --token_column=NAME" in refusal(unknown)
     assert rows(unknown, token_column="wort", label_column="Etikett") == ["Anna B-PER"]

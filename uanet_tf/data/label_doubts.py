@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterable, Mapping
 
@@ -22,7 +21,6 @@ _OUTSIDES = frozenset({OUTSIDE, "o", "0"})
 # CoNLL-2012, CoNLL-2005: (PER*, *) and (PER) beside *; coreferences: (12), (12 and 12) beside -.
 _BRACKETED = re.compile(r"\(.+|.*\)", re.DOTALL)
 _NOT_BRACKETED = ("*", "-")
-_TELLING = 200
 
 
 def entity_like_labels(counts: Mapping[str, int]) -> list[str]:
@@ -70,13 +68,6 @@ def stray_labels(counts: Mapping[str, int]) -> dict[str, int]:
 def without_entities(sentences: Iterable[Sentence]) -> bool:
     """Whether all labels are O."""
     return all(label == OUTSIDE for sentence in sentences for label in sentence.labels)
-
-
-def has_sentences_in_lines(sentences: Iterable[Sentence]) -> bool:
-    """Whether tokens and labels are whole sentences and their labels, with blanks between them."""
-    pairs = (pair for each in sentences for pair in zip(each.tokens, each.labels, strict=True))
-    found = [" " in token and " " in label for token, label in itertools.islice(pairs, _TELLING)]
-    return 2 * sum(found) > len(found)
 
 
 def uneven_sentences(sentences: Iterable[Sentence]) -> list[Sentence]:

@@ -13,7 +13,6 @@ from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import decode_spans, detect_scheme, repair
 from uanet_tf.data.label_doubts import (
     entity_like_labels,
-    has_sentences_in_lines,
     said_of_uneven,
     stray_labels,
     uneven_sentences,
@@ -59,9 +58,8 @@ class CorpusReport:
     `scheme` is None for labels that are not chunk labels; then `entities` is empty and nothing is
     repaired. `stray_labels` are those that keep an otherwise chunked corpus from having a scheme;
     `entity_like_labels` (see `label_doubts`) look like those of entities, but in no known scheme.
-    `has_sentences_in_lines` tells of lines with a sentence and its labels. `uneven_sentences` have
-    rows of different numbers of columns, `first_uneven_line` is the first such row. `line_ends`
-    counts LF, CRLF and CR (only a carriage return).
+    `uneven_sentences` have rows of different numbers of columns, `first_uneven_line` is the first
+    such row. `line_ends` counts LF, CRLF and CR (only a carriage return).
     """
 
     role: str
@@ -80,7 +78,6 @@ class CorpusReport:
     scheme: str | None
     stray_labels: dict[str, int]
     entity_like_labels: dict[str, int]
-    has_sentences_in_lines: bool
     uneven_sentences: int
     first_uneven_line: int | None
     repaired_labels: int
@@ -178,7 +175,6 @@ def _report(corpus: Corpus, train_scheme: str | None, max_tokens: int) -> Corpus
         scheme=scheme,
         stray_labels=stray,
         entity_like_labels={label: labels[label] for label in entity_like},
-        has_sentences_in_lines=has_sentences_in_lines(s for s in sentences if s.labels),
         uneven_sentences=len(uneven),
         first_uneven_line=uneven[0].uneven_line if uneven else None,
         repaired_labels=sum(count for count, _ in repaired),
@@ -337,10 +333,6 @@ def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
         )
     if report.uneven_sentences:
         remarks.append(said_of_uneven(report.uneven_sentences, report.first_uneven_line or 0))
-    if report.has_sentences_in_lines:
-        remarks.append(
-            "most lines hold a sentence and its labels: each token needs a line of its own."
-        )
     if report.sentences == 1 and report.tokens >= _LONG_FILE:
         remarks.append(
             f"it is one sentence of {report.tokens:,} tokens: sentences need an empty line between "

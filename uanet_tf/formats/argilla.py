@@ -159,14 +159,17 @@ def _of_span_question(record: dict[str, Any]) -> tuple[list[Spans], list[Spans],
             f"the questions {' and '.join(map(repr, asked))} both have spans: name the one that "
             f"is meant {QUESTION!r}."
         )
-    if not asked and any(values.values()):
+    if not asked and any(part is not None for value in values.values() for part in value):
         raise InputError(f"has no question on spans; its questions are {listed(values)}.")
     question = asked[0] if asked else QUESTION
     answers: list[Spans] = []
     left: list[Spans] = []
     for each in given.get(question, ()):
-        if _are_spans(each.get("value")):
-            (answers if each.get("status") in _GIVEN else left).append(each["value"])
+        value, counts = each.get("value"), each.get("status") in _GIVEN
+        if _are_spans(value):
+            (answers if counts else left).append(value)
+        elif value is None and not counts:  # discarded as it was
+            left.append([])
     suggestion = suggestions.get(question, {})
     return answers, left, suggestion if _are_spans(suggestion.get("value")) else {"value": []}
 

@@ -8,6 +8,7 @@ import pathlib
 import re
 from collections.abc import Iterator, Sequence
 
+from uanet_lite.notes import Notes
 from uanet_lite.text_lines import read_lines
 from uanet_tf.errors import InputError
 from uanet_tf.formats.annotated_text import ACCEPTED, AnnotatedText, Mark
@@ -29,15 +30,24 @@ def matches(path: pathlib.Path) -> bool:
     return path.suffix == ".ann" or (path.suffix == ".txt" and path.with_suffix(".ann").is_file())
 
 
-def read(path: str) -> Iterator[tuple[str, AnnotatedText]]:
-    """(file, text) of a text file with its .ann file, or of all in a folder.
+def read(path: str, notes: Notes | None = None) -> Iterator[tuple[str, AnnotatedText]]:
+    """(file, text) of a text file with its .ann file, or of all in a folder, hidden files aside.
+
+    Args:
+      path: of one of the two, or of the folder.
+      notes: counts entities in several pieces, and texts of the folder without an .ann file.
 
     Raises:
       InputError: a missing file, a line that cannot be read, or a text that is not the one that
         was marked; names it.
     """
-    place = pathlib.Path(path)
-    files = sorted(place.rglob("*.ann")) if place.is_dir() else [place.with_suffix(".ann")]
+    place, notes = pathlib.Path(path), notes or Notes()
+    files = [place.with_suffix(".ann")]
+    if place.is_dir():
+        files = [file for file in sorted(place.rglob("*.ann")) if file.name[0] != "."]
+        for file in sorted(place.rglob("*.txt")):
+            if file.name[0] != "." and not file.with_suffix(".ann").exists():
+                notes.count("left out, as no .ann file is beside them: {} texts", str(file))
     if not files:
         raise InputError(f"{path}: holds no .ann file.")
     for file in files:
@@ -61,7 +71,11 @@ def read(path: str) -> Iterator[tuple[str, AnnotatedText]]:
         marks = []
         for kind, own in entities:
             edges = [edge for _ in own for edge in next(spans)]
-            marks.append(Mark(min(edges), max(edges), kind, place=own[0].place))
+            mark = Mark(min(edges), max(edges), kind, place=own[0].place)
+            marks.append(mark)
+            gaps = zip(sorted(edges)[1:-1:2], sorted(edges)[2:-1:2], strict=True)
+            if any(text[end:start].strip() for end, start in gaps):
+                notes.count("marks in several pieces, read with what is between: {}", mark.place)
         yield str(file), AnnotatedText(text, tuple(marks), status=ACCEPTED, counted=mended.how)
 
 

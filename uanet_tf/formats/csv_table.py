@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from uanet_lite.columns_file import Column, Sentence
+from uanet_lite.columns_file import CHUNK_LABEL, Column, Sentence
 from uanet_lite.notes import Notes
 from uanet_lite.sentence import MAX_TOKEN_CHARS
 from uanet_tf.errors import InputError
@@ -21,8 +21,6 @@ _SENTENCE = re.compile(r"(sent(ence)?s?)([ _-]?(#|id|no|nr|num(ber)?|idx|index))
 _DOCUMENT = re.compile(r"(doc(ument)?)([ _-]?(#|id|no|nr|num(ber)?|idx|index))?", re.IGNORECASE)
 _TOKEN = re.compile(r"tokens?|words?|forms?|text", re.IGNORECASE)
 _LABEL = re.compile(r"(ner|ne|iob|bio|entity)?[ _-]?(labels?|tags?)|ner|ne|entity", re.IGNORECASE)
-
-_CHUNK_LABEL = re.compile(r"O|[BIMESLUW]-\S+")
 _LIST = re.compile(r"\[.*,.*\]")  # of Python: a sentence a row
 _QUOTED = re.compile(r'"(.+)"', re.DOTALL)
 
@@ -65,7 +63,7 @@ def read(
     line, header = next(((line, row) for line, row in rows if any(row)), (0, []))
     if not header:
         raise InputError(f"{name}: no sentence found, the file is empty.")
-    if any(map(_CHUNK_LABEL.fullmatch, header)):
+    if any(map(CHUNK_LABEL.fullmatch, header)):
         raise InputError(
             f"{name}:{line}: the first line must name the columns (token, label). Received: "
             f"{', '.join(header)}."
@@ -155,7 +153,7 @@ class _Columns(NamedTuple):
 
     def take(self, row: Sequence[str], place: str, blank: bool) -> tuple[str, str]:
         """Token and label; "" for a token that is left out."""
-        if len(row) <= max(self.token, self.label or 0):
+        if len(row) <= max(self.token, self.label or 0) or any(row[len(self.names) :]):
             raise InputError(
                 f"{place}: {len(row)} columns, where the first line names {len(self.names)}."
             )
@@ -204,11 +202,12 @@ def _index(
             )
         return found[0]
     if given == default:
-        if (known := _first(header, names)) is not None:
-            return known
+        known = [k for k, name in enumerate(header) if names.fullmatch(name)]
+        if len(known) == 1:
+            return known[0]
         raise InputError(
-            f"{file}: no column is called as one of {what}s is: its columns are "
-            f"{', '.join(header)}; --{what}_column=NAME says which it is."
+            f"{file}: {'more than one' if known else 'no'} column is called as one of {what}s is: "
+            f"its columns are {', '.join(header)}; --{what}_column=NAME says which it is."
         )
     index = given if given >= 0 else len(header) + given
     if not 0 <= index < len(header):

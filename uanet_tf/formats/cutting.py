@@ -46,6 +46,8 @@ def labelled_sentences(
     Raises:
       InputError: marks overlap and are refused; tokens overlap; a mark holds no token.
     """
+    blank = sum(not item.text[mark.start : mark.end].strip() for mark in item.marks)
+    notes.count("left out, as they hold nothing but blanks: {} marks", place, blank)
     marks = _apart(item.clean_marks(), place, overlaps, notes)
     notes.marks += len(marks)
     for mark in marks:

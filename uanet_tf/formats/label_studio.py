@@ -13,6 +13,7 @@ given beside the regions. Regions of other than plain text (HyperText, Paragraph
 import contextlib
 import dataclasses
 import json
+from collections.abc import Hashable
 from typing import Any
 
 from uanet_tf.errors import InputError
@@ -73,6 +74,11 @@ def write(item: AnnotatedText) -> dict[str, Any]:
         data["rejected"] = True
     cancelled = item.status == SKIPPED
     return {"data": data, "annotations": [{"result": results, "was_cancelled": cancelled}]}
+
+
+def text_key(record: dict[str, Any], item: AnnotatedText) -> Hashable:
+    """Equal for the annotations of a task, each of which is a record of JSON-MIN."""
+    return None if "data" in record or item.id is None else (item.id, item.text)
 
 
 def read(record: dict[str, Any]) -> AnnotatedText:

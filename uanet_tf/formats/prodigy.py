@@ -17,8 +17,6 @@ from uanet_tf.formats.annotated_text import (
 )
 from uanet_tf.formats.offsets import Said, mend
 
-TEXT_KEY = "_input_hash"  # equal in the records that several annotators give for a text
-
 _ANSWERS = {ACCEPTED: "accept", REJECTED: "reject", SKIPPED: "ignore"}
 _STATUSES = {answer: status for status, answer in _ANSWERS.items()}
 
@@ -73,11 +71,18 @@ def matches(record: dict[str, Any]) -> bool:
     )
 
 
+def text_key(record: dict[str, Any], _: AnnotatedText) -> int | str | None:
+    """Equal in the records that several annotators give for a text."""
+    key = record.get("_input_hash")
+    return key if isinstance(key, int | str) else None
+
+
 def read(record: dict[str, Any]) -> AnnotatedText:
     """One line of ``prodigy db-out``; a line without spans has none if it has tokens."""
     text = text_of(record)
     tokens, spans = record.get("tokens"), record.get("spans")
-    if "spans" not in record and "tokens" not in record:
+    status = _STATUSES.get(record.get("answer", ""), SUGGESTED)
+    if "spans" not in record and "tokens" not in record and status not in (REJECTED, SKIPPED):
         raise InputError(
             f'has neither "spans" nor "tokens", as Prodigy\'s texts with entities have; its keys '
             f"are {listed(record)}."
@@ -102,7 +107,7 @@ def read(record: dict[str, Any]) -> AnnotatedText:
         text=text,
         marks=tuple(sorted(marks, key=lambda mark: mark[:2])),
         tokens=None if tokens is None else tuple(mended.spans[: len(tokens)]),
-        status=_STATUSES.get(record.get("answer", ""), SUGGESTED),
+        status=status,
         score=record.get("score"),
         id=record.get("id"),
         meta=record.get("meta", {}),

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TextIO
 
 from uanet_lite.blank_tokens import without_blank_tokens
 from uanet_lite.columns_file import (
+    CHUNK_LABEL,
     Column,
     Sentence,
     format_columns,
@@ -63,6 +64,9 @@ from uanet_tf.text.token_places import detokenize
 
 Record = dict[str, Any]
 _PAIR = re.compile(r'\[\s*"')  # of text and marks
+_ANNOTATOR = {"classes", "annotations"}  # a list of such pairs, of the NER annotator for spaCy
+# Tuples, and texts between single quotation marks, as Python writes them.
+_PYTHON = re.compile(rb"(\w+\s*=\s*)?\[\s*\(\s*['\"]|\w+\s*=\s*[\[{]|\[?\s*\{\s*'\w+'\s*:")
 
 
 class Format(NamedTuple):
@@ -75,7 +79,7 @@ class Format(NamedTuple):
       read: a JSON record to a text with marks, or to tokens with labels.
       write: a text with marks to a JSON record; None: see ``write_labelled``.
       is_list: written as one JSON list; else one object per line. Both are read.
-      text_key: equal in records of the same text, of which the last counts.
+      text_key: of a record and what was read, equal for the same text: the last counts.
     """
 
     says: str
@@ -84,7 +88,7 @@ class Format(NamedTuple):
     read: Callable[[Record], AnnotatedText | huggingface.Tokens] | None = None
     write: Callable[[AnnotatedText], Record] | None = None
     is_list: bool = False
-    text_key: str | None = None
+    text_key: Callable[[Record, Any], Hashable] | None = None
 
 
 # JSON records are of the first format that matches.
@@ -99,6 +103,7 @@ FORMATS = {
         label_studio.read,
         label_studio.write,
         is_list=True,
+        text_key=label_studio.text_key,
     ),
     "argilla": Format(
         "Argilla's records", (), argilla.matches, argilla.read, argilla.write, is_list=True
@@ -112,7 +117,7 @@ FORMATS = {
         prodigy.matches,
         prodigy.read,
         prodigy.write,
-        text_key=prodigy.TEXT_KEY,
+        text_key=prodigy.text_key,
     ),
     "doccano": Format("doccano's JSON lines", (), doccano.matches, doccano.read, doccano.write),
     "spacy": Format(
@@ -124,6 +129,7 @@ FORMATS = {
     ),
 }
 # Those that carry suggestions of a tagger to people, and their answers back.
+_OUTSIDES = {OUTSIDE, "_"}  # the second is that of CoNLL-U's empty columns
 _TELLING = 100  # records among which one with marks is looked for, to tell the format
 TOOLS = ("label_studio", "doccano", "prodigy", "argilla")
 
@@ -211,13 +217,30 @@ def read_labelled(
     if not sentences:
         why = "; ".join(notes.lines())
         raise InputError(f"{display_name(path)}: no sentence found{': ' if why else ''}{why}.")
+    _refuse_other(sentences, display_name(path))
     if reading.label_column is None:
         return [dataclasses.replace(sentence, labels=()) for sentence in sentences]
     labels = {label for sentence in sentences for label in sentence.labels}
-    if labels == {OUTSIDE}:
-        tokens = sum(len(sentence.tokens) for sentence in sentences)
-        notes.count(f"no entity: the label of all {{}} tokens is {OUTSIDE}", "", tokens)
+    if labels <= _OUTSIDES:
+        tokens, said = sum(len(sentence.tokens) for sentence in sentences), " or ".join(labels)
+        notes.count(f"no entity: the label of all {{}} tokens is {said}", "", tokens)
     return sentences
+
+
+def _refuse_other(sentences: Sequence[Sentence], name: str) -> None:
+    """Raises InputError where most rows hold texts, or labels in the place of tokens."""
+    rows = [
+        pair
+        for sentence in sentences[:_TELLING]
+        for pair in itertools.zip_longest(sentence.tokens, sentence.labels, fillvalue="")
+    ]
+    texts = sum(token.count(" ") > 1 or (" " in token and " " in label) for token, label in rows)
+    labels = [token for token, _ in rows if CHUNK_LABEL.fullmatch(token)]
+    said = "a text, where each token needs a line (or row)" if 2 * texts > len(rows) else ""
+    if 2 * len(labels) > len(rows) and {*labels} != {OUTSIDE}:
+        said = "a label such as B-PER in the column of the tokens (--token_column)"
+    if said:
+        raise InputError(f"{name}:{sentences[0].line}: most lines hold {said}.")
 
 
 def holds_only_labelled(path: str) -> bool:
@@ -247,7 +270,7 @@ def _sentences(
     kind = _format_by_name(path) if reading.format == "auto" else reading.format
     notes.format = kind
     if kind == "brat":
-        for number, (place, item) in enumerate(brat.read(path), 1):
+        for number, (place, item) in enumerate(brat.read(path, notes), 1):
             yield from _cut(item, place, number, reading, notes)
         return
     with open_bytes(path) as stream:
@@ -256,6 +279,8 @@ def _sentences(
         if FORMATS[kind].matches is not None if kind else looks_like_json(start):
             yield from _of_records(json_pieces(stream, name, start), name, kind, reading, notes)
             return
+        if _PYTHON.match(start.lstrip()):
+            raise InputError(f"{name}: Python's lists, not JSON: write them by json.dump.")
         lines = stream_lines(stream, name, ends=ends)
         if not kind:
             kind, lines = _table_or_columns(lines)
@@ -388,14 +413,11 @@ def read_records(
         records = itertools.chain(first, records)
     row = FORMATS[kind]
     names = reading.label_names if reading else ()
-    keyed = (
-        (_text_key(row, record), place, _item(kind, record, place, names))
-        for place, record in records
-    )
+    items = ((record, place, _item(kind, record, place, names)) for place, record in records)
     if row.text_key is None:
-        yield from ((place, item) for _, place, item in keyed)
+        yield from ((place, item) for _, place, item in items)
     else:
-        yield from _last_answers(keyed)
+        yield from _last_answers((row.text_key(r, item), place, item) for r, place, item in items)
 
 
 def _has_marks(record: Any) -> bool:
@@ -443,7 +465,8 @@ def _records(pieces: Iterable[str], name: str) -> Iterator[tuple[str, Any]]:
     """Records with their place for messages."""
     numbered = ((number, line) for number, line in enumerate(pieces, 1) if line.strip())
     begins, head = next(numbered, (0, ""))
-    head = head.lstrip("\ufeff \t\r\n")
+    begun = head.lstrip("\ufeff \t\r\n")
+    begins, head = begins + head.count("\n", 0, len(head) - len(begun)), begun
     if head.startswith("[") and not _PAIR.match(head):
         text = head + "".join(line for _, line in numbered)
         for position, record in enumerate(_parsed(text, name), 1):
@@ -454,7 +477,14 @@ def _records(pieces: Iterable[str], name: str) -> Iterator[tuple[str, Any]]:
         begins, head, numbered = 0, "", (each for each in enumerate(text.split("\n"), 1))
     for number, line in itertools.chain([(begins, head)] if head else [], numbered):
         if line.strip():
-            yield f"{name}:{number}", _of_pair(_parsed(line, f"{name}:{number}"))
+            record = _parsed(line, f"{name}:{number}")
+            pairs = isinstance(record, dict) and {*record} == _ANNOTATOR and record["annotations"]
+            if isinstance(pairs, list):
+                for position, pair in enumerate(pairs, 1):
+                    if pair is not None:  # a line that nobody came to
+                        yield f"{name}: record {position}", _of_pair(pair)
+            else:
+                yield f"{name}:{number}", _of_pair(record)
 
 
 def _of_pair(record: Any) -> Any:
@@ -469,11 +499,6 @@ def _parsed(text: str, place: str) -> Any:
         return parse_record(text)
     except ValueError as error:
         raise InputError(f"{place}: not JSON: {error}.") from None
-
-
-def _text_key(row: Format, record: Any) -> int | str | None:
-    found = record.get(row.text_key) if isinstance(record, dict) and row.text_key else None
-    return found if isinstance(found, int | str) else None
 
 
 def _last_answers(

@@ -18,7 +18,6 @@ from uanet_tf.data.documents import marks_documents, passages
 from uanet_tf.data.label_doubts import (
     check_chunk_labels,
     entity_like_labels,
-    has_sentences_in_lines,
     said_of_uneven,
     stray_labels,
     uneven_sentences,
@@ -385,11 +384,6 @@ def find_task(config: DataConfig, train: Sequence[Sentence]) -> tuple[str, str |
 
 def _refuse_text(path: str, train: Sequence[Sentence]) -> None:
     """Raises InputError if the lines of most sentences are as uneven as those of text."""
-    if has_sentences_in_lines(train):
-        raise InputError(
-            f"{path}:{train[0].line}: has a sentence and its labels in one line: the file needs a "
-            "line for each token, and an empty line between sentences."
-        )
     uneven = uneven_sentences(train)
     if 2 * len(uneven) > len(train):
         raise InputError(
