@@ -148,6 +148,7 @@ def test_bad_arguments(run_dir, call, capsys, argument, message):
 
 
 SPAN = {"start": 0, "end": 1, "labels": ["PER"], "text": "p"}
+TOKENS = [{"text": "p0", "start": 0, "end": 2}, {"text": "x", "start": 3, "end": 4}]
 REGIONS = [{"result": [{"type": "labels", "value": SPAN}]}]
 
 
@@ -169,6 +170,11 @@ REGIONS = [{"result": [{"type": "labels", "value": SPAN}]}]
             ),
         ),
         ("a.jsonl", json.dumps({"text": "p0 x\n\nP3 Q4", "entities": [[0, 1, "PER"]]})),
+        (
+            "b.jsonl",
+            json.dumps({"text": "p0 x", "tokens": TOKENS, "spans": [], "answer": "accept"})
+            + '\n{"text": "P3 Q4", "spans": [], "answer": "accept"}\n',
+        ),
     ],
 )
 def test_files_of_labelled_text(tmp_path, run_dir, model, call, name, content):

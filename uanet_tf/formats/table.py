@@ -260,7 +260,10 @@ def holds_only_labelled(path: str) -> bool:
             return _table_or_columns(stream_lines(stream, name))[0] == "csv"
         record = next(_records(json_pieces(stream, name, start), name), (name, None))[1]
     is_list = start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
-    return is_list or not (isinstance(record, dict) and {"text", "tokens"} & record.keys())
+    if is_list or not isinstance(record, dict):
+        return True
+    tokens = record.get("tokens", [] if "text" in record else None)
+    return not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens)
 
 
 def _sentences(
