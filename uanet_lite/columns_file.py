@@ -4,8 +4,8 @@ Three layouts are told apart by the first row of the file (the first line that i
 starts with `#` nor marks a document nor names the columns):
 
 * `conllu`: 10 tab-separated columns, the first a word number that starts a sentence, the seventh a
-  head. Only here every line that starts with `#` is a comment (a row starts with a digit), and
-  rows numbered `1-2` (multi-word ranges) or `1.1` (empty nodes) are not tokens.
+  head. Rows numbered `1-2` (multi-word ranges) or `1.1` (empty nodes) are not tokens. Here, and
+  where else rows count words, every line that starts with `#` is a comment.
 * `tab`: rows with tabs. A comment is `# something` without any tab; it cannot be a row. `#<TAB>O`
   and `#hashtag<TAB>O` are tokens.
 * `blank`: rows without tabs. `# O` and `#hashtag O` are tokens. A comment is `# ` and at least two
@@ -14,8 +14,7 @@ starts with `#` nor marks a document nor names the columns):
 
 Comments stand before the first token of a sentence; `# key = value` also within. In `tab` and
 `blank` a line of three columns or more whose first is `#`, and one that begins with `# something`,
-is also one where the first row has chunk labels and this line has something else in their columns,
-or where rows begin with word numbers and it has another number of columns.
+is also one where the first row has chunk labels and this line has no label in their columns.
 
 Columns may have names: those of `# global.columns = ...` (CoNLL-U Plus), of CoNLL-U, or of a
 header, a first row with a name that is asked for, or known by its words (TOKEN, NE-COARSE). Marks
@@ -116,8 +115,8 @@ class Layout:
     Attributes:
       kind: conllu, tab or blank.
       columns: number of columns of its first row.
-      numbered: whether this row, of at least three columns, starts with the number 0 or 1.
-      counts: whether it starts with any number, and has something behind it.
+      numbered: whether this row starts with a number, and has something behind it.
+      counted: whether the rows' numbers count, so that no row starts with a `#`.
       chunk_columns: those in which this row has a chunk label (O, B-PER).
       names: of the columns, where the file has them.
       header: line that has the names as a row; 0: none.
@@ -126,14 +125,14 @@ class Layout:
     kind: str
     columns: int
     numbered: bool = False
-    counts: bool = False
+    counted: bool = False
     chunk_columns: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
     header: int = 0
 
     def is_comment(self, line: str, *, inside_sentence: bool) -> bool:
         """Whether a line that starts with `#` is a comment; see the rules of this module."""
-        if self.kind == "conllu":
+        if self.kind == "conllu" or self.counted:
             return True
         metadata = _METADATA.match(line) is not None
         if inside_sentence and not metadata:
@@ -154,10 +153,10 @@ class Layout:
         elif columns[0] != "#":
             if not _COMMENT.match(columns[0]):
                 return False
-            differs = False
-        elif len(columns) < 3 and not self.numbered:
+            differs = not self.chunk_columns and not _LABEL.fullmatch(columns[-1])
+        elif len(columns) < 3:
             return " " in columns[-1]
-        elif not self.numbered:
+        else:
             differs = False
         return differs or any(
             column >= len(columns) or not _LABEL.fullmatch(columns[column])
@@ -219,12 +218,10 @@ def _layout_of_row(line: str) -> Layout:
         and (head == ["_"] or _WORD_NUMBER.fullmatch(head[0]))
     ):
         return Layout("conllu", len(columns), names=tuple(_CONLLU_NAMES))
-    found = _COUNT.fullmatch(columns[0]) if len(columns) > 1 else None
     return Layout(
         "tab" if "\t" in line else "blank",
         len(columns),
-        numbered=len(columns) > 2 and found is not None and found[1] in ("0", "1"),
-        counts=found is not None,
+        numbered=len(columns) > 1 and _COUNT.fullmatch(columns[0]) is not None,
         chunk_columns=tuple(k for k, text in enumerate(columns) if CHUNK_LABEL.fullmatch(text)),
     )
 
@@ -491,33 +488,35 @@ class _Columns:
                 "in column 1 (--token_column=1). Received: token column 0."
             )
 
-    def refuse_counts(self, sentences: Iterator[Sentence]) -> None:
-        """Raises InputError if the tokens of a file's first sentences, with rows, count words.
-
-        Three words that count on are none; fewer may be, so the next sentences decide.
-        """
-        first: list[Sentence] = []
-        longest = 0
-        for sentence in sentences:
-            first.append(sentence)
-            longest = max(longest, len(sentence.tokens))
-            if not _count(first):
-                return
-            if longest > 2 or len(first) > 2 or (len(first) == 2 and longest == 2):
-                break
-        rest = {tuple(split_columns(row)[1:]) for sentence in first for row in sentence.rows}
-        two = min(map(len, rest), default=0) < 2
-        # Numbers that are words have the same tag; a word and its chunk label are two columns.
-        if len(first) + longest < 3 or len(rest) < 2:
-            return
-        if two and any(map(CHUNK_LABEL.fullmatch, itertools.chain.from_iterable(rest))):
-            return
+    def refuse_counts(self, first: Sequence[Sentence]) -> None:
+        """The first sentences of a file, whose tokens are numbers that count."""
+        two = len(split_columns(first[0].rows[0])) == 2
         hint = " --label_column=none, as there are no labels" if two and self.label else ""
         raise InputError(
             f"{self.file}:{first[0].line}: column 0 counts the words of each sentence "
             f"({', '.join(first[0].tokens[:3])}, ...); the words are probably in column 1 "
             f"(--token_column=1{hint}). Received: token column 0."
         )
+
+
+def _counting(sentences: Iterator[Sentence]) -> list[Sentence]:
+    """The first sentences of a file, with rows, if their tokens are numbers that count; else none.
+
+    Three words that count on are none; fewer may be, so the next sentences decide.
+    """
+    first: list[Sentence] = []
+    longest = 0
+    for sentence in sentences:
+        first.append(sentence)
+        longest = max(longest, len(sentence.tokens))
+        if not _count(first):
+            return []
+        if longest > 2 or len(first) > 2 or (len(first) == 2 and longest == 2):
+            break
+    rest = {tuple(split_columns(row)[1:]) for sentence in first for row in sentence.rows}
+    # Numbers that are words have the same tag; a word and its chunk label are two columns.
+    pairs = any(len(columns) == 1 and CHUNK_LABEL.fullmatch(columns[0]) for columns in rest)
+    return [] if pairs or len(rest) < 2 or len(first) + longest < 3 else first
 
 
 def _count(sentences: Sequence[Sentence]) -> bool:
@@ -576,9 +575,14 @@ def _stream(
     columns = wanted.columns(layout)
     columns.refuse_word_numbers(layout)
     layout = dataclasses.replace(layout, chunk_columns=columns.of_chunks(layout))
-    if layout.counts and columns.token == 0:
+    if layout.numbered:
         lines, ahead = itertools.tee(lines)
-        columns.refuse_counts(_sentences(ahead, layout, columns, max_tokens, True, blank))
+        numbers = dataclasses.replace(columns, token=0, label=None, key="")
+        counted = dataclasses.replace(layout, counted=True)
+        if counting := _counting(_sentences(ahead, counted, numbers, max_tokens, True, blank)):
+            layout = counted
+            if columns.token == 0:
+                columns.refuse_counts(counting)
         del ahead
     yield from _sentences(lines, layout, columns, max_tokens, keep_rows, blank)
 

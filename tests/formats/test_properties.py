@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uanet_lite.columns_file import format_columns
-from uanet_lite.notes import Notes
 from uanet_lite.sentence import Sentence
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.errors import InputError
@@ -174,29 +173,32 @@ def test_columns_are_read_as_they_were_written_or_refused(examples):
 
 
 @pytest.mark.parametrize("kind", ["conll", "csv", "huggingface", "spacy", "doccano", "brat"])
-@settings(max_examples=60, deadline=None)
-@given(sentences=labelled())
-def test_labelled_sentences_pass_through_every_format(kind, sentences):
-    items = [
-        Sentence(tokens, labels, number, number == 1)
-        for number, (tokens, labels) in enumerate(sentences, 1)
-    ]
-    written = write_labelled(items, kind, lambda sentence: "")
-    with tempfile.TemporaryDirectory() as folder:
-        for ending, content in written.items():
-            name = "a" + (ending or (".csv" if kind == "csv" else ".x"))
-            Path(folder, name).write_bytes(content.encode())
-        reading = Reading(format=kind, tokenizer=Tokenizer("whitespace"), split_sentences=False)
-        path = folder if kind == "brat" else str(Path(folder, name))
-        notes = Notes()
-        try:
-            read = read_labelled(path, reading, notes)
-        except InputError as error:
-            check_place(error, r"a\.\w+:\d+: ")
-            return
-    assert [label[2:] for one in read for label in one.labels if label[0] == "B"] == [
-        label[2:] for _, labels in sentences for label in labels if label[0] == "B"
-    ]
-    if kind in ("conll", "csv", "huggingface"):
-        assert [(one.tokens, one.labels) for one in read] == sentences
-    assert format_columns(read)
+@EXAMPLES
+def test_labelled_sentences_pass_through_every_format(kind, examples):
+    @settings(max_examples=examples, deadline=None)
+    @given(sentences=labelled())
+    def check(sentences):
+        items = [
+            Sentence(tokens, labels, number, number == 1)
+            for number, (tokens, labels) in enumerate(sentences, 1)
+        ]
+        written = write_labelled(items, kind, lambda sentence: "")
+        with tempfile.TemporaryDirectory() as folder:
+            for ending, content in written.items():
+                name = "a" + (ending or (".csv" if kind == "csv" else ".x"))
+                Path(folder, name).write_bytes(content.encode())
+            reading = Reading(format=kind, tokenizer=Tokenizer("whitespace"), split_sentences=False)
+            path = folder if kind == "brat" else str(Path(folder, name))
+            try:
+                read = read_labelled(path, reading)
+            except InputError as error:
+                check_place(error, r"a\.\w+:\d+: ")
+                return
+        assert [label[2:] for one in read for label in one.labels if label[0] == "B"] == [
+            label[2:] for _, labels in sentences for label in labels if label[0] == "B"
+        ]
+        if kind in ("conll", "csv", "huggingface"):
+            assert [(one.tokens, one.labels) for one in read] == sentences
+        assert format_columns(read)
+
+    check()
