@@ -1,13 +1,18 @@
 """A GPU and the processor beside it: training, tagging, memory, and whether they agree.
 
 python -m benchmarks.gpu
+python -m benchmarks.gpu --run_dir=runs/uanet --crf_run_dir=runs/crf --path=test.conll
 
-Weights are random and sentences generated. Each device works in a process of its own. Without a GPU
-the table of the processor is printed, and a line that says so.
+Each device works in a process of its own, one after the other. Training is of random weights and
+generated sentences. Tagging is too, unless trained runs and a file are given: how often labels are
+refined depends on them. Without a GPU the table of the processor is printed, and a line that says
+so.
 """
 
 import argparse
+import functools
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,15 +25,16 @@ TYPES, LENGTH = 4, 15
 # Name, recipe, batch size.
 TRAININGS = (
     ("paper's sizes", "uanet", 10),
-    ("paper's sizes", "uanet", 100),
     ("fast", "uanet_fast", 16),
     ("fast", "uanet_fast", 128),
 )
-# Name, recipe, samples M; 0: one pass without dropout.
-TAGGINGS = (
-    ("one pass", "uanet_fast", 0),
-    ("exact, M = 8", "uanet_fast", 8),
-    ("BiLSTM-CRF", "bilstm", 0),
+# Name, the argument with a run, the recipe without one, options.
+ONE_PASS = {"sampling": "distilled", "num_samples": 8}
+EXACT = {"sampling": "exact", "num_samples": 8}
+TAGGINGS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+    ("one pass", "run_dir", "uanet_fast", ONE_PASS),
+    ("exact, M = 8", "run_dir", "uanet_fast", EXACT),
+    ("BiLSTM-CRF", "crf_run_dir", "bilstm", {}),
 )
 MIB = 2**20
 
@@ -49,44 +55,99 @@ class Measured(NamedTuple):
     answers: dict[str, tuple[list[list[str]], list[list[float]]]]
 
 
-def measure(given: argparse.Namespace, kind: str) -> Measured:
-    """Runs everything on the devices that this process sees."""
-    import tensorflow as tf
+class _Device:
+    """Measures on the device that this process sees."""
 
-    from benchmarks.measure import device_name, timed
+    def __init__(self, given: argparse.Namespace, kind: str):
+        from uanet_tf.ops.devices import has_gpu, share_gpus
+
+        self.given, self.kind, self.on_gpu = given, kind, kind == GPU
+        self.found = Measured("", {}, {}, {})
+        self.is_there = has_gpu() or not self.on_gpu
+        share_gpus()
+
+    def run(self, what: str, count: int, work: Callable[[], object]) -> None:
+        import tensorflow as tf
+
+        from benchmarks.measure import timed
+
+        if self.on_gpu:
+            tf.config.experimental.reset_memory_stats("GPU:0")
+        self.found.rates[what] = timed(work, repeats=self.given.repeats).rate(count)
+        if self.on_gpu:
+            peak = tf.config.experimental.get_memory_info("GPU:0")["peak"]
+            self.found.peaks[what] = peak / MIB
+        sys.stderr.write(f"{self.kind}, {what}: {self.found.rates[what]}\n")
+
+
+def training(given: argparse.Namespace, kind: str) -> Measured:
+    """Trains, of each system, an epoch several times."""
     from benchmarks.systems import recipe, sentences_like, tagger_for
     from benchmarks.training import epoch
-    from uanet_tf.ops.devices import share_gpus, tensor_float_32
+
+    device = _Device(given, kind)
+    if device.is_there:
+        sentences = sentences_like(TYPES, LENGTH, given.count)
+        for name, recipe_name, batch in TRAININGS:
+            tagger = tagger_for(recipe(recipe_name).replace(batch_size=batch), sentences)
+            work = epoch(tagger, sentences)
+            device.run(f"training, {name}, batch {batch}", len(sentences), work)
+    return device.found
+
+
+def tagging(given: argparse.Namespace, kind: str) -> Measured:
+    """Tags, with each system, in full float32."""
+    from benchmarks.measure import device_name
+    from benchmarks.systems import sentences_like
+    from uanet_tf.ops.devices import tensor_float_32
+    from uanet_tf.tagging.parallel_batches import run_each_on_one_thread
     from uanet_tf.tagging.streams import tag
 
-    gpus = tf.config.list_physical_devices("GPU")
-    if kind == GPU and not gpus:
-        return Measured("", {}, {}, {})
-    share_gpus()
+    run_each_on_one_thread()  # as `uanet tag` does
+    device = _Device(given, kind)
+    if not device.is_there:
+        return device.found
     sentences = sentences_like(TYPES, LENGTH, given.count)
-    rates, peaks, answers = {}, {}, {}
-
-    def run(what: str, work: Any) -> None:
-        if gpus:
-            tf.config.experimental.reset_memory_stats("GPU:0")
-        rates[what] = timed(work, repeats=given.repeats).rate(len(sentences))
-        if gpus:
-            peaks[what] = tf.config.experimental.get_memory_info("GPU:0")["peak"] / MIB
-
-    for name, recipe_name, batch in TRAININGS:
-        tagger = tagger_for(recipe(recipe_name).replace(batch_size=batch), sentences)
-        run(f"training, {name}, batch {batch}", epoch(tagger, sentences))
-    tokens = [list(sentence.tokens) for sentence in sentences]
+    tokens = _texts(given.path) if given.path else [list(each.tokens) for each in sentences]
+    tokens = (tokens * (1 + given.tagged // len(tokens)))[: given.tagged]
     with tensor_float_32(False):
-        for name, recipe_name, samples in TAGGINGS:
-            tagger = tagger_for(recipe(recipe_name), sentences)
-            tagger.num_samples = samples
-            if tagger.gate is not None:
-                tagger.refine_all = False
-            run(f"tagging, {name}", lambda tagger=tagger: tag(tagger, tokens))
-            found: list[Any] = list(tag(tagger, tokens[: given.compared]))
-            answers[name] = ([one.labels for one in found], [one.uncertainty for one in found])
-    return Measured(device_name(), rates, peaks, answers)
+        for name, argument, recipe_name, options in TAGGINGS:
+            tagger = _tagger(getattr(given, argument), recipe_name, sentences, options)
+            device.run(f"tagging, {name}", len(tokens), functools.partial(tag, tagger, tokens))
+            some: list[Any] = list(tag(tagger, tokens[: given.compared]))
+            answers = ([one.labels for one in some], [one.uncertainty for one in some])
+            device.found.answers[name] = answers
+    return device.found._replace(device=device_name())
+
+
+def measure(given: argparse.Namespace, kind: str) -> Measured:
+    """What a device does, each half in a process of its own."""
+    hidden = {} if kind == GPU else {"CUDA_VISIBLE_DEVICES": "-1"}
+    halves = [in_new_process(half, given, kind, environment=hidden) for half in (training, tagging)]
+    rates, peaks, answers = (
+        {**getattr(halves[0], name), **getattr(halves[1], name)}
+        for name in ("rates", "peaks", "answers")
+    )
+    return Measured(halves[1].device, rates, peaks, answers)
+
+
+def _texts(path: str) -> list[list[str]]:
+    from uanet_tf.formats.table import read_labelled
+
+    return [list(sentence.tokens) for sentence in read_labelled(path)]
+
+
+def _tagger(run_dir: str | None, recipe_name: str, sentences: Any, options: dict[str, Any]) -> Any:
+    from benchmarks.systems import recipe, tagger_for
+    from uanet_tf.models.loading import load_model
+
+    if run_dir:
+        return load_model(run_dir, **options)
+    tagger = tagger_for(recipe(recipe_name), sentences)
+    # A head that nobody has trained does not tag: one pass is then one without dropout.
+    passes = 0 if options is ONE_PASS else options.get("num_samples", 0)
+    tagger.set_options(sampling="exact", num_samples=passes)
+    return tagger
 
 
 def report(gpu: Measured, processor: Measured) -> str:
@@ -110,13 +171,15 @@ def report(gpu: Measured, processor: Measured) -> str:
 def main() -> None:
     """Prints the tables."""
     parser = make_parser("gpu", __doc__)
-    parser.add_argument("--count", type=int, default=2_000, help="sentences in a pass")
+    parser.add_argument("--count", type=int, default=1_000, help="sentences in a pass of training")
+    parser.add_argument("--tagged", type=int, default=10_000, help="sentences that are tagged")
+    parser.add_argument("--run_dir", help="a trained UANet, with a head for one pass")
+    parser.add_argument("--crf_run_dir", help="a trained BiLSTM-CRF")
+    parser.add_argument("--path", help="a labelled file: its sentences are tagged")
     parser.add_argument("--repeats", type=int, default=3, help="timed passes")
     parser.add_argument("--compared", type=int, default=500, help="sentences whose answers agree")
     given = parser.parse_args()
-    gpu = in_new_process(measure, given, GPU)
-    hidden = {"CUDA_VISIBLE_DEVICES": "-1"}
-    processor = in_new_process(measure, given, PROCESSOR, environment=hidden)
+    gpu, processor = measure(given, GPU), measure(given, PROCESSOR)
     sys.stdout.write(report(gpu, processor))
 
 

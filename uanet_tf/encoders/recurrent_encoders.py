@@ -7,13 +7,13 @@ import tensorflow as tf
 from uanet_tf.arguments import check_even, check_even_setting, check_positive, check_rate
 from uanet_tf.encoders.encoder import (
     Encoder,
-    FormInputs,
     Masks,
     apply_mask,
     sampled_forms,
     zero_padding,
 )
 from uanet_tf.layers.bidirectional import DIRECTIONS, Bidirectional
+from uanet_tf.ops.devices import by_device
 from uanet_tf.ops.dropout import dropout, fold_in, keep_mask
 from uanet_tf.ops.graphs import LiteGraph
 from uanet_tf.ops.numerics import add_linear, linear
@@ -123,20 +123,34 @@ class RecurrentEncoder(Encoder):
 
     def recur_forms(
         self, forms: tf.Tensor, index: tf.Tensor, mask: tf.Tensor | None, masks: Masks
-    ) -> tuple[tf.Tensor, FormInputs]:
-        """As ``recur``, for words that are rows of a table, in J samples.
+    ) -> tf.Tensor:
+        """As ``recur``, for words that are rows of a table, in J samples: [J, B, T, hidden_width].
 
         Args:
           forms: [U, D].
           index: [B, T] int32.
           mask: [B, T] boolean, or None.
           masks: with J rows each; none of them changes over time.
-
-        Returns:
-          The states [J * B, T, hidden_width], and what they were computed from.
         """
-        given = sampled_forms(forms, index, mask, masks, "input_0")
-        return self.recur(given.table, given.mask, given.masks, given.places), given
+
+        def by_loop() -> tf.Tensor:
+            given = sampled_forms(forms, index, mask, masks, "input_0")
+            states = self.recur(given.table, given.mask, given.masks, given.places)
+            return reshape(states, [given.samples, *sizes(index), states.shape[-1]])
+
+        samples = next(iter(masks.values())).shape[0] if masks else 1
+        if self.cell is not LSTM or forms.dtype != tf.float32 or mask is None or not samples:
+            return by_loop()
+        return by_device(by_loop, lambda: self._recur_at_once(forms, index, mask, masks, samples))
+
+    def _recur_at_once(self, forms, index, mask, masks, samples) -> tf.Tensor:
+        """The same without loops, see ``ops.cudnn``."""
+        lengths = tf.math.count_nonzero(mask, axis=1, dtype=tf.int32)  # [B]
+        states = [tf.gather(forms, tf.transpose(index))] * samples  # J times [T, B, D]
+        for layer, recurrence in enumerate(self.recurrences):
+            tied = [masks.get(f"recurrent_{layer}_{way}") for way in DIRECTIONS]
+            states = recurrence.at_once(states, lengths, masks.get(f"input_{layer}"), tied)
+        return zero_padding(tf.transpose(tf.stack(states), [0, 2, 1, 3]), mask)  # [J, B, T, ..]
 
     def project(self, states: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
         """Returns the narrow layer's output for the states; without one, the states."""
@@ -197,9 +211,10 @@ class VariationalEncoder(RecurrentEncoder):
         if index is None:
             states = self.recur(inputs, mask, masks, lite=lite)
             return self.project(apply_mask(states, masks, "output"), mask)
-        states, given = self.recur_forms(inputs, index, mask, masks)  # [J * B, T, hidden_width]
-        states = self.project(apply_mask(states, given.masks, "output"), given.mask)
-        return reshape(states, [given.samples, *sizes(index), states.shape[-1]])
+        states = self.recur_forms(inputs, index, mask, masks)  # [J, B, T, hidden_width]
+        if "output" in masks:
+            states *= reshape(masks["output"], [-1, 1, 1, states.shape[-1]])
+        return self.project(states, mask)
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -288,8 +303,7 @@ class BiLSTM(RecurrentEncoder):
 
     def call(self, inputs, mask=None, dropout_masks=None, dropout_seed=None, index=None, lite=None):
         if index is not None:
-            states, _ = self.recur_forms(inputs, index, mask, {})
-            return tf.expand_dims(self.project(states, mask), 0)
+            return self.project(self.recur_forms(inputs, index, mask, {}), mask)
         masks = {} if dropout_seed is None else self._input_masks(inputs, dropout_seed)
         states = self.recur(inputs, mask, masks, lite=lite)
         states = dropout(states, self.output_dropout, fold_in(dropout_seed, self.num_layers))

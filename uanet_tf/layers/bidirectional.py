@@ -1,9 +1,10 @@
 """A cell run over time in both directions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import tensorflow as tf
 
+from uanet_tf.ops.cudnn import LstmWeights, bidirectional_lstm, packed_weights
 from uanet_tf.ops.graphs import LiteGraph
 from uanet_tf.ops.numerics import linear
 from uanet_tf.ops.recurrence import LSTM, Cell, block_orthogonal, fused_lstm
@@ -90,6 +91,39 @@ class Bidirectional:
             )
             for way in DIRECTIONS
         ]
+
+    def at_once(
+        self,
+        inputs: Sequence[tf.Tensor],
+        lengths: tf.Tensor,
+        input_masks: tf.Tensor | None,
+        recurrent_masks: Sequence[tf.Tensor | None],
+    ) -> list[tf.Tensor]:
+        """States of both directions in J samples of a network of LSTMs, on a GPU without loops.
+
+        Args:
+          inputs: J times [T, N, D].
+          lengths: [N] int32.
+          input_masks: [J, D], or None.
+          recurrent_masks: of each direction [J, H], or None.
+
+        Returns:
+          J times [T, N, 2H]; zeros at padding, but at the first token of an empty row.
+        """
+        ways = [
+            LstmWeights(
+                *(
+                    tf.convert_to_tensor(part[way])
+                    for part in (self.kernels, self.recurrent_kernels, self.biases)
+                )
+            )
+            for way in DIRECTIONS
+        ]
+        weights = packed_weights(ways, input_masks, recurrent_masks, len(inputs))
+        units = self.recurrent_kernels[DIRECTIONS[0]].shape[0]
+        lengths = tf.maximum(lengths, 1)
+        pairs = zip(inputs, tf.unstack(weights, len(inputs)), strict=True)
+        return [bidirectional_lstm(part, lengths, each, units) for part, each in pairs]
 
     def _from_inputs(self, inputs, mask, lite) -> Callable[[str], tf.Tensor]:
         """Gives the gates' part of the inputs, [T, N, G H], of a direction."""

@@ -1,7 +1,8 @@
 """What a process takes of a GPU, how exactly it computes there, and what is said of both."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import tensorflow as tf
 
@@ -19,6 +20,22 @@ def share_gpus() -> None:
     with contextlib.suppress(RuntimeError):  # it runs already
         for gpu in gpus:
             tf.config.experimental.set_memory_growth(gpu, True)
+
+
+def has_gpu() -> bool:
+    """Whether TensorFlow sees a GPU."""
+    return bool(tf.config.list_physical_devices("GPU"))
+
+
+def by_device(on_processor: Callable[[], Any], on_gpu: Callable[[], Any]) -> Any:
+    """What a graph computes where it runs, of equal values; it holds both where a GPU is visible.
+
+    So a SavedModel that is written where a GPU is still runs where none is. Without a GPU, or
+    outside a graph, it is what the processor computes.
+    """
+    if tf.executing_eagerly() or not has_gpu():
+        return on_processor()
+    return tf.__internal__.execute_fn_for_device({"CPU": on_processor, "GPU": on_gpu}, on_processor)
 
 
 @contextlib.contextmanager

@@ -107,7 +107,9 @@ def fold_in(seed: Seed | None, number: int) -> Any:
         return None
     if isinstance(seed, PartSeed):
         return seed._replace(seed=fold_in(seed.seed, number))
-    return tf.stack([integer(seed), tf.constant(number, tf.int32)])
+    # Seeds are read on the processor: one made on a GPU would be waited for.
+    with tf.device("CPU:0"):
+        return tf.stack([integer(seed), tf.constant(number, tf.int32)])
 
 
 def keep_mask(

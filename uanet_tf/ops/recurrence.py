@@ -248,7 +248,7 @@ def fused_lstm(
     steps = tf.reverse(inputs, [0]) if reverse else inputs
     reset = tf.constant([[[0.0] * inputs.shape[-1] + [_RESET]]])
     steps = tf.concat([reset, tf.pad(steps, [[0, 0], [0, 0], [0, 1]])], axis=0)
-    weights = [_other_order(part) for part in (kernel, recurrent_kernel, bias)]
+    weights = [keras_order(part) for part in (kernel, recurrent_kernel, bias)]
     zeros = tf.zeros([1, units])
     marked = graph_function(attributes=_MARKS)(_as_keras_does)
     states = marked(steps, zeros, zeros, *weights)[1][1:]
@@ -265,13 +265,13 @@ def _as_keras_does(inputs, state, cell, kernel, recurrent_kernel, bias):
       without meaning.
     """
     kernel, recurrent_kernel, bias = (
-        _other_order(part) for part in (kernel, recurrent_kernel, bias)
+        keras_order(part) for part in (kernel, recurrent_kernel, bias)
     )
     outputs = lstm_scan(linear(inputs, kernel, bias), recurrent_kernel)
     return outputs[-1], outputs, state, cell, tf.zeros([])
 
 
-def _other_order(weights: tf.Tensor) -> tf.Tensor:
+def keras_order(weights: tf.Tensor) -> tf.Tensor:
     """From gates in the order i, f, o, g to Keras' i, f, g, o, and back."""
     i, f, third, fourth = tf.split(weights, 4, axis=-1)
     return tf.concat([i, f, fourth, third], axis=-1)

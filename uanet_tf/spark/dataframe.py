@@ -12,7 +12,7 @@ from uanet_lite.sentence import NO_WORDS, Sentence, sentence_of
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.spark.shipped_model import ShippedModel, ship
-from uanet_tf.tagging.streams import BATCH_SIZE, BATCH_TOKENS, tag_in_context
+from uanet_tf.tagging.streams import tag_in_context
 
 _ANSWERS = [answer.name for answer in answers.answers(answers.IN_TEXT)]
 
@@ -26,8 +26,8 @@ def tag(
     *,
     column: str = "text",
     shared: bool = False,
-    batch_size: int = BATCH_SIZE,
-    batch_tokens: int = BATCH_TOKENS,
+    batch_size: int | None = None,
+    batch_tokens: int | None = None,
     **options: Any,
 ) -> Any:
     """Tags a column of texts, each one sentence, or of lists of words.
@@ -42,8 +42,7 @@ def tag(
       run_dir: a trained run.
       column: its column of strings, or of arrays of strings.
       shared: every executor can read ``run_dir`` (a network disk, an image), so nothing is sent.
-      batch_size: most sentences in a batch of the model.
-      batch_tokens: most tokens in a batch of the model, padding included.
+      batch_size, batch_tokens: of the model, see ``uanet_tf.tag``.
       **options: of ``load_model``: ``threshold``, ``num_samples``, ...
 
     Returns:
@@ -85,15 +84,14 @@ class TagBatches:
       model: which model, and where it is.
       column: number of the column of texts or words.
       tagged_type: ``answers.spark_type()``, read; only the driver can read it from text.
-      batch_size: most sentences in a batch of the model.
-      batch_tokens: most tokens in a batch of the model, padding included.
+      batch_size, batch_tokens: of the model, see ``uanet_tf.tag``.
     """
 
     model: ShippedModel
     column: int
     tagged_type: Any
-    batch_size: int
-    batch_tokens: int
+    batch_size: int | None
+    batch_tokens: int | None
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Arrow batches in, Arrow batches out."""

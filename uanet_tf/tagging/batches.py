@@ -9,36 +9,74 @@ import numpy as np
 
 from uanet_lite import answers, windows
 from uanet_lite.row_multiple import ROW_MULTIPLE, round_up, row_multiple
-from uanet_tf.tagging.parallel_batches import BatchThreads
+from uanet_tf.tagging.parallel_batches import BatchThreads, computes_on_gpu
 
-# A batch of this many tokens keeps the processor busy with M = 8 samples, and with more; beyond,
-# padding costs more than a new batch.
-FULL_TOKENS = 1_500
-# One pass has an eighth of that work for each token: larger batches spend less of the time on
-# starting operations; beyond these, nothing more is gained.
-_FULL_SAMPLED_TOKENS, _MOST_FULL_TOKENS = 8 * FULL_TOKENS, 4_000
+
+class Capacity(NamedTuple):
+    """What keeps a kind of device busy.
+
+    Attributes:
+      batch_size: most sentences in a batch, unless the user says otherwise.
+      batch_tokens: most tokens in a batch, padding included, unless the user says otherwise.
+      full_tokens: a batch of M = 8 samples that holds as many is full: beyond, padding costs more
+        than a new batch.
+      most_full_tokens: one pass has an eighth of that work for each token: larger batches spend
+        less of the time on starting operations; beyond these, nothing more is gained.
+      chunk: most sentences that are sorted by length and tagged together.
+    """
+
+    batch_size: int
+    batch_tokens: int
+    full_tokens: int
+    most_full_tokens: int
+    chunk: int
+
+
+PROCESSOR = Capacity(256, 4_096, 1_500, 4_000, 5_000)
+# Starting operations takes most of the time of small batches, and answers for a chunk are made
+# while the next is tagged.
+GPU = Capacity(8_192, 16_384, 8_000, 12_000, 2_000)
+
+
+def capacity_for(model: Any) -> Capacity:
+    """That of the device on which a model computes."""
+    return GPU if computes_on_gpu(model) else PROCESSOR
 
 
 class Sizes(NamedTuple):
     """How batches are made, see ``tag_stream``.
 
     Attributes:
-      batch_size: most sentences in a batch.
-      batch_tokens: most tokens in a batch, padding included.
+      batch_size: most sentences in a batch; None: the device's.
+      batch_tokens: most tokens in a batch, padding included; None: the device's.
       fill_rows: whether small batches are filled up with copies.
-      full_tokens: a batch that holds as many takes no shorter sentence.
       window: sentences, or passages of documents, that are read ahead.
     """
 
-    batch_size: int
-    batch_tokens: int
-    fill_rows: bool
-    full_tokens: int = FULL_TOKENS
+    batch_size: int | None
+    batch_tokens: int | None
+    fill_rows: bool = False
     window: int = 1
 
 
-def sizes_for(model: Any, sizes: Sizes, tokens: int, threads: int) -> Sizes:
-    """The sizes with which a model tags a chunk.
+class Limits(NamedTuple):
+    """Of the batches of a chunk.
+
+    Attributes:
+      sentences: most in a batch.
+      tokens: most in a batch, padding included.
+      full_tokens: a batch that holds as many takes no shorter sentence.
+      fill_rows: see ``Sizes``.
+    """
+
+    sentences: int
+    tokens: int
+    full_tokens: int
+    fill_rows: bool = False
+
+
+def limits_for(model: Any, sizes: Sizes, tokens: int, threads: int) -> Limits:
+    """The limits with which a model tags a chunk.
 
     Args:
       model: has ``num_passes``, how often it encodes a sentence.
@@ -46,13 +84,16 @@ def sizes_for(model: Any, sizes: Sizes, tokens: int, threads: int) -> Sizes:
       tokens: of the chunk.
       threads: batches that run at once.
     """
-    full = min(_MOST_FULL_TOKENS, max(FULL_TOKENS, _FULL_SAMPLED_TOKENS // model.num_passes))
+    device = capacity_for(model)
+    least = device.full_tokens
+    full = min(device.most_full_tokens, max(least, 8 * least // model.num_passes))
     # As many batches as keep all threads busy to the end.
     batches = threads * -(-tokens // (threads * full))
-    full = max(FULL_TOKENS, min(full, -(-tokens // batches)))
+    full = max(least, min(full, -(-tokens // batches)))
     # Long sentences: batches that run at once share the memory of one, as far as each stays full.
-    most = min(sizes.batch_tokens, max(full, sizes.batch_tokens // threads))
-    return sizes._replace(batch_tokens=most, full_tokens=full)
+    asked = sizes.batch_tokens or device.batch_tokens
+    most = min(asked, max(full, asked // threads))
+    return Limits(sizes.batch_size or device.batch_size, most, full, sizes.fill_rows)
 
 
 # Of each output; labels are positions.
@@ -89,23 +130,22 @@ def _cut_pieces(lengths: np.ndarray, max_tokens: int) -> _Pieces:
     return _Pieces(*columns)
 
 
-def _batches(lengths: np.ndarray, sizes: Sizes) -> Iterator[np.ndarray]:
+def _batches(lengths: np.ndarray, limits: Limits) -> Iterator[np.ndarray]:
     """Yields the piece numbers of each batch, longest pieces first.
 
-    A batch holds at most ``batch_size`` pieces and ``batch_tokens`` tokens with padding, but
-    at least one piece. Once it holds ``full_tokens`` it takes no shorter piece, since that
-    would have to be padded. With ``fill_rows`` there is a multiple of pieces in it, as long as
-    there are pieces.
+    A batch holds at most ``sentences`` pieces and ``tokens`` tokens with padding, but at least
+    one piece. Once it holds ``full_tokens`` it takes no shorter piece, since that would have to
+    be padded. With ``fill_rows`` there is a multiple of pieces in it, as long as there are pieces.
     """
     order = np.argsort(-lengths, kind="stable")
     lengths = lengths[order]
     start = 0
     while start < len(order):
         width = int(lengths[start])
-        most = max(1, min(sizes.batch_size, sizes.batch_tokens // width))
+        most = max(1, min(limits.sentences, limits.tokens // width))
         as_long = int(np.searchsorted(-lengths, -width, side="right")) - start
-        count = max(as_long, -(-sizes.full_tokens // width))
-        if sizes.fill_rows:
+        count = max(as_long, -(-limits.full_tokens // width))
+        if limits.fill_rows:
             multiple = row_multiple(width)
             count, most = round_up(count, multiple), max(multiple, most - most % multiple)
         count = min(most, count)
@@ -114,7 +154,7 @@ def _batches(lengths: np.ndarray, sizes: Sizes) -> Iterator[np.ndarray]:
 
 
 def _document_batches(
-    lengths: np.ndarray, documents: np.ndarray, sizes: Sizes
+    lengths: np.ndarray, documents: np.ndarray, limits: Limits
 ) -> Iterator[np.ndarray]:
     """As ``_batches``, of whole documents [P], in order; a larger one makes a batch by itself."""
     order = np.argsort(documents, kind="stable")
@@ -123,12 +163,12 @@ def _document_batches(
     for end in ends:
         part = lengths[order[start:end]]
         cells = len(part) * part.max()
-        if stop > start and (len(part) > sizes.batch_size or cells > sizes.batch_tokens):
+        if stop > start and (len(part) > limits.sentences or cells > limits.tokens):
             yield order[start:stop]
             start, part = stop, lengths[order[stop:end]]
             cells = len(part) * part.max()
         stop = end
-        if cells >= sizes.full_tokens:
+        if cells >= limits.full_tokens:
             yield order[start:stop]
             start = stop
     if stop > start:
@@ -172,15 +212,15 @@ def begin_chunk(
         given = [padded, batch.length.astype(np.int32)]
         if documents is not None:
             given.append(documents[rows].astype(np.int32))
-        answer = _tag_filled(model, *given) if sizes.fill_rows else model.tag_batch(*given)
+        answer = _tag_filled(model, *given) if limits.fill_rows else model.tag_batch(*given)
         kept = (column >= batch.keep_start[:, None]) & (column < batch.keep_end[:, None])
         return position[kept], {name: answer[name][kept] for name in _DTYPES if name in answer}
 
-    sizes = sizes_for(model, sizes, len(tokens), threads.count)
+    limits = limits_for(model, sizes, len(tokens), threads.count)
     if documents is None:
-        batches = _batches(pieces.length, sizes)
+        batches = _batches(pieces.length, limits)
     else:
-        batches = _document_batches(pieces.length, documents, sizes)
+        batches = _document_batches(pieces.length, documents, limits)
     return functools.partial(_collected, threads.map(run, batches), len(tokens))
 
 

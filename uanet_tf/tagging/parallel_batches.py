@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 # Each holds a batch in memory.
 MOST_THREADS = 8
+_GPU_THREADS = 4
 _INTRA_OP, _INTER_OP = "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"
 
 _END: Any = object()
@@ -19,19 +20,28 @@ R = TypeVar("R")
 _Call = tuple[Future, Callable[[], Any]]  # and where its result goes
 
 
+def computes_on_gpu(model: Any) -> bool:
+    """Whether a model's batches run on a GPU: those of TensorFlow do where it sees one."""
+    if not model.thread_safe:
+        return False
+    from uanet_tf.ops.devices import has_gpu
+
+    return has_gpu()
+
+
 def threads_for(model: Any) -> int:
     """How many batches of a model run at once: TensorFlow's threads for independent operations.
 
     By default one per core; ``tf.config.threading.set_inter_op_parallelism_threads`` and the
-    environment variable TF_NUM_INTEROP_THREADS change it. One on a GPU, which has one queue, and
-    for a model that is not ``thread_safe``.
+    environment variable TF_NUM_INTEROP_THREADS change it. Four on a GPU, so that words of one
+    batch are looked up while it computes another; one for a model that is not ``thread_safe``.
     """
     if not model.thread_safe:
         return 1
+    if computes_on_gpu(model):
+        return _GPU_THREADS
     import tensorflow as tf
 
-    if tf.config.list_physical_devices("GPU"):
-        return 1
     threads = tf.config.threading.get_inter_op_parallelism_threads()
     given = os.environ.get(_INTER_OP, "")
     if not threads and given.isdecimal():  # TensorFlow passes over what is no number, too

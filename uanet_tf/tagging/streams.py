@@ -20,14 +20,12 @@ from uanet_lite.rows import Row
 from uanet_lite.sentence import NO_WORDS, Sentence, check_tokens, check_unicode
 from uanet_lite.tagged_sentence import TaggedSentence, TaggedSentences
 from uanet_tf.data.documents import passages, the_sentence
-from uanet_tf.tagging.batches import Answers, Sizes, begin_chunk
+from uanet_tf.tagging.batches import Answers, Sizes, begin_chunk, capacity_for
 from uanet_tf.tagging.parallel_batches import BatchThreads, one_ahead, threads_for
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Row)
 
-BATCH_SIZE = 256
-BATCH_TOKENS = 4096
 WINDOW_SENTENCES = 10_000
 _WINDOW_TOKENS = 500_000
 
@@ -40,8 +38,8 @@ def tag(
     *,
     split: bool = True,
     language: str = LANGUAGE,
-    batch_size: int = BATCH_SIZE,
-    batch_tokens: int = BATCH_TOKENS,
+    batch_size: int | None = None,
+    batch_tokens: int | None = None,
 ) -> TaggedSentences | list[TaggedSentences]:
     """Tags a text, a list of texts, or a list of sentences given as lists of words.
 
@@ -53,8 +51,9 @@ def tag(
         sentence. Text is cut into tokens like the model's training data.
       split: split texts into sentences; False: each text is one sentence.
       language: code of the language of texts, for splitting ("en", "de", ...).
-      batch_size: most sentences in a batch.
-      batch_tokens: most tokens in a batch, padding included; bounds memory.
+      batch_size: most sentences in a batch; None: 256, on a GPU 8,192.
+      batch_tokens: most tokens in a batch, padding included; bounds memory. None: 4,096, on a GPU
+        16,384.
 
     Returns:
       A TaggedSentence for each sentence, in the order given, as ``TaggedSentences``; for a list of
@@ -109,8 +108,8 @@ def tag_stream(
     model: Any,
     sentences: Iterable[Sequence[str]],
     *,
-    batch_size: int = BATCH_SIZE,
-    batch_tokens: int = BATCH_TOKENS,
+    batch_size: int | None = None,
+    batch_tokens: int | None = None,
     window: int = WINDOW_SENTENCES,
     fill_rows: bool = False,
 ) -> Iterator[TaggedSentence]:
@@ -119,12 +118,12 @@ def tag_stream(
     Args:
       model: a loaded model.
       sentences: lists of words, read as needed; a sentence of any length is allowed.
-      batch_size: most sentences in a batch.
-      batch_tokens: most tokens in a batch, padding included.
-      window: sentences that are read ahead; each half of them is sorted by length, and the second
-        is tagged while the answers for the first are used. An option of the model that is changed
-        meanwhile holds for batches that have not begun. 1 answers each sentence before the next
-        is read.
+      batch_size: see ``tag``.
+      batch_tokens: see ``tag``.
+      window: sentences that are read ahead, on a GPU at most 4,000; each half of them is sorted by
+        length, and the second is tagged while the answers for the first are used. An option of
+        the model that is changed meanwhile holds for batches that have not begun. 1 answers each
+        sentence before the next is read.
       fill_rows: fill small batches up with copies, so that the scores of a sentence are the same
         to the last bit whatever else is tagged, where each batch runs on one thread, on processors
         with AVX-512 VNNI; on others a sixth digit may differ. A batch then has at least 16 rows,
@@ -235,8 +234,8 @@ def tag_in_context(
 
 
 def _make_sizes(
-    batch_size: int = BATCH_SIZE,
-    batch_tokens: int = BATCH_TOKENS,
+    batch_size: int | None = None,
+    batch_tokens: int | None = None,
     window: int = WINDOW_SENTENCES,
     fill_rows: bool = False,
 ) -> Sizes:
@@ -247,8 +246,9 @@ def _make_sizes(
     """
     numbers = {"batch_size": batch_size, "batch_tokens": batch_tokens, "window": window}
     for name, value in numbers.items():
-        check_count(name, value)
-    return Sizes(batch_size, batch_tokens, fill_rows, window=window)
+        if value is not None:
+            check_count(name, value)
+    return Sizes(batch_size, batch_tokens, fill_rows, window)
 
 
 class _Text(NamedTuple):
@@ -304,7 +304,8 @@ def _chunks(
     """Groups a stream into chunks of half a window, or fewer passages if those are very long."""
     refines_documents = model.refiner_context == "document" and not alone
     reads_documents = refines_documents or (model.context == "document" and not alone)
-    most, most_tokens = max(1, window // 2), _WINDOW_TOKENS // 2
+    most = max(1, min(window // 2, capacity_for(model).chunk))
+    most_tokens = _WINDOW_TOKENS // 2
     size = model.max_tokens if reads_documents else 0
     texts: list[_Text] = []
     documents: list[int] = []
