@@ -69,6 +69,12 @@ REGIONS = [
             "responses": {"q": [{"value": OBJECTS}]},
             "suggestions": {},
         },
+        {
+            "text": TEXT,
+            "tokens": TEXT.split(),
+            "prediction": None,
+            "annotation": [["PER", 0, 4], OBJECTS[1]],
+        },
         {"tokens": TEXT.split(), "ner_tags": ["B-PER", "O", "B-LOC", "O"]},
         {"words": TEXT.split(), "labels": ["B-PER", "O", "B-LOC", "O"]},
     ],
@@ -101,6 +107,7 @@ def test_literals_of_python_are_no_columns(write, text):
         ("huggingface", {"tokens": ["a"], "pos_tags": ["X"]}, 'its keys are "tokens", "pos_tags"'),
         ("auto", {"text": TEXT, "labels": ["B-PER", "O"]}, "a mark is not [start, end, type]: 'B-"),
         ("spacy", {"text": TEXT, "entities": {"a": 1}}, '"entities" must be a list'),
+        ("auto", {"text": TEXT, "ner": [{"start": 0, "labels": ["PER"]}]}, "there is no 'end'"),
     ],
 )
 def test_nothing_is_not_taken_for_no_entity(write, kind, record, message):

@@ -159,11 +159,8 @@ def _read_compact(record: dict[str, Any]) -> AnnotatedText:
 
 def _kind_of_regions(value: Any) -> str | None:
     """The type of the regions that a value of JSON-MIN is; None: it is something else."""
-    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
-        return None
-    if not all({"start", "end"} <= part.keys() for part in value):
-        return None
-    return next((key for part in value for key in part if key.endswith("labels")), None)
+    parts = [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
+    return next((key for part in parts for key in part if key.endswith("labels")), None)
 
 
 def _result(number: int, mark: Mark, text: str) -> dict[str, Any]:
@@ -192,7 +189,7 @@ def _marks(text: str, results: Results) -> tuple[tuple[Mark, ...], int, Mended]:
             raise InputError(
                 f"regions of type {kind!r} are not read: only 'labels' mark characters of the text."
             )
-        if kind != "labels" or not {"start", "end"} <= value.keys():
+        if kind != "labels":
             continue  # relations, choices, ...
         unlabelled += not value.get("labels")
         if value.get("labels"):
