@@ -115,19 +115,20 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(200_000, 20, 20)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def fixed_global_seed():
+def fixed_global_seed(kernels_stay):
     """Gives every file the same random numbers, alone or among others.
 
-    Once a file: setting TensorFlow's seed empties its cache of kernels, and each graph that a test
-    shares with others would be made ready again, for seconds.
+    And a new cache of kernels: one that draws would go on where an earlier file left it.
     """
     import tensorflow as tf
+    from tensorflow.python.eager import context
 
     tf.keras.utils.set_random_seed(17)
+    context.context().clear_kernel_cache()
 
 
 @pytest.fixture(autouse=True)
@@ -139,6 +140,22 @@ def fixed_seeds(fixed_global_seed):
     np.random.seed(17)
     backend = sys.modules[tf.keras.Model.__module__.split(".")[0] + ".src.backend"]
     backend._SEED_GENERATOR.generator = random.Random(17)
+
+
+@pytest.fixture(scope="session")
+def kernels_stay():
+    """Setting TensorFlow's seed does not empty its cache of kernels, as it does elsewhere.
+
+    Each graph that a test shares with others would be made ready again, for seconds.
+    """
+    from tensorflow.python.eager import context
+
+    def set_seed(self, seed):
+        self._seed, self._rng = seed, random.Random(seed)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(context.Context, "_set_global_seed", set_seed)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -157,6 +174,18 @@ def no_stacks_in_graphs():
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(ops, "tf_stack", without)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def graphs_as_they_are(pytestconfig):
+    """TensorFlow's optimizer of graphs, a tenth of the processor time, is on in `make test-all`.
+
+    And in the processes that tests start.
+    """
+    import tensorflow as tf
+
+    off = "not process" in pytestconfig.option.markexpr
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": off})
 
 
 def process_bytes() -> int:

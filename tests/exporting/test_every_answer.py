@@ -163,7 +163,8 @@ def probabilities(names, of_classes, p, class_id, label, confidence, calibrated)
 )
 def test_alternatives(scheme, calibrated):
     sentences = [list(sentence.tokens) for sentence in make_sentences(scheme, 6)]
-    config = small(Config().replace(refiner_layers=1, return_alternatives=4))
+    light = {"representation": "words", "encoder": "none"}
+    config = small(Config().replace(**light, return_alternatives=4))
     model = make_tagger(config, make_vocabulary(make_sentences(scheme, 6), scheme))
     model.return_probabilities, model.threshold = True, 0.5
     if calibrated:

@@ -6,10 +6,8 @@ import tensorflow as tf
 
 from tests.exporting.conftest import assert_same, predict
 from tests.exporting.fresh_process import text_array
-from tests.exporting.tflite.agreement import make_model, random_words
 from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.exporting.saved_graph import foreign_operations
-from uanet_tf.exporting.signatures import Signatures
 from uanet_tf.exporting.verification import ids_of
 from uanet_tf.files.checksums import CHECKSUMS, check_checksums
 
@@ -221,18 +219,3 @@ def test_the_checksums_are_of_all_files(exported):
         files = {path for path in folder.rglob("*") if path.is_file()} - {folder / CHECKSUMS}
         assert {folder / line.split("  ", 1)[1] for line in lines} == files
         check_checksums(folder)
-
-
-def test_labels_follow_the_options_of_their_graph():
-    model = make_model(representation="words", num_samples=2)
-    tokens = random_words(model, 60)
-    words, lengths = np.array([tokens], object), np.array([len(tokens)])
-    before = model.tag_batch(words, lengths)["labels"]
-    signatures = Signatures(model)
-    model.set_options(valid_labels=False)
-    expected = model.tag_batch(words, lengths)["labels"]
-    assert (before != expected).any()
-    run = signatures.of_tokens()["serving_default"]
-    found = run(tf.constant(words.astype(str)), tf.constant(lengths, tf.int32))["labels"][0]
-    names = np.array(model.label_names)[expected[0]]
-    np.testing.assert_array_equal(found.numpy().astype(str), names)

@@ -13,6 +13,12 @@ from uanet_tf.exporting.sample_inputs import pad_documents
 from uanet_tf.exporting.saved_model import save_tokens
 from uanet_tf.exporting.signatures import Signatures
 
+LIGHT = {
+    "representation": "words",
+    "encoder": "none",
+    "refiner_context": "document",
+    "refine_all": True,
+}
 DOCUMENTS = [
     [["Oslo", "is", "in", "Norway"], ["in", "Oslo"], ["Oslos", "Norway", "x"]],
     [],
@@ -23,9 +29,7 @@ DOCUMENTS = [
 
 @pytest.fixture(scope="module")
 def model():
-    return make_model(
-        refiner_context="document", refine_all=True, return_probabilities=True, encoder="none"
-    )
+    return make_model(**LIGHT, return_probabilities=True)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +93,7 @@ def test_without_tokens_there_are_empty_answers(loaded, documents):
 
 def test_an_export_is_verified(model, path):
     verification.verify_tokens(model, path, [("document", pad_documents(DOCUMENTS))])
-    other = make_model(refiner_context="document", refine_all=True, encoder="none")
+    other = make_model(**LIGHT)
     other.set_weights([2 * weight for weight in model.get_weights()])
     with pytest.raises(verification.ExportMismatchError):
         verification._verify_documents(other, tf.saved_model.load(str(path)), DOCUMENTS)

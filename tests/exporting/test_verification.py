@@ -54,7 +54,7 @@ def run_dir(tmp_path_factory):
     """A run, untrained and without an encoder: its graphs are soon made."""
     folder = tmp_path_factory.mktemp("light")
     sentences = make_sentences("IOB2")
-    config = small(Config()).replace(encoder="none", refiner_layers=1)
+    config = small(Config()).replace(representation="words", encoder="none")
     model = make_tagger(config, make_vocabulary(sentences, "IOB2"))
     u = model(pad([list(sentence.tokens) for sentence in sentences]))["uncertainty"].numpy()
     model.threshold = round(float(np.median(u[u > 0])), 3)

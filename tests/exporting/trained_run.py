@@ -7,7 +7,7 @@ from uanet_tf.resources.sample_corpus import write_sample_corpus
 from uanet_tf.training.fit import fit
 
 SETTINGS = {
-    "epochs": 12,
+    "epochs": 6,
     "batch_size": 16,
     "loss_reduction": "mean",
     "drafter_optimizer": "adam",

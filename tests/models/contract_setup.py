@@ -126,12 +126,13 @@ def train(tagger: Tagger, sentences: list[Sentence], steps: int = STEPS) -> None
     step = graph_function()(lambda: trainer.step(*batch))
     # TensorFlow's optimizer of graphs takes longer than it saves in so few steps; tests/training
     # has it.
+    options = tf.config.optimizer.get_experimental_options()
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
     try:
         for _ in range(steps):
             step()
     finally:
-        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False, **options})
 
 
 class FreshProcess:

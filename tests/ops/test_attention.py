@@ -136,8 +136,10 @@ def make_answer(context, asked):
     """A function of nothing, in a graph of its own, that asks an attention layer."""
     tf.keras.utils.set_random_seed(3)
     layer = RelativeAttention(2, 4, context_width=W if context else None)
-    words, labels = tf.random.normal([B, T, W]), tf.random.normal([B, T, W])
-    positions = tf.random.normal([W, W]) @ tf.transpose(relative_sinusoid(T, W))
+    rng = np.random.default_rng(3)
+    words, labels = (tf.constant(rng.normal(size=[B, T, W]), tf.float32) for _ in range(2))
+    turn = tf.constant(rng.normal(size=[W, W]), tf.float32)
+    positions = turn @ tf.transpose(relative_sinusoid(T, W))
     wanted = np.array([np.isin(np.arange(T), row) for row in WANTED])
     queries = QueryTokens.of_mask(tf.constant(wanted)) if asked else None
 

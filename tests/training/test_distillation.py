@@ -19,7 +19,7 @@ from uanet_tf.training.distillation import choose_sentences, distill, distillati
 def trained():
     sentences = make_sentences("IOB2", count=40)
     config = small(Config()).replace(
-        hidden_width=20, variational_dropout=0.4, recurrent_dropout=0.4
+        representation="words", hidden_width=20, variational_dropout=0.4, recurrent_dropout=0.4
     )
     tagger = make_tagger(config, make_vocabulary(sentences, "IOB2"))
     train(tagger, sentences, steps=40)
@@ -138,7 +138,8 @@ def test_gates_are_compared(trained):
 def drafted():
     """A drafter, a corpus, and the mean entropy of each sentence, as tagging gives it."""
     sentences = make_sentences("IOB2", count=40)
-    tagger = make_tagger(small(Config()), make_vocabulary(sentences, "IOB2"))
+    config = small(Config()).replace(representation="words", encoder="none")
+    tagger = make_tagger(config, make_vocabulary(sentences, "IOB2"))
     train(tagger, sentences, steps=20)
     tagger.set_options(num_samples=0)
     answers = tag(tagger, [sentence.tokens for sentence in sentences])

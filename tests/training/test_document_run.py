@@ -70,7 +70,8 @@ def refined(trained, tmp_path_factory):
 def reading(corpus, context):
     """A light one, which saves its state after each step."""
     parts = {"encoder": "none", "representation": "words", "refiner_context": context}
-    return tiny_config(corpus, **parts, epochs=2, min_epochs=2, save_seconds=0, max_tokens=60)
+    parts |= {"calibrated": False, "min_epochs": 2}
+    return tiny_config(corpus, **parts, epochs=2, save_seconds=0, max_tokens=60)
 
 
 def test_the_drafter_is_trained_as_without_documents(refined):

@@ -93,13 +93,14 @@ def test_an_optimizer_comes_back_from_its_config():
 
 
 BERT = {"representation": "bert", "encoder": "none", "decoder": "softmax"}
+LIGHT = {"representation": "words", "encoder": "none"}
 SYSTEMS = {
     "uanet": {},
-    "softmax": {"drafter_optimizer": "sgd"},
-    "crf": {"drafter_optimizer": "adadelta"},
-    "lan": {},
-    "seq2seq": {},
-    "seq2biseq": {"decoder_optimizers": 2},
+    "softmax": LIGHT | {"drafter_optimizer": "sgd"},
+    "crf": LIGHT | {"drafter_optimizer": "adadelta"},
+    "lan": LIGHT,
+    "seq2seq": LIGHT,
+    "seq2biseq": LIGHT | {"decoder_optimizers": 2},
 }
 
 

@@ -29,7 +29,8 @@ def config(corpus, tmp_path_factory):
         f"{w} {' '.join(f'{n:.4f}' for n in row)}\n" for w, row in zip(words, numbers, strict=True)
     )
     path.write_text("".join(lines))
-    return plain.replace(word_vectors=str(path), word_width=WIDTH, epochs=2, min_epochs=1)
+    light = {"encoder": "none", "calibrated": False, "epochs": 2, "min_epochs": 1}
+    return plain.replace(word_vectors=str(path), word_width=WIDTH, **light)
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,7 @@ def config_of_documents(folder):
     for path in folder.glob("*.conll"):
         mark_documents(path)
     parts = {"encoder": "none", "representation": "words", "max_tokens": 60}
-    return tiny_config(corpus, **parts, epochs=1, min_epochs=1)
+    return tiny_config(corpus, **parts, epochs=1, min_epochs=1, calibrated=False)
 
 
 def test_the_run_keeps_what_auto_stood_for(tmp_path):

@@ -24,7 +24,7 @@ def make_model(**settings):
         return model
     model.refine_all = False
     words = random_words(model, 200)
-    u = model.tag_batch(np.array([words], object), np.array([len(words)]))["uncertainty"]
+    u = model({"tokens": tf.constant([words]), "lengths": tf.constant([len(words)])})["uncertainty"]
     model.threshold = float(np.median(u))
     return model
 
