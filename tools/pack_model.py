@@ -2,12 +2,11 @@
 
     python tools/pack_model.py RUN_DIR OUT_DIR DATA [TRAIN]
 
-Weights are rounded to 9 significant bits (float16 has 11, bfloat16 8) and stored compressed in a
-model.keras that loads as any other. The packed model tags DATA, a labelled file, beside the run's:
-the share of equal labels and both scores are printed. What `uanet tag --monitor` compares a stream
-with is taken from the packed model's answers for it: DATA is the development file. Settings that
-name files keep only the file's name. With TRAIN, the training file, the tokenizer of raw text is
-fitted to it anew.
+Weights are rounded to 9 significant bits (float16 has 11, bfloat16 8), which compress. The packed
+model tags DATA, a labelled file, beside the run's: the share of equal labels and both scores are
+printed. What `uanet tag --monitor` compares a stream with is taken from the packed model's answers
+for it: DATA is the development file. Settings that name files keep only the file's name. With
+TRAIN, the training file, the tokenizer of raw text is fitted to it anew.
 """
 
 import dataclasses
@@ -16,8 +15,6 @@ import os
 import pathlib
 import shutil
 import sys
-import tempfile
-import zipfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -61,17 +58,7 @@ def pack(run_dir: pathlib.Path, out_dir: pathlib.Path, train: pathlib.Path | Non
     }
     model.settings = model.settings.replace(**names)
     out_dir.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        plain = pathlib.Path(folder) / "model.keras"
-        model.save(plain)
-        with (
-            zipfile.ZipFile(plain) as source,
-            zipfile.ZipFile(
-                out_dir / "model.keras", "w", zipfile.ZIP_DEFLATED, compresslevel=9
-            ) as target,
-        ):
-            for member in source.infolist():
-                target.writestr(member.filename, source.read(member))
+    model.save(out_dir / "model.keras")
     settings = json.dumps(model.settings.to_dict(), indent=2)
     (out_dir / "config.json").write_text(settings + "\n", encoding="utf-8")
     if out_dir.resolve() != run_dir.resolve():

@@ -1,5 +1,7 @@
 """What of Keras works on a tagger, and one sentence for what cannot."""
 
+import zipfile
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -92,6 +94,9 @@ def test_a_compiled_tagger_is_saved_as_any_other(inputs, tmp_path, caplog):
     expected = model.predict(inputs, verbose=0)["uncertainty"]
     model.compile()
     model.save(tmp_path / "model.keras")
+    with zipfile.ZipFile(tmp_path / "model.keras") as archive:
+        assert {member.compress_type for member in archive.infolist()} == {zipfile.ZIP_DEFLATED}
+    assert [path.name for path in tmp_path.iterdir()] == ["model.keras"]
     loaded = tf.keras.models.load_model(tmp_path / "model.keras")
     np.testing.assert_array_equal(loaded.predict(inputs, verbose=0)["uncertainty"], expected)
     assert "compile" not in caplog.text

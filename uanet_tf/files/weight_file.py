@@ -1,9 +1,11 @@
-"""HDF5 files of weights that somebody else may have made: plain arrays and nothing else."""
+"""Files of weights: those that somebody else may have made hold plain arrays and nothing else."""
 
 import contextlib
 import math
 import os
 import pathlib
+import shutil
+import zipfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +14,21 @@ from uanet_tf.errors import InputError, one_line
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 MAX_OBJECTS = 200_000
 MAX_DEPTH = 64
+_CHUNK = 2**20
+
+
+def compress_archive(path: str | os.PathLike) -> None:
+    """Compresses the members of a ``.keras`` file, which Keras stores as they are."""
+    path = pathlib.Path(path)
+    part = path.with_name(f".{path.name}.part")
+    with (
+        zipfile.ZipFile(path) as source,
+        zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as target,
+    ):
+        for member in source.infolist():
+            with source.open(member) as plain, target.open(member.filename, "w") as packed:
+                shutil.copyfileobj(plain, packed, _CHUNK)
+    part.replace(path)
 
 
 def check_weight_file(path: str | os.PathLike) -> int:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import threading
+import zipfile
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, NoReturn
 
@@ -20,6 +21,7 @@ from uanet_tf.data.lookup import (
 )
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
+from uanet_tf.files.weight_file import compress_archive
 from uanet_tf.models.confidence import Acceptance, Calibration
 from uanet_tf.models.drafter import Drafter, Losses
 from uanet_tf.models.gate import RefinementGate
@@ -602,6 +604,12 @@ class Tagger(tf.keras.Model):
         """
         check_predict_input(x)
         return super().predict(x, *args, **kwargs)
+
+    def save(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
+        """As of ``tf.keras.Model``; a ``.keras`` file is compressed."""
+        super().save(filepath, *args, **kwargs)
+        if zipfile.is_zipfile(filepath):
+            compress_archive(filepath)
 
     def fit(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Refused: draft and refiner have losses and optimizers of their own."""
