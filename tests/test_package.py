@@ -230,5 +230,5 @@ def serve(installed) -> None:
         assert len(entities["type"]) == len(entities["confidence"]) == entities["count"]
         answer = run(installed, f"{client} --url={url}").stdout
         assert "Riverton" in answer
-        assert answer.splitlines()[1].split() == ["token", "label", "nats", "confidence"]
+        assert answer.splitlines()[2].split() == ["token", "draft", "nats", "sure", "label"]
         assert server.stop() == 0

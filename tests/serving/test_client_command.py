@@ -24,15 +24,15 @@ def call(url, capsys, monkeypatch):
 
 def test_a_sentence_for_people(call):
     assert call("Café Chelsea won, Wanderers") == (
-        "[ORG Café Chelsea] won , [ORG Wanderers]\n"
-        "    token      label  nats  confidence\n"
-        "  ● Café       B-ORG  0.40        1.00  draft B-PER\n"
-        "  ● Chelsea    I-ORG  0.70        1.00  draft I-PER\n"
-        "    won        O      0.30        1.00\n"
-        "    ,          O      0.10        1.00\n"
-        "  ● Wanderers  B-ORG  0.90        1.00  draft B-PER\n"
-        "    ORG 0-12 'Café Chelsea' 1.00\n"
-        "    ORG 18-27 'Wanderers' 1.00\n"
+        "  [ORG Café Chelsea] won , [ORG Wanderers]\n"
+        "\n"
+        "    token      draft  nats           sure  label\n"
+        "  ● Café       B-PER  0.40 ███▎      1.00  B-PER -> B-ORG\n"
+        "  ● Chelsea    I-PER  0.70 █████▋    1.00  I-PER -> I-ORG\n"
+        "    won        O      0.30 ██▍       1.00  O\n"
+        "    ,          O      0.10 ▊         1.00  O\n"
+        "  ● Wanderers  B-PER  0.90 ███████▎  1.00  B-PER -> B-ORG\n"
+        "    5 tokens\n"
         "\n"
     )
 

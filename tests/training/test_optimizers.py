@@ -84,14 +84,6 @@ def test_schedules_are_followed():
     np.testing.assert_allclose(train(LazyAdamW(schedule), gradients()), only_first, rtol=1e-6)
 
 
-def test_an_optimizer_comes_back_from_its_config():
-    optimizer = LazyAdamW(0.05, decoupled_decay=0.1, beta_1=0.8, epsilon=1e-5)
-    copy = tf.keras.optimizers.deserialize(tf.keras.optimizers.serialize(optimizer))
-    assert isinstance(copy, LazyAdamW)
-    assert copy.get_config() == optimizer.get_config()
-    assert copy.decoupled_decay == 0.1
-
-
 BERT = {"representation": "bert", "encoder": "none", "decoder": "softmax"}
 LIGHT = {"representation": "words", "encoder": "none"}
 SYSTEMS = {
@@ -215,28 +207,18 @@ def test_no_warm_up():
     assert rates(WarmupLinear(1.0, total_steps=5, warmup=0.0), [0, 4, 9]) == [1.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("schedule", [InverseTimeByEpoch(0.1, 0.2, 7), WarmupLinear(0.1, 70, 0.1)])
-def test_a_schedule_comes_back_from_its_config(schedule):
-    copy = tf.keras.saving.deserialize_keras_object(
-        tf.keras.saving.serialize_keras_object(schedule)
-    )
-    assert type(copy) is type(schedule)
-    assert rates(copy, range(0, 80, 9)) == rates(schedule, range(0, 80, 9))
-
-
 def schedule_of(group, **settings):
     optimizer = make_optimizer(group, Config().replace(epochs=4, **settings).training, 5)
-    found = optimizer.get_config()["learning_rate"]
-    return found["class_name"], found["config"]
+    return type(optimizer._learning_rate), vars(optimizer._learning_rate)
 
 
 def test_settings_choose_the_schedule():
     decay = {"initial": 0.015, "decay": 0.05, "steps_per_epoch": 5}
-    assert schedule_of("draft") == schedule_of("forward") == ("InverseTimeByEpoch", decay)
+    assert schedule_of("draft") == schedule_of("forward") == (InverseTimeByEpoch, decay)
     linear = {"total_steps": 20, "warmup": 0.2}
     for group, peak in (("draft", 0.015), ("refined", 1e-4), ("bert", 3e-5)):
         found = schedule_of(group, drafter_schedule="linear", warmup=0.2)
-        assert found == ("WarmupLinear", {"peak": peak, **linear})
+        assert found == (WarmupLinear, {"peak": peak, **linear})
 
 
 def test_follows_the_weights():

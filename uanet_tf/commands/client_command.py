@@ -4,7 +4,7 @@ import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Annotated, TextIO
+from typing import Annotated
 
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.text_lines import STDIN, display_name, read_lines
@@ -13,9 +13,6 @@ from uanet_tf.errors import InputError
 from uanet_tf.serving.client import BATCH_SIZE, MODEL, URL, Client, Sentence
 from uanet_tf.serving.retrying import RetryPolicy, ServingError
 from uanet_tf.tagging import terminal
-from uanet_tf.text.display_width import display_width, pad, shorten
-
-_MOST_COLUMNS = 32
 
 
 def client(
@@ -53,7 +50,8 @@ def client(
     if texts and input != STDIN:
         raise InputError("Give sentences, or a file of them by --input, not both.")
     live = not texts and input == STDIN and sys.stdin.isatty()
-    write = _write_json if output_format == "jsonl" else _write_table
+    color, draw = terminal.wants_color(sys.stdout), terminal.can_draw(sys.stdout)
+    printer = terminal.SentencePrinter(threshold, color=color, draw=draw)
     try:
         with Client(
             url,
@@ -66,7 +64,11 @@ def client(
             lines = texts or _lines(input)
             sentences = (line.split() if tokens else line for line in lines)
             for tagged in _tag(server, sentences, threshold, 1 if live else 8 * batch_size):
-                write(sys.stdout, tagged)
+                if output_format == "jsonl":
+                    sys.stdout.write(json.dumps(tagged.to_dict(), ensure_ascii=False) + "\n")
+                else:
+                    said = printer.render(tagged) if tagged.tokens else "  (no words)"
+                    sys.stdout.write(f"{said}\n\n")
                 if live:
                     sys.stdout.flush()
     except ServingError as error:
@@ -100,34 +102,3 @@ def _lines(path: str) -> Iterator[str]:
         yield line
     if not found:
         raise InputError(f"{display_name(path)}: no text given, not even an empty line.")
-
-
-def _write_json(stream: TextIO, tagged: TaggedSentence) -> None:
-    stream.write(json.dumps(tagged.to_dict(), ensure_ascii=False) + "\n")
-
-
-def _write_table(stream: TextIO, tagged: TaggedSentence) -> None:
-    """The sentence with its entities, then a line a token; a mark where the gate opened."""
-    if not tagged.tokens:
-        stream.write("(no words)\n\n")
-        return
-    tokens = [shorten(token, _MOST_COLUMNS) for token in tagged.tokens]
-    width = max(map(display_width, [*tokens, "token"]))
-    labels = max(map(len, [*tagged.labels, "label"]))
-    mark = "●" if terminal.can_draw(stream) else "*"
-    lines = [
-        shorten(str(tagged), 1_000_000),
-        f"    {pad('token', width)}  {'label':{labels}}  nats  confidence",
-    ]
-    for index, token in enumerate(tokens):
-        draft, label = tagged.draft_labels[index], tagged.labels[index]
-        row = (
-            f"  {mark if tagged.refined[index] else ' '} {pad(token, width)}  "
-            f"{label:{labels}}  {tagged.uncertainty[index]:4.2f}  {tagged.confidence[index]:10.2f}"
-        )
-        lines.append(row if draft == label else f"{row}  draft {draft}")
-    for entity in tagged.entities:
-        lines.append(
-            f"    {entity.type} {entity.start}-{entity.end} {entity.text!r} {entity.confidence:.2f}"
-        )
-    stream.write("\n".join(lines) + "\n\n")

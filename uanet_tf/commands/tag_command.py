@@ -2,35 +2,54 @@
 
 import contextlib
 import os
+import pathlib
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Annotated, Any, TextIO
 
+from uanet_lite import row_output
 from uanet_lite.answers import IN_TEXT, answers
 from uanet_lite.atomic_file import STDOUT, open_output
+from uanet_lite.printable import printable
 from uanet_lite.row_multiple import ROW_MULTIPLE
+from uanet_lite.row_output import Write
 from uanet_lite.rows import Row
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.text_lines import GZIP_MAGIC
 from uanet_tf.commands.command_flags import Flag
 from uanet_tf.commands.row_source import InputFile, bursts
 from uanet_tf.commands.run_flags import TaggerFlags
 from uanet_tf.commands.runner import PARTLY
-from uanet_tf.commands.sentence_output import FORMATS, make_writer
-from uanet_tf.commands.shift_watch import WATCHED, ShiftWatch
 from uanet_tf.errors import InputError
-from uanet_tf.tagging import streams
+from uanet_tf.metrics.run_metrics import read_run_metrics
+from uanet_tf.tagging import streams, terminal
+from uanet_tf.tagging.monitor import (
+    BLOCK,
+    FALSE_ALARMS,
+    Reference,
+    StreamMonitor,
+    known_words,
+    sentence_facts,
+)
 from uanet_tf.tagging.streams import tag_rows
+
+_FORMATS = (*row_output.FORMATS, "pretty")
+_WATCHED = (
+    "Say on stderr when the input is no longer like the run's development data (uncertainty, "
+    f"unknown words, labels), after each {BLOCK} sentences; an alarm without a shift has a "
+    f"probability of at most {FALSE_ALARMS:g}, however long the input is."
+)
 
 
 def tag(
     tagger: TaggerFlags,
     file: InputFile,
     *,
-    monitor: Annotated[bool, Flag(WATCHED)] = False,
+    monitor: Annotated[bool, Flag(_WATCHED)] = False,
     output: Annotated[str, Flag("File to write; '-': standard output.")] = STDOUT,
     output_format: Annotated[
         str | None,
-        Flag("Format of the output. Default: jsonl for jsonl input, else conll.", FORMATS),
+        Flag("Format of the output. Default: jsonl for jsonl input, else conll.", _FORMATS),
     ] = None,
     uncertainty_columns: Annotated[
         bool,
@@ -81,18 +100,20 @@ def tag(
         if said := gpu_text():
             print(f"tagging on {said}", file=sys.stderr)
     cut = file.text.cutter(file.input, kind, model.tokenizer)
-    watch = ShiftWatch(tagger.run_dir, model) if monitor else None
+    watch = _ShiftWatch(tagger.run_dir, model) if monitor else None
     if progress is None:
         progress = sys.stderr.isatty() and not (output == STDOUT and sys.stdout.isatty())
     errors = 0
     with open_output(output) as stream, _progress(file.input, progress) as advance:
-        write = make_writer(
-            output_format,
-            stream,
-            threshold=model.threshold,
-            uncertainty_columns=uncertainty_columns,
-            optional_answers=model.optional_answers,
-        )
+        if output_format == "pretty":
+            write = _pretty_writer(stream, model.threshold)
+        else:
+            write = row_output.make_writer(
+                output_format,
+                stream,
+                uncertainty_columns=uncertainty_columns,
+                optional_answers=model.optional_answers,
+            )
         for part in _parts(file, map(cut, rows), model, kind):
             # Somebody waits for the answers to a few lines that have come by themselves; else the
             # bytes are the same, however the input is cut into parts. TensorFlow Lite reads single
@@ -153,3 +174,71 @@ def _count_lines(path: str) -> int | None:
         if stream.peek(2)[:2] == GZIP_MAGIC:
             return None
         return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
+
+
+def _pretty_writer(stream: TextIO, threshold: float | None) -> Write:
+    printer = terminal.SentencePrinter(
+        threshold, color=terminal.wants_color(stream), draw=terminal.can_draw(stream)
+    )
+
+    def write(row: Row, answers: Sequence[TaggedSentence]) -> None:
+        for answer in answers:
+            stream.write(printer.render(answer) + "\n\n")
+        if not answers:
+            stream.write(f"  ({row.error or 'no words'})\n\n")
+
+    return write
+
+
+class _ShiftWatch:
+    """Says on stderr when the answers of a model are no longer like those for development data.
+
+    Args:
+      run_dir: of the run; None: of a model that is no run.
+      model: the run's.
+
+    Raises:
+      InputError: there is nothing to compare with.
+    """
+
+    def __init__(self, run_dir: str | None, model: Any) -> None:
+        if run_dir is None:
+            raise InputError("--monitor needs --run_dir: a .tflite file has no development data.")
+        path = pathlib.Path(run_dir, "metrics.json")
+        values = read_run_metrics(path).get("monitoring")
+        if values is None:
+            raise InputError(
+                f"{path} has no 'monitoring', which --monitor compares with: `uanet calibrate "
+                f"--run_dir={run_dir} --input=FILE` adds it."
+            )
+        try:
+            reference = Reference.from_dict(values)
+        except InputError as error:
+            raise InputError(f"{path} cannot be read as the metrics of a run: {error}") from None
+        self._monitor = StreamMonitor(reference)
+        self._known = known_words(model)
+
+    def add(self, sentences: Sequence[TaggedSentence]) -> None:
+        """Takes answers; tells of the first alarm."""
+        for sentence in sentences:
+            facts = sentence_facts(
+                sentence.tokens,
+                sentence.labels,
+                sentence.uncertainty,
+                chunks=sentence.scheme is not None,
+                known=self._known,
+            )
+            if facts is not None and (found := self._monitor.add(facts)):
+                told = "; ".join(printable(str(shift)) for shift in found[:3])
+                print(f"shift after {found[0].seen:,} sentences: {told}", file=sys.stderr)
+
+    def tell_end(self) -> None:
+        """Says that there was no alarm, if there was none, or too little to look at."""
+        seen = self._monitor.seen
+        if seen < BLOCK:
+            print(
+                f"no look for a shift: the first is after {BLOCK} sentences, and there are {seen}",
+                file=sys.stderr,
+            )
+        elif not self._monitor.shifts:
+            print(f"no shift seen in {seen:,} sentences", file=sys.stderr)

@@ -6,7 +6,6 @@ import collections
 import dataclasses
 import pathlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from uanet_lite.printable import printable
 from uanet_lite.sentence import Sentence
@@ -133,11 +132,20 @@ def report_corpora(
             normalize(word) for sentence in corpus.sentences for word in sentence.tokens
         )
         report = _report(corpus, first.scheme, max_tokens)
+        unknown = _by_count(word for word in found.elements() if word not in words)
+        shared = [sentence for sentence in corpus.sentences if sentence.tokens in lines]
+        long = [each for each in shared if len(each.tokens) >= LONG_SENTENCE_TOKENS]
+        short = [each for each in shared if len(each.tokens) < LONG_SENTENCE_TOKENS]
         comparison = TrainComparison(
             train_scheme=first.scheme,
-            **_word_comparison(found, words),
+            word_types=len(found),
+            unknown_tokens=sum(unknown.values()),
+            unknown_types=len(unknown),
+            unknown_examples=dict(list(unknown.items())[:_EXAMPLES]),
             unseen_labels={k: n for k, n in report.labels.items() if k not in first.labels},
-            **_overlap(corpus.sentences, lines),
+            shared_sentences=len(shared),
+            shared_long_sentences=len(long),
+            shared_lines=[(s.line, lines[s.tokens]) for s in (long + short)[:_EXAMPLES]],
         )
         reports.append(dataclasses.replace(report, against_train=comparison))
     return reports
@@ -190,30 +198,6 @@ def _repairs(sentences: Sequence[Sentence], scheme: str) -> list[tuple[int, int]
     """(labels changed, line) of each sentence that breaks the scheme."""
     changes = ((repair(sentence.labels, scheme)[1], sentence.line) for sentence in sentences)
     return [(count, line) for count, line in changes if count]
-
-
-def _word_comparison(found: collections.Counter[str], words: set[str]) -> dict[str, Any]:
-    unknown = {word: count for word, count in found.items() if word not in words}
-    examples = sorted(unknown.items(), key=lambda item: (-item[1], item[0]))[:_EXAMPLES]
-    return {
-        "word_types": len(found),
-        "unknown_tokens": sum(unknown.values()),
-        "unknown_types": len(unknown),
-        "unknown_examples": dict(examples),
-    }
-
-
-def _overlap(
-    sentences: Sequence[Sentence], train_lines: dict[Sequence[str], int]
-) -> dict[str, Any]:
-    shared = [sentence for sentence in sentences if sentence.tokens in train_lines]
-    long = [sentence for sentence in shared if len(sentence.tokens) >= LONG_SENTENCE_TOKENS]
-    short = [sentence for sentence in shared if len(sentence.tokens) < LONG_SENTENCE_TOKENS]
-    return {
-        "shared_sentences": len(shared),
-        "shared_long_sentences": len(long),
-        "shared_lines": [(s.line, train_lines[s.tokens]) for s in (long + short)[:_EXAMPLES]],
-    }
 
 
 def _by_count(items: Iterable[str]) -> dict[str, int]:

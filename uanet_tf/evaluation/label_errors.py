@@ -203,7 +203,7 @@ def doubts_of(
       fold: number of the tagger.
     """
     given_p, predicted_p = given_and_predicted(sentence, answer, classes, scheme)
-    spans = _spans(sentence.labels, scheme), _spans(answer.labels, answer.scheme)
+    spans = spans_of(sentence.labels, scheme), spans_of(answer.labels, answer.scheme)
     odds = None if scheme is None else EntityOdds(answer.probabilities, classes, spans[0])
     for start, end, given, predicted in differing(*spans):
         here = given_p[start:end], predicted_p[start:end]
@@ -265,7 +265,8 @@ def _stretch(
     return min(s.start for _, s in here), max(s.end for _, s in here), given, predicted
 
 
-def _spans(labels: Sequence[str], scheme: str | None) -> list[Span]:
+def spans_of(labels: Sequence[str], scheme: str | None) -> list[Span]:
+    """The entities that chunk labels describe; without a scheme each label by itself."""
     if scheme is None:
         return [Span(label, k, k + 1) for k, label in enumerate(labels)]
     return decode_spans(labels, scheme)

@@ -22,6 +22,7 @@ from uanet_tf.evaluation.evaluation import (
     groups_of_answers,
     trust_rows,
 )
+from uanet_tf.evaluation.label_errors import spans_of
 from uanet_tf.metrics import breakdown, scoring
 from uanet_tf.metrics.breakdown import confusion
 from uanet_tf.metrics.threshold_sweep import sweep_thresholds
@@ -283,7 +284,7 @@ def find_examples(
     """All answers with what the file has in their place."""
     found = []
     for index, (labels, sentence) in enumerate(zip(gold, tagged, strict=True)):
-        truth = _spans(labels, task)
+        truth = spans_of(labels, None if task == "pos" else tag_schemes.BIOES)
         for span, confidence, uncertainty in _answers(sentence):
             there = [each for each in truth if each.start < span.end and span.start < each.end]
             told = ", ".join(_told(each, sentence.tokens) for each in there) or "nothing"
@@ -341,12 +342,6 @@ def _answers(sentence: TaggedSentence) -> list[tuple[Span, float, float]]:
         )
         for entity in sentence.entities
     ]
-
-
-def _spans(labels: Sequence[str], task: str) -> list[Span]:
-    if task == "pos":
-        return [Span(label, place, place + 1) for place, label in enumerate(labels)]
-    return tag_schemes.decode_spans(labels, tag_schemes.BIOES)
 
 
 def _told(span: Span, tokens: Sequence[str]) -> str:

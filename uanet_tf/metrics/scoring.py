@@ -267,17 +267,8 @@ def _mean(values: np.ndarray) -> float | None:
 
 def span_scores(gold: SentenceSpans, predicted: SentenceSpans) -> Scores:
     """Scores over all entities; one is right if type and both ends are."""
-    right = _count_shared(gold, predicted)
-    return scores(right.total(), _count(predicted).total(), _count(gold).total())
-
-
-def _count(sentences: Iterable[Iterable[Span]]) -> Counter[str]:
-    return Counter(span.type for spans in sentences for span in spans)
-
-
-def _count_shared(gold: SentenceSpans, predicted: SentenceSpans) -> Counter[str]:
-    pairs = zip(gold, predicted, strict=True)
-    return Counter(span.type for left, right in pairs for span in set(left) & set(right))
+    right = sum(len(set(left) & set(other)) for left, other in zip(gold, predicted, strict=True))
+    return scores(right, sum(map(len, predicted)), sum(map(len, gold)))
 
 
 def sentence_counts(gold: Labels, predicted: Labels, *, task: str) -> np.ndarray:

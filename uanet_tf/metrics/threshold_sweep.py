@@ -86,7 +86,7 @@ def sweep_thresholds(
     changes.sort(reverse=True)
     if thresholds is None:
         thresholds = _candidates(nats, np.array([value for value, _, _ in changes]))
-    counter = _EntityCounter(gold, draft) if task == "ner" else _TokenCounter(gold, draft)
+    counter = _Counter(gold, draft, task)
     points, position = [], 0
     for threshold in sorted(thresholds, reverse=True):
         limit = np.float32(threshold)
@@ -118,13 +118,14 @@ def _round_up(value: float) -> float:
     return round(math.ceil(value * 10.0**decimals) / 10.0**decimals, max(decimals, 0))
 
 
-class _EntityCounter:
-    """Keeps entity counts of a corpus up to date while labels of single sentences change."""
+class _Counter:
+    """Keeps counts of a corpus up to date while labels of single sentences change."""
 
-    def __init__(self, gold: Labels, labels: Labels) -> None:
-        self._gold = [_spans(row) for row in gold]
+    def __init__(self, gold: Labels, labels: Labels, task: str) -> None:
+        self._task = task
+        self._gold = [_items(row, task) for row in gold]
         self._labels = [list(row) for row in labels]
-        predicted = [_spans(row) for row in self._labels]
+        predicted = [_items(row, task) for row in self._labels]
         self._sizes = [len(spans) for spans in predicted]
         self._right = [
             len(spans & truth) for spans, truth in zip(predicted, self._gold, strict=True)
@@ -137,42 +138,20 @@ class _EntityCounter:
         """Takes the labels of some tokens of a sentence from ``source``."""
         for token in tokens:
             self._labels[sentence][token] = source[token]
-        spans = _spans(self._labels[sentence])
+        spans = _items(self._labels[sentence], self._task)
         right = len(spans & self._gold[sentence])
         self._total_size += len(spans) - self._sizes[sentence]
         self._total_right += right - self._right[sentence]
         self._sizes[sentence], self._right[sentence] = len(spans), right
 
     def score(self) -> float:
-        """F1, percent."""
+        """F1 or accuracy, percent."""
         total = self._total_gold + self._total_size
         return 200.0 * self._total_right / total if total else 0.0
 
 
-class _TokenCounter:
-    """Keeps the number of right tokens up to date while labels of single sentences change."""
-
-    def __init__(self, gold: Labels, labels: Labels) -> None:
-        self._gold = gold
-        self._labels = [list(row) for row in labels]
-        self._size = sum(map(len, gold))
-        self._right = sum(
-            left == right
-            for rows in zip(gold, labels, strict=True)
-            for left, right in zip(*rows, strict=True)
-        )
-
-    def relabel(self, sentence: int, tokens: list[int], source: Sequence[str]) -> None:
-        """Takes the labels of some tokens of a sentence from ``source``."""
-        labels, gold = self._labels[sentence], self._gold[sentence]
-        for token in tokens:
-            self._right += (source[token] == gold[token]) - (labels[token] == gold[token])
-            labels[token] = source[token]
-
-    def score(self) -> float:
-        """Accuracy, percent."""
-        return 100.0 * self._right / self._size
-
-
-def _spans(labels: Sequence[str]) -> set[tag_schemes.Span]:
+def _items(labels: Sequence[str], task: str) -> set[tag_schemes.Span]:
+    """Entities, or the labels of single tokens: F1 of them is accuracy."""
+    if task == "pos":
+        return {tag_schemes.Span(label, k, k + 1) for k, label in enumerate(labels)}
     return set(tag_schemes.decode_spans(labels, tag_schemes.BIOES))

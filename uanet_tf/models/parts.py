@@ -140,13 +140,7 @@ def _is_mask(pair: Any) -> bool:
 
 
 def check_vectors(part: Representation, vectors: tf.Tensor, index: tf.Tensor) -> None:
-    """Raises ArgumentError unless a representation gave vectors [B, T, D].
-
-    Args:
-      part: the representation.
-      vectors: what its call returned.
-      index: [B, T], of the same batch.
-    """
+    """Raises ArgumentError unless a representation gave vectors [B, T, D] of ``index`` [B, T]."""
     shape = vectors.shape
     if shape.rank != 3 or not shape[:2].is_compatible_with(index.shape):
         raise ArgumentError(
@@ -176,12 +170,7 @@ def check_states(
 
 
 def check_distribution(part: Decoder, probabilities: tf.Tensor) -> None:
-    """Raises ArgumentError where a decoder gave other numbers than distributions.
-
-    Args:
-      part: the decoder.
-      probabilities: [B, T, C] of a draft that was made outside a graph.
-    """
+    """Raises ArgumentError where a decoder gave, outside a graph, [B, T, C] no distributions."""
     total = float(tf.reduce_sum(probabilities[0, 0]))
     least = float(tf.reduce_min(probabilities))
     if abs(total - 1) > 0.05 or least < 0:  # not for NaN, which other parts may give

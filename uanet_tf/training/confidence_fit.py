@@ -286,43 +286,30 @@ def recalibrate(
     run = RunDirectory(run_dir)
     load_config(str(run.path))  # a folder that is no run is not written to
     with run.changing():
-        return _recalibrate(run, sentences, target_precision, target_by_type)
-
-
-def _recalibrate(
-    run: RunDirectory,
-    sentences: Sequence[Sentence],
-    target_precision: float,
-    target_by_type: bool,
-) -> dict[str, Any]:
-    model = load_model(run.path)
-    model.calibration.await_map()
-    metrics = run.finished_metrics()
-    if metrics is None:
-        raise InputError(f"--run_dir={run.path} holds no complete run: finish its training.")
-    task = "pos" if model.label_scheme is None else "ner"
-    if task == "ner":
-        check_chunk_labels(sentences)
-    unknown = _unknown_labels(model, sentences, task)
-    target_before, calibrated = model.acceptance.target_precision, model.calibrated
-    metrics["calibration"] = calibrate(
-        model,
-        sentences,
-        task,
-        target_precision=target_precision,
-        target_by_type=target_by_type,
-    )
-    metrics |= development_reference(model, sentences)
-    model.calibrated = calibrated  # the run's own options stay those of the saved model
-    # Both are whole before either takes its name: a process that ends leaves no mixture.
-    with run.writing(run.model) as part:
-        model.save(part)
-        run.write(run.metrics, json.dumps(metrics, indent=2) + "\n")
-    return {
-        **metrics["calibration"],
-        "unknown_labels": unknown,
-        "target_before": target_before,
-    }
+        model = load_model(run.path)
+        model.calibration.await_map()
+        metrics = run.finished_metrics()
+        if metrics is None:
+            raise InputError(f"--run_dir={run.path} holds no complete run: finish its training.")
+        task = "pos" if model.label_scheme is None else "ner"
+        if task == "ner":
+            check_chunk_labels(sentences)
+        unknown = _unknown_labels(model, sentences, task)
+        target_before, calibrated = model.acceptance.target_precision, model.calibrated
+        found = calibrate(
+            model,
+            sentences,
+            task,
+            target_precision=target_precision,
+            target_by_type=target_by_type,
+        )
+        metrics |= {"calibration": found, **development_reference(model, sentences)}
+        model.calibrated = calibrated  # the run's own options stay those of the saved model
+        # Both are whole before either takes its name: a process that ends leaves no mixture.
+        with run.writing(run.model) as part:
+            model.save(part)
+            run.write(run.metrics, json.dumps(metrics, indent=2) + "\n")
+    return {**found, "unknown_labels": unknown, "target_before": target_before}
 
 
 def _unknown_labels(model: Tagger, sentences: Sequence[Sentence], task: str) -> dict[str, int]:

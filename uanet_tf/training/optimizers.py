@@ -28,7 +28,6 @@ class _Step:
     scalars: dict[tf.DType, _Scalars]
 
 
-@tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class LazyAdamW(tf.keras.optimizers.Adam):
     """AdamW with row-wise updates for sparse gradients.
 
@@ -56,9 +55,6 @@ class LazyAdamW(tf.keras.optimizers.Adam):
         super().__init__(learning_rate, jit_compile=jit_compile, **kwargs)
         self.decoupled_decay = decoupled_decay
         self._step = _Step({})
-
-    def get_config(self):
-        return {**super().get_config(), "decoupled_decay": self.decoupled_decay}
 
     def apply_gradients(self, grads_and_vars, *args, **kwargs):
         self._step = _Step({})
@@ -124,7 +120,6 @@ class LazyAdamW(tf.keras.optimizers.Adam):
         variable.scatter_sub(tf.IndexedSlices(change, rows))
 
 
-@tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class InverseTimeByEpoch(tf.keras.optimizers.schedules.LearningRateSchedule):
     """initial / (1 + decay * epoch), constant within an epoch (NCRF++; the paper's drafter).
 
@@ -143,15 +138,7 @@ class InverseTimeByEpoch(tf.keras.optimizers.schedules.LearningRateSchedule):
         epoch = tf.floor(tf.cast(step, tf.float32) / self.steps_per_epoch)
         return self.initial / (1.0 + self.decay * epoch)
 
-    def get_config(self):
-        return {
-            "initial": self.initial,
-            "decay": self.decay,
-            "steps_per_epoch": self.steps_per_epoch,
-        }
 
-
-@tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class WarmupLinear(tf.keras.optimizers.schedules.LearningRateSchedule):
     """Linear from 0 to the peak over the warm-up, then linear to 0.
 
@@ -172,13 +159,6 @@ class WarmupLinear(tf.keras.optimizers.schedules.LearningRateSchedule):
         rising = step / warmup_steps
         falling = (self.total_steps - step) / max(1.0, self.total_steps - warmup_steps)
         return self.peak * tf.minimum(rising, tf.clip_by_value(falling, 0.0, 1.0))
-
-    def get_config(self):
-        return {
-            "peak": self.peak,
-            "total_steps": self.total_steps,
-            "warmup": self.warmup,
-        }
 
 
 def make_optimizer(

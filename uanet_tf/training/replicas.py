@@ -1,7 +1,6 @@
 """The replicas of --strategy: several devices, or several machines, that share each batch."""
 
 import contextlib
-import dataclasses
 import functools
 import hashlib
 import json
@@ -27,28 +26,12 @@ _EXAMPLE = (
 )
 
 
-@dataclasses.dataclass(frozen=True)
-class Cluster:
-    """This process among the others.
-
-    Attributes:
-      addresses: {"chief" or "worker": host:port of each}.
-      task: the key of this process.
-      index: its place in the list.
-    """
-
-    addresses: dict[str, list[str]]
-    task: str
-    index: int
-
-    @property
-    def is_chief(self) -> bool:
-        """Whether it scores and writes files: the chief, or without one the first worker."""
-        return self.task == (_CHIEF if _CHIEF in self.addresses else _WORKER) and self.index == 0
-
-
-def read_cluster(text: str) -> Cluster:
+def read_cluster(text: str) -> tuple[int, bool]:
     """Reads the value of TF_CONFIG.
+
+    Returns:
+      How many processes there are, and whether this one scores and writes files: the chief, or
+      without one the first worker.
 
     Raises:
       InputError: it is missing, or not what TensorFlow documents.
@@ -59,15 +42,14 @@ def read_cluster(text: str) -> Cluster:
             f"workers and which of them this one is, such as {_EXAMPLE}."
         )
     try:
-        cluster = _parse(json.loads(text))
+        return _parse(json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             f"TF_CONFIG is not of the form {_EXAMPLE} ({_reason(error)}). Received: {text:.200}"
         ) from error
-    return cluster
 
 
-def _parse(value: Any) -> Cluster:
+def _parse(value: Any) -> tuple[int, bool]:
     addresses = {str(name): list(map(_address, part)) for name, part in value["cluster"].items()}
     task, index = value["task"]["type"], int(value["task"]["index"])
     if set(addresses) - {_CHIEF, _WORKER}:
@@ -76,7 +58,8 @@ def _parse(value: Any) -> Cluster:
         raise ValueError("there is one chief at most")
     if task not in addresses or not 0 <= index < len(addresses[task]):
         raise ValueError("its task is not in its cluster")
-    return Cluster(addresses, task, index)
+    is_chief = index == 0 and task == (_CHIEF if _CHIEF in addresses else _WORKER)
+    return sum(map(len, addresses.values())), is_chief
 
 
 def _address(value: Any) -> str:
@@ -195,10 +178,9 @@ def make_replicas(strategy: str) -> Replicas:
     if strategy == "mirrored":
         devices = tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("CPU")
         return Replicas(_mirrored(tuple(device.name for device in devices)))
-    cluster = read_cluster(os.environ.get("TF_CONFIG", ""))
-    count = sum(map(len, cluster.addresses.values()))
+    count, is_chief = read_cluster(os.environ.get("TF_CONFIG", ""))
     logging.info("waiting until all %d processes of TF_CONFIG have started", count)
-    return Replicas(_multi_worker(), is_chief=cluster.is_chief)
+    return Replicas(_multi_worker(), is_chief=is_chief)
 
 
 # One of each for the process: those of a second one would mistake its sums for the first one's.

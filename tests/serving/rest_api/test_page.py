@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.serving.rest_api.http_calls import call
-from uanet_tf.serving.rest_api.page import page_answer
+from uanet_tf.serving.rest_api.handler import page_answer
 
 FILES = {"/": "text/html", "/page.css": "text/css", "/page.js": "text/javascript"}
 

@@ -1,16 +1,18 @@
 """From a request line and a body to the answer, without any HTTP machinery."""
 
 import dataclasses
+import functools
 import re
 import urllib.parse
 import zlib
+from collections.abc import Mapping
 from http import HTTPStatus
+from importlib import resources
 from typing import Any
 
 from uanet_tf.serving.rest_api import json_request, json_response
 from uanet_tf.serving.rest_api.model_config import MAX_VERSION
 from uanet_tf.serving.rest_api.model_manager import ModelManager
-from uanet_tf.serving.rest_api.page import is_page, page_answer
 from uanet_tf.serving.rest_api.rest_error import (
     Answer,
     RestError,
@@ -121,7 +123,8 @@ class Handler:
           target: path as it was sent, with the query string.
           origin: header of that name.
         """
-        if is_page(target):
+        path = target.partition("?")[0]
+        if path in _PAGE_FILES or path in (_MODELS, _MONITORING):
             return page_answer(method, target, self._manager)
         if not is_api(target):
             return Answer(HTTPStatus.NOT_FOUND, b"404 Not Found\n", "text/plain")
@@ -215,3 +218,82 @@ def _not_predict(kind: str, method: str) -> RestError:
     if method != wanted:
         return bad_request(f"{names[kind]} signature method_name must be {wanted}. Was: {method}")
     return unimplemented(f"This development server does not answer :{kind}, TF Serving does.")
+
+
+# The page to try the served models: three files of the package, and two lists as JSON.
+_MODELS, _MONITORING = "/models.json", "/monitoring"
+_PAGE_FILES = {
+    "/": ("index.html", "text/html; charset=utf-8"),
+    "/page.css": ("page.css", "text/css; charset=utf-8"),
+    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+}
+_PAGE_METHODS = ("GET", "HEAD")
+# A browser refuses all but the page's own: a model's answer cannot bring a script, and no other
+# site can show the page in a frame.
+_HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-cache",
+}
+
+
+def page_answer(method: str, target: str, manager: ModelManager) -> Answer:
+    """A file of the page, or a list as JSON; 405 for methods other than GET and HEAD."""
+    path = target.partition("?")[0]
+    if method not in _PAGE_METHODS:
+        allow = {"allow": ", ".join(_PAGE_METHODS)}
+        text = f"405 Method Not Allowed: {method[:20]}\n".encode()
+        return Answer(HTTPStatus.METHOD_NOT_ALLOWED, text, "text/plain", _HEADERS | allow)
+    if path == _MODELS:
+        models = [_describe(name, manager) for name in manager.names()]
+        return json_answer({"models": models})._replace(headers=_HEADERS)
+    if path == _MONITORING:
+        reports = [_watched(name, manager) for name in manager.names()]
+        return json_answer({"models": reports})._replace(headers=_HEADERS)
+    name, content_type = _PAGE_FILES[path]
+    return Answer(HTTPStatus.OK, _read(name), content_type, _HEADERS)
+
+
+@functools.cache
+def _read(name: str) -> bytes:
+    return resources.files("uanet_tf.serving").joinpath("page", name).read_bytes()
+
+
+def _describe(name: str, manager: ModelManager) -> dict[str, Any]:
+    """A model's versions, newest first, and of its latest one the inputs by signature and Gamma."""
+    try:
+        states = manager.states(name)
+    except RestError:
+        states = []  # none on disk so far
+    try:
+        _, model = manager.find(name)
+        signatures, gamma = _inputs(model.metadata), model.gamma
+    except RestError:
+        signatures, gamma = {}, None
+    return {
+        "name": name,
+        "versions": [
+            {"version": version, "state": state.state, "error": state.error}
+            for version, state in states
+        ],
+        "signatures": signatures,
+        "gamma": gamma,
+    }
+
+
+def _watched(name: str, manager: ModelManager) -> dict[str, Any]:
+    """What the latest version was asked, compared with its development data; null: no such data."""
+    try:
+        version, model = manager.find(name)
+    except RestError:
+        return {"name": name, "version": None, "monitoring": None}
+    report = None if model.monitor is None else model.monitor.report()
+    return {"name": name, "version": version, "monitoring": report}
+
+
+def _inputs(metadata: Mapping[str, Any]) -> dict[str, list[str]]:
+    wanted = (DEFAULT_SIGNATURE, "with_threshold")
+    return {name: sorted(metadata[name]["inputs"]) for name in wanted if name in metadata}
