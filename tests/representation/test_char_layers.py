@@ -83,9 +83,7 @@ def test_output_width(make_layer):
     layer = make_layer()
     width = layer(WORDS).shape[-1]
     assert layer.output_width == width
-    assert list(layer.compute_output_shape([None, None])) == [None, width]
-    words = WordRepresentation(5, word_width=7, char_layer=layer)
-    assert list(words.compute_output_shape({"form_index": [None, 3]})) == [None, 3, 7 + width]
+    assert WordRepresentation(5, word_width=7, char_layer=layer).output_width == 7 + width
 
 
 def test_base_must_be_completed():

@@ -144,9 +144,6 @@ class BiGRUTransformer(Encoder):
             states = layer_norm(states, weights["output_scale"], weights["output_offset"])
         return apply_mask(zero_padding(states, mask), masks, "output")
 
-    def compute_output_shape(self, input_shape):
-        return [*input_shape[:-1], self.hidden_width]
-
 
 def _initializer(key: str):
     """The initializer of the weight called ``key``."""

@@ -213,6 +213,3 @@ class NoEncoder(Encoder):
 
     def call(self, inputs, mask=None, dropout_masks=None):
         return apply_mask(zero_padding(inputs, mask), dropout_masks, "output")
-
-    def compute_output_shape(self, input_shape):
-        return input_shape

@@ -141,9 +141,6 @@ class IteratedDilatedCNN(Encoder):
         masks = self.training_masks(inputs, seed)
         return self(inputs, mask=mask, dropout_masks=masks, all_iterates=True)
 
-    def compute_output_shape(self, input_shape):
-        return [*input_shape[:-1], self.filters]
-
 
 def _convolve(states, kernel, bias, dilation=1):
     """relu(conv(states) + bias), zeros beyond the ends."""

@@ -159,9 +159,6 @@ class RecurrentEncoder(Encoder):
         narrow = linear(states, self.projection_kernel, self.projection_bias)
         return zero_padding(tf.tanh(narrow), mask)  # [N, T, projection_width]
 
-    def compute_output_shape(self, input_shape):
-        return [*input_shape[:-1], self.projection_width or self.hidden_width]
-
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class VariationalEncoder(RecurrentEncoder):

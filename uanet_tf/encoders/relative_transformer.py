@@ -160,6 +160,3 @@ class RelativeTransformer(Encoder):
         # The first number that no mask is drawn from.
         seed = fold_in(seed, len(self.mask_widths(inputs.shape[-1])))
         return tf.expand_dims(self(inputs, mask=mask, dropout_masks=masks, dropout_seed=seed), 0)
-
-    def compute_output_shape(self, input_shape):
-        return [*input_shape[:-1], self.hidden_width]

@@ -166,9 +166,6 @@ class AttentionStream(KeepsArguments, tf.keras.layers.Layer):
         outputs = layer_norm(outputs, *self.feedforward_norm)
         return outputs if is_matrix else tf.reshape(outputs, tf.shape(attended))
 
-    def compute_output_shape(self, words_shape):
-        return tf.TensorShape(words_shape)
-
 
 def _mask_rows(rows: tf.Tensor, mask: tf.Tensor | None, length: tf.Tensor) -> tf.Tensor:
     """Multiplies the rows [B * T, W] of each sentence by its row of the mask [B, W]."""

@@ -470,6 +470,3 @@ class RelativeAttention(KeepsArguments, tf.keras.layers.Layer):
             kernel[:, self.width :],
             None if bias is None else bias[self.width :],
         )
-
-    def compute_output_shape(self, words_shape):
-        return tf.TensorShape([*words_shape[:-1], self.width])

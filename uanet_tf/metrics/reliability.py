@@ -1,12 +1,10 @@
 """How far a confidence is the probability of being right: reliability, calibration error, Brier."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 BINS = 15
-_Z = 1.959964  # of a two-sided 95 % interval
 
 
 class Reliability(NamedTuple):
@@ -15,43 +13,29 @@ class Reliability(NamedTuple):
     Attributes:
       confidence: [K] mean confidence of each.
       right: [K] share of its answers that is right.
-      low: [K] lower end of the 95 % interval of ``right``.
-      high: [K] upper end.
       size: [K] number of its answers.
     """
 
     confidence: np.ndarray
     right: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
     size: np.ndarray
 
 
-def reliability(
-    confidence: np.ndarray, right: np.ndarray, bins: int | Sequence[float] = BINS
-) -> Reliability:
+def reliability(confidence: np.ndarray, right: np.ndarray, bins: int = BINS) -> Reliability:
     """Puts answers into bins by their confidence; bins without answers are left out.
 
     Args:
       confidence: [N] probabilities that the answers are right.
       right: [N] booleans.
-      bins: number of bins of equal width over [0, 1], or rising edges: a bin is without its upper
-        one. Confidence below the first joins the first bin, from the last on the last.
-
-    Reference:
-      Wilson, JASA 1927, "Probable Inference, the Law of Succession, and Statistical Inference".
+      bins: number of bins of equal width over [0, 1]; a bin is without its upper end, except for
+        the last.
     """
     confidence = np.asarray(confidence, np.float64)
-    edges = np.linspace(0.0, 1.0, bins + 1) if isinstance(bins, int) else np.asarray(bins)
-    number = np.searchsorted(edges[1:-1], confidence, side="right")
-    size = np.bincount(number, minlength=len(edges) - 1)
+    number = np.searchsorted(np.linspace(0.0, 1.0, bins + 1)[1:-1], confidence, side="right")
+    size = np.bincount(number, minlength=bins)
     sums = (np.bincount(number, weights=x, minlength=len(size)) for x in (confidence, right))
     mean, share = (each[size > 0] / size[size > 0] for each in sums)
-    size = size[size > 0]
-    middle = share + _Z**2 / (2 * size)
-    half = _Z * np.sqrt(share * (1 - share) / size + (_Z / (2 * size)) ** 2)
-    low, high = ((middle + sign * half) / (1 + _Z**2 / size) for sign in (-1, 1))
-    return Reliability(mean, share, low, high, size)
+    return Reliability(mean, share, size[size > 0])
 
 
 def calibration_error(confidence: np.ndarray, right: np.ndarray, bins: int = BINS) -> float:

@@ -120,12 +120,6 @@ class DistilledHead(KeepsArguments, tf.keras.layers.Layer):
         leading = sizes(inputs)[:-1]
         return reshape(shift, [*leading, self.num_classes]), reshape(share, leading)
 
-    def compute_output_shape(self, states_shape):
-        return Distilled(
-            tf.TensorShape([*states_shape[:-1], self.num_classes]),
-            tf.TensorShape(states_shape[:-1]),
-        )
-
 
 def head_part(plain: tf.Tensor) -> tf.Tensor:
     """The part f of the head in a token's result, [...] in [0, 1].

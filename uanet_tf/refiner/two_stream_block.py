@@ -137,9 +137,5 @@ class TwoStreamBlock(KeepsArguments, tf.keras.layers.Layer):
             label_state = self.label_attention.add_attended(attended[1], residual, label_seed)
         return word_state, label_state
 
-    def compute_output_shape(self, words_shape):
-        shape = tf.TensorShape(words_shape)
-        return shape, shape
-
     def compute_mask(self, inputs, mask=None):
         return mask, mask

@@ -222,6 +222,3 @@ class TwoStreamRefiner(KeepsArguments, tf.keras.layers.Layer):
             return labels.rows(query_tokens)
         like = labels.inputs if query_tokens is None else query_tokens.rows(labels.inputs)
         return tf.zeros(tf.concat([tf.shape(like)[:-1], [self.width]], axis=0), like.dtype)
-
-    def compute_output_shape(self, words_shape):
-        return tf.TensorShape([*words_shape[:-1], self.num_classes])

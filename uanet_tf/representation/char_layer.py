@@ -39,9 +39,6 @@ class SpellingLayer(KeepsArguments, tf.keras.layers.Layer):
         """Width of a word's vector."""
         raise NotImplementedError(f"{type(self).__name__} must define output_width.")
 
-    def compute_output_shape(self, input_shape):
-        return [input_shape[0], self.output_width]
-
 
 class CharLayer(SpellingLayer):
     """Base of layers that embed the characters; ``call`` begins with ``embed``.

@@ -88,9 +88,6 @@ class Representation(KeepsArguments, tf.keras.layers.Layer):
         vectors = self(features, dropout_seed=dropout_seed)
         return vectors, tf.zeros([], wide_dtype(vectors.dtype))
 
-    def compute_output_shape(self, input_shape):
-        return [*input_shape["form_index"], self.output_width]
-
 
 class WordVectors(NamedTuple):
     """Vectors of tokens, or of distinct tokens and where they stand.

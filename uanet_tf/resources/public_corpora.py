@@ -41,27 +41,17 @@ class PublicData:
     member: str | None = None
 
 
-def _ud(repository: str, stem: str, title: str) -> PublicData:
-    base = f"{_GITHUB}/UniversalDependencies/{repository}/master/{stem}-ud-"
+def _universal(repository: str, stem: str, title: str) -> PublicData:
+    """A treebank of Universal Dependencies, or its entities of Universal NER."""
+    ending, label_column = ("conllu", 4) if "Dependencies" in repository else ("iob2", 2)
+    base = f"{_GITHUB}/{repository}/master/{stem}-ud-"
     return PublicData(
         title,
         "CC BY-SA 4.0",
-        f"https://github.com/UniversalDependencies/{repository}",
-        {f"{part}.conll": (f"{base}{part}.conllu",) for part in _PARTS},
+        f"https://github.com/{repository}",
+        {f"{part}.conll": (f"{base}{part}.{ending}",) for part in _PARTS},
         token_column=1,
-        label_column=4,
-    )
-
-
-def _uner(repository: str, stem: str, title: str) -> PublicData:
-    base = f"{_GITHUB}/UniversalNER/{repository}/master/{stem}-ud-"
-    return PublicData(
-        title,
-        "CC BY-SA 4.0",
-        f"https://github.com/UniversalNER/{repository}",
-        {f"{part}.conll": (f"{base}{part}.iob2",) for part in _PARTS},
-        token_column=1,
-        label_column=2,
+        label_column=label_column,
     )
 
 
@@ -69,12 +59,19 @@ _BTC = f"{_GITHUB}/GateNLP/broad_twitter_corpus/master/"
 _WNUT = f"{_GITHUB}/leondz/emerging_entities_17/master/"
 
 PUBLIC_DATA = {
-    "en_ewt_pos": _ud("UD_English-EWT", "en_ewt", "English web text, 49 part-of-speech tags"),
-    "en_ewt_ner": _uner("UNER_English-EWT", "en_ewt", "English web text, PER LOC ORG"),
-    "pt_bosque_ner": _uner(
-        "UNER_Portuguese-Bosque", "pt_bosque", "Portuguese newswire, PER LOC ORG"
+    "en_ewt_pos": _universal(
+        "UniversalDependencies/UD_English-EWT",
+        "en_ewt",
+        "English web text, 49 part-of-speech tags",
     ),
-    "sr_set_ner": _uner("UNER_Serbian-SET", "sr_set", "Serbian newswire, PER LOC ORG"),
+    **{
+        name: _universal(f"UniversalNER/UNER_{tree}", name[:-4], f"{about}, PER LOC ORG")
+        for name, tree, about in (
+            ("en_ewt_ner", "English-EWT", "English web text"),
+            ("pt_bosque_ner", "Portuguese-Bosque", "Portuguese newswire"),
+            ("sr_set_ner", "Serbian-SET", "Serbian newswire"),
+        )
+    },
     "btc": PublicData(
         "English tweets, PER LOC ORG (Broad Twitter Corpus)",
         "CC BY 4.0",

@@ -28,6 +28,7 @@ from uanet_tf.data.unlabelled import read_unlabelled
 from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
 from uanet_tf.errors import InputError, SentencesError
 from uanet_tf.formats.table import Reading, read_labelled
+from uanet_tf.metrics.scoring import unknown_labels
 from uanet_tf.models.build import check_parts, make_tagger
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.registry import REFINED_DECODERS
@@ -316,17 +317,11 @@ def warn_unknown_labels(
     sentences: Sequence[Sentence], train: Sequence[Sentence], scheme: str | None, name: str
 ) -> None:
     """Warns of labels that the training data does not have; they are scored as errors."""
-    known = set(class_labels((s.labels for s in train), scheme))
-    if scheme is not None:
-        known = {label[2:] for label in known if label != "O"}
-    counts: collections.Counter[str] = collections.Counter()
-    for sentence in sentences:
-        for label in sentence.labels:
-            symbol = label if scheme is None else label[2:]
-            if symbol and symbol not in known:
-                counts[label] += 1
+    known = class_labels((s.labels for s in train), scheme)
+    task = "pos" if scheme is None else "ner"
+    counts = unknown_labels([sentence.labels for sentence in sentences], known, task)
     if counts:
-        listed = ", ".join(f"{label} ({n})" for label, n in counts.most_common(5))
+        listed = ", ".join(f"{label} ({n})" for label, n in list(counts.items())[:5])
         more = "" if len(counts) <= 5 else f" and {len(counts) - 5} more labels"
         logging.warning(
             "%s: labels that the training file does not have count as errors: %s%s",

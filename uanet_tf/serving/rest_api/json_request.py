@@ -233,7 +233,17 @@ def _from_rows(rows: Any, dtypes: Mapping[str, str]) -> dict[str, np.ndarray]:
             )
             raise bad_request(f"{found} at item {number} of input list")
         for name, value in (row if named else {next(iter(dtypes)): row}).items():
-            _append(columns, dtypes, number, name, value)
+            try:
+                if name not in dtypes:
+                    raise bad_request(f"JSON object: does not have named input: {name}")
+                array = to_array(value, dtypes[name])
+                _check_like(columns[name][:1], array)
+            except RestError as error:
+                raise bad_request(
+                    f"Failed to process element: {number} key: {shown(name)} of 'instances' list. "
+                    f"Error: {error.message}"
+                ) from None
+            columns[name].append(array)
         if named and row.keys() != dtypes.keys():
             raise bad_request(
                 f"Failed to process element: {number} of 'instances' list. JSON object: "
@@ -244,29 +254,13 @@ def _from_rows(rows: Any, dtypes: Mapping[str, str]) -> dict[str, np.ndarray]:
     return {name: np.stack(column) for name, column in columns.items()}
 
 
-def _append(
-    columns: dict[str, list[np.ndarray]],
-    dtypes: Mapping[str, str],
-    number: int,
-    name: str,
-    value: Any,
-) -> None:
-    """Adds one row's value to its column, if it is of the shape of those before."""
-    try:
-        if name not in dtypes:
-            raise bad_request(f"JSON object: does not have named input: {name}")
-        array = to_array(value, dtypes[name])
-        column = columns[name]
-        if column and column[0].size != array.size:
-            raise bad_request(f"Expecting tensor size: {column[0].size} but got: {array.size}")
-        if column and column[0].shape != array.shape:
-            raise bad_request(f"Expecting shape {_shape(column[0])} but got: {_shape(array)}")
-    except RestError as error:
-        raise bad_request(
-            f"Failed to process element: {number} key: {shown(name)} of 'instances' list. "
-            f"Error: {error.message}"
-        ) from None
-    column.append(array)
+def _check_like(first: list[np.ndarray], array: np.ndarray) -> None:
+    """Raises RestError unless a row's value has the shape of the first row's, if there is one."""
+    for other in first:
+        if other.size != array.size:
+            raise bad_request(f"Expecting tensor size: {other.size} but got: {array.size}")
+        if other.shape != array.shape:
+            raise bad_request(f"Expecting shape {_shape(other)} but got: {_shape(array)}")
 
 
 def _from_columns(inputs: Any, dtypes: Mapping[str, str]) -> dict[str, np.ndarray]:
