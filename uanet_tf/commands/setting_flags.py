@@ -111,30 +111,29 @@ def with_recipes(arguments: Sequence[str]) -> list[str]:
     Raises:
       InputError: there is no such recipe.
     """
-    return list(_with_recipes(iter(arguments)))
-
-
-def _with_recipes(arguments: Iterator[str]) -> Iterator[str]:
-    for argument in arguments:
+    found: list[str] = []
+    rest = iter(arguments)
+    for argument in rest:
         name, equals, value = argument.partition("=")
         # absl takes one dash or two, and the value behind "=" or as the next argument.
         flag = f"--{name.lstrip('-')}" if name.startswith("-") else ""
         if flag in (_RECIPE, _FLAGFILE) and not equals:
-            value = next(arguments, "")
+            value = next(rest, "")
         if flag == _RECIPE:
-            yield from _flagfiles(value)
+            found += _flagfiles(value)
         elif flag == _FLAGFILE:
             for recipes in _named_recipes(value):
-                yield from _flagfiles(recipes)
-            yield f"{_FLAGFILE}={value}"
+                found += _flagfiles(recipes)
+            found.append(f"{_FLAGFILE}={value}")
         else:
-            yield argument
+            found.append(argument)
+    return found
 
 
-def _flagfiles(recipes: str) -> Iterator[str]:
+def _flagfiles(recipes: str) -> list[str]:
     """The flags of recipes with commas between."""
-    for recipe in [name for name in recipes.split(",") if name] or [recipes]:
-        yield f"{_FLAGFILE}={recipe_path(recipe)}"
+    names = [name for name in recipes.split(",") if name] or [recipes]
+    return [f"{_FLAGFILE}={recipe_path(name)}" for name in names]
 
 
 def _named_recipes(path: str) -> list[str]:

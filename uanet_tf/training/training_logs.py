@@ -13,13 +13,9 @@ from uanet_tf.errors import InputError, written_reason
 
 
 def progress_bar(epoch: int, epochs: int, steps: int, done: int) -> tqdm.tqdm:
-    """A bar on stderr for the steps of an epoch; nothing where stderr is not a terminal.
+    """A bar on stderr for the steps of an epoch, some of which an earlier process has done.
 
-    Args:
-      epoch: its number, from 1.
-      epochs: number of epochs in all.
-      steps: of the epoch.
-      done: steps of it that were done before this process began.
+    Nothing where stderr is not a terminal.
     """
     return tqdm.tqdm(
         total=steps,
