@@ -188,19 +188,10 @@ def _restore(session: Any, meta_graph: meta_graph_pb2.MetaGraphDef, path: str) -
                 # It may be being copied; without its weights a model cannot answer.
                 raise InputError(f"{variables}.index: is missing.")
             session.run(saver.restore_op_name, {**feeds, saver.filename_tensor_name: variables})
-        if (init_op := _init_op(meta_graph)) is not None:
-            session.run(init_op, feeds)
+        if _INIT_OP in meta_graph.signature_def:
+            session.run(meta_graph.signature_def[_INIT_OP].outputs[_INIT_OP].name, feeds)
     except (tf.errors.OpError, ValueError) as error:
         raise InputError(f"{path}: cannot be restored ({_first_line(error)})") from None
-
-
-def _init_op(meta_graph: meta_graph_pb2.MetaGraphDef) -> str | None:
-    if _INIT_OP in meta_graph.signature_def:
-        return meta_graph.signature_def[_INIT_OP].outputs[_INIT_OP].name
-    for key in ("saved_model_main_op", "legacy_init_op"):
-        if key in meta_graph.collection_def:
-            return meta_graph.collection_def[key].node_list.value[0]
-    return None
 
 
 def _metadata(meta_graph: meta_graph_pb2.MetaGraphDef) -> dict[str, Any]:
