@@ -98,6 +98,7 @@ def test_curve_is_the_mean_over_all_orders(case):
     assert curve.area == pytest.approx(100 * expected.mean())
 
 
+@settings(deadline=None)  # 120 orders
 @given(answers(5))
 def test_excess_is_measured_from_the_best_order(case):
     _, wrong = case
