@@ -19,9 +19,9 @@ MAX_SEED = 2**31 - 1  # seeds are int32 in the graph
 MAX_GAMMA = 3.4028235e38  # the largest finite float32, which Gamma is in the graph
 # They need a refiner and its gate.
 OF_THE_GATE = ("threshold", "refine_all")
-# A BERT reads tokens by its own rules.
 # What to do with marks of a text that overlap: labels of tokens cannot hold them.
 REFUSE, LONGEST, FIRST = OVERLAPS = ("refuse", "longest", "first")
+# A BERT reads tokens by its own rules.
 _NOT_BERT = {"representation": tuple(name for name in REPRESENTATIONS if name != "bert")}
 
 

@@ -1,4 +1,4 @@
-"""``uanet demo``: the whole tool in two minutes."""
+"""``uanet demo``: the whole tool in some minutes."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ def demo(
     *,
     run_dir: Annotated[str, Flag("Directory of the demo: its corpus and its run.")] = "runs/demo",
 ) -> None:
-    """The whole toolkit in two minutes: a sample corpus, training, scores, three tagged sentences.
+    """The whole toolkit in some minutes: a sample corpus, training, scores, three tagged sentences.
 
         uanet demo            in a clone also: make demo
 

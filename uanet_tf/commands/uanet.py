@@ -52,7 +52,7 @@ DATA = Group(
 COMMANDS: dict[str, Command | Group] = {
     "demo": Command(
         "demo_command.demo",
-        "train on a sample corpus, score and tag, in two minutes",
+        "train on a sample corpus, score and tag, in some minutes",
         logging.INFO,
     ),
     "data": DATA,

@@ -69,7 +69,7 @@ class Encoder(KeepsArguments, tf.keras.layers.Layer):
         """Draws the masks of M samples of one network: {name: [M, width]}.
 
         Each row is distributed as one of ``draw_masks``, but together they drop each unit equally
-        often: see ``ops.stratified_mask``.
+        often: see ``ops.dropout.stratified_mask``.
 
         Args:
           seed: [2] int32 seed.

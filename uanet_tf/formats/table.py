@@ -128,9 +128,9 @@ FORMATS = {
         spacy.write,
     ),
 }
-# Those that carry suggestions of a tagger to people, and their answers back.
 _OUTSIDES = {OUTSIDE, "_"}  # the second is that of CoNLL-U's empty columns
 _TELLING = 100  # records among which one with marks is looked for, to tell the format
+# Those that carry suggestions of a tagger to people, and their answers back.
 TOOLS = ("label_studio", "doccano", "prodigy", "argilla")
 
 

@@ -130,7 +130,7 @@ class Acceptance(FittedLayer):
 
     An entity is as sure as its least sure token. So it is accepted if all its tokens are, and no
     entity has to be found in the graph. The thresholds come from
-    ``calibration.target_precision``.
+    ``metrics.target_precision``.
 
     Args:
       num_classes: number C of labels.

@@ -37,7 +37,7 @@ def sample_states(
     Sample j is one draw of masks over units, shared by all time steps and sentences: one
     sampled network W_j (Gal and Ghahramani, 2016). So the states of a sentence do not depend
     on the batch, the row or the padding around it. All samples run as one batch of M * B. Together
-    the M draws are balanced: see ``ops.stratified_mask``.
+    the M draws are balanced: see ``ops.dropout.stratified_mask``.
 
     Args:
       encoder: any Encoder.

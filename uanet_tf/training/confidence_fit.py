@@ -206,7 +206,7 @@ def accept(tagger: Tagger, answers: AnswerGroup, *, target: float, by_type: bool
 
     Returns:
       ``target``, ``error``, ``by_type``; ``all``, and for each type an entry of ``types``, with the
-      fields of ``calibration.target_precision.Acceptance``.
+      fields of ``metrics.target_precision.Acceptance``.
     """
     find = functools.partial(accept_from, target=target, calibrated=True)
     groups = answers.sentences
