@@ -63,7 +63,14 @@ def test_sub_words_of_words():
     ]
 
 
-@pytest.mark.parametrize("options", [OPTIONS[0], OPTIONS[2], OPTIONS[-1]], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [
+        OPTIONS[0],
+        *(pytest.param(each, marks=pytest.mark.process) for each in (OPTIONS[2], OPTIONS[-1])),
+    ],
+    ids=str,
+)
 def test_every_unicode_character_is_read_as_by_the_original(options):
     chars = [
         char

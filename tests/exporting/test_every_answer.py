@@ -44,7 +44,7 @@ def run_dir(tmp_path_factory):
     """Untrained: half of the tokens are refined, and many labels are accepted."""
     folder = tmp_path_factory.mktemp("run")
     options = {"return_mutual_information": True, "return_probabilities": True}
-    model = decided_tagger(return_alternatives=COUNT, **options)
+    model = decided_tagger(representation="words", return_alternatives=COUNT, **options)
     model.threshold = float(np.median(call(model)["uncertainty"][MASK]))
     model.calibration.set_map(MAP)
     found = call(model)

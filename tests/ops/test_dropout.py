@@ -103,7 +103,10 @@ def test_each_unit_is_dropped_equally_often(samples, rate):
 
 def test_a_row_by_itself_is_ordinary_dropout():
     """Each place is dropped with probability ``rate``, whatever its neighbours are."""
-    draws = np.array([dropped([4, 5], 0.3, seed) for seed in range(3_000)])  # [N, M, width]
+    draw = graph_function([tf.TensorSpec([], tf.int32)])(
+        lambda seed: stratified_mask([4, 5], 0.3, make_seed(seed)) == 0
+    )
+    draws = np.array([draw(tf.constant(seed)) for seed in range(3_000)])  # [N, M, width]
     np.testing.assert_allclose(draws.mean(axis=0), 0.3, atol=0.04)
     row = draws[:, 2].astype(float)
     np.testing.assert_allclose(np.corrcoef(row.T), np.eye(5), atol=0.07)

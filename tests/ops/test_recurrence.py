@@ -91,6 +91,7 @@ def test_bfloat16_multiplies_and_float32_adds(cell, reverse):
     narrow = [tf.cast(x, tf.bfloat16) for x in arrays]
     wide = [tf.cast(x, tf.float32) for x in narrow]  # the same rounded values
 
+    @graph_function()
     def run(projected, kernel, mask):
         with tf.GradientTape() as tape:
             tape.watch([projected, kernel])

@@ -6,7 +6,7 @@ import pytest
 
 import uanet_tf
 from tests.training.killing import Moment, fit_with_copies
-from tests.training.tiny_run import assert_same_weights, tiny_config, write_corpus
+from tests.training.tiny_run import LIGHT, assert_same_weights, tiny_config, write_corpus
 from uanet_lite.columns_file import read_corpus
 from uanet_tf.commands import runner
 from uanet_tf.commands.evaluate_command import evaluate
@@ -28,9 +28,7 @@ def trained(tmp_path_factory):
     corpus = write_corpus(folder)
     for path in folder.glob("*.conll"):
         mark_documents(path)
-    config = tiny_config(
-        corpus, encoder="id_cnn", decoder="softmax", context="document", max_tokens=60
-    )
+    config = tiny_config(corpus, **LIGHT | {"encoder": "id_cnn"}, context="document", max_tokens=60)
     return corpus, folder / "run", fit(config, folder / "run")
 
 

@@ -26,7 +26,7 @@ SCORES = {
 }
 
 
-ALL = {"tune_threshold": True, "distill_samples": 4}
+ALL = {"tune_threshold": True, "distill_samples": 4, "representation": "words"}
 
 
 @pytest.fixture(scope="module")

@@ -63,6 +63,7 @@ def test_one_step_of_gradient_descent(reduction):
 
 
 SEQ2BISEQ = {"decoder": "seq2biseq", "decoder_optimizers": 2, "loss_reduction": "sum", "l2": 0.0}
+SEQ2BISEQ |= {"representation": "words", "encoder": "none"}
 
 
 def test_two_optimizers_each_take_a_step_of_their_own_loss():
