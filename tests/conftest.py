@@ -178,14 +178,22 @@ def no_stacks_in_graphs():
 
 @pytest.fixture(scope="session", autouse=True)
 def graphs_as_they_are(pytestconfig):
-    """TensorFlow's optimizer of graphs, a tenth of the processor time, is on in `make test-all`.
+    """Nothing rewrites them in `make test`: neither TensorFlow's optimizer of graphs nor AutoGraph.
 
-    And in the processes that tests start.
+    Together an eighth of the processor time. Both work in `make test-all`, and in the processes
+    that tests start.
     """
     import tensorflow as tf
+    from tensorflow.python.autograph.core import config
 
-    off = "not process" in pytestconfig.option.markexpr
-    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": off})
+    if "not process" not in pytestconfig.option.markexpr:
+        yield
+        return
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+    with pytest.MonkeyPatch.context() as patched:
+        rules = (config.DoNotConvert("uanet_tf"), *config.CONVERSION_RULES)
+        patched.setattr(config, "CONVERSION_RULES", rules)
+        yield
 
 
 def process_bytes() -> int:

@@ -81,7 +81,6 @@ IN_PAIRS = ("uanet", "uanet_fast", "variational_crf")
 COVER = (
     FIRST,
     *MORE_CHECKS_OF,
-    "crf_of_single_labels",
     "softmax_of_words_alone",
     "seq2seq_beam",
     "bilstm_lan",

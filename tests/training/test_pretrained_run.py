@@ -83,6 +83,7 @@ def test_the_exported_model_answers_alike(folder, model, tmp_path):
     np.testing.assert_allclose(found["uncertainty"], expected["uncertainty"], atol=1e-5)
 
 
+@pytest.mark.process
 def test_tensorflow_lite_answers_alike(folder, model, tmp_path):
     export_tflite(folder / "whole", tmp_path, quantize=True)
     (expected,) = uanet_tf.tag(model, [SENTENCE])
