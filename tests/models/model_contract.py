@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from tests.models.contract_setup import (
+    STEPS,
     FreshProcess,
     make_sentences,
     make_vocabulary,
@@ -38,9 +39,12 @@ class ModelContract:
       config: of the system; its sizes are made small.
       folder: where the model is saved.
       scheme: tag scheme of the training labels; None: one label a token.
+      steps: of training.
     """
 
-    def __init__(self, config: Config, folder: Path, scheme: str | None = "IOB2"):
+    def __init__(
+        self, config: Config, folder: Path, scheme: str | None = "IOB2", steps: int = STEPS
+    ):
         tf.keras.utils.set_random_seed(4)
         self.folder = folder
         self.sentences = make_sentences(scheme)
@@ -50,7 +54,7 @@ class ModelContract:
         self.inputs = pad(self.tokens)
         self.mask = self.inputs["tokens"] != ""
         self.trained = make_tagger(self.config, self.vocabulary)
-        train(self.trained, self.sentences)
+        train(self.trained, self.sentences, steps)
         if self.trained.gate is not None:
             self.trained.threshold = 0.0625
         self.trained.save(folder / "model.keras")

@@ -8,7 +8,14 @@ import pytest
 import tensorflow as tf
 from absl import flags
 
-from tests.models.contract_setup import FreshProcess, make_sentences, make_vocabulary, pad, small
+from tests.models.contract_setup import (
+    STEPS,
+    FreshProcess,
+    make_sentences,
+    make_vocabulary,
+    pad,
+    small,
+)
 from tests.models.model_contract import CHECKS, ModelContract
 from uanet_lite.tag_schemes import SCHEMES
 from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags, with_recipes
@@ -42,6 +49,9 @@ SYSTEMS: dict[str, tuple[dict[str, Any], str | None]] = {
         "BIOES",
     ),
 }
+
+# Of those that learn their sentences more slowly.
+STEPS_OF = {"id_cnn_uanet": 250}
 
 # What can differ with the parts of a system. The other checks are of what all models share.
 OF_PARTS = (
@@ -151,7 +161,7 @@ def config_of(name):
 
 def make_contract(name: str, folder: Path) -> ModelContract:
     scheme = "IOB2" if name in FLAGFILES else SYSTEMS[name][1]
-    return ModelContract(config_of(name), folder, scheme)
+    return ModelContract(config_of(name), folder, scheme, STEPS_OF.get(name, STEPS))
 
 
 def test_names():
