@@ -26,6 +26,7 @@ TEXTS = [
     "東京は🙂 \u2028 नमस्ते (é)",
     " \t\n",
     "Oslo",
+    "soft\u00adhyphen \u200bzero \u200fمرحبا\u200e \u2066x\u2069 \ufeffend, 'Lund 'twas the '90s",
 ]
 
 
