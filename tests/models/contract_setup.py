@@ -17,7 +17,7 @@ from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.training.trainer import Trainer
 
-STEPS = 150
+STEPS = 100
 WORDS = ["the", "of", "saw", "near", "2", "1,5", "met", "A", "-", "東京", ";", "yesterday"]
 CHUNKS = (["Ann/PER"], ["Oslo/LOC"], ["New/LOC", "York/LOC"], ["Bo/PER", "van/PER", "Beck/PER"])
 
