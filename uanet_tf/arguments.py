@@ -53,7 +53,7 @@ class KeepsArguments:
 
     def get_config(self) -> dict[str, Any]:
         """Keras' own configuration, and the arguments of all classes down to the mixin."""
-        config = super().get_config()  # type: ignore[misc]
+        config = super().get_config()  # type: ignore[misc]  # of the layer beside it
         kinds = type(self).__mro__
         for kind in kinds[: kinds.index(KeepsArguments)]:
             made_by = vars(kind).get("__init__", lambda self: None)

@@ -9,6 +9,7 @@ import tensorflow as tf
 from tests.models.contract_setup import pad
 from tests.models.tagger_setup import make_model
 from uanet_tf.errors import InputError
+from uanet_tf.models.loading import load_model
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +101,12 @@ def test_a_compiled_tagger_is_saved_as_any_other(inputs, tmp_path, caplog):
     loaded = tf.keras.models.load_model(tmp_path / "model.keras")
     np.testing.assert_array_equal(loaded.predict(inputs, verbose=0)["uncertainty"], expected)
     assert "compile" not in caplog.text
+
+
+def test_a_model_of_zeros_is_saved_so_that_it_is_read_again(tmp_path):
+    model = make_model(decoder="softmax", encoder="none", representation="words", word_width=500)
+    for weight in model.weights:
+        weight.assign(tf.zeros_like(weight))
+    model.save(tmp_path / "model.keras")
+    loaded = load_model(tmp_path)
+    assert all(not np.any(weight) for weight in loaded.weights)

@@ -14,11 +14,16 @@ from uanet_tf.errors import InputError, one_line
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 MAX_OBJECTS = 200_000
 MAX_DEPTH = 64
+# What a deflated member may grow by. JSON with a vocabulary: 3 to 5; weights: 2.
+MOST_EXPANSION = 16
 _CHUNK = 2**20
 
 
 def compress_archive(path: str | os.PathLike) -> None:
-    """Compresses the members of a ``.keras`` file, which Keras stores as they are."""
+    """Compresses the members of a ``.keras`` file, which Keras stores as they are.
+
+    The file stays as it is where one would shrink so far that it were not read again.
+    """
     path = pathlib.Path(path)
     part = path.with_name(f".{path.name}.part")
     with (
@@ -28,7 +33,11 @@ def compress_archive(path: str | os.PathLike) -> None:
         for member in source.infolist():
             with source.open(member) as plain, target.open(member.filename, "w") as packed:
                 shutil.copyfileobj(plain, packed, _CHUNK)
-    part.replace(path)
+        members = target.infolist()
+    if all(each.file_size <= MOST_EXPANSION * each.compress_size for each in members):
+        part.replace(path)
+    else:
+        part.unlink()
 
 
 def check_weight_file(path: str | os.PathLike) -> int:

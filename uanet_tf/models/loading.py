@@ -19,14 +19,12 @@ from uanet_lite.strict_json import MAX_BYTES, check_fields, parse_json, shown
 from uanet_tf.config import Config, InferenceOptions, from_dict, saved_options
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError, one_line
-from uanet_tf.files.weight_file import at_most, check_weight_file
+from uanet_tf.files.weight_file import MOST_EXPANSION, at_most, check_weight_file
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.devices import share_gpus
 from uanet_tf.resources.shipped import find_run
 
 CONFIG, WEIGHTS, METADATA = "config.json", "model.weights.h5", "metadata.json"
-# What a deflated member may grow by. JSON with a vocabulary: 3 to 5; weights: 2.
-MOST_EXPANSION = 16
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
