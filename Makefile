@@ -5,17 +5,11 @@
 #   make test-all with those of whole programs (notebook, demo, README), benchmarks, more mixtures of parts
 #   make check    lint, format, types, direction of imports
 #   make bench    the benchmarks
-#   make venv     only the environment  make venv PYTHON=/path/to/python3.11
-#   make test NEXT=1 (venv, demo too): today's TensorFlow, requirements-next.txt, in .venv-next
+#   make venv     only the environment  make venv PYTHON=python3.13
 
-# 1: the second environment.
-NEXT ?= 0
-NEXT_IS_ON = $(filter 1,$(NEXT))
-VENV ?= $(if $(NEXT_IS_ON),.venv-next,.venv)
+VENV ?= .venv
+# 3.11, 3.12 or 3.13. Default: that of the environment, else the first that is found.
 PYTHON ?=
-REQUIREMENTS = $(if $(NEXT_IS_ON),requirements-next,requirements)
-# Pythons that have the pinned TensorFlow, the first choice first.
-PYTHONS = $(if $(NEXT_IS_ON),3.13 3.12 3.11,3.11)
 ARGS ?=
 # Processes that share the tests. auto: one for each core, as far as the memory goes; 0: no other.
 WORKERS ?= auto
@@ -32,8 +26,7 @@ help:
 	@sed -n 's/^#   //p' Makefile
 
 venv:
-	@python=$$(tools/find_python.sh "$(PYTHON)" "$(PYTHONS)") && \
-	"$$python" tools/make_venv.py "$(VENV)" $(REQUIREMENTS)
+	@python=$$(tools/find_python.sh "$(PYTHON)" "$(VENV)") && "$$python" tools/make_venv.py "$(VENV)"
 
 demo: venv
 	$(VENV)/bin/uanet demo $(ARGS)

@@ -17,6 +17,9 @@ from uanet_tf.tagging.monitor import LABEL, UNCERTAINTY, UNKNOWN_WORDS, Referenc
 NAME = "en_ewt_pos"
 TEXT = "The old dog slept. Nobody saw it!"
 LABELS = [["DT", "JJ", "NN", "VBD", "."], ["NN", "VBD", "PRP", "."]]
+# Uncertainty and confidence of each token, by Python 3.11.
+NATS = [0.00228, 0.016532, 0.002903, 0.598901, 0.000605, 0.283627, 0.017041, 0.009975, 0.000367]
+SURE = [0.999404, 0.996221, 0.999269, 0.920588, 0.99981, 0.927034, 0.996433, 0.99778, 0.999888]
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +54,12 @@ def test_a_directory_of_that_name_goes_first(tmp_path, monkeypatch):
     assert find_run("runs/mine").parts == ("runs", "mine")
 
 
-def test_it_tags(model):
+def test_it_tags_alike_on_every_python(model):
     tagged = uanet_tf.tag(model, TEXT)
     assert [list(sentence.labels) for sentence in tagged] == LABELS
+    for name, expected in (("uncertainty", NATS), ("confidence", SURE)):
+        found = [number for sentence in tagged for number in getattr(sentence, name)]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5, err_msg=name)
 
 
 @pytest.mark.parametrize("option", ["model", "run_dir"])

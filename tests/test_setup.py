@@ -12,21 +12,18 @@ import time
 from pathlib import Path
 
 import pytest
-
-pytestmark = pytest.mark.skipif(
-    sys.version_info[:2] != (3, 11),
-    reason="the default environment, which these tests make, needs Python 3.11",
-)
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 STAMP = Path(".venv", "uanet_tf.stamp")
 REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "requirements.lock")
-NEXT_REQUIREMENTS = ("requirements-next.txt", "requirements-next.lock")
+PYTHONS = ("3.11", "3.12", "3.13")
 
 
 def outside_environment() -> dict[str, str]:
-    """Without what a ``make`` that runs the tests hands down, such as its NEXT=1."""
-    dropped = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PYTHON", "VENV", "NEXT", "ALL")
+    """Without what a ``make`` that runs the tests hands down, such as its VENV."""
+    dropped = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PYTHON", "VENV")
     return {key: value for key, value in os.environ.items() if key not in dropped}
 
 
@@ -60,7 +57,7 @@ def make_venv(folder: Path, *arguments: str, path: str | None = None):
 def copy_set_up(folder: Path) -> Path:
     shutil.copy(ROOT / "Makefile", folder)
     shutil.copytree(ROOT / "tools", folder / "tools")
-    for name in (*REQUIREMENTS, *NEXT_REQUIREMENTS):
+    for name in REQUIREMENTS:
         (folder / name).write_text("# nothing\n", encoding="utf-8")
     return folder
 
@@ -92,7 +89,7 @@ def built(tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("version", "said"),
-    [("3.12", "is Python 3.12"), ("2.7", "is Python 2.7"), (None, "is not a Python that runs")],
+    [("3.14", "is Python 3.14"), ("2.7", "is Python 2.7"), (None, "is not a Python that runs")],
 )
 def test_a_wrong_python_gets_one_sentence(tree, version, said):
     stub = stub_python(tree / "stubs", "mypython", version)
@@ -100,7 +97,7 @@ def test_a_wrong_python_gets_one_sentence(tree, version, said):
     assert code != 0
     assert out == ""
     assert len(err.splitlines()) == 1
-    assert err.startswith("uanet_tf needs Python 3.11")
+    assert err.startswith("uanet_tf needs Python 3.11, 3.12 or 3.13, but")
     assert f"PYTHON={stub} {said}" in err
     assert not (tree / ".venv").exists()
 
@@ -146,13 +143,68 @@ def test_a_folder_of_others_is_left_alone(tree):
     assert precious.read_text(encoding="utf-8") == "mine"
 
 
-@pytest.mark.parametrize("which", ["requirements", "requirements-next"])
-def test_every_direct_requirement_is_pinned_and_locked(which):
-    lines = (ROOT / f"{which}.lock").read_text(encoding="utf-8").splitlines()
-    locked = {line.split("==")[0].lower(): line for line in lines if not line.startswith("#")}
-    assert all("==" in line for line in locked.values())
-    for name in (f"{which}.txt", "requirements-dev.txt"):
-        for line in (ROOT / name).read_text(encoding="utf-8").splitlines():
-            requirement = line.partition(";")[0].strip()
-            if requirement and not requirement.startswith("#"):
-                assert locked[requirement.split("==")[0].lower()] == requirement
+def find_python(wanted: str, path: str, home: Path, environment: str = "none"):
+    """Runs the search of ``make``; returns (exit code, stdout, stderr)."""
+    done = subprocess.run(
+        [shutil.which("sh"), ROOT / "tools" / "find_python.sh", wanted, environment],
+        env={"PATH": f"{path}:/usr/bin:/bin" if path else "/nowhere", "HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    return done.returncode, done.stdout.strip(), done.stderr.strip()
+
+
+@pytest.mark.parametrize("version", PYTHONS)
+def test_a_python_is_named_by_its_version(tmp_path, version):
+    """On PATH; where only a launcher that does not run is there, among pyenv's versions."""
+    name = f"python{version}"
+    stub = stub_python(tmp_path / "stubs", name, version)
+    assert find_python(name, str(stub.parent), tmp_path) == (0, str(stub), "")
+    shim = stub_python(tmp_path / "shims", name, None)
+    installed = tmp_path / ".pyenv" / "versions" / f"{version}.7" / "bin"
+    installed.parent.mkdir(parents=True)
+    own = stub_python(installed, name, version)
+    code, found, _ = find_python(name, str(shim.parent), tmp_path)
+    assert code == 0
+    # This machine may have one of its own behind the launcher, in /usr/bin.
+    assert found == str(own) or found == f"/usr/bin/{name}"
+
+
+def test_without_a_python_of_that_version(tmp_path):
+    stub = stub_python(tmp_path / "stubs", "python3", "3.9")
+    code, out, err = find_python("", "", tmp_path)
+    assert (code, out) == (2, "")
+    assert "no Python was found" in err
+    os.symlink("/bin/sh", tmp_path / "stubs" / "sh")
+    code, out, err = find_python("python3.14", str(stub.parent), tmp_path)
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert "PYTHON=python3.14 is not a Python that runs" in err
+
+
+def test_an_environment_keeps_the_python_that_it_was_made_with(built, tmp_path):
+    """After ``make venv PYTHON=...`` a plain ``make test`` does not make another one."""
+    for version in PYTHONS:
+        stub_python(tmp_path, f"python{version}", version)
+    stamp = (built / STAMP).read_text(encoding="utf-8")
+    assert make_venv(built, path=f"{tmp_path}:{os.environ['PATH']}") == (0, "", "")
+    assert (built / STAMP).read_text(encoding="utf-8") == stamp
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_every_direct_requirement_is_pinned_and_locked(python):
+    def read(name):
+        lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+        found = [Requirement(line) for line in lines if line and not line.startswith("#")]
+        machine = {"python_version": python, "python_full_version": f"{python}.7"}
+        return [one for one in found if one.marker is None or one.marker.evaluate(machine)]
+
+    locked = {canonicalize_name(one.name): str(one.specifier) for one in read("requirements.lock")}
+    assert len(locked) == len(read("requirements.lock"))
+    assert all(pin.startswith("==") for pin in locked.values())
+    for one in (*read("requirements.txt"), *read("requirements-dev.txt")):
+        assert locked[canonicalize_name(one.name)] == str(one.specifier), one
+    tensorflow = "==2.15.1" if python == "3.11" else "==2.21.0"
+    assert locked["tensorflow"] == tensorflow
+    assert ("tensorflow-addons" in locked) == (python == "3.11")

@@ -1,7 +1,7 @@
 """Builds the virtual environment from the pinned requirements, unless it is up to date.
 
-``python tools/make_venv.py [FOLDER [NAME]]``, run by ``make venv``; NAME.txt holds what to install
-(default: requirements), NAME.lock what that needs in turn. The stamp in the folder records
+``python tools/make_venv.py [FOLDER]``, run by ``make venv``; requirements.txt holds what to
+install, requirements.lock what that needs in turn, for each Python. The stamp in the folder records
 what the environment was built from; it is written last, so that an install which was
 interrupted is never taken for a finished one. The package itself is linked in, so that ``uanet``
 and ``import uanet_tf`` work from any folder. Standard library only.
@@ -19,18 +19,18 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-DEFAULT = "requirements"
-DEVELOPMENT = "requirements-dev.txt"
+REQUIREMENTS = ("requirements.txt", "requirements-dev.txt")
+LOCK = "requirements.lock"
 PROJECT = "pyproject.toml"
 PROGRAM = "uanet"
 STAMP = "uanet_tf.stamp"
 UNFINISHED = "unfinished\n"
 
 
-def fingerprint(venv: Path, name: str = DEFAULT) -> str:
+def fingerprint(venv: Path) -> str:
     """Everything that the environment depends on, as the text of its stamp."""
     digest = hashlib.sha256()
-    for file in (f"{name}.txt", DEVELOPMENT, f"{name}.lock"):
+    for file in (*REQUIREMENTS, LOCK):
         digest.update(file.encode() + b"\0" + (ROOT / file).read_bytes() + b"\0")
     return (
         f"python {platform.python_version()} {platform.machine()}\n"
@@ -39,12 +39,12 @@ def fingerprint(venv: Path, name: str = DEFAULT) -> str:
     )
 
 
-def is_up_to_date(venv: Path, name: str = DEFAULT) -> bool:
+def is_up_to_date(venv: Path) -> bool:
     """Whether the environment was built to the end from today's requirements."""
     stamp = venv / STAMP
     if not stamp.is_file() or not (venv / "bin" / "python").exists():
         return False
-    return stamp.read_text(encoding="utf-8") == fingerprint(venv, name)
+    return stamp.read_text(encoding="utf-8") == fingerprint(venv)
 
 
 def is_linked(venv: Path) -> bool:
@@ -79,7 +79,6 @@ def link(venv: Path, lock_file: int) -> None:
     """Installs the package as a link to this folder, without its requirements."""
     command = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-input"]
     command += ["--disable-pip-version-check", "--no-deps", "--no-build-isolation"]
-    command += ["--ignore-requires-python"]  # which is that of requirements.txt
     subprocess.run(
         [*command, "--editable", "."],
         check=True,
@@ -89,22 +88,21 @@ def link(venv: Path, lock_file: int) -> None:
     )
 
 
-def build(venv: Path, name: str, lock_file: int) -> None:
+def build(venv: Path, lock_file: int) -> None:
     """Makes the environment in a cleared folder and installs the requirements into it.
 
     Args:
       venv: the folder.
-      name: of the files of requirements.
       lock_file: descriptor of the lock, passed on so that an installer which outlives
         this process still keeps others out.
     """
     # The base interpreter: this one may belong to the environment just deleted.
     python = getattr(sys, "_base_executable", sys.executable)
     install = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-input"]
-    install += ["--disable-pip-version-check", "-r", f"{name}.txt", "-r", DEVELOPMENT]
+    install += ["--disable-pip-version-check", *(f"-r{file}" for file in REQUIREMENTS)]
     # By environment rather than by option, so that it also holds where pip builds a package
     # from source; relative, since pip would split a path at its blanks.
-    environment = {**os.environ, "PIP_CONSTRAINT": f"{name}.lock"}
+    environment = {**os.environ, "PIP_CONSTRAINT": LOCK}
     for command in ([python, "-m", "venv", str(venv)], install):
         subprocess.run(
             command,
@@ -115,15 +113,15 @@ def build(venv: Path, name: str, lock_file: int) -> None:
             pass_fds=(lock_file,),
         )
     finished = venv / f"{STAMP}.new"
-    finished.write_text(fingerprint(venv, name), encoding="utf-8")
+    finished.write_text(fingerprint(venv), encoding="utf-8")
     finished.replace(venv / STAMP)
 
 
 def main(arguments: list[str]) -> None:
     """Brings the environment up to date; returns at once if it is."""
-    shown, name = (*arguments, *(".venv", DEFAULT)[len(arguments) :])
+    (shown,) = arguments or [".venv"]
     venv = (ROOT / shown).resolve()
-    if is_up_to_date(venv, name) and is_linked(venv):
+    if is_up_to_date(venv) and is_linked(venv):
         return
     try:
         import ensurepip  # noqa: F401 - only whether it is there
@@ -141,13 +139,13 @@ def main(arguments: list[str]) -> None:
         except BlockingIOError:
             print(f"Another make is installing into {shown}: waiting for it ...", flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
-        if not is_up_to_date(venv, name):
-            install(venv, name, shown, lock.fileno())
+        if not is_up_to_date(venv):
+            install(venv, shown, lock.fileno())
         if not is_linked(venv):
             link(venv, lock.fileno())
 
 
-def install(venv: Path, name: str, shown: str, lock_file: int) -> None:
+def install(venv: Path, shown: str, lock_file: int) -> None:
     """Builds the environment again, with a message."""
     check_ownership(venv)
     print(
@@ -157,7 +155,7 @@ def install(venv: Path, name: str, shown: str, lock_file: int) -> None:
     )
     started = time.monotonic()
     clear(venv)
-    build(venv, name, lock_file)
+    build(venv, lock_file)
     print(f"Installed in {time.monotonic() - started:.0f} s.", flush=True)
 
 

@@ -30,9 +30,11 @@ Everything else has a command: ``uanet`` lists them. Bad input, of a file or an 
 InputError of one sentence. docs/api.md has all of this in one page.
 """
 
-import importlib.util
+import importlib
 import os
 from typing import Any
+
+from uanet_tf.tensorflow_stack import choose_keras
 
 __version__ = "0.1.0"
 __all__ = [
@@ -55,21 +57,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # TensorFlow takes oneDNN's products by itself only on processors with AVX-512 VNNI; on others they
 # are faster too. It is read when TensorFlow is imported.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
-
-
-def _choose_keras_2() -> None:
-    """From 2.16 on tf.keras is Keras 3, unless this is set before its first use: then tf-keras.
-
-    TensorFlow 2.15 comes with Keras 2, known by a folder, since to import it takes seconds.
-    """
-    keras = importlib.util.find_spec("keras")
-    if keras is None or keras.origin is None:
-        return
-    if not os.path.isdir(os.path.join(os.path.dirname(keras.origin), "src", "engine")):
-        os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
-
-
-_choose_keras_2()
+choose_keras()
 
 # TensorFlow takes seconds to import, so names are looked up when first used; and modules
 # of the package can be imported without it.

@@ -1,6 +1,7 @@
 """The gRPC side of the client, against a service in this process that speaks TF Serving's API."""
 
 import pickle
+import re
 import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
@@ -11,14 +12,19 @@ from tests.serving.servers import ROOT
 from uanet_tf.errors import InputError
 from uanet_tf.serving.client import Client
 from uanet_tf.serving.retrying import RetryPolicy, ServingError
+from uanet_tf.tensorflow_stack import series
 
 
 def test_says_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorflow_serving", None)
     monkeypatch.delitem(sys.modules, "tensorflow_serving.apis", raising=False)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    (package,) = project["optional-dependencies"]["grpc"]
-    with pytest.raises(InputError, match=rf"tensorflow-serving-api .*: pip install {package}, or"):
+    packages = project["optional-dependencies"]["grpc"]
+    api = f"tensorflow-serving-api=={series()}."
+    assert any(package.startswith(api) for package in packages)
+    with pytest.raises(
+        InputError, match=rf': pip install "{re.escape(api)}\*", or use the REST API'
+    ):
         Client("grpc://127.0.0.1:8500")
 
 

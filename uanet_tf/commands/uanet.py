@@ -150,17 +150,13 @@ def _help_text(program: str, group: Group, last: str) -> str:
 
 def version() -> str:
     """One line: the package's version and those of what its answers depend on."""
-    from importlib import metadata
-
     import uanet_tf
+    from uanet_tf.tensorflow_stack import installed
 
-    found = []
-    for name, package in (("TensorFlow", "tensorflow"), ("NumPy", "numpy")):
-        try:
-            found.append(f"{name} {metadata.version(package)}")
-        except metadata.PackageNotFoundError:  # `serve` and `client` need no TensorFlow
-            found.append(f"no {name}")
-    packages = ", ".join(found)
+    versions = {name: installed(name.lower()) for name in ("TensorFlow", "NumPy")}
+    packages = ", ".join(
+        f"{name} {version}" if version else f"no {name}" for name, version in versions.items()
+    )
     return f"uanet_tf {uanet_tf.__version__} ({packages}, Python {platform.python_version()})"
 
 

@@ -16,6 +16,7 @@ from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.ops.shapes import filled_size
+from uanet_tf.tensorflow_stack import tensorflow_text
 
 T = TypeVar("T")
 
@@ -288,7 +289,7 @@ class SubwordLookup(tf.keras.layers.Layer):
         self.strip_accents = strip_accents
         self.split_chinese = split_chinese
         self.max_subwords = max_subwords
-        self._text = _tensorflow_text()
+        self._text = tensorflow_text("BERT")
         self._split = self._make_splitter()
 
     @property
@@ -347,17 +348,6 @@ class SubwordLookup(tf.keras.layers.Layer):
             max_subwords=self.max_subwords,
         )
         return config
-
-
-def _tensorflow_text():
-    try:
-        import tensorflow_text
-    except ImportError as error:
-        raise InputError(
-            "BERT needs the package tensorflow-text, which cannot be imported "
-            f"({error}): install tensorflow-text==2.15.0."
-        ) from None
-    return tensorflow_text
 
 
 def pad(sentences: Sequence[Sequence[str]]) -> dict[str, np.ndarray]:

@@ -1,8 +1,6 @@
 """A linear-chain conditional random field over labels."""
 
-import importlib.util
 import types
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +13,7 @@ from uanet_tf.errors import ArgumentError
 from uanet_tf.ops import chain
 from uanet_tf.ops.chain import chain_marginals
 from uanet_tf.ops.numerics import add_linear, linear
+from uanet_tf.tensorflow_stack import addons_text
 
 # Score of an impossible transition. It is finite, so that a sequence with one has a loss, and so
 # that there is a best sequence where all have one.
@@ -158,11 +157,6 @@ def _lengths(mask: tf.Tensor) -> tf.Tensor:
 def _supplier() -> types.ModuleType:
     """``crf_log_likelihood`` and ``crf_decode``: TensorFlow Addons', or where it is missing ours.
 
-    Imported on first use: it takes most of a second, and only this decoder needs it.
+    Looked up on first use: only this decoder needs it.
     """
-    if importlib.util.find_spec("tensorflow_addons") is None:
-        return chain
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r"\s*TensorFlow Addons \(TFA\) has ended", UserWarning)
-        from tensorflow_addons import text
-    return text
+    return addons_text() or chain

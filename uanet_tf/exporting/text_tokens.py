@@ -23,7 +23,7 @@ from uanet_lite.tokenizer import (
     SEPARATOR,
     Tokenizer,
 )
-from uanet_tf.errors import InputError
+from uanet_tf.tensorflow_stack import tensorflow_text
 
 _JOINERS = r"\x{200c}\x{200d}"
 _WORD = rf"\p{{L}}\p{{N}}\p{{M}}_\x{{200c}}\x{{200d}}{FORMAT}"
@@ -76,9 +76,9 @@ def split_text(text: tf.Tensor, tokenizer: Tokenizer = UNICODE) -> Split:
 
 
 def _split(text: tf.Tensor, token: str) -> Split:
-    tokens, starts, ends = _tensorflow_text().regex_split_with_offsets(
-        text, rf"{token}|[{_BLANK}]+", token
-    )
+    tokens, starts, ends = tensorflow_text(
+        "Raw text", ", or export with --notext"
+    ).regex_split_with_offsets(text, rf"{token}|[{_BLANK}]+", token)
     # Invisible characters at the ends of a token are not its own; one of nothing else goes.
     values = tf.strings.regex_replace(tokens.values, f"^[{FORMAT}]+", "")
     first = starts.values + tf.cast(_bytes(tokens.values) - _bytes(values), tf.int64)
@@ -120,14 +120,3 @@ def _token(tokenizer: Tokenizer) -> str:
 def _for_re2(pattern: str) -> str:
     """The end of the text, which the two write differently."""
     return pattern.replace(r"\Z", r"\z")
-
-
-def _tensorflow_text():
-    try:
-        import tensorflow_text
-    except ImportError as error:
-        raise InputError(
-            f"Raw text needs the package tensorflow-text, which cannot be imported ({error}): "
-            "install it, or export with --notext."
-        ) from None
-    return tensorflow_text

@@ -5,6 +5,7 @@ from typing import Any
 
 from uanet_tf.errors import InputError
 from uanet_tf.serving.retrying import ServingError
+from uanet_tf.tensorflow_stack import pip_install
 
 _RETRYABLE_CODES = ("UNAVAILABLE", "RESOURCE_EXHAUSTED", "DEADLINE_EXCEEDED")
 _MAX_MESSAGE_BYTES = 64 << 20
@@ -31,7 +32,7 @@ class GrpcTransport:
         except ImportError as error:
             raise InputError(
                 f"gRPC needs the package tensorflow-serving-api ({error}): "
-                "pip install tensorflow-serving-api==2.15.1, or use the REST API (http://...)."
+                f"{pip_install('tensorflow-serving-api')}, or use the REST API (http://...)."
             ) from None
         self._grpc = grpc
         self._predict_pb2 = predict_pb2

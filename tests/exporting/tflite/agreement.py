@@ -7,6 +7,7 @@ from tensorflow.lite.python import schema_py_generated as schema
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
 from uanet_tf.config import Config
 from uanet_tf.models.build import make_tagger
+from uanet_tf.tensorflow_stack import series
 
 LABELS = {
     "label_ids": "labels",
@@ -37,7 +38,7 @@ def random_words(model, count, seed=1):
 def runners(content):
     resolvers = tf.lite.experimental.OpResolverType
     # XNNPack of newer releases fails on some files, or changes numbers: our readers go without.
-    plain = tf.__version__.startswith("2.15.")
+    plain = series() == "2.15"
     resolver = resolvers.AUTO if plain else resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     interpreter = tf.lite.Interpreter(model_content=content, experimental_op_resolver_type=resolver)
     return [interpreter.get_signature_runner(name) for name in ("serving_default", "draft")]
