@@ -44,7 +44,7 @@ def train_recipe(
     """F1 of a recipe, or of several after one another, joined by "+", on dev and test."""
     import uanet_tf
 
-    uanet_tf.train(recipe=recipe.replace("+", ","), run_dir=run_dir, **settings, **paths)
+    uanet_tf.train(recipe=recipe.replace("+", ","), run_dir=run_dir, **settings, **paths, verbose=0)
     metrics = json.loads(pathlib.Path(run_dir, "metrics.json").read_text(encoding="utf-8"))
     return metrics["dev"]["f1"], metrics["test"]["f1"]
 

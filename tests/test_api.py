@@ -84,10 +84,11 @@ def test_train_tag_predict(tmp_path):
     corpus = write_corpus(tmp_path)
     settings = TINY | {"epochs": 1, "min_epochs": 1}
     files = {"train": str(corpus.train), "dev": corpus.dev}
-    model = uanet_tf.train(tmp_path / "run", recipe="quickstart", **files, **settings)
+    options = {"run_dir": tmp_path / "run", "recipe": "quickstart"} | settings
+    model = uanet_tf.train(**files, **options, verbose=0).model
     assert metrics(tmp_path / "run")["best_epoch"] == 1
     assert model.settings.training.drafter_optimizer == "adam"  # the recipe's
-    again = uanet_tf.train(tmp_path / "run", recipe="quickstart", **files, **settings)
+    again = uanet_tf.train(**files, **options).model
     text = "Anna met Bo."
     (sentence,) = uanet_tf.tag(again, text)
     assert sentence.text == text
@@ -97,7 +98,7 @@ def test_train_tag_predict(tmp_path):
         with pytest.raises(InputError, match=r"model.predict\(uanet_tf.pad\(sentences\)\)"):
             model.predict(wrong)
     with pytest.raises(InputError, match="Did you mean drafter_learning_rate, refiner_learning"):
-        uanet_tf.train(tmp_path / "other", **files, learning_rate=1.0)
+        uanet_tf.train(run_dir=tmp_path / "other", **files, learning_rate=1.0)
     with pytest.raises(InputError, match="There is no recipe 'fsat'"):
-        uanet_tf.train(tmp_path / "other", **files, recipe="fsat")
+        uanet_tf.train(run_dir=tmp_path / "other", **files, recipe="fsat")
     assert not (tmp_path / "other").exists()

@@ -2,7 +2,7 @@
 
 Train, or load what has been trained:
 
->>> model = uanet_tf.train("runs/mine", train="train.conll", dev="dev.conll", recipe="fast")
+>>> model = uanet_tf.train("train.conll", "dev.conll", run_dir="runs/mine").model
 >>> model = uanet_tf.load_model("runs/mine")
 
 Tag text, texts, or sentences that are lists of words:
@@ -43,6 +43,7 @@ __all__ = [
     "InputError",
     "TaggedSentence",
     "TaggedSentences",
+    "TrainedRun",
     "__version__",
     "load_model",
     "pad",
@@ -67,11 +68,12 @@ _EXPORTS = {
     "InputError": "uanet_tf.errors",
     "TaggedSentence": "uanet_lite.tagged_sentence",
     "TaggedSentences": "uanet_lite.tagged_sentence",
+    "TrainedRun": "uanet_tf.training.trained_run",
     "load_model": "uanet_tf.models.loading",
     "pad": "uanet_tf.data.lookup",
     "tag": "uanet_tf.tagging.streams",
     "tag_stream": "uanet_tf.tagging.streams",
-    "train": "uanet_tf.training.fit",
+    "train": "uanet_tf.training.trained_run",
 }
 
 

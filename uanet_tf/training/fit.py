@@ -4,21 +4,20 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from uanet_tf.config import Config, iter_options, recipe_settings
+from uanet_lite.sentence import Sentence
+from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
-from uanet_tf.errors import InputError
 from uanet_tf.metrics.nearness import compare_with_samples, nearness_text
-from uanet_tf.models.loading import load_model
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.devices import gpu_text, out_of_memory_as, share_gpus, tensor_float_32
-from uanet_tf.option import near_names
 from uanet_tf.training.confidence_fit import calibrate
 from uanet_tf.training.development import (
     choose_threshold,
@@ -40,7 +39,7 @@ from uanet_tf.training.replicas import (
     make_replicas,
     reported_loss_of_workers,
 )
-from uanet_tf.training.run_directory import RunDirectory, file_hashes
+from uanet_tf.training.run_directory import RunDirectory, file_hashes, hash_sentences
 from uanet_tf.training.saved_state import (
     Progress,
     StateKeeper,
@@ -57,13 +56,22 @@ Metrics = dict[str, Any]
 _COMPARED = 500  # sentences on which the distilled draft is compared with samples
 
 
-def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = ()) -> Metrics:
+def fit(
+    config: Config,
+    run_dir: str | os.PathLike,
+    *,
+    given: Collection[str] = (),
+    bars: bool | None = None,
+    held: Mapping[str, Sequence[Sentence]] = MappingProxyType({}),
+) -> Metrics:
     """Trains a tagger, or resumes a run that was stopped at any moment.
 
     Args:
       config: all settings.
       run_dir: directory of the run; created if it does not exist.
       given: names of the settings that the user gave: each must be read by the chosen parts.
+      bars: whether bars with the scores of each epoch are shown, see ``progress_bar``.
+      held: sentences of "train", "dev" or "test" in place of the files, which are written.
 
     Returns:
       The content of ``metrics.json``.
@@ -81,69 +89,24 @@ def fit(config: Config, run_dir: str | os.PathLike, *, given: Collection[str] = 
     check_possible(replicas, config)
     finished = run.finished_metrics()
     if finished is not None:
-        run.check_data(config, file_hashes(config.data))
+        hashes = {f"{name}_path": hash_sentences(sentences) for name, sentences in held.items()}
+        run.check_data(config, file_hashes(config.data) | hashes)
         logging.info("%s is complete; its metrics are in %s", run.path, run.metrics)
         return finished
     device = gpu_text(every=config.training.strategy != "none")
     logging.info("training on %s", device or "the processor")
-    prepared = prepare(config, given)
+    prepared = prepare(config, given, held)
     begun = run.claim(prepared.config, prepared.hashes) if replicas.is_chief else True
     try:
+        if replicas.is_chief:
+            run.keep(held)
         with reported_loss_of_workers(replicas):
             check_alike(replicas, prepared.config, prepared.hashes)
             # Steps may be in TF32; what is scored and fitted afterwards is as in tagging.
             with tensor_float_32(True), out_of_memory_as(_out_of_memory(prepared.config)):
-                return _Training(prepared.config, run, prepared, replicas).run(resume=begun)
+                return _Training(prepared.config, run, prepared, replicas, bars).run(resume=begun)
     finally:
         run.release()
-
-
-def train(
-    run_dir: str | os.PathLike[str],
-    *,
-    train: str | os.PathLike[str],
-    dev: str | os.PathLike[str],
-    test: str | os.PathLike[str] = "",
-    recipe: str | None = "fast",
-    **settings: Any,
-) -> Tagger:
-    """Trains a tagger and returns it; a stopped run continues, a complete one is loaded.
-
-    Args:
-      run_dir: directory of the run, as ``uanet train`` writes it: model, metrics, checkpoints.
-      train: labelled file to train on.
-      dev: labelled file by which the best epoch is chosen.
-      test: labelled file that is scored once, if given; scores are in ``run_dir/metrics.json``.
-      recipe: settings by name, see ``uanet recipes``; several are separated by commas, and a
-        later one wins; None: the defaults, which differ from the paper's (recipe "uanet") in
-        ``label_input`` only.
-      **settings: by name, such as ``epochs=3``; they win over the recipe. ``uanet train
-        --helpfull`` explains each.
-
-    Raises:
-      InputError: a file, a setting or the run directory is not usable.
-
-    Example:
-      >>> model = uanet_tf.train("runs/mine", train="train.conll", dev="dev.conll", epochs=3)
-    """
-    values: dict[str, Any] = {}
-    for name in (recipe or "").split(","):
-        values |= recipe_settings(name) if name else {}
-    for name in settings:
-        _check_name(name)
-    paths = zip(("train", "dev", "test"), (train, dev, test), strict=True)
-    files = {f"{name}_path": os.fspath(path) for name, path in paths}
-    config = Config().replace(**{**values, **settings, **files})
-    fit(config, run_dir, given={*settings, *files})
-    return load_model(run_dir)
-
-
-def _check_name(name: str) -> None:
-    known = [field.name for _, field, _ in iter_options(Config())]
-    if name not in known:
-        near = near_names(name, known)
-        hint = f" Did you mean {', '.join(near)}?" if near else ""
-        raise InputError(f"There is no setting named {name!r}.{hint}")
 
 
 def _out_of_memory(config: Config) -> str:
@@ -157,7 +120,15 @@ def _out_of_memory(config: Config) -> str:
 class _Training:
     """The loop over epochs of one run."""
 
-    def __init__(self, config: Config, run: RunDirectory, prepared: Prepared, replicas: Replicas):
+    def __init__(
+        self,
+        config: Config,
+        run: RunDirectory,
+        prepared: Prepared,
+        replicas: Replicas,
+        bars: bool | None,
+    ):
+        self.bars = bars if replicas.is_chief else False
         self.config = config
         self.directory = run
         self.prepared = prepared
@@ -215,8 +186,7 @@ class _Training:
         try:
             with self.stop:
                 while not self._finished():
-                    self._train_epoch()
-                    self._end_epoch()
+                    self._run_epoch()
             with tensor_float_32(False):
                 metrics = self._finish() if self.replicas.is_chief else None
             self.replicas.agree()  # the others end with the chief
@@ -249,33 +219,39 @@ class _Training:
         best = self.progress.record["best_epoch"]
         return bool(training.patience and best and done - best >= training.patience)
 
-    def _train_epoch(self) -> None:
+    def _run_epoch(self) -> None:
+        epoch, done = self.progress.epoch, self.progress.step
+        name = f"epoch {epoch + 1}/{self.config.training.epochs}"
+        with progress_bar(name, len(self._plan(epoch)), done, stays=self.bars) as bar:
+            self._train_epoch(bar)
+            self._end_epoch(bar)
+
+    def _train_epoch(self, bar: Any) -> None:
         """The steps that are left of the present epoch.
 
         Between two of them weights and counts of steps agree: only there the state is saved.
         """
-        epoch, done, training = self.progress.epoch, self.progress.step, self.config.training
+        training = self.config.training
         step, start = int(self.trainer.global_step.numpy()), time.monotonic()
         saved = start
-        with progress_bar(epoch + 1, training.epochs, len(self._plan(epoch)), done) as bar:
-            for batch in self.batches:
-                loss = self.step(*batch)
-                step, now = step + 1, time.monotonic()
-                self.progress.advance(1, now - start)
-                start = now
-                # By the step of the whole run, which continues in a resumed run.
-                if self.average is not None and step % AVERAGE_EVERY == 0:
-                    self.average.update()
-                if self.stop.made or now - saved >= training.save_seconds:
-                    self.keeper.save()
-                    saved = start = time.monotonic()
-                if self.stop.made:
-                    self.stop.interrupt()
-                if not bar.disable:
-                    bar.update()
-                    bar.set_postfix(loss=f"{float(loss):.4f}", refresh=False)
+        for batch in self.batches:
+            loss = self.step(*batch)
+            step, now = step + 1, time.monotonic()
+            self.progress.advance(1, now - start)
+            start = now
+            # By the step of the whole run, which continues in a resumed run.
+            if self.average is not None and step % AVERAGE_EVERY == 0:
+                self.average.update()
+            if self.stop.made or now - saved >= training.save_seconds:
+                self.keeper.save()
+                saved = start = time.monotonic()
+            if self.stop.made:
+                self.stop.interrupt()
+            if not bar.disable:
+                bar.update()
+                bar.set_postfix(loss=f"{float(loss):.4f}", refresh=False)
 
-    def _end_epoch(self) -> None:
+    def _end_epoch(self, bar: Any) -> None:
         """Scores the epoch, keeps the best weights, saves the state; in this order.
 
         A run killed in between repeats the rest from the last saved state, with the
@@ -306,22 +282,26 @@ class _Training:
         self.keeper.save()
         if is_chief:
             self._write_metrics()
-            self._report(entry)
+            self._report(entry, bar)
         if self.stop.made:
             self.stop.interrupt()
 
     def _finish(self) -> Metrics:
         """Best weights, threshold, calibration, final scores, model.keras; metrics last."""
         load_weights(self.tagger, self.directory.best)
-        distilled = self._distill()
-        if self.config.training.tune_threshold and self.tagger.gate is not None:
-            choose_threshold(self.tagger, self.prepared.splits["dev"], self.prepared.task)
-        calibrated = self._calibrate()
         dev, seed = self.prepared.splits["dev"], self.config.training.seed
-        reference = development_reference(self.tagger, dev, seed)
-        final = {
-            name: self._score(name) for name in ("dev", "test") if name in self.prepared.splits
-        }
+        with progress_bar("finishing", 4, unit="step", stays=self.bars) as bar:
+            distilled = self._distill()
+            bar.update()
+            if self.config.training.tune_threshold and self.tagger.gate is not None:
+                choose_threshold(self.tagger, dev, self.prepared.task)
+            bar.update()
+            calibrated = self._calibrate()
+            bar.update()
+            reference = development_reference(self.tagger, dev, seed)
+            names = [name for name in ("dev", "test") if name in self.prepared.splits]
+            final = {name: self._score(name) for name in names}
+            bar.update()
         warn_of_cost(final["dev"], self.prepared.task)
         warn_of_empty(final["dev"], dev, self.prepared.task, int(self.trainer.global_step.numpy()))
         with self.directory.writing(self.directory.model) as part:
@@ -397,14 +377,18 @@ class _Training:
         self.directory.write(self.directory.metrics, json.dumps(metrics, indent=2) + "\n")
         return metrics
 
-    def _report(self, entry: Metrics) -> None:
+    def _report(self, entry: Metrics, bar: Any) -> None:
         self.logs.write(entry)
         scores, step = entry["dev"], entry["epoch"]
         measure = "f1" if self.prepared.task == "ner" else "accuracy"
+        shown = {"loss": f"{entry['loss']:.4f}", f"dev {measure}": f"{scores[measure]:.2f}"}
         parts = ""
         if self.tagger.refiner is not None:
             draft, refined = (scores[f"{name}_{measure}"] for name in ("draft", "refined"))
             parts = f" (draft {draft:.2f}, all refined {refined:.2f})"
+            shown |= {"draft": f"{draft:.2f}", "refined": f"{refined:.2f}"}
+        bar.set_postfix(shown)
+        bar.close()
         logging.info(
             "epoch %d: loss %.4f, dev %s %.2f%s, %d sentences/s, best epoch %s",
             step,

@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 import tensorflow as tf
 from absl import logging
@@ -66,18 +67,23 @@ class Prepared:
     hashes: dict[str, str]
 
 
-def prepare(config: Config, given: Collection[str] = ()) -> Prepared:
+def prepare(
+    config: Config,
+    given: Collection[str] = (),
+    held: Mapping[str, Sequence[Sentence]] = MappingProxyType({}),
+) -> Prepared:
     """Reads the files and builds the model.
 
     Args:
       config: all settings.
       given: names of the settings that the user gave: each must be read by the chosen parts.
+      held: sentences of "train", "dev" or "test", which are taken in place of the files.
 
     Raises:
       InputError: a file is missing, empty or broken, or its labels do not fit the task.
     """
     check_parts(config)
-    splits = read_splits(config.data)
+    splits = read_splits(config.data, held)
     config = with_refiner_context(config, splits)
     further = read_further(config.data)
     hashes = {f"{name}_path": hash_sentences(part) for name, part in splits.items()}
@@ -193,15 +199,19 @@ def read_further(config: DataConfig) -> list[Sentence]:
     return [sentence for sentences in read for sentence in sentences]
 
 
-def read_splits(config: DataConfig) -> Splits:
-    """Reads the training, development and test files."""
+def read_splits(
+    config: DataConfig, held: Mapping[str, Sequence[Sentence]] = MappingProxyType({})
+) -> Splits:
+    """Reads the training, development and test files, or takes what is held in their place."""
     paths = {"train": config.train_path, "dev": config.dev_path, "test": config.test_path}
     for name in ("train", "dev"):
         if not paths[name]:
             raise InputError(f"--{name}_path is required: a labelled file.")
     splits = {}
     for name, path in paths.items():
-        if path:
+        if name in held:
+            splits[name] = list(held[name])
+        elif path:
             notes = Notes()
             splits[name] = read_labelled(path, Reading.of_settings(config), notes)
             for line in notes.lines():

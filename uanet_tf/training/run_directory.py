@@ -7,12 +7,13 @@ import hashlib
 import json
 import os
 import pathlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from absl import logging
 
 from uanet_lite.atomic_file import atomic_file
+from uanet_lite.columns_file import format_columns
 from uanet_lite.sentence import Sentence
 from uanet_lite.strict_json import check_fields, read_json
 from uanet_tf.config import Config, DataConfig, iter_options
@@ -109,6 +110,16 @@ class RunDirectory:
             raise InputError(
                 f"--run_dir={self.path} cannot be written: {error.strerror}."
             ) from error
+
+    def held(self, names: Iterable[str]) -> dict[str, pathlib.Path]:
+        """Where the run keeps data that were given as Python's lists: {name: file}."""
+        return {name: self.path / "data" / f"{name}.conll" for name in names}
+
+    def keep(self, held: Mapping[str, Sequence[Sentence]]) -> None:
+        """Writes such data."""
+        for name, path in self.held(held).items():
+            path.parent.mkdir(exist_ok=True)
+            self.write(path, format_columns(held[name]))
 
     def release(self) -> None:
         """Lets another process train here."""

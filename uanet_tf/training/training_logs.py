@@ -3,28 +3,39 @@
 import contextlib
 import pathlib
 import sys
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
-import tqdm
 
 from uanet_tf.errors import InputError, written_reason
 
 
-def progress_bar(epoch: int, epochs: int, steps: int, done: int) -> tqdm.tqdm:
-    """A bar on stderr for the steps of an epoch, some of which an earlier process has done.
+def progress_bar(
+    name: str, total: int, done: int = 0, *, unit: str = "batch", stays: bool | None = None
+) -> Any:
+    """A bar on stderr or in a notebook, some of whose steps an earlier process has done.
 
-    Nothing where stderr is not a terminal.
+    Args:
+      name: what stands before it, as "epoch 1/10".
+      total: its steps.
+      done: those that an earlier process has done.
+      unit: what a step is.
+      stays: True: shown anywhere, and left there at its end; False: not at all; None: while it
+        runs, where stderr is a terminal.
     """
-    return tqdm.tqdm(
-        total=steps,
+    with warnings.catch_warnings():  # of a notebook without widgets, where it is drawn as text
+        warnings.simplefilter("ignore")
+        from tqdm.auto import tqdm
+    return tqdm(
+        total=total,
         initial=done,
-        desc=f"epoch {epoch}/{epochs}",
-        unit="batch",
-        leave=False,
+        desc=name,
+        unit=unit,
+        leave=bool(stays),
         file=sys.stderr,
-        disable=None,
+        disable=None if stays is None else not stays,
         dynamic_ncols=True,
     )
 
