@@ -176,7 +176,7 @@ def _exported(run_dir: str, tokens: int) -> Iterator[tuple[dict[str, pathlib.Pat
     """The models' folders by server, and a request."""
     import uanet_tf
     from uanet_tf.exporting.sample_inputs import sample_sentences
-    from uanet_tf.exporting.saved_model import export_run
+    from uanet_tf.exporting.saved_model import export
     from uanet_tf.exporting.tflite.tflite_export import export_tflite
 
     vocabulary = uanet_tf.load_model(run_dir).vocabulary
@@ -184,7 +184,7 @@ def _exported(run_dir: str, tokens: int) -> Iterator[tuple[dict[str, pathlib.Pat
     body = json.dumps({"inputs": {"tokens": [words], "lengths": [tokens]}}).encode()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        export_run(run_dir, folder / "saved", refine_all=False)
+        export(run_dir, folder / "saved", refine_all=False)
         (written,) = export_tflite(run_dir, folder)
         version = folder / "lite" / "uanet" / "1"
         version.mkdir(parents=True)

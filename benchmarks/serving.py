@@ -166,7 +166,7 @@ def measure_load(url: str, bodies: Sequence[bytes], *, clients: int, seconds: fl
 @contextlib.contextmanager
 def served(run_dir: str | None) -> Iterator[tuple[str, dict[str, str]]]:
     """Exports with each M and serves; gives the URL and the models."""
-    from uanet_tf.exporting.saved_model import export_run
+    from uanet_tf.exporting.saved_model import export
 
     with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
         if run_dir is None:
@@ -174,7 +174,7 @@ def served(run_dir: str | None) -> Iterator[tuple[str, dict[str, str]]]:
             _write_untrained_run(pathlib.Path(run_dir))
         names = {str(samples): f"m{samples}" for samples in SAMPLES}
         for samples, name in names.items():
-            export_run(run_dir, folder, name=name, num_samples=int(samples), refine_all=False)
+            export(run_dir, folder, name=name, num_samples=int(samples), refine_all=False)
         with _server(pathlib.Path(folder)) as url:
             yield url, names
 

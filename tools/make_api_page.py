@@ -12,7 +12,19 @@ from typing import Any
 import uanet_tf
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "api.md"
-ORDER = ("train", "TrainedRun", "load_model", "tag", "TaggedSentence", "TaggedSentences", "Entity")
+ORDER = (
+    "train",
+    "TrainedRun",
+    "evaluate",
+    "report",
+    "export",
+    "read",
+    "load_model",
+    "tag",
+    "TaggedSentence",
+    "TaggedSentences",
+    "Entity",
+)
 _MODULE = re.compile(r"\b(?:collections\.abc|typing|uanet_\w+(?:\.\w+)*)\.(?=[A-Z])")
 
 

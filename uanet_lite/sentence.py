@@ -1,7 +1,7 @@
 """A sentence on its way in: its words, where they stand, and what came with it."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from uanet_lite.input_error import InputError
@@ -12,7 +12,7 @@ MAX_TOKEN_CHARS = 1_000
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence, of a file, of a text, or a list of words.
+    """One sentence, of a file, of a text, or a list of words: ``tokens, labels = sentence``.
 
     Attributes:
       tokens: its words.
@@ -39,6 +39,9 @@ class Sentence:
     text: str | None = None
     starts: Sequence[int] = ()
     ends: Sequence[int] = ()
+
+    def __iter__(self) -> Iterator[Sequence[str]]:
+        return iter((self.tokens, self.labels))
 
 
 NO_WORDS = Sentence(())

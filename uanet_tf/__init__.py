@@ -19,7 +19,7 @@ The model is a Keras model; ``pad`` makes the arrays that it takes:
 
 Of Keras' methods ``predict``, ``save``, ``summary`` and those of weights and layers work, and so do
 copies; a saved model keeps the options that were set. ``fit``, ``evaluate`` and
-``compile(jit_compile=True)`` do not: ``uanet_tf.train`` trains, ``uanet evaluate`` scores.
+``compile(jit_compile=True)`` do not: ``uanet_tf.train`` trains, ``uanet_tf.evaluate`` scores.
 
 Ask a server, TensorFlow Serving's or ``uanet serve``:
 
@@ -40,13 +40,21 @@ __version__ = "0.1.0"
 __all__ = [
     "Client",
     "Entity",
+    "Evaluation",
+    "Exported",
+    "InferenceOptions",
     "InputError",
+    "Sentence",
     "TaggedSentence",
     "TaggedSentences",
     "TrainedRun",
     "__version__",
+    "evaluate",
+    "export",
     "load_model",
     "pad",
+    "read",
+    "report",
     "tag",
     "tag_stream",
     "train",
@@ -65,12 +73,20 @@ choose_keras()
 _EXPORTS = {
     "Client": "uanet_tf.serving.client",
     "Entity": "uanet_lite.tagged_sentence",
+    "Evaluation": "uanet_tf.evaluation.evaluation",
+    "Exported": "uanet_tf.exporting.saved_model",
+    "InferenceOptions": "uanet_tf.settings",
     "InputError": "uanet_tf.errors",
+    "Sentence": "uanet_lite.sentence",
     "TaggedSentence": "uanet_lite.tagged_sentence",
     "TaggedSentences": "uanet_lite.tagged_sentence",
     "TrainedRun": "uanet_tf.training.trained_run",
+    "evaluate": "uanet_tf.evaluation.scored_data",
+    "export": "uanet_tf.exporting.saved_model",
     "load_model": "uanet_tf.models.loading",
     "pad": "uanet_tf.data.lookup",
+    "read": "uanet_tf.formats.labelled_data",
+    "report": "uanet_tf.evaluation.scored_data",
     "tag": "uanet_tf.tagging.streams",
     "tag_stream": "uanet_tf.tagging.streams",
     "train": "uanet_tf.training.trained_run",

@@ -14,7 +14,7 @@ import requests
 from tests.chaos.kill_training import KilledTraining
 from tests.serving.servers import ROOT, ServerProcess
 from tests.training.tiny_run import start, write_corpus
-from uanet_tf.exporting.saved_model import export_run
+from uanet_tf.exporting.saved_model import export
 from uanet_tf.files.checksums import CHECKSUMS, check_checksums
 
 pytestmark = pytest.mark.process
@@ -43,7 +43,7 @@ class Chaos:
         self._exports, self._input = folder / "exports", corpus.test
         self._output = folder / "out.conll"
         begun = time.monotonic()
-        self._first = export_run(self._run, self._exports)
+        self._first = export(self._run, self._exports)
         self._export_seconds = 5 + time.monotonic() - begun
         with start(command("tag", f"--run_dir={self._run}", f"--input={self._input}")) as process:
             begun = time.monotonic()
@@ -65,7 +65,7 @@ class Chaos:
         for path in versions:
             assert (path / CHECKSUMS).exists()
             check_checksums(path)
-        export_run(self._run, self._exports)
+        export(self._run, self._exports)
         names = [
             sorted(path.name for path in folder.iterdir())
             for folder in sorted(self._exports.iterdir())

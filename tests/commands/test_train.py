@@ -117,7 +117,7 @@ def runner_options():
 
 
 def test_ctrl_c(call, tmp_path, monkeypatch, caplog):
-    def interrupted(self):
+    def interrupted(self, bar):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fit_module._Training, "_train_epoch", interrupted)

@@ -14,7 +14,7 @@ from tests.models.model_contract import make_sentences, small
 from uanet_tf.commands import serve_command
 from uanet_tf.config import Config
 from uanet_tf.exporting.sample_inputs import pad
-from uanet_tf.exporting.saved_model import export_run
+from uanet_tf.exporting.saved_model import export
 from uanet_tf.exporting.tflite.tflite_export import export_tflite
 from uanet_tf.training.fit import fit
 
@@ -66,7 +66,7 @@ def expected(model, sentences):
 
 @pytest.fixture(scope="session")
 def exported(run_dir, tmp_path_factory):
-    return export_run(run_dir, tmp_path_factory.mktemp("export"), name="tiny")
+    return export(run_dir, tmp_path_factory.mktemp("export"), name="tiny")
 
 
 @pytest.fixture(scope="session")

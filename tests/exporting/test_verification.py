@@ -10,7 +10,7 @@ from tests.quick_params import quick_params
 from uanet_tf.config import Config
 from uanet_tf.exporting import saved_model
 from uanet_tf.exporting.sample_inputs import pad
-from uanet_tf.exporting.saved_model import export_run
+from uanet_tf.exporting.saved_model import export
 from uanet_tf.exporting.verification import ExportMismatchError, compare
 from uanet_tf.models.build import make_tagger
 
@@ -64,7 +64,7 @@ def run_dir(tmp_path_factory):
 
 
 def test_a_right_export_is_published(run_dir, tmp_path):
-    path = export_run(run_dir, tmp_path, name="tiny", text=False).path
+    path = export(run_dir, tmp_path, name="tiny", text=False).path
     assert (path / "saved_model.pb").exists()
 
 
@@ -87,5 +87,5 @@ def test_a_wrong_export_is_not_published(run_dir, tmp_path, monkeypatch, broken)
     monkeypatch.setattr(saved_model, "save_signatures", save_wrongly)
     (tmp_path / "tiny" / "4").mkdir(parents=True)
     with pytest.raises(KeyboardInterrupt if broken == "killed" else ExportMismatchError):
-        export_run(run_dir, tmp_path, name="tiny", text=False)
+        export(run_dir, tmp_path, name="tiny", text=False)
     assert [path.name for path in tmp_path.rglob("*")] == ["tiny", "4"]

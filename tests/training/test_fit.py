@@ -110,7 +110,7 @@ def test_another_seed_another_start_and_another_order(corpus, tmp_path, monkeypa
     """One seed, one result: test_resume.py shows it."""
     begun = {}
 
-    def train(self):
+    def train(self, bar):
         weights = [variable.numpy() for variable in self.tagger.trainable_variables]
         begun[self.config.training.seed] = weights, np.concatenate(self._plan(0))
         raise Killed

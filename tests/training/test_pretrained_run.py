@@ -8,7 +8,7 @@ import uanet_tf
 from tests.training.killing import Moment, fit_with_copies
 from tests.training.tiny_run import assert_same_weights, tiny_config, weights
 from uanet_lite.lite_tagger import Tagger as LiteTagger
-from uanet_tf.exporting.saved_model import export_run
+from uanet_tf.exporting.saved_model import export
 from uanet_tf.exporting.tflite.tflite_export import export_tflite
 from uanet_tf.training import fit, saved_state
 from uanet_tf.training.prepare import read_splits
@@ -73,7 +73,7 @@ def test_a_word_is_known_by_its_vector_alone(model):
 
 
 def test_the_exported_model_answers_alike(folder, model, tmp_path):
-    exported = export_run(folder / "whole", tmp_path, text=False)
+    exported = export(folder / "whole", tmp_path, text=False)
     assert (exported.path / "assets" / "words.txt").read_text().splitlines()[-3:] == UNSEEN
     serve = tf.saved_model.load(str(exported.path)).signatures["serving_default"]
     inputs = uanet_tf.pad([SENTENCE])

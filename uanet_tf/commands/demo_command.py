@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from uanet_lite.columns_file import read_corpus
 from uanet_tf.commands.command_flags import Flag
-from uanet_tf.commands.labelled_file import tag_timed
 from uanet_tf.commands.setting_flags import SettingFlags, Settings
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
@@ -96,6 +95,7 @@ def _score(config: Config, directory: str) -> Any:
     """Prints the evaluation of the saved model, and returns the model."""
     import uanet_tf
     from uanet_tf.evaluation.evaluation import evaluate_tagged, evaluation_table
+    from uanet_tf.evaluation.scored_data import tag_timed
 
     path = config.data.test_path
     _head(3, "Evaluation: the draft, refined labels for all words, and the gate's choice")

@@ -3,24 +3,15 @@
 import json
 import os
 import sys
-from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from uanet_lite.atomic_file import open_output
-from uanet_lite.sentence import Sentence
 from uanet_tf.commands.command_flags import Flag
-from uanet_tf.commands.labelled_file import LabelledFile, tag_timed
+from uanet_tf.commands.labelled_file import LabelledFile
 from uanet_tf.commands.run_flags import ScoredRunFlags
 from uanet_tf.errors import InputError
-from uanet_tf.evaluation.evaluation import (
-    Evaluation,
-    distilled_scores,
-    evaluate_tagged,
-    evaluation_table,
-    has_trained_head,
-    one_pass,
-    other_sampling,
-)
+from uanet_tf.evaluation.evaluation import evaluation_table
+from uanet_tf.evaluation.scored_data import evaluate_sentences
 
 
 def evaluate(
@@ -48,7 +39,7 @@ def evaluate(
     model = run.load()
     file.check_labels(sentences, model)
     try:
-        evaluation = _evaluate(model, sentences, run.sizes)
+        evaluation = evaluate_sentences(model, sentences, **run.sizes)
     except InputError as error:
         raise InputError(f"{file.name}: {error}") from None
     file.warn_of_unknown(evaluation.unknown_labels, "scored as errors")
@@ -59,26 +50,3 @@ def evaluate(
     if not json_:
         text = evaluation_table(evaluation, os.path.basename(file.name)) + "\n"
     sys.stdout.write(text)
-
-
-def _evaluate(model: Any, sentences: Sequence[Sentence], sizes: dict[str, int]) -> Evaluation:
-    tagged, seconds = tag_timed(model, sentences, **sizes)
-    with one_pass(model):
-        plain, _ = tag_timed(model, sentences, **sizes)
-    task = "pos" if model.label_scheme is None else "ner"
-    distilled = None
-    if has_trained_head(model):
-        answers = {model.sampling: tagged, "one_pass": plain}
-        with other_sampling(model) as other:
-            answers[other], _ = tag_timed(model, sentences, **sizes)
-        distilled = distilled_scores(model, sentences, answers, task=task)
-    return evaluate_tagged(
-        [sentence.labels for sentence in sentences],
-        tagged,
-        task=task,
-        threshold=model.threshold,
-        seconds=seconds,
-        known_labels=model.label_names,
-        one_pass=plain,
-        distilled=distilled,
-    )

@@ -59,9 +59,11 @@ def export(
             size = file.path.stat().st_size / 1e6
             print(f"{file.path}: {size:.1f} MB, {file.precision}, {file.agreement}")
         return
-    from uanet_tf.exporting.saved_model import export_run
+    from uanet_tf.exporting import saved_model
 
-    exported = export_run(run_dir, export_dir, name=name, version=version, text=text, **options)
+    exported = saved_model.export(
+        run_dir, export_dir, name=name, version=version, text=text, **options
+    )
     for path in (exported.path, exported.text_path):
         if path is not None:
             size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())

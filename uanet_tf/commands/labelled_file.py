@@ -1,24 +1,19 @@
-"""The labelled file that a run is scored on, reported on or calibrated on, and its answers."""
+"""The labelled file that a run is scored on, reported on or calibrated on."""
 
 import dataclasses
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from uanet_lite.notes import Notes
 from uanet_lite.printable import printable
 from uanet_lite.sentence import Sentence
-from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.text_lines import display_name
 from uanet_tf.commands.command_flags import Flag
 from uanet_tf.config import Config, DataConfig
 from uanet_tf.data.label_doubts import check_chunk_labels, said_of_uneven, uneven_sentences
 from uanet_tf.errors import SentencesError
 from uanet_tf.formats.table import FORMATS, Reading, read_labelled
-from uanet_tf.tagging.streams import tag_in_context
-
-_WARM_UP_SENTENCES = 8
 
 
 def _setting(name: str) -> Flag:
@@ -112,20 +107,3 @@ class LabelledFile:
         if labels:
             counts = ", ".join(f"{printable(name)} ({count:,})" for name, count in labels.items())
             print(f"{self.name}: labels unknown to the model, {what}: {counts}", file=sys.stderr)
-
-
-def tag_timed(
-    model: Any, sentences: Sequence[Sentence], **sizes: Any
-) -> tuple[list[TaggedSentence], float]:
-    """The answers for a file's sentences, and the seconds that they took.
-
-    Args:
-      model: a loaded model.
-      sentences: of the file, with their documents.
-      **sizes: limits of a batch, see ``tag_stream``.
-    """
-    # The first call builds the model's graph, which is not what is timed.
-    list(tag_in_context(model, sentences[:_WARM_UP_SENTENCES], **sizes))
-    start = time.perf_counter()
-    tagged = [answer for _, answer in tag_in_context(model, sentences, **sizes)]
-    return tagged, time.perf_counter() - start

@@ -93,11 +93,10 @@ def _letter(label: str) -> str:
 
 def check_chunk_labels(sentences: Iterable[Sentence]) -> None:
     """Raises SentencesError, with the sentence's line, if a label is no chunk label."""
-    for sentence in sentences:
+    for number, sentence in enumerate(sentences, 1):
         for label in sentence.labels:
             try:
                 split_label(label)
             except InputError as error:
-                raise SentencesError(
-                    f"in the sentence that begins here: {error}", sentence.line
-                ) from None
+                where = "the sentence that begins here" if sentence.line else f"sentence {number}"
+                raise SentencesError(f"in {where}: {error}", sentence.line or None) from None

@@ -64,6 +64,10 @@ class Evaluation:
     distilled: dict[str, Any] | None = None
     nothing: frozenset[str] = frozenset()
 
+    def __str__(self) -> str:
+        """The table of ``uanet evaluate``."""
+        return evaluation_table(self)
+
     @property
     def has_score(self) -> bool:
         """Whether the file has anything that the score is of: entities, or tokens."""

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import functools
 import json
+import os
 import pathlib
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -26,20 +27,27 @@ from uanet_tf.exporting.vocabulary_files import tables_from_files, write_vocabul
 from uanet_tf.files.checksums import write_checksums
 from uanet_tf.models.loading import load_model
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.resources.shipped import find_run
 
 
-def load_for_export(run_dir: str | pathlib.Path, **options: Any) -> Tagger:
+def load_for_export(run: Tagger | str | os.PathLike[str], **options: Any) -> Tagger:
     """Loads the model of a run.
 
     Args:
-      run_dir: a trained run.
+      run: a trained run; a loaded model is taken as it is.
       **options: inference options that differ from the run's.
 
     Raises:
       InputError: no trained run, a wrong option, or a seed that draws new masks at each call.
     """
-    model = load_model(run_dir, **options)
+    if isinstance(run, Tagger):
+        model = run
+        if options:
+            raise InputError(
+                f"options of a loaded model are set on it (model.{min(options)} = ...), not in its "
+                "export."
+            )
+    else:
+        model = load_model(run, **options)
     seed = model.options.mc_seed
     if seed < 0 and model.options.num_samples:
         raise InputError(
@@ -73,28 +81,28 @@ class Exported:
     text_path: pathlib.Path | None
 
 
-def export_run(
-    run_dir: str | pathlib.Path,
-    export_dir: str | pathlib.Path,
+def export(
+    run: Tagger | str | os.PathLike[str],
+    export_dir: str | os.PathLike[str],
     *,
     name: str = "uanet",
     version: int | None = None,
     text: bool = True,
     **options: Any,
 ) -> Exported:
-    """Writes ``export_dir/name/version`` and ``export_dir/name_text/version``.
+    """Writes SavedModels, ``export_dir/name/version`` and ``export_dir/name_text/version``.
 
     Each is written beside its place, loaded, compared with the run's model and then renamed. A
     version holds the SavedModel, its vocabularies as assets, and in ``assets.extra`` the
     warm-up requests, a model card and the checksums of all files. See ``signatures`` for the calls.
 
     Args:
-      run_dir: a trained run, or the name of a model that comes with the package.
+      run: a loaded model, a trained run, or the name of a model that comes with the package.
       export_dir: where the models' folders are.
       name: of the model; the one that takes raw text is ``name_text``.
       version: from 1 on; None: the next free one.
       text: also write the model that takes raw text, which needs tensorflow-text.
-      **options: inference options that differ from the run's, see ``InferenceOptions``.
+      **options: of a run, inference options that differ from its own, see ``InferenceOptions``.
 
     Raises:
       InputError: no trained run, a wrong argument, or a version that exists.
@@ -103,8 +111,8 @@ def export_run(
     check_name(name, TEXT_ENDING)
     folders = [pathlib.Path(export_dir, name), pathlib.Path(export_dir, name + TEXT_ENDING)]
     choose_version(folders, version)  # before anything slow is done
-    model = load_for_export(run_dir, **options)
-    metrics = read_metrics(find_run(run_dir))
+    model = load_for_export(run, **options)
+    metrics = {} if model.run_dir is None else read_metrics(model.run_dir)
     signatures, answer = Signatures(model), verification.reference(model)
     writers = (_write_tokens, _write_text) if text else (_write_tokens,)
     # Both models share their versions, even where only one of them is wanted.

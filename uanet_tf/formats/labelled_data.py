@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
+from uanet_lite.columns_file import parse_column
 from uanet_lite.notes import Notes
 from uanet_lite.sentence import Sentence, check_tokens
 from uanet_tf.errors import InputError
@@ -15,6 +16,36 @@ _WANTED = (
     "must be a path, a list of (tokens, labels), or a DataFrame with columns for sentence, token "
     "and label"
 )
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    data_format: str = "auto",
+    token_column: int | str = 0,
+    label_column: int | str = -1,
+) -> list[Sentence]:
+    """The labelled sentences of a file of any format.
+
+    Args:
+      path: of the file, which may be gzipped; or a folder of brat's files.
+      data_format: "auto", by name and content; or its name, see docs/formats.md.
+      token_column: of columns and tables, number or name.
+      label_column: the same of the labels.
+
+    Returns:
+      Sentences with ``tokens`` and ``labels``, as ``train`` and ``evaluate`` take them.
+
+    Raises:
+      InputError: it cannot be read, or holds no sentence; names the line or record.
+
+    Example:
+      >>> for tokens, labels in uanet_tf.read("dev.conll"):
+      ...     print(tokens, labels)
+    """
+    token = parse_column(str(token_column), "token_column") or 0
+    label = parse_column(str(label_column), "label_column")
+    return read_labelled(os.fspath(path), Reading(data_format, token, label))
 
 
 def labelled_sentences(

@@ -222,6 +222,7 @@ def load_model(run_dir: str | os.PathLike, **options: Any) -> Tagger:
     except _UNREADABLE as error:
         raise InputError(f"{path} cannot be loaded as a model: {one_line(error)}") from error
     model.set_options(**options)
+    model.run_dir = path.parent
     return model
 
 

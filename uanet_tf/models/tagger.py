@@ -1,6 +1,7 @@
 """A tagger: draft, refine, gate; the model of every system."""
 
 import dataclasses
+import pathlib
 import threading
 import zipfile
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -111,7 +112,7 @@ class Tagger(tf.keras.Model):
 
     Of Keras' methods ``predict``, ``predict_on_batch``, ``save``, ``summary`` and those of weights
     and layers work, and so do copies (``copy``, ``pickle``, ``clone_model``); ``fit`` and
-    ``evaluate`` are refused: ``uanet_tf.train`` trains, ``uanet evaluate`` scores.
+    ``evaluate`` are refused: ``uanet_tf.train`` trains, ``uanet_tf.evaluate`` scores.
 
     Args:
       lookup: strings to ids.
@@ -172,6 +173,7 @@ class Tagger(tf.keras.Model):
         self.lookup = lookup
         self.drafter = drafter
         self.refiner = refiner
+        self.run_dir: pathlib.Path | None = None  # that it was loaded from
         self._options = options or config.inference
         self._graphs = _Graphs(self._followed)
         self.gate = None
@@ -620,7 +622,7 @@ class Tagger(tf.keras.Model):
         raise _not_trained_by_keras("train_on_batch")
 
     def evaluate(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refused: ``uanet evaluate`` scores a tagger."""
+        """Refused: ``uanet_tf.evaluate`` scores a tagger."""
         raise _not_scored_by_keras("evaluate")
 
     def test_on_batch(self, *args: Any, **kwargs: Any) -> NoReturn:
@@ -638,5 +640,5 @@ def _not_trained_by_keras(method: str) -> InputError:
 def _not_scored_by_keras(method: str) -> InputError:
     return InputError(
         f"model.{method} cannot score a tagger, which answers with strings: score it with "
-        "uanet evaluate."
+        "uanet_tf.evaluate, or uanet evaluate."
     )

@@ -159,6 +159,8 @@ def check_model(model: Any) -> None:
 
 def _given(words: Any, index: int) -> Sentence:
     """A sentence given as a list of words, or an InputError with its position."""
+    if isinstance(words, Sentence):  # as ``read`` gives them
+        words = words.tokens
     if isinstance(words, str | bytes):
         raise InputError(
             f"sentences[{index}] must be a list of words. Received: one "

@@ -126,7 +126,7 @@ class _Training:
         run: RunDirectory,
         prepared: Prepared,
         replicas: Replicas,
-        bars: bool | None,
+        bars: bool | None = None,
     ):
         self.bars = bars if replicas.is_chief else False
         self.config = config

@@ -1,0 +1,219 @@
+"""A model on labelled data: its scores, and the page that shows them."""
+
+import os
+import pathlib
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from absl import logging
+
+from uanet_lite.atomic_file import open_output
+from uanet_lite.notes import Notes
+from uanet_lite.sentence import Sentence
+from uanet_lite.tagged_sentence import TaggedSentence
+from uanet_tf.data.label_doubts import check_chunk_labels
+from uanet_tf.errors import SentencesError
+from uanet_tf.evaluation.evaluation import (
+    Evaluation,
+    distilled_scores,
+    evaluate_tagged,
+    has_trained_head,
+    one_pass,
+    other_sampling,
+)
+from uanet_tf.evaluation.report_page import ReportInput, report_page
+from uanet_tf.formats.labelled_data import LabelledData, labelled_sentences
+from uanet_tf.formats.table import Reading
+from uanet_tf.metrics import scoring
+from uanet_tf.tagging.monitor import known_words
+from uanet_tf.tagging.streams import check_model, tag_in_context
+
+SAMPLE_COUNTS = (1, 4, 16)
+SAMPLE_SENTENCES = 500
+_WARM_UP_SENTENCES = 8
+
+
+def evaluate(model: Any, data: LabelledData) -> Evaluation:
+    """Scores a model on labelled data.
+
+    Args:
+      model: a loaded model.
+      data: a path of any format, a list of ``(tokens, labels)``, or a DataFrame; see ``train``. A
+        file is read as those of the model's training.
+
+    Returns:
+      The numbers of ``uanet evaluate``; ``print`` shows them as a table.
+
+    Raises:
+      InputError: no model, data that cannot be read, or labels that are not of its kind.
+
+    Example:
+      >>> evaluation = uanet_tf.evaluate(model, "test.conll")
+      >>> print(evaluation)
+      >>> evaluation.metrics["f1"], evaluation.types["ORG"]["recall"]
+    """
+    return evaluate_sentences(model, _read(model, data))
+
+
+def report(
+    model: Any, data: LabelledData, output: str | os.PathLike[str] = "report.html"
+) -> pathlib.Path:
+    """Writes the HTML report of a model on labelled data, as ``uanet report``.
+
+    Args:
+      model: a loaded model.
+      data: see ``evaluate``.
+      output: the file to write.
+
+    Returns:
+      Its path.
+
+    Raises:
+      InputError: see ``evaluate``; or the file cannot be written.
+    """
+    sentences = _read(model, data)
+    name = os.path.basename(data) if isinstance(data, str | os.PathLike) else "data"
+    with open_output(os.fspath(output)) as stream:
+        stream.write(report_of(model, sentences, title=model.name, data=str(name)))
+    return pathlib.Path(output)
+
+
+def _read(model: Any, data: LabelledData) -> list[Sentence]:
+    check_model(model)
+    notes = Notes()
+    sentences = labelled_sentences(data, "data", Reading.of_settings(model.settings.data), notes)
+    name = os.fspath(data) if isinstance(data, str | os.PathLike) else "data"
+    for line in notes.lines():
+        logging.warning("%s: %s", name, line)
+    if model.label_scheme is not None:
+        try:
+            check_chunk_labels(sentences)
+        except SentencesError as error:
+            raise error.of_file(name) from None
+    return sentences
+
+
+def evaluate_sentences(model: Any, sentences: Sequence[Sentence], **sizes: Any) -> Evaluation:
+    """Scores a model on sentences; their labels are of its kind.
+
+    Args:
+      model: a loaded model.
+      sentences: with labels.
+      **sizes: limits of a batch, see ``tag_stream``.
+    """
+    tagged, seconds = tag_timed(model, sentences, **sizes)
+    with one_pass(model):
+        plain, _ = tag_timed(model, sentences, **sizes)
+    distilled = None
+    if has_trained_head(model):
+        answers = {model.sampling: tagged, "one_pass": plain}
+        with other_sampling(model) as other:
+            answers[other], _ = tag_timed(model, sentences, **sizes)
+        distilled = distilled_scores(model, sentences, answers, task=_task(model))
+    return _scored(model, sentences, tagged, seconds, plain, distilled)
+
+
+def report_of(
+    model: Any,
+    sentences: Sequence[Sentence],
+    *,
+    title: str,
+    data: str,
+    sample_counts: Sequence[int] = SAMPLE_COUNTS,
+    sample_sentences: int = SAMPLE_SENTENCES,
+    **sizes: Any,
+) -> str:
+    """The page of a model and sentences.
+
+    Args:
+      model: a loaded model.
+      sentences: with labels of its kind.
+      title: name of the run.
+      data: name of the file.
+      sample_counts: numbers of samples M to compare with the run's.
+      sample_sentences: the first sentences, on which M is varied.
+      **sizes: limits of a batch, see ``tag_stream``.
+    """
+    tagged, seconds = tag_timed(model, sentences, **sizes)
+    with one_pass(model):
+        plain, _ = tag_timed(model, sentences, **sizes)
+    known = known_words(model)  # None: not a model of words
+    few = sentences[:sample_sentences]
+    return report_page(
+        ReportInput(
+            title=title,
+            data=data,
+            evaluation=_scored(model, sentences, tagged, seconds, plain),
+            gold=[sentence.labels for sentence in sentences],
+            tagged=tagged,
+            plain=plain,
+            threshold=model.threshold,
+            known=known and [[known(token) for token in each.tokens] for each in sentences],
+            samples=_vary_samples(model, few, sample_counts, sizes),
+            sample_sentences=len(few),
+        )
+    )
+
+
+def _scored(
+    model: Any,
+    sentences: Sequence[Sentence],
+    tagged: Sequence[TaggedSentence],
+    seconds: float,
+    plain: Sequence[TaggedSentence],
+    distilled: dict[str, Any] | None = None,
+) -> Evaluation:
+    return evaluate_tagged(
+        [sentence.labels for sentence in sentences],
+        tagged,
+        task=_task(model),
+        threshold=model.threshold,
+        seconds=seconds,
+        known_labels=model.label_names,
+        one_pass=plain,
+        distilled=distilled,
+    )
+
+
+def _vary_samples(
+    model: Any, sentences: Sequence[Sentence], counts: Sequence[int], sizes: dict[str, int]
+) -> list[tuple[int, float, float]]:
+    """Rows of (M, score, sentences per second); [] for a model that draws no samples."""
+    own = model.num_samples
+    if not counts or not own or model.sampling != "exact":
+        return []
+    gold, task = [sentence.labels for sentence in sentences], _task(model)
+    rows = []
+    try:
+        for count in sorted({*counts, own}):
+            model.num_samples = count
+            tagged, seconds = tag_timed(model, sentences, **sizes)
+            labels = [sentence.labels for sentence in tagged]
+            scores = scoring.score_systems(gold, task=task, final=labels)["final"]
+            score = scores["f1" if task == "ner" else "accuracy"]
+            rows.append((count, score, len(tagged) / max(seconds, 1e-9)))
+    finally:
+        model.num_samples = own
+    return rows
+
+
+def _task(model: Any) -> str:
+    return "pos" if model.label_scheme is None else "ner"
+
+
+def tag_timed(
+    model: Any, sentences: Sequence[Sentence], **sizes: Any
+) -> tuple[list[TaggedSentence], float]:
+    """The answers for sentences, and the seconds that they took.
+
+    Args:
+      model: a loaded model.
+      sentences: of the file, with their documents.
+      **sizes: limits of a batch, see ``tag_stream``.
+    """
+    # The first call builds the model's graph, which is not what is timed.
+    list(tag_in_context(model, sentences[:_WARM_UP_SENTENCES], **sizes))
+    start = time.perf_counter()
+    tagged = [answer for _, answer in tag_in_context(model, sentences, **sizes)]
+    return tagged, time.perf_counter() - start
