@@ -105,5 +105,5 @@ def test_wrong_data(model, tmp_path):
         uanet_tf.evaluate(model, 3)
     with pytest.raises(InputError, match=r"^data: in sentence 1: not a chunk label .*'DT'"):
         uanet_tf.evaluate(model, [(["a", "b"], ["DT", "VBZ"])])
-    with pytest.raises(InputError, match="must be a path of"):
+    with pytest.raises(InputError, match="must be the path of a run"):
         uanet_tf.export(3, tmp_path / "exports")
