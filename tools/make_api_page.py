@@ -23,6 +23,7 @@ ORDER = (
     "tag",
     "TaggedSentence",
     "TaggedSentences",
+    "TaggedTexts",
     "Entity",
 )
 _MODULE = re.compile(r"\b(?:collections\.abc|typing|uanet_\w+(?:\.\w+)*)\.(?=[A-Z])")
@@ -51,9 +52,10 @@ def _part(name: str, value: Any) -> list[str]:
 
 
 def _members(value: type) -> list[tuple[str, Any]]:
-    """Public methods and properties that the class itself defines, with a docstring."""
+    """Public methods and properties that the class defines, or a private base, with a docstring."""
+    kinds = [kind for kind in value.__mro__ if kind is value or kind.__name__.startswith("_")]
     found = []
-    for name, member in vars(value).items():
+    for name, member in [pair for kind in kinds for pair in vars(kind).items()]:
         function = member.fget if isinstance(member, property) else member
         if not name.startswith("_") and inspect.isfunction(function) and function.__doc__:
             found.append((name, member))

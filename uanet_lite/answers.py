@@ -243,8 +243,11 @@ def entity_scores(sentence: Any, start: int, end: int) -> dict[str, Any]:
 
 
 def to_json(sentence: Any) -> dict[str, Any]:
-    """A TaggedSentence as plain values for JSON: numbers rounded to six decimals."""
-    values: dict[str, Any] = {"text": sentence.text, "tokens": list(sentence.tokens)}
+    """A TaggedSentence as plain values for JSON: numbers rounded to six decimals.
+
+    The text is the whole one, in which offsets count.
+    """
+    values: dict[str, Any] = {"text": sentence.source_text, "tokens": list(sentence.tokens)}
     for answer in _ALWAYS_IN_TEXT:
         values[answer.name] = _plain(answer.kind, getattr(sentence, answer.name))
     values["starts"], values["ends"] = list(sentence.starts), list(sentence.ends)
@@ -253,6 +256,38 @@ def to_json(sentence: Any) -> dict[str, Any]:
         if (field := getattr(sentence, answer.name)) is not None:
             values[answer.name] = _plain(answer.kind, field)
     return values
+
+
+def token_rows(sentence: Any) -> list[dict[str, Any]]:
+    """A TaggedSentence as a row of plain values for each token, without lists in them."""
+    values = to_json(sentence)
+    names = [each.name for each in TOKEN_PLACES] + [
+        each.name for each in answers() if each.name in values
+    ]
+    names.insert(1, names.pop(names.index("labels")))
+    columns = [values[name] for name in names]
+    return [_row(names, cells) for cells in zip(*columns, strict=True)]
+
+
+def _row(names: Sequence[str], cells: Sequence[Any]) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for name, cell in zip(names, cells, strict=True):
+        stem = _OF_ONE_TOKEN.get(name, name)
+        if isinstance(cell, dict):
+            row |= {f"{stem} {label}": score for label, score in cell.items()}
+        elif isinstance(cell, list):
+            for rank, (label, score) in enumerate(cell, 1):
+                row |= {f"{stem} {rank}": label, f"{stem} {rank} probability": score}
+        else:
+            row[stem] = cell
+    return row
+
+
+# Names of columns that hold one value for each row.
+_OF_ONE_TOKEN = {
+    "tokens": "token", "labels": "label", "draft_labels": "draft_label", "starts": "start",
+    "ends": "end", "probabilities": "probability", "alternatives": "alternative",
+}  # fmt: skip
 
 
 def entity_to_json(entity: Any) -> dict[str, Any]:
@@ -265,12 +300,17 @@ def entity_to_json(entity: Any) -> dict[str, Any]:
 
 
 _ALWAYS_IN_TEXT = answers(IN_TEXT, optional=False)
-_SOMETIMES_IN_TEXT = answers(IN_TEXT, optional=True)
+_SOMETIMES_IN_TEXT = answers(optional=True)  # who asks for one in Python gets it too
 
 
 def _plain(kind: Kind, values: Sequence[Any]) -> list[Any]:
     if kind is NUMBER:
-        return [round(value, 6) for value in values]
+        return [
+            {label: round(score, 6) for label, score in value.items()}
+            if isinstance(value, Mapping)
+            else round(value, 6)
+            for value in values
+        ]
     if kind is RANKED:
         return [[[label, round(score, 6)] for label, score in pairs] for pairs in values]
     return list(values)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 
+from uanet_lite.answers import to_json
 from uanet_lite.input_error import InputError
 from uanet_lite.rows import Row
 from uanet_lite.sentence import Sentence
@@ -112,8 +113,8 @@ def _joined_answer(text: str | None, answers: Sequence[TaggedSentence]) -> dict[
     sentences, [first token, token after the last], unless the row is one sentence.
     """
     if len(answers) == 1 and answers[0].tokens:
-        return answers[0].to_dict()
-    parts = [answer.to_dict() for answer in answers]
+        return to_json(answers[0])
+    parts = [to_json(answer) for answer in answers]
     joined: dict[str, Any] = {"text": text or ""}
     joined |= {
         name: [value for part in parts for value in part[name]]

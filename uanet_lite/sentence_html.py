@@ -97,6 +97,20 @@ def sentences_html(sentences: Sequence[Any], most: int = 50) -> str:
     return "\n".join(parts)
 
 
+def texts_html(texts: Sequence[Sequence[Any]], most: int = 50) -> str:
+    """A legend, then each text's sentences below its number; of all the first ``most``."""
+    accepts = any(each.accepted is not None for sentences in texts for each in sentences)
+    parts, left = [legend_html(accepts=accepts)], most
+    for number, sentences in enumerate(texts):
+        if not left:
+            parts.append(f'<div style="{_LEGEND}">... and {len(texts) - number:,} more texts</div>')
+            break
+        parts.append(f'<div style="{_LEGEND}">text {number}</div>')
+        parts += map(sentence_html, sentences[:left])
+        left = max(0, left - len(sentences))
+    return "\n".join(parts)
+
+
 def legend_html(*, accepts: bool = False) -> str:
     """The legend of colours and marks; ``accepts``: of a run with a target precision."""
     pieces = ["uncertainty, nats:"]

@@ -1,9 +1,11 @@
 """The answers for sentences: labels, spans and the uncertainty of each token."""
 
 import dataclasses
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
 
 from uanet_lite import answers, sentence_html, tag_schemes
+from uanet_lite.input_error import InputError
 from uanet_lite.sentence import Sentence, joined_offsets
 
 if TYPE_CHECKING:  # what reads no array needs no NumPy
@@ -14,7 +16,7 @@ class Entity(NamedTuple):
     """A labelled stretch of a text, the same in Python, in JSON and from a server.
 
     Attributes:
-      text: ``sentence.text[start:end]``.
+      text: ``sentence.source_text[start:end]``.
       type: such as "ORG".
       start: its first character in the text.
       end: the character after its last.
@@ -59,14 +61,16 @@ class TaggedSentence:
       confidence: probability of the label given, in [0, 1].
       refined: whether the gate opened, that is, the uncertainty exceeded the threshold.
       scheme: tag scheme of the labels ("IOB2", ...), None for labels of single tokens.
-      text: the text given; for a list of words, the words joined by single blanks.
-      starts: first character of each token in ``text``.
+      source_text: the whole text given, of which the sentence is a part; for a list of words, the
+        words joined by single blanks. ``text`` is the sentence's own part of it.
+      starts: first character of each token in ``source_text``.
       ends: the character after the last of each.
       accepted: whether the label is sure enough for the run's target precision; None: it has none.
       mutual_information: the part of the uncertainty that comes from disagreement of the samples,
         nats; None, unless the model's ``return_mutual_information`` is on.
-      probabilities: [T, C] over the model's ``class_names``, of the distribution that decided each
-        label, not calibrated; None, unless the model's ``return_probabilities`` is on.
+      probabilities: of each token the distribution that decided its label, {label: probability},
+        most probable first, not calibrated; None, unless the model's ``return_probabilities`` is
+        on.
       alternatives: the most probable labels of each token, [(label, probability), ...], most
         probable first, as many as the model's ``return_alternatives`` asks for; None: it does
         not. The probability of the label given is its confidence. The others share the rest in
@@ -82,18 +86,18 @@ class TaggedSentence:
     confidence: list[float]
     refined: list[bool]
     scheme: str | None = None
-    text: str | None = None
+    source_text: str | None = None
     starts: list[int] = dataclasses.field(default_factory=list)
     ends: list[int] = dataclasses.field(default_factory=list)
     accepted: list[bool] | None = None
     mutual_information: list[float] | None = None
-    probabilities: "np.ndarray | None" = dataclasses.field(default=None, compare=False)
+    probabilities: "LabelProbabilities | None" = dataclasses.field(default=None, compare=False)
     alternatives: list[list[tuple[str, float]]] | None = None
 
     def __post_init__(self) -> None:
-        if self.text is None:
+        if self.source_text is None:
             text, starts, ends = joined_offsets(self.tokens)
-            for name, value in (("text", text), ("starts", starts), ("ends", ends)):
+            for name, value in (("source_text", text), ("starts", starts), ("ends", ends)):
                 object.__setattr__(self, name, value)
 
     @classmethod
@@ -109,7 +113,8 @@ class TaggedSentence:
         if sentence.text is None:
             return cls(tokens, scheme=scheme, **fields)
         starts, ends = list(sentence.starts), list(sentence.ends)
-        return cls(tokens, scheme=scheme, text=sentence.text, starts=starts, ends=ends, **fields)
+        places: dict[str, Any] = {"source_text": sentence.text, "starts": starts, "ends": ends}
+        return cls(tokens, scheme=scheme, **places, **fields)
 
     def part(self, start: int, end: int) -> "TaggedSentence":
         """The tokens ``start <= i < end`` with their answers, joined by single blanks."""
@@ -118,6 +123,11 @@ class TaggedSentence:
             values = getattr(self, row.name)
             kept[row.name] = None if values is None else values[start:end]
         return TaggedSentence(self.tokens[start:end], scheme=self.scheme, **kept)
+
+    @property
+    def text(self) -> str:
+        """The sentence's own text, from its first token to its last."""
+        return (self.source_text or "")[min(self.starts, default=0) : max(self.ends, default=None)]
 
     @property
     def entities(self) -> list[Entity]:
@@ -154,13 +164,18 @@ class TaggedSentence:
         return f"<TaggedSentence: {self}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: scores rounded to six decimals, offsets in characters."""
-        return answers.to_json(self)
+        """Plain values for JSON: scores rounded to six decimals, offsets in characters.
+
+        ``source_text`` is there where it is more than ``text``; offsets count in it.
+        """
+        values = answers.to_json(self) | {"text": self.text}
+        more = self.source_text != self.text
+        return values | ({"source_text": self.source_text} if more else {})
 
     def _entity(self, span: tag_schemes.Span) -> Entity:
         start, end = self.starts[span.start], self.ends[span.end - 1]
         return Entity(
-            text=(self.text or "")[start:end],
+            text=(self.source_text or "")[start:end],
             type=span.type,
             start=start,
             end=end,
@@ -174,8 +189,69 @@ class TaggedSentence:
         return sentence_html.sentence_html(self)
 
 
-class TaggedSentences(list[TaggedSentence]):
-    """A list of tagged sentences that shows itself in notebooks, with a legend."""
+class _Rows:
+    """The answers of several sentences as a table."""
+
+    def _numbered(self) -> Iterator[tuple[dict[str, int], TaggedSentence]]:
+        """Each sentence, and which one it is."""
+        raise NotImplementedError
+
+    @property
+    def entities(self) -> list[Entity]:
+        """The entities of all sentences."""
+        return [entity for _, sentence in self._numbered() for entity in sentence.entities]
+
+    def to_dicts(self, per: str | None = None) -> list[dict[str, Any]]:
+        """A dictionary of plain values for each entity or token, as rows of a table.
+
+        Args:
+          per: "entity" or "token"; None: entities, where the labels are of entities.
+
+        Raises:
+          InputError: ``per`` is something else.
+        """
+        pairs = list(self._numbered())
+        return [number | row for number, each in pairs for row in _rows(each, _per(per, pairs))]
+
+    def to_dataframe(self, per: str | None = None) -> Any:
+        """``to_dicts`` as a DataFrame of pandas.
+
+        Args:
+          per: "entity" or "token"; None: entities, where the labels are of entities.
+
+        Raises:
+          InputError: ``per`` is something else, or pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise InputError(
+                "to_dataframe needs the package pandas (pip install pandas); to_dicts gives the "
+                "same rows without it."
+            ) from None
+        rows = self.to_dicts(per)
+        return pandas.DataFrame(rows) if rows else pandas.DataFrame(columns=Entity._fields[:8])
+
+
+def _per(per: str | None, pairs: Sequence[tuple[Any, TaggedSentence]]) -> str:
+    if per not in (None, "entity", "token"):
+        raise InputError(f'per must be "entity" or "token". Received: {per!r:.60}')
+    chunks = not pairs or any(sentence.scheme is not None for _, sentence in pairs)
+    return per or ("entity" if chunks else "token")
+
+
+def _rows(sentence: TaggedSentence, per: str) -> list[dict[str, Any]]:
+    if per == "entity":
+        return [entity.to_dict() for entity in sentence.entities]
+    return answers.token_rows(sentence)
+
+
+class TaggedSentences(_Rows, list[TaggedSentence]):
+    """A list of tagged sentences, which is a table too, and shows itself in notebooks."""
+
+    def _numbered(self) -> Iterator[tuple[dict[str, int], TaggedSentence]]:
+        for number, sentence in enumerate(self):
+            yield {"sentence": number}, sentence
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> TaggedSentence: ...
@@ -203,3 +279,54 @@ class TaggedSentences(list[TaggedSentence]):
 
     def _repr_html_(self) -> str:
         return sentence_html.sentences_html(self)
+
+
+class TaggedTexts(_Rows, list[TaggedSentences]):
+    """The sentences of each of several texts; a table too, which shows itself in notebooks.
+
+    In rows ``source`` is the number of the text, ``sentence`` that of the sentence in it.
+    """
+
+    def _numbered(self) -> Iterator[tuple[dict[str, int], TaggedSentence]]:
+        for source, sentences in enumerate(self):
+            for number, sentence in enumerate(sentences):
+                yield {"source": source, "sentence": number}, sentence
+
+    def _repr_html_(self) -> str:
+        return sentence_html.texts_html(self)
+
+
+class LabelProbabilities(Sequence[dict[str, float]]):
+    """Distributions of tokens over the labels of the user's files: {label: probability} of each.
+
+    NumPy takes it as the array that it is made of.
+
+    Args:
+      of_classes: [T, C] over the model's classes, of which several may be one label.
+      labels: [C] the label of each class.
+    """
+
+    def __init__(self, of_classes: "np.ndarray", labels: Sequence[str]):
+        self._of_classes = of_classes
+        self._labels = labels
+
+    def __len__(self) -> int:
+        return len(self._of_classes)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> dict[str, float]: ...
+    @overload
+    def __getitem__(self, index: slice) -> "LabelProbabilities": ...
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return LabelProbabilities(self._of_classes[index], self._labels)
+        found: dict[str, float] = {}
+        for label, p in zip(self._labels, self._of_classes[index].tolist(), strict=True):
+            found[label] = found.get(label, 0.0) + p
+        return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> "np.ndarray":
+        return self._of_classes if dtype is None else self._of_classes.astype(dtype)
+
+    def __repr__(self) -> str:
+        return repr(list(self))

@@ -7,7 +7,7 @@ from uanet_lite.tagged_sentence import Entity, TaggedSentence
 from uanet_tf.settings import InferenceOptions
 
 NAMES = [answer.name for answer in answers.TOKEN_ANSWERS]
-PLACES = {"text", "tokens", "starts", "ends", "scheme"}
+PLACES = {"source_text", "tokens", "starts", "ends", "scheme"}
 
 
 def test_sentences_have_a_field_for_each_answer():

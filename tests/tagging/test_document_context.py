@@ -85,6 +85,8 @@ def test_a_stream_is_read_as_it_is_answered():
 
 def test_probabilities_are_those_of_each_token():
     class Probable(Document):
+        labels_of_classes = ("a", "b")
+
         def tag_batch(self, tokens, lengths):
             answers = super().tag_batch(tokens, lengths)
             digits = [[int(token[1:] or 0) for token in row] for row in tokens.astype(str)]
@@ -93,7 +95,7 @@ def test_probabilities_are_those_of_each_token():
     for model in (Probable(), Probable(max_tokens=2)):
         for sentence, answer in tag_in_context(model, SENTENCES):
             expected = [[int(token[1:])] * 2 for token in sentence.tokens]
-            assert answer.probabilities.tolist() == expected
+            assert np.asarray(answer.probabilities).tolist() == expected
     assert next(tag_in_context(Document(), SENTENCES))[1].probabilities is None
 
 

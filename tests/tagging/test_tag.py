@@ -24,7 +24,9 @@ def test_a_text_gives_its_sentences(model):
     assert isinstance(tagged, TaggedSentences)
     assert first.tokens == ["p0", "met", "X2", "."]
     assert second.tokens == ["Nobody", "left", "!"]
-    assert first.text == second.text == TEXT
+    assert first.source_text == second.source_text == TEXT
+    assert TEXT.split("! ")[0].startswith(first.text)
+    assert (first.text, second.text) == (TEXT[first.starts[0] : first.ends[-1]], "Nobody left!")
     (entity,) = second.entities[:1]
     assert TEXT[entity.start : entity.end] == entity.text == "Nobody"
     assert (entity.start, entity.token_start, entity.token_end) == (11, 0, 1)

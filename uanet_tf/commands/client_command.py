@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Annotated
 
+from uanet_lite.answers import to_json
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.text_lines import STDIN, display_name, read_lines
 from uanet_tf.commands.command_flags import Flag
@@ -65,7 +66,7 @@ def client(
             sentences = (line.split() if tokens else line for line in lines)
             for tagged in _tag(server, sentences, threshold, 1 if live else 8 * batch_size):
                 if output_format == "jsonl":
-                    sys.stdout.write(json.dumps(tagged.to_dict(), ensure_ascii=False) + "\n")
+                    sys.stdout.write(json.dumps(to_json(tagged), ensure_ascii=False) + "\n")
                 else:
                     said = printer.render(tagged) if tagged.tokens else "  (no words)"
                     sys.stdout.write(f"{said}\n\n")

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, TextIO
 
+from uanet_lite.answers import to_json
 from uanet_lite.atomic_file import STDOUT, open_output
 from uanet_lite.rows import Row
 from uanet_lite.strict_json import json_text
@@ -128,7 +129,7 @@ def _for_tool(ranked: Ranked) -> AnnotatedText:
 def _write_json(stream: TextIO, ranked: Sequence[Ranked]) -> None:
     """The fields of the input and of the answer; the answer's win where both have one."""
     for score, sentence, (row, _) in ranked:
-        ours = {"score": round(score, 6), **sentence.to_dict()}
+        ours = {"score": round(score, 6), **to_json(sentence)}
         record = ours | row.fields | ours  # in this order
         stream.write(json_text(record) + "\n")
 

@@ -279,7 +279,7 @@ def _probabilities(
     names = labels if scheme is None else convert(labels, scheme, BIOES)
     numbers = {name: number for number, name in enumerate(classes)}
     columns = np.array([numbers.get(name, -1) for name in names])
-    found = probabilities[np.arange(len(columns)), columns].astype(np.float64)
+    found = np.asarray(probabilities)[np.arange(len(columns)), columns].astype(np.float64)
     return np.where(columns < 0, 0.0, found)
 
 

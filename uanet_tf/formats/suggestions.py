@@ -29,7 +29,7 @@ def suggested(
     end = sentence.ends[-1] if sentence.ends else 0
     places = zip(sentence.starts, sentence.ends, strict=True)
     return AnnotatedText(
-        text=(sentence.text or "")[begin:end],
+        text=(sentence.source_text or "")[begin:end],
         marks=tuple(
             Mark(entity.start - begin, entity.end - begin, entity.type, round(entity.confidence, 6))
             for entity in sentence.entities

@@ -35,6 +35,11 @@ class Answers:
         """Output labels."""
         return self._outputs.names
 
+    @property
+    def labels_of_classes(self) -> list[str]:
+        """[C] the output label of each class."""
+        return [self.label_names[label] for label in self._outputs.of_classes]
+
     def positions(self, decision: Decision, options: InferenceOptions) -> Tensors:
         """Labels as positions in ``label_names``, and their scores; 0 at padding.
 

@@ -516,6 +516,11 @@ class Tagger(tf.keras.Model):
         return list(self.vocabulary.labels)
 
     @property
+    def labels_of_classes(self) -> list[str]:
+        """[C] the output label of each class."""
+        return self.answers.labels_of_classes
+
+    @property
     def context(self) -> str:
         """The unit that it was trained to read in one piece: "sentence" or "document"."""
         return self.settings.data.context

@@ -187,7 +187,7 @@ class Client:
             places = {name: values[name] for name in _PLACES}
             for name in ("starts", "ends"):
                 places[name] = character_offsets(text, places[name])
-            yield {**from_tensors(values), **places, "text": text}
+            yield {**from_tensors(values), **places, "source_text": text}
 
     def _predict(self, model: str, signature: str, inputs: dict[str, list]) -> dict[str, Any]:
         return self._retries.call(lambda: self._transport.predict(model, signature, inputs))

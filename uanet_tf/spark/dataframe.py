@@ -134,7 +134,8 @@ def _read(value: Any, tokenizer: Tokenizer) -> tuple[Sentence, str | None]:
 
 
 def _answer(tagged: TaggedSentence) -> dict[str, Any]:
-    names = ("text", "tokens", "starts", "ends", *_ANSWERS)
+    names = ("tokens", "starts", "ends", *_ANSWERS)
     return {name: getattr(tagged, name) for name in names} | {
-        "entities": [entity._asdict() for entity in tagged.entities]
+        "text": tagged.source_text,
+        "entities": [entity._asdict() for entity in tagged.entities],
     }

@@ -18,7 +18,12 @@ from uanet_lite.input_error import InputError
 from uanet_lite.raw_text import LANGUAGE, text_sentences
 from uanet_lite.rows import Row
 from uanet_lite.sentence import NO_WORDS, Sentence, check_tokens, check_unicode
-from uanet_lite.tagged_sentence import TaggedSentence, TaggedSentences
+from uanet_lite.tagged_sentence import (
+    LabelProbabilities,
+    TaggedSentence,
+    TaggedSentences,
+    TaggedTexts,
+)
 from uanet_tf.data.documents import passages, the_sentence
 from uanet_tf.tagging.batches import Answers, Sizes, begin_chunk, capacity_for
 from uanet_tf.tagging.parallel_batches import BatchThreads, one_ahead, threads_for
@@ -40,7 +45,7 @@ def tag(
     language: str = LANGUAGE,
     batch_size: int | None = None,
     batch_tokens: int | None = None,
-) -> TaggedSentences | list[TaggedSentences]:
+) -> TaggedSentences | TaggedTexts:
     """Tags a text, a list of texts, or a list of sentences given as lists of words.
 
     A model that reads documents reads each text as one, and each list of words by itself.
@@ -57,8 +62,9 @@ def tag(
 
     Returns:
       A TaggedSentence for each sentence, in the order given, as ``TaggedSentences``; for a list of
-      texts a list of them for each text. Offsets of a text's entities count from its beginning. A
-      text without words has no sentences.
+      texts ``TaggedTexts``, such a list for each text. Both have ``entities``, ``to_dicts()`` and
+      ``to_dataframe()``. Offsets of a text's entities count from its beginning. A text without
+      words has no sentences.
 
     Raises:
       InputError: no model; neither a text nor a list; a sentence is empty, texts and lists of words
@@ -88,7 +94,7 @@ def tag(
 
 def _tag_texts(
     model: Any, texts: Iterable[str], split: bool, language: str, options: dict[str, Any]
-) -> list[TaggedSentences]:
+) -> TaggedTexts:
     tokenizer = model.tokenizer
 
     def rows() -> Iterator[Row]:
@@ -101,7 +107,7 @@ def _tag_texts(
             found = text_sentences(text, tokenizer, split=split, language=language)
             yield Row(index, tuple(found), text=text)
 
-    return [TaggedSentences(tagged) for _, tagged in tag_rows(model, rows(), **options)]
+    return TaggedTexts(TaggedSentences(tagged) for _, tagged in tag_rows(model, rows(), **options))
 
 
 def tag_stream(
@@ -371,8 +377,10 @@ def _column(model: Any, tensor: answers.Tensor, values: np.ndarray, lengths: np.
     not agree where they meet: such sentences are repaired.
     """
     if tensor.kind is not answers.LABEL:
+        if tensor.axes[-1] != "class":
+            return values.tolist()
         # An array of distributions stays one: as lists it would take ten times the memory.
-        return values if tensor.axes[-1] == "class" else values.tolist()
+        return LabelProbabilities(values, model.labels_of_classes)
     names = np.array(model.label_names, dtype=object)
     labels: list[Any] = names[values].tolist()
     if model.label_scheme is not None and values.ndim == 1:

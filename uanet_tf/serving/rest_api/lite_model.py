@@ -144,8 +144,8 @@ class LiteModel:
         row: dict[str, Any] = {
             **answers.to_tensors(tagged),
             "tokens": tagged.tokens,
-            "starts": byte_offsets(tagged.text or "", tagged.starts),
-            "ends": byte_offsets(tagged.text or "", tagged.ends),
+            "starts": byte_offsets(tagged.source_text or "", tagged.starts),
+            "ends": byte_offsets(tagged.source_text or "", tagged.ends),
             "lengths": len(tagged),
         }
         return {
