@@ -79,6 +79,17 @@ def test_pad():
             pad(wrong)
 
 
+def test_labels_of():
+    """Bytes as Keras gives them, texts of a signature in NumPy; without padding."""
+    padded = np.array([[b"O", "B-Größe".encode(), b""], [b"O", b"", b""]], object)
+    assert uanet_tf.labels_of({"labels": padded}) == [["O", "B-Größe"], ["O"]]
+    texts = {"draft_labels": np.array([["O", ""], ["", ""]])}
+    assert uanet_tf.labels_of(texts, "draft_labels") == [["O"], []]
+    for wrong in (padded, {"tokens": padded}, None):
+        with pytest.raises(InputError, match=r"must be what model\.predict gives, with 'labels'"):
+            uanet_tf.labels_of(wrong)
+
+
 def test_train_tag_predict(tmp_path):
     """The first lines of the docstring, on a tiny corpus."""
     corpus = write_corpus(tmp_path)
@@ -93,7 +104,7 @@ def test_train_tag_predict(tmp_path):
     (sentence,) = uanet_tf.tag(again, text)
     assert sentence.text == text
     answers = model.predict(uanet_tf.pad([sentence.tokens]), verbose=0)
-    assert [label.decode() for label in answers["labels"][0]] == sentence.labels
+    assert uanet_tf.labels_of(answers) == [sentence.labels]
     for wrong in ([["Anna"]], "Anna", (["Anna"],), {"tokens": [["Anna"]], "lengths": [1]}):
         with pytest.raises(InputError, match=r"model.predict\(uanet_tf.pad\(sentences\)\)"):
             model.predict(wrong)

@@ -15,7 +15,8 @@ Tag text, texts, or sentences that are lists of words:
 
 The model is a Keras model; ``pad`` makes the arrays that it takes:
 
->>> model.predict(uanet_tf.pad([["Riverton", "beat", "Marlow"]]))["labels"]
+>>> uanet_tf.labels_of(model.predict(uanet_tf.pad([["Riverton", "beat", "Marlow"]])))
+[["B-ORG", "O", "B-ORG"]]
 
 Of Keras' methods ``predict``, ``save``, ``summary`` and those of weights and layers work, and so do
 copies; a saved model keeps the options that were set. ``fit``, ``evaluate`` and
@@ -52,6 +53,7 @@ __all__ = [
     "__version__",
     "evaluate",
     "export",
+    "labels_of",
     "load_model",
     "pad",
     "read",
@@ -85,6 +87,7 @@ _EXPORTS = {
     "TrainedRun": "uanet_tf.training.trained_run",
     "evaluate": "uanet_tf.evaluation.scored_data",
     "export": "uanet_tf.exporting.saved_model",
+    "labels_of": "uanet_tf.data.lookup",
     "load_model": "uanet_tf.models.loading",
     "pad": "uanet_tf.data.lookup",
     "read": "uanet_tf.formats.labelled_data",

@@ -364,7 +364,8 @@ def pad(sentences: Sequence[Sequence[str]]) -> dict[str, np.ndarray]:
       InputError: something is not a list of words; names its position.
 
     Example:
-      >>> model.predict(uanet_tf.pad([["Chelsea", "won"], ["Yes"]]))["labels"]
+      >>> uanet_tf.labels_of(model.predict(uanet_tf.pad([["Chelsea", "won"], ["Yes"]])))
+      [["B-ORG", "O"], ["O"]]
     """
     if isinstance(sentences, str):
         raise InputError("sentences must be lists of words; uanet_tf.tag takes text.")
@@ -376,6 +377,34 @@ def pad(sentences: Sequence[Sequence[str]]) -> dict[str, np.ndarray]:
     for index, row in enumerate(rows):
         tokens[index, : len(row)] = row
     return {"tokens": tokens, "lengths": lengths}
+
+
+def labels_of(predictions: Mapping[str, Any], name: str = "labels") -> list[list[str]]:
+    """The labels that ``model.predict`` gives, as lists of Python's strings without padding.
+
+    Args:
+      predictions: what ``model.predict``, or a call of the model or of a signature, gives.
+      name: which labels: "labels", "draft_labels" or "refined_labels".
+
+    Returns:
+      A list for each sentence, with a label for each of its tokens.
+
+    Raises:
+      InputError: there are no such labels.
+
+    Example:
+      >>> predictions = model.predict(uanet_tf.pad([["Chelsea", "won"], ["Yes"]]))
+      >>> uanet_tf.labels_of(predictions)
+      [["B-ORG", "O"], ["O"]]
+    """
+    if not isinstance(predictions, Mapping) or name not in predictions:
+        raise InputError(
+            f"predictions must be what model.predict gives, with {name!r:.60}. "
+            f"Received: {predictions!r:.60}"
+        )
+    rows = np.asarray(predictions[name]).tolist()
+    texts = ([x.decode() if isinstance(x, bytes) else str(x) for x in row] for row in rows)
+    return [[label for label in row if label] for row in texts]
 
 
 def check_predict_input(inputs: Any) -> None:

@@ -135,7 +135,8 @@ class Tagger(tf.keras.Model):
       With a target precision also accepted [B, T] boolean; with ``return_mutual_information``
       that, in nats, [B, T]; with ``return_alternatives`` also alternative_labels [B, T, K] strings
       and alternative_probabilities [B, T, K]; with ``return_probabilities`` also probabilities
-      [B, T, C] over ``class_names``. "" and 0 at padding. Strings are bytes, as Keras gives them.
+      [B, T, C] over ``class_names``. "" and 0 at padding. Strings are bytes, as Keras gives
+      them; ``uanet_tf.labels_of`` makes lists of texts of them.
       A sentence is read in one piece: ``uanet_tf.tag`` reads a longer one than ``max_tokens`` in
       windows.
 

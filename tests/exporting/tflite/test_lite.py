@@ -105,7 +105,7 @@ def test_texts_and_their_entities(lite_tagger):
     text_answer, words, nothing, no_words = lite_tagger.tag(
         [text, ["In", "Riverton", ",", "東京"], "", []]
     )
-    assert text_answer.text == text
+    assert text_answer.source_text == text
     for token, start, end in zip(
         text_answer.tokens, text_answer.starts, text_answer.ends, strict=True
     ):
