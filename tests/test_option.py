@@ -62,7 +62,7 @@ def test_values_of_numpy_become_pythons(name, value, kept):
 
 
 def test_settings_of_training_are_checked_and_kept_alike(tmp_path):
-    with pytest.raises(InputError, match=r"^--epochs must be an integer\. Received: '3'$"):
+    with pytest.raises(InputError, match=r"^`epochs` must be an integer\. Received: '3'$"):
         uanet_tf.train("a", "b", run_dir=tmp_path / "run", epochs="3")
     config = Config().replace(epochs=np.int32(3), train_path=pathlib.Path("a.conll"), l2=0)
     assert (config.training.epochs, config.data.train_path) == (3, "a.conll")

@@ -5,9 +5,11 @@ Values come from the defaults of ``settings``, then the flagfile, then the comma
 
 import dataclasses
 import difflib
+import functools
 import pathlib
-from collections.abc import Iterator
-from typing import Any
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, ParamSpec, TypeVar
 
 from uanet_lite.strict_json import check_fields, read_json
 from uanet_tf.errors import InputError, one_line
@@ -25,6 +27,12 @@ MAX_CONFIG_BYTES = 2**20
 RECIPES = pathlib.Path(__file__).resolve().parent / "recipes"  # flagfiles
 _FAMILY = "uanet_"  # "fast" is short for "uanet_fast"
 _TRUE = ("", "true", "1")
+_FLAG = re.compile(r"--([a-z]\w*)(=(?:[^\s`]*[^\s`.,:;)])?)?")
+_ARGUMENT = re.compile(r"`([a-z]\w*)(=[^`]*)?`")
+# Those that Python calls otherwise.
+_ARGUMENTS = {"train_path": "train", "dev_path": "dev", "test_path": "test", "run_dir": "run_dir"}
+P = ParamSpec("P")
+R = TypeVar("R")
 
 __all__ = [
     "Config",
@@ -203,3 +211,32 @@ def recipe_settings(name: str) -> dict[str, Any]:
         else:
             settings[key] = type(defaults[key])(text)
     return settings
+
+
+def speaks_of_arguments(function: Callable[P, R]) -> Callable[P, R]:
+    """A function whose InputErrors name arguments (`epochs`), where commands say --epochs."""
+    names = {field.name: field.name for _, field, _ in iter_options(Config())} | _ARGUMENTS
+
+    def argument(found: re.Match[str]) -> str:
+        name = names.get(found[1])
+        return found[0] if name is None else f"`{name}{found[2] or ''}`"
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except InputError as error:
+            error.args = (_FLAG.sub(argument, str(error)),)
+            raise
+
+    return call
+
+
+def in_flags(message: str) -> str:
+    """A message on arguments (`epochs`) as commands say it: --epochs."""
+    names = {field.name for _, field, _ in iter_options(Config())} | {"run_dir"}
+
+    def flag(found: re.Match[str]) -> str:
+        return f"--{found[1]}{found[2] or ''}" if found[1] in names else found[0]
+
+    return _ARGUMENT.sub(flag, message)

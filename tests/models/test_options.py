@@ -8,6 +8,7 @@ import zipfile
 import pytest
 import tensorflow as tf
 
+import uanet_tf
 from tests.models.tagger_setup import make_model
 from uanet_tf.errors import InputError
 from uanet_tf.models.loading import load_model
@@ -112,3 +113,59 @@ def test_a_misspelt_option_is_refused(folder):
         model.set_options(x=1)
     model.notes = "anything else is the user's"
     model.calibration = model.calibration
+
+
+def test_an_option_that_is_set_back_traces_no_graph_again(monkeypatch):
+    model, traced = make_model(decoder="softmax"), []
+    decide = type(model).decide
+
+    def counted(self, *args, **more):
+        traced.append(self.num_samples)
+        return decide(self, *args, **more)
+
+    monkeypatch.setattr(type(model), "decide", counted)
+    own, words = model.num_samples, [["Anna", "met", "Bo"]]
+    for count in (own, 1, own, 1):
+        model.num_samples = count
+        uanet_tf.tag(model, words)
+        model.predict(uanet_tf.pad(words), verbose=0)
+    assert 2 <= len(traced) <= 4  # once for each number, for tag and for predict
+    model.num_samples = own
+
+
+def test_python_speaks_of_arguments_and_commands_of_flags(model, folder, tmp_path, capsys):
+    """The same faults, each in the words of the one who made it."""
+    from uanet_tf.commands import runner
+    from uanet_tf.commands.tag_command import tag
+    from uanet_tf.commands.train_command import train
+
+    with pytest.raises(InputError) as error:
+        uanet_tf.load_model(folder, sampling="distilled")
+    assert "--" not in str(error.value)
+    assert "`distill_samples`" in str(error.value)
+    (folder / "config.json").write_text(json.dumps(model.settings.to_dict()))
+    text = tmp_path / "text.txt"
+    text.write_text("Anna met Bo\n")
+    arguments = [f"--run_dir={folder}", f"--input={text}", "--sampling=distilled"]
+    assert runner.exit_code(tag, ["tag", *arguments]) == 2
+    said = capsys.readouterr().err
+    assert "`" not in said
+    assert "--sampling can be distilled" in said
+
+    run = tmp_path / "run"
+    cases = [
+        ({"train": "", "dev": "x"}, "`train` is required"),
+        ({"train": "a", "dev": "b", "strategy": "x"}, "^`strategy` must be one of"),
+        ({"train": "a", "dev": "b", "epochs": 0}, "^`epochs` must be at least 1"),
+    ]
+    for case, message in cases:
+        with pytest.raises(InputError, match=message) as error:
+            uanet_tf.train(run_dir=run, **case)
+        assert "--" not in str(error.value)
+    run.mkdir()
+    (run / "other").write_text("")
+    with pytest.raises(InputError, match=r"^`run_dir=.*` holds other files"):
+        uanet_tf.train("a", "b", run_dir=run)
+    arguments = [f"--run_dir={run}", "--train_path=a", "--dev_path=b"]
+    assert runner.exit_code(train, ["train", *arguments]) == 2
+    assert f"--run_dir={run} holds other files" in capsys.readouterr().err

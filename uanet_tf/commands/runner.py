@@ -24,6 +24,7 @@ from absl import flags, logging
 
 from uanet_lite.printable import printable
 from uanet_tf.commands.command_flags import parse
+from uanet_tf.config import in_flags
 from uanet_tf.errors import InputError, StoppedBySignal
 
 PARTLY, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
@@ -91,7 +92,7 @@ def code_of(work: Callable[[], int | None]) -> int:
         code = work()
         _flush_output()
     except InputError as error:
-        print(printable(_one_line(str(error))), file=sys.stderr)
+        print(printable(_one_line(in_flags(str(error)))), file=sys.stderr)
         return BAD_INPUT
     except StoppedBySignal as error:
         return 128 + error.number

@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
+from uanet_tf.config import speaks_of_arguments
 from uanet_tf.errors import InputError
 from uanet_tf.exporting import verification
 from uanet_tf.exporting.model_card import FILE as CARD
@@ -81,6 +82,7 @@ class Exported:
     text_path: pathlib.Path | None
 
 
+@speaks_of_arguments
 def export(
     run: Tagger | str | os.PathLike[str],
     export_dir: str | os.PathLike[str],

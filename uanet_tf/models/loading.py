@@ -16,7 +16,13 @@ from typing import Any
 import tensorflow as tf
 
 from uanet_lite.strict_json import MAX_BYTES, check_fields, parse_json, shown
-from uanet_tf.config import Config, InferenceOptions, from_dict, saved_options
+from uanet_tf.config import (
+    Config,
+    InferenceOptions,
+    from_dict,
+    saved_options,
+    speaks_of_arguments,
+)
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.files.weight_file import MOST_EXPANSION, at_most, check_weight_file
@@ -189,6 +195,7 @@ _UNREADABLE = (
 )
 
 
+@speaks_of_arguments
 def load_model(run_dir: str | os.PathLike, **options: Any) -> Tagger:
     """Loads the trained model of a run.
 

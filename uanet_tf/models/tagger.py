@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from uanet_lite.answers import TARGET_PRECISION, given
 from uanet_lite.tokenizer import Tokenizer
-from uanet_tf.config import Config, from_dict, saved_options
+from uanet_tf.config import Config, from_dict, saved_options, speaks_of_arguments
 from uanet_tf.data.lookup import (
     ONE_PIECE_TOKENS,
     Lookup,
@@ -413,6 +413,7 @@ class Tagger(tf.keras.Model):
         """What a graph follows that is made now: without Gamma, which is a weight of the gate."""
         return self._options
 
+    @speaks_of_arguments
     def set_options(self, **changes: Any) -> None:
         """Changes inference options; graphs are kept by their options.
 

@@ -211,8 +211,8 @@ class RunDirectory:
         if changed:
             raise InputError(
                 f"--run_dir={self.path} holds a run with another configuration: "
-                f"{'; '.join(changed[:4])}. Name another directory, or rerun with "
-                f"--flagfile={self.flags}."
+                f"{'; '.join(changed[:4])}. Name another directory; the settings "
+                f"of this one are in {self.flags}."
             )
 
     def check_data(self, config: Config, hashes: Mapping[str, str]) -> None:

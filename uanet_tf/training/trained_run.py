@@ -9,7 +9,7 @@ from typing import Any
 
 from uanet_lite.columns_file import format_columns
 from uanet_lite.sentence import Sentence
-from uanet_tf.config import Config, iter_options, recipe_settings
+from uanet_tf.config import Config, iter_options, recipe_settings, speaks_of_arguments
 from uanet_tf.errors import InputError
 from uanet_tf.formats.labelled_data import LabelledData, labelled_sentences
 from uanet_tf.formats.table import Reading
@@ -49,6 +49,7 @@ class TrainedRun:
         return f"<TrainedRun: {', '.join(scores)}, best epoch {self.best_epoch}, {self.run_dir}>"
 
 
+@speaks_of_arguments
 def train(
     train: LabelledData,
     dev: LabelledData,
