@@ -27,6 +27,8 @@ def test_json(run_dir, data, model, call, capsys):
     result = json.loads(out)
     assert result.pop("sentences_per_second") > 0
     assert result.pop("types").keys() == {"PER", "LOC"}
+    words = result.pop("words")
+    assert sum(scores["size"] for scores in words.values()) == 3
     systems = result.pop("trust")
     assert list(systems) == ["tagger", "one_pass"]
     # What the draft of this model gets wrong is X2 alone; the tagger takes P3 wrongly as well.

@@ -30,7 +30,7 @@ DISTILLED |= {"score": dict.fromkeys(_SYSTEMS, 100.0), "auroc": dict.fromkeys(_S
 DISTILLED |= {"as_reference": dict.fromkeys(_SYSTEMS, _SHARES)}
 
 
-def evaluate(gold, tokens, task="ner", seconds=0.5):
+def evaluate(gold, tokens, task="ner", seconds=0.5, known=None):
     model = FakeModel(label_scheme="IOB2" if task == "ner" else None)
     return evaluate_tagged(
         gold,
@@ -39,6 +39,7 @@ def evaluate(gold, tokens, task="ner", seconds=0.5):
         threshold=model.threshold,
         seconds=seconds,
         known_labels=model.label_names,
+        known=known,
     )
 
 
@@ -80,6 +81,33 @@ def test_a_table_fits_a_terminal():
     assert any(line.startswith("gate as by M") for line in lines)
     assert [line for line in lines if len(line) > 78] == []
     assert [line for line in lines if line != line.rstrip()] == []
+
+
+def test_entities_with_and_without_an_unseen_word():
+    """p0 q1 and P3 against X2: the second word of the first entity and X2 are unseen."""
+    whole = evaluate(GOLD, TOKENS)
+    known = [[True, False], [False, True, True]]
+    found = evaluate(GOLD, TOKENS, known=known)
+    entities = [entity for answer in tag(FakeModel(), TOKENS) for entity in answer.entities]
+    assert [entity.text for entity in entities] == ["p0 q1", "X2", "P3"]
+    seen, unseen = found.words["words of training"], found.words["an unseen word"]
+    assert (seen.score, seen.size, unseen.score, unseen.size) == (0.0, 1, 100.0, 2)
+    assert seen.uncertainty == pytest.approx(entities[2].uncertainty)
+    assert unseen.uncertainty == pytest.approx(np.mean([e.uncertainty for e in entities[:2]]))
+    assert seen.ece == pytest.approx(100 * entities[2].confidence)  # it is wrong
+    assert found.to_dict()["words"]["an unseen word"] == unseen._asdict()
+    lines = [line.split("  ")[0] for line in evaluation_table(found).split("\n")]
+    assert lines.count("by word") == lines.count("an unseen word") == 1
+    assert "by word" not in evaluation_table(whole)
+
+
+def test_tokens_with_and_without_an_unseen_word():
+    known = [[True, False], [False, True, True]]
+    found = evaluate([["A", "B"], ["A", "B", "A"]], TOKENS, task="pos", known=known)
+    seen, unseen = found.words["words of training"], found.words["an unseen word"]
+    assert seen.size + unseen.size == found.tokens == 5
+    right = (seen.score * seen.size + unseen.score * unseen.size) / 5
+    assert right == pytest.approx(found.metrics["accuracy"])
 
 
 def test_a_file_without_entities():

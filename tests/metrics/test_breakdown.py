@@ -41,8 +41,8 @@ def test_by_length_of_entities():
 def test_by_known_words():
     known = [[True, False], [True] * 6]
     assert scores_by_known_words(GOLD, GIVEN, known, task="ner") == [
-        of_one_sentence("known words", 50.0, 2),
-        of_one_sentence("an unknown word", 100.0, 1),
+        of_one_sentence("words of training", 50.0, 2),
+        of_one_sentence("an unseen word", 100.0, 1),
     ]
     tokens = scores_by_known_words(GOLD, GIVEN, known, task="pos")
     assert [each.size for each in tokens] == [7, 1]

@@ -114,6 +114,6 @@ def test_eight_bits():
     vectors[7] = 0
     rows, scales = quantize(vectors)
     assert rows.dtype == np.int8
-    np.testing.assert_allclose(scales, np.abs(vectors).max(axis=1) / 127, rtol=1e-6)
+    np.testing.assert_allclose(scales, np.abs(vectors).max(axis=1) / 63, rtol=1e-6)
     assert (np.abs(rows * scales[:, None] - vectors) <= scales[:, None] * 0.501).all()
     assert (rows[7] == 0).all()

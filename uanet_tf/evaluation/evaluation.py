@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from uanet_lite.printable import printable
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import OUTSIDE
 from uanet_lite.tagged_sentence import TaggedSentence
-from uanet_tf.metrics import scoring
+from uanet_tf.metrics import breakdown, scoring
 from uanet_tf.metrics.answer_group import AnswerGroup, answer_groups
 from uanet_tf.metrics.error_detection import Trust, auroc, trust
 from uanet_tf.metrics.scoring import unknown_labels
@@ -21,6 +21,24 @@ from uanet_tf.text.display_width import align
 _MAX_LABEL_ROWS = 12
 _LEAST = (16, 9)  # columns of the terminal for names and numbers
 TrustGroups = dict[str, Trust]
+
+
+class WordScores(NamedTuple):
+    """Of the entities whose words the training data had, or had not; or of such tokens.
+
+    Attributes:
+      score: F1, or accuracy of tokens, percent.
+      size: how many the file has.
+      uncertainty: mean of those given, nats; None: none was given.
+      ece: expected calibration error of the confidence of those given, percent; None likewise.
+    """
+
+    score: float
+    size: int
+    uncertainty: float | None
+    ece: float | None
+
+
 # What people read for each.
 GROUPS = {
     "tokens": "tokens",
@@ -49,6 +67,7 @@ class Evaluation:
       unknown_labels: gold labels that the model does not know, with their counts.
       distilled: one pass with the trained head beside samples, see ``distilled_scores``; None
         where there is no such head.
+      words: see ``word_scores``; empty where it is not known which words training had.
       nothing: those of ``systems`` that found no entity in a file without entities. As conlleval
         has it, their F1 is 0 in all numbers; for people it is no score.
     """
@@ -62,6 +81,7 @@ class Evaluation:
     tokens: int
     unknown_labels: dict[str, int]
     distilled: dict[str, Any] | None = None
+    words: dict[str, WordScores] = dataclasses.field(default_factory=dict)
     nothing: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
@@ -94,6 +114,7 @@ class Evaluation:
                 system: {name: scores._asdict() for name, scores in groups.items()}
                 for system, groups in self.trust.items()
             },
+            "words": {name: scores._asdict() for name, scores in self.words.items()},
             "sentences": self.sentences,
             "tokens": self.tokens,
             "unknown_labels": self.unknown_labels,
@@ -111,6 +132,7 @@ def evaluate_tagged(
     known_labels: Collection[str],
     one_pass: Sequence[TaggedSentence] | None = None,
     distilled: dict[str, Any] | None = None,
+    known: Sequence[Sequence[bool]] | None = None,
 ) -> Evaluation:
     """Scores tagged sentences against the labels of a file.
 
@@ -123,6 +145,7 @@ def evaluate_tagged(
       known_labels: the model's labels.
       one_pass: what the plain softmax within the model gave for them; see ``one_pass``.
       distilled: see ``distilled_scores``.
+      known: for each token whether the training data had its word; None: not known.
 
     Raises:
       ValueError: ``gold`` and ``tagged`` differ in sentences or tokens.
@@ -167,10 +190,52 @@ def evaluate_tagged(
         tokens=sum(map(len, final)),
         unknown_labels=unknown_labels(gold, known_labels, task),
         distilled=distilled,
+        words={} if known is None else word_scores(gold, tagged, known, task=task),
         nothing=frozenset(
             name for name, labels in systems.items() if empty and not _has_entities(labels)
         ),
     )
+
+
+def word_scores(
+    gold: scoring.Labels,
+    tagged: Sequence[TaggedSentence],
+    known: Sequence[Sequence[bool]],
+    *,
+    task: str,
+) -> dict[str, WordScores]:
+    """Scores and uncertainty with and without a word that the training data did not have.
+
+    Args:
+      gold: labels of the file.
+      tagged: answers for the same sentences.
+      known: for each token whether the training data had its word.
+      task: "ner": of entities, one with an unseen word is unseen; "pos": of tokens.
+
+    Returns:
+      Scores by the names ``breakdown.TRAINING_WORDS``; without those that have no members.
+    """
+    labels = [answer.labels for answer in tagged]
+    parts = breakdown.scores_by_known_words(gold, labels, known, task=task)
+    group = answer_groups(gold, tagged, task)["entities" if task == "ner" else "tokens"]
+    if task == "ner":
+        seen = [
+            all(row[entity.token_start : entity.token_end])
+            for row, answer in zip(known, tagged, strict=True)
+            for entity in answer.entities
+        ]
+    else:
+        seen = [flag for row in known for flag in row]
+    kept = np.array(seen, bool)
+    given = dict(zip(breakdown.TRAINING_WORDS, (kept, ~kept), strict=True))
+    scores = {}
+    for part in parts:
+        answers = group.where(given[part.name])
+        some = len(answers.right) > 0
+        uncertainty = float(answers.uncertainty.mean()) if some else None
+        error = answers.error if some else None
+        scores[part.name] = WordScores(part.score, part.size, uncertainty, error)
+    return scores
 
 
 def _has_entities(labels: scoring.Labels) -> bool:
@@ -191,6 +256,7 @@ def evaluation_table(evaluation: Evaluation, title: str = "") -> str:
             *_system_rows(evaluation),
             "",
             *_type_rows(evaluation),
+            *_word_rows(evaluation),
             # Eight numbers fit 80 columns beside their names, also where `uanet demo` indents them.
             *align(trust_rows(evaluation.trust), least=(16, 6), gap=1),
             "",
@@ -233,6 +299,23 @@ def _type_rows(evaluation: Evaluation) -> list[str]:
         rows.append([printable(name) or "(untyped)", *numbers, f"{scores['support']:,}"])
     lines = align(rows, least=_LEAST)
     return [*lines, *([f"({more} labels missed less often are not shown)"] if more else []), ""]
+
+
+def word_rows(evaluation: Evaluation) -> list[list[str]]:
+    """Cells of a table: what ``Evaluation.words`` holds; [] where there is nothing."""
+    if not evaluation.words:
+        return []
+    measure = "F1" if evaluation.task == "ner" else "accuracy"
+    rows = [["by word", measure, "nats", "ECE", "count"]]
+    for name, scores in evaluation.words.items():
+        numbers = (scores.score, 2), (scores.uncertainty, 3), (scores.ece, 2)
+        rows.append([name, *(_cell(*number) for number in numbers), f"{scores.size:,}"])
+    return rows
+
+
+def _word_rows(evaluation: Evaluation) -> list[str]:
+    rows = word_rows(evaluation)
+    return [*align(rows, least=(17, 9)), ""] if rows else []
 
 
 def _distilled_rows(evaluation: Evaluation) -> list[str]:

@@ -21,6 +21,7 @@ from uanet_tf.evaluation.evaluation import (
     counted,
     groups_of_answers,
     trust_rows,
+    word_rows,
 )
 from uanet_tf.evaluation.label_errors import spans_of
 from uanet_tf.metrics import breakdown, scoring
@@ -60,7 +61,7 @@ class ReportInput:
       tagged: answers for the same sentences.
       plain: answers of one pass without dropout and refinement.
       threshold: Gamma, nats; None: there is no gate.
-      known: for each token whether its word has a vector of its own; None: not known.
+      known: for each token whether the training data had its word; None: not known.
       samples: rows of (M, score, sentences per second); [] where M was not varied.
       sample_sentences: how many sentences these rows are of.
     """
@@ -149,6 +150,8 @@ def _scores(given: ReportInput) -> str:
     if types:
         heads = [by, "precision", "recall", "F1", "in the file"]
         parts.append(figures.table(f"By {by}, percent", heads, types))
+    if rows := word_rows(evaluation):
+        parts.append(figures.table("By words that training had or not", rows[0], rows[1:]))
     if evaluation.unknown_labels:
         names = ", ".join(
             f"{name} ({count:,})" for name, count in evaluation.unknown_labels.items()
@@ -195,7 +198,7 @@ def _groups(given: ReportInput) -> str:
         groups["length of the entity"] = breakdown.scores_by_entity_length(gold, labels)
     if given.known is not None:
         known = breakdown.scores_by_known_words(gold, labels, given.known, task=task)
-        groups["words of the vocabulary"] = known
+        groups["words of the training data"] = known
     # A score of nothing is 0 whatever the tagger says.
     groups = {name: [each for each in found if each.size] for name, found in groups.items()}
     return _grid(

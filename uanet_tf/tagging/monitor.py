@@ -3,11 +3,12 @@
 import dataclasses
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from uanet_lite.sentence import Sentence
 from uanet_lite.strict_json import has_type
 from uanet_lite.tag_schemes import OUTSIDE
 from uanet_tf.data.vocabulary import normalize_word
@@ -63,14 +64,24 @@ def label_types(labels: Sequence[str], *, chunks: bool) -> set[str]:
     return {label[2:] for label in labels if label != OUTSIDE}
 
 
-def known_words(model: Any) -> Known | None:
-    """Whether a word has a vector of its own in ``model``; None: it does not read whole words."""
+def known_words(model: Any, *, trained: bool = False) -> Known | None:
+    """Whether a word has a vector of its own in ``model``; None: it does not read whole words.
+
+    With ``trained``, whether the training data had it: a pretrained vector is not enough.
+    """
     vocabulary, lookup = model.vocabulary, model.lookup
     if not vocabulary.words or vocabulary.bert is not None:
         return None
-    words = frozenset(vocabulary.words)
+    count = vocabulary.num_trained if trained else len(vocabulary.words)
+    words = frozenset(vocabulary.words[:count])
     form = {"digits": lookup.normalize_digits, "lowercase": lookup.lowercase_words}
     return lambda word: normalize_word(word, **form) in words
+
+
+def training_words(model: Any, sentences: Iterable[Sentence]) -> list[list[bool]] | None:
+    """For each token whether the training data had its word; None: ``model`` reads no words."""
+    known = known_words(model, trained=True)
+    return known and [[known(token) for token in sentence.tokens] for sentence in sentences]
 
 
 UNCERTAINTY, UNKNOWN_WORDS, LABEL = "uncertainty", "unknown_words", "label"

@@ -28,6 +28,7 @@ from uanet_tf.training.development import (
 )
 from uanet_tf.training.distillation import distill
 from uanet_tf.training.draft_memory import DraftMemory
+from uanet_tf.training.fill_vectors import round_differences
 from uanet_tf.training.optimizers import AVERAGE_EVERY, WeightAverage
 from uanet_tf.training.prepare import Prepared, prepare
 from uanet_tf.training.replicas import (
@@ -289,6 +290,7 @@ class _Training:
     def _finish(self) -> Metrics:
         """Best weights, threshold, calibration, final scores, model.keras; metrics last."""
         load_weights(self.tagger, self.directory.best)
+        round_differences(self.tagger)
         dev, seed = self.prepared.splits["dev"], self.config.training.seed
         with progress_bar("finishing", 4, unit="step", stays=self.bars) as bar:
             distilled = self._distill()
