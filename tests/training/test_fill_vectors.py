@@ -8,7 +8,12 @@ from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
 from uanet_tf.representation.pretrained_vectors import quantize
-from uanet_tf.training.fill_vectors import add_pretrained, fill_embeddings, word_representations
+from uanet_tf.training.fill_vectors import (
+    add_pretrained,
+    fill_embeddings,
+    round_differences,
+    word_representations,
+)
 
 WORDS = ("Rio", "ran", "0", "none")
 VECTORS = {"rio": [1, -1], "ran": [2, 1], "Oslo": [3, 3], "7": [4, 4], "the": [5, 5]}
@@ -96,6 +101,20 @@ def test_one_table_for_all_and_what_is_learnt_begins_at_zero(vocabulary, configu
         expected[3] = old[FIRST_ID + 3]
         np.testing.assert_allclose(vectors, expected, rtol=1e-6)
         np.testing.assert_array_equal(ids, features["form_word_ids"])
+
+
+def test_learnt_differences_are_rounded_to_steps_far_below_them(vocabulary, configure):
+    config = configure()
+    vocabulary, table = add_pretrained(config, vocabulary)
+    tagger = make_tagger(config, vocabulary)
+    (first, *_) = word_representations(tagger)
+    learnt = np.random.default_rng(1).normal(scale=0.1, size=first.embeddings.shape)
+    first.embeddings.assign(learnt)
+    round_differences(tagger)
+    rounded = first.embeddings.numpy()
+    np.testing.assert_array_equal(rounded * 1024, np.rint(learnt.astype(np.float32) * 1024))
+    round_differences(tagger)
+    np.testing.assert_array_equal(first.embeddings.numpy(), rounded)
 
 
 def test_a_rare_training_word_with_a_vector_is_known_with_its_count(tmp_path):
