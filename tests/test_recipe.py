@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from absl import flags
 
+import uanet_tf
+from uanet_tf.commands import runner
 from uanet_tf.commands.command_flags import flags_of
 from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags, with_recipes
 from uanet_tf.commands.train_command import train
@@ -160,3 +162,17 @@ def test_recipes_are_valid_and_say_what_they_are(path):
     assert f"--flagfile=configs/{path.name} " in text  # the command that uses it
     given = [line.split("=")[0] for line in text.splitlines() if line.startswith("--")]
     assert len(set(given)) == len(given)
+
+
+def test_a_recipe_without_what_it_is_for(tmp_path, capsys):
+    run = tmp_path / "run"
+    arguments = ["--train_path=a", "--dev_path=b", f"--run_dir={run}"]
+    for recipe in ("vectors", "fast,vectors", "uanet_vectors,ten_epochs"):
+        assert runner.exit_code(train, ["train", f"--recipe={recipe}", *arguments]) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("The recipe uanet_vectors is for --word_vectors, and none is given")
+    arguments.append("--word_vectors=v")
+    assert runner.exit_code(train, ["train", "--recipe=vectors", *arguments]) == 2
+    assert "none is given" not in capsys.readouterr().err
+    with pytest.raises(InputError, match="is for `word_vectors`, and none is given"):
+        uanet_tf.train("a", "b", run_dir=run, recipe="vectors")

@@ -196,6 +196,17 @@ def recipe_title(name: str) -> str:
     return recipe_path(name).read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
 
 
+def check_recipe(path: pathlib.Path, config: Config) -> None:
+    """Raises InputError where a setting is empty that a recipe's flagfile says it needs."""
+    values = {field.name: value for _, field, value in iter_options(config)}
+    for name in re.findall(r"^# Needs: --(\w+)$", path.read_text(encoding="utf-8"), re.MULTILINE):
+        if not values[name]:
+            raise InputError(
+                f"The recipe {path.stem} is for --{name}, and none is given: give --{name}, or "
+                "take another recipe (uanet recipes)."
+            )
+
+
 def recipe_settings(name: str) -> dict[str, Any]:
     """The settings of a recipe, {name: value}, for ``Config().replace``."""
     defaults = {field.name: value for _, field, value in iter_options(Config())}

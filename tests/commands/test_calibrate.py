@@ -7,7 +7,7 @@ from uanet_tf.errors import InputError, SentencesError
 from uanet_tf.training import confidence_fit
 
 FOUND = {
-    "tokens": {"size": 5, "ece_before": 12.345, "ece_after": 1.0},
+    "tokens": {"size": 5, "ece_before": 12.345, "ece_after": 1.0, "brier_after": 0.04},
     "acceptance": {
         "target": 0.95,
         "error": 0.1,
@@ -48,10 +48,15 @@ def test_what_it_prints(run_dir, data, call, capsys, monkeypatch):
     assert asked == [(str(run_dir), 2, {"target_precision": 0.95, "target_by_type": True})]
     out, err = capsys.readouterr()
     lines = out.splitlines()
-    assert lines[0].startswith("tokens: ECE 12.35 % uncalibrated, 1.00 % now (5 of ")
-    assert '"LOC": cannot be promised from 7 answers' in lines[1]
-    assert lines[1].endswith("; the highest that can: 0.62")
-    assert '"PER": from confidence 0.875 on, 50.0 % of 1,000 answers, 96.2 %' in lines[2]
+    assert lines[0].startswith(
+        "tokens: ECE 12.35 % uncalibrated, 1.00 % now, Brier score 0.0400 (5 tokens of "
+    )
+    assert lines[1].startswith("ECE: mean distance of the confidence")
+    assert lines[2] == f"Of the half of {data} that the confidence was not fitted to:"
+    assert '"LOC": cannot be promised from 7 tokens found' in lines[3]
+    assert lines[3].endswith("; the highest that can: 0.62")
+    assert '"PER": from confidence 0.875 on, 50.0 % of 1,000 tokens found, 96.2 %' in lines[4]
+    assert lines[5].startswith(f"{run_dir} is rewritten (model.keras, metrics.json)")
     assert err == f"{data}: labels unknown to the model, counted as errors: B-X (1)\n"
 
 
@@ -62,7 +67,7 @@ def test_a_target_that_is_removed(run_dir, data, call, capsys, monkeypatch):
     monkeypatch.setattr(confidence_fit, "recalibrate", lambda *_, **__: dict(found))
     assert call(calibrate, f"--run_dir={run_dir}", f"--input={data}") == 0
     out, err = capsys.readouterr()
-    assert out.endswith('"all": cannot be promised from 1 answer, nothing is accepted\n')
+    assert '"all": cannot be promised from 1 tokens found, nothing is accepted\n' in out
     assert err.startswith("The run's target precision of 0.9 is removed")
 
 
@@ -102,3 +107,36 @@ def test_wrong_arguments(run_dir, data, call, capsys, arguments, said):
     err = capsys.readouterr().err
     assert said in err
     assert "Traceback" not in err
+
+
+def test_beside_the_run(run_dir, data, call, capsys, monkeypatch, tmp_path):
+    """A copy of it is calibrated, and is gone where that fails."""
+    found = {"unknown_labels": {}, "target_before": 0.0}
+    asked = []
+    monkeypatch.setattr(
+        confidence_fit, "recalibrate", lambda folder, *_, **__: asked.append(folder) or dict(found)
+    )
+    output = tmp_path / "copy"
+    arguments = [f"--run_dir={run_dir}", f"--input={data}", f"--output={output}"]
+    (run_dir / "checkpoints").mkdir()
+    assert call(calibrate, *arguments) == 0
+    assert asked == [str(output)]
+    assert [path.name for path in output.iterdir()] == ["config.json"]
+    assert (
+        capsys.readouterr().out.strip() == f"{output} is a copy of {run_dir} with this calibration."
+    )
+    assert call(calibrate, *arguments) == 2
+    assert "is there already" in capsys.readouterr().err
+    monkeypatch.setattr(confidence_fit, "recalibrate", raising(SentencesError("it is worse")))
+    other = tmp_path / "other"
+    assert call(calibrate, *arguments[:2], f"--output={other}") == 2
+    assert not other.exists()
+
+
+def test_what_would_be_worse_is_refused():
+    found = {"entities": {"brier_until_now": 0.1, "brier_after": 0.12}, "tokens": {}}
+    with pytest.raises(SentencesError, match=r"of its entities is 0\.1000 and would be 0\.1200"):
+        confidence_fit._refuse_worse(found)
+    found["entities"]["brier_after"] = 0.1
+    confidence_fit._refuse_worse(found)
+    confidence_fit._refuse_worse({"tokens": {"brier_after": 0.9}})

@@ -135,3 +135,6 @@ def test_no_entity_at_all_is_spoken_of(warnings, found, said):
     warn_of_empty(scores, [Sentence(("met",), ("O",), 1, True)], "ner", 40)  # there is none
     assert len(warnings) == said
     assert not said or warnings[0].startswith("after 40 steps no entity of dev is found")
+    assert "--average_decay" not in "".join(warnings)
+    warn_of_empty(scores, some, "ner", 40, averaged=True)
+    assert not said or warnings[-1].endswith(", or leave out --average_decay")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from absl import flags
 
 from uanet_tf.commands.command_flags import DEFINE, FlagGroup
-from uanet_tf.config import Config, InferenceOptions, iter_options, recipe_path
+from uanet_tf.config import Config, InferenceOptions, check_recipe, iter_options, recipe_path
 from uanet_tf.errors import InputError
 from uanet_tf.option import check_option, has_flag
 
@@ -58,7 +58,12 @@ class SettingFlags(FlagGroup):
         define_config_flags(values)
 
     def read(self, values: flags.FlagValues, arguments: Sequence[str]) -> Settings:
-        return Settings(config_from_flags(values), given_settings(arguments))
+        config = config_from_flags(values)
+        for argument in self.prepare(list(arguments)):
+            name, _, path = argument.partition("=")
+            if f"--{name.lstrip('-')}" == _FLAGFILE and pathlib.Path(path).is_file():
+                check_recipe(pathlib.Path(path), config)
+        return Settings(config, given_settings(arguments))
 
 
 class OptionFlags(FlagGroup):

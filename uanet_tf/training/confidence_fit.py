@@ -65,7 +65,8 @@ def calibrate(
     Returns:
       For "tokens" and, for "ner", "entities": ``size``, and ``ece_before`` and ``ece_after``,
       expected calibration errors of the uncalibrated and of the calibrated confidence on all
-      these sentences in percent; of a tagger that was calibrated before also ``ece_until_now``.
+      these sentences in percent, and ``brier_after``, the Brier score; of a tagger that was
+      calibrated before also ``ece_until_now`` and ``brier_until_now``.
       With a target also "acceptance", see ``accept``.
 
     Raises:
@@ -100,9 +101,10 @@ def calibrate(
     report: dict[str, Any] = {}
     for name, group in before.items():
         errors = {"ece_before": group.error, "ece_after": after[name].error}
-        report[name] = {"size": len(group.right), **errors}
+        report[name] = {"size": len(group.right), **errors, "brier_after": _brier(after[name])}
         if name in until_now:
-            report[name]["ece_until_now"] = until_now[name].error
+            own = until_now[name]
+            report[name] |= {"ece_until_now": own.error, "brier_until_now": _brier(own)}
         logging.info("calibrated %s: ECE on dev %.2f %% -> %.2f %%", name, *errors.values())
     if target_precision:
         truths, answers = ([part[k] for k in order[half:]] for part in (gold, calibrated))
@@ -112,6 +114,10 @@ def calibrate(
             tagger, group, target=target_precision, by_type=target_by_type
         )
     return report
+
+
+def _brier(group: AnswerGroup) -> float:
+    return float(np.mean(np.square(group.confidence - group.right)))
 
 
 def fit_map(gold: scoring.Labels, tagged: Sequence[TaggedSentence], task: str) -> np.ndarray:
@@ -281,7 +287,8 @@ def recalibrate(
 
     Raises:
       InputError: the run is not complete, is being changed by another process, cannot be read or
-        written, or no label of the sentences is one that the model gives.
+        written, or no label of the sentences is one that the model gives; or there is no target,
+        and the confidence would be worse than it is.
     """
     run = RunDirectory(run_dir)
     load_config(str(run.path))  # a folder that is no run is not written to
@@ -303,6 +310,8 @@ def recalibrate(
             target_precision=target_precision,
             target_by_type=target_by_type,
         )
+        if not target_precision:
+            _refuse_worse(found)
         metrics |= {"calibration": found, **development_reference(model, sentences)}
         model.calibrated = calibrated  # the run's own options stay those of the saved model
         # Both are whole before either takes its name: a process that ends leaves no mixture.
@@ -310,6 +319,21 @@ def recalibrate(
             model.save(part)
             run.write(run.metrics, json.dumps(metrics, indent=2) + "\n")
     return {**found, "unknown_labels": unknown, "target_before": target_before}
+
+
+def _refuse_worse(found: Mapping[str, Any]) -> None:
+    """Raises SentencesError where the confidence is worse than until now, by its Brier score.
+
+    ECE is not asked: it is no proper score, and a few answers in another bin move it. With a target
+    it may be worse: the map is then fitted to one half, so that the other can promise.
+    """
+    name = "entities" if "entities" in found else "tokens"
+    now, after = found[name].get("brier_until_now"), found[name].get("brier_after")
+    if now is not None and after > now + 1e-4:
+        raise SentencesError(
+            f"a calibration to it would be worse than the run's own: the Brier score of its {name} "
+            f"is {now:.4f} and would be {after:.4f}. Nothing is written."
+        )
 
 
 def _unknown_labels(model: Tagger, sentences: Sequence[Sentence], task: str) -> dict[str, int]:

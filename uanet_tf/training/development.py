@@ -165,15 +165,29 @@ def warn_of_cost(scores: dict[str, Any], task: str) -> None:
 
 
 def warn_of_empty(
-    scores: dict[str, Any], sentences: Sequence[Sentence], task: str, steps: int
+    scores: dict[str, Any],
+    sentences: Sequence[Sentence],
+    task: str,
+    steps: int,
+    *,
+    averaged: bool = False,
 ) -> None:
-    """Warns if no entity was found where there are some, mostly because of too little training."""
+    """Warns if no entity was found where there are some, mostly because of too little training.
+
+    Args:
+      scores: of the development data.
+      sentences: of these.
+      task: "ner" or "pos".
+      steps: of training.
+      averaged: whether the weights are a moving average, which lags behind in few steps.
+    """
     if task != "ner" or without_entities(sentences):
         return
     if not any(scores.get(name) for name in ("f1", "draft_f1", "refined_f1")):
         logging.warning(
             "after %d steps no entity of dev is found: with a small training file take more steps "
             "(--min_steps in an epoch, --epochs, a smaller --batch_size) or pretrained "
-            "--word_vectors, or leave out --average_decay",
+            "--word_vectors%s",
             steps,
+            ", or leave out --average_decay" if averaged else "",
         )

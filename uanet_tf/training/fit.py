@@ -305,7 +305,8 @@ class _Training:
             final = {name: self._score(name) for name in names}
             bar.update()
         warn_of_cost(final["dev"], self.prepared.task)
-        warn_of_empty(final["dev"], dev, self.prepared.task, int(self.trainer.global_step.numpy()))
+        steps, averaged = int(self.trainer.global_step.numpy()), self.average is not None
+        warn_of_empty(final["dev"], dev, self.prepared.task, steps, averaged=averaged)
         with self.directory.writing(self.directory.model) as part:
             self.tagger.save(part)
         return self._write_metrics(**distilled, **calibrated, **reference, **final)

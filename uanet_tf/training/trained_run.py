@@ -9,7 +9,14 @@ from typing import Any
 
 from uanet_lite.columns_file import format_columns
 from uanet_lite.sentence import Sentence
-from uanet_tf.config import Config, iter_options, recipe_settings, speaks_of_arguments
+from uanet_tf.config import (
+    Config,
+    check_recipe,
+    iter_options,
+    recipe_path,
+    recipe_settings,
+    speaks_of_arguments,
+)
 from uanet_tf.errors import InputError
 from uanet_tf.formats.labelled_data import LabelledData, labelled_sentences
 from uanet_tf.formats.table import Reading
@@ -98,6 +105,8 @@ def train(
         values |= recipe_settings(name) if name else {}
     for name in settings:
         _check_name(name)
+    for name in filter(None, (recipe or "").split(",")):
+        check_recipe(recipe_path(name), Config().replace(**{**values, **settings}))
     data = {"train": train, "dev": dev} | ({} if test is None else {"test": test})
     folder = None if run_dir is not None else tempfile.TemporaryDirectory(prefix="uanet_tf_run_")
     place = pathlib.Path(folder.name if folder is not None else os.fspath(run_dir or ""))
