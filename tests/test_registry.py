@@ -68,7 +68,7 @@ def test_a_part_says_that_it_lacks_from_settings(base):
 
 VOCABULARY = Vocabulary(("a", "b"), (3, 1), ("a", "b"), ("O", "B-X", "I-X", "E-X", "S-X"), "IOB2")
 SMALL = Config().replace(hidden_width=8, lan_heads=2, encoder_heads=2, unknown_word_rate=0.1)
-NEEDS_FILES = {"bert"}
+NEEDS_FILES = {"transformer"}
 PARTS = {
     f"{kind} {name}": registry.find(line)
     for kind, table in (

@@ -20,7 +20,8 @@ REPRESENTATIONS = {
     "char_attention": "uanet_tf.representation.char_attention:CharAttention",
     "intnet": "uanet_tf.representation.intnet:IntNet",
     "word_shape": "uanet_tf.representation.word_shape:WordShape",
-    "bert": "uanet_tf.representation.bert_representation:BertRepresentation",
+    "transformer": "uanet_tf.representation.transformer.transformer_representation:"
+    "TransformerRepresentation",
 }
 
 ENCODERS = {

@@ -21,8 +21,11 @@ MAX_GAMMA = 3.4028235e38  # the largest finite float32, which Gamma is in the gr
 OF_THE_GATE = ("threshold", "refine_all")
 # What to do with marks of a text that overlap: labels of tokens cannot hold them.
 REFUSE, LONGEST, FIRST = OVERLAPS = ("refuse", "longest", "first")
-# A BERT reads tokens by its own rules.
-_NOT_BERT = {"representation": tuple(name for name in REPRESENTATIONS if name != "bert")}
+SUBWORD_POOLING = ("first", "mean")
+# A pretrained encoder reads tokens by its own rules.
+_NOT_TRANSFORMER = {
+    "representation": tuple(name for name in REPRESENTATIONS if name != "transformer")
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -173,12 +176,12 @@ class DataConfig:
         choices=("auto", *TOKENIZERS),
     )
     normalize_digits: bool = option(
-        True, "Read every digit as 0 (Lample et al., 2016).", needs=_NOT_BERT
+        True, "Read every digit as 0 (Lample et al., 2016).", needs=_NOT_TRANSFORMER
     )
     lowercase_words: bool = option(
         False,
         "Look words up in lower case; characters keep their case (Ma & Hovy, 2016, with GloVe).",
-        needs=_NOT_BERT,
+        needs=_NOT_TRANSFORMER,
     )
     max_chars: int = _count(
         40, "Characters of a word that are read; a longer word keeps its two ends.", low=2
@@ -218,9 +221,14 @@ class RepresentationConfig:
     representation: str = option(
         "char_cnn", "How a word becomes a vector.", choices=tuple(REPRESENTATIONS)
     )
-    bert_preset: str = option(
+    pretrained: str = option(
         "",
-        "BERT: directory in Hugging Face's or keras_nlp's format, or name of a keras_nlp preset.",
+        "Pretrained encoder: folder in Hugging Face's or keras_nlp's format, or a preset's name.",
+    )
+    subword_pooling: str = option(
+        "first",
+        "A token's vector is the state of its first sub-word, or the mean of all.",
+        choices=SUBWORD_POOLING,
     )
     word_width: int = width(100, "Width of word vectors (paper: 100).")
     char_width: int = width(30, "Width of character vectors (released code: 30).")
@@ -394,22 +402,30 @@ class TrainingConfig:
         low=0.0,
         optimizer="refined",
     )
-    bert_learning_rate: float = option(
+    pretrained_learning_rate: float = option(
         3e-5,
-        "Peak rate of BERT's Adam (Devlin et al., 2019: 2e-5 to 5e-5); 0: frozen.",
+        "Peak rate of the pretrained encoder's Adam (Devlin et al., 2019: 2e-5 to 5e-5); 0: "
+        "frozen.",
         low=0.0,
-        optimizer="bert",
+        optimizer="pretrained",
     )
-    bert_weight_decay: float = option(
+    pretrained_weight_decay: float = option(
         0.01,
-        "Decoupled weight decay of BERT, per step (Devlin: 0.01).",
+        "Decoupled weight decay of the pretrained encoder, per step (Devlin: 0.01).",
         low=0.0,
-        optimizer="bert",
+        optimizer="pretrained",
+    )
+    freeze_layers: int = option(
+        0,
+        "Embeddings and so many of the first layers of the pretrained encoder are not trained.",
+        low=0,
+        high=1_000,
+        optimizer="pretrained",
     )
     warmup: float = option(
         0.1,
-        "Share of all steps over which a linear schedule, and BERT's rate, warm up (released code "
-        "and Devlin: 0.1).",
+        "Share of all steps over which a linear schedule, and a pretrained encoder's rate, warm up "
+        "(released code and Devlin: 0.1).",
         low=0.0,
         high=1.0,
     )

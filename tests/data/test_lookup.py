@@ -5,18 +5,18 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.tiny_bert import tiny_bert
+from tests.tiny_encoder import tiny_encoder
 from uanet_tf.config import Config
 from uanet_tf.data.lookup import SubwordLookup, TokenLookup, look_up, make_lookup
 from uanet_tf.data.vocabulary import Vocabulary
-from uanet_tf.resources.bert_preset import read_bert_preset
+from uanet_tf.representation.transformer.pretrained_encoder import read_pretrained
 
 VOCABULARY = Vocabulary(("oslo", "in"), (2, 1), tuple("oslin"), ("O",), None)
 
 
 @pytest.fixture(scope="module")
-def with_bert():
-    return dataclasses.replace(VOCABULARY, bert=read_bert_preset(tiny_bert()).spec)
+def with_encoder():
+    return dataclasses.replace(VOCABULARY, pretrained=read_pretrained(tiny_encoder()).spec)
 
 
 def test_words_and_characters_by_the_settings():
@@ -28,21 +28,24 @@ def test_words_and_characters_by_the_settings():
     assert char_ids.shape == [1, 2]
 
 
-def test_sub_words_by_the_bert(with_bert):
+def test_sub_words_by_the_encoder(with_encoder):
     """Its tokenizer has rules of its own: settings for words do not touch it."""
     data = Config().replace(normalize_digits=True, max_chars=2).data
     for lowercase in (True, False):
-        spec = dataclasses.replace(with_bert.bert, lowercase=lowercase)
-        lookup = make_lookup(data, dataclasses.replace(with_bert, bert=spec))
+        tokenizer = with_encoder.pretrained.tokenizer
+        steps = (("clean",), ("lower",)) if lowercase else (("clean",),)
+        tokenizer = dataclasses.replace(tokenizer, steps=steps)
+        spec = dataclasses.replace(with_encoder.pretrained, tokenizer=tokenizer)
+        lookup = make_lookup(data, dataclasses.replace(with_encoder, pretrained=spec))
         assert isinstance(lookup, SubwordLookup)
         ids = lookup(tf.constant(["Oslo", "19", "00"])).numpy() - 1
-        assert (spec.vocabulary[ids[0, 0]] == "oslo") == lowercase
+        assert (tokenizer.vocabulary[ids[0, 0]] == "oslo") == lowercase
         assert (ids[1] != ids[2]).any()
 
 
-@pytest.mark.parametrize("has_bert", [False, True])
-def test_each_distinct_token_is_looked_up_once(with_bert, has_bert):
-    lookup = make_lookup(Config().data, with_bert if has_bert else VOCABULARY)
+@pytest.mark.parametrize("has_encoder", [False, True])
+def test_each_distinct_token_is_looked_up_once(with_encoder, has_encoder):
+    lookup = make_lookup(Config().data, with_encoder if has_encoder else VOCABULARY)
     tokens = np.array([["oslo", "in", "oslo"], ["in", "garbage", "more"]], object)
     features = look_up(lookup, tf.constant(tokens), tf.constant([3, 1], tf.int64))
     assert features["lengths"].numpy().tolist() == [3, 1]
@@ -58,8 +61,8 @@ def test_each_distinct_token_is_looked_up_once(with_bert, has_bert):
         np.testing.assert_array_equal(features[name][3:], [values[0]] * 5)
 
 
-def test_nothing_to_look_up(with_bert):
-    for vocabulary in (VOCABULARY, with_bert):
+def test_nothing_to_look_up(with_encoder):
+    for vocabulary in (VOCABULARY, with_encoder):
         lookup = make_lookup(Config().data, vocabulary)
         features = look_up(lookup, tf.zeros([2, 0], tf.string), tf.constant([0, 0]))
         assert features["form_index"].shape == [2, 1]
@@ -72,6 +75,6 @@ def test_lengths_are_checked(length, message):
         look_up(lookup, tf.constant([["oslo", "in"]]), tf.constant([length]))
 
 
-def test_a_vocabulary_keeps_its_bert(with_bert):
-    assert Vocabulary.from_dict(json.loads(with_bert.to_json())) == with_bert
-    assert "bert" not in VOCABULARY.to_dict()
+def test_a_vocabulary_keeps_its_encoder(with_encoder):
+    assert Vocabulary.from_dict(json.loads(with_encoder.to_json())) == with_encoder
+    assert "pretrained" not in VOCABULARY.to_dict()

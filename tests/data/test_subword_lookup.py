@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import sys
 import unicodedata
@@ -10,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.data.wordpiece_transcription import tokenize
-from tests.tiny_bert import SUBWORDS
-from uanet_tf.data.lookup import SubwordLookup
+from tests.tiny_encoder import SUBWORDS
+from uanet_tf.data.encoder_spec import TokenizerSpec
+from uanet_tf.data.subword_lookup import SubwordLookup
 from uanet_tf.errors import InputError
 
 # With letters that lower-casing and accents change, and a sub-word for many a character.
@@ -37,9 +39,16 @@ OPTIONS = [
 ]
 
 
-def look_up(tokens, vocabulary=VOCABULARY, **options):
+def spec_of(vocabulary=VOCABULARY, lowercase=True, strip_accents=True, split_chinese=True):
+    steps = {"clean": True, "chinese": split_chinese, "accents": strip_accents, "lower": lowercase}
+    names = tuple((name,) for name, done in steps.items() if done)
+    return TokenizerSpec("wordpiece", tuple(vocabulary), 2, 3, UNKNOWN, names)
+
+
+def look_up(tokens, vocabulary=VOCABULARY, max_subwords=32, **options):
     """[ids of the sub-words of each token]."""
-    ids = SubwordLookup(vocabulary, **options)(tf.constant(tokens, tf.string)).numpy()
+    lookup = SubwordLookup(spec_of(vocabulary, **options), max_subwords=max_subwords)
+    ids = lookup(tf.constant(tokens, tf.string)).numpy()
     assert ids.dtype == np.int32
     rows = [[number - 1 for number in row if number > 0] for row in ids.tolist()]
     for row, filled in zip(ids, rows, strict=True):
@@ -123,7 +132,7 @@ def test_bytes_that_are_not_utf_8_are_left_out():
 
 
 def test_as_wide_as_the_longest():
-    lookup = SubwordLookup(VOCABULARY)
+    lookup = SubwordLookup(spec_of())
     assert lookup(tf.constant(["oslo", "unaffable"])).shape == [2, 3]
     assert lookup(tf.constant(["oslo"])).shape == [1, 1]
     assert lookup(tf.constant([], tf.string)).shape == [0, 1]
@@ -131,27 +140,26 @@ def test_as_wide_as_the_longest():
 
 
 def test_config():
-    lookup = SubwordLookup(
-        VOCABULARY,
-        lowercase=False,
-        strip_accents=True,
-        split_chinese=False,
-        max_subwords=5,
-        name="x",
-    )
+    tokenizer = spec_of(lowercase=False, split_chinese=False)
+    lookup = SubwordLookup(tokenizer, max_subwords=5, name="x")
     copy = SubwordLookup.from_config(json.loads(json.dumps(lookup.get_config())))
     assert copy.get_config() == lookup.get_config()
-    assert (copy.name, copy.lowercase, copy.max_subwords) == ("x", False, 5)
+    assert (copy.name, copy.tokenizer, copy.max_subwords) == ("x", tokenizer, 5)
 
 
 def test_bad_arguments():
     with pytest.raises(ValueError, match=r"`max_subwords` must be at least 1. Received: max_sub"):
-        SubwordLookup(VOCABULARY, max_subwords=0)
-    with pytest.raises(InputError, match="The BERT vocabulary cannot be used: Cannot find unk"):
-        SubwordLookup(["a"])
+        SubwordLookup(spec_of(), max_subwords=0)
+    with pytest.raises(InputError, match="the vocabulary lacks its first, last or unknown"):
+        spec_of(["a"])
+    odd = dataclasses.replace(spec_of(), kind="bpe")
+    with pytest.raises(InputError, match="The vocabulary cannot be used: it lacks a byte"):
+        SubwordLookup(odd)
 
 
 def test_tensorflow_text_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorflow_text", None)
-    with pytest.raises(InputError, match="BERT needs the package tensorflow-text, which cannot be"):
-        SubwordLookup(VOCABULARY)
+    with pytest.raises(
+        InputError, match="encoder needs the package tensorflow-text, which cannot be"
+    ):
+        SubwordLookup(spec_of())

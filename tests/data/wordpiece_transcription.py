@@ -1,7 +1,7 @@
 """BERT's original tokenizer in plain Python, a word at a time.
 
-After the basic and the WordPiece tokenizer of Google's BERT (tokenization.py; Hugging Face's
-``BertTokenizer`` is the same), with the character classes of Python's ``unicodedata``.
+After the basic and the WordPiece tokenizer of Google's BERT (tokenization.py), with the character
+classes of Python's ``unicodedata``; lower case as in the package tokenizers of Hugging Face.
 """
 
 import unicodedata
@@ -54,7 +54,7 @@ def basic(text: str, *, lowercase: bool, strip_accents: bool, split_chinese: boo
     parts: list[str] = []
     for word in cleaned.split():
         if lowercase:
-            word = word.lower()
+            word = "".join(map(str.lower, word))  # each by itself: no final sigma
         if strip_accents:
             word = unicodedata.normalize("NFD", word)
             word = "".join(char for char in word if unicodedata.category(char) != "Mn")

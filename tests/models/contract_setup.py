@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from tests.tiny_bert import tiny_bert
+from tests.tiny_encoder import tiny_encoder
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import convert
 from uanet_tf.config import Config
@@ -30,14 +30,14 @@ def small(config: Config) -> Config:
         for name, rate in vars(part).items()
         if name.endswith("dropout")
     }
-    bert = {}
-    if config.representation.representation == "bert":
-        bert["bert_preset"] = tiny_bert()
-    if config.training.bert_learning_rate:  # 0: frozen
-        bert["bert_learning_rate"] = 0.003
+    transformer = {}
+    if config.representation.representation == "transformer":
+        transformer["pretrained"] = tiny_encoder()
+    if config.training.pretrained_learning_rate:  # 0: frozen
+        transformer["pretrained_learning_rate"] = 0.003
     return config.replace(
         **rates,
-        **bert,
+        **transformer,
         word_width=12,
         char_width=6,
         char_filters=8,

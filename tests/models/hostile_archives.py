@@ -138,8 +138,8 @@ CONFIGS: dict[str, Callable[[Path], Config]] = {
     "module in a dictionary": lambda marker: {"anything": [THING]},
     "part of a layer of ours": lambda marker: of_ours("WordRepresentation", char_layer=THING),
     "BERT of a layer of ours": lambda marker: {
-        **of_ours("BertRepresentation", bert=THING),
-        "module": "uanet_tf.representation.bert_representation",
+        **of_ours("TransformerRepresentation", transformer=THING),
+        "module": "uanet_tf.representation.transformer.transformer_representation",
     },
     "settings of compilation": lambda marker: {"anything": compiled_with(THING)},
 }

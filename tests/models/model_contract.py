@@ -119,7 +119,7 @@ class ModelContract:
         """The exported graph answers as a call without a graph does."""
         # Sub-words are tensorflow-text's to find; all else is of TensorFlow's core.
         foreign = verify_operations(self.folder / "export")
-        assert bool(foreign) == (self.config.representation.representation == "bert")
+        assert bool(foreign) == (self.config.representation.representation == "transformer")
         few = pad(self.tokens[4:8])
         assert_same(self.answers(few), call(self.model, few))
 

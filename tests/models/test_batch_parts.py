@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
 from tests.models.test_contract import config_of
-from tests.tiny_bert import tiny_bert
+from tests.tiny_encoder import write_tiny_encoder
 from uanet_tf.data.batching import PART, BatchBuilder, encode_corpus, part_of_batch, part_seed
 from uanet_tf.models.build import make_tagger
 from uanet_tf.ops.dropout import make_seed
@@ -28,7 +28,7 @@ def make(config, count=7):
     sentences = make_sentences("IOB2", count)
     vocabulary = make_vocabulary(sentences, "IOB2")
     dropped = {"unknown_word_rate": 0.9, "refiner_dropout": 0.3, "embedding_dropout": 0.3}
-    if config.representation.representation == "bert":
+    if config.representation.representation == "transformer":
         del dropped["unknown_word_rate"]
     tagger = make_tagger(config.replace(**dropped), vocabulary)
     corpus = encode_corpus(sentences, tagger.vocabulary, tagger.lookup)
@@ -71,17 +71,13 @@ def test_losses_and_gradients_add_up(name):
     assert_parts_add_up(*make(small(config_of(name))))
 
 
-def test_windows_of_bert_add_up():
+@pytest.mark.parametrize("pooling", ["first", "mean"])
+def test_windows_of_an_encoder_add_up(tmp_path, pooling):
     """Some sentences have several rows of sub-words, so parts have other rows than sentences."""
-    preset = tiny_bert()
-    config = small(config_of("bert_uanet")).replace(bert_preset=preset)
-    tagger, batch = make(config)
-    bert = tagger.drafter.representation.bert
-    bert.max_positions = 8
-    bert.hidden_dropout = 0.3
-    for block in bert.blocks:
-        block.hidden_dropout = block.attention_dropout = 0.3
-    assert_parts_add_up(tagger, batch)
+    rates = {"hidden_dropout_prob": 0.3, "attention_probs_dropout_prob": 0.3}
+    preset = write_tiny_encoder(tmp_path / "bert", max_position_embeddings=8, **rates)
+    config = small(config_of("transformer_uanet")).replace(pretrained=str(preset))
+    assert_parts_add_up(*make(config.replace(subword_pooling=pooling)))
 
 
 def test_a_dropped_part_differs_from_a_batch_of_its_own():

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
-from tests.tiny_bert import tiny_bert
+from tests.tiny_encoder import tiny_encoder
 from uanet_tf.config import Config, iter_options
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import check_parts, make_tagger
@@ -22,8 +22,8 @@ UNREAD = [
     ("recurrent_dropout", {"encoder": "bilstm"}),
     ("cnn_iterations", {"encoder": "bilstm"}),
     ("intnet_layers", {"representation": "char_gru"}),
-    ("bert_preset", {}),
-    ("bert_learning_rate", {}),
+    ("pretrained", {}),
+    ("pretrained_learning_rate", {}),
     ("refiner_learning_rate", {"decoder": "softmax"}),
     ("threshold", {"decoder": "crf"}),
     ("tune_threshold", {"decoder": "crf", "tune_threshold": True}),
@@ -37,7 +37,7 @@ def test_a_setting_that_nothing_reads_is_refused(name, settings):
         build([name], **settings)
 
 
-BERT = {"representation": "bert", "bert_preset": tiny_bert(), "decoder": "crf"}
+BERT = {"representation": "transformer", "pretrained": tiny_encoder(), "decoder": "crf"}
 NEEDS = [
     ("drafter_momentum", {"drafter_optimizer": "adam"}, "--drafter_optimizer=adam"),
     ("drafter_decay", {"drafter_schedule": "linear"}, "--drafter_schedule=linear"),
@@ -45,8 +45,8 @@ NEEDS = [
     ("label_residual", {"label_input": "none"}, "--label_input=none"),
     ("vector_limit", {"vector_limit": 5}, "--word_vectors="),
     ("target_by_type", {"target_by_type": True}, "--target_precision=0.0"),
-    ("normalize_digits", {"normalize_digits": True, **BERT}, "--representation=bert"),
-    ("lowercase_words", {"lowercase_words": True, **BERT}, "--representation=bert"),
+    ("normalize_digits", {"normalize_digits": True, **BERT}, "--representation=transformer"),
+    ("lowercase_words", {"lowercase_words": True, **BERT}, "--representation=transformer"),
 ]
 
 
@@ -80,7 +80,7 @@ def test_what_is_read_is_taken_and_what_was_not_typed_is_not_asked_about():
     build(["drafter_momentum", "drafter_decay", "label_layers"], **read)
 
 
-BERT = {"representation": "bert", "bert_preset": "a_folder"}
+BERT = {"representation": "transformer", "pretrained": "a_folder"}
 REFUSED = [
     ({"hidden_width": 7}, "--hidden_width must be even"),
     ({"encoder": "bigru_transformer", "hidden_width": 7}, "--hidden_width must be even"),
@@ -90,8 +90,14 @@ REFUSED = [
         {"encoder": "relative_transformer", "hidden_width": 16, "encoder_heads": 3},
         "--encoder_heads must divide --hidden_width=16. Received: 3",
     ),
-    ({"representation": "bert"}, "--bert_preset is required with --representation=bert"),
-    ({**BERT, "refiner_embeddings": "own"}, "--representation=bert needs --refiner_embeddings=s"),
+    (
+        {"representation": "transformer"},
+        "--pretrained is required with --representation=transformer",
+    ),
+    (
+        {**BERT, "refiner_embeddings": "own"},
+        "--representation=transformer needs --refiner_embeddings=s",
+    ),
     ({**BERT, "word_vectors": "x"}, "--word_vectors does not apply to"),
 ]
 

@@ -45,7 +45,11 @@ SYSTEMS: dict[str, tuple[dict[str, Any], str | None]] = {
     "seq2seq_beam": ({"encoder": "bigru", "decoder": "seq2seq", "beam_width": 3}, "BILOU"),
     "seq2biseq_two_optimizers": ({"decoder": "seq2biseq", "decoder_optimizers": 2}, "BMES"),
     "frozen_bert": (
-        {"representation": "bert", "bert_learning_rate": 0.0, "refiner_embeddings": "shared"},
+        {
+            "representation": "transformer",
+            "pretrained_learning_rate": 0.0,
+            "refiner_embeddings": "shared",
+        },
         "BIOES",
     ),
 }
@@ -69,7 +73,7 @@ FIRST = "uanet_shared_argmax"
 # Others without a gate and without samples, and on a BERT, which reads the sentence itself.
 MORE_CHECKS_OF = {
     "bilstm": ("check_ways_of_calling", "check_probabilities", "check_gate"),
-    "bert": ("check_ways_of_calling", "check_fresh_process"),
+    "transformer": ("check_ways_of_calling", "check_fresh_process"),
 }
 # Flagfiles whose model, made small, is that of another one, or differs from it only in how much is
 # dropped, or in a softmax in place of a CRF on the same states.
@@ -77,7 +81,7 @@ LIKE = {
     "quickstart": "uanet_fast",
     "ten_epochs": "uanet_fast",
     "uanet_vectors": "uanet_fast",
-    "bert_crf": "bert",
+    "transformer_crf": "transformer",
     "bilstm_softmax": "bilstm",
     "char_attention": "char_attention_crf",
     "id_cnn": "id_cnn_crf",

@@ -152,7 +152,7 @@ FOREIGN = [
     at("config.vocabulary.labels", [f"label{k}" for k in range(70_000)]),
     at("config.vocabulary.scheme", "IOB3"),
     at("config.vocabulary.scheme", REMOVED),
-    at("config.vocabulary.bert", {"vocabulary": "/etc/passwd"}),
+    at("config.vocabulary.pretrained", {"vocabulary": "/etc/passwd"}),
     at("config.vocabulary.more", 3),
 ]
 

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, small, train
 from tests.quick_params import quick_params
-from tests.tiny_bert import tiny_bert
+from tests.tiny_encoder import tiny_encoder
 from uanet_tf.config import Config
 from uanet_tf.exporting.saved_model import load_for_export
 from uanet_tf.models.build import make_tagger
@@ -28,12 +28,12 @@ SYSTEMS = {
         "encoder": "bigru_transformer",
         "decoder": "seq2biseq",
     },
-    "bert": {"representation": "bert", "encoder": "none", "decoder": "softmax"},
+    "transformer": {"representation": "transformer", "encoder": "none", "decoder": "softmax"},
 }
 
 
 def test_each_encoder_and_decoder_is_there():
-    configs = [Config().replace(**{"bert_preset": "any", **SYSTEMS[name]}) for name in SYSTEMS]
+    configs = [Config().replace(**{"pretrained": "any", **SYSTEMS[name]}) for name in SYSTEMS]
     assert {config.decoder.decoder for config in configs} == set(DECODERS)
     # The BiGRU is a part of bigru_transformer.
     assert {config.encoder.encoder for config in configs} | {"bigru"} == set(ENCODERS)
@@ -41,7 +41,7 @@ def test_each_encoder_and_decoder_is_there():
 
 @pytest.mark.parametrize("name", quick_params(SYSTEMS, ["uanet"]))
 def test_learns_and_answers_as_in_float32(name, tmp_path):
-    settings = {"mixed_bfloat16": True, "bert_preset": tiny_bert(), **SYSTEMS[name]}
+    settings = {"mixed_bfloat16": True, "pretrained": tiny_encoder(), **SYSTEMS[name]}
     config = small(Config().replace(**settings))
     sentences = make_sentences("IOB2")
     tagger = make_tagger(config, make_vocabulary(sentences, "IOB2"))

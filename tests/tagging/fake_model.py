@@ -48,7 +48,7 @@ class FakeModel:
         self.sampling = "exact"
         self.return_mutual_information = False
         self.calibrated = True
-        self.vocabulary = types.SimpleNamespace(words=("p0", "x"), num_trained=2, bert=None)
+        self.vocabulary = types.SimpleNamespace(words=("p0", "x"), num_trained=2, pretrained=None)
         self.lookup = types.SimpleNamespace(normalize_digits=True, lowercase_words=True)
         self.drafter = types.SimpleNamespace(distilled=None, samples_differ=True)
         self.acceptance = types.SimpleNamespace(target_precision=0.0)

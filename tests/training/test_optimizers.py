@@ -85,7 +85,7 @@ def test_schedules_are_followed():
     np.testing.assert_allclose(train(LazyAdamW(schedule), gradients()), only_first, rtol=1e-6)
 
 
-BERT = {"representation": "bert", "encoder": "none", "decoder": "softmax"}
+BERT = {"representation": "transformer", "encoder": "none", "decoder": "softmax"}
 LIGHT = {"representation": "words", "encoder": "none"}
 SYSTEMS = {
     "uanet": {},
@@ -131,7 +131,7 @@ def test_compiled_updates_equal_others(decoder):
 
 
 def test_compiled_updates_of_bert_equal_others():
-    check({**BERT, "bert_weight_decay": 0.1})
+    check({**BERT, "pretrained_weight_decay": 0.1})
 
 
 def check(settings):
@@ -177,7 +177,7 @@ def test_no_update_is_compiled_where_a_gpu_is(monkeypatch):
     assert tf.keras.optimizers.SGD().jit_compile  # Keras' own choice there
     for name in ("adam", "sgd", "adadelta"):
         config = Config().replace(drafter_optimizer=name).training
-        for group in ("draft", "forward", "refined", "bert"):
+        for group in ("draft", "forward", "refined", "pretrained"):
             assert not make_optimizer(group, config, 10).jit_compile
 
 
@@ -217,7 +217,7 @@ def test_settings_choose_the_schedule():
     decay = {"initial": 0.015, "decay": 0.05, "steps_per_epoch": 5}
     assert schedule_of("draft") == schedule_of("forward") == (InverseTimeByEpoch, decay)
     linear = {"total_steps": 20, "warmup": 0.2}
-    for group, peak in (("draft", 0.015), ("refined", 1e-4), ("bert", 3e-5)):
+    for group, peak in (("draft", 0.015), ("refined", 1e-4), ("pretrained", 3e-5)):
         found = schedule_of(group, drafter_schedule="linear", warmup=0.2)
         assert found == (WarmupLinear, {"peak": peak, **linear})
 

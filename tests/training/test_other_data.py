@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.tiny_bert import SUBWORDS, write_tiny_bert
+from tests.tiny_encoder import SUBWORDS, write_tiny_encoder
 from tests.training.tiny_run import Corpus, tiny_config
 from uanet_lite.columns_file import read_corpus
 from uanet_lite.sentence import Sentence
@@ -113,12 +113,12 @@ def test_the_same_data_are_taken(config, hashes, run_dir, changed):
 
 
 def test_another_bert_is_refused(tmp_path, corpus):
-    settings = {"representation": "bert", "refiner_embeddings": "shared", "encoder": "none"}
+    settings = {"representation": "transformer", "refiner_embeddings": "shared", "encoder": "none"}
     found = []
     for name, more in (("one", []), ("two", ["oslo2"])):
-        folder = write_tiny_bert(tmp_path / name, vocabulary=[*SUBWORDS, *more])
-        config = tiny_config(corpus, bert_preset=str(folder), **settings)
-        found.append(prepare(config).hashes["bert_preset"])
+        folder = write_tiny_encoder(tmp_path / name, vocabulary=[*SUBWORDS, *more])
+        config = tiny_config(corpus, pretrained=str(folder), **settings)
+        found.append(prepare(config).hashes["pretrained"])
     assert found[0] != found[1]
 
 

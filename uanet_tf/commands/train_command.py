@@ -26,8 +26,8 @@ ADVICE = (
     ),
     ("states", "As fast, with a refiner that sees more: for parts of speech."),
     (
-        "bert_uanet",
-        "Best scores, also with 1,000 sentences: needs --bert_preset=FOLDER, a BERT of your "
+        "transformer_uanet",
+        "Best scores, also with 1,000 sentences: needs --pretrained=FOLDER, an encoder of your "
         "language; many times slower.",
     ),
     (

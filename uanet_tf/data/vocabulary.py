@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from uanet_lite.strict_json import Kinds, all_strings, check_fields, shown
 from uanet_lite.tag_schemes import SCHEMES, decode_spans
 from uanet_lite.tokenizer import Tokenizer
-from uanet_tf.data.bert_spec import BertSpec
+from uanet_tf.data.encoder_spec import EncoderSpec
 from uanet_tf.errors import InputError
 
 _DIGIT = re.compile(r"\d")
@@ -31,7 +31,7 @@ class Vocabulary:
         BIOES, all four prefixes of every type.
       scheme: the tag scheme of the user's files, in which answers are given; None for
         labels that are not chunks.
-      bert: specification of its BERT, sub-words included; None without a BERT.
+      pretrained: of its pretrained encoder, sub-words included; None without one.
       tokenizer: cuts raw text as the training data is cut.
     """
 
@@ -40,7 +40,7 @@ class Vocabulary:
     chars: tuple[str, ...]
     labels: tuple[str, ...]
     scheme: str | None
-    bert: BertSpec | None = None
+    pretrained: EncoderSpec | None = None
     tokenizer: Tokenizer = dataclasses.field(default_factory=Tokenizer)
 
     @property
@@ -63,7 +63,11 @@ class Vocabulary:
             "scheme": self.scheme,
             "tokenizer": self.tokenizer.to_dict(),
         }
-        return values if self.bert is None else {**values, "bert": self.bert.to_dict()}
+        return (
+            values
+            if self.pretrained is None
+            else {**values, "pretrained": self.pretrained.to_dict()}
+        )
 
     @classmethod
     def from_dict(cls, values: Mapping) -> "Vocabulary":
@@ -75,11 +79,13 @@ class Vocabulary:
         lists = ("words", "word_counts", "chars", "labels")
         required: dict[str, Kinds] = {**dict.fromkeys(lists, list), "scheme": (str, type(None))}
         required["tokenizer"] = dict
-        check_fields(values, required, {"bert": dict}, where="the vocabulary")
+        check_fields(values, required, {"pretrained": dict}, where="the vocabulary")
         vocabulary = cls(
             **{name: tuple(values[name]) for name in lists},
             scheme=values["scheme"],
-            bert=BertSpec.from_dict(values["bert"]) if "bert" in values else None,
+            pretrained=EncoderSpec.from_dict(values["pretrained"])
+            if "pretrained" in values
+            else None,
             tokenizer=Tokenizer.from_dict(values["tokenizer"]),
         )
         vocabulary._check()

@@ -21,8 +21,8 @@ def write_vocabulary_files(model: Tagger, folder: pathlib.Path) -> list[pathlib.
 
     ``words.txt``: normalised words. ``chars.txt``: the code point of a character, a tab, and the
     character (escaped if it is not printable). ``labels.txt``: the labels of the answers, where
-    line k has number k. ``subwords.txt``: the sub-words of a BERT, for information only; its
-    tokenizer is in the graph. Lines end in LF; the text is UTF-8.
+    line k has number k. ``subwords.txt``: the sub-words of a pretrained encoder, for information
+    only; its tokenizer is in the graph. Lines end in LF; the text is UTF-8.
 
     Returns:
       The files. ``words.txt`` is left out where no line can hold some word (an empty one, or

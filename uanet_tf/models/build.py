@@ -15,7 +15,7 @@ from uanet_tf.ops.drafts_elsewhere import elsewhere_width
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.representation.representation import DRAFTS_ELSEWHERE
-from uanet_tf.resources.bert_preset import read_bert_preset
+from uanet_tf.representation.transformer.pretrained_encoder import read_pretrained
 from uanet_tf.settings import OF_THE_GATE
 
 # Groups of settings that only the parts of a model read.
@@ -23,7 +23,7 @@ _OF_PARTS = ("representation", "encoder", "decoder")
 
 
 def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] = ()) -> Tagger:
-    """The model of the settings, with initial weights; a BERT has its pretrained ones.
+    """The model of the settings, with initial weights; a pretrained encoder has its own.
 
     Args:
       config: the settings.
@@ -31,7 +31,7 @@ def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] =
       given: names of the settings that the user gave: each must be read by the chosen parts.
 
     Raises:
-      InputError: the BERT that ``--bert_preset`` names cannot be read; the parts do not
+      InputError: the encoder that ``--pretrained`` names cannot be read; the parts do not
         fit together; or a given setting is not read.
     """
     check_parts(config)
@@ -47,9 +47,9 @@ def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] =
         )
     record = SettingsRecord(config)
     preset = None
-    if config.representation.representation == "bert":
-        preset = read_bert_preset(record.representation.bert_preset)
-        vocabulary = dataclasses.replace(vocabulary, bert=preset.spec)
+    if config.representation.representation == "transformer":
+        preset = read_pretrained(record.representation.pretrained)
+        vocabulary = dataclasses.replace(vocabulary, pretrained=preset.spec)
     try:
         mixed = config.training.mixed_bfloat16
         tagger = Tagger.from_settings(
@@ -62,7 +62,7 @@ def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] =
         raise InputError(f"The settings do not fit together: {told}") from error
     _check_given(config, given, record.read, tagger)
     if preset is not None:
-        tagger.drafter.representation.bert.fill(preset.weights)
+        tagger.drafter.representation.transformer.fill(preset.weights)
     return tagger
 
 
@@ -90,8 +90,8 @@ def check_parts(config: Config) -> None:
 def _check_given(config: Config, given: Collection[str], read: set[str], tagger: Tagger) -> None:
     """Refuses settings that were given, and that nothing reads."""
     optimizers = {*tagger.variable_groups(), None}
-    if config.representation.representation == "bert":
-        optimizers.add("bert")  # also where a rate of 0 freezes it
+    if config.representation.representation == "transformer":
+        optimizers.add("pretrained")  # also where a rate of 0 freezes it
     settings = {field.name: value for _, field, value in iter_options(config)}
     for group, field, value in iter_options(config):
         if field.name not in given:

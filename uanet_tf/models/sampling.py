@@ -123,7 +123,7 @@ class DropoutSeed(enum.IntEnum):
     ENCODER = 1
     REFINER = 2
     DECODER = 3
-    READING = 4  # what a representation computes once per step (BERT)
+    READING = 4  # what a representation computes once per step (a pretrained encoder)
 
 
 class RefinerSeed(enum.IntEnum):

@@ -229,7 +229,7 @@ class Tagger(tf.keras.Model):
     # ------------------------------------------------------------------ draft, refine, gate
 
     def features(self, inputs: Tensors) -> Features:
-        """Tokens to features, see ``look_up``; what is computed once per batch included (BERT).
+        """Tokens to features, see ``look_up``; what is computed once per batch included.
 
         Features instead of tokens, see ``data.batching.BatchBuilder``, are returned unchanged.
         """

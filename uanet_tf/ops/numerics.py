@@ -69,7 +69,7 @@ def add_linear(
 
 
 def layer_norm(
-    inputs: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor, epsilon: float = 1e-6
+    inputs: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor | None, epsilon: float = 1e-6
 ) -> tf.Tensor:
     """Returns (x - mean) / sqrt(variance + epsilon) * scale + offset.
 
@@ -78,7 +78,7 @@ def layer_norm(
     Args:
       inputs: [..., D] floats.
       scale: [D] floats.
-      offset: [D] floats.
+      offset: [D] floats, or None.
       epsilon: keeps a constant row finite.
 
     Reference:
@@ -88,4 +88,5 @@ def layer_norm(
     centred = values - tf.reduce_mean(values, axis=-1, keepdims=True)
     variance = tf.reduce_mean(tf.square(centred), axis=-1, keepdims=True)
     normal = centred * tf.math.rsqrt(variance + epsilon)
-    return tf.cast(normal, inputs.dtype) * scale + offset
+    scaled = tf.cast(normal, inputs.dtype) * scale
+    return scaled if offset is None else scaled + offset

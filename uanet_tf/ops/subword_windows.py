@@ -8,7 +8,7 @@ CONTEXT = 64
 
 
 class SubwordRows(NamedTuple):
-    """The input of a BERT, and the positions of words in its output.
+    """The input of an encoder, and the positions of words in its output.
 
     R rows of at most S sub-words, W words.
 
@@ -17,12 +17,14 @@ class SubwordRows(NamedTuple):
       mask: [R, S] boolean, True = sub-word, right-padded.
       places: [W, 2] int64, row and column of each word's first sub-word; in the order of the
         sentences and of their words.
+      sizes: [W] int32, the sub-words of each word that follow one another from there in its row.
       sentences: [R] int32, the sentence of each row.
     """
 
     ids: tf.Tensor
     mask: tf.Tensor
     places: tf.Tensor
+    sizes: tf.Tensor
     sentences: tf.Tensor
 
 
@@ -77,5 +79,8 @@ def subword_rows(
     of_sentence = words[:, 0]
     window = tf.clip_by_value((offset - context) // stride, 0, tf.gather(counts, of_sentence) - 1)
     row = tf.gather(first_rows, of_sentence) + window
-    places = tf.stack([row, offset - tf.gather(start, row) + 1], axis=1)
-    return SubwordRows(ids, column <= length + 1, tf.cast(places, tf.int64), sentence)
+    first = offset - tf.gather(start, row) + 1
+    places = tf.cast(tf.stack([row, first], axis=1), tf.int64)
+    room_left = tf.gather(length[:, 0], row) + 1 - first  # only a very short row cuts a word off
+    sizes = tf.minimum(tf.gather_nd(sizes, words), room_left)
+    return SubwordRows(ids, column <= length + 1, places, sizes, sentence)

@@ -70,7 +70,7 @@ def known_words(model: Any, *, trained: bool = False) -> Known | None:
     With ``trained``, whether the training data had it: a pretrained vector is not enough.
     """
     vocabulary, lookup = model.vocabulary, model.lookup
-    if not vocabulary.words or vocabulary.bert is not None:
+    if not vocabulary.words or vocabulary.pretrained is not None:
         return None
     count = vocabulary.num_trained if trained else len(vocabulary.words)
     words = frozenset(vocabulary.words[:count])

@@ -173,9 +173,9 @@ def make_optimizer(
     if group == "refined":
         # The released code's decoupled decay, 1e-6 times a rate of 1e-4, changes no float32 weight.
         return LazyAdamW(WarmupLinear(config.refiner_learning_rate, steps, config.warmup))
-    if group == "bert":
-        schedule = WarmupLinear(config.bert_learning_rate, steps, config.warmup)
-        optimizer = LazyAdamW(schedule, decoupled_decay=config.bert_weight_decay)
+    if group == "pretrained":
+        schedule = WarmupLinear(config.pretrained_learning_rate, steps, config.warmup)
+        optimizer = LazyAdamW(schedule, decoupled_decay=config.pretrained_weight_decay)
         # As in Google's code (Devlin et al., 2019).
         optimizer.exclude_from_weight_decay(var_names=["bias", "norm"])
         return optimizer

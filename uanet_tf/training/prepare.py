@@ -122,8 +122,8 @@ def prepare(
             f"and none is trained with --encoder={config.encoder.encoder}, --decoder="
             f"{config.decoder.decoder} and --distill_samples={config.training.distill_samples}."
         )
-    if tagger.vocabulary.bert is not None:
-        hashes["bert_preset"] = hash_json(tagger.vocabulary.bert.to_dict())
+    if tagger.vocabulary.pretrained is not None:
+        hashes["pretrained"] = hash_json(tagger.vocabulary.pretrained.to_dict())
     if table is not None:
         fill_embeddings(tagger, table)
     tagger.calibration.await_map()

@@ -15,7 +15,7 @@ from uanet_tf.training.draft_memory import DraftMemory
 from uanet_tf.training.optimizers import make_optimizer
 
 # Which settings' learning rate is that of a group of variables.
-_RATES = {"draft": "drafter", "refined": "refiner", "bert": "bert"}
+_RATES = {"draft": "drafter", "refined": "refiner", "pretrained": "pretrained"}
 # Tables smaller than this many numbers are updated whole: cheaper than sorting out rows.
 SMALL_TABLE = 100_000
 

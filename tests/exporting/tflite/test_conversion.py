@@ -225,8 +225,10 @@ def test_the_head_of_one_pass_is_converted():
 
 
 def test_a_bert_is_refused():
-    model = make_model(representation="bert", encoder="none", decoder="softmax")
-    with pytest.raises(InputError, match=r"representation 'bert' reads more: export it as a Saved"):
+    model = make_model(representation="transformer", encoder="none", decoder="softmax")
+    with pytest.raises(
+        InputError, match=r"representation 'transformer' reads more: export it as a Saved"
+    ):
         convert(model)
 
 

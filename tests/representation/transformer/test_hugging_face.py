@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from tests.tiny_bert import SUBWORDS, write_tiny_bert
+from tests.tiny_encoder import SUBWORDS, write_tiny_encoder
 from uanet_tf.errors import InputError
-from uanet_tf.resources.bert_preset import read_hugging_face
+from uanet_tf.representation.transformer.pretrained_encoder import read_hugging_face
 
 
 def rewrite_weights(folder, change):
@@ -21,15 +21,16 @@ def rewrite_config(folder, **changes):
 
 @pytest.fixture
 def folder(tmp_path):
-    return write_tiny_bert(tmp_path / "bert")
+    return write_tiny_encoder(tmp_path / "bert")
 
 
 def test_reads_what_the_configuration_says(tmp_path):
-    folder = write_tiny_bert(
+    folder = write_tiny_encoder(
         tmp_path / "bert", hidden_dropout_prob=0.3, layer_norm_eps=1e-6, hidden_act="gelu_new"
     )
     spec = read_hugging_face(folder).spec
-    assert spec.vocabulary == SUBWORDS
+    assert spec.tokenizer.vocabulary == SUBWORDS
+    spec = spec.architecture
     assert (spec.vocabulary_size, spec.width, spec.num_layers) == (len(SUBWORDS), 16, 2)
     assert (spec.num_heads, spec.feedforward_width, spec.max_positions) == (2, 24, 64)
     assert (spec.hidden_dropout, spec.attention_dropout) == (0.3, 0.1)
@@ -50,14 +51,18 @@ def test_every_weight_finds_its_place(folder):
     np.testing.assert_array_equal(
         here["layer_1/attention_bias"][32:], there[f"{layer}attention.self.value.bias"]
     )
-    # Of all weights but the pooler's and the second segment's, each number is used once.
-    used = sum(weight.size for name, weight in there.items() if "pooler" not in name)
-    assert sum(weight.size for weight in here.values()) == used - 16
+    # Of all weights but the pooler's and the segments', each number is used once.
+    left_out = ("pooler", "token_type")
+    used = [w.size for name, w in there.items() if not any(part in name for part in left_out)]
+    assert sum(weight.size for weight in here.values()) == sum(used)
+    positions = there["embeddings.position_embeddings.weight"]
+    segment = there["embeddings.token_type_embeddings.weight"][0]
+    np.testing.assert_array_equal(here["embeddings/position_embeddings"], positions + segment)
 
 
 @pytest.mark.parametrize("prefix", ["bert.", ""])
 def test_models_with_and_without_a_head(tmp_path, folder, prefix):
-    other = write_tiny_bert(tmp_path / "other", prefix=prefix)
+    other = write_tiny_encoder(tmp_path / "other", prefix=prefix)
     rewrite_weights(other, lambda w: {**w, "cls.predictions.bias": np.ones(3, np.float32)})
     assert_same_weights(read_hugging_face(other), read_hugging_face(folder))
 
@@ -67,13 +72,13 @@ def test_old_names_of_normalisations(tmp_path, folder):
         name = name.replace("LayerNorm.weight", "LayerNorm.gamma")
         return name.replace("LayerNorm.bias", "LayerNorm.beta")
 
-    other = write_tiny_bert(tmp_path / "other")
+    other = write_tiny_encoder(tmp_path / "other")
     rewrite_weights(other, lambda weights: {old(name): value for name, value in weights.items()})
     assert_same_weights(read_hugging_face(other), read_hugging_face(folder))
 
 
 def test_half_precision(tmp_path, folder):
-    other = write_tiny_bert(tmp_path / "other")
+    other = write_tiny_encoder(tmp_path / "other")
     rewrite_weights(other, lambda weights: {n: w.astype(np.float16) for n, w in weights.items()})
     assert_same_weights(read_hugging_face(other), read_hugging_face(folder), tolerance=2e-3)
 
@@ -113,32 +118,34 @@ def assert_same_weights(actual, expected, tolerance=0.0):
     ],
 )
 def test_options_of_the_tokenizer(tmp_path, tokenizer, lowercase, strip_accents, split_chinese):
-    spec = read_hugging_face(write_tiny_bert(tmp_path / "bert", tokenizer=tokenizer)).spec
-    found = (spec.lowercase, spec.strip_accents, spec.split_chinese)
-    assert found == (lowercase, strip_accents, split_chinese)
+    spec = read_hugging_face(write_tiny_encoder(tmp_path / "bert", tokenizer=tokenizer)).spec
+    done = {"lower": lowercase, "accents": strip_accents, "chinese": split_chinese}
+    assert {name: (name,) in spec.tokenizer.steps for name in done} == done
 
 
 def test_a_vocabulary_with_capitals_is_read_with_capitals(tmp_path):
-    folder = write_tiny_bert(tmp_path / "bert", vocabulary=[*SUBWORDS, "Oslo"])
-    spec = read_hugging_face(folder).spec
-    assert not spec.lowercase
-    assert not spec.strip_accents
+    folder = write_tiny_encoder(tmp_path / "bert", vocabulary=[*SUBWORDS, "Oslo"])
+    assert read_hugging_face(folder).spec.tokenizer.steps == (("clean",), ("chinese",))
 
 
 def test_the_vocabulary_is_split_at_line_feeds_alone(tmp_path):
     odd = [*SUBWORDS, "\x85", "\u2028", "é"]
     assert read_hugging_face(
-        write_tiny_bert(tmp_path / "bert", vocabulary=odd)
-    ).spec.vocabulary == (*odd,)
+        write_tiny_encoder(tmp_path / "bert", vocabulary=odd)
+    ).spec.tokenizer.vocabulary == (*odd,)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model_type": "roberta"}, "config.json is of a model of type 'roberta', not of a BERT"),
+        (
+            {"model_type": "gpt2"},
+            "config.json is of a model of type 'gpt2'; read are bert, distilbert, roberta, "
+            "xlm-roberta, camembert, electra, albert, deberta-v2, modernbert",
+        ),
         ({"position_embedding_type": "relative_key"}, "position_embedding_type='relative_key'"),
         ({"hidden_act": "silu"}, "hidden_act='silu' in config.json is not supported"),
-        ({"hidden_size": "wide"}, "config.json is not of a BERT: .*wide"),
+        ({"hidden_size": "wide"}, "config.json is not of a pretrained encoder: .*wide"),
         ({"num_attention_heads": 3}, "the width 16 is not a multiple of its 3 attention heads"),
         ({"vocab_size": 20}, r"the vocabulary has \d+ sub-words, but the embedding table 20 rows"),
         ({"intermediate_size": 25}, r"inner_kernel has the shape \(16, 24\), but .* \(16, 25\)"),
@@ -161,13 +168,12 @@ def test_a_missing_file_is_named(folder, name):
 
 
 def test_a_tokenizer_without_vocab_txt(folder):
-    """As newer releases of transformers save it: in tokenizer.json only."""
-    (folder / "vocab.txt").rename(folder / "tokenizer.json")
+    (folder / "vocab.txt").unlink()
     with pytest.raises(InputError) as told:
         read_hugging_face(folder)
     assert str(told.value) == (
-        f"{folder}: there is no vocab.txt, with one sub-word per line; `save_vocabulary` of its "
-        "tokenizer in the package transformers writes it."
+        f"{folder}: there is no vocab.txt or tokenizer.json; `save_pretrained` of its tokenizer in "
+        "the package transformers writes it."
     )
 
 
@@ -197,8 +203,8 @@ def test_a_configuration_that_is_a_list(folder):
 
 def test_the_special_words_are_missed(tmp_path):
     words = [word for word in SUBWORDS if word not in ("[UNK]", "[SEP]")]
-    folder = write_tiny_bert(tmp_path / "bert", vocabulary=words)
-    with pytest.raises(InputError, match=r"the vocabulary lacks \[UNK\], \[SEP\]\."):
+    folder = write_tiny_encoder(tmp_path / "bert", vocabulary=words)
+    with pytest.raises(InputError, match=r"the vocabulary lacks \[SEP\], \[UNK\]\."):
         read_hugging_face(folder)
 
 
@@ -208,5 +214,5 @@ def test_weights_that_are_not_numbers(folder):
         return weights
 
     rewrite_weights(folder, spoil)
-    with pytest.raises(InputError, match="the weight for norm_offset is not finite"):
+    with pytest.raises(InputError, match="the weight for embeddings/norm_offset is not finite"):
         read_hugging_face(folder)

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
-from tests.tiny_bert import tiny_bert
+from tests.tiny_encoder import tiny_encoder
 from tests.training.killing import Moment, fit_with_copies
 from tests.training.tiny_run import assert_same_weights, metrics, timeless, tiny_config
 from uanet_tf.config import Config
@@ -16,7 +16,7 @@ from uanet_tf.training import fit, saved_state
 from uanet_tf.training.trainer import Trainer
 
 BERT = {
-    "representation": "bert",
+    "representation": "transformer",
     "refiner_embeddings": "shared",
     "encoder": "none",
     "output_dropout": 0.2,
@@ -35,13 +35,13 @@ def make_trainer(**settings):
 
 
 def bert_weights(trainer):
-    return {w.name: w.numpy() for w in trainer.tagger.drafter.representation.bert.weights}
+    return {w.name: w.numpy() for w in trainer.tagger.drafter.representation.transformer.weights}
 
 
 def test_warm_up_and_decay_of_its_own():
     """20 steps: up to the peak over the first half, down to 0 over the second."""
-    trainer, batch = make_trainer(bert_learning_rate=0.01, warmup=0.5)
-    optimizer = trainer.optimizers["bert"]
+    trainer, batch = make_trainer(pretrained_learning_rate=0.01, warmup=0.5)
+    optimizer = trainer.optimizers["pretrained"]
     rates = []
     for _ in range(3):
         trainer.step(*batch)
@@ -57,9 +57,9 @@ def test_warm_up_and_decay_of_its_own():
 
 def test_weight_decay_spares_biases_and_normalisations():
     """With the gradient's part of the update known, what is left is the decay."""
-    settings = {"bert_learning_rate": 0.01, "warmup": 0.0, "clip_norm": 0.0}
-    plain, batch = make_trainer(bert_weight_decay=0.0, **settings)
-    decayed, _ = make_trainer(bert_weight_decay=0.5, **settings)
+    settings = {"pretrained_learning_rate": 0.01, "warmup": 0.0, "clip_norm": 0.0}
+    plain, batch = make_trainer(pretrained_weight_decay=0.0, **settings)
+    decayed, _ = make_trainer(pretrained_weight_decay=0.5, **settings)
     before = bert_weights(plain)
     for trainer in (plain, decayed):
         trainer.step(*batch)
@@ -75,14 +75,14 @@ def test_weight_decay_spares_biases_and_normalisations():
 
 
 def test_a_frozen_bert_stays_as_it_was():
-    trainer, batch = make_trainer(bert_learning_rate=0.0)
+    trainer, batch = make_trainer(pretrained_learning_rate=0.0)
     before, kernel = bert_weights(trainer), trainer.tagger.drafter.decoder.kernel.numpy()
     for _ in range(2):
         trainer.step(*batch)
     for name, weight in bert_weights(trainer).items():
         np.testing.assert_array_equal(weight, before[name])
     assert (trainer.tagger.drafter.decoder.kernel.numpy() != kernel).any()
-    assert "bert" not in trainer.optimizers
+    assert "pretrained" not in trainer.optimizers
 
 
 def test_the_l2_term_leaves_bert_alone():
@@ -94,12 +94,12 @@ def test_the_l2_term_leaves_bert_alone():
 @pytest.fixture(scope="module")
 def settings():
     return {
-        "representation": "bert",
+        "representation": "transformer",
         "encoder": "none",
         "decoder": "softmax",
         "output_dropout": 0.2,
-        "bert_preset": tiny_bert(),
-        "bert_learning_rate": 0.003,
+        "pretrained": tiny_encoder(),
+        "pretrained_learning_rate": 0.003,
         "num_samples": 2,
         "average_decay": 0.9,
     }
@@ -117,6 +117,8 @@ def test_a_killed_run_ends_as_one_that_was_not(corpus, tmp_path, settings):
 
 def test_without_a_preset(corpus, tmp_path):
     """One sentence, before anything is written; test_train.py has what train.py makes of it."""
-    with pytest.raises(InputError, match=r"^--bert_preset is required with --representation=bert"):
+    with pytest.raises(
+        InputError, match=r"^--pretrained is required with --representation=transformer"
+    ):
         fit.fit(tiny_config(corpus, **BERT), tmp_path / "run")
     assert not (tmp_path / "run").exists()

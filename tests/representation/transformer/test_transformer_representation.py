@@ -3,13 +3,14 @@ import pytest
 import tensorflow as tf
 
 from tests.layer_contract import check_layer
-from tests.tiny_bert import count_runs
+from tests.tiny_encoder import count_runs
 from uanet_tf.config import Config
+from uanet_tf.data.encoder_spec import Architecture
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.ops.dropout import make_seed
-from uanet_tf.representation.bert_encoder import BertEncoder
-from uanet_tf.representation.bert_representation import BertRepresentation
+from uanet_tf.representation.transformer.transformer_encoder import TransformerEncoder
+from uanet_tf.representation.transformer.transformer_representation import TransformerRepresentation
 
 FIRST, LAST, UNKNOWN = 2, 3, 1
 # Sub-words of forms 0 to 3: positions in the vocabulary.
@@ -17,8 +18,8 @@ FORMS = [[UNKNOWN], [7, 8, 9], [10], [11, 12]]
 
 
 def make_layer(max_positions=20, dropout=0.0, **options):
-    bert = BertEncoder(
-        20,
+    architecture = Architecture(
+        vocabulary_size=20,
         width=8,
         num_layers=2,
         num_heads=2,
@@ -26,18 +27,18 @@ def make_layer(max_positions=20, dropout=0.0, **options):
         max_positions=max_positions,
         hidden_dropout=dropout,
         attention_dropout=dropout,
-        name="bert",
     )
-    return BertRepresentation(
-        bert, first_id=FIRST, last_id=LAST, **{"embedding_dropout": 0.0, **options}
+    transformer = TransformerEncoder(architecture, name="transformer")
+    return TransformerRepresentation(
+        transformer, first_id=FIRST, last_id=LAST, **{"embedding_dropout": 0.0, **options}
     )
 
 
 def spread_weights(layer):
-    """Larger weights than a new BERT has, so that context matters."""
-    layer.bert.build([None, None])
+    """Larger weights than a new encoder has, so that context matters."""
+    layer.transformer.build([None, None])
     rng = np.random.default_rng(1)
-    for weight in layer.bert.weights:
+    for weight in layer.transformer.weights:
         weight.assign_add(0.5 * rng.standard_normal(weight.shape))
     return layer
 
@@ -57,7 +58,7 @@ def features_of(sentences, forms=FORMS):
 
 def states_of(layer, ids):
     """States [S, D] of one row of sub-words."""
-    return layer.bert(tf.constant([ids]), tf.ones([1, len(ids)], tf.bool)).numpy()
+    return layer.transformer(tf.constant([ids]), tf.ones([1, len(ids)], tf.bool)).numpy()
 
 
 def test_a_word_is_the_state_of_its_first_sub_word():
@@ -94,7 +95,7 @@ def test_bert_runs_once():
     """What was read is used as it is; a call without it gives the same."""
     layer = make_layer(embedding_dropout=0.4)
     features = features_of([[1, 2], [3]])
-    calls = count_runs(layer.bert)
+    calls = count_runs(layer.transformer)
     read = layer.read(features)
     assert set(read) == {*features, "token_vectors"}
     assert layer.read(read) is read
@@ -118,7 +119,7 @@ def test_dropout_inside_bert_only_where_it_is_tuned():
         plain, dropped = layer(features), layer(features, dropout_seed=make_seed(1))
         assert (plain.numpy() == dropped.numpy()).all() == frozen
         assert bool(layer.trainable_variables) == (not frozen)
-        assert len(layer.weights) == 29
+        assert len(layer.weights) == 28
 
 
 def test_frozen_bert_has_no_backward_pass():
@@ -156,8 +157,10 @@ def test_contract():
     )
 
 
-def test_settings_without_a_bert():
+def test_settings_without_an_encoder():
     vocabulary = Vocabulary((), (), (), ("O",), None)
-    config = Config().replace(representation="bert", refiner_embeddings="shared")
-    with pytest.raises(InputError, match="--representation=bert needs a vocabulary with a BERT"):
-        BertRepresentation.from_settings(config, vocabulary)
+    config = Config().replace(representation="transformer", refiner_embeddings="shared")
+    with pytest.raises(
+        InputError, match="--representation=transformer needs a vocabulary with a pretrained enc"
+    ):
+        TransformerRepresentation.from_settings(config, vocabulary)

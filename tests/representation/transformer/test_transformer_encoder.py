@@ -5,22 +5,39 @@ import pytest
 import tensorflow as tf
 
 from tests.layer_contract import check_layer
-from tests.representation.bert_transcription import reference_bert
-from tests.tiny_bert import random_weights, tiny_config, write_tiny_bert
+from tests.representation.transformer.bert_transcription import reference_bert
+from tests.tiny_encoder import random_weights, tiny_config, write_tiny_encoder
+from uanet_tf.data.encoder_spec import Architecture
 from uanet_tf.ops.dropout import make_seed
-from uanet_tf.representation.bert_encoder import BertEncoder, BertLayer
-from uanet_tf.resources.bert_preset import read_hugging_face
+from uanet_tf.representation.transformer.pretrained_encoder import read_hugging_face
+from uanet_tf.representation.transformer.transformer_encoder import (
+    TransformerEncoder,
+    TransformerLayer,
+)
 
-SIZES = {"width": 8, "num_layers": 2, "num_heads": 2, "feedforward_width": 12, "max_positions": 9}
+SIZES = {
+    "vocabulary_size": 20,
+    "width": 8,
+    "num_layers": 2,
+    "num_heads": 2,
+    "feedforward_width": 12,
+    "max_positions": 9,
+}
+OF_KERAS = ("name", "dtype", "trainable")
+
+
+def architecture(**changes):
+    return Architecture(**{**SIZES, **changes})
 
 
 def make_encoder(**options):
-    return BertEncoder(20, **{**SIZES, **options})
+    of_keras = {key: options.pop(key) for key in OF_KERAS if key in options}
+    return TransformerEncoder(architecture(**options), **of_keras)
 
 
-def encoder_of(folder: pathlib.Path) -> BertEncoder:
+def encoder_of(folder: pathlib.Path) -> TransformerEncoder:
     preset = read_hugging_face(folder)
-    encoder = BertEncoder.from_spec(preset.spec)
+    encoder = TransformerEncoder(preset.spec.architecture)
     encoder.fill(preset.weights)
     return encoder
 
@@ -35,7 +52,7 @@ def make_rows(lengths, vocabulary_size, seed=1):
 def test_hugging_face_weights_give_hugging_face_states(tmp_path, activation):
     """Within 1e-4, as promised, and nearer: against the forward pass in NumPy."""
     config = tiny_config(hidden_act=activation, num_attention_heads=4, num_hidden_layers=3)
-    folder = write_tiny_bert(
+    folder = write_tiny_encoder(
         tmp_path, scale=1.5, hidden_act=activation, num_attention_heads=4, num_hidden_layers=3
     )
     weights = random_weights(config, scale=1.5)
@@ -117,10 +134,14 @@ def test_fill_refuses_what_has_no_place():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"width": 0}, "`width` must be a positive integer. Received: width=0"),
-        ({"hidden_dropout": 1.0}, r"`hidden_dropout` must be in \[0, 1\)"),
-        ({"activation": "tanh"}, '`activation` must be one of "gelu", "gelu_tanh", "relu"'),
-        ({"num_heads": 3}, "must be a multiple of 3 heads. Received: 8"),
+        ({"width": 0}, "width must be from 1 to 65536. Received: 0"),
+        ({"hidden_dropout": 1.0}, r"hidden_dropout must be in \[0, 1\)"),
+        ({"activation": "tanh"}, "the activation 'tanh' is not known"),
+        ({"num_heads": 3}, "the width 8 is not a multiple of its 3 attention heads"),
+        ({"positions": "learnt"}, "positions of the kind 'learnt' are not known"),
+        ({"positions": "relative"}, "0 rows are too few for relative positions"),
+        ({"positions": "rotary", "num_heads": 8}, "heads of the odd width 1 do not rotate"),
+        ({"groups": 3}, "2 layers do not make 3 groups"),
     ],
 )
 def test_bad_arguments(options, message):
@@ -145,11 +166,13 @@ def make_states():
 
 def test_contract_of_a_layer():
     check_layer(
-        lambda **kwargs: BertLayer(2, 6, hidden_dropout=0.3, attention_dropout=0.2, **kwargs),
+        lambda **kwargs: TransformerLayer(
+            architecture(hidden_dropout=0.3, attention_dropout=0.2), **kwargs
+        ),
         lambda: {"states": make_states(), "mask": MASK},
         call=call,
-        make_layer_without_dropout=lambda **kwargs: BertLayer(
-            2, 6, hidden_dropout=0.0, attention_dropout=0.0, **kwargs
+        make_layer_without_dropout=lambda **kwargs: TransformerLayer(
+            architecture(hidden_dropout=0.0, attention_dropout=0.0), **kwargs
         ),
         skip=["keras_file"],  # `tf.where` above does not come back; every tagger's file does
     )
@@ -157,7 +180,7 @@ def test_contract_of_a_layer():
 
 def test_only_wanted_states():
     """They are the same, with and without dropout of attention weights."""
-    layer = BertLayer(2, 6, hidden_dropout=0.0, attention_dropout=0.3)
+    layer = TransformerLayer(architecture(hidden_dropout=0.0, attention_dropout=0.3))
     places = tf.where(MASK)
     states = tf.gather_nd(tf.constant(make_states()), places)
     wanted = tf.constant([7, 0, 5], tf.int64)

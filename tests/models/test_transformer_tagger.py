@@ -7,7 +7,7 @@ import tensorflow as tf
 from tests.models.contract_setup import make_sentences, make_vocabulary, pad, small
 from tests.models.model_contract import assert_same, text
 from tests.models.tagger_setup import gradients, size
-from tests.tiny_bert import count_runs, write_tiny_bert
+from tests.tiny_encoder import count_runs, write_tiny_encoder
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import check_parts, make_tagger
@@ -16,8 +16,8 @@ from uanet_tf.training.fill_vectors import word_representations
 
 SENTENCES = make_sentences("IOB2", 5)
 BERT = {
-    "representation": "bert",
-    "bert_preset": "a_folder",
+    "representation": "transformer",
+    "pretrained": "a_folder",
     "refiner_embeddings": "shared",
     "encoder": "none",
     "output_dropout": 0.3,
@@ -40,26 +40,26 @@ TOKENS = [list(sentence.tokens) for sentence in SENTENCES]
 
 def test_bert_has_an_optimizer_of_its_own():
     groups = make_model().variable_groups()
-    assert set(groups) == {"draft", "bert", "refined"}
-    assert all("bert/" in variable.name for variable in groups["bert"])
-    assert not any("bert/" in v.name for name in ("draft", "refined") for v in groups[name])
-    assert len(groups["bert"]) == 29
-    assert set(make_model(bert_learning_rate=0.0).variable_groups()) == {"draft", "refined"}
-    assert set(make_model(decoder="softmax").variable_groups()) == {"draft", "bert"}
+    assert set(groups) == {"draft", "pretrained", "refined"}
+    assert all("transformer/" in variable.name for variable in groups["pretrained"])
+    assert not any("transformer/" in v.name for name in ("draft", "refined") for v in groups[name])
+    assert len(groups["pretrained"]) == 28
+    assert set(make_model(pretrained_learning_rate=0.0).variable_groups()) == {"draft", "refined"}
+    assert set(make_model(decoder="softmax").variable_groups()) == {"draft", "pretrained"}
 
 
 def test_a_rate_of_0_is_read():
-    config = small(Config().replace(**BERT)).replace(bert_learning_rate=0.0)
-    make_tagger(config, make_vocabulary(SENTENCES, "IOB2"), ["bert_learning_rate"])
+    config = small(Config().replace(**BERT)).replace(pretrained_learning_rate=0.0)
+    make_tagger(config, make_vocabulary(SENTENCES, "IOB2"), ["pretrained_learning_rate"])
 
 
 def test_the_draft_trains_bert_and_the_refiner_does_not():
     model = make_model()
     of_draft = gradients(model, "draft")
-    assert all(size(g) > 0 for g in of_draft["bert"].values())
+    assert all(size(g) > 0 for g in of_draft["pretrained"].values())
     assert all(size(g) > 0 for g in of_draft["draft"].values())
     of_refined = gradients(model, "refined")
-    assert not any(size(g) for name in ("bert", "draft") for g in of_refined[name].values())
+    assert not any(size(g) for name in ("pretrained", "draft") for g in of_refined[name].values())
     assert any(size(g) > 0 for g in of_refined["refined"].values())
 
 
@@ -79,7 +79,7 @@ def test_refining_some_sentences_alone():
     expected = predict(model, TOKENS)
     assert 0 < expected["refined"].any(axis=1).sum() < len(TOKENS)
     model.refine_all = False
-    runs = count_runs(model.drafter.representation.bert)
+    runs = count_runs(model.drafter.representation.transformer)
     found = predict(model, TOKENS)
     assert len(runs) == 1
     for outputs in (found, expected):
@@ -99,20 +99,20 @@ def test_features_in_place_of_tokens():
 
 @pytest.mark.process
 def test_a_saved_model_needs_no_preset(tmp_path):
-    folder = write_tiny_bert(tmp_path / "bert", seed=5, hidden_act="gelu_new")
-    model = make_model(bert_preset=str(folder))
+    folder = write_tiny_encoder(tmp_path / "bert", seed=5, hidden_act="gelu_new")
+    model = make_model(pretrained=str(folder))
     expected = predict(model, TOKENS)
     model.save(tmp_path / "model.keras")
     shutil.rmtree(folder)
     loaded = tf.keras.models.load_model(tmp_path / "model.keras", compile=False)
-    assert loaded.drafter.representation.bert.activation == "gelu_tanh"
+    assert loaded.drafter.representation.transformer.architecture.activation == "gelu_tanh"
     assert_same(predict(loaded, TOKENS), expected, tolerance=0)
 
 
 @pytest.mark.process
 def test_the_preset_is_what_runs(tmp_path):
-    one, other = (write_tiny_bert(tmp_path / str(seed), seed=seed) for seed in (1, 2))
-    models = [make_model(bert_preset=str(folder)) for folder in (one, one, other)]
+    one, other = (write_tiny_encoder(tmp_path / str(seed), seed=seed) for seed in (1, 2))
+    models = [make_model(pretrained=str(folder)) for folder in (one, one, other)]
     u = [predict(model, TOKENS)["uncertainty"] for model in models]
     np.testing.assert_array_equal(u[0], u[1])
     assert np.abs(u[0] - u[2]).max() > 1e-3
@@ -157,9 +157,12 @@ def test_there_is_no_word_embedding_for_pretrained_vectors():
     [
         (
             {"word_vectors": "glove.txt"},
-            "--word_vectors does not apply to --representation=bert.*glove.txt",
+            "--word_vectors does not apply to --representation=transformer.*glove.txt",
         ),
-        ({"refiner_embeddings": "own"}, "--representation=bert needs --refiner_embeddings=shared"),
+        (
+            {"refiner_embeddings": "own"},
+            "--representation=transformer needs --refiner_embeddings=shared",
+        ),
     ],
 )
 def test_settings_that_contradict_bert(settings, message):
@@ -172,5 +175,7 @@ def test_own_embeddings_are_the_refiners_matter():
 
 
 def test_no_preset():
-    with pytest.raises(InputError, match="--bert_preset is required with --representation=bert"):
-        make_model(bert_preset="")
+    with pytest.raises(
+        InputError, match="--pretrained is required with --representation=transformer"
+    ):
+        make_model(pretrained="")

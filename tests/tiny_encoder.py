@@ -83,7 +83,7 @@ def random_weights(
     return weights
 
 
-def write_tiny_bert(
+def write_tiny_encoder(
     folder: Path,
     *,
     vocabulary: Sequence[str] = SUBWORDS,
@@ -120,15 +120,15 @@ def write_tiny_bert(
 
 
 @functools.cache
-def tiny_bert() -> str:
+def tiny_encoder() -> str:
     """The folder of a tiny BERT, the same for all tests of a process."""
     folder = tempfile.mkdtemp(prefix="tiny_bert_")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return str(write_tiny_bert(Path(folder)))
+    return str(write_tiny_encoder(Path(folder)))
 
 
 def count_runs(bert: Any) -> list[int]:
-    """A list that grows by one with each run of a BertEncoder."""
+    """A list that grows by one with each run of a TransformerEncoder."""
     runs: list[int] = []
     call = bert.call
 

@@ -4,7 +4,7 @@ import json
 
 import tensorflow as tf
 
-from tests.tiny_bert import SUBWORDS
+from tests.tiny_encoder import SUBWORDS
 
 
 def write_preset(backbone, folder, *, lowercase=True):

@@ -16,10 +16,10 @@ from tests.models.hostile_archives import (
     python_call,
     write_module,
 )
-from tests.resources.written_preset import write_preset
-from tests.tiny_bert import write_tiny_bert
+from tests.representation.transformer.written_preset import write_preset
+from tests.tiny_encoder import write_tiny_encoder
 from uanet_tf.errors import InputError
-from uanet_tf.resources.bert_preset import read_bert_preset
+from uanet_tf.representation.transformer.pretrained_encoder import read_pretrained
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def rewrite(path, change):
 
 def assert_refused(folder, says):
     with pytest.raises(InputError, match=says) as caught:
-        read_bert_preset(str(folder))
+        read_pretrained(str(folder))
     message = str(caught.value)
     assert str(folder) in message
     assert message.isprintable()
@@ -123,7 +123,7 @@ def test_the_policy_of_newer_versions_is_passed_over(copied):
         "registered_name": None,
     }
     rewrite(copied / "config.json", lambda values: values["config"].update(dtype=policy))
-    assert read_bert_preset(str(copied)).spec.width == 16
+    assert read_pretrained(str(copied)).spec.architecture.width == 16
 
 
 LINKS = (
@@ -160,7 +160,7 @@ class _Payload:
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "model.safetensors"])
 def test_pickles_are_not_read(tmp_path, name):
     """Hugging Face's old format of weights, by its own name and by that of the new one."""
-    folder = write_tiny_bert(tmp_path / "bert")
+    folder = write_tiny_encoder(tmp_path / "bert")
     (folder / "model.safetensors").unlink()
     (folder / name).write_bytes(pickle.dumps(_Payload(tmp_path / "marker")))
     says = "pytorch_model.bin is not read" if name == "pytorch_model.bin" else "cannot be read"
@@ -185,6 +185,6 @@ def test_pickles_are_not_read(tmp_path, name):
     ],
 )
 def test_foreign_settings_of_hugging_face_are_refused(tmp_path, file, key, value):
-    folder = write_tiny_bert(tmp_path / "bert", tokenizer={})
+    folder = write_tiny_encoder(tmp_path / "bert", tokenizer={})
     rewrite(folder / file, lambda values: values.update({key: value}))
     assert_refused(folder, "")

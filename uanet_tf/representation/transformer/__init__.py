@@ -1,0 +1,1 @@
+"""Pretrained Transformers: their files, tokenizers and states."""

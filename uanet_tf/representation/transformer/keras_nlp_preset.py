@@ -1,0 +1,299 @@
+"""An encoder from keras_nlp: a preset by name, or a preset's directory, read as data."""
+
+import pathlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from uanet_lite.strict_json import Kinds, check_fields, read_bytes, read_json, shown
+from uanet_tf.data.encoder_spec import (
+    ABSOLUTE,
+    BPE,
+    RELATIVE,
+    WORDPIECE,
+    Architecture,
+    EncoderSpec,
+    PretrainedEncoder,
+)
+from uanet_tf.errors import InputError, one_line
+from uanet_tf.files.weight_file import at_most, check_weight_file
+from uanet_tf.representation.transformer.encoder_types import TYPES, Weights
+from uanet_tf.representation.transformer.tokenizer_files import tokenizer_of_vocabulary
+
+MAX_CONFIG_BYTES = 2**20
+MAX_WORDS_BYTES = 2**27
+MAX_SIZE = 10_000_000
+MAX_LAYERS = 1_000
+_NOTHING = type(None)
+# What the constructors of all layers take; nothing of it is used.
+_OF_LAYERS: dict[str, Kinds] = {"name": str, "trainable": bool, "dtype": (str, dict, _NOTHING)}
+_SIZES = ("vocabulary_size", "num_layers", "num_heads", "hidden_dim", "intermediate_dim")
+_TOKENIZER_OPTIONS = {"lowercase": bool, "strip_accents": bool}
+# As the tokenizers have them; their vocabularies are in files of their own.
+_TOKENIZER_FIXED: dict[str, Any] = {
+    "vocabulary": None,
+    "merges": None,
+    "proto": None,
+    "sequence_length": None,
+    "add_prefix_space": False,
+    "unsplittable_tokens": None,
+    "split": True,
+    "split_on_cjk": True,
+    "suffix_indicator": "##",
+    "oov_token": "[UNK]",
+    "special_tokens": None,
+    "special_tokens_in_strings": False,
+}
+
+
+class Backbone(NamedTuple):
+    """A class of keras_nlp.
+
+    Attributes:
+      kind: the type of ``encoder_types`` that it is of.
+      sizes: what its configuration has to say; ``more`` may be missing.
+      more: {name: type} of these.
+      activation: of its layers; keras_nlp's presets are of Google's models, or Hugging Face's.
+    """
+
+    kind: str
+    sizes: tuple[str, ...] = _SIZES
+    more: tuple[str, ...] = ("max_sequence_length",)
+    activation: str = "gelu"
+
+
+_SEGMENTS = ("max_sequence_length", "num_segments")
+BACKBONES = {
+    "Bert": Backbone("bert", more=_SEGMENTS, activation="gelu_tanh"),
+    "DistilBert": Backbone("distilbert"),
+    "Roberta": Backbone("roberta"),
+    "XLMRoberta": Backbone("xlm-roberta"),
+    "Electra": Backbone(
+        "electra", ("vocab_size", *_SIZES[1:], "embedding_dim"), _SEGMENTS, "gelu_tanh"
+    ),
+    "Albert": Backbone(
+        "albert",
+        (*_SIZES, "embedding_dim"),
+        (*_SEGMENTS, "num_groups", "num_inner_repetitions"),
+        "gelu_tanh",
+    ),
+    "DebertaV3": Backbone("deberta-v2", more=("max_sequence_length", "bucket_size")),
+}
+
+
+def preset_file(preset: str, name: str) -> str:
+    """The path of a file of a preset; keras_nlp downloads those of a preset that it knows by name.
+
+    Raises:
+      OSError, ValueError, ImportError: there is no such file, or it cannot be downloaded.
+    """
+    from keras_nlp.src.utils import preset_utils
+
+    return preset_utils.get_file(preset, name)
+
+
+def read_backbone(path: str) -> tuple[str, dict[str, Any]]:
+    """Name in ``BACKBONES`` and arguments of a backbone, all numbers, from ``config.json``.
+
+    Raises:
+      InputError: it is of another class, or has other keys, types or impossible sizes.
+      OSError, ValueError: it cannot be read.
+    """
+    name, values = _config_of(path, "Backbone")
+    where = f"the config of {pathlib.Path(path).name}"
+    row = BACKBONES[name]
+    optional: dict[str, Kinds] = {"dropout": float, **dict.fromkeys(row.more, int), **_OF_LAYERS}
+    check_fields(values, dict.fromkeys(row.sizes, int), optional, where=where)
+    sizes = {key: values[key] for key in (*row.sizes, *row.more, "dropout") if key in values}
+    for key, value in sizes.items():
+        most = MAX_LAYERS if key in ("num_layers", "num_groups") else MAX_SIZE
+        if key != "dropout" and not 1 <= value <= most:
+            raise InputError(f"{where} has {value} for {key!r}, not a number from 1 to {most}")
+    if not 0 <= sizes.get("dropout", 0) < 1:
+        raise InputError(f"{where} has {sizes['dropout']} for 'dropout', not a rate in [0, 1)")
+    return name, sizes
+
+
+def read_tokenizer_options(path: str, name: str) -> dict[str, bool]:
+    """Options of the tokenizer of a backbone, without its vocabulary, from ``tokenizer.json``.
+
+    Raises:
+      InputError: it is of another class, or has other keys or values than that tokenizer.
+      OSError, ValueError: it cannot be read.
+    """
+    found, values = _config_of(path, "Tokenizer")
+    if found != name:
+        raise InputError(f"{pathlib.Path(path).name} is of a {found}Tokenizer, not of a {name}'s")
+    where = f"the config of {pathlib.Path(path).name}"
+    fixed = dict.fromkeys(_TOKENIZER_FIXED, (bool, str, _NOTHING))
+    check_fields(values, {}, {**_TOKENIZER_OPTIONS, **fixed, **_OF_LAYERS}, where=where)
+    for key, value in _TOKENIZER_FIXED.items():
+        if values.get(key, value) != value:
+            raise InputError(f"{where} has {shown(values[key])} for {key!r}, unlike a {name}'s")
+    return {key: values[key] for key in _TOKENIZER_OPTIONS if key in values}
+
+
+def _config_of(path: str, suffix: str) -> tuple[str, dict[str, Any]]:
+    """The configuration of an object, and its class among ``BACKBONES``, without the suffix."""
+    file = pathlib.Path(path)
+    saved = check_fields(
+        read_json(file, MAX_CONFIG_BYTES),
+        # The module is where Keras would look for the class. Nobody looks there.
+        {"module": str, "class_name": str, "config": dict, "registered_name": str},
+        {"assets": list, "weights": (str, _NOTHING), "build_config": (dict, _NOTHING)},
+        where=file.name,
+    )
+    name = saved["class_name"].removesuffix(suffix)
+    if name not in BACKBONES or saved["class_name"] == name:
+        known = ", ".join(f"{known}{suffix}" for known in BACKBONES)
+        raise InputError(f"{file.name} is of {shown(saved['class_name'])}; read are {known}")
+    if saved["registered_name"] != f"keras_nlp>{name}{suffix}":
+        raise InputError(f"{file.name} has {shown(saved['registered_name'])} for 'registered_name'")
+    return name, saved["config"]
+
+
+def read_keras_nlp(preset: str) -> PretrainedEncoder:
+    """Loads a preset; one by name is downloaded once and kept by keras_nlp.
+
+    Args:
+      preset: a name such as ``bert_base_en``, a ``kaggle://`` handle, or a directory with
+        config.json, model.weights.h5, tokenizer.json, metadata.json and the vocabulary's files in
+        assets/tokenizer.
+
+    Raises:
+      InputError: there is no such preset, it cannot be downloaded, or is not of ``BACKBONES``.
+    """
+    try:
+        import keras_nlp
+    except ImportError as error:
+        raise InputError(
+            f"--pretrained={preset} needs the package keras-nlp, which cannot be imported "
+            f"({error})."
+        ) from None
+    models = keras_nlp.models
+    handle = "://" in preset or pathlib.Path(preset).is_dir()
+    classes = [getattr(models, f"{name}Backbone") for name in BACKBONES]
+    if not handle and not any(preset in each.presets for each in classes):
+        raise InputError(
+            f"--pretrained={preset} is neither a directory nor the name of an encoder of "
+            "keras_nlp, such as bert_base_en."
+        )
+    try:
+        return _load(preset, models)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, ImportError) as error:
+        raise InputError(
+            f"--pretrained={preset} cannot be loaded by keras_nlp: {one_line(error)}"
+        ) from error
+
+
+def _load(preset: str, models: Any) -> PretrainedEncoder:
+    """Not by ``from_preset``, which makes whatever the configuration names.
+
+    The files are read here, and plain numbers are passed to a class of ``BACKBONES``.
+    """
+    name, sizes = read_backbone(preset_file(preset, "config.json"))
+    options = read_tokenizer_options(preset_file(preset, "tokenizer.json"), name)
+    kind = TYPES[BACKBONES[name].kind]
+    files = {WORDPIECE: ["vocabulary.txt"], BPE: ["vocabulary.json", "merges.txt"]}
+    data = [
+        read_bytes(pathlib.Path(preset_file(preset, f"assets/tokenizer/{file}")), MAX_WORDS_BYTES)
+        for file in files.get(kind.tokenizer, ["vocabulary.spm"])
+    ]
+    tokenizer_config = {}
+    if kind.tokenizer == WORDPIECE:
+        lowercase = options.get("lowercase", False)
+        tokenizer_config = {
+            "do_lower_case": lowercase,
+            # Those of Google without capitals were trained without accents too, although the
+            # presets' tokenizers keep them.
+            "strip_accents": lowercase or options.get("strip_accents", False),
+        }
+        # As keras_nlp reads them: one per line, stripped.
+        lines = data[0].decode("utf-8").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        data = ["\n".join(line.rstrip() for line in lines).encode("utf-8")]
+    tokenizer = tokenizer_of_vocabulary(kind, data, tokenizer_config)
+    weights = preset_file(preset, "model.weights.h5")
+    with at_most(check_weight_file(weights)):
+        backbone = getattr(models, f"{name}Backbone")(**sizes)
+        backbone.load_weights(weights)
+    own = _architecture(backbone, name)
+    return PretrainedEncoder(EncoderSpec(own, tokenizer), _weights(backbone, own))
+
+
+def _architecture(backbone: Any, name: str) -> Architecture:
+    kind = BACKBONES[name].kind
+    more: dict[str, Any] = {}
+    if kind == "albert":
+        more = {"groups": backbone.num_groups, "group_layers": backbone.num_inner_repetitions}
+    if kind == "deberta-v2":
+        more = {"positions": RELATIVE, "buckets": backbone.bucket_size}
+    narrow = getattr(backbone, "embedding_dim", backbone.hidden_dim)
+    if narrow != backbone.hidden_dim or kind == "albert":
+        more["embedding_width"] = narrow
+    return Architecture(
+        vocabulary_size=backbone.token_embedding.embeddings.shape[0],
+        width=backbone.hidden_dim,
+        num_layers=backbone.num_layers,
+        num_heads=backbone.num_heads,
+        feedforward_width=backbone.intermediate_dim,
+        max_positions=backbone.max_sequence_length,
+        activation=BACKBONES[name].activation,
+        epsilon=backbone.embeddings_layer_norm.epsilon,
+        hidden_dropout=float(backbone.dropout),
+        attention_dropout=float(backbone.dropout),
+        **more,
+    )
+
+
+def _weights(backbone: Any, own: Architecture) -> Weights:
+    norm = backbone.embeddings_layer_norm
+    weights = {
+        "token_embeddings": backbone.token_embedding.embeddings.numpy(),
+        **_norm("norm", norm),
+    }
+    if own.positions == ABSOLUTE:
+        table = (
+            getattr(backbone, "position_embedding", None) or backbone.embeddings.position_embedding
+        )
+        weights["position_embeddings"] = table.position_embeddings.numpy()
+        if hasattr(backbone, "segment_embedding"):  # all text is of the first segment
+            weights["position_embeddings"] += backbone.segment_embedding.embeddings.numpy()[0]
+    if own.positions == RELATIVE:
+        relative = backbone.relative_embeddings
+        weights["relative_embeddings"] = relative.rel_embeddings.numpy()
+        weights |= _norm("relative_norm", relative.layer_norm)
+    if own.embedding_width:
+        weights |= _dense("projection", backbone.embeddings_projection)
+    weights = {f"embeddings/{key}": value for key, value in weights.items()}
+    layers = backbone.transformer_layers
+    if own.groups:
+        layers = [layer for group in layers for layer in group]
+    for number, layer in enumerate(layers):
+        weights |= {f"layer_{number}/{key}": value for key, value in _layer_weights(layer).items()}
+    return weights
+
+
+def _dense(name: str, layer: Any) -> Weights:
+    return {f"{name}_kernel": layer.kernel.numpy(), f"{name}_bias": layer.bias.numpy()}
+
+
+def _norm(name: str, layer: Any) -> Weights:
+    return {f"{name}_scale": layer.gamma.numpy(), f"{name}_offset": layer.beta.numpy()}
+
+
+def _layer_weights(layer: Any) -> Weights:
+    """The weights of one ``TransformerEncoder``; its attention keeps heads as an axis."""
+    attention = layer._self_attention_layer
+    dense = (attention._query_dense, attention._key_dense, attention._value_dense)
+    width = dense[0].kernel.shape[0]
+    kernels = [part.kernel.numpy().reshape(width, -1) for part in dense]
+    return {
+        "attention_kernel": np.concatenate(kernels, axis=1),
+        "attention_bias": np.concatenate([part.bias.numpy().reshape(-1) for part in dense]),
+        "output_kernel": attention._output_dense.kernel.numpy().reshape(-1, width),
+        "output_bias": attention._output_dense.bias.numpy(),
+        **_norm("attention_norm", layer._self_attention_layer_norm),
+        **_dense("inner", layer._feedforward_intermediate_dense),
+        **_dense("outer", layer._feedforward_output_dense),
+        **_norm("norm", layer._feedforward_layer_norm),
+    }
