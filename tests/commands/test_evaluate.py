@@ -65,6 +65,28 @@ def test_table(run_dir, data, model, call, capsys):
     assert ["gated", "66.67", "66.67", "66.67", "80.00"] in lines
 
 
+def test_samples_have_their_baseline_beside_them(run_dir, data, model, call, capsys, monkeypatch):
+    """M = 0, where it answers otherwise; a tagger without samples is its own baseline."""
+    tag_batch = model.tag_batch
+
+    def tag_as(tokens, lengths):
+        found = tag_batch(tokens, lengths)
+        if not model.num_samples:
+            found["labels"] = np.zeros_like(found["labels"])
+            found["uncertainty"] = found["uncertainty"] / 2
+        return found
+
+    assert call(evaluate, f"--run_dir={run_dir}", f"--input={data}") == 0
+    assert "M = 0" not in capsys.readouterr().out
+    monkeypatch.setattr(model, "tag_batch", tag_as)
+    assert call(evaluate, f"--run_dir={run_dir}", f"--input={data}") == 0
+    out = capsys.readouterr().out
+    assert ["M", "=", "0", "0.00", "0.00", "0.00", "20.00"] in list(
+        map(str.split, out.splitlines())
+    )
+    assert "M = 1 would be one pass with dropout, a single draw" in out
+
+
 def test_a_trained_head_is_compared_with_samples(run_dir, data, model, call, capsys, monkeypatch):
     seen, tag_batch = [], model.tag_batch
 

@@ -64,10 +64,10 @@ def _sample_counts(given: Sequence[str]) -> list[int]:
     try:
         counts = sorted({int(each) for each in given if each})
     except ValueError:
-        counts = [0]
-    if any(not 1 <= each <= _MOST_SAMPLES for each in counts):
+        counts = [-1]
+    if any(not 0 <= each <= _MOST_SAMPLES for each in counts):
         raise InputError(
-            f"--sample_counts must be whole numbers from 1 to {_MOST_SAMPLES}, with commas between "
+            f"--sample_counts must be whole numbers from 0 to {_MOST_SAMPLES}, with commas between "
             f"them. Received: {','.join(given)}"
         )
     return counts

@@ -47,6 +47,10 @@ GROUPS = {
     "entities": "entities",
 }
 SCORER = "seqeval, strict"
+ABOUT_M = (
+    "(M = 0: one pass without dropout and refinement, the baseline of samples;",
+    " M = 1 would be one pass with dropout, a single draw, worse than both)",
+)
 NO_ENTITIES = "the file has no entities, and none was found"
 
 
@@ -68,6 +72,8 @@ class Evaluation:
       distilled: one pass with the trained head beside samples, see ``distilled_scores``; None
         where there is no such head.
       words: see ``word_scores``; empty where it is not known which words training had.
+      one_pass: final scores of the ``one_pass`` softmax, the baseline of samples; None where the
+        tagger is one.
       nothing: those of ``systems`` that found no entity in a file without entities. As conlleval
         has it, their F1 is 0 in all numbers; for people it is no score.
     """
@@ -82,6 +88,7 @@ class Evaluation:
     unknown_labels: dict[str, int]
     distilled: dict[str, Any] | None = None
     words: dict[str, WordScores] = dataclasses.field(default_factory=dict)
+    one_pass: dict[str, float] | None = None
     nothing: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
@@ -106,7 +113,7 @@ class Evaluation:
         return ["-" if key in missing else f"{scores[key]:.2f}" for key in keys]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: the metrics, and the other attributes but ``systems`` and ``nothing``."""
+        """For JSON: the metrics, and the other attributes but those that only people read."""
         return {
             **self.metrics,
             "types": self.types,
@@ -176,6 +183,12 @@ def evaluate_tagged(
     metrics |= {
         f"{name}_{measure}": scores[name].total[measure] for name in systems.keys() - {"final"}
     }
+    plain = None
+    if one_pass is not None and any(
+        a.uncertainty != b.uncertainty for a, b in zip(tagged, one_pass, strict=True)
+    ):
+        labels = [sentence.labels for sentence in one_pass]
+        plain = scoring.final_scores(gold, labels, task=task).total
     empty = task == "ner" and not _has_entities(gold)
     return Evaluation(
         task=task,
@@ -190,6 +203,7 @@ def evaluate_tagged(
         tokens=sum(map(len, final)),
         unknown_labels=unknown_labels(gold, known_labels, task),
         distilled=distilled,
+        one_pass=plain,
         words={} if known is None else word_scores(gold, tagged, known, task=task),
         nothing=frozenset(
             name for name, labels in systems.items() if empty and not _has_entities(labels)
@@ -273,7 +287,11 @@ def _system_rows(evaluation: Evaluation) -> list[str]:
     rows = [[name] + ["F1" if head == "f1" else head for head in heads]]
     for system in evaluation.systems:
         rows.append([evaluation.system_name(system), *evaluation.system_cells(system, heads)])
+    if evaluation.one_pass is not None:
+        rows.append(["M = 0", *(f"{evaluation.one_pass[head]:.2f}" for head in heads)])
     told = [f"({NO_ENTITIES})"] if "final" in evaluation.nothing else []
+    if evaluation.one_pass is not None:
+        told += list(ABOUT_M)
     return align(rows, least=_LEAST) + told
 
 
@@ -475,7 +493,7 @@ def distilled_rows(scores: dict[str, Any], task: str) -> list[list[str]]:
     """Cells of a table, one column per system."""
     divergences = (scores["kl"], scores["kl_of_samples"], scores["kl_of_one_pass"])
     rows = [
-        ["one pass for M", "distilled", f"M = {scores['num_samples']}", "softmax"],
+        ["one pass for M", "distilled", f"M = {scores['num_samples']}", "M = 0"],
         ["KL to 32 samples", *(f"{value:.5f}" for value in divergences)],
         ["F1" if task == "ner" else "accuracy", *map(_two_digits, scores["score"].values())],
         ["AUROC of drafts", *map(_two_digits, scores["auroc"].values())],

@@ -127,7 +127,10 @@ def samples_figure(rows: Sequence[tuple[int, float, float]], measure: str, sente
         f"M = {m}: {score:.2f} at {speed:,.0f} sentences/s" for m, score, speed in rows
     )
     of = "the first sentence" if sentences == 1 else f"the first {sentences:,} sentences"
-    caption = f"{measure} over M, {of}; higher is better. {told}"
+    caption = (
+        f"{measure} over M, {of}; higher is better. {told}. M = 0, one pass without dropout, is "
+        "the baseline; M = 1 is one pass with dropout, a single draw"
+    )
     chart = line_chart(
         caption,
         Axis("M, samples", 0, max(m for m, *_ in rows)),

@@ -30,7 +30,7 @@ from uanet_tf.metrics import scoring
 from uanet_tf.tagging.monitor import training_words
 from uanet_tf.tagging.streams import check_model, tag_in_context
 
-SAMPLE_COUNTS = (1, 4, 16)
+SAMPLE_COUNTS = (0, 1, 4, 16)  # 0: one pass without dropout, the baseline
 SAMPLE_SENTENCES = 500
 _WARM_UP_SENTENCES = 8
 
