@@ -196,6 +196,11 @@ def recipe_title(name: str) -> str:
     return recipe_path(name).read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
 
 
+def is_system(path: pathlib.Path) -> bool:
+    """Whether a flagfile describes a tagger; else it says that it goes after one that does."""
+    return not re.search("^# Not a system", path.read_text(encoding="utf-8"), re.MULTILINE)
+
+
 def check_recipe(path: pathlib.Path, config: Config) -> None:
     """Raises InputError where a setting is empty that a recipe's flagfile says it needs."""
     values = {field.name: value for _, field, value in iter_options(config)}

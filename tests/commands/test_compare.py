@@ -14,6 +14,7 @@ from absl import flags
 from uanet_tf.commands import compare_command, runner, training_runs
 from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags
 from uanet_tf.errors import InputError
+from uanet_tf.evaluation import comparison
 from uanet_tf.evaluation.comparison import write_tables
 
 SCORES = {
@@ -173,6 +174,7 @@ def test_what_a_row_says(tmp_path):
     }
     assert two["f1"] == two["dev"] == "50.0"
     text = (tmp_path / "results.md").read_text().splitlines()
+    text = [line for line in text if line.startswith("|")]
     assert [line.count("|") for line in text] == [len(one) + 1] * 4
 
 
@@ -305,3 +307,90 @@ def test_runs_of_two_tasks_are_no_system(tmp_path):
         (folder / "metrics.json").write_text(json.dumps({**metrics, "task": task}))
     with pytest.raises(InputError, match="fast holds runs of different tasks"):
         write_tables(tmp_path, [])
+
+
+def table_of(out):
+    return (out / "results.md").read_text(encoding="utf-8")
+
+
+def test_a_system_of_several_recipes(tmp_path, trained, capsys):
+    commands, _ = trained
+    arguments = ["--train_path=A", "--dev_path=B", "--seeds=1", f"--output={tmp_path / 'out'}"]
+    assert run(["--recipes=fast,bilstm+ten_epochs", *arguments]) == 0
+    _, second = commands
+    assert [each.rpartition("/")[2] for each in second if "--flagfile" in each] == [
+        "bilstm.flags",
+        "ten_epochs.flags",
+    ]
+    assert second[-1] == f"--run_dir={tmp_path}/out/bilstm+ten_epochs/seed1"
+    assert "NOT TRAINED ALIKE" not in capsys.readouterr().out + table_of(tmp_path / "out")
+    for recipes in ("ten_epochs", "fast,ten_epochs+bilstm"):
+        assert run([f"--recipes={recipes}", *arguments]) == 2
+        assert "ten_epochs is no system: it goes after one" in capsys.readouterr().err
+    assert len(commands) == 2
+
+
+def test_an_unfair_table_says_so_above_it(tmp_path, trained, capsys):
+    """As fast (Adam) beside a system that is trained by SGD, cut at ten epochs."""
+    arguments = ["--train_path=A", "--dev_path=B", "--seeds=1", f"--output={tmp_path / 'out'}"]
+    assert run(["--recipes=fast,bilstm", *arguments, "--", "--epochs=10"]) == 0
+    said, head, *_ = capsys.readouterr().out.splitlines()
+    assert said.startswith("NOT TRAINED ALIKE, so not a comparison of systems: ")
+    assert "drafter_optimizer is adam in uanet_fast, sgd in bilstm" in said
+    assert "min_steps is 100 in uanet_fast" in said
+    assert "epochs is" not in said
+    assert head.startswith("system")
+    page = table_of(tmp_path / "out")
+    assert page.index(said) < page.index("| system |")
+    assert said.replace("_", "_") in (tmp_path / "out" / "results.tex").read_text()
+
+
+def test_the_page_says_where_it_is_from(tmp_path, trained):
+    assert call(tmp_path, "one", extra=["--epochs=3"]) == 0
+    page = table_of(tmp_path / "out")
+    assert page.startswith(
+        "# uanet compare\n\n- corpus: `train A, dev B`\n- command: `uanet compare "
+    )
+    assert f"--seeds=2 --output={tmp_path / 'out'} -- --epochs=3`" in page
+    assert "- versions: `uanet_tf 0." in page
+    assert "tensorflow" in page
+    assert "- seeds: `1 to 2`" in page
+    latex = (tmp_path / "out" / "results.tex").read_text()
+    assert r"\toprule" in latex
+    assert latex.rstrip().endswith(r"\end{tabular}")
+    rows = [line for line in latex.splitlines() if line.endswith(r"\\")]
+    assert {line.count(" & ") for line in rows} == {latex.split("{l")[1].split("}")[0].count("r")}
+    assert r"$\pm$" in rows[1]
+
+
+def test_a_sweep_makes_columns(tmp_path, trained, monkeypatch, capsys):
+    asked = []
+
+    def counts(folder, path, **options):
+        asked.append((folder.parent.name, path, options))
+        return np.array([[options["num_samples"] + 1, 10, 10]])
+
+    monkeypatch.setattr(comparison, "_counts", counts)
+    assert call(tmp_path, "one", seeds=1, options=["--sweep=num_samples=1,8", "--test_path=C"]) == 0
+    assert asked == [("one", "C", {"num_samples": count}) for count in (0, 1, 8)]
+    note, head, row = capsys.readouterr().out.splitlines()
+    assert note.startswith("num_samples=0 is one pass without dropout, the baseline; num_samples=1")
+    assert head.split()[-3:] == ["num_samples=0", "num_samples=1", "num_samples=8"]
+    assert row.split()[-3:] == ["10.00", "20.00", "90.00"]
+    assert table(tmp_path / "out")[0]["num_samples=8"] == "90.0"
+    asked.clear()
+    sweep = "--sweep=num_samples=0,threshold=0.1,0.5"
+    assert call(tmp_path, "one", seeds=1, options=[sweep, "--test_path=C"]) == 0
+    assert [options for *_, options in asked] == [
+        {"num_samples": 0, "threshold": 0.1},
+        {"num_samples": 0, "threshold": 0.5},
+    ]
+    assert "num_samples=0, threshold=0.5" in table_of(tmp_path / "out")
+
+
+@pytest.mark.parametrize("sweep", ["8", "epochs=1,2", "num_samples=x", "num_samples=-1", "=3"])
+def test_a_wrong_sweep(tmp_path, trained, capsys, sweep):
+    commands, _ = trained
+    assert call(tmp_path, "one", options=[f"--sweep={sweep}"]) == 2
+    assert "sweep" in capsys.readouterr().err or sweep == "num_samples=-1"
+    assert not commands

@@ -1,28 +1,38 @@
 """``uanet compare``: several systems on one corpus, with several seeds, in one table."""
 
+import itertools
 import pathlib
+import shlex
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from uanet_tf.commands.command_flags import Flag, parse
 from uanet_tf.commands.setting_flags import SettingFlags, Settings
 from uanet_tf.commands.training_runs import train_run
-from uanet_tf.config import Config, recipe_path
+from uanet_tf.config import Config, is_system, recipe_path
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.comparison import (
     check_tables,
     complete_metrics,
     differences_from_first,
+    sweep_scores,
+    versions,
     write_tables,
 )
+from uanet_tf.settings import InferenceOptions
 from uanet_tf.training.run_directory import RunDirectory, file_hashes
+
+System = list[pathlib.Path]  # flagfiles, of which a later one wins
 
 
 def compare(
     extra: list[str],
     *,
-    recipes: Annotated[Sequence[str], Flag("Recipes or flagfiles, separated by commas.")] = (),
+    recipes: Annotated[
+        Sequence[str],
+        Flag("Systems, separated by commas: recipes or flagfiles, joined by +; a later one wins."),
+    ] = (),
     train_path: Annotated[str, Flag("The training file (required).", required="")],
     dev_path: Annotated[str, Flag("The development file (required).", required="")],
     test_path: Annotated[str | None, Flag("The test file (scored, if given).")] = None,
@@ -34,64 +44,125 @@ def compare(
             "the sentences of the test file."
         ),
     ] = False,
+    sweep: Annotated[
+        str,
+        Flag(
+            "Inference options whose values are columns, on the test file (else the development "
+            "file): num_samples=0,1,8; of several options, all combinations."
+        ),
+    ] = "",
     output: Annotated[str, Flag("Directory of runs and tables (required).", required="")],
 ) -> None:
     r"""Trains and scores several systems on one corpus, with several seeds, into one table.
 
-        uanet compare --recipes=fast,bilstm --train_path=A --dev_path=B \
-            --test_path=C --seeds=3 --output=DIR -- --epochs=10
+        uanet compare --recipes=fast,bilstm+ten_epochs --train_path=A --dev_path=B \
+            --test_path=C --seeds=3 --significance --output=DIR
 
-    A system is a recipe (see uanet recipes) or a flagfile, and is called by its name. Flags after
-    "--" are passed to every training run, after the system's own flags: a second --recipe or
-    --flagfile there overrides them in all systems. Runs are in DIR/SYSTEM/seedN; those that are
+    A system is a recipe (see uanet recipes) or a flagfile, or several joined by +, and is called by
+    its name; ten_epochs, which is none, trains another as fast is trained. Where systems are not
+    trained alike (optimizer, epochs, steps), the tables say so. Flags after "--" are passed to
+    every training run, after the system's own flags. Runs are in DIR/SYSTEM/seedN; those that are
     complete are not trained again, one that was stopped continues, one of other settings or files
-    is refused. Writes DIR/results.md (for people) and DIR/results.csv (for programs) after each
-    run, of all complete runs in DIR: the given systems first, then any others. --significance tags
-    the test file with all runs of the given systems and adds p of each difference from the first of
-    them.
+    is refused. Writes DIR/results.md, results.csv and results.tex (LaTeX, booktabs) after each run,
+    of all complete runs in DIR: the given systems first, then any others. --significance tags the
+    test file with all runs of the given systems and adds p of each difference from the first of
+    them. --sweep=num_samples=1,8 adds a column for each value, and M = 0 as their baseline.
     """
     if significance and not test_path:
         raise InputError("--significance needs --test_path.")
-    configs = _configs(recipes, seeds)
+    configs = _systems(recipes, seeds)
+    grid = _grid(sweep)
     out = pathlib.Path(output)
     check_tables(out)
-    systems = [config.stem for config in configs]
+    systems = list(configs)
     paths = {"train": train_path, "dev": dev_path, "test": test_path}
     files = [f"--{name}_path={path}" for name, path in paths.items() if path]
+    options = [*files, f"--seeds={seeds}", *(["--significance"] if significance else [])]
+    options += [f"--sweep={sweep}"] if sweep else []
+    typed = [f"--recipes={','.join(recipes)}", *options, f"--output={output}"]
+    about = {
+        "corpus": ", ".join(f"{name} {path}" for name, path in paths.items() if path),
+        "command": shlex.join(["uanet", "compare", *typed, *(["--", *extra] if extra else [])]),
+        "versions": versions(),
+        "seeds": f"1 to {seeds}",
+    }
     table = ""
-    for config in configs:
+    for system, flagfiles in configs.items():
         for seed in range(1, seeds + 1):
-            run_dir = out / config.stem / f"seed{seed}"
-            arguments = [f"--flagfile={config}", *files, f"--seed={seed}", f"--run_dir={run_dir}"]
-            arguments += extra
+            run_dir = out / system / f"seed{seed}"
+            arguments = [*(f"--flagfile={path}" for path in flagfiles), *files]
+            arguments += [f"--seed={seed}", f"--run_dir={run_dir}", *extra]
             if complete_metrics(run_dir) is not None:
                 _check_same(run_dir, arguments)
-            train_run(run_dir, arguments, f"{config} with seed {seed}")
-            table = write_tables(out, systems)
-    if significance:
-        found = differences_from_first(out, systems, seeds, str(test_path))
-        table = write_tables(out, systems, found)
+            train_run(run_dir, arguments, f"{system} with seed {seed}")
+            table = write_tables(out, systems, about=about)
+    scored = str(test_path or dev_path)
+    found = differences_from_first(out, systems, seeds, scored) if significance else None
+    swept = sweep_scores(out, systems, seeds, scored, grid) if grid else None
+    if significance or grid:
+        table = write_tables(out, systems, found, swept=swept, about=about)
     sys.stdout.write(table)
 
 
-def _configs(names: Sequence[str], seeds: int) -> list[pathlib.Path]:
-    """The flagfile of each system."""
+def _systems(names: Sequence[str], seeds: int) -> dict[str, System]:
+    """The flagfiles of each system, by its name."""
     names = [name for name in names if name]
     if not names:
         raise InputError("--recipes must name at least one recipe or flagfile.")
     if seeds < 1:
         raise InputError(f"--seeds must be at least 1. Received: {seeds}")
-    configs: list[pathlib.Path] = []
+    systems: dict[str, System] = {}
     for name in names:
-        config = pathlib.Path(name)
-        if not config.is_file():
-            if config.suffix or config.name != name:
-                raise InputError(f"--recipes: there is no file {name}.")
-            config = recipe_path(name)
-        if config.stem in {other.stem for other in configs}:
-            raise InputError(f"--recipes: two flagfiles are called {config.stem}.")
-        configs.append(config)
-    return configs
+        parts = [name] if pathlib.Path(name).is_file() else name.split("+")
+        flagfiles = [_flagfile(part) for part in parts]
+        system = "+".join(path.stem for path in flagfiles)
+        if not is_system(flagfiles[0]):
+            raise InputError(
+                f"--recipes: {flagfiles[0].stem} is no system: it goes after one, as in "
+                f"bilstm+{flagfiles[0].stem}."
+            )
+        if system in systems:
+            raise InputError(f"--recipes: two flagfiles are called {system}.")
+        systems[system] = flagfiles
+    return systems
+
+
+def _flagfile(name: str) -> pathlib.Path:
+    path = pathlib.Path(name)
+    if path.is_file():
+        return path
+    if path.suffix or path.name != name:
+        raise InputError(f"--recipes: there is no file {name}.")
+    return recipe_path(name)
+
+
+def _grid(sweep: str) -> list[dict[str, Any]]:
+    """The combinations of options that --sweep asks for; M = 0 is always among several M."""
+    values: dict[str, list[Any]] = {}
+    defaults = vars(InferenceOptions())
+    name = ""
+    for piece in filter(None, sweep.split(",")):
+        before, equals, text = piece.rpartition("=")
+        name = before or name
+        if name not in defaults or (equals and not before):
+            raise InputError(
+                f"--sweep must be OPTION=VALUE,VALUE with one of {', '.join(defaults)}; what is "
+                f"trained differently is a system. Received: {sweep}"
+            )
+        values.setdefault(name, []).append(_value(type(defaults[name]), text, sweep))
+    if "num_samples" in values:
+        values["num_samples"] = list(dict.fromkeys([0, *values["num_samples"]]))
+    grid = [dict(zip(values, each, strict=True)) for each in itertools.product(*values.values())]
+    for options in grid if values else []:
+        InferenceOptions().replace(**options)
+    return grid if values else []
+
+
+def _value(kind: type, text: str, sweep: str) -> Any:
+    try:
+        return {"true": True, "false": False}[text.lower()] if kind is bool else kind(text)
+    except (ValueError, KeyError):
+        raise InputError(f"--sweep: {text!r} is no {kind.__name__}. Received: {sweep}") from None
 
 
 def _check_same(run_dir: pathlib.Path, arguments: Sequence[str]) -> None:

@@ -1,24 +1,29 @@
 """Tables of several systems, each trained with several seeds."""
 
+import contextlib
 import csv
+import importlib.metadata
 import io
 import pathlib
+import platform
 import statistics
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+import uanet_tf
 from uanet_lite.atomic_file import atomic_file
-from uanet_tf.config import load_config
+from uanet_tf.config import iter_options, load_config
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.files.weight_file import check_weight_file
 from uanet_tf.formats.table import Reading, read_labelled
 from uanet_tf.metrics.resampling import approximate_randomization
 from uanet_tf.metrics.run_metrics import read_run_metrics
-from uanet_tf.metrics.scoring import sentence_counts
+from uanet_tf.metrics.scoring import f1_of_counts, sentence_counts
 from uanet_tf.models.loading import extract_weights
 from uanet_tf.text.display_width import align
 
@@ -82,15 +87,29 @@ _HEADS = {
 }
 
 
+_TRAINED_BY = ("drafter_optimizer", "epochs", "min_steps", "batch_size")
+_SAMPLES = (
+    "num_samples=0 is one pass without dropout, the baseline; num_samples=1 is one pass with "
+    "dropout, a single draw, which is worse than both."
+)
+
+
 def write_tables(
-    out: pathlib.Path, systems: Sequence[str], differences: Mapping[str, float] | None = None
+    out: pathlib.Path,
+    systems: Sequence[str],
+    differences: Mapping[str, float] | None = None,
+    *,
+    swept: Mapping[str, Mapping[str, list[float]]] | None = None,
+    about: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Writes results.md and results.csv from the complete runs below ``out``.
+    """Writes results.md, results.csv and results.tex from the complete runs below ``out``.
 
     Args:
       out: directory with the runs, SYSTEM/seedN.
       systems: those to list first; all others that have a complete run follow.
       differences: {system: p of its difference from the first system}.
+      swept: {system: {column: scores of its seeds}}, see ``sweep_scores``.
+      about: what the tables say of where they are from, by name.
 
     Returns:
       The columns that matter most as plain text, for a terminal.
@@ -108,28 +127,94 @@ def write_tables(
             cells = summarize(complete)
             if differences is not None and system in differences:
                 cells["p"] = Cell([differences[system]], 4, spread=False)
+            for name, values in (swept or {}).get(system, {}).items():
+                cells[name] = Cell(values, 2)
             rows.append(Row(system, len(complete), cells))
     # A column that no system has a value for says nothing: draft, say, among taggers without one.
     columns = list(dict.fromkeys(n for row in rows for n, cell in row.cells.items() if cell.values))
-    head, *table = _texts(rows, columns)
-    lines = [_markdown(head), _markdown(["---"] * len(head)), *map(_markdown, table)]
+    notes = training_differences(out, [row.system for row in rows])
+    notes += [_SAMPLES] if any("num_samples=" in name for name in columns) else []
+    texts = _texts(rows, columns)
     check_tables(out)
-    for name, text in (("md", "\n".join(lines) + "\n"), ("csv", _csv(rows, columns))):
+    pages = {
+        "md": _page(texts, about, notes),
+        "csv": _csv(rows, columns),
+        "tex": _latex(texts, about, notes),
+    }
+    for name, text in pages.items():
         with atomic_file(out / f"results.{name}") as part:
             pathlib.Path(part).write_text(text, encoding="utf-8")
-    short = align(_texts(rows, [name for name in _SHORT if name in columns]))
-    return "".join(f"{line}\n" for line in short)
+    names = [*(name for name in _SHORT if name in columns), *(n for n in columns if "=" in n)]
+    short = align(_texts(rows, names))
+    return "".join(f"{line}\n" for line in [*notes, *short])
+
+
+def training_differences(out: pathlib.Path, systems: Sequence[str]) -> list[str]:
+    """A sentence on how the systems are not trained alike; none where they are."""
+    found: dict[str, dict[str, str]] = {name: {} for name in _TRAINED_BY}
+    for system in systems:
+        for path in sorted((out / system).glob("seed*/config.json"))[:1]:
+            values = {f.name: value for _, f, value in iter_options(load_config(str(path.parent)))}
+            for name in _TRAINED_BY:
+                found[name].setdefault(str(values[name]), system)
+                if found[name][str(values[name])] != system:
+                    found[name][str(values[name])] += f" and {system}"
+    said = [
+        f"{name} is {', '.join(f'{value} in {where}' for value, where in values.items())}"
+        for name, values in found.items()
+        if len(values) > 1
+    ]
+    if not said:
+        return []
+    return [f"NOT TRAINED ALIKE, so not a comparison of systems: {'; '.join(said)}."]
+
+
+def versions() -> str:
+    """Of the package, of TensorFlow and of Python."""
+    found = [f"uanet_tf {uanet_tf.__version__}"]
+    for name in ("tensorflow", "tensorflow-cpu"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found.append(f"{name} {importlib.metadata.version(name)}")
+    return ", ".join([*found, f"Python {platform.python_version()}"])
 
 
 def check_tables(out: pathlib.Path) -> None:
-    """Raises InputError if results.md or results.csv is there, and is no such table."""
-    for path, start in ((out / "results.md", "| system |"), (out / "results.csv", "system,")):
-        if path.exists() and not path.read_bytes().startswith(start.encode()):
+    """Raises InputError if a file of results is there, and is no such table."""
+    starts = {"md": ("# uanet compare", "| system |"), "csv": ("system,",), "tex": ("% uanet",)}
+    for name, begins in starts.items():
+        path = out / f"results.{name}"
+        if path.exists() and not path.read_text("utf-8", "replace").startswith(begins):
             raise InputError(f"{path} is no table of uanet compare: name another --output.")
 
 
+def _page(table: Sequence[Sequence[str]], about: Mapping[str, str], notes: Sequence[str]) -> str:
+    """Markdown."""
+    head, *rows = table
+    lines = ["# uanet compare", "", *(f"- {name}: `{text}`" for name, text in about.items())]
+    lines += ["", *(f"**{note}**\n" for note in notes)]
+    lines += [_markdown(head), _markdown(["---"] * len(head)), *map(_markdown, rows)]
+    return "\n".join(lines) + "\n"
+
+
+_LATEX = str.maketrans({"_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "±": r"$\pm$"})
+
+
+def _latex(table: Sequence[Sequence[str]], about: Mapping[str, str], notes: Sequence[str]) -> str:
+    """A table of the package booktabs."""
+    head, *rows = [" & ".join(row).translate(_LATEX).replace(r" \& ", " & ") for row in table]
+    said = [*(f"{name}: {text}" for name, text in about.items()), *notes]
+    lines = ["% uanet compare", *(f"% {each}" for each in said)]
+    lines += [rf"\begin{{tabular}}{{l{'r' * (len(table[0]) - 1)}}}", r"\toprule"]
+    lines += [rf"{head} \\", r"\midrule", *(rf"{row} \\" for row in rows), r"\bottomrule"]
+    return "\n".join([*lines, r"\end{tabular}"]) + "\n"
+
+
+def _head(name: str) -> str:
+    return name if "=" in name else _HEADS.get(name, name.replace("_", " "))
+
+
 def _texts(rows: Sequence[Row], columns: Sequence[str]) -> list[list[str]]:
-    table = [["system", "seeds", *(_HEADS.get(name, name.replace("_", " ")) for name in columns)]]
+    table = [["system", "seeds", *(map(_head, columns))]]
     for row in rows:
         texts = [row.cells[name].text() if name in row.cells else "-" for name in columns]
         table.append([row.system, str(row.seeds), *texts])
@@ -244,14 +329,39 @@ def differences_from_first(
     return dict(zip(systems[1:], found, strict=True))
 
 
-def _counts(run_dir: pathlib.Path, path: str) -> np.ndarray:
-    """[N, 3] counts of the run's answers for N sentences."""
+def sweep_scores(
+    out: pathlib.Path,
+    systems: Sequence[str],
+    seeds: int,
+    path: str,
+    grid: Sequence[dict[str, Any]],
+) -> dict[str, dict[str, list[float]]]:
+    """Final scores under other inference options: {system: {"num_samples=1": of each seed}}.
+
+    Args:
+      out, systems, seeds, path: see ``differences_from_first``.
+      grid: the options of each column. A system that cannot follow them has none there.
+    """
+    found: dict[str, dict[str, list[float]]] = {}
+    for system in systems:
+        columns = found.setdefault(system, {})
+        for seed in range(1, seeds + 1):
+            for options in grid:
+                name = ", ".join(f"{key}={value}" for key, value in options.items())
+                with contextlib.suppress(InputError):
+                    counts = _counts(out / system / f"seed{seed}", path, **options).sum(0)
+                    columns.setdefault(name, []).append(float(f1_of_counts(counts)))
+    return found
+
+
+def _counts(run_dir: pathlib.Path, path: str, **options: Any) -> np.ndarray:
+    """[N, 3] counts of the run's answers for N sentences, with other inference options."""
     from uanet_tf.models.loading import load_model
     from uanet_tf.tagging.streams import tag_in_context
 
     data = load_config(str(run_dir)).data
     sentences = read_labelled(path, Reading.of_settings(data))
-    model = load_model(run_dir)
+    model = load_model(run_dir, **options)
     if model.gate is not None:
         model.refine_all = False
     labels = [answer.labels for _, answer in tag_in_context(model, sentences)]
