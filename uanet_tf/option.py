@@ -5,7 +5,7 @@ import difflib
 import math
 import numbers
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from uanet_tf.errors import InputError
@@ -31,7 +31,7 @@ def option(
     default: Any,
     help: str,
     *,
-    choices: tuple[str, ...] | None = None,
+    choices: Collection[str] | None = None,
     low: float | None = None,
     high: float | None = None,
     below: float | None = None,
@@ -45,7 +45,7 @@ def option(
     Args:
       default: value of the field.
       help: what it is; the help of its flag.
-      choices: the values allowed.
+      choices: the values allowed; a view of a table has those that are added later too.
       low: least value.
       high: largest value.
       below: what the value must be smaller than.

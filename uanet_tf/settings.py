@@ -219,7 +219,7 @@ class RepresentationConfig:
     """From a token to its vector."""
 
     representation: str = option(
-        "char_cnn", "How a word becomes a vector.", choices=tuple(REPRESENTATIONS)
+        "char_cnn", "How a word becomes a vector.", choices=REPRESENTATIONS.keys()
     )
     pretrained: str = option(
         "",
@@ -252,7 +252,7 @@ class RepresentationConfig:
 class EncoderConfig:
     """From word vectors to contextual states."""
 
-    encoder: str = option("variational_bilstm", "The contextual encoder.", choices=tuple(ENCODERS))
+    encoder: str = option("variational_bilstm", "The contextual encoder.", choices=ENCODERS.keys())
     hidden_width: int = width(
         400, "Width of the states, both directions together (paper: 400), even.", low=2
     )
@@ -289,7 +289,7 @@ class EncoderConfig:
 class DecoderConfig:
     """From states to labels; the refiner's settings are for ``--decoder=uanet`` only."""
 
-    decoder: str = option("uanet", "How labels are decided.", choices=tuple(DECODERS))
+    decoder: str = option("uanet", "How labels are decided.", choices=DECODERS.keys())
     refiner_layers: int = layers(2, "Layers of the two-stream refiner (paper: 2; OntoNotes: 3).")
     refiner_heads: int = heads(7, "Attention heads (paper: 5, 7 or 9).")
     refiner_head_width: int = width(80, "Width of a head (paper: 80, 120 or 160).")

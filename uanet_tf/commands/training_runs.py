@@ -20,6 +20,7 @@ from uanet_tf.config import Config
 from uanet_tf.data.documents import fold_numbers
 from uanet_tf.errors import InputError, StoppedBySignal, one_line
 from uanet_tf.evaluation.comparison import complete_metrics
+from uanet_tf.registry import IMPORTED
 from uanet_tf.training.run_directory import changed_settings, flag_text, hash_sentences
 
 RECORD = "folds.json"
@@ -41,7 +42,8 @@ def train_run(run_dir: pathlib.Path, arguments: Sequence[str], said: str) -> Non
     if complete_metrics(run_dir) is not None:
         return
     run_dir.parent.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "uanet_tf.commands.uanet", "train", *arguments]
+    command = [sys.executable, "-m", "uanet_tf.commands.uanet", "train"]
+    command += [*(f"--import={module}" for module in IMPORTED), *arguments]
     sys.stderr.write(" ".join(command) + "\n")
     code = exit_code_of(command)
     if code:

@@ -10,6 +10,7 @@ from typing import NamedTuple, NoReturn
 from absl import logging
 
 from uanet_tf.commands import runner
+from uanet_tf.registry import import_parts
 
 _HELP = ("--help", "-h", "--helpfull", "help")
 
@@ -135,16 +136,36 @@ def _run(program: str, command: Command | Group, arguments: Sequence[str]) -> No
     module, name = command.function.split(".")
 
     def work() -> int | None:
+        kept = _with_parts(arguments)
         function = getattr(importlib.import_module(f"uanet_tf.commands.{module}"), name)
-        runner.run(function, argv=[program, *arguments], verbosity=command.verbosity)
+        runner.run(function, argv=[program, *kept], verbosity=command.verbosity)
 
     sys.exit(runner.code_of(work))
+
+
+def _with_parts(arguments: Sequence[str]) -> list[str]:
+    """The arguments without --import=MODULE, which every command takes; the modules are imported.
+
+    Before anything that asks which parts there are.
+    """
+    kept: list[str] = []
+    rest = iter(arguments)
+    for argument in rest:
+        name, equals, module = argument.partition("=")
+        if name not in ("--import", "-import"):
+            kept.append(argument)
+            if argument == "--":  # what follows is another command's
+                kept += rest
+        else:
+            import_parts(module if equals else next(rest, ""))
+    return kept
 
 
 def _help_text(program: str, group: Group, last: str) -> str:
     width = max(map(len, group.commands))
     lines = [f"  {name:{width}}  {command.does}" for name, command in group.commands.items()]
-    hint = f"{program} COMMAND --help explains a command. {last}".rstrip()
+    own = "--import=MODULE loads parts of your own first (docs/extending.md)."
+    hint = f"{program} COMMAND --help explains a command. {last}\n{own}"
     return "\n".join([group.title, "", *lines, "", hint])
 
 
