@@ -5,12 +5,14 @@ import functools
 import json
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+ARCHIVE = Path(__file__).parent / "representation" / "transformer" / "encoders.zip"
 # Pieces of words that the tests use, [PAD] at 0 as everywhere.
 SUBWORDS = (
     *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
@@ -122,9 +124,22 @@ def write_tiny_encoder(
 @functools.cache
 def tiny_encoder() -> str:
     """The folder of a tiny BERT, the same for all tests of a process."""
-    folder = tempfile.mkdtemp(prefix="tiny_bert_")
+    return str(write_tiny_encoder(_folder()))
+
+
+@functools.cache
+def encoders_of_all_types() -> Path:
+    """A folder with one for each type, as transformers wrote it: see make_encoder_files.py."""
+    folder = _folder()
+    with zipfile.ZipFile(ARCHIVE) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def _folder() -> Path:
+    folder = tempfile.mkdtemp(prefix="tiny_encoder_")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return str(write_tiny_encoder(Path(folder)))
+    return Path(folder)
 
 
 def count_runs(bert: Any) -> list[int]:

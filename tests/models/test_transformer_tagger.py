@@ -7,10 +7,13 @@ import tensorflow as tf
 from tests.models.contract_setup import make_sentences, make_vocabulary, pad, small
 from tests.models.model_contract import assert_same, text
 from tests.models.tagger_setup import gradients, size
-from tests.tiny_encoder import count_runs, write_tiny_encoder
+from tests.tiny_encoder import count_runs, encoders_of_all_types, write_tiny_encoder
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
+from uanet_tf.exporting.saved_model import save_tokens
+from uanet_tf.exporting.signatures import DEFAULT, Signatures
 from uanet_tf.models.build import check_parts, make_tagger
+from uanet_tf.representation.transformer.encoder_types import TYPES
 from uanet_tf.tagging.streams import tag
 from uanet_tf.training.fill_vectors import word_representations
 
@@ -107,6 +110,27 @@ def test_a_saved_model_needs_no_preset(tmp_path):
     loaded = tf.keras.models.load_model(tmp_path / "model.keras", compile=False)
     assert loaded.drafter.representation.transformer.architecture.activation == "gelu_tanh"
     assert_same(predict(loaded, TOKENS), expected, tolerance=0)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("kind", TYPES)
+def test_every_type_is_saved_exported_and_reads_long_sentences(tmp_path, kind):
+    """48 positions; a sentence of 100 words alone, and beside a short one."""
+    pooling = {"subword_pooling": "mean" if kind in ("albert", "roberta") else "first"}
+    config = small(Config().replace(**BERT, **pooling))
+    folder = str(encoders_of_all_types() / kind)
+    model = make_tagger(config.replace(pretrained=folder), make_vocabulary(SENTENCES, "IOB2"))
+    sentences = [["Ada", "Lovelace", "met", "Ωμέγα"] * 25, ["Oslo", "東京", "😀"]]
+    expected = predict(model, sentences)
+    alone = {name: values[:1] for name, values in expected.items()}
+    assert_same(predict(model, sentences[:1]), alone)
+    model.save(tmp_path / "model.keras")
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras", compile=False)
+    assert_same(predict(loaded, sentences), expected, tolerance=0)
+    save_tokens(Signatures(loaded), tmp_path / "export", only=[DEFAULT])
+    inputs = {name: tf.constant(values) for name, values in pad(sentences).items()}
+    answers = tf.saved_model.load(str(tmp_path / "export")).signatures[DEFAULT](**inputs)
+    assert_same({name: text(values.numpy()) for name, values in answers.items()}, expected)
 
 
 @pytest.mark.process

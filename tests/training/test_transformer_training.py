@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
-from tests.tiny_encoder import tiny_encoder
+from tests.tiny_encoder import encoders_of_all_types, tiny_encoder
 from tests.training.killing import Moment, fit_with_copies
 from tests.training.tiny_run import assert_same_weights, metrics, timeless, tiny_config
 from uanet_tf.config import Config
@@ -106,7 +106,12 @@ def settings():
 
 
 @pytest.mark.process
-def test_a_killed_run_ends_as_one_that_was_not(corpus, tmp_path, settings):
+@pytest.mark.parametrize("kind", ["", "deberta-v2", "modernbert"])
+def test_a_killed_run_ends_as_one_that_was_not(corpus, tmp_path, settings, kind):
+    """With a part of the encoder frozen, or none."""
+    if kind:
+        of_kind = {"pretrained": str(encoders_of_all_types() / kind), "freeze_layers": 1}
+        settings = {**settings, **of_kind, "subword_pooling": "mean"}
     config = tiny_config(corpus, **settings, save_seconds=0)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     fit_with_copies(config, whole, {broken: Moment(saved_state.Progress, "advance", 7)})

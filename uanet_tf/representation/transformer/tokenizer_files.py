@@ -1,8 +1,10 @@
 """Tokenizers of pretrained encoders, from tokenizer.json or the files of their vocabularies."""
 
 import base64
+import contextlib
 import pathlib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from uanet_lite.strict_json import parse_json, read_bytes, shown
@@ -13,7 +15,11 @@ from uanet_tf.representation.transformer.encoder_types import EncoderType, value
 
 MAX_VOCABULARY_BYTES = 2**27
 TOKENIZER, OPTIONS = "tokenizer.json", "tokenizer_config.json"
-_MODELS = {WORDPIECE: "WordPiece", BPE: "BPE", UNIGRAM: "Unigram"}
+_MODELS = {"WordPiece": WORDPIECE, "BPE": BPE, "Unigram": UNIGRAM}
+_UNUSUAL = (
+    *("byte_fallback", "ignore_merges", "dropout"),
+    *("continuing_subword_prefix", "end_of_word_suffix"),
+)
 # RE2 knows blanks of ASCII only.
 _BLANK = r"[\s\p{Z}\x{0b}\x{85}]"
 Steps = list[tuple[str, ...]]
@@ -39,11 +45,9 @@ def read_tokenizer(folder: pathlib.Path, kind: EncoderType) -> TokenizerSpec:
     if not (folder / TOKENIZER).exists():
         return tokenizer_of_vocabulary(kind, _vocabulary_files(folder, kind), options)
     saved = read_object(folder / TOKENIZER)
-    name, vocabulary, scores, merges = _model(saved)
-    try:
+    with _reading(TOKENIZER):
+        name, vocabulary, scores, merges = _model(saved)
         steps, charsmap = _steps(kind, name, vocabulary, options, saved)
-    except (TypeError, KeyError, AttributeError) as error:
-        raise InputError(f"{TOKENIZER} is not of a tokenizer ({one_line(error)})") from error
     ids = _special_ids(kind, vocabulary, options)
     return TokenizerSpec(name, vocabulary, *ids, tuple(steps), scores, charsmap, merges)
 
@@ -64,16 +68,17 @@ def tokenizer_of_vocabulary(
     scores: tuple[float, ...] = ()
     merges: tuple[str, ...] = ()
     charsmap = ""
-    if kind.tokenizer == UNIGRAM:
-        vocabulary, scores, charsmap = _sentencepiece(data[0], kind)
-    elif kind.tokenizer == BPE:
-        vocabulary = _by_number(_parse(data[0], kind.vocabulary[0]))
-        lines = _decode(data[1], kind.vocabulary[1]).split("\n")
-        merges = tuple(line for line in lines if line and not line.startswith("#version"))
-    else:
-        # By line feeds only: some vocabularies hold other characters that end lines.
-        text = _decode(data[0], kind.vocabulary[0]).replace("\r\n", "\n").removesuffix("\n")
-        vocabulary = tuple(text.split("\n"))
+    with _reading(" and ".join(kind.vocabulary)):
+        if kind.tokenizer == UNIGRAM:
+            vocabulary, scores, charsmap = _sentencepiece(data[0], kind)
+        elif kind.tokenizer == BPE:
+            vocabulary = _by_number(parse_json(data[0]))
+            lines = data[1].decode("utf-8").split("\n")
+            merges = tuple(line for line in lines if line and not line.startswith("#version"))
+        else:
+            # By line feeds only: some vocabularies hold other characters that end lines.
+            text = data[0].decode("utf-8").replace("\r\n", "\n").removesuffix("\n")
+            vocabulary = tuple(text.split("\n"))
     steps, _ = _steps(kind, kind.tokenizer, vocabulary, options, None)
     ids = _special_ids(kind, vocabulary, options)
     return TokenizerSpec(kind.tokenizer, vocabulary, *ids, tuple(steps), scores, charsmap, merges)
@@ -163,63 +168,38 @@ def _bert_steps(
     return steps + [(name,) for name, done in wanted.items() if done]
 
 
-def _model(
-    saved: dict[str, Any],
-) -> tuple[str, tuple[str, ...], tuple[float, ...], tuple[str, ...]]:
+def _model(saved: dict[str, Any]) -> tuple[str, tuple[str, ...], tuple[float, ...], Any]:
     """Kind, vocabulary, scores and merges of a tokenizer.json, with its added sub-words."""
     model = value_of(saved, "model", dict, file=TOKENIZER)
-    name = value_of(model, "type", (str, type(None)), None, file=TOKENIZER)
+    name = model.get("type")
     if name is None:  # old files
         name = "BPE" if "merges" in model else "Unigram" if "unk_id" in model else "WordPiece"
-    kinds = [kind for kind, theirs in _MODELS.items() if theirs == name]
-    odd = [
-        key
-        for key in (
-            "byte_fallback",
-            "ignore_merges",
-            "continuing_subword_prefix",
-            "dropout",
-            "end_of_word_suffix",
-        )
-        if model.get(key)
-        and (kinds, key, model[key]) != ([WORDPIECE], "continuing_subword_prefix", "##")
-    ]
-    if not kinds or odd:
-        told = f"a model of type {shown(name)}" if not kinds else f"{odd[0]} of its model"
-        raise InputError(f"{TOKENIZER} has {told}, which is not read")
-    try:
-        added = {each["content"]: each["id"] for each in saved.get("added_tokens") or ()}
-        if kinds[0] == UNIGRAM:
-            pairs = {
-                number: (piece, float(score))
-                for number, (piece, score) in enumerate(model["vocab"])
-            }
-            pairs |= {number: (piece, 0.0) for piece, number in added.items()}
-            words = _by_number({piece: number for number, (piece, _) in pairs.items()})
-            return (
-                UNIGRAM,
-                words,
-                tuple(pairs[k][1] if k in pairs else 0.0 for k in range(len(words))),
-                (),
-            )
-        merges = tuple(
-            " ".join(pair) if isinstance(pair, list) else pair for pair in model.get("merges", ())
-        )
-        return kinds[0], _by_number({**model["vocab"], **added}), (), merges
-    except (TypeError, KeyError, ValueError, AttributeError) as error:
-        raise InputError(f"{TOKENIZER} is not of a tokenizer ({one_line(error)})") from error
+    if name not in _MODELS:
+        raise InputError(f"{TOKENIZER} has a model of type {shown(name)}, which is not read")
+    kind = _MODELS[name]
+    usual = {"continuing_subword_prefix": "##"} if kind == WORDPIECE else {}
+    for key in _UNUSUAL:
+        if model.get(key) and model[key] != usual.get(key):
+            raise InputError(f"{TOKENIZER} has {key} of its model, which is not read")
+    added = {each["content"]: each["id"] for each in saved.get("added_tokens") or ()}
+    if kind != UNIGRAM:
+        pairs = (p if isinstance(p, str) else " ".join(p) for p in model.get("merges", ()))
+        return kind, _by_number({**model["vocab"], **added}), (), tuple(pairs)
+    scores = {number: float(score) for number, (_, score) in enumerate(model["vocab"])}
+    scores |= dict.fromkeys(added.values(), 0.0)
+    numbers = {piece: number for number, (piece, _) in enumerate(model["vocab"])}
+    words = _by_number({**numbers, **added})
+    return kind, words, tuple(scores.get(number, 0.0) for number in range(len(words))), ()
 
 
-def _by_number(numbers: Mapping[str, int]) -> tuple[str, ...]:
+def _by_number(numbers: Any) -> tuple[str, ...]:
     """Sub-words in the order of their numbers; one that is left out gets a name of its own."""
-    if not isinstance(numbers, dict) or not all(
-        type(n) is int and n >= 0 for n in numbers.values()
-    ):
-        raise InputError("the vocabulary has no numbers")
     words = {number: word for word, number in numbers.items()}
+    if not all(type(number) is int and number >= 0 for number in words):
+        raise ValueError("the vocabulary has no numbers")
     most = max(words, default=-1) + 1
     if most > 2 * len(words) + 1_000:
-        raise InputError(f"the vocabulary has {len(words)} sub-words with numbers up to {most}")
+        raise ValueError(f"it has {len(words)} sub-words with numbers up to {most}")
     return tuple(words.get(number, f"\x00{number}") for number in range(most))
 
 
@@ -264,6 +244,13 @@ def _parts(part: Mapping[str, Any] | None, key: str) -> list[Mapping[str, Any]]:
     return [each for inner in part[key] for each in _parts(inner, key)]
 
 
+_NORMALIZERS: dict[str, tuple[str, ...]] = {
+    **{form: ("form", form) for form in ("NFC", "NFD", "NFKC", "NFKD")},
+    "Lowercase": ("lower",),
+    "StripAccents": ("marks",),
+}
+
+
 def _normalizer(part: Mapping[str, Any]) -> Steps:
     name = part["type"]
     if name == "BertNormalizer":
@@ -275,21 +262,15 @@ def _normalizer(part: Mapping[str, Any]) -> Steps:
             "lower": part["lowercase"],
         }
         return [(step,) for step, done in wanted.items() if done]
-    if name in ("NFC", "NFD", "NFKC", "NFKD"):
-        return [("form", name)]
-    if name == "Lowercase":
-        return [("lower",)]
-    if name == "StripAccents":
-        return [("marks",)]
+    if name in _NORMALIZERS:
+        return [_NORMALIZERS[name]]
     if name == "Strip":
         ends = {rf"^{_BLANK}+": part["strip_left"], rf"{_BLANK}+$": part["strip_right"]}
         return [("replace", pattern, "") for pattern, done in ends.items() if done]
     if name == "Replace":
         ((form, pattern),) = part["pattern"].items()
         if form == "String":
-            pattern = "".join(
-                char if char.isalnum() or ord(char) > 127 else f"\\{char}" for char in pattern
-            )
+            pattern = re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", pattern)
         return [("replace", pattern.replace(r"\s", _BLANK), part["content"].replace("\\", r"\\"))]
     raise InputError(f"{TOKENIZER} has the normalizer {shown(name)}, which is not read")
 
@@ -299,21 +280,15 @@ def _sentencepiece(
 ) -> tuple[tuple[str, ...], tuple[float, ...], str]:
     """Sub-words, scores and map of characters of SentencePiece's own file."""
     before, after, left_out = kind.pieces
-    name = kind.vocabulary[0]
-    try:
-        fields = read_message(data)
-        trainer = [dict(read_message(value)) for number, value in fields if number == 2]
-        if any(each.get(3, 1) != 1 for each in trainer):
-            raise ValueError("it is of another model than unigram")
-        read = [dict(read_message(value)) for number, value in fields if number == 1][left_out:]
-        pieces = [(each[1].decode("utf-8"), each.get(2, 0.0)) for each in read]
-        maps = [dict(read_message(value)).get(2, b"") for number, value in fields if number == 3]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{name} cannot be read: {one_line(error)}") from error
-    charsmap = base64.b64encode(b"".join(maps)).decode("ascii")
-    words = (*before, *(piece for piece, _ in pieces), *after)
-    scores = (*[0.0] * len(before), *(score for _, score in pieces), *[0.0] * len(after))
-    return words, scores, charsmap
+    fields = read_message(data)
+    trainer = [dict(read_message(value)) for number, value in fields if number == 2]
+    if any(each.get(3, 1) != 1 for each in trainer):
+        raise ValueError("it is of another model than unigram")
+    read = [dict(read_message(value)) for number, value in fields if number == 1][left_out:]
+    maps = [dict(read_message(value)).get(2, b"") for number, value in fields if number == 3]
+    words = (*before, *(each[1].decode("utf-8") for each in read), *after)
+    scores = (*[0.0] * len(before), *(each.get(2, 0.0) for each in read), *[0.0] * len(after))
+    return words, scores, base64.b64encode(b"".join(maps)).decode("ascii")
 
 
 def _text(token: Any, default: str) -> str:
@@ -323,29 +298,25 @@ def _text(token: Any, default: str) -> str:
 
 
 def _read(path: pathlib.Path) -> bytes:
-    try:
+    with _reading(path.name):
         return read_bytes(path, MAX_VOCABULARY_BYTES)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path.name} cannot be read: {one_line(error)}") from error
-
-
-def _decode(data: bytes, name: str) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name} cannot be read: {one_line(error)}") from error
-
-
-def _parse(data: bytes, name: str) -> dict[str, Any]:
-    try:
-        values = parse_json(data)
-    except ValueError as error:
-        raise InputError(f"{name} cannot be read: {one_line(error)}") from error
-    if not isinstance(values, dict):
-        raise InputError(f"{name} cannot be read: it holds no JSON object")
-    return values
 
 
 def read_object(path: pathlib.Path) -> dict[str, Any]:
-    """The object in a JSON file."""
-    return _parse(_read(path), path.name)
+    """The object in a JSON file; raises InputError for anything else."""
+    with _reading(path.name):
+        values = parse_json(read_bytes(path, MAX_VOCABULARY_BYTES))
+        if not isinstance(values, dict):
+            raise ValueError("it holds no JSON object")
+        return values
+
+
+@contextlib.contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """Says in one sentence which file cannot be read."""
+    try:
+        yield
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{name} cannot be read: {one_line(error)}") from error
