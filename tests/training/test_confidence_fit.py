@@ -134,6 +134,7 @@ def test_again_it_is_fitted_to_the_uncalibrated_answers(tagger):
     rows = tagger.calibration.map.numpy()
     again = calibrate(tagger, tagger.sentences, "pos")
     assert again["tokens"].pop("ece_until_now") == first["tokens"]["ece_after"]
+    assert again["tokens"].pop("brier_until_now") == first["tokens"]["brier_after"]
     assert again == first
     np.testing.assert_array_equal(tagger.calibration.map.numpy(), rows)
 

@@ -117,7 +117,8 @@ def calibrate(
 
 
 def _brier(group: AnswerGroup) -> float:
-    return float(np.mean(np.square(group.confidence - group.right)))
+    squares = np.square(group.confidence - group.right)
+    return float(np.mean(squares)) if len(squares) else 0.0  # as its ECE
 
 
 def fit_map(gold: scoring.Labels, tagged: Sequence[TaggedSentence], task: str) -> np.ndarray:
