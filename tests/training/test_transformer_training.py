@@ -85,6 +85,16 @@ def test_a_frozen_bert_stays_as_it_was():
     assert "pretrained" not in trainer.optimizers
 
 
+def test_frozen_layers_stay_as_they_are():
+    """Decay of weights leaves them alone too; the other layers learn, at the encoder's rate."""
+    trainer, batch = make_trainer(freeze_layers=1, pretrained_weight_decay=0.1)
+    before = bert_weights(trainer)
+    for _ in range(3):
+        trainer.step(*batch)
+    changed = {n for n, w in bert_weights(trainer).items() if (w != before[n]).any()}
+    assert changed == {name for name in before if "layer_1" in name}
+
+
 def test_the_l2_term_leaves_bert_alone():
     trainer, _ = make_trainer(decoder="softmax")
     expected = sum(np.square(w).sum() for w in trainer.tagger.drafter.decoder.get_weights())
