@@ -61,6 +61,7 @@ def test_a_preset_has_every_weight_in_its_shape():
         ("tokenizer", {"vocabulary": "/etc/passwd"}, "'vocabulary', not list or tuple"),
         ("architecture", {"vocabulary_size": 4}, "5 sub-words, but the embedding table 4 rows"),
         ("architecture", {"width": 10**9}, "width must be from 1 to 65536"),
+        ("architecture", {"num_layers": 99, "group_layers": 99}, "99 times 99 layers are too many"),
         ("architecture", {"gated": 1}, "'gated', not bool"),
         ("architecture", {"more": 1}, "the unknown key 'more'"),
     ],

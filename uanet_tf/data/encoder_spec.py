@@ -112,6 +112,8 @@ class Architecture:
             raise InputError(f"heads of the odd width {self.width // self.num_heads} do not rotate")
         if self.positions == RELATIVE and self.buckets < 4:
             raise InputError(f"{self.buckets} rows are too few for relative positions")
+        if self.num_layers * self.group_layers > _MOST["num_layers"]:
+            raise InputError(f"{self.num_layers} times {self.group_layers} layers are too many")
         if self.groups > self.num_layers:
             raise InputError(f"{self.num_layers} layers do not make {self.groups} groups")
 
