@@ -25,6 +25,7 @@ ORDER = (
     "TaggedSentences",
     "TaggedTexts",
     "Entity",
+    "Candidate",
 )
 _MODULE = re.compile(r"\b(?:collections\.abc|typing|uanet_\w+(?:\.\w+)*)\.(?=[A-Z])")
 

@@ -32,6 +32,14 @@ BOOLEAN = Kind("bool", Real, "boolean")
 POSITION = Kind("int32", int, "int")
 # Of a token: labels with their probabilities, [(label, probability), ...].
 RANKED = Kind("", list, "array<struct<label: string, probability: double>>")
+# Of a sentence, not of a token: spans with their probability. Graphs give them for the token that
+# they begin at, [B, T, S], and only within this process and for the signature of entities.
+SPANS = Kind(
+    "float32",
+    list,
+    "struct<text: string, type: string, start: int, end: int, token_start: int, token_end: int, "
+    "probability: double>",
+)
 
 # How far an answer goes, each also where those before it go:
 IN_PYTHON = 0  # models and streams of this process, SavedModels
@@ -155,6 +163,13 @@ TOKEN_ANSWERS = (
         needs="return_alternatives",
         last_axis="alternative",
     ),
+    Answer(
+        "candidates",
+        SPANS,
+        "Spans that are an entity with at least the probability that the target recall needs.",
+        needs="return_candidates",
+        last_axis="span",
+    ),
 )
 
 # Of each token of a text: itself and its place, in characters of the text; as the output of a
@@ -189,6 +204,8 @@ def answers(reach: int = IN_PYTHON, *, optional: bool | None = None) -> list[Ans
 def tensors(reach: int = IN_PYTHON, *, optional: bool | None = None) -> dict[str, Tensor]:
     """The outputs that hold ``answers(...)``, by name."""
     chosen = answers(reach, optional=optional)
+    if reach != IN_PYTHON:
+        chosen = [answer for answer in chosen if answer.kind is not SPANS]
     return {tensor.name: tensor for answer in chosen for tensor in answer.tensors}
 
 
@@ -220,7 +237,7 @@ def to_tensors(sentence: Any) -> dict[str, list[Any]]:
     values: dict[str, list[Any]] = {}
     for answer in answers(IN_GRAPHS):
         field = getattr(sentence, answer.name)
-        if field is None:
+        if field is None or answer.kind is SPANS:
             continue
         if answer.kind is RANKED:
             columns = [[list(part) for part in zip(*pairs, strict=True)] for pairs in field]
@@ -262,7 +279,7 @@ def token_rows(sentence: Any) -> list[dict[str, Any]]:
     """A TaggedSentence as a row of plain values for each token, without lists in them."""
     values = to_json(sentence)
     names = [each.name for each in TOKEN_PLACES] + [
-        each.name for each in answers() if each.name in values
+        each.name for each in answers() if each.name in values and each.kind is not SPANS
     ]
     names.insert(1, names.pop(names.index("labels")))
     columns = [values[name] for name in names]
@@ -291,7 +308,7 @@ _OF_ONE_TOKEN = {
 
 
 def entity_to_json(entity: Any) -> dict[str, Any]:
-    """The same for an Entity; nothing that is None."""
+    """The same for an Entity or a Candidate; nothing that is None."""
     return {
         name: round(value, 6) if isinstance(value, float) else value
         for name, value in entity._asdict().items()
@@ -311,6 +328,8 @@ def _plain(kind: Kind, values: Sequence[Any]) -> list[Any]:
             else round(value, 6)
             for value in values
         ]
+    if kind is SPANS:
+        return [span.to_dict() for span in values]
     if kind is RANKED:
         return [[[label, round(score, 6)] for label, score in pairs] for pairs in values]
     return list(values)

@@ -15,6 +15,7 @@ from uanet_lite.tagged_sentence import TaggedSentence
 FORMATS = ("conll", "jsonl")
 _SEPARATORS = re.compile(r"[ \t\n\r]")
 _DOCUMENT_MARK = "-DOCSTART-"
+_WITH_PLACES = {"entities", "candidates"}  # of tokens
 
 Write = Callable[[Row, Sequence[TaggedSentence]], None]
 
@@ -121,11 +122,13 @@ def _joined_answer(text: str | None, answers: Sequence[TaggedSentence]) -> dict[
         for name in parts[0]
         if name != "text"
     }
-    joined["sentences"], joined["entities"], position = [], [], 0
+    joined |= {name: [] for name in ("sentences", *(_WITH_PLACES & joined.keys()))}
+    position = 0
     for part in parts:
-        for entity in part["entities"]:
-            places = {key: entity[key] + position for key in ("token_start", "token_end")}
-            joined["entities"].append(entity | places)
+        for name in _WITH_PLACES & part.keys():
+            for span in part[name]:
+                places = {key: span[key] + position for key in ("token_start", "token_end")}
+                joined[name].append(span | places)
         end = position + len(part["tokens"])
         if end > position:
             joined["sentences"].append([position, end])

@@ -44,6 +44,36 @@ class Entity(NamedTuple):
         return answers.entity_to_json(self)
 
 
+class Candidate(NamedTuple):
+    """A span of a text that may be an entity.
+
+    Attributes:
+      text: ``sentence.text[start:end]``.
+      type: such as "ORG".
+      start: its first character in the text.
+      end: the character after its last.
+      token_start: position of its first token in the sentence.
+      token_end: position of the token after its last.
+      probability: that it is an entity of this type, calibrated, in [0, 1].
+    """
+
+    text: str
+    type: str
+    start: int
+    end: int
+    token_start: int
+    token_end: int
+    probability: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: the probability rounded to six decimals."""
+        return answers.entity_to_json(self)
+
+
+# What a span is until it has its place in a text: type, tokens, probability.
+BareSpan = tuple[str, int, float]
+
+
 @dataclasses.dataclass(frozen=True, repr=False)
 class TaggedSentence:
     """A sentence with its labels, token by token.
@@ -76,6 +106,9 @@ class TaggedSentence:
         not. The probability of the label given is its confidence. The others share the rest in
         proportion to the model's own probabilities, but none that the model finds less probable
         than the label given gets more than it: so that order stays, and all together are at most 1.
+      candidates: spans, from left to right, that are an entity with at least the probability that
+        the run's target recall needs; they may overlap, and entities given are mostly among them.
+        None, unless the model's ``return_candidates`` is on.
     """
 
     tokens: list[str]
@@ -93,6 +126,7 @@ class TaggedSentence:
     mutual_information: list[float] | None = None
     probabilities: "LabelProbabilities | None" = dataclasses.field(default=None, compare=False)
     alternatives: list[list[tuple[str, float]]] | None = None
+    candidates: list[Candidate] | None = None
 
     def __post_init__(self) -> None:
         if self.source_text is None:
@@ -107,14 +141,36 @@ class TaggedSentence:
         Args:
           sentence: as it was read.
           scheme: tag scheme of the labels.
-          fields: the attributes of ``answers.TOKEN_ANSWERS`` that there are.
+          fields: the attributes of ``answers.TOKEN_ANSWERS`` that there are; candidates as
+            ``BareSpan`` of each token that they begin at.
         """
         tokens = list(sentence.tokens)
+        found = fields.pop("candidates", None)
         if sentence.text is None:
-            return cls(tokens, scheme=scheme, **fields)
-        starts, ends = list(sentence.starts), list(sentence.ends)
-        places: dict[str, Any] = {"source_text": sentence.text, "starts": starts, "ends": ends}
-        return cls(tokens, scheme=scheme, **places, **fields)
+            tagged = cls(tokens, scheme=scheme, **fields)
+        else:
+            places: dict[str, Any] = {"starts": list(sentence.starts), "ends": list(sentence.ends)}
+            tagged = cls(tokens, scheme=scheme, source_text=sentence.text, **places, **fields)
+        if found is not None:
+            object.__setattr__(tagged, "candidates", tagged._placed(found))
+        return tagged
+
+    def _placed(self, spans: Sequence[Sequence[BareSpan]]) -> list[Candidate]:
+        """Spans of each token as candidates; what goes beyond the sentence is none of it."""
+        return [
+            Candidate(
+                (self.source_text or "")[self.starts[first] : self.ends[first + length - 1]],
+                kind,
+                self.starts[first],
+                self.ends[first + length - 1],
+                first,
+                first + length,
+                probability,
+            )
+            for first, begun in enumerate(spans)
+            for kind, length, probability in begun
+            if first + length <= len(self.tokens)
+        ]
 
     def part(self, start: int, end: int) -> "TaggedSentence":
         """The tokens ``start <= i < end`` with their answers, joined by single blanks."""
@@ -122,7 +178,17 @@ class TaggedSentence:
         for row in answers.TOKEN_ANSWERS:
             values = getattr(self, row.name)
             kept[row.name] = None if values is None else values[start:end]
-        return TaggedSentence(self.tokens[start:end], scheme=self.scheme, **kept)
+        kept["candidates"] = None
+        part = TaggedSentence(self.tokens[start:end], scheme=self.scheme, **kept)
+        if self.candidates is not None:
+            spans: list[list[BareSpan]] = [[] for _ in part.tokens]
+            for each in self.candidates:
+                if start <= each.token_start and each.token_end <= end:
+                    length = each.token_end - each.token_start
+                    span = each.type, length, each.probability
+                    spans[each.token_start - start].append(span)
+            object.__setattr__(part, "candidates", part._placed(spans))
+        return part
 
     @property
     def text(self) -> str:

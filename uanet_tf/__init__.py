@@ -39,6 +39,7 @@ from uanet_tf.tensorflow_stack import choose_keras
 
 __version__ = "0.1.0"
 __all__ = [
+    "Candidate",
     "Client",
     "Entity",
     "Evaluation",
@@ -75,6 +76,7 @@ choose_keras()
 # TensorFlow takes seconds to import, so names are looked up when first used; and modules
 # of the package can be imported without it.
 _EXPORTS = {
+    "Candidate": "uanet_lite.tagged_sentence",
     "Client": "uanet_tf.serving.client",
     "Entity": "uanet_lite.tagged_sentence",
     "Evaluation": "uanet_tf.evaluation.evaluation",

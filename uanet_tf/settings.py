@@ -86,6 +86,12 @@ class InferenceOptions:
         high=MAX_COUNT,
         commands=("tag", "export"),
     )
+    return_candidates: bool = option(
+        False,
+        "Also return candidates: spans of text, which may overlap, that are an entity with at "
+        "least the probability that the run's target recall needs (0.05 without a target).",
+        commands=("tag", "export"),
+    )
     return_probabilities: bool = option(
         False, "Also return the distribution that each label comes from.", commands=()
     )
@@ -475,8 +481,14 @@ class TrainingConfig:
         "enough for this precision, with a probability of 0.9: found on half of the development "
         "file. 0: nothing is marked.",
     )
+    target_recall: float = _rate(
+        0.0,
+        "Of entities: find the probability from which spans are candidates (--return_candidates) "
+        "so that this share of a text's entities is among those given (or accepted, with a "
+        "--target_precision) and the candidates, with a probability of 0.9. 0: none is promised.",
+    )
     target_by_type: bool = option(
         False,
-        "Promise --target_precision for each type by itself, each with a threshold of its own.",
-        needs={"target_precision": ()},
+        "Promise --target_precision and --target_recall for each type by itself, each with a "
+        "threshold of its own.",
     )

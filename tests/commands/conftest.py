@@ -45,15 +45,13 @@ def call():
 
 @pytest.fixture
 def tag_text(tmp_path, run_dir, model, call):
-    """Tags a text as a file and returns the output, exit code 0 taken for granted."""
+    """Tags a text as a file and returns the output, the exit code taken for granted."""
 
-    def tag_text(text, *arguments, name="in.conll"):
+    def tag_text(text, *arguments, name="in.conll", code=0):
         path, output = tmp_path / name, tmp_path / "output"
         path.write_text(text, encoding="utf-8")
-        code = call(
-            tag, f"--run_dir={run_dir}", f"--input={path}", f"--output={output}", *arguments
-        )
-        assert code == 0
+        flags = [f"--run_dir={run_dir}", f"--input={path}", f"--output={output}", *arguments]
+        assert call(tag, *flags) == code
         return output.read_text(encoding="utf-8")
 
     return tag_text

@@ -28,6 +28,25 @@ FOUND = {
 }
 
 
+TARGETS = {"target_precision": 0.95, "target_recall": 0.0, "target_by_type": True}
+COST = {"recall": 0.96, "taken": 0.7, "per_1000": 12.34, "per_entity": 0.456}
+PART = {"target": 0.95, "error": 0.1, "entities": 300, "design_effect": 1.0}
+CANDIDATES = {
+    "accepts": True,
+    "costs": [
+        {"target": 0.8, "threshold": 0.05, **COST},
+        {"target": 0.98, "threshold": None, **dict.fromkeys(COST)},
+    ],
+    "curve": [],
+    "target": 0.95,
+    "by_type": True,
+    "types": {
+        "LOC": {**PART, "threshold": None, "best": 0.9, "recall": 0.931},
+        "PER": {**PART, "threshold": 0.0625, "best": 0.95, "recall": 0.975},
+    },
+}
+
+
 @pytest.fixture
 def data(tmp_path):
     path = tmp_path / "data.conll"
@@ -40,12 +59,12 @@ def test_what_it_prints(run_dir, data, call, capsys, monkeypatch):
 
     def recalibrate(folder, sentences, **options):
         asked.append((folder, len(sentences), options))
-        return {**FOUND, "unknown_labels": {"B-X": 1}, "target_before": 0.9}
+        return {**FOUND, "unknown_labels": {"B-X": 1}, "targets_before": {}}
 
     monkeypatch.setattr(confidence_fit, "recalibrate", recalibrate)
     arguments = ["--target_precision=0.95", "--target_by_type"]
     assert call(calibrate, f"--run_dir={run_dir}", f"--input={data}", *arguments) == 0
-    assert asked == [(str(run_dir), 2, {"target_precision": 0.95, "target_by_type": True})]
+    assert asked == [(str(run_dir), 2, TARGETS)]
     out, err = capsys.readouterr()
     lines = out.splitlines()
     assert lines[0].startswith(
@@ -60,15 +79,45 @@ def test_what_it_prints(run_dir, data, call, capsys, monkeypatch):
     assert err == f"{data}: labels unknown to the model, counted as errors: B-X (1)\n"
 
 
+def test_what_it_prints_of_candidates(run_dir, data, call, capsys, monkeypatch):
+    found = {"candidates": CANDIDATES, "unknown_labels": {}, "targets_before": {}}
+    monkeypatch.setattr(confidence_fit, "recalibrate", lambda *_, **__: dict(found))
+    assert call(calibrate, f"--run_dir={run_dir}", f"--input={data}", "--target_recall=0.95") == 0
+    loc, per, head, first, last = capsys.readouterr().out.splitlines()
+    assert loc == (
+        'recall 0.95, "LOC": cannot be promised with a probability of 0.9 from 300 entities: the '
+        "candidates reach 0.931 of them, and 0.90 can be promised"
+    )
+    assert '"PER": candidates from probability 0.0625 on, 97.5 % of 300 entities' in per
+    assert " ".join(head.split()).endswith("accepted to be looked at rest")
+    assert first.split() == [
+        "0.8",
+        "96.0",
+        "%",
+        "12.3",
+        "0.46",
+        "70.0",
+        "%",
+        "26.0",
+        "%",
+        "4.0",
+        "%",
+    ]
+    assert last.split() == ["0.98", *"------"]
+
+
 def test_a_target_that_is_removed(run_dir, data, call, capsys, monkeypatch):
     none = {"reached": False, "answers": 1, "best": 0.0, "target": 0.95}
     found = {"acceptance": {"by_type": False, "all": none}}
-    found |= {"unknown_labels": {}, "target_before": 0.9}
+    found |= {"unknown_labels": {}, "targets_before": {"precision": 0.9, "recall": 0.5}}
     monkeypatch.setattr(confidence_fit, "recalibrate", lambda *_, **__: dict(found))
     assert call(calibrate, f"--run_dir={run_dir}", f"--input={data}") == 0
     out, err = capsys.readouterr()
     assert '"all": cannot be promised from 1 tokens found, nothing is accepted\n' in out
-    assert err.startswith("The run's target precision of 0.9 is removed")
+    assert err == (
+        "The run's target precision of 0.9 is removed: answers have no `accepted`.\n"
+        "The run's target recall of 0.5 is removed: none is promised.\n"
+    )
 
 
 def raising(error):
@@ -96,6 +145,7 @@ def test_an_error_names_the_file(run_dir, data, call, capsys, monkeypatch):
         (["--run_dir={run_dir}"], "--input is required"),
         (["--run_dir={run_dir}", "--input={data}", "--target_precision=1"], "must be in [0, 1)"),
         (["--run_dir={run_dir}", "--input={data}", "--target_precision=-0.5"], "must be in [0, 1)"),
+        (["--run_dir={run_dir}", "--input={data}", "--target_recall=1.5"], "must be in [0, 1)"),
         (["--run_dir={run_dir}", "--input=no such file"], "no such file"),
         (["--run_dir={run_dir}", "--input={data}", "--target_by_type"], "give --target_precision"),
         (["--run_dir={run_dir}", "--input={data}"], "holds no model.keras"),

@@ -76,6 +76,28 @@ def test_a_file_for_a_tool(ranked, tool):
     assert [item.score for item in items] == [1.0, 0.4]
 
 
+@pytest.mark.parametrize("tool", TOOLS)
+def test_candidates_are_suggestions_too(ranked, model, tool):
+    model.return_candidates = True
+    model.tag_batch = with_candidates(model)
+    (item,) = read_annotations(ranked(f"--to={tool}", "--top=1").splitlines(), tool, "x")
+    found = {(mark.start, mark.end, mark.label): mark.score for mark in item.marks}
+    # Both words are given as LOC, and keep their confidence.
+    given = {(0, 2, "LOC"): 0.75, (3, 5, "LOC"): 0.75}
+    assert found == given | {(0, 2, "PER"): 0.25, (0, 5, "PER"): 0.125}
+
+
+def with_candidates(model):
+    tag_batch = model.tag_batch
+
+    def tagged(tokens, lengths, documents=None):
+        found = np.zeros([*tokens.shape, 4], np.float32)
+        found[tokens == "P3"] = [0.25, 0.375, 0.125, 0.0]
+        return {**tag_batch(tokens, lengths), "candidates": found}
+
+    return tagged
+
+
 @pytest.fixture
 def ranked_json(tmp_path, run_dir, model, call):
     """Ranks JSON lines and returns the output."""

@@ -1,5 +1,6 @@
 """What `tag` shows of a run with a target precision."""
 
+import dataclasses
 import gzip
 import hashlib
 import json
@@ -10,6 +11,7 @@ import pytest
 
 from tests.pipes import SOURCES, source
 from uanet_lite.columns_file import read_corpus
+from uanet_lite.tagged_sentence import Candidate, TaggedSentence
 from uanet_tf.commands import spark_tag_command
 from uanet_tf.commands.row_source import TextFlags, bursts
 from uanet_tf.commands.run_flags import RunFlags
@@ -17,6 +19,7 @@ from uanet_tf.commands.spark_tag_command import TagLines
 from uanet_tf.commands.tag_command import tag
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
+from uanet_tf.tagging.masked_text import masked_text
 from uanet_tf.tagging.monitor import SentenceFacts, make_reference
 
 CONLL = "p0\tNN\tO\nq1\tNN\tO\n\nX2\tNN\tO\nP3\tNN\tB-PER\n"
@@ -364,3 +367,71 @@ def test_what_is_read_is_not_replaced_by_something_of_another_kind(tmp_path):
             RunFlags(str(run), None).check_output(str(path), str(data), "-")
     for path in ("-", run / "notes.json", tmp_path / "model.keras", run / "metrics.json"):
         RunFlags(str(run), None).check_output(str(path), str(data))
+
+
+def test_the_promise_is_withdrawn_after_an_alarm(run_dir, tmp_path, model, metrics, call, capsys):
+    model.targets = {"precision": 0.9, "recall": 0.95}
+    text, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    text.write_text('{"tokens": ["Zagreb", "Zadar"]}\n' * 150)
+    flags = [f"--run_dir={run_dir}", f"--input={text}", f"--output={out}"]
+    assert call(tag, *flags, "--monitor") == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row.get("promise") for row in rows] == [None] * 100 + [False] * 50
+    shift, withdrawn = capsys.readouterr().err.splitlines()
+    assert shift.startswith("shift after 100 sentences")
+    assert withdrawn.startswith("the promised precision of 0.9 and recall of 0.95 no longer holds")
+    # A run that promises nothing has nothing to withdraw.
+    model.targets = {}
+    assert call(tag, *flags, "--monitor") == 0
+    assert "promise" not in out.read_text()
+
+
+def test_candidates(tag_text):
+    (row,) = map(json.loads, tag_text("p0 x c x\n", "--return_candidates", "--format=tokens",
+                                      "--output_format=jsonl").splitlines())  # fmt: skip
+    span = {"text": "c x", "type": "PER", "start": 5, "end": 8}
+    assert row["candidates"] == [{**span, "token_start": 2, "token_end": 4, "probability": 0.25}]
+
+
+def test_mask(tag_text, model, capsys):
+    model.targets = {"recall": 0.95}
+    assert tag_text("p0 q1 x c x\n", "--mask", "--format=text") == "[PER] x [PER]\n"
+    assert tag_text("p0 O\nx O\n\nc O\nx O\n", "--mask") == "[PER] x\n[PER]\n"
+    given = json.dumps({"id": 7, "text": "x c x p0"}) + "\n" + json.dumps({"text": 3, "id": 8})
+    rows = [
+        json.loads(line) for line in tag_text(given, "--mask", name="in.jsonl", code=1).splitlines()
+    ]
+    assert rows[0] == {"id": 7, "text": "x [PER] [PER]"}
+    # What cannot be tagged is not shown either.
+    assert rows[1].keys() == {"id", "error", "line"}
+    assert "promised" not in capsys.readouterr().err
+    model.targets = {}
+    tag_text("x\n", "--mask", "--format=text")
+    assert "No recall is promised" in capsys.readouterr().err
+
+
+def test_what_overlaps_has_one_mask():
+    spans = [Candidate("a b", "X", 0, 3, 0, 2, 0.2), Candidate("b c", "Y", 2, 5, 1, 3, 0.6)]
+    rest = [[0.0] * 4, [1.0, 1.0, 1.0, 0.9], [False] * 4]
+    tagged = TaggedSentence(
+        list("abcd"), *[["O", "O", "O", "B-Z"]] * 3, *rest, "IOB2", candidates=spans
+    )
+    assert masked_text("a b c d", [tagged]) == "[Y] [Z]"
+    refused = dataclasses.replace(tagged, accepted=[False] * 4)
+    assert masked_text("a b c d", [refused]) == "[Y] d"
+    assert masked_text("", []) == ""
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--mask", "--output_format=conll"], "--mask writes text, or JSON lines"),
+        (["--mask", "--uncertainty_columns"], "--uncertainty_columns goes with"),
+        (["--return_candidates"], "--return_candidates goes with --output_format=jsonl"),
+    ],
+)
+def test_flags_that_do_not_go_together(run_dir, tmp_path, model, call, capsys, flags, said):
+    text = tmp_path / "in.conll"
+    text.write_text(CONLL)
+    assert call(tag, f"--run_dir={run_dir}", f"--input={text}", *flags) == 2
+    assert said in capsys.readouterr().err

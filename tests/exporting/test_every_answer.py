@@ -12,13 +12,14 @@ from tests.exporting.decided_tagger import decided_tagger
 from tests.models.contract_setup import make_sentences, make_vocabulary, pad, small
 from tests.serving.servers import in_thread
 from uanet_lite.answers import IN_GRAPHS, IN_TEXT, TARGET_PRECISION, answers, tensors
+from uanet_lite.tagged_sentence import Candidate
 from uanet_tf.commands import runner
 from uanet_tf.commands.tag_command import tag
 from uanet_tf.config import Config
 from uanet_tf.exporting.saved_model import save_tokens
 from uanet_tf.exporting.signatures import POSITIONS, Signatures, entity_signature
 from uanet_tf.exporting.tflite.tflite_export import export_tflite
-from uanet_tf.exporting.verification import verify_tokens
+from uanet_tf.exporting.verification import as_text, verify_tokens
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.labels import OutputLabels
 from uanet_tf.models.sampling import sampling_seed
@@ -43,7 +44,8 @@ def call(model):
 def run_dir(tmp_path_factory):
     """Untrained: half of the tokens are refined, and many labels are accepted."""
     folder = tmp_path_factory.mktemp("run")
-    options = {"return_mutual_information": True, "return_probabilities": True}
+    names = ("mutual_information", "probabilities", "candidates")
+    options = {f"return_{name}": True for name in names}
     model = decided_tagger(representation="words", return_alternatives=COUNT, **options)
     model.threshold = float(np.median(call(model)["uncertainty"][MASK]))
     model.calibration.set_map(MAP)
@@ -54,6 +56,7 @@ def run_dir(tmp_path_factory):
     thresholds = np.full(len(model.class_names), sure[gap : gap + 2].mean())
     thresholds[model.class_names.index("O")] = 2.0
     model.acceptance.set_target(0.875, thresholds)
+    model.candidates.set_target(0.5, np.array([0.07, 0.08]))
     model.save(folder / "model.keras")
     (folder / "config.json").write_text(json.dumps(model.settings.to_dict()), encoding="utf-8")
     return folder
@@ -81,6 +84,8 @@ def assert_same(found, expected, reach):
         ours, theirs = getattr(found, answer.name), getattr(expected, answer.name)
         if answer.name == "alternatives":
             assert_alternatives(ours, theirs)
+        elif answer.name == "candidates":
+            assert_candidates(ours or [], theirs if ours is not None else [])
         elif isinstance(theirs[0], float):
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5, err_msg=answer.name)
         else:
@@ -88,6 +93,12 @@ def assert_same(found, expected, reach):
     assert [entity[:6] for entity in found.entities] == [e[:6] for e in expected.entities]
     for ours, theirs in zip(found.entities, expected.entities, strict=True):
         assert ours.to_dict() == pytest.approx(theirs.to_dict(), abs=1e-5)
+
+
+def assert_candidates(found, expected):
+    assert [each[:6] for each in found] == [each[:6] for each in expected]
+    scores = [[each.probability for each in spans] for spans in (found, expected)]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-5)
 
 
 def assert_alternatives(found, expected):
@@ -199,12 +210,16 @@ def test_alternatives(scheme, calibrated):
 
 def test_padding_and_batches_change_nothing(model, tagged):
     for tokens, answer in zip(SENTENCES[:4], tagged, strict=False):
-        assert_same(uanet_tf.tag(model, [tokens])[0], answer, IN_GRAPHS)
+        (found,) = uanet_tf.tag(model, [tokens])
+        assert_same(found, answer, IN_GRAPHS)
+        assert found.candidates
+    sizes = {len(each.candidates) / len(each) ** 2 for each in tagged}
+    assert min(sizes) < max(sizes)
 
 
 def test_of_signatures_and_their_client(model, run_dir, tagged, tmp_path):
-    # Not over the network: probabilities of all classes.
-    plain = uanet_tf.load_model(run_dir, return_probabilities=False)
+    # Not over the network: probabilities of all classes, and spans but as of entities.
+    plain = uanet_tf.load_model(run_dir, return_probabilities=False, return_candidates=False)
     save_tokens(Signatures(plain), tmp_path / "1")
     loaded = verify_tokens(plain, tmp_path / "1", [])
     of_draft = {t.name for row in answers() if row.of_draft for t in row.tensors}
@@ -230,12 +245,28 @@ def test_of_entities():
         "accepted": tf.constant([[True, False, True]]),
         "mutual_information": tf.constant([[0.1, 0.05, 0.8]]),
     }
-    outputs = entity_signature(["O", "B-PER", "I-PER"], lambda text: answer)(
-        tf.constant(["Ann Lee"])
+    spans = np.zeros([1, 3, 4], np.float32)  # of one and two tokens, LOC and PER
+    spans[0, 0, 3], spans[0, 1, 0] = 0.75, 0.25
+    answer["candidates"] = tf.constant(spans)
+    outputs = entity_signature(["O", "B-PER", "I-PER"], lambda text: answer, ["LOC", "PER"])(
+        tf.constant(["Ann Lee x"])
     )
     scores = {"confidence": 0.8, "uncertainty": 0.7, "mutual_information": 0.1, "accepted": False}
     for name, score in scores.items():
         np.testing.assert_allclose(outputs[name], [[score]])
+    found = {name[10:]: values[0] for name, values in as_text_of(outputs).items()}
+    expected = {"text": ["Ann Lee", "Lee"], "type": ["PER", "LOC"], "start": [0, 4], "end": [7, 7]}
+    expected |= {"token_start": [0, 1], "token_end": [2, 2], "probability": [0.75, 0.25]}
+    assert found == {**expected, "count": 2}
+
+
+def as_text_of(outputs):
+    outputs = {name: values.numpy() for name, values in outputs.items()}
+    return {
+        name: values.tolist()
+        for name, values in as_text(outputs).items()
+        if name.startswith("candidate_")
+    }
 
 
 def test_of_tensorflow_lite_files(lite_path, tagged):
@@ -246,8 +277,9 @@ def test_of_tensorflow_lite_files(lite_path, tagged):
     assert {entity.accepted for each in tagged for entity in each.entities} == {True, False}
     # A sentence without words has the same fields.
     (empty,) = lite.tag([[]])
-    assert empty.to_dict().keys() == tagged[0].to_dict().keys()
-    assert lite.optional_answers == tuple(each.name for each in answers(IN_TEXT, optional=True))
+    assert empty.to_dict().keys() == tagged[0].to_dict().keys() - {"candidates"}
+    names = {each.name for each in answers(IN_TEXT, optional=True)}
+    assert set(lite.optional_answers) == names - {"candidates"}
 
 
 def test_of_tensorflow_lite_files_behind_a_server(lite_path, model):
@@ -276,6 +308,8 @@ def test_of_lines_of_json(run_dir, tagged, tmp_path):
         assert_alternatives(
             found.pop("alternatives"), [each[:2] for each in expected.pop("alternatives")]
         )
+        spans = found.pop("candidates"), expected.pop("candidates")
+        assert_candidates(*([Candidate(**each) for each in part] for part in spans))
         for name, values in found.items():
             if name != "entities" and isinstance(values[0], float):
                 assert values == pytest.approx(expected[name], abs=2e-6)

@@ -3,7 +3,7 @@
 import dataclasses
 
 from uanet_lite import answers
-from uanet_lite.tagged_sentence import Entity, TaggedSentence
+from uanet_lite.tagged_sentence import Candidate, Entity, TaggedSentence
 from uanet_tf.settings import InferenceOptions
 
 NAMES = [answer.name for answer in answers.TOKEN_ANSWERS]
@@ -39,8 +39,11 @@ def test_outputs_and_back():
 
 
 def test_a_part_has_all_answers_of_its_tokens():
+    spans = [Candidate("b", "X", 2, 3, 1, 2, 0.5), Candidate("a b", "X", 0, 3, 0, 2, 0.25)]
     fields = {name: [1, 2, 3] for name in NAMES} | {"labels": ["O", "B-X", "O"]}
+    fields["candidates"] = spans
     part = TaggedSentence(["a", "b", "c"], scheme="IOB2", **fields).part(1, 3)
     assert (part.text, part.starts, part.labels) == ("b c", [0, 2], ["B-X", "O"])
-    assert all(getattr(part, name) == [2, 3] for name in NAMES if name != "labels")
+    assert all(getattr(part, name) == [2, 3] for name in NAMES[1:-1])
+    assert part.candidates == [Candidate("b", "X", 0, 1, 0, 1, 0.5)]
     assert TaggedSentence(["a"], *[["O"]] * 6).part(0, 1).accepted is None

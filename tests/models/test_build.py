@@ -44,7 +44,6 @@ NEEDS = [
     ("label_layers", {"label_input": "none"}, "--label_input=none"),
     ("label_residual", {"label_input": "none"}, "--label_input=none"),
     ("vector_limit", {"vector_limit": 5}, "--word_vectors="),
-    ("target_by_type", {"target_by_type": True}, "--target_precision=0.0"),
     ("normalize_digits", {"normalize_digits": True, **BERT}, "--representation=transformer"),
     ("lowercase_words", {"lowercase_words": True, **BERT}, "--representation=transformer"),
 ]

@@ -31,7 +31,8 @@ class FakeModel:
     """Labels a token by its first character and last digit; remembers the batches it saw.
 
     "p3" is draft B-PER, "q3" draft I-PER, "l3" draft B-LOC, all else O; upper case has the
-    uncertainty 1.0 (else 0.1), half of it mutual information, and B-LOC as refined label.
+    uncertainty 1.0 (else 0.1), half of it mutual information, and B-LOC as refined label. A
+    candidate of two tokens, PER, begins at each "c".
     """
 
     thread_safe = False
@@ -47,6 +48,9 @@ class FakeModel:
         self.num_samples = self.num_passes = 8
         self.sampling = "exact"
         self.return_mutual_information = False
+        self.return_candidates = False
+        self.candidates = types.SimpleNamespace(types=["PER", "LOC"])
+        self.targets = {}
         self.calibrated = True
         self.vocabulary = types.SimpleNamespace(words=("p0", "x"), num_trained=2, pretrained=None)
         self.lookup = types.SimpleNamespace(normalize_digits=True, lowercase_words=True)
@@ -72,6 +76,7 @@ class FakeModel:
         has = {
             "accepted": self.acceptance.target_precision,
             "mutual_information": self.return_mutual_information,
+            "candidates": self.return_candidates,
         }
         return tuple(name for name, given in has.items() if given)
 
@@ -94,6 +99,10 @@ class FakeModel:
         asked = {"mutual_information": uncertainty / 2} if self.return_mutual_information else {}
         if self.acceptance.target_precision:
             asked["accepted"] = uncertainty < 0.5
+        if self.return_candidates:
+            found = np.zeros([*tokens.shape, 4], np.float32)
+            found[..., 2] = np.where(tokens == "c", 0.25, 0.0)
+            asked["candidates"] = found
         return {
             **asked,
             "labels": np.where(gate, refined, draft),

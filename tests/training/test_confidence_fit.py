@@ -88,6 +88,7 @@ def tagger(monkeypatch):
     model = SimpleNamespace(
         calibration=Calibration(LABELS),
         acceptance=Acceptance(len(LABELS)),
+        candidates=None,
         class_names=LABELS,
         label_scheme=None,
         calibrated=True,

@@ -41,7 +41,7 @@ def test_the_run_keeps_all_but_its_calibration(run_dir, corpus, tmp_path):
     shutil.copytree(run_dir, copy)
     sentences = read_corpus(corpus.test)
     report = recalibrate(copy, sentences)
-    assert report.pop("target_before") == 0.5
+    assert report.pop("targets_before") == {"precision": 0.5}
     assert report.pop("unknown_labels") == {}
     before, after = metrics(run_dir), metrics(copy)
     assert report == after.pop("calibration") != before.pop("calibration")

@@ -28,6 +28,14 @@ def calibrate(
             "with a probability of 0.9; 0: nothing is marked as accepted."
         ),
     ] = 0.0,
+    target_recall: Annotated[
+        float,
+        Flag(
+            "Share of a text's entities that is among those given (accepted, with "
+            "--target_precision) and the candidates (--return_candidates), reached with a "
+            "probability of 0.9; 0: none is promised."
+        ),
+    ] = 0.0,
     target_by_type: Annotated[bool, Flag("A separate threshold for each entity type.")] = False,
     output: Annotated[
         str | None,
@@ -38,20 +46,27 @@ def calibrate(
 
         uanet calibrate --run_dir=R --input=FILE
         uanet calibrate --run_dir=R --input=FILE --target_precision=0.95
+        uanet calibrate --run_dir=R --input=FILE --target_recall=0.95
 
     REWRITES the run, model.keras and metrics.json; with --output=DIR a copy of it, without its
     checkpoints. Exports have to be made again.
 
     Training fits it to the development file. Text of another domain needs a calibration of its own:
     labelled sentences that the run was not trained on. Labels and uncertainty stay as they are.
-    With --target_precision half of the file is held out to find the confidence from which entities
-    are accepted. Without a target nothing is written where the confidence would be worse on the
-    file than it is, by its Brier score.
+    With a target half of the file is held out to find the confidence from which entities are
+    accepted, and the probability from which spans are candidates. It holds for text that could as
+    well have been in the file; both targets together hold with a probability of 0.9. Prints what
+    candidates cost: how many a person looks at. Without a target nothing is written where the
+    confidence would be worse on the file than it is, by its Brier score.
     """
-    if not 0.0 <= target_precision < 1.0:
-        raise InputError(f"--target_precision must be in [0, 1). Received: {target_precision}")
-    if target_by_type and not target_precision:
-        raise InputError("--target_by_type is for a target: give --target_precision.")
+    targets = {"target_precision": target_precision, "target_recall": target_recall}
+    for name, target in targets.items():
+        if not 0.0 <= target < 1.0:
+            raise InputError(f"--{name} must be in [0, 1). Received: {target}")
+    if target_by_type and not any(targets.values()):
+        raise InputError(
+            "--target_by_type is for a target: give --target_precision or --target_recall."
+        )
     sentences = file.read(load_config(run_dir), token_column)
     place = _copy(run_dir, output) if output else run_dir
     from uanet_tf.training.confidence_fit import recalibrate  # TensorFlow, not for --help
@@ -61,7 +76,7 @@ def calibrate(
         report = recalibrate(
             place,
             sentences,
-            target_precision=target_precision,
+            **targets,
             target_by_type=target_by_type,
         )
         output_is_whole = True
@@ -71,17 +86,15 @@ def calibrate(
         if output and not output_is_whole:
             shutil.rmtree(place)
     file.warn_of_unknown(report.pop("unknown_labels"), "counted as errors")
-    before = report.pop("target_before")
+    lost = report.pop("targets_before")
     print("\n".join(_lines(report, file.name)))
     if output:
         print(f"{place} is a copy of {run_dir} with this calibration.")
     else:
         print(f"{run_dir} is rewritten (model.keras, metrics.json): make its exports again.")
-    if before and not target_precision:
-        print(
-            f"The run's target precision of {before:g} is removed: answers have no `accepted`.",
-            file=sys.stderr,
-        )
+    for name, target in lost.items():
+        told = "answers have no `accepted`" if name == "precision" else "none is promised"
+        print(f"The run's target {name} of {target:g} is removed: {told}.", file=sys.stderr)
 
 
 def _copy(run_dir: str, output: str) -> str:
@@ -103,7 +116,7 @@ def _copy(run_dir: str, output: str) -> str:
 def _lines(report: dict[str, Any], name_of_file: str) -> list[str]:
     """What was found, for people."""
     found = dict(report)
-    acceptance = found.pop("acceptance", None)
+    acceptance, candidates = found.pop("acceptance", None), found.pop("candidates", None)
     counted = "entities" if "entities" in found else "tokens"
     lines = [
         f"{name}: ECE {scores['ece_before']:.2f} % uncalibrated{_until_now(scores)}, "
@@ -120,7 +133,34 @@ def _lines(report: dict[str, Any], name_of_file: str) -> list[str]:
         lines.append(f"Of the half of {name_of_file} that the confidence was not fitted to:")
         parts = acceptance["types"] if acceptance["by_type"] else {"all": acceptance["all"]}
         lines += [_acceptance_line(name, part, counted) for name, part in parts.items()]
+    if candidates is not None:
+        lines += _candidate_lines(candidates)
     return lines
+
+
+def _candidate_lines(found: dict[str, Any]) -> list[str]:
+    """What was found of candidates, and what they cost."""
+    from uanet_tf.metrics.target_recall import Inclusion, cost_rows, refusal  # NumPy
+
+    lines = []
+    if "target" in found:
+        parts = found["types"] if found["by_type"] else {"all": found["all"]}
+        for name, values in parts.items():
+            part = Inclusion(**values)
+            said = f"recall {part.target:g}, {json.dumps(name, ensure_ascii=False)}: "
+            if part.threshold is None:
+                lines.append(f"{said}{refusal(part)}")
+                continue
+            lines.append(
+                f"{said}candidates from probability {part.threshold:.4f} on, "
+                f"{100 * part.recall:.1f} % of {part.entities:,} entities are given or candidates"
+            )
+    head, *rows = cost_rows(found)
+    widths = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
+    return lines + [
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in (head, *rows)
+    ]
 
 
 def _brier(scores: dict[str, Any]) -> str:

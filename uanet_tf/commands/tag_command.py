@@ -1,6 +1,7 @@
 """``uanet tag``: sentences with the labels of a trained run, or of a TensorFlow Lite file."""
 
 import contextlib
+import dataclasses
 import os
 import pathlib
 import sys
@@ -23,6 +24,7 @@ from uanet_tf.commands.runner import PARTLY
 from uanet_tf.errors import InputError
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.tagging import streams, terminal
+from uanet_tf.tagging.masked_text import masking_writer
 from uanet_tf.tagging.monitor import (
     BLOCK,
     FALSE_ALARMS,
@@ -37,7 +39,8 @@ _FORMATS = (*row_output.FORMATS, "pretty")
 _WATCHED = (
     "Say on stderr when the input is no longer like the run's development data (uncertainty, "
     f"unknown words, labels), after each {BLOCK} sentences; an alarm without a shift has a "
-    f"probability of at most {FALSE_ALARMS:g}, however long the input is."
+    f"probability of at most {FALSE_ALARMS:g}, however long the input is. From then on the run's "
+    'target precision and recall are not promised, and JSON has "promise": false.'
 )
 
 
@@ -56,6 +59,15 @@ def tag(
         Flag(
             "CoNLL output: also write draft label and uncertainty (nats), before the label; of a "
             "run with a target precision also 1 where the label is accepted, else 0."
+        ),
+    ] = False,
+    mask: Annotated[
+        bool,
+        Flag(
+            "Write the text with [PER] and the like in place of all entities (with a target "
+            "precision of the accepted ones) and candidates, as lines of text, of JSON for JSON. "
+            "Of a run with a --target_recall that share of the text's entities is masked, with a "
+            "probability of 0.9, in text like its development file; no more is promised."
         ),
     ] = False,
     progress: Annotated[
@@ -84,16 +96,22 @@ def tag(
               uncertainty); unless the row is one sentence, sentences: the tokens of
               each, [[first, after the last], ...]; of a run with a target precision
               also accepted, and what --return_... flags ask for, of tokens and,
-              where they have it, of entities
+              where they have it, of entities; candidates (as entities, but with a
+              probability in place of scores); after an alarm of --monitor, of a run
+              with a target, "promise": false
       pretty  for the terminal: draft label, uncertainty, final label of each token
     """
     tagger.check_output(output, *filter(None, [tagger.model]))
     _check_format(output_format, tagger, uncertainty_columns)
     kind, rows = file.open(tagger.column())
-    output_format = output_format or ("jsonl" if kind == "jsonl" else "conll")
+    output_format = output_format or ("jsonl" if kind == "jsonl" else "text" if mask else "conll")
     _check_format(output_format, tagger, uncertainty_columns)
+    if mask:
+        _check_mask(output_format, tagger)
     # No output format shows refined labels of certain tokens, so they are not computed.
     model = tagger.load(refine_all=False)
+    if mask:
+        _ask_for_candidates(model)
     if tagger.model is None:
         from uanet_tf.ops.devices import gpu_text  # TensorFlow is loaded by now
 
@@ -105,7 +123,9 @@ def tag(
         progress = sys.stderr.isatty() and not (output == STDOUT and sys.stdout.isatty())
     errors = 0
     with open_output(output) as stream, _progress(file.input, progress) as advance:
-        if output_format == "pretty":
+        if mask:
+            write = masking_writer(output_format, stream)
+        elif output_format == "pretty":
             write = _pretty_writer(stream, model.threshold)
         else:
             write = row_output.make_writer(
@@ -121,6 +141,8 @@ def tag(
             is_awaited = isinstance(part, list) and len(part) < ROW_MULTIPLE
             fill = tagger.model is None and not is_awaited
             for row, tagged in tag_rows(model, part, fill_rows=fill, **tagger.sizes):
+                if watch and watch.withdraws:
+                    row = dataclasses.replace(row, fields=row.fields | {"promise": False})
                 write(row, tagged)
                 if watch:
                     watch.add(tagged)
@@ -139,6 +161,24 @@ def _check_format(kind: str | None, tagger: TaggerFlags, uncertainty_columns: bo
     for answer in answers(IN_TEXT, optional=True):
         if tagger.options.get(answer.needs) and kind not in (None, "jsonl"):
             raise InputError(f"--{answer.needs} goes with --output_format=jsonl. Received: {kind}")
+
+
+def _check_mask(kind: str, tagger: TaggerFlags) -> None:
+    """Raises InputError where ``--mask`` does not go with other flags."""
+    if kind not in ("text", "jsonl"):
+        raise InputError(f"--mask writes text, or JSON lines. Received: --output_format={kind}")
+    if tagger.model is not None:
+        raise InputError("--mask needs --run_dir: a .tflite file gives no candidates.")
+
+
+def _ask_for_candidates(model: Any) -> None:
+    model.return_candidates = True
+    if "recall" not in model.targets:
+        print(
+            "No recall is promised: the run has no target recall (uanet calibrate "
+            "--target_recall=0.95).",
+            file=sys.stderr,
+        )
 
 
 def _parts(file: InputFile, rows: Iterator[Row], model: Any, kind: str) -> Iterator[Iterable[Row]]:
@@ -217,6 +257,12 @@ class _ShiftWatch:
             raise InputError(f"{path} cannot be read as the metrics of a run: {error}") from None
         self._monitor = StreamMonitor(reference)
         self._known = known_words(model)
+        self._targets = model.targets
+
+    @property
+    def withdraws(self) -> bool:
+        """Whether what the run promises does not hold any longer."""
+        return bool(self._targets and self._monitor.shifts)
 
     def add(self, sentences: Sequence[TaggedSentence]) -> None:
         """Takes answers; tells of the first alarm."""
@@ -231,6 +277,13 @@ class _ShiftWatch:
             if facts is not None and (found := self._monitor.add(facts)):
                 told = "; ".join(printable(str(shift)) for shift in found[:3])
                 print(f"shift after {found[0].seen:,} sentences: {told}", file=sys.stderr)
+                if self._targets:
+                    targets = " and ".join(f"{n} of {t:g}" for n, t in self._targets.items())
+                    print(
+                        f"the promised {targets} no longer holds: answers in JSON have "
+                        '"promise": false from here on',
+                        file=sys.stderr,
+                    )
 
     def tell_end(self) -> None:
         """Says that there was no alarm, if there was none, or too little to look at."""

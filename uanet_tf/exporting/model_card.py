@@ -18,7 +18,11 @@ from uanet_tf.settings import OF_THE_GATE
 
 FILE = "MODEL_CARD.md"
 _PARTS = {"draft": "draft", "refined": "all refined"}
-_LAST = {"class": "C", "alternative": "K"}  # axes of answers with several values for a token
+_LAST = {
+    "class": "C",
+    "alternative": "K",
+    "span": "S",
+}  # axes of answers with several values for a token
 _SCORES = ("f1", "precision", "recall", "accuracy")
 Metrics = Mapping[str, Any]
 
@@ -251,6 +255,8 @@ def _signatures(signatures: Mapping[str, Any]) -> str:
             f" `{ENTITIES}` gives the entities of each text, `count` of them: `start` and `end` "
             "are characters of the text, `token_start` and `token_end` positions among its tokens."
         )
+        if "candidate_count" in signatures[ENTITIES].structured_outputs:
+            note += " Those of candidates are as wide as the most candidates of a text."
     return f"{_table(rows)}\n\n{meanings}\n\n{note}"
 
 

@@ -6,7 +6,7 @@ the first element of each tensor, so padding cannot be told by its value. No nam
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -135,9 +135,9 @@ class Signatures:
             return _public(answer(text))
 
         signatures = {DEFAULT: serving_default}
-        if self.model.label_scheme is not None:
-            names = self.model.label_names
-            signatures[ENTITIES] = entity_signature(names, answer)
+        if self.model.candidates is not None:
+            types = self.model.candidates.types
+            signatures[ENTITIES] = entity_signature(self.model.label_names, answer, types)
         return signatures
 
     def _answer(
@@ -356,17 +356,22 @@ ENTITIES = "entities"
 POSITIONS = "label_positions"
 
 
-def entity_signature(label_names: list[str], answer: Callable[[tf.Tensor], Tensors]) -> Any:
+def entity_signature(
+    label_names: list[str], answer: Callable[[tf.Tensor], Tensors], types: Sequence[str] = ()
+) -> Any:
     """From texts to entities, the attributes of ``uanet_tf.Entity``.
 
     ``text`` [B] strings -> for the entities of each text from left to right, padded to the most, E,
     with "" and 0: ``text``, ``type`` [B, E] strings; ``start``, ``end`` [B, E] int32, CHARACTERS
     of the text, and ``token_start``, ``token_end``; the scores of entities of
-    ``uanet_lite.answers`` [B, E]; ``count`` [B] int32.
+    ``uanet_lite.answers`` [B, E]; ``count`` [B] int32. With ``return_candidates`` the same of
+    candidates, of which a text has F at most: ``candidate_text``, ``candidate_probability``, ...
+    [B, F]; ``candidate_count`` [B].
 
     Args:
       label_names: output labels, in order.
       answer: from texts to answers for their tokens, with ``POSITIONS``.
+      types: of candidates, see ``Candidates``.
 
     Returns:
       A tf.function with an input signature.
@@ -379,16 +384,50 @@ def entity_signature(label_names: list[str], answer: Callable[[tf.Tensor], Tenso
         mask = sequence_mask(answers["lengths"], tf.shape(answers["tokens"])[1])
         chunks = find(answers[POSITIONS], mask)
         found = {**_places(text, answers, chunks), **_scores(answers, chunks)}
-        padded = {
-            name: tf.RaggedTensor.from_row_lengths(values, chunks.counts).to_tensor()
-            for name, values in found.items()
-        }
-        return {**padded, "count": tf.cast(chunks.counts, tf.int32)}
+        padded = _padded(found, chunks.counts)
+        if "candidates" in answers:
+            spans = _begun(answers["candidates"], types)
+            scores = tf.gather_nd(answers["candidates"], tf.where(answers["candidates"] > 0.0))
+            found = {**_places(text, answers, spans), "probability": scores}
+            of_spans = _padded(found, spans.counts)
+            padded |= {f"candidate_{name}": values for name, values in of_spans.items()}
+        return padded
 
     return entities
 
 
-def _places(text: tf.Tensor, answers: Tensors, chunks: Chunks) -> Tensors:
+class _Spans(NamedTuple):
+    """S spans, sentence by sentence, from left to right: see ``Chunks``."""
+
+    counts: tf.Tensor
+    types: tf.Tensor
+    first: tf.Tensor
+    last: tf.Tensor
+
+
+def _begun(candidates: tf.Tensor, types: Sequence[str]) -> _Spans:
+    """The spans of probabilities [B, T, S] that are not 0."""
+    places = tf.where(candidates > 0.0)  # [S, 3]
+    row, token, number = tf.unstack(places, axis=-1)
+    length, kind = number // len(types), number % len(types)
+    return _Spans(
+        counts=tf.math.count_nonzero(candidates > 0.0, axis=[1, 2]),
+        types=tf.gather(tf.constant(types), kind),
+        first=tf.stack([row, token], axis=-1),
+        last=tf.stack([row, token + length], axis=-1),
+    )
+
+
+def _padded(found: Tensors, counts: tf.Tensor) -> Tensors:
+    """Values [S] of each text's spans, side by side; ``count``."""
+    padded = {
+        name: tf.RaggedTensor.from_row_lengths(values, counts).to_tensor()
+        for name, values in found.items()
+    }
+    return {**padded, "count": tf.cast(counts, tf.int32)}
+
+
+def _places(text: tf.Tensor, answers: Tensors, chunks: Chunks | _Spans) -> Tensors:
     """Text, type and places of S entities, [S]."""
     first_byte = tf.gather_nd(answers["starts"], chunks.first)
     end_byte = tf.gather_nd(answers["ends"], chunks.last)

@@ -124,11 +124,14 @@ def verify_text(
 
 
 def _check_places(texts: Sequence[str], entities: Arrays) -> None:
-    for row, text in enumerate(texts):
-        for column in range(entities["count"][row]):
-            start, end = entities["start"][row, column], entities["end"][row, column]
-            if text[start:end] != entities["text"][row, column]:
-                raise ExportMismatchError(f"A place is wrong: {text!r}, entity {column}.")
+    for kind in ("", "candidate_"):
+        if f"{kind}count" not in entities:
+            continue
+        starts, ends, own = (entities[f"{kind}{name}"] for name in ("start", "end", "text"))
+        for row, text in enumerate(texts):
+            for column in range(entities[f"{kind}count"][row]):
+                if text[starts[row, column] : ends[row, column]] != own[row, column]:
+                    raise ExportMismatchError(f"A place is wrong: {text!r}, entity {column}.")
 
 
 def verify_operations(path: pathlib.Path) -> set[str]:

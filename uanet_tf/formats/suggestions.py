@@ -17,7 +17,9 @@ def suggested(
     name: int | str | None = None,
     meta: Mapping[str, Any] | None = None,
 ) -> AnnotatedText:
-    """The sentence with its entities as suggestions, each with its confidence.
+    """The sentence with its entities and candidates as suggestions, each with its probability.
+
+    Candidates may overlap entities and one another: the tool has to allow it.
 
     Args:
       sentence: of a longer text only its own part is taken.
@@ -28,12 +30,17 @@ def suggested(
     begin = sentence.starts[0] if sentence.starts else 0
     end = sentence.ends[-1] if sentence.ends else 0
     places = zip(sentence.starts, sentence.ends, strict=True)
+    marks = {
+        (each.start - begin, each.end - begin, each.type): each.probability
+        for each in sentence.candidates or ()
+    }
+    marks |= {
+        (each.start - begin, each.end - begin, each.type): each.confidence
+        for each in sentence.entities
+    }
     return AnnotatedText(
         text=(sentence.source_text or "")[begin:end],
-        marks=tuple(
-            Mark(entity.start - begin, entity.end - begin, entity.type, round(entity.confidence, 6))
-            for entity in sentence.entities
-        ),
+        marks=tuple(Mark(*place, round(p, 6)) for place, p in sorted(marks.items())),
         tokens=tuple((first - begin, last - begin) for first, last in places),
         score=None if score is None else round(score, 6),
         id=name,

@@ -35,11 +35,7 @@ def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] =
         fit together; or a given setting is not read.
     """
     check_parts(config)
-    if config.training.target_precision and not config.inference.calibrated:
-        raise InputError(
-            "--target_precision is of the calibrated confidence: leave --nocalibrated out. "
-            f"Received: --target_precision={config.training.target_precision}"
-        )
+    _check_targets(config, vocabulary)
     if config.inference.sampling == "distilled" and not config.training.distill_samples:
         raise InputError(
             "--sampling=distilled needs a trained head: leave --distill_samples out. "
@@ -64,6 +60,27 @@ def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] =
     if preset is not None:
         tagger.drafter.representation.transformer.fill(preset.weights)
     return tagger
+
+
+def _check_targets(config: Config, vocabulary: Vocabulary) -> None:
+    """Raises InputError for a target that cannot be."""
+    training = config.training
+    targets = {name: getattr(training, name) for name in ("target_precision", "target_recall")}
+    for name, target in targets.items():
+        if target and not config.inference.calibrated:
+            raise InputError(
+                f"--{name} is of the calibrated confidence: leave --nocalibrated out. "
+                f"Received: --{name}={target}"
+            )
+    if training.target_recall and vocabulary.scheme is None:
+        raise InputError(
+            "--target_recall is of entities, and the labels are of single tokens: leave it out. "
+            f"Received: {training.target_recall}"
+        )
+    if training.target_by_type and not any(targets.values()):
+        raise InputError(
+            "--target_by_type is for a target: give --target_precision or --target_recall."
+        )
 
 
 def _check_training(tagger: Tagger) -> None:

@@ -70,6 +70,8 @@ class Answers:
             answers["accepted"] = keep(mask, decision.accepted, False)
         if options.return_alternatives:
             answers |= self._alternatives(decision, answers["labels"], options.return_alternatives)
+        if decision.candidates is not None:
+            answers["candidates"] = decision.candidates  # none begins at padding
         if options.return_probabilities:
             kept = None if mask is None else tf.expand_dims(mask, -1)
             answers["probabilities"] = keep(kept, decision.probabilities)

@@ -44,6 +44,7 @@ class Decision(NamedTuple):
       refined: [B, T] boolean, whether the refined label was taken; None without a refiner.
       calibrated: [B, T], calibrated confidence of the labels; None without calibration.
       accepted: [B, T] boolean, whether that is enough for the target precision; None without one.
+      candidates: [B, T, S], see ``Candidates``; None where they are not asked for.
     """
 
     label_ids: tf.Tensor
@@ -53,6 +54,7 @@ class Decision(NamedTuple):
     refined: tf.Tensor | None = None
     calibrated: tf.Tensor | None = None
     accepted: tf.Tensor | None = None
+    candidates: tf.Tensor | None = None
 
     @property
     def confidence(self) -> tf.Tensor:

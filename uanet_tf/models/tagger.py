@@ -23,6 +23,7 @@ from uanet_tf.data.lookup import (
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.files.weight_file import compress_archive
+from uanet_tf.models.candidates import Candidates
 from uanet_tf.models.confidence import Acceptance, Calibration
 from uanet_tf.models.drafter import Drafter, Losses
 from uanet_tf.models.gate import RefinementGate
@@ -134,9 +135,10 @@ class Tagger(tf.keras.Model):
       given label (calibrated, if the run is); refined [B, T] boolean: the refined label was used.
       With a target precision also accepted [B, T] boolean; with ``return_mutual_information``
       that, in nats, [B, T]; with ``return_alternatives`` also alternative_labels [B, T, K] strings
-      and alternative_probabilities [B, T, K]; with ``return_probabilities`` also probabilities
-      [B, T, C] over ``class_names``. "" and 0 at padding. Strings are bytes, as Keras gives
-      them; ``uanet_tf.labels_of`` makes lists of texts of them.
+      and alternative_probabilities [B, T, K]; with ``return_candidates`` also candidates [B, T, S],
+      see ``Candidates``; with ``return_probabilities`` also probabilities [B, T, C] over
+      ``class_names``. "" and 0 at padding. Strings are bytes, as Keras gives them;
+      ``uanet_tf.labels_of`` makes lists of texts of them.
       A sentence is read in one piece: ``uanet_tf.tag`` reads a longer one than ``max_tokens`` in
       windows.
 
@@ -155,6 +157,7 @@ class Tagger(tf.keras.Model):
     valid_labels = _Option()
     return_mutual_information = _Option()
     return_alternatives = _Option()
+    return_candidates = _Option()
     return_probabilities = _Option()
 
     def __init__(
@@ -182,6 +185,9 @@ class Tagger(tf.keras.Model):
             self.gate = RefinementGate(self._options.threshold, name="gate")
         self.calibration = Calibration(vocabulary.labels, name="calibration")
         self.acceptance = Acceptance(len(vocabulary.labels), name="acceptance")
+        self.candidates = None
+        if vocabulary.scheme is not None:
+            self.candidates = Candidates(vocabulary.labels, vocabulary.longest, name="candidates")
         self.answers = Answers(vocabulary.labels, vocabulary.scheme)
         # All weights exist from here on, so that a saved model can be filled at once.
         features = self.features({"tokens": tf.constant([["a"]]), "lengths": tf.constant([1])})
@@ -272,7 +278,8 @@ class Tagger(tf.keras.Model):
         """
         if self.gate is None:
             draft = self.draft(features, lite)
-            return self._calibrated(Decision(draft.label_ids, draft.probabilities, draft))
+            decision = Decision(draft.label_ids, draft.probabilities, draft)
+            return self._with_candidates(self._calibrated(decision), lite)
         # Valid sequences of all labels are sought at once: a search is a loop over time.
         draft = self.drafter.draft(features, self._options.replace(valid_labels=False), lite)
         wanted = None
@@ -296,7 +303,7 @@ class Tagger(tf.keras.Model):
         draft = draft._replace(label_ids=draft_ids)
         refined_ids = others[0] if others else ids
         decision = Decision(ids, gated.probabilities, draft, refined_ids, gated.refined)
-        return self._calibrated(decision)
+        return self._with_candidates(self._calibrated(decision), lite)
 
     def _calibrated(self, decision: Decision) -> Decision:
         """With calibrated confidence, and what it is enough for, if the run is calibrated."""
@@ -307,6 +314,12 @@ class Tagger(tf.keras.Model):
         if self.acceptance.target_precision:
             accepted = self.acceptance(confidence, decision.label_ids)
         return decision._replace(calibrated=confidence, accepted=accepted)
+
+    def _with_candidates(self, decision: Decision, lite: LiteGraph | None) -> Decision:
+        """With candidates, if they are asked for; a TensorFlow Lite file gives none."""
+        if self.candidates is None or not self._options.return_candidates or lite is not None:
+            return decision
+        return decision._replace(candidates=self.candidates(decision))
 
     # As in ``graph_function``, for the graphs that Keras makes.
     @tf.autograph.experimental.do_not_convert
@@ -431,6 +444,11 @@ class Tagger(tf.keras.Model):
             if "sampling" in changes:
                 self._check_distilled(changed)
                 self._check_trained(changed)
+            if changed.return_candidates and self.candidates is None:
+                raise InputError(
+                    "`return_candidates` is for entities, and this tagger labels single tokens. "
+                    "Received: return_candidates=True"
+                )
             if "threshold" in changes and self.gate is not None:
                 self.gate.threshold = changed.threshold
             # Gamma is the gate's: no graph follows the number that stands here.
@@ -466,24 +484,36 @@ class Tagger(tf.keras.Model):
                 "--distill_samples above 0. Received: sampling='distilled'"
             )
 
+    @property
+    def targets(self) -> dict[str, float]:
+        """What is promised: "precision" of what is accepted, "recall" with candidates; or nothing.
+
+        They were found with calibrated confidence.
+        """
+        if not self.calibrated:
+            return {}
+        recall = 0.0 if self.candidates is None else self.candidates.target_recall
+        found = {"precision": self.acceptance.target_precision, "recall": recall}
+        return {name: target for name, target in found.items() if target}
+
     def broken_promise(self, options: Mapping[str, Any]) -> str | None:
-        """What to tell where a target precision was found with other options; None: nothing.
+        """What to tell where targets were found with other options; None: nothing.
 
         Args:
           options: those that were given when the model was loaded.
         """
-        target = self.acceptance.target_precision if self.calibrated else 0.0
         own = self.settings.inference
         changed = [
             f"--{name}={options[name]}"
             for name in _OF_CONFIDENCE
             if name in options and options[name] != getattr(own, name)
         ]
-        if not (target and changed):
+        targets = " and ".join(f"{name} of {target:g}" for name, target in self.targets.items())
+        if not (targets and changed):
             return None
         return (
-            f"The run's target precision of {target:g} was found with its own options, not with "
-            f"{', '.join(changed)}: what is accepted may fall short of it."
+            f"The run's target {targets} was found with its own options, not with "
+            f"{', '.join(changed)}: answers may fall short of it."
         )
 
     @property

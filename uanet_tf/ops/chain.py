@@ -1,7 +1,7 @@
-"""Sequences of labels: the best one, likelihoods and marginals, chunks."""
+"""Sequences of labels: the best one, likelihoods and marginals, spans, chunks."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -254,6 +254,112 @@ def _recursion(scores: tf.Tensor, tables: tf.Tensor) -> tf.Tensor:
         shape_invariants=(tf.TensorShape([]), tf.TensorShape(shape), None),
     )
     return results.stack()
+
+
+class SpanWeights(NamedTuple):
+    """Weights of the BIOES labels of N sentences of T tokens, K types; all positive.
+
+    Attributes:
+      outside: [N, T], of the label O.
+      begin, inside, end, single: [N, T, K], of the four prefixes of each type.
+    """
+
+    outside: tf.Tensor
+    begin: tf.Tensor
+    inside: tf.Tensor
+    end: tf.Tensor
+    single: tf.Tensor
+
+
+def span_marginals(weights: SpanWeights, mask: tf.Tensor | None, longest: int) -> tf.Tensor:
+    """The probability of each span and type, over all valid label sequences.
+
+    A sequence has the product of its labels' weights. Between two tokens either no span is open, or
+    one of a type: 1 + K states. With f_t and g_t the summed weights of what is left and right of
+    the place before token t, by its state (0: none is open), and Z of all,
+
+        P(span s..e of type k) = f_s(0) B_s I_s+1 ... I_e-1 E_e g_e+1(0) / Z
+
+    and single tokens likewise by S. The recursion from the right is that from the left with begin
+    and end exchanged, so both run as one loop over 2N rows. A step gives sums of 1 and the number
+    that was divided by, so that no product gets small: the cost is T steps of N (1 + K) numbers,
+    then ``longest`` products of N T K.
+
+    Args:
+      weights: of labels, in [0, 1].
+      mask: [N, T] booleans, right-padded, True = token; None: there is no padding.
+      longest: tokens of the longest span.
+
+    Returns:
+      [N, T, longest, K]: of the span of l + 1 tokens that begins at a token; 0 where it would go
+      beyond the sentence.
+
+    Reference:
+      Rabiner, 1989, "A Tutorial on Hidden Markov Models", section III.
+    """
+    outside, *typed = weights
+    if mask is not None:
+        column = tf.expand_dims(mask, -1)
+        outside = tf.where(mask, outside, 1.0)  # so that states stay as they are
+        typed = [tf.where(column, part, 0.0) for part in typed]
+    begin, inside, end, single = typed
+    closed = tf.expand_dims(outside, -1) + tf.reduce_sum(single, axis=-1, keepdims=True)
+    # [N, T, 1 + 3K]: what leaves no span open, what closes one, goes on with one, opens one.
+    left = tf.concat([closed, end, inside, begin], axis=-1)
+    right = tf.concat([closed, begin, inside, end], axis=-1)
+    both = tf.concat([left, tf.reverse(right, [1])], axis=0)  # [2N, T, 1 + 3K]
+    states, sums = _span_states(permute(both, [1, 0, 2]), begin.shape[-1])
+    states, sums = permute(states, [1, 0, 2]), tf.transpose(sums)  # [2N, T, 1 + K], [2N, T]
+    before, after = tf.split(states, 2)
+    none = tf.one_hot(tf.zeros_like(before[:, :1, 0], tf.int32), before.shape[-1])  # [N, 1, 1 + K]
+    before = tf.concat([none, before[:, :-1]], axis=1)  # f, of the places before tokens
+    after = tf.reverse(after, [1])  # g
+    scale = tf.expand_dims(tf.reverse(tf.split(sums, 2)[1], [1]), -1)  # [N, T, 1]
+    free = before[..., :1] / tf.reduce_sum(before * after, axis=-1, keepdims=True)  # f(0) / Z
+    next_free = tf.concat([after[:, 1:, :1], none[..., :1]], axis=1)  # g(0) behind the token
+    begin, inside = begin * free / scale, inside / scale
+    end, single = end * next_free / scale, single * free * next_free / scale
+    padding = [[0, 0], [0, longest - 1], [0, 0]]
+    inside, end = tf.pad(inside, padding), tf.pad(end, padding)
+    length = tf.shape(begin)[1]
+    found, run = [single], begin
+    for further in range(1, longest):
+        found.append(run * end[:, further : further + length])
+        run *= inside[:, further : further + length]
+    return tf.stack(found, axis=2)
+
+
+def _span_states(weights: tf.Tensor, types: int) -> tuple[tf.Tensor, tf.Tensor]:
+    """The states [T, N, 1 + K] behind each token, with a sum of 1, and what they were divided by.
+
+    Args:
+      weights: [T, N, 1 + 3K].
+      types: K.
+    """
+    length = tf.shape(weights)[0]
+    states = tf.TensorArray(weights.dtype, length, element_shape=[None, 1 + types])
+    sums = tf.TensorArray(weights.dtype, length, element_shape=[None, 1])
+
+    def step(t, free, opened, states, sums):
+        closed, closes, goes_on, opens = tf.split(weights[t], [1, types, types, types], axis=-1)
+        now = tf.concat(
+            [
+                closed * free + tf.reduce_sum(closes * opened, axis=-1, keepdims=True),
+                goes_on * opened + opens * free,
+            ],
+            axis=-1,
+        )
+        total = tf.reduce_sum(now, axis=-1, keepdims=True)
+        now /= total
+        free, opened = tf.split(now, [1, types], axis=-1)
+        return t + 1, free, opened, states.write(t, now), sums.write(t, total)
+
+    free = tf.ones_like(weights[0, :, :1])
+    opened = tf.zeros_like(weights[0, :, 1 : 1 + types])
+    *_, states, sums = tf.while_loop(
+        lambda t, *_: t < length, step, (0, free, opened, states, sums)
+    )
+    return states.stack(), tf.squeeze(sums.stack(), -1)
 
 
 # Log weight of a beam that does not exist yet; finite, so that sums with it stay finite.

@@ -135,7 +135,8 @@ def _read(value: Any, tokenizer: Tokenizer) -> tuple[Sentence, str | None]:
 
 def _answer(tagged: TaggedSentence) -> dict[str, Any]:
     names = ("tokens", "starts", "ends", *_ANSWERS)
-    return {name: getattr(tagged, name) for name in names} | {
-        "text": tagged.source_text,
-        "entities": [entity._asdict() for entity in tagged.entities],
-    }
+    found = {name: getattr(tagged, name) for name in names}
+    found |= {"text": tagged.source_text, "entities": tagged.entities}
+    for name in ("entities", "candidates"):
+        found[name] = found[name] and [span._asdict() for span in found[name]]
+    return found

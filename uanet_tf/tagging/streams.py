@@ -19,6 +19,7 @@ from uanet_lite.raw_text import LANGUAGE, text_sentences
 from uanet_lite.rows import Row
 from uanet_lite.sentence import NO_WORDS, Sentence, check_tokens, check_unicode
 from uanet_lite.tagged_sentence import (
+    BareSpan,
     LabelProbabilities,
     TaggedSentence,
     TaggedSentences,
@@ -376,6 +377,8 @@ def _column(model: Any, tensor: answers.Tensor, values: np.ndarray, lengths: np.
     The model's sequences are valid in the user's scheme, but two windows of one sentence need
     not agree where they meet: such sentences are repaired.
     """
+    if tensor.kind is answers.SPANS:
+        return _begun_spans(model.candidates.types, values)
     if tensor.kind is not answers.LABEL:
         if tensor.axes[-1] != "class":
             return values.tolist()
@@ -389,3 +392,14 @@ def _column(model: Any, tensor: answers.Tensor, values: np.ndarray, lengths: np.
             part = slice(ends[sentence] - lengths[sentence], ends[sentence])
             labels[part], _ = tag_schemes.repair(labels[part], model.label_scheme)
     return labels
+
+
+def _begun_spans(types: Sequence[str], values: np.ndarray) -> list[list[BareSpan]]:
+    """The candidates that begin at each token, of their probabilities [N, S]."""
+    spans: list[list[BareSpan]] = [[] for _ in range(len(values))]
+    tokens, numbers = np.nonzero(values)
+    lengths, kinds = np.divmod(numbers, len(types))
+    columns = (tokens, kinds, lengths + 1, values[tokens, numbers])
+    for token, kind, length, p in zip(*(column.tolist() for column in columns), strict=True):
+        spans[token].append((types[kind], length, p))
+    return spans

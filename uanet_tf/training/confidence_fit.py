@@ -1,5 +1,6 @@
 """Fits the confidence of answers, and from which on they are accepted, to labelled sentences."""
 
+import dataclasses
 import functools
 import json
 import os
@@ -10,6 +11,7 @@ import numpy as np
 from absl import logging
 
 from uanet_lite.sentence import Sentence
+from uanet_lite.tag_schemes import BIOES, decode_spans
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.config import load_config
 from uanet_tf.data.documents import independent_units
@@ -17,9 +19,20 @@ from uanet_tf.data.label_doubts import check_chunk_labels
 from uanet_tf.errors import InputError, SentencesError
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.answer_group import AnswerGroup, answer_groups
-from uanet_tf.metrics.logistic_map import fit_logistic_map, smooth_targets
+from uanet_tf.metrics.logistic_map import apply_logistic_map, fit_logistic_map, smooth_targets
 from uanet_tf.metrics.scoring import unknown_labels
 from uanet_tf.metrics.target_precision import ERROR, NEVER, Acceptance, accept_from
+from uanet_tf.metrics.target_recall import (
+    Inclusion,
+    Shown,
+    cost_curve,
+    cost_of,
+    include_from,
+    promised_costs,
+    refusal,
+    shown_spans,
+)
+from uanet_tf.models.candidates import USUAL, Candidates
 from uanet_tf.models.confidence import COLUMNS, OUTSIDE, REFINED, ROWS, SMALLEST
 from uanet_tf.models.loading import load_model
 from uanet_tf.models.tagger import Tagger
@@ -41,10 +54,11 @@ def calibrate(
     task: str,
     *,
     target_precision: float = 0.0,
+    target_recall: float = 0.0,
     target_by_type: bool = False,
     seed: int = 1,
 ) -> dict[str, Any]:
-    """Fits the map of ``tagger.calibration`` to labelled sentences, and sets it.
+    """Fits the maps of ``tagger.calibration`` and of its candidates to labelled sentences.
 
     A run whose gate is shut, or nearly, gives no refined label, or too few to fit a map to; theirs
     is then fitted with the gate open, for users who give another Gamma.
@@ -52,13 +66,15 @@ def calibrate(
     With a target precision the map is fitted to a random half of the sentences, and the confidence
     from which answers are accepted is found on the other: the promise holds for answers to which
     nothing was fitted. A document, where the file marks them, is in one half, and its answers count
-    as dependent.
+    as dependent. A target recall is found there too; two targets hold at once, each with half of
+    the probability to be missed.
 
     Args:
       tagger: with its final weights and Gamma.
       sentences: development data, which no weight was fitted to.
       task: "ner" or "pos".
-      target_precision: in [0, 1); 0: there is no target, and what was set is forgotten.
+      target_precision, target_recall: in [0, 1); 0: there is no target, and what was set is
+        forgotten.
       target_by_type: a threshold for each type.
       seed: of the halves.
 
@@ -67,7 +83,8 @@ def calibrate(
       expected calibration errors of the uncalibrated and of the calibrated confidence on all
       these sentences in percent, and ``brier_after``, the Brier score; of a tagger that was
       calibrated before also ``ece_until_now`` and ``brier_until_now``.
-      With a target also "acceptance", see ``accept``.
+      With a target also "acceptance", see ``accept``. For "ner" also "candidates", see
+      ``include``.
 
     Raises:
       SentencesError: there is a target, and nothing to find its threshold on.
@@ -81,12 +98,14 @@ def calibrate(
     plain = _tag(tagger, sentences)
     unit = independent_units(sentences)
     order, half = np.arange(len(sentences)), len(sentences)
-    if target_precision:
+    error = ERROR / 2 if target_precision and target_recall else ERROR
+    if target_precision or target_recall:
         order, half = _halves(unit, seed)
         if half == len(sentences):
+            kind = "precision" if target_precision else "recall"
             raise SentencesError(
-                "a target precision needs two sentences (or documents, where the file marks them) "
-                "at least: the map is fitted to one half, and the threshold found on the other."
+                f"a target {kind} needs two sentences (or documents, where the file marks them) at "
+                "least: the map is fitted to one half, and the threshold found on the other."
             )
     truths, answers = ([part[k] for k in order[:half]] for part in (gold, plain))
     rows = fit_map(truths, answers, task)
@@ -96,7 +115,7 @@ def calibrate(
     tagger.calibration.set_map(rows)
     tagger.acceptance.set_target(0.0, np.zeros(len(tagger.class_names)))
     tagger.calibrated = True
-    calibrated = _tag(tagger, sentences)
+    calibrated = _tag_with_all_candidates(tagger, sentences)
     before, after = (answer_groups(gold, tagged, task) for tagged in (plain, calibrated))
     report: dict[str, Any] = {}
     for name, group in before.items():
@@ -111,7 +130,26 @@ def calibrate(
         group = answer_groups(truths, answers, task)["entities" if task == "ner" else "tokens"]
         group = group._replace(sentences=unit[order[half:]][group.sentences])
         report["acceptance"] = accept(
-            tagger, group, target=target_precision, by_type=target_by_type
+            tagger, group, target=target_precision, by_type=target_by_type, error=error
+        )
+    if tagger.candidates is not None:
+        truths, answers = ([part[k] for k in order[:half]] for part in (gold, calibrated))
+        span_map = fit_span_map(truths, answers)
+        tagger.candidates.set_map(span_map)
+        tested = order[half:] if half < len(order) else order  # without a target, costs only
+        shown = shown_spans(
+            [gold[k] for k in tested],
+            [with_probabilities(calibrated[k], span_map) for k in tested],
+            unit[tested],
+            accepted_from(report.get("acceptance"), tagger.candidates.types),
+        )
+        report["candidates"] = include(
+            tagger.candidates,
+            shown,
+            target=target_recall,
+            by_type=target_by_type,
+            error=error,
+            accepts=target_precision > 0,
         )
     return report
 
@@ -136,6 +174,52 @@ def fit_map(gold: scoring.Labels, tagged: Sequence[TaggedSentence], task: str) -
     return fit_rows(features, number, right)
 
 
+def _tag_with_all_candidates(tagger: Tagger, sentences: Sequence[Sentence]) -> list[TaggedSentence]:
+    """Answers with candidates of any probability, not calibrated; forgets what was set."""
+    if tagger.candidates is None:
+        return _tag(tagger, sentences)
+    tagger.candidates.reset()
+    tagger.candidates.set_target(0.0, np.zeros(len(tagger.candidates.types)))
+    asked = tagger.return_candidates
+    tagger.return_candidates = True
+    try:
+        return _tag(tagger, sentences)
+    finally:
+        tagger.return_candidates = asked
+        tagger.candidates.reset()
+
+
+def fit_span_map(gold: scoring.Labels, tagged: Sequence[TaggedSentence]) -> np.ndarray:
+    """The map (a, b) of ``Candidates``, of candidates that are not calibrated yet.
+
+    Platt scaling, as of labels: the logit of each span's probability, and whether it is an entity.
+    """
+    probability, right = [], []
+    for labels, answer in zip(gold, tagged, strict=True):
+        entities = set(decode_spans(labels, BIOES))  # leniently, so in any scheme
+        for each in answer.candidates or ():
+            probability.append(each.probability)
+            right.append((each.type, each.token_start, each.token_end) in entities)
+    if not any(right) or all(right):
+        return np.array([1.0, 0.0])
+    logit = _logit(np.array(probability))[:, np.newaxis]
+    return fit_logistic_map(logit, smooth_targets(np.array(right)), signs=(1,))
+
+
+def with_probabilities(sentence: TaggedSentence, row: np.ndarray) -> TaggedSentence:
+    """With candidates calibrated by a map (a, b)."""
+    spans = sentence.candidates or []
+    found = apply_logistic_map(row, _logit(np.array([each.probability for each in spans]))[:, None])
+    pairs = zip(spans, found.tolist(), strict=True)
+    kept = [each._replace(probability=p) for each, p in pairs]
+    return dataclasses.replace(sentence, candidates=kept)
+
+
+def _logit(p: np.ndarray) -> np.ndarray:
+    p = np.clip(p, SMALLEST, 1.0 - SMALLEST)
+    return np.log(p) - np.log1p(-p)
+
+
 def fit_rows(features: np.ndarray, number: np.ndarray, right: np.ndarray) -> np.ndarray:
     """The map [4, 3] from what ``map_features`` gives, and which labels are right, [N]."""
     rows = np.empty([ROWS, COLUMNS])
@@ -158,8 +242,7 @@ def map_features(tagged: Sequence[TaggedSentence]) -> tuple[np.ndarray, np.ndarr
     nats = np.concatenate([answer.uncertainty for answer in tagged])
     refined = np.concatenate([answer.refined for answer in tagged]).astype(int)
     outside = np.array([label == OUTSIDE for answer in tagged for label in answer.labels])
-    p = np.clip(p, SMALLEST, 1.0 - SMALLEST)
-    return np.column_stack([np.log(p) - np.log1p(-p), nats]), refined + 2 * outside
+    return np.column_stack([_logit(p), nats]), refined + 2 * outside
 
 
 def _halves(unit: np.ndarray, seed: int) -> tuple[np.ndarray, int]:
@@ -201,7 +284,9 @@ def _tag(tagger: Tagger, sentences: Sequence[Sentence]) -> list[TaggedSentence]:
 ALL = "all"
 
 
-def accept(tagger: Tagger, answers: AnswerGroup, *, target: float, by_type: bool) -> dict[str, Any]:
+def accept(
+    tagger: Tagger, answers: AnswerGroup, *, target: float, by_type: bool, error: float = ERROR
+) -> dict[str, Any]:
     """Sets ``tagger.acceptance``; graphs made before do not know of it.
 
     Args:
@@ -210,12 +295,13 @@ def accept(tagger: Tagger, answers: AnswerGroup, *, target: float, by_type: bool
         weights nor its calibration was fitted to.
       target: precision, in (0, 1).
       by_type: a threshold for each type, else one for all together.
+      error: probability with which the target may be missed.
 
     Returns:
       ``target``, ``error``, ``by_type``; ``all``, and for each type an entry of ``types``, with the
       fields of ``metrics.target_precision.Acceptance``.
     """
-    find = functools.partial(accept_from, target=target, calibrated=True)
+    find = functools.partial(accept_from, target=target, error=error, calibrated=True)
     groups = answers.sentences
     together = find(answers.confidence, answers.right, groups)
     types = {}
@@ -229,11 +315,88 @@ def accept(tagger: Tagger, answers: AnswerGroup, *, target: float, by_type: bool
         _tell(name, found)
     return {
         "target": target,
-        "error": ERROR,
+        "error": error,
         "by_type": by_type,
         ALL: together._asdict(),
         "types": {name: found._asdict() for name, found in types.items()},
     }
+
+
+def accepted_from(
+    acceptance: Mapping[str, Any] | None, types: Sequence[str]
+) -> dict[str, float] | None:
+    """By type, the confidence from which entities are accepted; None: there is no target."""
+    if acceptance is None:
+        return None
+    if acceptance["by_type"]:
+        return {name: found["threshold"] for name, found in acceptance["types"].items()}
+    return dict.fromkeys(types, acceptance[ALL]["threshold"])
+
+
+def include(
+    candidates: Candidates,
+    shown: Shown,
+    *,
+    target: float,
+    by_type: bool,
+    error: float,
+    accepts: bool,
+) -> dict[str, Any]:
+    """Sets from which probability on spans are candidates, if there is a target.
+
+    Args:
+      candidates: of a tagger, with their map.
+      shown: of sentences that neither its weights nor its calibration was fitted to.
+      target: recall, in [0, 1); 0: there is none, and only costs are found.
+      by_type: a threshold for each type, else one for all together.
+      error: probability with which the target may be missed.
+      accepts: whether there is a target precision.
+
+    Returns:
+      ``accepts``; ``costs``, see ``target_recall.promised_costs``; and ``curve``, pairs of a
+      threshold and its cost. With a target also ``target``, ``error``, ``by_type``; ``all``, and
+      for each type of the tagger an entry of ``types``, with the fields of
+      ``target_recall.Inclusion``; and the ``cost`` where it can be promised.
+    """
+    report: dict[str, Any] = {
+        "accepts": accepts,
+        "costs": promised_costs(shown, error=error, accepts=accepts),
+        "curve": [[t, cost._asdict()] for t, cost in cost_curve(shown, accepts=accepts)],
+    }
+    if not target:
+        return report
+    find = functools.partial(include_from, target=target, error=error)
+    together = find(shown.score, shown.units)
+    types = {}
+    for name in candidates.types:
+        of_type = shown.types == name
+        types[name] = find(shown.score[of_type], shown.units[of_type])
+    parts = types if by_type else {"all types": together}
+    if any(found.reached for found in parts.values()):
+        # A type of which nothing can be promised has the candidates that it has without a target.
+        chosen = {name: (types[name] if by_type else together).threshold for name in types}
+        thresholds = {name: USUAL if t is None else t for name, t in chosen.items()}
+        candidates.set_target(target, np.array([thresholds[name] for name in types]))
+        report["cost"] = cost_of(shown, thresholds, accepts=accepts)._asdict()
+    for name, found in parts.items():
+        _tell_recall(name, found)
+    return report | {
+        "target": target,
+        "error": error,
+        "by_type": by_type,
+        ALL: together._asdict(),
+        "types": {name: found._asdict() for name, found in types.items()},
+    }
+
+
+def _tell_recall(name: str, found: Inclusion) -> None:
+    if found.threshold is not None:
+        logging.info(
+            "recall %g, %s: candidates from probability %.4f on, %.1f %% of %d entities of dev",
+            *(found.target, name, found.threshold, 100 * found.recall, found.entities),
+        )
+        return
+    logging.warning("recall %g, %s: %s: nothing is promised", found.target, name, refusal(found))
 
 
 def _thresholds(
@@ -273,6 +436,7 @@ def recalibrate(
     sentences: Sequence[Sentence],
     *,
     target_precision: float = 0.0,
+    target_recall: float = 0.0,
     target_by_type: bool = False,
 ) -> dict[str, Any]:
     """Calibrates the model of a run anew; writes it, and ``calibration`` and ``monitoring``.
@@ -280,16 +444,16 @@ def recalibrate(
     Args:
       run_dir: of a complete run.
       sentences: with labels; the run was not trained on them.
-      target_precision, target_by_type: see ``calibrate``.
+      target_precision, target_recall, target_by_type: see ``calibrate``.
 
     Returns:
       What ``calibrate`` gives; also "unknown_labels", those that the model does not know with their
-      counts, and "target_before", the run's target precision until now.
+      counts, and "targets_before", the run's targets until now that it has no longer, by name.
 
     Raises:
       InputError: the run is not complete, is being changed by another process, cannot be read or
-        written, or no label of the sentences is one that the model gives; or there is no target,
-        and the confidence would be worse than it is.
+        written, or no label of the sentences is one that the model gives; or a target recall cannot
+        be promised; or there is no target, and the confidence would be worse than it is.
     """
     run = RunDirectory(run_dir)
     load_config(str(run.path))  # a folder that is no run is not written to
@@ -303,23 +467,40 @@ def recalibrate(
         if task == "ner":
             check_chunk_labels(sentences)
         unknown = _unknown_labels(model, sentences, task)
-        target_before, calibrated = model.acceptance.target_precision, model.calibrated
+        before, calibrated = model.targets, model.calibrated
         found = calibrate(
             model,
             sentences,
             task,
             target_precision=target_precision,
+            target_recall=target_recall,
             target_by_type=target_by_type,
         )
-        if not target_precision:
+        if not (target_precision or target_recall):
             _refuse_worse(found)
+        _check_recall(found)
         metrics |= {"calibration": found, **development_reference(model, sentences)}
         model.calibrated = calibrated  # the run's own options stay those of the saved model
         # Both are whole before either takes its name: a process that ends leaves no mixture.
         with run.writing(run.model) as part:
             model.save(part)
             run.write(run.metrics, json.dumps(metrics, indent=2) + "\n")
-    return {**found, "unknown_labels": unknown, "target_before": target_before}
+    lost = {name: target for name, target in before.items() if name not in model.targets}
+    return {**found, "unknown_labels": unknown, "targets_before": lost}
+
+
+def _check_recall(report: Mapping[str, Any]) -> None:
+    """Raises SentencesError where there is a target recall, and nothing of it can be promised."""
+    found = report.get("candidates", {})
+    if "target" not in found:
+        return
+    parts = found["types"] if found["by_type"] else {"": found[ALL]}
+    if all(part["threshold"] is None for part in parts.values()):
+        told = "; ".join(
+            f"{name}: {refusal(Inclusion(**part))}" if name else refusal(Inclusion(**part))
+            for name, part in parts.items()
+        )
+        raise SentencesError(f"a recall of {found['target']:g} {told}.")
 
 
 def _refuse_worse(found: Mapping[str, Any]) -> None:

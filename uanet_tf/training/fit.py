@@ -321,6 +321,7 @@ class _Training:
             self.prepared.splits["dev"],
             self.prepared.task,
             target_precision=training.target_precision,
+            target_recall=training.target_recall,
             target_by_type=training.target_by_type,
             seed=training.seed,
         )

@@ -26,7 +26,13 @@ from uanet_tf.data.label_doubts import (
 )
 from uanet_tf.data.lookup import normalize_words
 from uanet_tf.data.unlabelled import read_unlabelled
-from uanet_tf.data.vocabulary import Vocabulary, class_labels, count_chars, count_symbols
+from uanet_tf.data.vocabulary import (
+    Vocabulary,
+    class_labels,
+    count_chars,
+    count_symbols,
+    longest_entity,
+)
 from uanet_tf.errors import InputError, SentencesError
 from uanet_tf.formats.table import Reading, read_labelled
 from uanet_tf.metrics.scoring import unknown_labels
@@ -300,6 +306,7 @@ def build_vocabulary(
         chars=tuple(count_chars(spelled)),
         labels=tuple(class_labels((s.labels for s in train), scheme)),
         scheme=scheme,
+        longest=longest_entity((s.labels for s in train), scheme),
     )
 
 

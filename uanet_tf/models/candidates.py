@@ -1,0 +1,126 @@
+"""Candidates: spans that may be entities, each with the probability that it is one."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from uanet_lite.tag_schemes import OUTSIDE, split_label
+from uanet_tf.arguments import check_positive
+from uanet_tf.errors import ArgumentError
+from uanet_tf.models.confidence import SMALLEST, FittedLayer
+from uanet_tf.models.results import Decision
+from uanet_tf.ops.chain import SpanWeights, span_marginals
+
+# A span that is less probable, before its probability is calibrated, is never a candidate.
+LEAST = 1e-4
+# From this probability on spans are candidates where there is no target recall.
+USUAL = 0.05
+_FLOOR = 1e-9  # of a label's probability, so that every sequence has one
+
+
+@tf.keras.saving.register_keras_serializable(package="uanet_tf")
+class Candidates(FittedLayer):
+    """Spans with a type whose probability is at least that of their type's threshold.
+
+    Each token has its calibrated distribution: the label given has its confidence, the others share
+    the rest in proportion to their probabilities. The product of the tokens' distributions, over
+    the sequences that the tag scheme allows, gives each span its probability P
+    (``span_marginals``), and a map that was fitted to development data calibrates it:
+
+        probability = sigmoid(a log(P / (1 - P)) + b)
+
+    Spans may overlap. Until a map is set there is none.
+
+    Args:
+      classes: labels of the model in BIOES, id = position.
+      longest: tokens of the longest span.
+
+    Call arguments:
+      decision: for a batch, calibrated if the run is.
+
+    Returns:
+      [B, T, longest * K]: the probability of the span of l + 1 tokens and type ``types[k]`` that
+      begins at a token, at l * K + k; 0 where it is no candidate.
+    """
+
+    def __init__(self, classes: Sequence[str], longest: int, **kwargs: Any):
+        super().__init__(**kwargs)
+        self.classes = list(classes)
+        self.longest = check_positive("longest", longest)
+        pairs = [split_label(name) for name in classes]
+        self.types = list(dict.fromkeys(name for letter, name in pairs if letter != OUTSIDE))
+        places = {pair: place for place, pair in enumerate(pairs)}
+        self._outside = places[OUTSIDE, ""]
+        self._prefixes = [[places[letter, name] for name in self.types] for letter in "BIES"]
+        count = len(self.types)
+        self.map = self.add_weight("map", [2], initializer="zeros")
+        self.thresholds = self.add_weight("thresholds", [count], initializer="zeros")
+        self.target = self.add_weight("target", [], initializer="zeros")
+        self.reset()
+
+    @property
+    def target_recall(self) -> float:
+        """The target, in (0, 1); 0: there is none. Also where a graph is being made."""
+        with tf.init_scope():
+            return float(str(self.target.numpy()))
+
+    def reset(self) -> None:
+        """No map, no target."""
+        self.set_map(np.array([1.0, 0.0]))
+        self.set_target(0.0, np.full(len(self.types), USUAL))
+
+    def set_map(self, values: np.ndarray) -> None:
+        """Sets the map (a, b), a >= 0.
+
+        Raises:
+          ArgumentError: it is not such.
+        """
+        values = np.asarray(values, np.float32)
+        if values.shape != (2,) or not np.isfinite(values).all() or values[0] < 0:
+            raise ArgumentError(
+                f"`values` must be 2 finite numbers, the first not below 0. Received: {values}"
+            )
+        self.map.assign(values)
+
+    def set_target(self, target: float, thresholds: np.ndarray) -> None:
+        """Sets the target, 0 for none, and the probability [K] from which spans are candidates.
+
+        Raises:
+          ArgumentError: a value is out of range.
+        """
+        thresholds = np.asarray(thresholds, np.float32)
+        right = thresholds.shape == (len(self.types),) and (thresholds >= 0).all()
+        if not (0.0 <= target < 1.0 and right):
+            raise ArgumentError(
+                "`target` must be in [0, 1) and `thresholds` one number of at least 0 for each "
+                f"type. Received: target={target}, thresholds={thresholds.tolist()}"
+            )
+        self.thresholds.assign(thresholds)
+        self.target.assign(target)
+
+    def call(self, decision: Decision) -> tf.Tensor:
+        p = _distributions(decision)
+        columns = (tf.gather(p, part, axis=-1) for part in (self._outside, *self._prefixes))
+        spans = span_marginals(SpanWeights(*columns), decision.draft.mask, self.longest)
+        logit = tf.math.log(tf.maximum(spans, SMALLEST))
+        logit -= tf.math.log(tf.maximum(1.0 - spans, SMALLEST))
+        sure = tf.sigmoid(self.map[0] * logit + self.map[1])
+        kept = (spans >= LEAST) & (sure >= self.thresholds)
+        found = tf.where(kept, sure, 0.0)  # [B, T, L, K]
+        shape = tf.shape(found)
+        return tf.reshape(found, [shape[0], shape[1], self.longest * len(self.types)])
+
+
+def _distributions(decision: Decision) -> tf.Tensor:
+    """Each token's distribution [B, T, C], in which the label given has its confidence."""
+    p, ids = decision.probabilities, decision.label_ids
+    if decision.calibrated is not None:
+        given = tf.one_hot(ids, p.shape[-1], on_value=True, off_value=False)
+        confidence = tf.expand_dims(decision.calibrated, -1)
+        others = tf.where(given, 0.0, p)
+        rest = tf.reduce_sum(others, axis=-1, keepdims=True)
+        others *= (1.0 - confidence) / tf.maximum(rest, SMALLEST)
+        p = tf.where(given, confidence, others)
+    return tf.maximum(p, _FLOOR)

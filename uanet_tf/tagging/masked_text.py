@@ -1,0 +1,71 @@
+"""Texts with the types of their entities in place of these."""
+
+from collections.abc import Sequence
+from typing import TextIO
+
+from uanet_lite.row_output import Write
+from uanet_lite.rows import Row
+from uanet_lite.strict_json import json_text
+from uanet_lite.tagged_sentence import TaggedSentence
+
+_CONTENT = ("text", "tokens")  # of a JSON object, what is masked
+
+
+def masked_text(text: str, sentences: Sequence[TaggedSentence]) -> str:
+    """The text with ``[PER]`` and the like in place of what may be an entity.
+
+    Masked are the entities that are given (accepted, where there is a target precision) and all
+    candidates. Those that overlap get one mask, with the type of the most probable.
+
+    Args:
+      text: that the sentences' places count in.
+      sentences: its answers.
+    """
+    pieces, position = [], 0
+    for start, end, kind in _merged(sentences):
+        pieces += [text[position:start], f"[{kind}]"]
+        position = end
+    return "".join([*pieces, text[position:]])
+
+
+def _merged(sentences: Sequence[TaggedSentence]) -> list[tuple[int, int, str]]:
+    """(start, end, type) of the stretches to be masked, from left to right."""
+    spans = []
+    for sentence in sentences:
+        for given in sentence.entities:
+            if given.accepted is not False:
+                spans.append((given.start, given.end, given.confidence, given.type))
+        for each in sentence.candidates or ():
+            spans.append((each.start, each.end, each.probability, each.type))
+    merged: list[tuple[int, int, float, str]] = []
+    for start, end, probability, kind in sorted(spans):
+        if merged and start < merged[-1][1]:
+            first, last, best, best_kind = merged[-1]
+            probability, kind = max((probability, kind), (best, best_kind))
+            merged[-1] = (first, max(last, end), probability, kind)
+        else:
+            merged.append((start, end, probability, kind))
+    return [(start, end, kind) for start, end, _, kind in merged]
+
+
+def masking_writer(kind: str, stream: TextIO) -> Write:
+    """The function that writes one row with its text masked, and nothing of it that is not.
+
+    Args:
+      kind: "jsonl": the other keys of the input, and the text; else a line of text.
+      stream: where to write.
+    """
+
+    def write(row: Row, sentences: Sequence[TaggedSentence]) -> None:
+        if row.text is None:
+            text = "\n".join(masked_text(each.source_text or "", [each]) for each in sentences)
+        else:
+            text = masked_text(row.text if row.error is None else "", sentences)
+        if kind != "jsonl":
+            stream.write(text + "\n")
+            return
+        fields = {name: value for name, value in row.fields.items() if name not in _CONTENT}
+        told = {"text": text} if row.error is None else {"error": row.error, "line": row.line}
+        stream.write(json_text(fields | told) + "\n")
+
+    return write
