@@ -83,7 +83,7 @@ def test_what_it_prints_of_candidates(run_dir, data, call, capsys, monkeypatch):
     found = {"candidates": CANDIDATES, "unknown_labels": {}, "targets_before": {}}
     monkeypatch.setattr(confidence_fit, "recalibrate", lambda *_, **__: dict(found))
     assert call(calibrate, f"--run_dir={run_dir}", f"--input={data}", "--target_recall=0.95") == 0
-    loc, per, head, first, last = capsys.readouterr().out.splitlines()
+    loc, per, head, first, last, _ = capsys.readouterr().out.splitlines()
     assert loc == (
         'recall 0.95, "LOC": cannot be promised with a probability of 0.9 from 300 entities: the '
         "candidates reach 0.931 of them, and 0.90 can be promised"
@@ -161,7 +161,7 @@ def test_wrong_arguments(run_dir, data, call, capsys, arguments, said):
 
 def test_beside_the_run(run_dir, data, call, capsys, monkeypatch, tmp_path):
     """A copy of it is calibrated, and is gone where that fails."""
-    found = {"unknown_labels": {}, "target_before": 0.0}
+    found = {"unknown_labels": {}, "targets_before": {}}
     asked = []
     monkeypatch.setattr(
         confidence_fit, "recalibrate", lambda folder, *_, **__: asked.append(folder) or dict(found)
