@@ -166,6 +166,20 @@ def _confidence(model: Tagger) -> list[str]:
             "with a probability of 0.9, on text like the calibration's. An entity is accepted if "
             "all its tokens are."
         )
+    recall = model.targets.get("recall")
+    if recall:
+        lines.append(
+            f"- Candidates (`return_candidates`): of the entities of a text at least {recall:g} "
+            "are among those given (accepted, with a target precision) and the candidates, with a "
+            "probability of 0.9."
+        )
+    if model.targets:
+        lines.append(
+            "- What is promised holds for text that is exchangeable with that of the calibration: "
+            "text that could as well have been in that file, of the same sources, time and way "
+            "of annotating. It does not hold for other text; `uanet tag --monitor` tells when a "
+            "stream differs."
+        )
     return lines
 
 
