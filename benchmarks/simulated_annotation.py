@@ -13,7 +13,6 @@ line). FLAGS are those of train, such as --recipe=fast. Each training is a proce
 """
 
 import argparse
-import json
 import pathlib
 import sys
 import tempfile
@@ -62,7 +61,9 @@ def train(config: Config, paths: dict[str, str], run_dir: str, seed: int) -> tup
 
     files = {f"{part}_path": path for part, path in paths.items()}
     fit(config.replace(seed=seed, **files), run_dir)
-    metrics = json.loads(pathlib.Path(run_dir, "metrics.json").read_text(encoding="utf-8"))
+    from uanet_tf.metrics.run_metrics import read_run_metrics
+
+    metrics = read_run_metrics(pathlib.Path(run_dir, "metrics.json"))
     return tuple(metrics[part]["f1"] for part in PARTS)
 
 

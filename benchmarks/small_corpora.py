@@ -11,7 +11,6 @@ Each run is a process of its own.
 """
 
 import argparse
-import json
 import pathlib
 import tempfile
 from collections.abc import Callable, Sequence
@@ -45,7 +44,9 @@ def train_recipe(
     import uanet_tf
 
     uanet_tf.train(recipe=recipe.replace("+", ","), run_dir=run_dir, **settings, **paths, verbose=0)
-    metrics = json.loads(pathlib.Path(run_dir, "metrics.json").read_text(encoding="utf-8"))
+    from uanet_tf.metrics.run_metrics import read_run_metrics
+
+    metrics = read_run_metrics(pathlib.Path(run_dir, "metrics.json"))
     return metrics["dev"]["f1"], metrics["test"]["f1"]
 
 

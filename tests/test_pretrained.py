@@ -98,7 +98,7 @@ def test_the_card_names_licence_command_and_scores(model):
     for part in ("CC BY-SA 4.0", "UD_English-EWT", "python train.py", "tools/pack_model.py"):
         assert part in card
     metrics = json.loads((FOLDER / NAME / "metrics.json").read_text("utf-8"))
-    assert f"{metrics['test']['accuracy']:.2f}" in re.findall(r"\d\d\.\d\d", card)
+    assert f"{100 * metrics['test']['accuracy']:.2f}" in re.findall(r"\d\d\.\d\d", card)
     assert f"{sum(weight.shape.num_elements() for weight in model.trainable_weights):,}" in card
 
 

@@ -75,12 +75,13 @@ def watch(out_dir: pathlib.Path, data: pathlib.Path) -> None:
     """Writes what the packed model makes of its development file into its metrics.json."""
     import uanet_tf
     from uanet_lite.columns_file import read_corpus
+    from uanet_tf.metrics.run_metrics import metrics_text, read_run_metrics
     from uanet_tf.training.development import development_reference
 
     model, path = uanet_tf.load_model(out_dir), out_dir / "metrics.json"
-    metrics = json.loads(path.read_text("utf-8"))
+    metrics = read_run_metrics(path)
     metrics |= development_reference(model, read_corpus(str(data)))
-    path.write_text(json.dumps(metrics, indent=2) + "\n", encoding="utf-8")
+    path.write_text(metrics_text(metrics), encoding="utf-8")
 
 
 def compare(run_dir: pathlib.Path, out_dir: pathlib.Path, data: pathlib.Path) -> None:

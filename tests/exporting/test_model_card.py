@@ -1,11 +1,10 @@
 """The card says what the run measured, how it was exported, and how to call it."""
 
-import json
-
 import pytest
 
 import uanet_tf
 from uanet_tf.exporting.model_card import FILE, model_card, read_metrics
+from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.serving.rest_api.extra_assets import read_gate
 
 
@@ -22,7 +21,7 @@ def test_gamma_stands_beside_the_card(exported, run_dir):
 
 
 def test_scores_and_calibration_are_the_run_s(card, run_dir):
-    scores = json.loads((run_dir / "metrics.json").read_text())["dev"]
+    scores = read_run_metrics(run_dir / "metrics.json")["dev"]
     assert f"| dev | {scores['f1']:.2f} | {scores['precision']:.2f} |" in card
 
 

@@ -25,6 +25,7 @@ SCORES = {
     *("uncertainty_correct", "uncertainty_wrong", "sentences_per_second"),
 }
 
+RATES = ("draft", "refined")  # parts with a loss and a rate of their own
 
 ALL = {"tune_threshold": True, "distill_samples": 4, "representation": "words"}
 
@@ -66,10 +67,13 @@ def test_metrics(run_dir):
     assert set(found) == {"task", "epochs", "best_epoch"} | parts
     assert found["task"] == "ner"
     assert [entry["epoch"] for entry in found["epochs"]] == [1, 2, 3]
+    of_parts = {f"{what}_{part}" for what in ("loss", "learning_rate") for part in RATES}
     for entry in found["epochs"]:
-        assert set(entry) == {"epoch", "seconds", "sentences_per_second", "loss", "dev"}
+        keys = {"epoch", "seconds", "sentences_per_second", "loss", "dev"}
+        assert set(entry) == keys | of_parts
+        assert entry["loss_draft"] + entry["loss_refined"] == pytest.approx(entry["loss"])
         assert set(entry["dev"]) == SCORES
-    assert set(found["dev"]) == set(found["test"]) == SCORES
+    assert set(found["dev"]) == set(found["test"]) == SCORES | {"types"}
     losses = [entry["loss"] for entry in found["epochs"]]
     assert losses == sorted(losses, reverse=True)
 
@@ -143,7 +147,7 @@ def test_patience_and_the_best_epoch(corpus, tmp_path, monkeypatch):
     scores, seen = iter([10.0, 30.0, 30.0, 20.0, 0.0, 0.0]), []
     original = fit_module.score_corpus
 
-    def score(tagger, sentences, task):
+    def score(tagger, sentences, task, by_type=False):
         seen.append([v.numpy() for v in tagger.trainable_variables])
         return original(tagger, sentences, task) | {"f1": next(scores)}
 

@@ -2,14 +2,18 @@
 
 import csv
 import io
+import json
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import uanet_tf
 from tests.training.tiny_run import TINY, assert_same_weights, metrics, timeless, write_corpus
+from tools import make_metrics_page
 from uanet_lite.columns_file import read_corpus
 from uanet_tf.errors import InputError
+from uanet_tf.metrics.run_metrics import KEYS, SCORES, metrics_text, read_run_metrics
 
 SETTINGS = {name: value for name, value in TINY.items() if "refiner" not in name}
 SETTINGS |= {"decoder": "softmax", "epochs": 2, "min_epochs": 1, "recipe": None}
@@ -53,14 +57,69 @@ def of_files(corpus, tmp_path_factory):
 
 
 def test_model_history_and_scores(of_files):
-    saved = metrics(of_files.run_dir)
+    saved = json.loads((of_files.run_dir / "metrics.json").read_text())
     assert of_files.scores == {"dev": saved["dev"], "test": saved["test"]}
     assert of_files.history["epoch"] == [1, 2]
     assert of_files.history["dev_f1"] == [each["dev"]["f1"] for each in saved["epochs"]]
     assert {len(values) for values in of_files.history.values()} == {2}
     assert of_files.best_epoch == saved["best_epoch"]
     assert uanet_tf.tag(of_files.model, [["Anna", "met", "Bo"]])[0].labels
-    assert f"dev f1 {saved['dev']['f1']:.2f}, test f1" in repr(of_files)
+    percent = metrics(of_files.run_dir)["dev"]["f1"]
+    assert percent == pytest.approx(100 * of_files.scores["dev"]["f1"])
+    assert f"dev f1 {percent:.2f} %, test f1" in repr(of_files)
+
+
+def test_every_key_of_metrics_json_is_on_the_page(of_files):
+    """And every key of the page is one of a run with a gate, a target and a pretrained encoder."""
+    assert make_metrics_page.PAGE.read_text(encoding="utf-8") == make_metrics_page.page()
+    saved = json.loads((of_files.run_dir / "metrics.json").read_text())
+    assert saved["scores"] == "fractions"
+
+    def names(values, before=""):
+        for key, value in values.items():
+            parent = before.rstrip(".").rpartition(".")[2]
+            key = {"types": "TYPE", "calibration": "GROUP"}.get(parent, key)
+            yield f"{before}{key}"
+            inside = value[0] if key == "epochs" else value
+            if isinstance(inside, dict) and f"{before}{key}" not in ("epochs.dev", "monitoring"):
+                yield from names(inside, f"{before}{key}.")
+
+    found = {name.replace("test.", "dev.", 1) for name in names(saved)}
+    found -= {"calibration.GROUP", "dev.types.TYPE"}
+    assert found <= set(KEYS)
+    epoch, dev = saved["epochs"][0], saved["dev"]
+    assert set(epoch["dev"]) <= set(SCORES)
+    assert 0 < epoch["loss_draft"] == pytest.approx(epoch["loss"])  # there is no refiner
+    assert epoch["learning_rate_draft"] > saved["epochs"][1]["learning_rate_draft"] >= 0
+    shares = [dev[name] for name, key in SCORES.items() if key.unit == "fraction" and name in dev]
+    assert len(shares) >= 5
+    assert max(shares) <= 1
+    support = sum(each["support"] for each in dev["types"].values())
+    right = sum(each["recall"] * each["support"] for each in dev["types"].values())
+    assert right / support == pytest.approx(dev["recall"])
+
+
+def test_tensorboard_shows_losses_scores_and_rates(of_files):
+    (path,) = (of_files.run_dir / "tensorboard").glob("events*")
+    tags = {
+        value.tag
+        for event in tf.compat.v1.train.summary_iterator(str(path))
+        for value in event.summary.value
+    }
+    assert {"train/loss", "train/loss_draft", "train/learning_rate_draft", "dev/f1"} <= tags
+
+
+def test_metrics_of_an_earlier_version_are_in_percent(tmp_path):
+    old = {"task": "ner", "epochs": [], "best_epoch": None}
+    old["dev"] = dict.fromkeys(("uncertainty_correct", "uncertainty_wrong"))
+    old["dev"] |= {"f1": 63.26, "sentences_per_second": 9.0, "types": {"LOC": {"f1": 50.0}}}
+    path = tmp_path / "metrics.json"
+    path.write_text(json.dumps(old))
+    assert read_run_metrics(path) == old
+    path.write_text(metrics_text(old))
+    assert json.loads(path.read_text())["dev"]["f1"] == 0.6326
+    assert json.loads(path.read_text())["dev"]["types"]["LOC"] == {"f1": 0.5}
+    assert read_run_metrics(path) == old
 
 
 def test_lists_and_a_table_in_a_folder_that_is_removed(corpus, of_files, capfd):
@@ -69,7 +128,7 @@ def test_lists_and_a_table_in_a_folder_that_is_removed(corpus, of_files, capfd):
     said = capfd.readouterr().err
     for epoch, score in enumerate(run.history["dev_f1"], 1):
         assert f"epoch {epoch}/2" in said
-        assert f"dev f1={score:.2f}" in said
+        assert f"dev f1={100 * score:.2f}" in said
     assert_same_weights(run.run_dir, of_files.run_dir)
     assert timeless(run.scores["dev"]) == timeless(of_files.scores["dev"])
     folder = run.run_dir

@@ -1,6 +1,5 @@
 """What the tests of training share: tiny settings, and looking into a run directory."""
 
-import json
 import os
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import h5py
 import numpy as np
 
 from uanet_tf.config import Config
+from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.resources.sample_corpus import write_sample_corpus
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -118,7 +118,8 @@ def assert_same_weights(left: Path, right: Path) -> None:
 
 
 def metrics(run_dir: Path) -> dict[str, Any]:
-    return json.loads((run_dir / "metrics.json").read_text())
+    """In percent, as programs have them."""
+    return read_run_metrics(run_dir / "metrics.json")
 
 
 def timeless(values: Any) -> Any:

@@ -1,8 +1,13 @@
-"""``metrics.json`` of a run, checked for the entries that its readers need."""
+"""``metrics.json`` of a run: what each key is, its unit, and the checks of its readers.
 
+Scores are fractions in the file, and percent in programs and for people. docs/metrics.md is made of
+``KEYS``.
+"""
+
+import json
 import pathlib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from uanet_lite.strict_json import has_type, read_json, shown
 from uanet_tf.errors import InputError, one_line
@@ -22,12 +27,141 @@ _OPTIONAL = (
 )
 
 
+FRACTIONS = "fractions"  # the value of "scores" in a file that has them; percent in one without
+
+
+class Key(NamedTuple):
+    """What a key of metrics.json is: its unit, "" where it has none, and its meaning."""
+
+    unit: str
+    about: str
+
+
+_PARTS = {"": "the labels given", "draft_": "the draft", "refined_": "the refiner, for all tokens"}
+# Of "dev", of "test", and of the "dev" of each epoch.
+SCORES = {
+    "f1": Key("fraction", "Micro F1 of entities, as conlleval and seqeval (strict) count."),
+    "precision": Key("fraction", "Precision of entities."),
+    "recall": Key("fraction", "Recall of entities."),
+    "accuracy": Key("fraction", "Share of tokens with the right label."),
+    **{
+        f"{part}{name}": Key("fraction", f"The same of {whose}.")
+        for part, whose in _PARTS.items()
+        if part
+        for name in MEASURES.values()
+    },
+    "calibration_error": Key("fraction", "Expected calibration error (ECE) of the labels given."),
+    "threshold": Key("nats", "Gamma: tokens more uncertain than it took the refined label."),
+    "refined_fraction": Key("fraction", "Share of tokens above Gamma."),
+    "right_to_wrong": Key("tokens", "Right as draft, wrong as given."),
+    "wrong_to_right": Key("tokens", "Wrong as draft, right as given."),
+    "uncertainty_correct": Key("nats", "Mean uncertainty where the draft is right."),
+    "uncertainty_wrong": Key("nats", "Mean uncertainty where the draft is wrong."),
+    "sentences_per_second": Key("1/s", "Speed of tagging."),
+    "types": Key("", "Only in the final scores: by entity type, or label of a token:"),
+    "types.TYPE.precision": Key("fraction", "Precision of the type."),
+    "types.TYPE.recall": Key("fraction", "Recall of the type."),
+    "types.TYPE.f1": Key("fraction", "F1 of the type."),
+    "types.TYPE.support": Key("entities", "How many the file has; of single labels, tokens."),
+}
+KEYS = {
+    "scores": Key("", 'The unit of all scores: "fractions", from 0 to 1.'),
+    "task": Key("", '"ner", entities, or "pos", labels of single tokens.'),
+    "epochs": Key("", "A list with an entry for each epoch:"),
+    "epochs.epoch": Key("", "Its number, from 1."),
+    "epochs.seconds": Key("s", "Time of its steps."),
+    "epochs.sentences_per_second": Key("1/s", "Speed of its steps."),
+    "epochs.loss": Key("nats", "Mean loss of a token, of all parts together."),
+    "epochs.loss_draft": Key("nats", "That of the drafter, L1 (Eq. 9) without its penalty."),
+    "epochs.loss_refined": Key("nats", "That of the refiner, L2 (Eq. 10)."),
+    "epochs.learning_rate_draft": Key("", "The drafter's rate after the epoch's last step."),
+    "epochs.learning_rate_refined": Key("", "The refiner's."),
+    "epochs.learning_rate_pretrained": Key("", "That of a pretrained encoder."),
+    "epochs.loss_forward": Key("nats", "Of seq2biseq with two optimizers: that left to right."),
+    "epochs.learning_rate_forward": Key("", "Its rate."),
+    "epochs.dev": Key("", "Scores on the development file after it, as of dev below."),
+    "best_epoch": Key("", "The epoch whose weights were kept, from 1; null: none was eligible."),
+    "dev": Key("", "Final scores on the development file:"),
+    **{f"dev.{name}": key for name, key in SCORES.items()},
+    "test": Key("", "The same on the test file, where one was given."),
+    "distilled": Key("", "How near one pass comes to samples (--sampling=distilled)."),
+    "calibration": Key("", "What the fit of the confidence found, for tokens and entities:"),
+    "calibration.GROUP.size": Key("tokens or entities", "How many were scored."),
+    "calibration.GROUP.ece_before": Key("fraction", "ECE before calibration."),
+    "calibration.GROUP.ece_after": Key("fraction", "ECE after it."),
+    "calibration.GROUP.ece_until_now": Key("fraction", "ECE of the calibration until then."),
+    "calibration.GROUP.brier_after": Key("", "Brier score: mean of (confidence - right)²."),
+    "calibration.GROUP.brier_until_now": Key("", "That of the calibration until then."),
+    "calibration.acceptance": Key("", "With --target_precision: what is accepted, by type."),
+    "monitoring": Key("", "What uanet tag --monitor compares with; counts and quantiles."),
+}
+_OF_PERCENT = {name for name, key in SCORES.items() if key.unit == "fraction"} - {
+    "refined_fraction"
+}
+
+
+def metrics_text(metrics: Mapping[str, Any]) -> str:
+    """The content of metrics.json, with fractions, of metrics in percent."""
+    return json.dumps({"scores": FRACTIONS, **fractions_of(metrics)}, indent=2) + "\n"
+
+
+def fractions_of(metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """Metrics in percent, as metrics.json holds them."""
+    return _scaled(metrics, 0.01)
+
+
+def in_percent(metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """What a metrics.json holds, with all scores in percent."""
+    if metrics.get("scores") != FRACTIONS:
+        return dict(metrics)  # of an earlier version, in percent
+    return _scaled({k: v for k, v in metrics.items() if k != "scores"}, 100.0)
+
+
+def _scaled(metrics: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    found = dict(metrics)
+    found["epochs"] = [
+        {**epoch, "dev": scaled_scores(epoch["dev"], factor)}
+        if isinstance(epoch, dict) and "dev" in epoch
+        else epoch
+        for epoch in metrics.get("epochs", [])
+    ]
+    for name in ("dev", "test"):
+        if name in found:
+            found[name] = scaled_scores(found[name], factor)
+    if isinstance(found.get("calibration"), dict):
+        found["calibration"] = {
+            name: {key: _times(value, factor, key.startswith("ece")) for key, value in part.items()}
+            if isinstance(part, dict)
+            else part
+            for name, part in found["calibration"].items()
+        }
+    return found
+
+
+def scaled_scores(scores: Any, factor: float) -> Any:
+    """Scores in another unit."""
+    if not isinstance(scores, dict):
+        return scores
+    found = {key: _times(value, factor, key in _OF_PERCENT) for key, value in scores.items()}
+    if isinstance(found.get("types"), dict):
+        found["types"] = {
+            name: scaled_scores(part, factor) for name, part in found["types"].items()
+        }
+    return found
+
+
+def _times(value: Any, factor: float, wanted: bool) -> Any:
+    if not wanted or isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return float(f"{value * factor:.14g}")
+
+
 def read_run_metrics(path: pathlib.Path) -> dict[str, Any]:
     """Reads the metrics of a run, complete or not.
 
     Returns:
-      A dictionary with ``task``, ``epochs`` and ``best_epoch``; once the run is complete also with
-      the final scores, ``dev`` and, if there was a test file, ``test``.
+      A dictionary, scores in percent, with ``task``, ``epochs`` and ``best_epoch``; once the run is
+      complete also with the final scores, ``dev`` and, if there was a test file, ``test``.
 
     Raises:
       InputError: the file cannot be read, or lacks something.
@@ -37,6 +171,7 @@ def read_run_metrics(path: pathlib.Path) -> dict[str, Any]:
         if not isinstance(metrics, dict):
             raise InputError("it is not a JSON object")
         _check(metrics)
+        metrics = in_percent(metrics)
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read as the metrics of a run: {one_line(error)}") from (
             error

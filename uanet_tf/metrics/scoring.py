@@ -69,7 +69,7 @@ def score(
       confidence: probability of each final label.
 
     Returns:
-      The entries of metrics.json, scores in percent: for "ner" ``f1, precision, recall,
+      The entries of metrics.json, here in percent: for "ner" ``f1, precision, recall,
       accuracy, draft_f1, refined_f1``, for "pos" ``accuracy, draft_accuracy,
       refined_accuracy``; for both ``threshold``, ``refined_fraction`` (of tokens, in
       [0, 1]), ``right_to_wrong`` and ``wrong_to_right`` (tokens whose draft label was
@@ -129,13 +129,27 @@ def final_scores(gold: Labels, labels: Labels, *, task: str) -> FinalScores:
         found = all_types._asdict()
         total = {key: found[key] for key in ("precision", "recall", "f1")} | total
     else:
+        return FinalScores(total, scores_by_type(gold, labels, task=task))
+    return FinalScores(total, {name: each._asdict() for name, each in by_type.items()})
+
+
+def scores_by_type(gold: Labels, labels: Labels, *, task: str) -> dict[str, dict[str, float | int]]:
+    """The ``types`` of ``final_scores``, counted here."""
+    readings = _read_all(task, gold=gold, labels=labels)
+    truth, given = readings["gold"], readings["labels"]
+    if task == "pos":
         in_gold, in_given = Counter(truth.labels), Counter(given.labels)
         right = Counter(itertools.compress(truth.labels, _equal(truth, given)))
-        by_type = {
-            name: scores(right[name], in_given[name], in_gold[name])
-            for name in sorted(in_gold | in_given)
-        }
-    return FinalScores(total, {name: each._asdict() for name, each in by_type.items()})
+    else:
+        in_gold, in_given = (
+            Counter(span.type for row in each.spans for span in row) for each in (truth, given)
+        )
+        pairs = zip(truth.spans, given.spans, strict=True)
+        right = Counter(span.type for row, other in pairs for span in set(row) & set(other))
+    return {
+        name: scores(right[name], in_given[name], in_gold[name])._asdict()
+        for name in sorted(in_gold | in_given)
+    }
 
 
 def _seqeval_scores(

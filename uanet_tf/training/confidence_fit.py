@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,6 +19,7 @@ from uanet_tf.errors import InputError, SentencesError
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.answer_group import AnswerGroup, answer_groups
 from uanet_tf.metrics.logistic_map import apply_logistic_map, fit_logistic_map, smooth_targets
+from uanet_tf.metrics.run_metrics import metrics_text
 from uanet_tf.metrics.scoring import unknown_labels
 from uanet_tf.metrics.target_precision import ERROR, NEVER, Acceptance, accept_from
 from uanet_tf.metrics.target_recall import (
@@ -484,7 +484,7 @@ def recalibrate(
         # Both are whole before either takes its name: a process that ends leaves no mixture.
         with run.writing(run.model) as part:
             model.save(part)
-            run.write(run.metrics, json.dumps(metrics, indent=2) + "\n")
+            run.write(run.metrics, metrics_text(metrics))
     lost = {name: target for name, target in before.items() if name not in model.targets}
     return {**found, "unknown_labels": unknown, "targets_before": lost}
 

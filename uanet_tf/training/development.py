@@ -12,22 +12,24 @@ from uanet_lite.sentence import Sentence
 from uanet_tf.data.documents import independent_units
 from uanet_tf.data.label_doubts import without_entities
 from uanet_tf.metrics.resampling import f1_difference_error
-from uanet_tf.metrics.scoring import f1_of_counts, score, sentence_counts
+from uanet_tf.metrics.scoring import f1_of_counts, score, scores_by_type, sentence_counts
 from uanet_tf.metrics.threshold_sweep import tune_threshold
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.monitor import MOST_SENTENCES, known_words, make_reference, sentence_facts
 from uanet_tf.tagging.streams import tag_in_context
 
 
-def score_corpus(tagger: Tagger, sentences: Sequence[Sentence], task: str) -> dict[str, Any]:
+def score_corpus(
+    tagger: Tagger, sentences: Sequence[Sentence], task: str, *, by_type: bool = False
+) -> dict[str, Any]:
     """Tags sentences and scores them; see ``metrics.scoring.score`` for the entries.
 
-    ``sentences_per_second`` is that of tagging only.
+    ``sentences_per_second`` is that of tagging only; ``by_type`` adds ``types``.
     """
     start = time.perf_counter()
     tagged = [answer for _, answer in tag_in_context(tagger, sentences)]
     seconds = time.perf_counter() - start
-    scores = score(
+    scores: dict[str, Any] = score(
         [sentence.labels for sentence in sentences],
         [sentence.draft_labels for sentence in tagged],
         [sentence.refined_labels for sentence in tagged],
@@ -37,6 +39,9 @@ def score_corpus(tagger: Tagger, sentences: Sequence[Sentence], task: str) -> di
         threshold=tagger.threshold,
         confidence=[sentence.confidence for sentence in tagged],
     )
+    if by_type:
+        gold = [sentence.labels for sentence in sentences]
+        scores["types"] = scores_by_type(gold, [each.labels for each in tagged], task=task)
     return {**scores, "sentences_per_second": len(sentences) / seconds}
 
 

@@ -16,6 +16,7 @@ from uanet_lite.sentence import Sentence
 from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
 from uanet_tf.metrics.nearness import compare_with_samples, nearness_text
+from uanet_tf.metrics.run_metrics import in_percent, metrics_text
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.devices import gpu_text, out_of_memory_as, share_gpus, tensor_float_32
 from uanet_tf.training.confidence_fit import calibrate
@@ -75,7 +76,7 @@ def fit(
       held: sentences of "train", "dev" or "test" in place of the files, which are written.
 
     Returns:
-      The content of ``metrics.json``.
+      The content of ``metrics.json``, scores in percent.
 
     Raises:
       InputError: a file, a setting or the run directory is not usable.
@@ -268,6 +269,7 @@ class _Training:
             "seconds": seconds,
             "sentences_per_second": sentences / max(seconds, 1e-9),
             "loss": loss,
+            **self.trainer.parts_of_epoch(),
         }
         training, is_chief = self.config.training, self.replicas.is_chief
         eligible = entry["epoch"] >= min(training.min_epochs, training.epochs)
@@ -302,7 +304,7 @@ class _Training:
             bar.update()
             reference = development_reference(self.tagger, dev, seed)
             names = [name for name in ("dev", "test") if name in self.prepared.splits]
-            final = {name: self._score(name) for name in names}
+            final = {name: self._score(name, by_type=True) for name in names}
             bar.update()
         warn_of_cost(final["dev"], self.prepared.task)
         steps, averaged = int(self.trainer.global_step.numpy()), self.average is not None
@@ -360,8 +362,9 @@ class _Training:
             if self.average is not None:
                 self.average.swap()
 
-    def _score(self, name: str) -> Metrics:
-        return score_corpus(self.tagger, self.prepared.splits[name], self.prepared.task)
+    def _score(self, name: str, *, by_type: bool = False) -> Metrics:
+        sentences, task = self.prepared.splits[name], self.prepared.task
+        return score_corpus(self.tagger, sentences, task, by_type=by_type)
 
     def _main_score(self, scores: Metrics) -> float:
         return scores["f1" if self.prepared.task == "ner" else "accuracy"]
@@ -378,8 +381,9 @@ class _Training:
             "best_epoch": record["best_epoch"],
             **final,
         }
-        self.directory.write(self.directory.metrics, json.dumps(metrics, indent=2) + "\n")
-        return metrics
+        text = metrics_text(metrics)
+        self.directory.write(self.directory.metrics, text)
+        return in_percent(json.loads(text))
 
     def _report(self, entry: Metrics, bar: Any) -> None:
         self.logs.write(entry)

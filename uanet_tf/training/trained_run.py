@@ -20,7 +20,7 @@ from uanet_tf.config import (
 from uanet_tf.errors import InputError
 from uanet_tf.formats.labelled_data import LabelledData, labelled_sentences
 from uanet_tf.formats.table import Reading
-from uanet_tf.metrics.run_metrics import MEASURES, read_run_metrics
+from uanet_tf.metrics.run_metrics import MEASURES, fractions_of, read_run_metrics
 from uanet_tf.models.loading import load_model
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.option import near_names
@@ -37,7 +37,8 @@ class TrainedRun:
       history: a value for each epoch, by name, as Keras' ``History.history``: ``epoch``, ``loss``,
         ``seconds``, and of the development data ``dev_f1``, ``dev_draft_f1`` and so on;
         ``pd.DataFrame(run.history)`` has a row for each epoch.
-      scores: of the trained model, ``{"dev": {"f1": ..., ...}, "test": ...}``.
+      scores: of the trained model, ``{"dev": {"f1": ..., ...}, "test": ...}``, in fractions; each
+        key is explained in docs/metrics.md.
       best_epoch: the epoch whose weights the model has, from 1; None: no epoch was eligible.
       run_dir: directory of the run.
     """
@@ -52,7 +53,9 @@ class TrainedRun:
 
     def __repr__(self) -> str:
         measure = MEASURES["pos" if self.model.label_scheme is None else "ner"]
-        scores = [f"{name} {measure} {each[measure]:.2f}" for name, each in self.scores.items()]
+        scores = [
+            f"{name} {measure} {100 * each[measure]:.2f} %" for name, each in self.scores.items()
+        ]
         return f"<TrainedRun: {', '.join(scores)}, best epoch {self.best_epoch}, {self.run_dir}>"
 
 
@@ -113,7 +116,7 @@ def train(
     config, held = _with_data(Config().replace(**{**values, **settings}), data, place)
     given = {*settings, *(f"{name}_path" for name in data)}
     fit(config, place, given=given, bars=bool(verbose), held=held)
-    metrics = read_run_metrics(RunDirectory(place).metrics)
+    metrics = fractions_of(read_run_metrics(RunDirectory(place).metrics))
     scores = {name: metrics[name] for name in data if name in metrics}
     history = _history(metrics["epochs"])
     return TrainedRun(load_model(place), history, scores, metrics["best_epoch"], place, folder)

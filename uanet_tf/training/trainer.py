@@ -60,6 +60,7 @@ class Trainer(tf.Module):
         self.l2 = config.l2 * (1.0 - dropout_rate) / (2.0 * num_tokens)
         # float64: a sum over an epoch would lose small losses in float32.
         self.loss_sum = _counter(tf.float64, "loss_sum")
+        self.part_sums = {name: _counter(tf.float64, f"{name}_loss_sum") for name in self.groups}
         self.token_sum = _counter(tf.float64, "token_sum")
         self.global_step = _counter(tf.int32, "global_step")
 
@@ -88,7 +89,6 @@ class Trainer(tf.Module):
             )
             if PART in features:
                 losses = {name: loss * counts for name, loss in losses.items()}
-            total = tf.add_n(list(losses.values()))
             objectives = self._objectives(losses, tokens, batch_tokens)
             objective = tf.add_n(list(objectives.values()))
         if self.shared:
@@ -105,13 +105,18 @@ class Trainer(tf.Module):
             for name in self.groups
         }
         flat = [_dense_if_small(gradients[name][k]) for name in used for k in used[name]]
-        *flat, total = self._sum([*flat, total])
+        names = list(losses)
+        values = self._sum([*flat, *losses.values()])
+        flat, parts = values[: len(flat)], values[len(flat) :]
+        total = tf.add_n(parts)
         summed = iter(flat)
         for name, numbers in used.items():
             variables = [self.groups[name][k] for k in numbers]
             self._apply(name, variables, [next(summed) for _ in numbers])
         # Sums over the epoch, kept as variables so that a resumed epoch reports the whole of it.
         self.loss_sum.assign_add(tf.cast(total, tf.float64))
+        for name, part in zip(names, parts, strict=True):
+            self.part_sums[name].assign_add(tf.cast(part, tf.float64))
         self.token_sum.assign_add(tf.cast(batch_tokens, tf.float64))
         self.global_step.assign_add(1)
         return self.loss_sum / self.token_sum
@@ -151,10 +156,25 @@ class Trainer(tf.Module):
         ]
         raise InputError(f"The loss became {loss} in epoch {epoch}: lower {' or '.join(rates)}.")
 
+    def parts_of_epoch(self) -> dict[str, float]:
+        """The mean loss per token of each part in the epoch's steps so far, and its rate now."""
+        sums = {
+            f"loss_{name}": float(part / self.token_sum)
+            for name, part in self.part_sums.items()
+            if name != "pretrained"  # it has no loss of its own
+        }
+        rates = {
+            f"learning_rate_{name}": float(optimizer.learning_rate)
+            for name, optimizer in self.optimizers.items()
+        }
+        return sums | rates
+
     def start_epoch(self) -> None:
         """Sets the epoch's sums to zero."""
         self.loss_sum.assign(0.0)
         self.token_sum.assign(0.0)
+        for part in self.part_sums.values():
+            part.assign(0.0)
 
     def _apply(self, name, variables, gradients):
         gradients = [_combine(g) for g in gradients]

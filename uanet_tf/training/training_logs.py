@@ -63,8 +63,9 @@ class TrainingLogs:
         """
         step = entry["epoch"]
         with self._writing(), self._writer.as_default():
-            tf.summary.scalar("train/loss", entry["loss"], step)
-            tf.summary.scalar("train/sentences_per_second", entry["sentences_per_second"], step)
+            for key, value in entry.items():
+                if key not in ("epoch", "dev"):
+                    tf.summary.scalar(f"train/{key}", value, step)
             for key, value in entry["dev"].items():
                 if value is not None:
                     tf.summary.scalar(f"dev/{key}", value, step)

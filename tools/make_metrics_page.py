@@ -1,0 +1,43 @@
+"""Writes docs/metrics.md from the table of the keys of metrics.json.
+
+python -m tools.make_metrics_page
+"""
+
+import sys
+from pathlib import Path
+
+from uanet_tf.metrics.run_metrics import KEYS
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "metrics.md"
+
+_ABOUT = """\
+A run's `metrics.json` has all scores as fractions, from 0 to 1; tables for people have percent.
+TensorBoard (`tensorboard --logdir=RUN/tensorboard`) shows the numbers of the epochs, its `dev/` in
+percent. `python -m tools.make_metrics_page` writes this page from the code."""
+
+
+def page() -> str:
+    """The whole page."""
+    rows = [f"| `{name}` | {key.unit} | {key.about} |" for name, key in KEYS.items()]
+    return "\n".join(
+        [
+            "# The keys of metrics.json",
+            "",
+            _ABOUT,
+            "",
+            "| key | unit | what it is |",
+            "| --- | --- | --- |",
+            *rows,
+            "",
+        ]
+    )
+
+
+def main() -> None:
+    """Writes the page."""
+    PAGE.write_text(page(), encoding="utf-8")
+    sys.stdout.write(f"{PAGE}\n")
+
+
+if __name__ == "__main__":
+    main()
