@@ -93,6 +93,7 @@ KEYS = {
     "calibration.GROUP.brier_after": Key("", "Brier score: mean of (confidence - right)²."),
     "calibration.GROUP.brier_until_now": Key("", "That of the calibration until then."),
     "calibration.acceptance": Key("", "With --target_precision: what is accepted, by type."),
+    "calibration.candidates": Key("", "What is shown to reach a recall, and what it costs."),
     "monitoring": Key("", "What uanet tag --monitor compares with; counts and quantiles."),
 }
 _OF_PERCENT = {name for name, key in SCORES.items() if key.unit == "fraction"} - {
