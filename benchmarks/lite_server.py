@@ -29,7 +29,7 @@ from uanet_tf.serving.client import Client
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NAMES = ("SavedModel", "TensorFlow Lite")
-_SERVING = re.compile(r"Serving at http://([\w.:]+)/")
+_SERVING = re.compile(r"Served at http://([\w.:]+)/")
 _REQUESTS = 100
 
 

@@ -197,7 +197,7 @@ def _server(folder: pathlib.Path) -> Iterator[str]:
         process = subprocess.Popen([*command, f"--export_dir={folder}"], cwd=_ROOT, stderr=stream)
     try:
         end = time.monotonic() + _START_SECONDS
-        while not (found := re.search(r"Serving at (http://[^/]+)", log.read_text())):
+        while not (found := re.search(r"Served at (http://[^/]+)", log.read_text())):
             if process.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"The server does not start:\n{log.read_text()}")
             time.sleep(0.1)

@@ -172,8 +172,7 @@ TOKEN_ANSWERS = (
     ),
 )
 
-# Of each token of a text: itself and its place, in characters of the text; as the output of a
-# signature in bytes of its UTF-8.
+# Of each token of a text: itself and its place, in characters of the text.
 TOKEN_PLACES = (
     Answer("tokens", TEXT, "The token."),
     Answer("starts", POSITION, "Its first character in the text."),

@@ -16,7 +16,6 @@ from uanet_tf.exporting.saved_graph import foreign_operations
 from uanet_tf.exporting.text_tokens import UNICODE, split_text
 from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 from uanet_tf.serving.rest_api.rest_error import RestError
-from uanet_tf.serving.text_positions import character_offsets
 from uanet_tf.tagging.streams import tag
 
 TEXTS = [
@@ -82,8 +81,7 @@ def test_tokens_and_places_are_those_of_python(tokenizer):
         text
         for text, row, first, last in zip(texts, words, starts, ends, strict=True)
         if row != tokenizer.tokenize(text)
-        or [*zip(character_offsets(text, first), character_offsets(text, last), strict=True)]
-        != tokenizer.spans(text)
+        or [*zip(first, last, strict=True)] != tokenizer.spans(text)
     ]
     assert not different, different[:5]
 
@@ -108,11 +106,11 @@ def test_tokens_are_those_of_tagging_text():
     assert not different, different[:5]
 
 
-def test_offsets_are_bytes():
+def test_offsets_are_characters():
     words, starts, ends = words_of(TEXTS)
     for text, *columns in zip(TEXTS, words, starts, ends, strict=True):
         for word, start, end in zip(*columns, strict=True):
-            assert text.encode()[start:end].decode() == word
+            assert text[start:end] == word
 
 
 def test_what_follows_a_nul_is_read_too():
@@ -164,14 +162,13 @@ def test_entities_are_those_of_python(with_text, exported, model):
     model.refine_all = True
     found = 0
     for row, (text, tokens) in enumerate(zip(TEXTS, words, strict=True)):
-        places = [character_offsets(text, values[row]) for values in (starts, ends)]
         expected = tag(model, [tokens])[0].entities if tokens else []
         assert outputs["count"][row] == len(expected)
         for column, entity in enumerate(expected):
             values = {name: outputs[name][row, column] for name in outputs if name != "count"}
             assert (values["token_start"], values["token_end"]) == entity[4:6]
-            assert values["start"] == places[0][entity.token_start]
-            assert values["end"] == places[1][entity.token_end - 1]
+            assert values["start"] == starts[row][entity.token_start]
+            assert values["end"] == ends[row][entity.token_end - 1]
             assert values["text"] == text[values["start"] : values["end"]]
             assert values["type"] == entity.type
             assert values["confidence"] == pytest.approx(entity.confidence, abs=1e-5)

@@ -1,12 +1,20 @@
 """The files that TF Serving reads: every field is one that it knows, and they fit one another."""
 
+import json
+import shlex
 import subprocess
+import tomllib
 import urllib.parse
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 
+from uanet_lite import command
+from uanet_tf.commands import runner
+from uanet_tf.commands.export_command import export
+from uanet_tf.resources.shipped import shipped_models
 from uanet_tf.serving import client
 
 yaml = pytest.importorskip("yaml")
@@ -117,3 +125,73 @@ def test_the_health_check_tells_a_served_model_from_none(service, url):
     assert healthy()
     assert not healthy("models/uanet", "models/none")
     assert not healthy(port, "1")
+
+
+class Stage(NamedTuple):
+    """A stage of a Dockerfile: what it is from, and its instructions, [(name, arguments), ...]."""
+
+    base: str
+    steps: list[tuple[str, str]]
+
+    def of(self, instruction: str) -> list[str]:
+        return [arguments for name, arguments in self.steps if name == instruction]
+
+
+@pytest.fixture(scope="module")
+def stages():
+    text = (FOLDER / "Dockerfile").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    found = {}
+    for line in filter(None, "\n".join(lines).replace("\\\n", " ").splitlines()):
+        name, _, arguments = line.partition(" ")
+        if name == "FROM":
+            base, _, stage = arguments.partition(" AS ")
+            found[stage] = Stage(base, [])
+        else:
+            found[stage].steps.append((name, " ".join(arguments.split())))
+    return found
+
+
+def test_the_image_with_models_is_the_service_with_its_files_in_it(stages, service):
+    stage = stages["tf_serving"]
+    assert stage.base == service["image"]
+    from_context, files = stage.of("COPY")
+    assert from_context == "--from=exports / /models/"
+    *names, folder = files.split()
+    start = json.loads(stage.of("ENTRYPOINT")[0])
+    # The image's own entry point says the ports and, of one model, where it is.
+    assert set(start[1:]) == {"--port=8500", "--rest_api_port=8501", *service["command"]}
+    inside = {folder + Path(name).name for name in names}
+    assert inside == {part.partition("=")[2] for part in start[1:] if "=/" in part}
+    assert all((FOLDER.parent / name).is_file() for name in names)
+    assert stage.of("EXPOSE") == ["8500 8501"]
+
+
+def test_the_lite_image_exports_a_model_of_the_package(stages, tmp_path, capsys):
+    (argument,) = stages["export"].of("ARG")
+    name, _, model = argument.partition("=")
+    assert (name, model in shipped_models()) == ("MODEL", True)
+    called = shlex.split(stages["export"].of("RUN")[-1].replace("$MODEL", str(tmp_path)))
+    assert called[:2] == ["uanet", "export"]
+    # A folder that is no run is what it refuses, so its options are right.
+    assert runner.exit_code(export, called[1:]) == 2
+    assert str(tmp_path) in capsys.readouterr().err
+    target = next(part.partition("=")[2] for part in called if "--export_dir" in part)
+    assert f"--from=export {target}/model.tflite /model.tflite" in stages["lite"].of("COPY")
+
+
+def test_the_lite_image_runs_uanet_lite_on_that_model(stages):
+    stage = stages["lite"]
+    _, copied = stage.of("COPY")[0].removeprefix("--from=packages ").split()
+    assert stage.of("ENV") == [f"PYTHONPATH={copied}"]
+    python, *arguments = json.loads(stage.of("ENTRYPOINT")[0])
+    assert python == "/usr/bin/python3"
+    assert arguments[:2] == ["-m", "uanet_lite"]
+    options = command._parser().parse_args(arguments[2:])
+    assert (options.model, options.input, options.output) == ("/model.tflite", "-", "-")
+    # One Debian and one Python where packages are installed and where they run.
+    assert stages["packages"].base == "python:3.11-slim-bookworm"
+    assert stage.base == "gcr.io/distroless/python3-debian12:nonroot"
+    assert stages["packages"].of("COPY") == ["uanet_lite /source"]
+    project = tomllib.loads((FOLDER.parent / "uanet_lite" / "pyproject.toml").read_text("utf-8"))
+    assert not any("tensorflow" in name for name in project["project"]["dependencies"])

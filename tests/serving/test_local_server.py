@@ -41,6 +41,15 @@ def server(toy_folder, types_folder, tmp_path_factory):
         yield process
 
 
+def test_the_log_says_served_when_the_server_listens(server):
+    """What waits for that word then gets an answer; before it models are loaded."""
+    said = [index for index, line in enumerate(server.lines) if "served" in line.lower()]
+    loaded = [index for index, line in enumerate(server.lines) if " is loaded from " in line]
+    assert len(loaded) == 2
+    assert said[0] > loaded[-1]
+    assert f"Served at {server.url}/" in server.lines[said[0]]
+
+
 def test_two_hundred_clients_at_once(server):
     barrier = threading.Barrier(CLIENTS)
     answers = [None] * CLIENTS

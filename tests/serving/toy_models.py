@@ -13,6 +13,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
+from uanet_tf.exporting.text_tokens import in_characters
 from uanet_tf.ops.graphs import graph_function
 
 GAMMA = 0.35
@@ -106,8 +107,8 @@ def write_text_model(path: Path, version: int = 1) -> Path:
         return {
             **toy.answer(padded, lengths, tf.fill(tf.shape(lengths), GAMMA)),
             "tokens": padded,
-            "starts": tf.cast(starts.to_tensor(0), tf.int32),
-            "ends": tf.cast(ends.to_tensor(0), tf.int32),
+            "starts": tf.cast(in_characters(text, starts).to_tensor(0), tf.int32),
+            "ends": tf.cast(in_characters(text, ends).to_tensor(0), tf.int32),
             "lengths": lengths,
         }
 

@@ -105,7 +105,7 @@ def test_one_table_for_all_and_what_is_learnt_begins_at_zero(vocabulary, configu
 
 def test_learnt_differences_are_rounded_to_steps_far_below_them(vocabulary, configure):
     config = configure()
-    vocabulary, table = add_pretrained(config, vocabulary)
+    vocabulary, _ = add_pretrained(config, vocabulary)
     tagger = make_tagger(config, vocabulary)
     (first, *_) = word_representations(tagger)
     learnt = np.random.default_rng(1).normal(scale=0.1, size=first.embeddings.shape)

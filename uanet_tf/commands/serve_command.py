@@ -139,9 +139,12 @@ def _serve(how: Serving, models: list[ModelSettings], listener: socket.socket) -
         answer_seconds=how.rest_api_timeout_in_ms / 1000,
     )
     with ThreadPoolExecutor(how.rest_api_num_threads, "predict") as executor:
-        logging.info("Serving at %s/v1/models/%s", _url(listener), models[0].name)
-        logging.info("Try it in a browser: %s/", _url(listener))
-        serve(make_app(handler, executor), listener)
+
+        def say() -> None:
+            logging.info("Served at %s/v1/models/%s", _url(listener), models[0].name)
+            logging.info("Try it in a browser: %s/", _url(listener))
+
+        serve(make_app(handler, executor), listener, say)
         executor.shutdown(wait=False, cancel_futures=True)
     manager.stop()
 

@@ -261,8 +261,8 @@ def _signatures(signatures: Mapping[str, Any]) -> str:
     )
     if any("starts" in call.structured_outputs for call in signatures.values()):
         note += (
-            " `starts` and `ends` are byte offsets into the UTF-8 text, not character offsets. A "
-            "text is one sentence, whatever it holds."
+            " `starts` and `ends` are positions in the text, in characters (code points). A text "
+            "is one sentence, whatever it holds."
         )
     if ENTITIES in signatures:
         note += (

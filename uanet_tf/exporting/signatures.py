@@ -109,7 +109,7 @@ class Signatures:
 
         ``serving_default``: answers, padded to the longest text. Beside the outputs of
           ``serving_default`` of tokens: ``tokens`` [B, T] strings, ``starts`` and ``ends`` [B, T]
-          int32, BYTE offsets into the UTF-8 text, and ``lengths`` [B] int32.
+          int32, positions in the text in characters, and ``lengths`` [B] int32.
         ``entities``: the entities of each text; only where labels are chunks, see
           ``entity_signature``.
 
@@ -362,7 +362,7 @@ def entity_signature(
     """From texts to entities, the attributes of ``uanet_tf.Entity``.
 
     ``text`` [B] strings -> for the entities of each text from left to right, padded to the most, E,
-    with "" and 0: ``text``, ``type`` [B, E] strings; ``start``, ``end`` [B, E] int32, CHARACTERS
+    with "" and 0: ``text``, ``type`` [B, E] strings; ``start``, ``end`` [B, E] int32, characters
     of the text, and ``token_start``, ``token_end``; the scores of entities of
     ``uanet_lite.answers`` [B, E]; ``count`` [B] int32. With ``return_candidates`` the same of
     candidates, of which a text has F at most: ``candidate_text``, ``candidate_probability``, ...
@@ -429,17 +429,14 @@ def _padded(found: Tensors, counts: tf.Tensor) -> Tensors:
 
 def _places(text: tf.Tensor, answers: Tensors, chunks: Chunks | _Spans) -> Tensors:
     """Text, type and places of S entities, [S]."""
-    first_byte = tf.gather_nd(answers["starts"], chunks.first)
-    end_byte = tf.gather_nd(answers["ends"], chunks.last)
+    start = tf.gather_nd(answers["starts"], chunks.first)
+    end = tf.gather_nd(answers["ends"], chunks.last)
     source = tf.gather(text, chunks.first[:, 0])
-    own = tf.strings.substr(source, first_byte, end_byte - first_byte)
-    before = tf.strings.substr(source, tf.zeros_like(first_byte), first_byte)
-    start = tf.strings.length(before, unit="UTF8_CHAR")
     return {
-        "text": own,
+        "text": tf.strings.substr(source, start, end - start, unit="UTF8_CHAR"),
         "type": chunks.types,
         "start": start,
-        "end": start + tf.strings.length(own, unit="UTF8_CHAR"),
+        "end": end,
         "token_start": tf.cast(chunks.first[:, 1], tf.int32),
         "token_end": tf.cast(chunks.last[:, 1], tf.int32) + 1,
     }

@@ -4,7 +4,7 @@ Both follow one rule, so that a text gets the same labels from either (a test co
 kind "unicode" cuts web addresses into parts, and a run of Chinese characters is one token: text of
 languages without blanks is better split beforehand. Sentences are not split here: a text is one.
 
-tensorflow-text's ``RegexSplitter`` does it in one operation and gives byte offsets. Its other
+tensorflow-text's ``RegexSplitter`` does it in one operation. Its other
 tokenizers fit tokens of CoNLL files less well: ``WhitespaceTokenizer`` leaves punctuation on the
 words, ``UnicodeScriptTokenizer`` splits "don't", "3.5" and "e-mail" and keeps ")." together.
 """
@@ -49,17 +49,20 @@ def split_text(text: tf.Tensor, tokenizer: Tokenizer = UNICODE) -> Split:
     """Splits texts [B], UTF-8, into tokens.
 
     Returns:
-      Ragged [B, (T)] tokens, and int64 offsets of their first byte and of the byte after their
-      last. A text without tokens has a row of none. A NUL counts as a blank.
+      Ragged [B, (T)] tokens, and int64 positions in the text, in characters (code points), of
+      their first character and of the one after their last. A text without tokens has a row of
+      none. A NUL counts as a blank.
 
     Raises:
       InputError: tensorflow-text is not installed.
     """
+    given = text
     # The operation takes a NUL for the end of the text, and would drop what follows.
     text = tf.strings.regex_replace(text, r"\x00", " ")
     token = _token(tokenizer)
     if tokenizer.kind != "ptb":
-        return _split(text, token)
+        tokens, starts, ends = _split(text, token)
+        return tokens, in_characters(given, starts), in_characters(given, ends)
     text = tf.strings.regex_replace(text, SEPARATOR, " ")
     for pattern, replacement in CUTS:
         text = tf.strings.regex_replace(text, _for_re2(pattern), _for_re2(replacement))
@@ -70,9 +73,23 @@ def split_text(text: tf.Tensor, tokenizer: Tokenizer = UNICODE) -> Split:
     row_start = tf.gather(tf.concat([[0], before], 0), tokens.row_starts())
     moved = tokens.with_values(before) - tf.expand_dims(row_start, 1)
     keep = tokens.with_values(tf.logical_not(is_separator))
-    return tuple(
+    tokens, starts, ends = (
         tf.ragged.boolean_mask(part, keep) for part in (tokens, starts - moved, ends - moved)
     )
+    return tokens, in_characters(given, starts), in_characters(given, ends)
+
+
+def in_characters(text: tf.Tensor, places: tf.RaggedTensor) -> tf.RaggedTensor:
+    """Positions [B, (T)] in the bytes of texts [B], UTF-8, as positions in their characters."""
+    _, offsets = tf.strings.unicode_decode_with_offsets(text, "UTF-8")  # [B, (C)]
+    # One sorted list for all texts; it is never empty, which searchsorted does not take.
+    sizes = tf.cast(tf.strings.length(text), tf.int64) + 1
+    begins = tf.cumsum(sizes, exclusive=True)
+    known = tf.concat([[-1], offsets.values + tf.gather(begins, offsets.value_rowids())], 0)
+    rows = places.value_rowids()
+    wanted = tf.concat([[-1], places.values + tf.gather(begins, rows)], 0)
+    found = tf.cast(tf.searchsorted(known, wanted), tf.int64)[1:] - 1
+    return places.with_values(found - tf.gather(offsets.row_starts(), rows))
 
 
 def _split(text: tf.Tensor, token: str) -> Split:

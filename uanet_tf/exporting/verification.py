@@ -109,10 +109,9 @@ def verify_text(
     outputs = ask(loaded, DEFAULT, {"text": np.array(texts, object)})
     found = {name: outputs.pop(name) for name in _TEXT_OUTPUTS}
     for row, text in enumerate(texts):
-        encoded = text.encode()
         for column in range(found["lengths"][row]):
             start, end = found["starts"][row, column], found["ends"][row, column]
-            if encoded[start:end].decode() != found["tokens"][row, column]:
+            if text[start:end] != found["tokens"][row, column]:
                 raise ExportMismatchError(f"An offset is wrong: {text!r}, token {column}.")
     inputs = {name: found[name] for name in ("tokens", "lengths")}
     compare(outputs, (answer or reference(model))(inputs), "text")

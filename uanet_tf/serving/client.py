@@ -11,7 +11,7 @@ from uanet_lite.argument_checks import check_count, check_list
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.errors import InputError
 from uanet_tf.serving.retrying import RetryPolicy, ServingError
-from uanet_tf.serving.text_positions import character_offsets, count_pieces
+from uanet_tf.serving.text_positions import count_pieces
 from uanet_tf.settings import MAX_GAMMA
 
 URL = "http://127.0.0.1:8501"
@@ -185,8 +185,6 @@ class Client:
         for row, text in enumerate(batch):
             values = _unpadded(outputs, row, lengths[row])
             places = {name: values[name] for name in _PLACES}
-            for name in ("starts", "ends"):
-                places[name] = character_offsets(text, places[name])
             yield {**from_tensors(values), **places, "source_text": text}
 
     def _predict(self, model: str, signature: str, inputs: dict[str, list]) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """Tagging strings with a TensorFlow Lite file: in this process, and from outside."""
 
 import json
+import os
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -150,11 +152,26 @@ def test_a_run_without_its_development_file(trained_run, tmp_path, monkeypatch):
     (written,) = export_tflite(
         trained_run, tmp_path, name="x", num_samples=0, threshold=0.7, refine_all=True
     )
-    assert written.agreement.source == "generated sentences"
+    gone = tmp_path / "gone.conll"
+    said = f"generated sentences, since the run's development file {gone} is not found"
+    assert written.agreement.source == said
     assert written.agreement.same == 1.0
     settings = uanet_lite.Tagger(written.path).settings
     assert (settings["num_samples"], settings["threshold"]) == (0, 0.7)
     assert settings["refine_all"]
+
+
+def test_the_development_file_is_found_from_any_folder(tmp_path, monkeypatch):
+    """Its path is of the folder that the run was trained from, which the run mostly lies in."""
+    data, run_dir = tmp_path / "project" / "data", tmp_path / "project" / "runs" / "mine"
+    data.mkdir(parents=True)
+    run_dir.mkdir(parents=True)
+    (data / "dev.conll").write_text("Oslo B-LOC\n\nwon O\n", encoding="utf-8")
+    model = SimpleNamespace(settings=Config().replace(dev_path="data/dev.conll"))
+    for here in (tmp_path / "project", tmp_path, run_dir):
+        monkeypatch.chdir(here)
+        found = files_module._comparison_sentences(model, os.path.relpath(run_dir))
+        assert found == ([["Oslo"], ["won"]], "dev.conll")
 
 
 @pytest.mark.usefixtures("converted")

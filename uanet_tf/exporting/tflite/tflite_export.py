@@ -92,9 +92,9 @@ def export_tflite(
 ) -> list[Written]:
     """Writes ``export_dir/name.tflite``, with metadata and vocabularies; see ``convert``.
 
-    The answers for up to 500 sentences of the run's development file (of generated sentences,
-    where the file is gone) are compared with those of the run's model before a file takes its
-    name. A file of that name is replaced.
+    The answers for up to 500 sentences of the run's development file are compared with those of
+    the run's model before a file takes its name; for generated sentences where it is not found,
+    and the agreement says so. A file of that name is replaced.
 
     Args:
       run_dir: a trained run.
@@ -113,7 +113,7 @@ def export_tflite(
     if model.gate is not None and "refine_all" not in options:
         model.refine_all = False
     converted = convert(model, tuple(ENDINGS) if quantize else (FLOAT32,))
-    sentences, source = _comparison_sentences(model)
+    sentences, source = _comparison_sentences(model, run_dir)
     folder = pathlib.Path(export_dir)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -155,13 +155,25 @@ def compare(
     )
 
 
-def _comparison_sentences(model: Tagger) -> tuple[list[Sequence[str]], str]:
+def _comparison_sentences(
+    model: Tagger, run_dir: str | pathlib.Path
+) -> tuple[list[Sequence[str]], str]:
+    """Sentences to compare a file and its model on, and what they are from.
+
+    The path of a run's file counts from where the run was trained: from here, or from a folder
+    that the run lies in.
+    """
     data = model.settings.data
-    if data.dev_path and pathlib.Path(data.dev_path).is_file():
-        corpus = read_labelled(data.dev_path, Reading.of_settings(data))
-        return [list(s.tokens) for s in corpus[:_MOST_SENTENCES]], pathlib.Path(data.dev_path).name
+    source = "generated sentences"
+    if data.dev_path:
+        starts = (pathlib.Path(), *pathlib.Path(run_dir).resolve().parents)
+        found = [start / data.dev_path for start in starts if (start / data.dev_path).is_file()]
+        if found:
+            corpus = read_labelled(str(found[0]), Reading.of_settings(data))
+            return [list(s.tokens) for s in corpus[:_MOST_SENTENCES]], found[0].name
+        source += f", since the run's development file {data.dev_path} is not found"
     tokens = sample_sentences(model.vocabulary, range(1, 61))
-    return [[token or "." for token in sentence] for sentence in tokens], "generated sentences"
+    return [[token or "." for token in sentence] for sentence in tokens], source
 
 
 def _check(precision: str, agreement: Agreement) -> None:

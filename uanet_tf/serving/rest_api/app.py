@@ -6,7 +6,7 @@ import functools
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 
 import uvicorn
@@ -103,7 +103,15 @@ async def _fault(request: Request, error: Exception) -> Response:
 
 
 class Server(uvicorn.Server):
-    """Ends quietly on a signal, where uvicorn would raise the signal once more."""
+    """Says when it listens; ends quietly on a signal, where uvicorn would raise it once more."""
+
+    say_listening: Callable[[], None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begins to answer."""
+        await super().startup(sockets)
+        if self.say_listening is not None:
+            self.say_listening()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -128,6 +136,8 @@ def make_server(app: ASGIApp) -> Server:
     return Server(config)
 
 
-def serve(app: ASGIApp, listener: socket.socket) -> None:
+def serve(app: ASGIApp, listener: socket.socket, say_listening: Callable[[], None]) -> None:
     """Answers on ``listener`` until SIGTERM or SIGINT, then finishes running requests."""
-    make_server(app).run(sockets=[listener])
+    server = make_server(app)
+    server.say_listening = say_listening
+    server.run(sockets=[listener])

@@ -2,21 +2,20 @@
 
 import os
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from uanet_lite import answers
 from uanet_lite.lite_tagger import Tagger
-from uanet_lite.tagged_sentence import TaggedSentence
+from uanet_lite.tagged_sentence import Entity, TaggedSentence
 from uanet_tf.errors import InputError
 from uanet_tf.files.checksums import check_checksums
 from uanet_tf.serving.rest_api.extra_assets import make_monitor
 from uanet_tf.serving.rest_api.model_config import lite_files
 from uanet_tf.serving.rest_api.rest_error import RestError, bad_request
 from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE, from_proto, numpy_type
-from uanet_tf.serving.text_positions import byte_offsets
 
 _METHOD = "tensorflow/serving/predict"
 _STRING, _INT, _FLOAT, _BOOL = "DT_STRING", "DT_INT32", "DT_FLOAT", "DT_BOOL"
@@ -34,13 +33,16 @@ _TEXT_OUTPUTS = {
     **{place.name: (_TYPES[place.kind], 2) for place in answers.TOKEN_PLACES},
     "lengths": (_INT, 1),
 }
+_ENTITIES = "entities"
+_FIELDS = tuple(enumerate(Entity._fields))
 
 
 class LiteModel:
     """One version of a model that is a TensorFlow Lite file, ready to answer.
 
-    Its one signature is ``serving_default``, of tokens or of texts, with the inputs and outputs of
-    an exported SavedModel. The file is read once: later changes of it do not matter.
+    Its signatures are ``serving_default``, of tokens or of texts, and ``entities`` of texts, with
+    the inputs and outputs of an exported SavedModel. The file is read once: later changes of it do
+    not matter.
 
     Args:
       path: directory that holds the file, which ``export --tflite`` wrote.
@@ -68,19 +70,25 @@ class LiteModel:
             raise InputError(f"{self.path}: {error.message}") from None
         self._inputs = _TEXT_INPUTS if text else _TOKEN_INPUTS
         tensors, found = answers.tensors(answers.IN_GRAPHS), answers.to_tensors(tagged)
-        self._outputs = {
+        outputs = {
             **{name: (_TYPES[tensors[name].kind], len(tensors[name].axes)) for name in found},
             **(_TEXT_OUTPUTS if text else {}),
         }
+        # Of each signature.
+        self._outputs = {DEFAULT_SIGNATURE: outputs}
+        if text and self._tagger.label_scheme is not None:
+            self._outputs[_ENTITIES] = _entity_outputs(tagged)
         # Of the values of one token: none but where it has several.
         self._shapes = {name: np.shape(values)[1:] for name, values in found.items()}
-        definition = {
-            "inputs": _about(self._inputs),
-            "outputs": _about(self._outputs),
-            "method_name": _METHOD,
-            "defaults": {},
+        self.metadata: dict[str, Any] = {
+            signature: {
+                "inputs": _about(self._inputs),
+                "outputs": _about(outputs),
+                "method_name": _METHOD,
+                "defaults": {},
+            }
+            for signature, outputs in self._outputs.items()
         }
-        self.metadata: dict[str, Any] = {DEFAULT_SIGNATURE: definition}
 
     def input_types(self, signature: str) -> dict[str, str]:
         """See ``ServedModel``."""
@@ -89,10 +97,10 @@ class LiteModel:
 
     def method(self, signature: str) -> str:
         """See ``ServedModel``."""
-        if signature not in ("", DEFAULT_SIGNATURE):
+        if signature and signature not in self._outputs:
             raise bad_request(
                 f'Serving signature name: "{signature}" not found: a TensorFlow Lite file has '
-                f"{DEFAULT_SIGNATURE} alone, with the Gamma that it was exported with."
+                f"{' and '.join(self._outputs)} alone, with the Gamma that it was exported with."
             )
         return _METHOD
 
@@ -100,12 +108,13 @@ class LiteModel:
         """Tags sentences; see ``ServedModel``.
 
         Args:
-          signature: "" or ``serving_default``.
+          signature: "" is ``serving_default``.
           inputs: ``tokens`` [B, T], bytes objects, and ``lengths`` [B]; or ``text`` [B].
 
         Returns:
           {output: [B, T]}; "", 0 and false beyond the lengths. For texts also ``tokens``,
-          ``starts`` and ``ends`` in bytes [B, T], and ``lengths`` [B].
+          ``starts`` and ``ends`` [B, T], and ``lengths`` [B]. Of ``entities`` {output: [B, E]} and
+          ``count`` [B].
         """
         self.method(signature)
         if self._text:
@@ -113,9 +122,14 @@ class LiteModel:
             if texts.ndim != 1:
                 raise bad_request(f"text must be [B]. Received: {list(texts.shape)}")
             tagged = self._tag([_text(text, f"text[{row}]") for row, text in enumerate(texts)])
-            return self._stacked(tagged, width=max(map(len, tagged), default=0))
-        tokens = inputs["tokens"]
-        return self._stacked(self._tag(_words(tokens, inputs["lengths"])), width=tokens.shape[1])
+            if signature == _ENTITIES:
+                width = max((len(each.entities) for each in tagged), default=0)
+                return self._stacked(signature, map(_entity_row, tagged), len(tagged), width)
+            width = max(map(len, tagged), default=0)
+        else:
+            tagged = self._tag(_words(inputs["tokens"], inputs["lengths"]))
+            width = inputs["tokens"].shape[1]
+        return self._stacked(DEFAULT_SIGNATURE, map(_row, tagged), len(tagged), width)
 
     def _tag(self, sentences: Sequence[str | list[str]]) -> list[TaggedSentence]:
         try:
@@ -123,35 +137,52 @@ class LiteModel:
         except InputError as error:
             raise bad_request(str(error)) from None
 
-    def _stacked(self, tagged: Sequence[TaggedSentence], width: int) -> dict[str, np.ndarray]:
-        """The outputs of all sentences, padded to [B, width]."""
-        rows = [self._row(each) for each in tagged]
+    def _stacked(
+        self, signature: str, rows: Iterable[dict[str, Any]], count: int, width: int
+    ) -> dict[str, np.ndarray]:
+        """The outputs of a signature for ``count`` sentences, padded to [B, width]."""
         stacked = {}
-        for name, (kind, rank) in sorted(self._outputs.items()):
-            shape = (len(rows), width, *self._shapes.get(name, ()))[:rank]
+        outputs = sorted(self._outputs[signature].items())
+        for name, (kind, rank) in outputs:
+            shape = (count, width, *self._shapes.get(name, ()))[:rank]
             dtype = numpy_type(from_proto(kind))
-            array = np.full(shape, b"", dtype) if kind == _STRING else np.zeros(shape, dtype)
-            for number, row in enumerate(rows):
+            stacked[name] = (
+                np.full(shape, b"", dtype) if kind == _STRING else np.zeros(shape, dtype)
+            )
+        for number, row in enumerate(rows):
+            for name, (kind, rank) in outputs:
+                values = _encoded(row[name]) if kind == _STRING else row[name]
                 if rank == 1:
-                    array[number] = row[name]
+                    stacked[name][number] = values
                 else:
-                    array[number, : len(row[name])] = row[name]
-            stacked[name] = array
+                    stacked[name][number, : len(values)] = values
         return stacked
 
-    def _row(self, tagged: TaggedSentence) -> dict[str, Any]:
-        """The outputs of one sentence, strings in UTF-8."""
-        row: dict[str, Any] = {
-            **answers.to_tensors(tagged),
-            "tokens": tagged.tokens,
-            "starts": byte_offsets(tagged.source_text or "", tagged.starts),
-            "ends": byte_offsets(tagged.source_text or "", tagged.ends),
-            "lengths": len(tagged),
-        }
-        return {
-            name: _encoded(row[name]) if kind == _STRING else row[name]
-            for name, (kind, _) in self._outputs.items()
-        }
+
+def _row(tagged: TaggedSentence) -> dict[str, Any]:
+    """The outputs of one sentence."""
+    return {
+        **answers.to_tensors(tagged),
+        "tokens": tagged.tokens,
+        "starts": tagged.starts,
+        "ends": tagged.ends,
+        "lengths": len(tagged),
+    }
+
+
+def _entity_outputs(tagged: TaggedSentence) -> dict[str, tuple[str, int]]:
+    """Those of ``entities``: the scores are those that the tagger's tokens have."""
+    scores = [each for each in answers.ENTITY_SCORES if getattr(tagged, each.name) is not None]
+    return {
+        **{each.name: (_TYPES[each.kind], 2) for each in (*answers.ENTITY_PLACES, *scores)},
+        "count": (_INT, 1),
+    }
+
+
+def _entity_row(tagged: TaggedSentence) -> dict[str, Any]:
+    """The entities of one sentence, a list for each output."""
+    columns = {name: [entity[place] for entity in tagged.entities] for place, name in _FIELDS}
+    return {**columns, "count": len(tagged.entities)}
 
 
 def _encoded(values: Any) -> Any:

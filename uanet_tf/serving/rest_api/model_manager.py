@@ -167,7 +167,7 @@ class ModelManager:
         self._failed.pop((name, version), None)
         self._replace(name, (version, task.result()))
         self._set_state(name, version, VersionState(AVAILABLE))
-        logging.info("%s version %d is served from %s", name, version, path)
+        logging.info("%s version %d is loaded from %s", name, version, path)
 
     def _replace(self, name: str, new: tuple[int, ServedModel] | None) -> None:
         """Takes the version that is served out of service; its last request frees it."""
