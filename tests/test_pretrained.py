@@ -14,7 +14,7 @@ from uanet_tf.config import from_dict
 from uanet_tf.resources.shipped import FOLDER, find_run, shipped_models
 from uanet_tf.tagging.monitor import LABEL, UNCERTAINTY, UNKNOWN_WORDS, Reference
 
-NAME = "en_ewt_pos"
+NAME, NAMES = "en_ewt_pos", "en_ner"
 TEXT = "The old dog slept. Nobody saw it!"
 LABELS = [["DT", "JJ", "NN", "VBD", "."], ["NN", "VBD", "PRP", "."]]
 # Uncertainty and confidence of each token, by Python 3.11.
@@ -100,6 +100,25 @@ def test_the_card_names_licence_command_and_scores(model):
     metrics = json.loads((FOLDER / NAME / "metrics.json").read_text("utf-8"))
     assert f"{100 * metrics['test']['accuracy']:.2f}" in re.findall(r"\d\d\.\d\d", card)
     assert f"{sum(weight.shape.num_elements() for weight in model.trainable_weights):,}" in card
+
+
+def test_names_of_people_places_and_organisations():
+    """The first command of README; it answers in one pass and accepts what it is sure of."""
+    model = uanet_tf.load_model(NAMES)
+    (first, second) = uanet_tf.tag(
+        model, "Ada Lovelace met Charles Babbage in London. Nobody was surprised."
+    )
+    found = [(entity.text, entity.type) for entity in first.entities]
+    assert found == [("Ada Lovelace", "PER"), ("Charles Babbage", "PER"), ("London", "LOC")]
+    assert not second.entities
+    assert model.sampling == "distilled"
+    assert model.targets == {"precision": 0.9}
+    files = {path.name: path for path in (FOLDER / NAMES).iterdir()}
+    assert set(files) == {"README.md", "config.json", "metrics.json", "model.keras"}
+    assert sum(path.stat().st_size for path in files.values()) < 8_000_000
+    card = files["README.md"].read_text("utf-8")
+    for part in ("CC BY-SA 4.0", "CC BY-SA 3.0", "Wikigold", "WNUT-17", "What it is bad at"):
+        assert part in card
 
 
 def test_rounding():

@@ -112,7 +112,7 @@ def test_learnt_differences_are_rounded_to_steps_far_below_them(vocabulary, conf
     first.embeddings.assign(learnt)
     round_differences(tagger)
     rounded = first.embeddings.numpy()
-    np.testing.assert_array_equal(rounded * 1024, np.rint(learnt.astype(np.float32) * 1024))
+    np.testing.assert_array_equal(rounded * 256, np.rint(learnt.astype(np.float32) * 256))
     round_differences(tagger)
     np.testing.assert_array_equal(first.embeddings.numpy(), rounded)
 

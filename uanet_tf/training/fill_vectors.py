@@ -20,7 +20,7 @@ from uanet_tf.representation.pretrained_vectors import quantize
 from uanet_tf.representation.word_representation import FormRepresentation
 
 # Of learnt differences, in a saved model.
-_STEP = np.float32(2**-10)
+_STEP = np.float32(2**-8)
 
 
 class Table(NamedTuple):
@@ -154,7 +154,7 @@ def fill_embeddings(tagger: Tagger, table: Table) -> None:
 def round_differences(tagger: Tagger) -> None:
     """Rounds what was learnt of words with pretrained vectors: a saved model is smaller for it.
 
-    The steps are a tenth of those of the frozen table, whose rounding labels hardly feel.
+    The steps are a fifth of those of the frozen table, whose rounding labels hardly feel.
     """
     for representation in word_representations(tagger):
         if representation.pretrained is not None:

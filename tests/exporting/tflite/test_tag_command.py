@@ -65,7 +65,8 @@ def test_text_from_standard_input(path, model):
         (["--num_samples=4"], "--num_samples goes with a trained run, not with --model"),
         (
             ["--model=no/such.tflite"],
-            "--model=no/such.tflite is no file, and no model of the package: it has en_ewt_pos.",
+            "--model=no/such.tflite is no file, and no model of the package: it has en_ewt_pos, "
+            "en_ner.",
         ),
         (["--model=README.md"], "README.md is not a TensorFlow Lite model"),
         (["--input=no/such.conll"], "no/such.conll"),
