@@ -32,9 +32,7 @@ SOURCES = (
     "requirements.txt",
 )
 BUILD = "import sys; from setuptools import build_meta as b; b.{}(sys.argv[1])"
-MODELS = {
-    f"uanet_tf/resources/pretrained/{name}/model.keras" for name in ("en_ewt_pos", "en_ner")
-}
+MODELS = {f"uanet_tf/resources/pretrained/{name}/model.keras" for name in ("en_ewt_pos", "en_ner")}
 SMALL = TINY | {"epochs": 1, "min_epochs": 1, "batch_size": 64, "min_steps": 1}
 # The second run is a softmax on words with a refiner: its graphs are soon made.
 NOT_READ = ("char_width", "char_filters", "hidden_width")
