@@ -114,7 +114,7 @@ def test_a_sentence_of_a_longer_text_is_taken_by_itself():
         [0.1] * 4,
         [0.9, 0.8, 1.0, 1.0],
         ["B-PER", "I-PER", "O", "O"],
-        text=text,
+        source_text=text,
         starts=[12, 16, 20, 24],
         ends=[15, 19, 24, 25],
     )

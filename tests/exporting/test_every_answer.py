@@ -169,6 +169,21 @@ def probabilities(names, of_classes, p, class_id, label, confidence, calibrated)
     return {**scores, label: confidence}, {**mass, label: own}
 
 
+def mass_of(names, of_classes, p):
+    """The probability of each label, in plain Python."""
+    return [
+        (
+            name,
+            sum(
+                float(value)
+                for number, value in zip(of_classes, p, strict=True)
+                if names[number] == name
+            ),
+        )
+        for name in names
+    ]
+
+
 @pytest.mark.parametrize(
     ("scheme", "calibrated"), [(None, True), ("IOB1", True), ("IOB2", True), ("IOB2", False)]
 )
@@ -182,15 +197,18 @@ def test_alternatives(scheme, calibrated):
         model.calibration.set_map(np.full([4, 3], [1.1, -0.2, 0.3]))
     names = model.label_names
     of_classes = OutputLabels(model.class_names, scheme).of_classes
-    ids = model.decide(model.features(pad(sentences, 1, "York"))).label_ids.numpy()
+    decision = model.decide(model.features(pad(sentences, 1, "York")))
+    ids, of_class = decision.label_ids.numpy(), decision.probabilities.numpy()
     first = 0
     for row, answer in enumerate(uanet_tf.tag(model, sentences)):
         for column, found in enumerate(answer.alternatives):
             label, c = answer.labels[column], answer.confidence[column]
-            p = answer.probabilities[column]
+            p = of_class[row, column]
             scores, mass = probabilities(
                 names, of_classes, p, ids[row, column], label, c, calibrated
             )
+            told = {**dict.fromkeys(names, 0.0), **answer.probabilities[column]}
+            assert told == pytest.approx(dict(mass_of(names, of_classes, p)), abs=1e-5)
             expected = sorted(scores.items(), key=lambda pair: -pair[1])[: min(4, len(names))]
             assert_alternatives([found], [expected])
             assert sum(scores.values()) <= 1 + 1e-6
@@ -277,7 +295,7 @@ def test_of_tensorflow_lite_files(lite_path, tagged):
     assert {entity.accepted for each in tagged for entity in each.entities} == {True, False}
     # A sentence without words has the same fields.
     (empty,) = lite.tag([[]])
-    assert empty.to_dict().keys() == tagged[0].to_dict().keys() - {"candidates"}
+    assert empty.to_dict().keys() == tagged[0].to_dict().keys() - {"candidates", "probabilities"}
     names = {each.name for each in answers(IN_TEXT, optional=True)}
     assert set(lite.optional_answers) == names - {"candidates"}
 
@@ -308,6 +326,10 @@ def test_of_lines_of_json(run_dir, tagged, tmp_path):
         assert_alternatives(
             found.pop("alternatives"), [each[:2] for each in expected.pop("alternatives")]
         )
+        for one, other in zip(
+            found.pop("probabilities"), expected.pop("probabilities"), strict=True
+        ):
+            assert one == pytest.approx(other, abs=2e-6)
         spans = found.pop("candidates"), expected.pop("candidates")
         assert_candidates(*([Candidate(**each) for each in part] for part in spans))
         for name, values in found.items():

@@ -193,6 +193,8 @@ def test_each_part_and_each_choice_is_in_the_cover():
         "sampling": {"distilled"},
         # Documents: tests/models/test_refiner_context.py, tests/training/test_refiner_context.py.
         "refiner_context": {"document", "auto"},
+        # tests/representation/transformer/.
+        "subword_pooling": {"mean"},
     }
     assert missing(NAMES) == elsewhere
     # `make test` has the refiner without labels in tests/refiner/.

@@ -39,10 +39,11 @@ def test_groups_share_nothing_and_leave_nothing_out(settings):
     grouped = [v.ref() for variables in groups.values() for v in variables]
     assert len(set(grouped)) == len(grouped)
     assert set(grouped) == {v.ref() for v in model.trainable_variables}
-    # The head of distilled sampling, calibration and target, and Gamma where there is a gate.
+    # The head of distilled sampling, calibration, targets, and Gamma where there is a gate.
     others = len(model.drafter.distilled.weights) if model.drafter.distilled else 0
     others += len(model.calibration.weights) + len(model.acceptance.weights)
     others += 0 if model.gate is None else 1
+    others += len(model.candidates.weights) if model.candidates else 0
     assert len(model.variables) == len(grouped) + others
 
 

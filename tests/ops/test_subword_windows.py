@@ -36,7 +36,7 @@ def number_words(sizes):
 
 def test_short_sentences_stand_in_a_row_each():
     sentences = [[[5], [6, 7]], [[8]], []]
-    ids, mask, places, of = rows_of(sentences, size=10)
+    ids, mask, places, _, of = rows_of(sentences, size=10)
     assert of.tolist() == [0, 1, 2]
     assert ids.tolist() == [[FIRST, 5, 6, 7, LAST], [FIRST, 8, LAST, 0, 0], [FIRST, LAST, 0, 0, 0]]
     np.testing.assert_array_equal(mask, ids > 0)
@@ -48,7 +48,7 @@ def test_a_sentence_that_just_fits():
     ids, *_ = rows_of([sentence], size=10)
     assert ids.shape == (1, 10)
     longer = [*sentence, [7]]
-    ids, mask, places, of = rows_of([longer, [[1]]], size=10, context=2)
+    ids, mask, places, _, of = rows_of([longer, [[1]]], size=10, context=2)
     assert of.tolist() == [0, 0, 1]
     ids, mask = ids[:2], mask[:2]
     places = places[:-1]
@@ -69,7 +69,7 @@ def test_a_sentence_that_just_fits():
 )
 def test_every_word_is_read_in_its_context(sizes, size, context):
     sentences = number_words(sizes)
-    ids, mask, places, of = rows_of(sentences, size=size, context=context)
+    ids, mask, places, _, of = rows_of(sentences, size=size, context=context)
     assert sorted(set(of.tolist())) == list(range(len(sentences)))
     assert ids.shape[1] <= size
     assert (ids > 0).tolist() == mask.tolist()

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import uanet_tf
@@ -98,7 +99,10 @@ def test_evaluation_reads_the_documents_too(refined, capsys):
     model = uanet_tf.load_model(folder / "document")
     model.refine_all = model.return_probabilities = True
     pairs = [
-        [a.probabilities for _, a in tag_in_context(model, read_corpus(corpus.test), alone=alone)]
+        [
+            np.asarray(a.probabilities)
+            for _, a in tag_in_context(model, read_corpus(corpus.test), alone=alone)
+        ]
         for alone in (False, True)
     ]
     assert any(abs(left - right).max() > 1e-4 for left, right in zip(*pairs, strict=True))

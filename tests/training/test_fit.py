@@ -81,7 +81,7 @@ def test_metrics(run_dir):
 def test_calibration_is_part_of_the_model(run_dir, corpus):
     """Loaded with it or without: other confidence, the same of everything else."""
     found = metrics(run_dir)["calibration"]
-    assert set(found) == {"tokens", "entities"}
+    assert set(found) == {"tokens", "entities", "candidates"}
     sentences = [list(s.tokens) for s in read_corpus(corpus.test)]
     model = uanet_tf.load_model(run_dir)
     assert model.calibration.is_fitted
