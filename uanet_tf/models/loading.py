@@ -208,7 +208,7 @@ def load_model(run_dir: str | os.PathLike, **options: Any) -> Tagger:
 
     Args:
       run_dir: directory that ``train.py`` wrote, or the name of a model that comes with the
-        package, such as ``"en_ewt_pos"``.
+        package, such as ``"en_ner"``.
       **options: inference options that differ from the run's, see ``InferenceOptions``.
 
     Returns:
