@@ -22,7 +22,7 @@ from uanet_lite.columns_file import read_corpus
 from uanet_lite.tag_schemes import BIOES, decode_spans
 from uanet_tf.data.documents import independent_units
 from uanet_tf.metrics.target_precision import ERROR, NEVER, accept_from
-from uanet_tf.metrics.target_recall import cost_of, include_from, shown_spans
+from uanet_tf.metrics.target_recall import Shown, cost_of, include_from, shown_spans
 from uanet_tf.models.loading import load_model
 from uanet_tf.tagging.streams import tag_in_context
 
@@ -51,6 +51,10 @@ class File(NamedTuple):
             [self.gold[k] for k in places], [self.tagged[k] for k in places], self.units[places]
         )
 
+    def shown(self, accepts: dict[str, float] | None = None) -> Shown:
+        """What there is to show of them; ``accepts``: from which confidence entities are taken."""
+        return shown_spans(self.gold, self.tagged, self.units.tolist(), accepts)
+
 
 def tag_file(model: Any, path: str) -> File:
     """Tags a file with candidates of any probability."""
@@ -76,7 +80,7 @@ def entities_of(file: File) -> tuple[np.ndarray, ...]:
 
 def one_split(known: File, new: File, types: list[str], baseline: bool) -> dict[str, float]:
     """What comes of thresholds found on ``known``, looked at on ``new``."""
-    shown, other = (shown_spans(*part) for part in (known, new))
+    shown, other = (part.shown() for part in (known, new))
     found: dict[str, float] = {}
     for target in TARGETS:
         part = include_from(shown.score, shown.units, target=target)
@@ -109,7 +113,7 @@ def _both_sides(known: File, new: File, types: list[str], target: float) -> dict
         confidence, right, units, target=PRECISION, error=ERROR / 2, calibrated=True
     )
     accepts = dict.fromkeys(types, found.threshold)
-    shown, other = (shown_spans(*part, accepts) for part in (known, new))
+    shown, other = (part.shown(accepts) for part in (known, new))
     part = include_from(shown.score, shown.units, target=target, error=ERROR / 2)
     confidence, right, *_ = entities_of(new)
     accepted = right[confidence >= found.threshold]
@@ -139,7 +143,7 @@ def splits(file: File, types: list[str], *, baseline: bool) -> dict[str, float]:
 
 def shifted(file: File, other: File) -> dict[str, float]:
     """The recall on another file of thresholds that were found on this one."""
-    shown, far = (shown_spans(*part) for part in (file, other))
+    shown, far = (part.shown() for part in (file, other))
     found = {}
     for target in TARGETS:
         part = include_from(shown.score, shown.units, target=target)
@@ -153,14 +157,16 @@ def shifted(file: File, other: File) -> dict[str, float]:
 
 def measure(run_dir: str, others: list[str]) -> dict[str, dict[str, float]]:
     """All figures of one run."""
-    model = load_model(run_dir)
+    model: Any = load_model(run_dir)
     types = list(model.candidates.types)
     path = model.settings.data.dev_path if others else model.settings.data.test_path
     file = tag_file(model, path)
     if others:
         return {path: shifted(file, tag_file(model, path)) for path in others}
     found = {"candidates": splits(file, types, baseline=False)}
-    plain = load_model(run_dir, sampling="exact", num_samples=0, threshold=99.0, calibrated=False)
+    plain: Any = load_model(
+        run_dir, sampling="exact", num_samples=0, threshold=99.0, calibrated=False
+    )
     plain.candidates.reset()
     found["baseline: one softmax pass"] = splits(tag_file(plain, path), types, baseline=True)
     return found
