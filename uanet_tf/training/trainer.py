@@ -164,7 +164,7 @@ class Trainer(tf.Module):
             if name != "pretrained"  # it has no loss of its own
         }
         rates = {
-            f"learning_rate_{name}": float(optimizer.learning_rate)
+            f"learning_rate_{name}": float(tf.convert_to_tensor(optimizer.learning_rate))
             for name, optimizer in self.optimizers.items()
         }
         return sums | rates
