@@ -179,7 +179,11 @@ class Together:
         wanted = keep(draft.mask, model.gate.passes(draft.uncertainty), False)
         rows = tf.cast(tf.where(tf.reduce_any(wanted, axis=1))[:, 0], tf.int32)
         part = draft.rows(rows)
-        words, _ = model.refiner._words(features_of_rows(features, rows), part)
+        of_rows, refiner = features_of_rows(features, rows), model.refiner
+        own = part.words
+        if refiner.representation is not None:
+            own = refiner.representation(of_rows)
+        words = refiner._words(own, of_rows, part)
         kept = [words, part.probabilities, part.uncertainty]
         flat = [tf.boolean_mask(values, part.mask) for values in kept]
         return (model.answers.positions(decision, model.graph_options), rows, *flat)
