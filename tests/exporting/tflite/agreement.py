@@ -56,7 +56,8 @@ def assert_agree(model, run, run_draft, tokens):
     expected = model.tag_batch(np.array([tokens], object), np.array([len(tokens)]))
     word_ids, char_ids = (ids.numpy()[np.newaxis] for ids in model.lookup(tf.constant(tokens)))
     outputs = run(word_ids=word_ids, char_ids=char_ids)
-    assert set(outputs) == {*LABELS, "uncertainty", "confidence", "refined"}
+    asked = {"mutual_information"} if model.return_mutual_information else set()
+    assert set(outputs) == {*LABELS, "uncertainty", "confidence", "refined"} | asked
     for name, keras_name in LABELS.items():
         assert outputs[name].dtype == np.int32
         np.testing.assert_array_equal(outputs[name], expected[keras_name], name)
