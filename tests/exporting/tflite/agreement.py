@@ -65,7 +65,7 @@ def assert_agree(model, run, run_draft, tokens):
     for name in ("uncertainty", "confidence"):
         np.testing.assert_allclose(outputs[name], expected[name], rtol=0, atol=1e-5, err_msg=name)
     draft = run_draft(word_ids=word_ids, char_ids=char_ids)
-    assert set(draft) == {"label_ids", "uncertainty"}
+    assert set(draft) == {"label_ids", "uncertainty"} | asked
     np.testing.assert_array_equal(draft["label_ids"], expected["draft_labels"])
     np.testing.assert_allclose(draft["uncertainty"], expected["uncertainty"], rtol=0, atol=1e-5)
     return expected
