@@ -61,7 +61,7 @@ def test_the_table_of_signatures(card, exported):
     text = (exported.text_path / "assets.extra" / FILE).read_text("utf-8")
     assert "| `serving_default` | `text` string [B] |" in text
     assert "Needs the operations of tensorflow-text (RegexSplitWithOffsets)" in text
-    assert "byte offsets" not in text
+    assert "positions in the text, in characters (code points)" in text
     assert "| `entities` | `text` string [B] | `confidence` float32 [B, E]<br>" in text
 
 

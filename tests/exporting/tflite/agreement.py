@@ -62,7 +62,7 @@ def assert_agree(model, run, run_draft, tokens):
         assert outputs[name].dtype == np.int32
         np.testing.assert_array_equal(outputs[name], expected[keras_name], name)
     np.testing.assert_array_equal(outputs["refined"], expected["refined"])
-    for name in ("uncertainty", "confidence"):
+    for name in ("uncertainty", "confidence", *asked):
         np.testing.assert_allclose(outputs[name], expected[name], rtol=0, atol=1e-5, err_msg=name)
     draft = run_draft(word_ids=word_ids, char_ids=char_ids)
     assert set(draft) == {"label_ids", "uncertainty"} | asked
