@@ -6,8 +6,11 @@ from typing import Any
 
 from uanet_lite.input_error import InputError
 
+# What ``tag`` takes, everywhere.
+SENTENCES = "a text, or a list of texts and lists of words"
 
-def check_list(sentences: Any, wanted: str = "a text or a list") -> None:
+
+def check_list(sentences: Any, wanted: str = SENTENCES) -> None:
     """Raises InputError for what is no list: without an order, or not of Python's strings.
 
     Args:
@@ -26,6 +29,17 @@ def check_list(sentences: Any, wanted: str = "a text or a list") -> None:
         )
     if isinstance(sentences, Mapping | set | frozenset) or not isinstance(sentences, Iterable):
         raise InputError(f"sentences must be {wanted}. Received: {sentences!r:.60}")
+
+
+def check_stream(sentences: Any) -> None:
+    """Raises InputError for what is no list of texts and lists of words."""
+    wanted = "a list of texts and lists of words"
+    if isinstance(sentences, str | bytes):
+        raise InputError(
+            f"sentences must be {wanted}. "
+            f"Received: one {type(sentences).__name__}, {sentences[:40]!r}"
+        )
+    check_list(sentences, wanted)
 
 
 def check_count(name: str, value: Any) -> None:

@@ -1,14 +1,14 @@
 """Tags sentences with a TensorFlow Lite file, without TensorFlow.
 
 Reads text (one sentence per line), JSON lines ({"text": ...} or {"tokens": [...]}) or CoNLL, and
-writes one answer for each sentence, in the order of the input, in constant memory.
+writes one answer for each row, in the order of the input, in constant memory.
 """
 
 import argparse
 import itertools
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NoReturn
 
 from uanet_lite import row_output
@@ -16,8 +16,10 @@ from uanet_lite.atomic_file import STDOUT, open_output
 from uanet_lite.input_error import InputError
 from uanet_lite.input_format import FORMATS, format_of_name
 from uanet_lite.lite_tagger import Tagger
-from uanet_lite.rows import read_rows
+from uanet_lite.raw_text import LANGUAGE
+from uanet_lite.rows import Row, read_rows
 from uanet_lite.sentence import NO_WORDS
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.text_lines import STDIN, read_lines
 from uanet_lite.tokenizer import Tokenizer
 
@@ -64,24 +66,35 @@ def main(arguments: Sequence[str]) -> int:
         write = row_output.make_writer(
             output_kind, stream, optional_answers=tagger.optional_answers
         )
+        split = options.split_sentences and kind != "tokens"
         cut = (
-            row.cut(tokenizer, split=False, file=options.input)
+            row.cut(tokenizer, split=split, language=options.language, file=options.input)
             for row in itertools.chain(first, rows)
         )
-        # That of a row, without words if it has none or cannot be tagged.
-        items = ((row, row.sentences[0] if row.sentences else NO_WORDS) for row in cut)
-        for row, tagged in tagger.tag_items(items):
+        for row, tagged in _tag_rows(tagger, cut):
             failed += row.error is not None
             if row.error is not None and output_kind == "conll":
                 raise InputError(
                     f"Line {row.line} of the input: {row.error} (--output_format=jsonl)"
                 )
-            write(row, [tagged] if row.sentences else [])
+            write(row, tagged)
             if stream is sys.stdout:
                 stream.flush()
     if failed:
         print(f"{failed:,} lines have an error instead of an answer.", file=sys.stderr)
     return BAD_ROWS if failed else 0
+
+
+def _tag_rows(tagger: Tagger, rows: Iterable[Row]) -> Iterator[tuple[Row, list[TaggedSentence]]]:
+    """Each row with the answers for its sentences; none if it has no words, or an error."""
+    # A sentence of each row, so that it comes in its turn.
+    items = ((row, each) for row in rows for each in row.sentences or (NO_WORDS,))
+    found: list[TaggedSentence] = []
+    for row, tagged in tagger.tag_items(items):
+        found.append(tagged)
+        if len(found) >= len(row.sentences):
+            yield row, found if row.sentences else []
+            found = []
 
 
 class _Parser(argparse.ArgumentParser):
@@ -103,6 +116,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--input", default=STDIN, help="file to tag; '-': standard input (default)")
     add("--format", choices=FORMATS, help="default: by the file's ending, else text")
     add("--token_column", help="CoNLL: column of the words, or its name; default: the model's")
+    add(
+        "--split_sentences",
+        action="store_true",
+        help="text: split each into sentences (needs sentencex); else a text is one sentence",
+    )
+    add("--language", default=LANGUAGE, help="text: code of its language, for splitting")
     add("--output", default=STDOUT, help="file to write; '-': standard output (default)")
     add("--output_format", choices=row_output.FORMATS, help="default: conll for conll, else jsonl")
     add(

@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from uanet_lite import answers, windows
-from uanet_lite.argument_checks import check_count, check_list
+from uanet_lite.argument_checks import check_count, check_language, check_list, check_stream
 from uanet_lite.input_error import InputError
 from uanet_lite.interpreter import Run, make_runner
 from uanet_lite.model_file import read_model_file
+from uanet_lite.raw_text import LANGUAGE, sentences_of
 from uanet_lite.sentence import Sentence, sentence_of
 from uanet_lite.tag_schemes import repair
-from uanet_lite.tagged_sentence import TaggedSentence
+from uanet_lite.tagged_sentence import TaggedSentence, TaggedSentences, TaggedTexts, by_item
 from uanet_lite.token_ids import TokenLookup
 
 T = TypeVar("T")
@@ -109,20 +110,49 @@ class Tagger:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._open(**state)
 
-    def tag(self, sentences: Given | Iterable[Given]) -> list[TaggedSentence]:
-        """Tags texts, each one sentence, and lists of words, in any mixture.
+    def tag(
+        self,
+        sentences: Given | Iterable[Given],
+        *,
+        split_sentences: bool = False,
+        language: str = LANGUAGE,
+    ) -> TaggedSentences | TaggedTexts:
+        """Tags texts and lists of words, in any mixture, as ``uanet_tf.tag``.
 
         Args:
           sentences: texts and lists of words; one text counts as a list of one.
+          split_sentences: split texts into sentences, which needs the package sentencex; else each
+            is one.
+          language: code of the language of texts, for splitting ("en", "de", ...).
 
         Returns:
-          One TaggedSentence for each, in the order given.
+          One TaggedSentence for each, in the order given. With ``split_sentences`` the sentences of
+          each; of one text, its sentences.
 
         Raises:
           InputError: ``sentences`` is no text and no list, or an item is no sentence; names its
             position.
         """
-        return list(self.tag_stream([sentences] if isinstance(sentences, str) else sentences))
+        check_language(language)
+        if isinstance(sentences, str):
+            options: Any = {"split_sentences": split_sentences, "language": language}
+            answers = self.tag([sentences], **options)
+            return answers[0] if isinstance(answers, TaggedTexts) else answers
+        if not split_sentences:
+            return TaggedSentences(self.tag_stream(sentences))
+        check_list(sentences)
+        texts = [
+            sentences_of(
+                given,
+                f"sentences[{number}]",
+                self.tokenizer,
+                split_sentences=True,
+                language=language,
+            )
+            for number, given in enumerate(sentences)
+        ]
+        items = ((number, each) for number, text in enumerate(texts) for each in text)
+        return by_item(len(texts), self.tag_items(items))
 
     def tag_stream(self, sentences: Iterable[Given]) -> Iterator[TaggedSentence]:
         """Like ``tag``, for a stream of any length: answers in order, in constant memory.
@@ -132,10 +162,7 @@ class Tagger:
         Raises:
           InputError: see ``tag``; what is no list at once, a wrong sentence when it is reached.
         """
-        wanted = "a list of texts and lists of words"
-        if isinstance(sentences, str | bytes):
-            raise InputError(f"sentences must be {wanted}. Received: {sentences!r:.60}")
-        check_list(sentences, wanted)
+        check_stream(sentences)
         return self._stream(sentences)
 
     def _stream(self, sentences: Iterable[Given]) -> Iterator[TaggedSentence]:

@@ -3,9 +3,10 @@
 import functools
 import re
 from collections.abc import Collection
+from typing import Any
 
 from uanet_lite.input_error import InputError
-from uanet_lite.sentence import Sentence, check_unicode
+from uanet_lite.sentence import Sentence, check_tokens, check_unicode, sentence_of
 from uanet_lite.tokenizer import Tokenizer
 
 LANGUAGE = "en"
@@ -15,6 +16,29 @@ LANGUAGE = "en"
 _HIDE_QUOTES = str.maketrans(dict.fromkeys('"“”„«»', "/"))
 _ITEM = re.compile(r"\s*(?:[-*+•]|\(?\w{1,3}[.)])\s+")
 _CLOSING = re.compile(r'["“”»]+\s*')
+
+
+def sentences_of(
+    given: Any, name: str, tokenizer: Tokenizer, *, split_sentences: bool, language: str = LANGUAGE
+) -> list[Sentence]:
+    """The sentences of what ``tag`` is given: of a text those that it is split into, or it whole.
+
+    Args:
+      given: a text or a list of words, which is one sentence; either may be empty.
+      name: its name in messages.
+      tokenizer: cuts texts.
+      split_sentences, language: see ``text_sentences``.
+
+    Raises:
+      InputError: neither of them; or a word that cannot be tagged, see ``check_tokens``.
+    """
+    if not (split_sentences and isinstance(given, str)):
+        return [sentence_of(given, name, tokenizer)]
+    check_unicode(given, name)
+    found = text_sentences(given, tokenizer, language=language)
+    for sentence in found:
+        check_tokens(sentence.tokens, f"{name}: word ")
+    return found
 
 
 def text_sentences(
@@ -106,8 +130,8 @@ def _segment(language: str, text: str) -> list[str]:
         import sentencex
     except ImportError as error:
         raise InputError(
-            f"Splitting text into sentences needs the package sentencex ({error}): install it, "
-            "or give one sentence per line and say so (--nosplit_sentences)."
+            f"Splitting text into sentences (split_sentences) needs the package sentencex "
+            f"({error}): install it, or give sentences."
         ) from None
     found, waiting = [], [text]
     while waiting:

@@ -59,6 +59,7 @@ def sentence_of(given: Any, name: str, tokenizer: Tokenizer) -> Sentence:
       InputError: neither of them; or a word that cannot be tagged, see ``check_tokens``.
     """
     if isinstance(given, str):
+        check_unicode(given, name)
         spans = tokenizer.spans(given)
         starts, ends = [start for start, _ in spans], [end for _, end in spans]
         sentence = Sentence(

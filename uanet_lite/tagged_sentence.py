@@ -1,7 +1,7 @@
 """The answers for sentences: labels, spans and the uncertainty of each token."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
 
 from uanet_lite import answers, sentence_html, tag_schemes
@@ -360,6 +360,14 @@ class TaggedTexts(_Rows, list[TaggedSentences]):
 
     def _repr_html_(self) -> str:
         return sentence_html.texts_html(self)
+
+
+def by_item(count: int, pairs: Iterable[tuple[int, TaggedSentence]]) -> TaggedTexts:
+    """The sentences of each of ``count`` items, of (number of the item, sentence) in order."""
+    found: list[list[TaggedSentence]] = [[] for _ in range(count)]
+    for number, sentence in pairs:
+        found[number].append(sentence)
+    return TaggedTexts(map(TaggedSentences, found))
 
 
 class LabelProbabilities(Sequence[dict[str, float]]):

@@ -20,7 +20,7 @@ def ranked(tmp_path, run_dir, model, call):
     def ranked(*arguments):
         path, output = tmp_path / "in.txt", tmp_path / "output"
         path.write_text(TEXT)
-        arguments = [f"--input={path}", f"--output={output}", "--nosplit_sentences", *arguments]
+        arguments = [f"--input={path}", f"--output={output}", *arguments]
         assert call(rank, f"--run_dir={run_dir}", "--format=tokens", *arguments) == 0
         return output.read_text()
 
@@ -105,7 +105,7 @@ def ranked_json(tmp_path, run_dir, model, call):
     def ranked_json(rows, *arguments):
         path, output = tmp_path / "in.jsonl", tmp_path / "output"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        arguments = [f"--input={path}", f"--output={output}", *arguments]
+        arguments = [f"--input={path}", f"--output={output}", "--split_sentences", *arguments]
         assert call(rank, f"--run_dir={run_dir}", *arguments) == 0
         return output.read_text().splitlines()
 
@@ -204,7 +204,7 @@ def test_files_of_labelled_text(tmp_path, run_dir, model, call, name, content):
     (tmp_path / "a.txt").write_text("p0 x\n\nP3 Q4")
     (tmp_path / name).write_text(content)
     output = tmp_path / "output"
-    arguments = [f"--input={tmp_path / name}", f"--output={output}"]
+    arguments = [f"--input={tmp_path / name}", f"--output={output}", "--split_sentences"]
     assert call(rank, f"--run_dir={run_dir}", *arguments) == 0
     answers = [json.loads(line) for line in output.read_text().splitlines()]
     assert [answer["tokens"] for answer in answers] == [["P3", "Q4"], ["p0", "x"]]

@@ -90,7 +90,8 @@ def test_text_that_is_no_columns(tmp_path, run_dir, model, call, text):
 def test_a_paragraph_is_split_and_is_one_row(tag_text):
     text = "p0 met X2. Nobody saw l3!\n\nDr. p4 left.\n"
     first, blank, last = map(
-        json.loads, tag_text(text, "--output_format=jsonl", name="in.txt").splitlines()
+        json.loads,
+        tag_text(text, "--output_format=jsonl", "--split_sentences", name="in.txt").splitlines(),
     )
     assert first["text"] == "p0 met X2. Nobody saw l3!"
     assert first["tokens"] == ["p0", "met", "X2", ".", "Nobody", "saw", "l3", "!"]
@@ -105,11 +106,9 @@ def test_a_paragraph_is_split_and_is_one_row(tag_text):
     assert all(first["text"][e["start"] : e["end"]] == e["text"] for e in found)
     assert blank["tokens"] == []
     assert "sentences" not in last
-    one, _, _ = tag_text(
-        text, "--output_format=jsonl", "--nosplit_sentences", name="in.txt"
-    ).splitlines()
+    one, _, _ = tag_text(text, "--output_format=jsonl", name="in.txt").splitlines()
     assert "sentences" not in json.loads(one)
-    first, second, third, end = tag_text(text, name="in.txt").split("\n\n")
+    first, second, third, end = tag_text(text, "--split_sentences", name="in.txt").split("\n\n")
     assert (len(first.splitlines()), len(second.splitlines()), end) == (4, 4, "")
     assert third.startswith("\nDr\t")  # the blank line has a blank line for an answer
 
@@ -122,7 +121,7 @@ def test_json_of_text(tag_text):
     lines = ['{"text": "p0 met X2. So?", "id": 1}', '{"text": " p0  X2", "tokens": ["p0", "X2"]}']
     lines += ['{"text": "other", "tokens": ["p0"]}', '{"text": ""}']
     text, both, other, none = map(
-        json.loads, tag_text("\n".join(lines), name="a.jsonl").splitlines()
+        json.loads, tag_text("\n".join(lines), "--split_sentences", name="a.jsonl").splitlines()
     )
     assert (text["id"], text["sentences"]) == (1, [[0, 4], [4, 6]])
     assert both["text"] == " p0  X2"

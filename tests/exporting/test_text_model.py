@@ -155,6 +155,15 @@ def test_no_tokens(with_text, exported, texts):
         assert values.shape == (len(texts), 0)
 
 
+def test_a_threshold_of_each_text(with_text, exported):
+    texts = np.array([*TEXTS[:2], TEXTS[0]], object)
+    own = with_text.ask(exported.text_path, "serving_default", text=texts)
+    gamma = np.float32([0.0, 50.0, 50.0])
+    asked = with_text.ask(exported.text_path, "with_threshold", text=texts, threshold=gamma)
+    assert asked["refined"].sum(axis=1).tolist() == [own["lengths"][0], 0, 0]
+    np.testing.assert_allclose(asked["uncertainty"], own["uncertainty"], rtol=0, atol=1e-5)
+
+
 def test_entities_are_those_of_python(with_text, exported, model):
     outputs = with_text.ask(exported.text_path, "entities", text=np.array(TEXTS, object))
     assert set(outputs) == {*Entity._fields, "count"} - {"accepted", "mutual_information"}

@@ -69,6 +69,17 @@ class TestAgainstAServer:
         answers = client.tag([words] * 3, threshold=[0.0, 0.8, 5])
         assert [sum(answer.refined) for answer in answers] == [2, 1, 0]
 
+    def test_thresholds_of_texts(self, client):
+        """Each text has its own, also beside lists of words, whatever the order of requests."""
+        given = ["Chelsea Wanderers", ["Chelsea", "Wanderers"], "Chelsea", "Chelsea Wanderers"]
+        answers = client.tag(given, threshold=[0.8, 0.0, 0.0, 5])
+        assert [answer.refined for answer in answers] == [
+            [False, True],
+            [True, True],
+            [True],
+            [False, False],
+        ]
+
     def test_order_padding_and_batches_change_nothing(self, address, client):
         draw = random.Random(3)
         words = ["the", "a", "Chelsea", "Wanderers", "é", "Ünsal", "won"]

@@ -11,10 +11,10 @@ from uanet_tf.serving.client import Client
 @pytest.mark.parametrize(
     ("sentences", "message"),
     [
-        ("one text", "sentences must be a list"),
-        (None, "sentences must be a list of texts, or of lists of words. Received: None"),
-        ({"a text": 1}, "sentences must be a list of texts, or of lists of words. Received"),
-        ({"a text"}, "sentences must be a list of texts, or of lists of words. Received"),
+        (b"bytes", "sentences must be a text, or a list of texts and lists of words. Received: b'"),
+        (None, "sentences must be a text, or a list of texts and lists of words. Received: None"),
+        ({"a text": 1}, "sentences must be a text, or a list of texts and lists of words. Rec"),
+        ({"a text"}, "sentences must be a text, or a list of texts and lists of words. Received"),
         (types.SimpleNamespace(columns=["text"], ndim=2), "of a table, one column"),
         ([b"bytes"], r"sentences\[0\]"),
         ([["a"], 3], r"sentences\[1\]"),
@@ -39,7 +39,7 @@ def test_sentences(sentences, message):
         ([["a"]], ["x"], "finite number"),
         ([["a"]], 1e39, "finite number"),
         ([["a"]], [1, 2], "one for each of 1 sentences. Received: 2"),
-        (["text"], 1, "lists of words"),
+        (["text"], -1, "at least 0 nats. Received: -1"),
     ],
 )
 def test_thresholds(sentences, threshold, message):

@@ -97,22 +97,30 @@ def write_text_model(path: Path, version: int = 1) -> Path:
 
     toy = ToyTagger(version)
 
-    @graph_function([_S([None], tf.string, "text")])
-    def serving_default(text):
+    def answer(text, threshold):
         tokens, starts, ends = tensorflow_text.regex_split_with_offsets(
             text, r"[\p{L}\p{M}\d]+|[^\s]|\s+", r"[\p{L}\p{M}\d]+|[^\s]"
         )
         lengths = tf.cast(tokens.row_lengths(), tf.int32)
         padded = tokens.to_tensor("")
         return {
-            **toy.answer(padded, lengths, tf.fill(tf.shape(lengths), GAMMA)),
+            **toy.answer(padded, lengths, threshold),
             "tokens": padded,
             "starts": tf.cast(in_characters(text, starts).to_tensor(0), tf.int32),
             "ends": tf.cast(in_characters(text, ends).to_tensor(0), tf.int32),
             "lengths": lengths,
         }
 
-    tf.saved_model.save(toy, str(path), signatures={"serving_default": serving_default})
+    @graph_function([_S([None], tf.string, "text")])
+    def serving_default(text):
+        return answer(text, tf.fill(tf.shape(text), GAMMA))
+
+    @graph_function([_S([None], tf.string, "text"), _S([None], tf.float32, "threshold")])
+    def with_threshold(text, threshold):
+        return answer(text, threshold)
+
+    signatures = {"serving_default": serving_default, "with_threshold": with_threshold}
+    tf.saved_model.save(toy, str(path), signatures=signatures)
     return path
 
 

@@ -181,7 +181,7 @@ def test_sizes_are_checked_however_documents_are_read(name, kind):
 
 def test_a_text_is_a_document_and_a_list_of_words_is_one_by_itself():
     model = ReadsDocuments()
-    uanet_tf.tag(model, ["p0 met X2. Nobody left!", "l1."])
+    uanet_tf.tag(model, ["p0 met X2. Nobody left!", "l1."], split_sentences=True)
     assert sorted(map(len, rows_by_document(model))) == [1, 2]
     model = ReadsDocuments()
     uanet_tf.tag(model, [["p0", "met"], ["Nobody"]])

@@ -20,7 +20,7 @@ def model():
 
 
 def test_a_text_gives_its_sentences(model):
-    first, second = tagged = uanet_tf.tag(model, TEXT)
+    first, second = tagged = uanet_tf.tag(model, TEXT, split_sentences=True)
     assert isinstance(tagged, TaggedSentences)
     assert first.tokens == ["p0", "met", "X2", "."]
     assert second.tokens == ["Nobody", "left", "!"]
@@ -33,17 +33,26 @@ def test_a_text_gives_its_sentences(model):
 
 
 def test_a_text_as_one_sentence(model):
-    (one,) = uanet_tf.tag(model, TEXT, split=False)
+    (one,) = uanet_tf.tag(model, TEXT)
     assert len(one) == 7
 
 
+def test_texts_and_lists_of_words_in_any_mixture(model):
+    found = uanet_tf.tag(model, [TEXT, ["p0."], "", "l1."])
+    assert isinstance(found, TaggedSentences)
+    assert [len(sentence) for sentence in found] == [7, 1, 0, 2]
+    assert list(uanet_tf.tag_stream(model, [TEXT, ["p0."], "", "l1."])) == list(found)
+
+
 def test_texts_give_a_list_each(model):
-    found = uanet_tf.tag(model, [TEXT, "", "l1.", " \n"])
-    assert [len(sentences) for sentences in found] == [2, 0, 1, 0]
+    found = uanet_tf.tag(model, [TEXT, "", "l1.", " \n", ["p0."]], split_sentences=True)
+    assert [len(sentences) for sentences in found] == [2, 0, 1, 0, 1]
     assert found[2][0].labels == ["B-LOC", "O"]
-    assert uanet_tf.tag(model, (text for text in ["p0"]))[0][0].labels == ["B-PER"]
+    assert uanet_tf.tag(model, (text for text in ["p0"]))[0].labels == ["B-PER"]
     assert uanet_tf.tag(model, []) == []
-    assert uanet_tf.tag(model, "") == []
+    assert uanet_tf.tag(model, [], split_sentences=True) == []
+    assert uanet_tf.tag(model, "", split_sentences=True) == []
+    assert [len(sentence) for sentence in uanet_tf.tag(model, "")] == [0]
 
 
 def test_words_stay_as_they_are(model):
@@ -55,19 +64,25 @@ def test_words_stay_as_they_are(model):
 @pytest.mark.parametrize(
     ("sentences", "message"),
     [
-        (3, "sentences must be a text or a list. Received: 3"),
-        (["p0", ["X2"]], r"sentences\[1\] must be a text, as sentences\[0\] is"),
-        ([["p0"], "X2"], r"sentences\[1\] must be a list of words"),
+        (3, "sentences must be a text, or a list of texts and lists of words. Received: 3"),
+        (["p0", 3], r"sentences\[1\] must be a text or a list of words. Received: 3"),
+        ([["p0"], b"X2"], r"sentences\[1\] must be a text or a list of words. Received: b'X2'"),
         ([[]], r"sentences\[0\] is empty"),
-        ([3], "must be a list of words"),
-        ([None], r"sentences\[0\] must be a list of words. Received: None"),
-        ({"p0": ["X2"]}, r"sentences must be a text or a list. Received: {'p0': \['X2'\]}"),
-        ({"p0"}, r"sentences must be a text or a list. Received: {'p0'}"),
-        ([{"p0": 1}], r"sentences\[0\] must be a list of words. Received: {'p0': 1}"),
-        ([{"p0"}], r"sentences\[0\] must be a list of words. Received: {'p0'}"),
-        ([np.array("p0")], r"sentences\[0\] must be a list of words"),
-        (tf.constant(["p0 X2"]), "sentences must be a text or a list, not a tensor"),
-        (tf.constant("p0 X2"), "sentences must be a text or a list, not a tensor"),
+        ([3], "must be a text or a list of words"),
+        ([None], r"sentences\[0\] must be a text or a list of words. Received: None"),
+        (
+            {"p0": ["X2"]},
+            r"lists of words\. Received: {'p0': \['X2'\]}",
+        ),
+        (
+            {"p0"},
+            r"lists of words\. Received: {'p0'}",
+        ),
+        ([{"p0": 1}], r"sentences\[0\] must be a text or a list of words. Received: {'p0': 1}"),
+        ([{"p0"}], r"sentences\[0\] must be a text or a list of words. Received: {'p0'}"),
+        ([np.array("p0")], r"sentences\[0\] must be a text or a list of words"),
+        (tf.constant(["p0 X2"]), "and lists of words, not a tensor"),
+        (tf.constant("p0 X2"), "and lists of words, not a tensor"),
         ("p0 \ud83d b", "^sentences is not valid Unicode text: '.ud83d' at character 3"),
         (["p0", "\ud83d"], r"^sentences\[1\] is not valid Unicode text"),
         ([["p0", "\ud83d"]], r"^sentences\[0\]\[1\] is not valid Unicode text"),
@@ -95,9 +110,9 @@ def test_names_of_columns_are_not_tagged(model):
         uanet_tf.tag_stream(model, Table())
 
 
-def test_half_a_character_is_refused_unsplit_too(model):
+def test_half_a_character_is_refused_split_too(model):
     with pytest.raises(InputError, match=r"^sentences is not valid Unicode text"):
-        uanet_tf.tag(model, "a \ud83d b", split=False)
+        uanet_tf.tag(model, "a \ud83d b", split_sentences=True)
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,17 @@
 """``uanet client``: tags sentences on a server."""
 
+import dataclasses
 import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 from uanet_lite.answers import to_json
-from uanet_lite.tagged_sentence import TaggedSentence
+from uanet_lite.tagged_sentence import TaggedSentence, TaggedTexts
 from uanet_lite.text_lines import STDIN, display_name, read_lines
 from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.row_source import TextFlags
 from uanet_tf.errors import InputError
 from uanet_tf.serving.client import BATCH_SIZE, MODEL, URL, Client, Sentence
 from uanet_tf.serving.retrying import RetryPolicy, ServingError
@@ -18,6 +20,7 @@ from uanet_tf.tagging import terminal
 
 def client(
     texts: list[str],
+    text: TextFlags,
     *,
     url: Annotated[str, Flag("http(s):// or grpc(s):// of the server.")] = URL,
     model_name: Annotated[str, Flag("Name of the model of tokens.")] = MODEL,
@@ -25,9 +28,7 @@ def client(
         str | None, Flag("Name of the model of text. Default: --model_name and '_text'.")
     ] = None,
     tokens: Annotated[bool, Flag("Words are separated by blanks: do not split them.")] = False,
-    threshold: Annotated[
-        float | None, Flag("Gamma in nats, with --tokens. Default: the model's own.")
-    ] = None,
+    threshold: Annotated[float | None, Flag("Gamma in nats. Default: the model's own.")] = None,
     input: Annotated[str, Flag("File of sentences, one per line; '-': standard input.")] = STDIN,
     output_format: Annotated[
         str, Flag("Tables, or one JSON object per sentence.", ("pretty", "jsonl"))
@@ -42,12 +43,10 @@ def client(
 
         uanet client --url=http://127.0.0.1:8501 "Riverton beat Marlow 2-1."
 
-    Text is split by the model MODEL_text on the server (--text_model_name names another); words
-    separated by blanks (--tokens) go to MODEL itself. Without text, sentences are read from
+    Text is cut into tokens by the model MODEL_text on the server (--text_model_name names another);
+    words separated by blanks (--tokens) go to MODEL itself. Without text, sentences are read from
     --input, one per line; an empty line has an empty answer.
     """
-    if threshold is not None and not tokens:
-        raise InputError("--threshold goes with --tokens: the text model has only its own.")
     if texts and input != STDIN:
         raise InputError("Give sentences, or a file of them by --input, not both.")
     live = not texts and input == STDIN and sys.stdin.isatty()
@@ -64,7 +63,8 @@ def client(
         ) as server:
             lines = texts or _lines(input)
             sentences = (line.split() if tokens else line for line in lines)
-            for tagged in _tag(server, sentences, threshold, 1 if live else 8 * batch_size):
+            options: dict[str, Any] = {"threshold": threshold, **dataclasses.asdict(text)}
+            for tagged in _tag(server, sentences, options, 1 if live else 8 * batch_size):
                 if output_format == "jsonl":
                     sys.stdout.write(json.dumps(to_json(tagged), ensure_ascii=False) + "\n")
                 else:
@@ -77,13 +77,14 @@ def client(
 
 
 def _tag(
-    server: Client, sentences: Iterable[Sentence], threshold: float | None, size: int
+    server: Client, sentences: Iterable[Sentence], options: dict[str, Any], size: int
 ) -> Iterator[TaggedSentence]:
-    """The answers, asked for in parts of ``size`` sentences."""
+    """The answers, asked for in parts of ``size`` lines."""
     done, remaining = 0, iter(sentences)
     while part := list(itertools.islice(remaining, size)):
         try:
-            yield from server.tag(part, threshold=threshold)
+            found = server.tag(part, **options)
+            yield from itertools.chain(*found) if isinstance(found, TaggedTexts) else found
         except ServingError as error:
             if error.sentence is None:
                 raise

@@ -69,7 +69,6 @@ def rank(
         reading = Reading(
             label_column=None,
             tokenizer=model.tokenizer,
-            split_sentences=file.text.split_sentences,
             accept_suggested=True,
         )
         rows = (Row(each.line, (each,)) for each in read_and_tell(file.input, reading))

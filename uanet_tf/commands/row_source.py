@@ -37,8 +37,8 @@ class TextFlags:
 
     split_sentences: Annotated[
         bool,
-        Flag("Text: a line may hold several sentences. --nosplit_sentences: each line is one."),
-    ] = True
+        Flag("Text: split each into sentences. Else a line, or a text of JSON, is one sentence."),
+    ] = False
     language: Annotated[
         str, Flag("Text: code of its language, for splitting sentences (de, pt, ...).")
     ] = LANGUAGE

@@ -185,11 +185,12 @@ def _write_text(
         split = functools.partial(split_text, tokenizer=model.tokenizer)
         made = signatures.of_text(split)
         save_signatures(made, path, owner=model, assets=files)
-    requests = [
-        (name, {"text": np.array([" ".join(words) for words in sentences], object)})
-        for name in made
-        for sentences in _warm_up_sentences(model)
-    ]
+    requests: list[tuple[str, Mapping[str, np.ndarray]]] = []
+    for sentences in _warm_up_sentences(model):
+        asked = {"text": np.array([" ".join(words) for words in sentences], object)}
+        gamma = np.zeros(len(sentences), np.float32)
+        for name in made:
+            requests.append((name, {**asked, "threshold": gamma} if "threshold" in name else asked))
     return verification.verify_text(model, path, requests, answer), requests
 
 

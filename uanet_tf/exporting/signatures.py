@@ -79,11 +79,7 @@ class Signatures:
         def with_threshold(tokens: tf.Tensor, lengths: tf.Tensor, threshold: tf.Tensor) -> Tensors:
             specs = [TOKENS, LENGTHS, _THRESHOLD]
             tokens, lengths, threshold = with_declared_shapes(specs, tokens, lengths, threshold)
-            finite = tf.debugging.Assert(
-                tf.reduce_all(tf.math.is_finite(threshold) & (threshold >= 0.0)),
-                ["threshold must be a finite number of at least 0 nats. Received:", threshold],
-            )
-            with tf.control_dependencies([finite, *_check_rows(tokens, threshold=threshold)]):
+            with tf.control_dependencies(_check_thresholds(tokens, threshold)):
                 return self._answer(tokens, lengths, tf.identity(threshold))
 
         @graph_function([TOKENS, LENGTHS])
@@ -110,6 +106,7 @@ class Signatures:
         ``serving_default``: answers, padded to the longest text. Beside the outputs of
           ``serving_default`` of tokens: ``tokens`` [B, T] strings, ``starts`` and ``ends`` [B, T]
           int32, positions in the text in characters, and ``lengths`` [B] int32.
+        ``with_threshold``: also ``threshold`` [B], as of tokens; only with a refiner.
         ``entities``: the entities of each text; only where labels are chunks, see
           ``entity_signature``.
 
@@ -117,13 +114,13 @@ class Signatures:
           split: texts [B] to ragged tokens, starts and ends.
         """
 
-        def answer(text: tf.Tensor) -> Tensors:
+        def answer(text: tf.Tensor, threshold: tf.Tensor | None = None) -> Tensors:
             (text,) = with_declared_shapes([TEXT], text)
             tokens, starts, ends = split(text)
             lengths = tf.cast(tokens.row_lengths(), tf.int32)
             padded = tokens.to_tensor("")  # [B, T]
             return {
-                **self._all_answers(padded, lengths),
+                **self._all_answers(padded, lengths, threshold),
                 "tokens": padded,
                 "starts": tf.cast(starts.to_tensor(0), tf.int32),
                 "ends": tf.cast(ends.to_tensor(0), tf.int32),
@@ -134,7 +131,15 @@ class Signatures:
         def serving_default(text: tf.Tensor) -> Tensors:
             return _public(answer(text))
 
+        @graph_function([TEXT, _THRESHOLD])
+        def with_threshold(text: tf.Tensor, threshold: tf.Tensor) -> Tensors:
+            text, threshold = with_declared_shapes([TEXT, _THRESHOLD], text, threshold)
+            with tf.control_dependencies(_check_thresholds(text, threshold)):
+                return _public(answer(text, tf.identity(threshold)))
+
         signatures = {DEFAULT: serving_default}
+        if self.model.gate is not None:
+            signatures["with_threshold"] = with_threshold
         if self.model.candidates is not None:
             types = self.model.candidates.types
             signatures[ENTITIES] = entity_signature(self.model.label_names, answer, types)
@@ -251,6 +256,14 @@ def _check_rows(batch: tf.Tensor, **columns: tf.Tensor) -> list[tf.Operation]:
         )
         for name, values in columns.items()
     ]
+
+
+def _check_thresholds(batch: tf.Tensor, threshold: tf.Tensor) -> list[tf.Operation]:
+    finite = tf.debugging.Assert(
+        tf.reduce_all(tf.math.is_finite(threshold) & (threshold >= 0.0)),
+        ["threshold must be a finite number of at least 0 nats. Received:", threshold],
+    )
+    return [finite, *_check_rows(batch, threshold=threshold)]
 
 
 def _check_ids(ids: tf.Tensor, known: int, name: str) -> list[tf.Operation]:

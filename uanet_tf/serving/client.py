@@ -3,12 +3,13 @@
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from uanet_lite import tag_schemes
 from uanet_lite.answers import IN_GRAPHS, TOKEN_PLACES, Tensor, from_tensors, tensors
-from uanet_lite.argument_checks import check_count, check_list
-from uanet_lite.tagged_sentence import TaggedSentence
+from uanet_lite.argument_checks import SENTENCES, check_count, check_language, check_list
+from uanet_lite.raw_text import LANGUAGE, sentence_spans
+from uanet_lite.tagged_sentence import TaggedSentence, TaggedSentences, TaggedTexts, by_item
 from uanet_tf.errors import InputError
 from uanet_tf.serving.retrying import RetryPolicy, ServingError
 from uanet_tf.serving.text_positions import count_pieces
@@ -23,11 +24,28 @@ _SIGNATURE, _THRESHOLD_SIGNATURE = "serving_default", "with_threshold"
 _OUTPUTS = tensors(IN_GRAPHS, optional=False)
 _PLACES = {place.name: tensor for place in TOKEN_PLACES for tensor in place.tensors}
 _MAX_TIMEOUT = 1_000_000
-_WANTED = "a list of texts, or of lists of words"
 # The request is wrong, not its address or the server.
 _REFUSALS = (400, 413, "INVALID_ARGUMENT")
 
 Sentence = str | Sequence[str]
+
+
+class _Asked(NamedTuple):
+    """A sentence of a request.
+
+    Attributes:
+      item: number of the text or list of words that it is of.
+      given: its text, or its words.
+      source: the whole text.
+      start: its first character there.
+      threshold: Gamma, nats; None: the model's own.
+    """
+
+    item: int
+    given: str | list[str]
+    source: str
+    start: int
+    threshold: float | None
 
 
 class Transport(Protocol):
@@ -95,47 +113,65 @@ class Client:
 
     def tag(
         self,
-        sentences: Iterable[Sentence],
+        sentences: str | Iterable[Sentence],
         *,
         threshold: float | Sequence[float] | None = None,
-    ) -> list[TaggedSentence]:
-        """Tags sentences, each a text or a list of words, in the order given.
+        split_sentences: bool = False,
+        language: str = LANGUAGE,
+    ) -> TaggedSentences | TaggedTexts:
+        """Tags texts and lists of words, in any mixture, as ``uanet_tf.tag``.
 
         Args:
-          sentences: texts are split into tokens on the server; lists of words are not
-            split. Empty ones have empty answers. Either may be a NumPy array.
-          threshold: Gamma in nats, for all sentences or one each; None: the model's own. For
-            lists of words only.
+          sentences: texts and lists of words; one text counts as a list of one. Texts are cut into
+            tokens on the server. Empty ones have empty answers. Either may be a NumPy array.
+          threshold: Gamma in nats, for all texts and lists of words or one each; None: the model's
+            own.
+          split_sentences: split texts into sentences before they are sent; else each is one. The
+            abbreviations that the model has from its training data are not known here.
+          language: code of the language of texts, for splitting ("en", "de", ...).
 
         Returns:
-          A TaggedSentence for each, in the order given. A text is one sentence, unlike in
-          ``uanet_tf.tag``: split longer ones yourself.
+          One TaggedSentence for each, in the order given. With ``split_sentences`` the sentences of
+          each; of one text, its sentences.
 
         Raises:
           InputError: a sentence or threshold is wrong; names its position.
           ServingError: the server cannot be reached, or refuses.
         """
-        if isinstance(sentences, str | bytes):
-            raise InputError(f"sentences must be {_WANTED}.")
-        check_list(sentences, _WANTED)
-        given = [_checked(sentence, index) for index, sentence in enumerate(sentences)]
-        gammas = _thresholds(threshold, given)
+        check_language(language)
+        items: Iterable[Any] = [sentences] if isinstance(sentences, str) else sentences
+        if isinstance(sentences, bytes):
+            raise InputError(f"sentences must be {SENTENCES}. Received: {sentences!r:.60}")
+        check_list(items)
+        given = [_checked(sentence, index) for index, sentence in enumerate(items)]
+        asked = list(_asked(given, _thresholds(threshold, len(given)), split_sentences, language))
+        answers = self._answers(asked)
+        if not split_sentences:
+            return TaggedSentences(answers)
+        pairs = zip(asked, answers, strict=True)
+        # A part of a text that has no word is no sentence of it.
+        kept = ((part.item, each) for part, each in pairs if each.tokens or not part.source)
+        texts = by_item(len(given), kept)
+        return texts[0] if isinstance(sentences, str) else texts
+
+    def _answers(self, asked: Sequence[_Asked]) -> list[TaggedSentence]:
+        """The answers of the server, in the order of what it is asked."""
         raw: dict[int, dict[str, Any]] = {}
-        texts = {index: each for index, each in enumerate(given) if isinstance(each, str)}
-        words = {index: each for index, each in enumerate(given) if isinstance(each, list)}
-        for batch in self._batches({index: count_pieces(texts[index]) for index in texts}):
-            with _named(batch):
-                answers = self._ask_text([texts[index] for index in batch])
-                raw.update(zip(batch, answers, strict=True))
-        for batch in self._batches({index: len(words[index]) for index in words}):
-            chosen = gammas and [gammas[index] for index in batch]
-            with _named(batch):
-                answers = self._ask_words([words[index] for index in batch], chosen)
-                raw.update(zip(batch, answers, strict=True))
+        sizes: tuple[dict[int, int], dict[int, int]] = {}, {}
+        for number, (_, given, *_) in enumerate(asked):
+            if isinstance(given, str):
+                sizes[0][number] = count_pieces(given)
+            else:
+                sizes[1][number] = len(given)
+        for ask, of_kind in zip((self._ask_text, self._ask_words), sizes, strict=True):
+            for batch in self._batches(of_kind):
+                parts = [asked[number] for number in batch]
+                with _named([part.item for part in parts]):
+                    raw.update(zip(batch, ask(parts), strict=True))
         scheme = self._scheme
         if scheme == "auto":
             scheme = tag_schemes.detect_scheme(answer["labels"] for answer in raw.values())
-        return [TaggedSentence(**raw[index], scheme=scheme) for index in range(len(given))]
+        return [TaggedSentence(**raw[number], scheme=scheme) for number in range(len(asked))]
 
     def close(self) -> None:
         """Closes the connection."""
@@ -160,34 +196,38 @@ class Client:
             yield order[:count]
             order = order[count:]
 
-    def _ask_words(
-        self, batch: list[list[str]], gammas: list[float] | None
-    ) -> Iterator[dict[str, Any]]:
-        width = max(1, *map(len, batch))
+    def _ask_words(self, batch: Sequence[_Asked]) -> Iterator[dict[str, Any]]:
+        rows = [list(part.given) for part in batch]
+        width = max(1, *map(len, rows))
         inputs: dict[str, list] = {
-            "tokens": [tokens + [""] * (width - len(tokens)) for tokens in batch],
-            "lengths": [len(tokens) for tokens in batch],
+            "tokens": [tokens + [""] * (width - len(tokens)) for tokens in rows],
+            "lengths": [len(tokens) for tokens in rows],
         }
-        signature = _SIGNATURE
-        if gammas is not None:
-            signature, inputs["threshold"] = _THRESHOLD_SIGNATURE, gammas
-        given = self._predict(self.model_name, signature, inputs)
+        given = self._predict(self.model_name, batch, inputs)
         outputs = _ours(given, inputs["lengths"], _OUTPUTS, self.model_name)
-        for row, tokens in enumerate(batch):
+        for row, tokens in enumerate(rows):
             yield {"tokens": tokens, **from_tensors(_unpadded(outputs, row, len(tokens)))}
 
-    def _ask_text(self, batch: list[str]) -> Iterator[dict[str, Any]]:
-        given = self._predict(self.text_model_name, _SIGNATURE, {"text": batch})
+    def _ask_text(self, batch: Sequence[_Asked]) -> Iterator[dict[str, Any]]:
+        texts = [part.given for part in batch]
+        given = self._predict(self.text_model_name, batch, {"text": texts})
         lengths: Any = given.get("lengths")
         if not _is_tensor([lengths], [len(batch)], int):
             raise _no_tagger(self.text_model_name, "lengths")
         outputs = _ours(given, lengths, {**_OUTPUTS, **_PLACES}, self.text_model_name)
-        for row, text in enumerate(batch):
+        for row, part in enumerate(batch):
             values = _unpadded(outputs, row, lengths[row])
             places = {name: values[name] for name in _PLACES}
-            yield {**from_tensors(values), **places, "source_text": text}
+            for name in ("starts", "ends"):
+                places[name] = [part.start + place for place in places[name]]
+            yield {**from_tensors(values), **places, "source_text": part.source}
 
-    def _predict(self, model: str, signature: str, inputs: dict[str, list]) -> dict[str, Any]:
+    def _predict(
+        self, model: str, batch: Sequence[_Asked], inputs: dict[str, list]
+    ) -> dict[str, Any]:
+        signature, gammas = _SIGNATURE, [part.threshold for part in batch]
+        if None not in gammas:
+            signature, inputs["threshold"] = _THRESHOLD_SIGNATURE, gammas
         return self._retries.call(lambda: self._transport.predict(model, signature, inputs))
 
 
@@ -205,12 +245,30 @@ def _named(batch: list[int]) -> Iterator[None]:
 
 
 def tag(
-    sentences: Iterable[Sentence], url: str = URL, model_name: str = MODEL, **options: Any
-) -> list[TaggedSentence]:
+    sentences: str | Iterable[Sentence], url: str = URL, model_name: str = MODEL, **options: Any
+) -> TaggedSentences | TaggedTexts:
     """Tags sentences on a server; see ``Client`` and ``Client.tag``."""
-    threshold = options.pop("threshold", None)
+    names = ("threshold", "split_sentences", "language")
+    asked = {name: options.pop(name) for name in names if name in options}
     with Client(url, model_name, **options) as client:
-        return client.tag(sentences, threshold=threshold)
+        return client.tag(sentences, **asked)
+
+
+def _asked(
+    given: Sequence[str | list[str]],
+    gammas: Sequence[float] | None,
+    split_sentences: bool,
+    language: str,
+) -> Iterator[_Asked]:
+    """What the server is asked of texts and lists of words."""
+    for index, each in enumerate(given):
+        gamma = None if gammas is None else gammas[index]
+        if not isinstance(each, str):
+            yield _Asked(index, each, "", 0, gamma)
+            continue
+        spans = sentence_spans(each, language) if split_sentences else [(0, len(each))]
+        for start, end in spans:
+            yield _Asked(index, each[start:end], each, start, gamma)
 
 
 def _transport(url: str, timeout: float) -> Transport:
@@ -309,18 +367,16 @@ def _checked(sentence: Sentence, index: int) -> str | list[str]:
     return sentence if isinstance(sentence, str) else list(tokens)
 
 
-def _thresholds(
-    threshold: float | Sequence[float] | None, given: list[str | list[str]]
-) -> list[float] | None:
+def _thresholds(threshold: float | Sequence[float] | None, count: int) -> list[float] | None:
     if threshold is None:
         return None
     given_one: Any = threshold
     if getattr(threshold, "ndim", None) == 0:  # an array, iterable in name only
         given_one = float(given_one)
-    values = list(given_one) if isinstance(given_one, Iterable) else [given_one] * len(given)
-    if len(values) != len(given):
+    values = list(given_one) if isinstance(given_one, Iterable) else [given_one] * count
+    if len(values) != count:
         raise InputError(
-            f"threshold must be one number, or one for each of {len(given)} sentences. "
+            f"threshold must be one number, or one for each of {count} sentences. "
             f"Received: {len(values)}"
         )
     for value in values:
@@ -329,6 +385,4 @@ def _thresholds(
             raise InputError(
                 f"threshold must be a finite number of at least 0 nats. Received: {value!r:.60}"
             )
-    if any(isinstance(sentence, str) for sentence in given):
-        raise InputError("threshold needs lists of words: the text model has only its own.")
     return [float(value) for value in values]

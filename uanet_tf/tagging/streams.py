@@ -5,7 +5,6 @@ batches of like length, so that little is spent on padding, several batches at o
 everything but the calls of the model works on flat arrays over all tokens of the chunk, [N].
 """
 
-import itertools
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -13,11 +12,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from uanet_lite import answers, tag_schemes
-from uanet_lite.argument_checks import check_count, check_language, check_list
+from uanet_lite.argument_checks import check_count, check_language, check_list, check_stream
 from uanet_lite.input_error import InputError
-from uanet_lite.raw_text import LANGUAGE, text_sentences
+from uanet_lite.raw_text import LANGUAGE, sentences_of
 from uanet_lite.rows import Row
-from uanet_lite.sentence import NO_WORDS, Sentence, check_tokens, check_unicode
+from uanet_lite.sentence import NO_WORDS, Sentence, check_tokens, check_unicode, sentence_of
 from uanet_lite.tagged_sentence import (
     BareSpan,
     LabelProbabilities,
@@ -25,6 +24,7 @@ from uanet_lite.tagged_sentence import (
     TaggedSentences,
     TaggedTexts,
 )
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.data.documents import passages, the_sentence
 from uanet_tf.tagging.batches import Answers, Sizes, begin_chunk, capacity_for
 from uanet_tf.tagging.parallel_batches import BatchThreads, one_ahead, threads_for
@@ -42,78 +42,68 @@ def tag(
     model: Any,
     sentences: str | Iterable[Any],
     *,
-    split: bool = True,
+    split_sentences: bool = False,
     language: str = LANGUAGE,
     batch_size: int | None = None,
     batch_tokens: int | None = None,
 ) -> TaggedSentences | TaggedTexts:
-    """Tags a text, a list of texts, or a list of sentences given as lists of words.
+    """Tags texts and sentences given as lists of words, in any mixture.
 
-    A model that reads documents reads each text as one, and each list of words by itself.
+    ``uanet tag``, ``Client.tag``, the raw text model of a server and ``uanet_lite`` give the same
+    answers.
 
     Args:
       model: a loaded model.
-      sentences: a text of any number of sentences; or a list of texts; or lists of words, one per
-        sentence. Text is cut into tokens like the model's training data.
-      split: split texts into sentences; False: each text is one sentence.
+      sentences: texts and lists of words; one text counts as a list of one. Text is cut into tokens
+        like the model's training data.
+      split_sentences: split texts into sentences, which a model that reads documents reads
+        together; else each text is one sentence.
       language: code of the language of texts, for splitting ("en", "de", ...).
       batch_size: most sentences in a batch; None: 256, on a GPU 8,192.
       batch_tokens: most tokens in a batch, padding included; bounds memory. None: 4,096, on a GPU
         16,384.
 
     Returns:
-      A TaggedSentence for each sentence, in the order given, as ``TaggedSentences``; for a list of
-      texts ``TaggedTexts``, such a list for each text. Both have ``entities``, ``to_dicts()`` and
-      ``to_dataframe()``. Offsets of a text's entities count from its beginning. A text without
-      words has no sentences.
+      A TaggedSentence for each text or list of words, in the order given, as ``TaggedSentences``.
+      With ``split_sentences`` ``TaggedTexts``, the sentences of each; of one text its sentences.
+      Both have ``entities``, ``to_dicts()`` and ``to_dataframe()``. Offsets of a text's entities
+      count from its beginning. A text without words is a sentence without tokens; split, it has no
+      sentences.
 
     Raises:
-      InputError: no model; neither a text nor a list; a sentence is empty, texts and lists of words
-        are mixed, or a word is not a string, or empty; names the position.
+      InputError: no model; neither a text nor a list; a list of words is empty, or a word is not a
+        string, or empty; names the position.
 
     Example:
-      >>> uanet_tf.tag(model, "Chelsea beat Real Madrid. Nobody was surprised.")
+      >>> uanet_tf.tag(model, ["Chelsea beat Real Madrid.", ["Nobody", "was", "surprised"]])
       [<TaggedSentence: [ORG Chelsea] beat [ORG Real Madrid] .>, <TaggedSentence: Nobody was ...>]
-      >>> uanet_tf.tag(model, [["Chelsea", "beat", "Real", "Madrid"]])
-      [<TaggedSentence: [ORG Chelsea] beat [ORG Real Madrid]>]
+      >>> uanet_tf.tag(model, "Chelsea beat Real Madrid. Nobody was.", split_sentences=True)
+      [<TaggedSentence: [ORG Chelsea] beat [ORG Real Madrid] .>, <TaggedSentence: Nobody was .>]
     """
     options: dict[str, Any] = {"batch_size": batch_size, "batch_tokens": batch_tokens}
     check_model(model)
     check_language(language)
     _make_sizes(**options)
+    is_text = isinstance(sentences, str)
     if isinstance(sentences, str):
         check_unicode(sentences, "sentences")
-        return _tag_texts(model, [sentences], split, language, options)[0]
-    check_list(sentences)
-    iterator = iter(sentences)
-    begin = list(itertools.islice(iterator, 1))
-    given = itertools.chain(begin, iterator)
-    if begin and isinstance(begin[0], str):
-        return _tag_texts(model, given, split, language, options)
-    return TaggedSentences(tag_stream(model, given, **options))
-
-
-def _tag_texts(
-    model: Any, texts: Iterable[str], split: bool, language: str, options: dict[str, Any]
-) -> TaggedTexts:
-    tokenizer = model.tokenizer
-
-    def rows() -> Iterator[Row]:
-        for index, text in enumerate(texts):
-            if not isinstance(text, str):
-                raise InputError(
-                    f"sentences[{index}] must be a text, as sentences[0] is. Received: {text!r:.60}"
-                )
-            check_unicode(text, f"sentences[{index}]")
-            found = text_sentences(text, tokenizer, split=split, language=language)
-            yield Row(index, tuple(found), text=text)
-
-    return TaggedTexts(TaggedSentences(tagged) for _, tagged in tag_rows(model, rows(), **options))
+    else:
+        check_list(sentences)
+    given = enumerate([sentences] if is_text else sentences)
+    if not split_sentences:
+        read = (_given(each, index, model.tokenizer) for index, each in given)
+        return TaggedSentences(_answers(model, read, _make_sizes(**options)))
+    rows = (
+        Row(index, tuple(_given_parts(each, index, model.tokenizer, language)))
+        for index, each in given
+    )
+    texts = TaggedTexts(TaggedSentences(tagged) for _, tagged in tag_rows(model, rows, **options))
+    return texts[0] if is_text else texts
 
 
 def tag_stream(
     model: Any,
-    sentences: Iterable[Sequence[str]],
+    sentences: Iterable[str | Sequence[str]],
     *,
     batch_size: int | None = None,
     batch_tokens: int | None = None,
@@ -124,7 +114,8 @@ def tag_stream(
 
     Args:
       model: a loaded model.
-      sentences: lists of words, read as needed; a sentence of any length is allowed.
+      sentences: texts, each one sentence, and lists of words, read as needed; a sentence of any
+        length is allowed.
       batch_size: see ``tag``.
       batch_tokens: see ``tag``.
       window: sentences that are read ahead, on a GPU at most 4,000; each half of them is sorted by
@@ -142,16 +133,15 @@ def tag_stream(
     Raises:
       InputError: see ``tag``; wrong arguments at once, wrong sentences when they are reached.
     """
-    if isinstance(sentences, str | bytes):
-        raise InputError(
-            "sentences must be a list of lists of words. "
-            f"Received: one {type(sentences).__name__}, {sentences[:40]!r}"
-        )
     check_model(model)
-    check_list(sentences)
+    check_stream(sentences)
     sizes = _make_sizes(batch_size, batch_tokens, window, fill_rows)
-    given = map(_given, sentences, itertools.count())
-    pairs = _tag(model, given, the_sentence, sizes, alone=True)
+    read = (_given(each, index, model.tokenizer) for index, each in enumerate(sentences))
+    return _answers(model, read, sizes)
+
+
+def _answers(model: Any, sentences: Iterable[Sentence], sizes: Sizes) -> Iterator[TaggedSentence]:
+    pairs = _tag(model, sentences, the_sentence, sizes, alone=True)
     return map(operator.itemgetter(1), pairs)
 
 
@@ -164,17 +154,22 @@ def check_model(model: Any) -> None:
         )
 
 
-def _given(words: Any, index: int) -> Sentence:
-    """A sentence given as a list of words, or an InputError with its position."""
+def _given_parts(given: Any, index: int, tokenizer: Tokenizer, language: str) -> list[Sentence]:
+    """The sentences of a text, or one of words; or an InputError with its position."""
+    if isinstance(given, str):
+        options: Any = {"split_sentences": True, "language": language}
+        return sentences_of(given, f"sentences[{index}]", tokenizer, **options)
+    return [_given(given, index, tokenizer)]
+
+
+def _given(words: Any, index: int, tokenizer: Tokenizer) -> Sentence:
+    """A sentence given as a text or a list of words, or an InputError with its position."""
     if isinstance(words, Sentence):  # as ``read`` gives them
         words = words.tokens
-    if isinstance(words, str | bytes):
-        raise InputError(
-            f"sentences[{index}] must be a list of words. Received: one "
-            f"{type(words).__name__}, {words[:40]!r}"
-        )
-    # Sets have no order, mappings no words.
-    if isinstance(words, Mapping | set | frozenset) or getattr(words, "shape", None) == ():
+    if isinstance(words, str):
+        return sentence_of(words, f"sentences[{index}]", tokenizer)
+    # Bytes are no text, sets have no order, mappings no words.
+    if isinstance(words, bytes | Mapping | set | frozenset) or getattr(words, "shape", None) == ():
         raise _no_list(words, index)
     try:
         tokens = list(words)
@@ -186,7 +181,9 @@ def _given(words: Any, index: int) -> Sentence:
 
 
 def _no_list(words: Any, index: int) -> InputError:
-    return InputError(f"sentences[{index}] must be a list of words. Received: {words!r:.60}")
+    return InputError(
+        f"sentences[{index}] must be a text or a list of words. Received: {words!r:.60}"
+    )
 
 
 # ------------------------------------------------------------------------ items with answers

@@ -124,7 +124,7 @@ async function tag() {
     if (!model || (version && !available(model).includes(Number(version)))) {
       throw new Error(`${name}${version && `, version ${version},`} is no longer served.`);
     }
-    const gate = Boolean(model.signatures.with_threshold);
+    const gate = !model.text && Boolean(model.signatures.with_threshold);
     const sentences = [];
     for (const part of requests(lines)) {
       sentences.push(...(await tagLines(part, model, version, gate)));
