@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from benchmarks.command_line import make_parser
 from uanet_lite.tagged_sentence import TaggedSentence
@@ -93,7 +94,8 @@ class Server:
         url = f"http://{self._connection.host}:{self._connection.port}"
         with Client(url, scheme=None) as client:
             start = time.perf_counter()
-            return client.tag(sentences), time.perf_counter() - start
+            tagged: Any = client.tag(sentences)
+            return tagged, time.perf_counter() - start
 
     def memory(self) -> float:
         """Resident memory, MB."""
