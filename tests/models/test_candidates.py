@@ -14,7 +14,7 @@ from uanet_tf.data.vocabulary import MAX_LONGEST, class_labels, longest_entity
 from uanet_tf.errors import ArgumentError, InputError
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.candidates import LEAST, USUAL, Candidates
-from uanet_tf.models.results import Decision, Draft
+from uanet_tf.models.results import Draft
 
 CLASSES = class_labels([["B-PER", "B-LOC"]], "IOB2")
 TYPES = ["LOC", "PER"]
@@ -35,12 +35,11 @@ def brute_force(p):
     return {key: weight / total for key, weight in found.items()}
 
 
-def decided(p, lengths, confidence=None):
-    """A decision for the most probable labels of [B, T, C]."""
+def drafted(p, lengths):
+    """A draft with the distributions [B, T, C]."""
     mask = np.arange(p.shape[1]) < np.array(lengths)[:, None]
     ids = tf.argmax(p, axis=-1, output_type=tf.int32)
-    draft = Draft(ids, p, tf.zeros(p.shape[:2]), tf.constant(mask))
-    return Decision(ids, p, draft, calibrated=confidence)
+    return Draft(ids, p, tf.zeros(p.shape[:2]), tf.constant(mask))
 
 
 def drawn(shape, seed, sharpness=1.0):
@@ -54,19 +53,12 @@ def layer(longest=4, least=0.0):
     return found
 
 
-@pytest.mark.parametrize("is_calibrated", [False, True])
-def test_equals_brute_force(is_calibrated):
+def test_equals_brute_force():
     lengths = [4, 1, 3]
     p = drawn([3, 4], 1)
-    confidence = tf.random.stateless_uniform([3, 4], [1, 2], 0.2, 1.0) if is_calibrated else None
-    found = layer()(decided(p, lengths, confidence)).numpy().reshape(3, 4, 4, 2)
+    found = layer()(drafted(p, lengths)).numpy().reshape(3, 4, 4, 2)
     for row, length in enumerate(lengths):
         q = p.numpy()[row, :length].astype(np.float64)
-        if is_calibrated:
-            for token, own in enumerate(q.argmax(-1)):
-                c, kept = confidence[row, token], q[token, own]
-                q[token] *= (1 - c) / (1 - kept)
-                q[token, own] = c
         expected = np.zeros([4, 4, 2])
         for (first, end, name), value in brute_force(q).items():
             expected[first, end - first - 1, TYPES.index(name)] = value
@@ -77,8 +69,8 @@ def test_equals_brute_force(is_calibrated):
 
 def test_longer_spans_count_but_are_not_given():
     p = drawn([1, 4], 3)
-    full = layer(4)(decided(p, [4])).numpy().reshape(4, 4, 2)
-    short = layer(2)(decided(p, [4])).numpy().reshape(4, 2, 2)
+    full = layer(4)(drafted(p, [4])).numpy().reshape(4, 4, 2)
+    short = layer(2)(drafted(p, [4])).numpy().reshape(4, 2, 2)
     np.testing.assert_allclose(short, full[:, :2], rtol=1e-6)
     assert full[:, 2:].any()
 
@@ -89,10 +81,10 @@ def test_a_long_sentence_and_padding_cost_no_digits():
     sure[..., 0] = 1.0
     part = drawn([1, 3], 2)
     parts = [drawn([1, 400], 4, 8.0), sure, part, sure, drawn([1, 300], 5, 8.0)]
-    far = layer(3)(decided(tf.concat(parts, axis=1), [705])).numpy()[0, 401:404]
-    alone = layer(3)(decided(part, [3])).numpy()[0]
+    far = layer(3)(drafted(tf.concat(parts, axis=1), [705])).numpy()[0, 401:404]
+    alone = layer(3)(drafted(part, [3])).numpy()[0]
     np.testing.assert_allclose(far, alone, atol=1e-5)
-    padded = layer(3)(decided(tf.concat([part, drawn([1, 5], 6)], axis=1), [3])).numpy()[0]
+    padded = layer(3)(drafted(tf.concat([part, drawn([1, 5], 6)], axis=1), [3])).numpy()[0]
     np.testing.assert_allclose(padded[:3], alone, atol=1e-6)
     assert not padded[3:].any()
 
@@ -100,10 +92,10 @@ def test_a_long_sentence_and_padding_cost_no_digits():
 def test_map_and_thresholds():
     p = drawn([1, 4], 7)
     one = layer()
-    plain = one(decided(p, [4])).numpy().reshape(-1, 2)
+    plain = one(drafted(p, [4])).numpy().reshape(-1, 2)
     one.set_map(np.array([0.5, -1.0]))
     one.set_target(0.9, np.array([0.12, 0.1]))
-    found = one(decided(p, [4])).numpy().reshape(-1, 2)
+    found = one(drafted(p, [4])).numpy().reshape(-1, 2)
     with np.errstate(divide="ignore"):
         expected = 1 / (1 + np.exp(1 - 0.5 * (np.log(plain) - np.log1p(-plain))))
     expected = np.where(expected >= [0.12, 0.1], expected, 0.0)
@@ -143,13 +135,13 @@ def tagger(scheme, **settings):
 
 @pytest.mark.parametrize("scheme", ["IOB1", "BMES"])
 def test_whatever_the_scheme_of_the_file(scheme):
-    """As brute force says of the distributions that decided; the same places as entities have."""
+    """As brute force says of the draft's distributions; the same places as entities have."""
     model = tagger(scheme)
     model.candidates.set_target(0.0, np.full(2, 0.01))
     sentences = [["met", "New", "York"], ["Bo", "van"]]
-    decision = model.decide(model.features(pad(sentences, 1, "York")))
+    draft = model.decide(model.features(pad(sentences, 1, "York"))).draft
     for row, answer in enumerate(uanet_tf.tag(model, sentences)):
-        p = decision.probabilities.numpy()[row, : len(answer)].astype(np.float64)
+        p = draft.probabilities.numpy()[row, : len(answer)].astype(np.float64)
         expected = {key: value for key, value in brute_force_of(model, p).items() if value >= 0.01}
         found = {(c.token_start, c.token_end, c.type): c.probability for c in answer.candidates}
         assert found == pytest.approx(expected, abs=1e-5)

@@ -32,7 +32,7 @@ from uanet_tf.metrics.target_precision import (
 )
 
 _SPREADS = 2.0  # that of the entities tested, and that of a further text
-_LOGITS = np.linspace(math.log(1e-4), math.log(0.95 / 0.05), 120)
+_LOGITS = np.linspace(math.log(1e-6), math.log(0.95 / 0.05), 160)
 # From all candidates to none.
 THRESHOLDS = np.append(1.0 / (1.0 + np.exp(-_LOGITS)), NEVER)
 TARGETS = (0.8, 0.9, 0.95, 0.98)  # of which the cost is told

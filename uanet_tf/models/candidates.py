@@ -10,11 +10,11 @@ from uanet_lite.tag_schemes import OUTSIDE, split_label
 from uanet_tf.arguments import check_positive
 from uanet_tf.errors import ArgumentError
 from uanet_tf.models.confidence import SMALLEST, FittedLayer
-from uanet_tf.models.results import Decision
+from uanet_tf.models.results import Draft
 from uanet_tf.ops.chain import SpanWeights, span_marginals
 
 # A span that is less probable, before its probability is calibrated, is never a candidate.
-LEAST = 1e-4
+LEAST = 1e-6
 # From this probability on spans are candidates where there is no target recall.
 USUAL = 0.05
 _FLOOR = 1e-9  # of a label's probability, so that every sequence has one
@@ -24,10 +24,9 @@ _FLOOR = 1e-9  # of a label's probability, so that every sequence has one
 class Candidates(FittedLayer):
     """Spans with a type whose probability is at least that of their type's threshold.
 
-    Each token has its calibrated distribution: the label given has its confidence, the others share
-    the rest in proportion to their probabilities. The product of the tokens' distributions, over
-    the sequences that the tag scheme allows, gives each span its probability P
-    (``span_marginals``), and a map that was fitted to development data calibrates it:
+    The product of the draft's distributions of the tokens (Gui et al., 2020, Eq. 4), over the
+    sequences that the tag scheme allows, gives each span its probability P (``span_marginals``),
+    and a map that was fitted to development data calibrates it:
 
         probability = sigmoid(a log(P / (1 - P)) + b)
 
@@ -38,7 +37,8 @@ class Candidates(FittedLayer):
       longest: tokens of the longest span.
 
     Call arguments:
-      decision: for a batch, calibrated if the run is.
+      draft: of a batch. Not the refined distributions: those are so sure that an entity which
+        they leave out ranks behind many spans that are none.
 
     Returns:
       [B, T, longest * K]: the probability of the span of l + 1 tokens and type ``types[k]`` that
@@ -100,10 +100,10 @@ class Candidates(FittedLayer):
         self.thresholds.assign(thresholds)
         self.target.assign(target)
 
-    def call(self, decision: Decision) -> tf.Tensor:
-        p = _distributions(decision)
+    def call(self, draft: Draft) -> tf.Tensor:
+        p = tf.maximum(draft.probabilities, _FLOOR)
         columns = (tf.gather(p, part, axis=-1) for part in (self._outside, *self._prefixes))
-        spans = span_marginals(SpanWeights(*columns), decision.draft.mask, self.longest)
+        spans = span_marginals(SpanWeights(*columns), draft.mask, self.longest)
         logit = tf.math.log(tf.maximum(spans, SMALLEST))
         logit -= tf.math.log(tf.maximum(1.0 - spans, SMALLEST))
         sure = tf.sigmoid(self.map[0] * logit + self.map[1])
@@ -111,16 +111,3 @@ class Candidates(FittedLayer):
         found = tf.where(kept, sure, 0.0)  # [B, T, L, K]
         shape = tf.shape(found)
         return tf.reshape(found, [shape[0], shape[1], self.longest * len(self.types)])
-
-
-def _distributions(decision: Decision) -> tf.Tensor:
-    """Each token's distribution [B, T, C], in which the label given has its confidence."""
-    p, ids = decision.probabilities, decision.label_ids
-    if decision.calibrated is not None:
-        given = tf.one_hot(ids, p.shape[-1], on_value=True, off_value=False)
-        confidence = tf.expand_dims(decision.calibrated, -1)
-        others = tf.where(given, 0.0, p)
-        rest = tf.reduce_sum(others, axis=-1, keepdims=True)
-        others *= (1.0 - confidence) / tf.maximum(rest, SMALLEST)
-        p = tf.where(given, confidence, others)
-    return tf.maximum(p, _FLOOR)

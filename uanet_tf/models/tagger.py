@@ -319,7 +319,7 @@ class Tagger(tf.keras.Model):
         """With candidates, if they are asked for; a TensorFlow Lite file gives none."""
         if self.candidates is None or not self._options.return_candidates or lite is not None:
             return decision
-        return decision._replace(candidates=self.candidates(decision))
+        return decision._replace(candidates=self.candidates(decision.draft))
 
     # As in ``graph_function``, for the graphs that Keras makes.
     @tf.autograph.experimental.do_not_convert
