@@ -11,15 +11,17 @@ without dropout, not calibrated, and the most probable label sequences of that p
 thresholds are found on the whole test file, and the recall on each other file is looked at.
 """
 
+import dataclasses
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.command_line import make_parser
 from uanet_lite.columns_file import read_corpus
-from uanet_lite.tag_schemes import BIOES, decode_spans
+from uanet_lite.tag_schemes import BIOES, decode_spans, is_valid_transition
+from uanet_lite.tagged_sentence import Candidate
 from uanet_tf.data.documents import independent_units
 from uanet_tf.metrics.target_precision import ERROR, NEVER, accept_from
 from uanet_tf.metrics.target_recall import Shown, cost_of, include_from, shown_spans
@@ -29,6 +31,7 @@ from uanet_tf.tagging.streams import tag_in_context
 SPLITS = 200
 TARGETS = (0.9, 0.95)
 PRECISION = 0.9
+BEST = 100  # label sequences of a sentence
 
 
 class File(NamedTuple):
@@ -65,6 +68,56 @@ def tag_file(model: Any, path: str) -> File:
     tagged = [answer for _, answer in tag_in_context(model, sentences)]
     gold = [sentence.labels for sentence in sentences]
     return File(gold, tagged, independent_units(sentences))
+
+
+def with_best_sequences(file: File, labels: Sequence[str], scheme: str) -> File:
+    """The file with the spans of the K most probable label sequences of each sentence.
+
+    A span's score is 1 / r, r the rank of the first sequence that has it.
+    """
+    steps = [[is_valid_transition(one, two, scheme) for two in labels] for one in labels]
+    first = [is_valid_transition(None, one, scheme) for one in labels]
+    last = [is_valid_transition(one, None, scheme) for one in labels]
+    with np.errstate(divide="ignore"):
+        moves, first, last = (np.log(np.array(part, float)) for part in (steps, first, last))
+    tagged = []
+    for answer in file.tagged:
+        rows = [[row[label] for label in labels] for row in answer.probabilities]
+        scores = np.log(np.maximum(rows, 1e-9))
+        found: dict[Any, float] = {}
+        for rank, path in enumerate(best_paths(scores, moves, first, last), 1):
+            for span in decode_spans([labels[k] for k in path], scheme):
+                found.setdefault(span, 1.0 / rank)
+        spans = [
+            Candidate(" ".join(answer.tokens[s:e]), name, s, e, s, e, score)
+            for (name, s, e), score in found.items()
+        ]
+        tagged.append(dataclasses.replace(answer, candidates=spans))
+    return file._replace(tagged=tagged)
+
+
+def best_paths(
+    scores: np.ndarray, moves: np.ndarray, first: np.ndarray, last: np.ndarray
+) -> Iterator[list[int]]:
+    """The ``BEST`` paths with the largest sums, the best first, of scores [T, C]."""
+    length, count = scores.shape
+    totals = np.full([count, BEST], -np.inf)
+    totals[:, 0] = scores[0] + first
+    parents = np.zeros([length, BEST, count], int)
+    for t in range(1, length):
+        every = (totals[:, :, None] + moves[:, None]).reshape(count * BEST, count)
+        parents[t] = np.argsort(-every, axis=0, kind="stable")[:BEST]
+        totals = (np.take_along_axis(every, parents[t], 0) + scores[t]).T
+    ends = (totals + last[:, None]).ravel()
+    for place in np.argsort(-ends, kind="stable")[:BEST]:
+        if np.isneginf(ends[place]):
+            return
+        path = []
+        for t in range(length - 1, -1, -1):
+            label, rank = divmod(int(place), BEST)
+            path.append(label)
+            place = parents[t, rank, label]
+        yield path[::-1]
 
 
 def entities_of(file: File) -> tuple[np.ndarray, ...]:
@@ -168,7 +221,11 @@ def measure(run_dir: str, others: list[str]) -> dict[str, dict[str, float]]:
         run_dir, sampling="exact", num_samples=0, threshold=99.0, calibrated=False
     )
     plain.candidates.reset()
-    found["baseline: one softmax pass"] = splits(tag_file(plain, path), types, baseline=True)
+    plain.return_probabilities = True
+    file = tag_file(plain, path)
+    found["baseline: one softmax pass"] = splits(file, types, baseline=True)
+    file = with_best_sequences(file, plain.label_names, plain.label_scheme)
+    found[f"baseline: its {BEST} best sequences"] = splits(file, types, baseline=True)
     return found
 
 
