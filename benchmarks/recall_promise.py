@@ -25,6 +25,7 @@ from uanet_lite.tagged_sentence import Candidate
 from uanet_tf.data.documents import independent_units
 from uanet_tf.metrics.target_precision import ERROR, NEVER, accept_from
 from uanet_tf.metrics.target_recall import Shown, cost_of, include_from, shown_spans
+from uanet_tf.models.candidates import all_candidates
 from uanet_tf.models.loading import load_model
 from uanet_tf.tagging.streams import tag_in_context
 
@@ -63,9 +64,8 @@ def tag_file(model: Any, path: str) -> File:
     """Tags a file with candidates of any probability."""
     data = model.settings.data
     sentences = read_corpus(path, token_column=data.token_column, label_column=data.label_column)
-    model.candidates.set_target(0.0, np.zeros(len(model.candidates.types)))
-    model.return_candidates = True
-    tagged = [answer for _, answer in tag_in_context(model, sentences)]
+    with all_candidates(model):
+        tagged = [answer for _, answer in tag_in_context(model, sentences)]
     gold = [sentence.labels for sentence in sentences]
     return File(gold, tagged, independent_units(sentences))
 

@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,7 +12,10 @@ from uanet_tf.metrics.answer_group import AnswerGroup
 from uanet_tf.metrics.breakdown import Confusion, GroupScore
 from uanet_tf.metrics.error_detection import Trust, risk_coverage
 from uanet_tf.metrics.reliability import reliability
+from uanet_tf.metrics.target_recall import Cost
 from uanet_tf.metrics.threshold_sweep import SweepPoint
+
+_Point = TypeVar("_Point")
 
 _MOST_POINTS = 200  # of a curve
 _PERCENT = Axis("", 0, 100)
@@ -59,6 +63,20 @@ def risk_figure(name: str, group: AnswerGroup, plain: AnswerGroup | None) -> str
         Axis("answers taken, %", 0, 100),
         Axis("of them wrong, %", 0, top or 1.0),
         series,
+    )
+    return figure(chart, caption)
+
+
+def cost_figure(curve: Sequence[tuple[float, Cost]]) -> str:
+    """The recall of what is shown, over what a person looks at for it."""
+    points = sorted({(cost.per_entity, 100 * cost.recall) for _, cost in curve})
+    told = ", ".join(f"{recall:.1f} % at {looked:.2f}" for looked, recall in _some(points))
+    caption = "Entities shown, over what is looked at for each entity of the file"
+    chart = line_chart(
+        f"{caption}. {told}.",
+        Axis("looked at, per entity", 0, max(looked for looked, _ in points) or 1.0),
+        _score_axis("shown", [recall for _, recall in points]),
+        [Series("", points)],
     )
     return figure(chart, caption)
 
@@ -115,7 +133,7 @@ def _gamma_axis(points: Sequence[SweepPoint]) -> Axis:
     return Axis("Gamma, nats", 0, max(point.threshold for point in points) or 1.0)
 
 
-def _some(points: Sequence[SweepPoint]) -> list[SweepPoint]:
+def _some(points: Sequence[_Point]) -> list[_Point]:
     """A few points over the whole range, for an alternative text."""
     places = np.unique(np.linspace(0, len(points) - 1, _TOLD_GAMMAS).astype(int))
     return [points[place] for place in places]

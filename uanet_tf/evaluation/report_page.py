@@ -2,7 +2,7 @@
 
 import dataclasses
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 
 import numpy as np
@@ -26,6 +26,8 @@ from uanet_tf.evaluation.evaluation import (
 from uanet_tf.evaluation.label_errors import spans_of
 from uanet_tf.metrics import breakdown, scoring
 from uanet_tf.metrics.breakdown import confusion
+from uanet_tf.metrics.target_precision import ERROR
+from uanet_tf.metrics.target_recall import Shown, cost_curve, cost_rows, promised_costs
 from uanet_tf.metrics.threshold_sweep import sweep_thresholds
 
 _STYLE = "report_page.css"
@@ -45,6 +47,11 @@ _COLUMNS = (
     "mean of (confidence - right)², from 0, the best, to 1. ECE: mean distance of the confidence "
     "from the share that is right; 0 is best."
 )
+_TARGETS = (
+    "Shown: the entities of the file that are given, or are candidates of a probability that "
+    "keeps the target on other such text with a probability of 0.9. To look at: what a person "
+    "sees for it. A dash: the file has too few entities, or the candidates do not reach so many."
+)
 _EXAMPLES = 12
 _GAMMAS = 41
 
@@ -62,6 +69,8 @@ class ReportInput:
       plain: answers of one pass without dropout and refinement.
       threshold: Gamma, nats; None: there is no gate.
       known: for each token whether the training data had its word; None: not known.
+      shown: what there is to show a person; None: labels are no chunks.
+      targets: what the tagger promises, see ``Tagger.targets``.
       samples: rows of (M, score, sentences per second); [] where M was not varied.
       sample_sentences: how many sentences these rows are of.
     """
@@ -74,6 +83,8 @@ class ReportInput:
     plain: Sequence[TaggedSentence]
     threshold: float | None
     known: Sequence[Sequence[bool]] | None = None
+    shown: Shown | None = None
+    targets: Mapping[str, float] = dataclasses.field(default_factory=dict)
     samples: Sequence[tuple[int, float, float]] = ()
     sample_sentences: int = 0
 
@@ -91,6 +102,7 @@ def report_page(given: ReportInput) -> str:
         _head(given),
         _section("Scores", _scores(given)),
         _section("Can the confidence be believed?", _trust(given)),
+        _section("What it costs to miss little", _costs(given)),
         _section("Where it is right", _groups(given)),
         _section("Gamma and M", _sweeps(given)),
         _section("Confusion", figures.confusion_table(counts)),
@@ -185,6 +197,19 @@ def _trust(given: ReportInput) -> str:
         f"<p>{_CHARTS}</p>{_grid(charts)}"
         f"{figures.table('Finding errors, percent', head, rows)}<p>{_COLUMNS}</p>"
     )
+
+
+def _costs(given: ReportInput) -> str:
+    """What a person looks at, so that a share of the file's entities is shown."""
+    if given.shown is None or not len(given.shown.score):
+        return ""
+    accepts = "precision" in given.targets
+    error = ERROR / 2 if accepts else ERROR
+    costs = promised_costs(given.shown, error=error, accepts=accepts)
+    head, *rows = cost_rows({"accepts": accepts, "costs": costs})
+    curve = figures.cost_figure(cost_curve(given.shown, accepts=accepts))
+    table = figures.table("Targets, as uanet calibrate finds them on this file", head, rows)
+    return f"{table}<p>{_TARGETS}</p>{_grid([curve])}"
 
 
 def _groups(given: ReportInput) -> str:

@@ -11,8 +11,10 @@ from absl import logging
 from uanet_lite.atomic_file import open_output
 from uanet_lite.notes import Notes
 from uanet_lite.sentence import Sentence
+from uanet_lite.tag_schemes import OUTSIDE
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.config import speaks_of_arguments
+from uanet_tf.data.documents import independent_units
 from uanet_tf.data.label_doubts import check_chunk_labels
 from uanet_tf.errors import SentencesError
 from uanet_tf.evaluation.evaluation import (
@@ -27,6 +29,8 @@ from uanet_tf.evaluation.report_page import ReportInput, report_page
 from uanet_tf.formats.labelled_data import LabelledData, labelled_sentences
 from uanet_tf.formats.table import Reading
 from uanet_tf.metrics import scoring
+from uanet_tf.metrics.target_recall import Shown, shown_spans
+from uanet_tf.models.candidates import all_candidates
 from uanet_tf.tagging.monitor import training_words
 from uanet_tf.tagging.streams import check_model, tag_in_context
 
@@ -142,6 +146,7 @@ def report_of(
     with one_pass(model):
         plain, _ = tag_timed(model, sentences, **sizes)
     few = sentences[:sample_sentences]
+    shown = None if model.candidates is None else _shown(model, sentences, sizes)
     return report_page(
         ReportInput(
             title=title,
@@ -152,6 +157,8 @@ def report_of(
             plain=plain,
             threshold=model.threshold,
             known=training_words(model, sentences),
+            shown=shown,
+            targets=model.targets,
             samples=_vary_samples(model, few, sample_counts, sizes),
             sample_sentences=len(few),
         )
@@ -177,6 +184,18 @@ def _scored(
         distilled=distilled,
         known=training_words(model, sentences),
     )
+
+
+def _shown(model: Any, sentences: Sequence[Sentence], sizes: dict[str, Any]) -> Shown:
+    """What there is to show a person of the sentences, and how probable it is."""
+    accepts = None
+    if "precision" in model.targets:
+        pairs = zip(model.class_names, model.acceptance.thresholds.numpy().tolist(), strict=True)
+        accepts = {name[2:]: threshold for name, threshold in pairs if name != OUTSIDE}
+    with all_candidates(model):
+        tagged = [answer for _, answer in tag_in_context(model, sentences, **sizes)]
+    gold = [sentence.labels for sentence in sentences]
+    return shown_spans(gold, tagged, independent_units(sentences).tolist(), accepts)
 
 
 def _vary_samples(

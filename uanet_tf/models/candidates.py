@@ -1,6 +1,7 @@
 """Candidates: spans that may be entities, each with the probability that it is one."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -111,3 +112,18 @@ class Candidates(FittedLayer):
         found = tf.where(kept, sure, 0.0)  # [B, T, L, K]
         shape = tf.shape(found)
         return tf.reshape(found, [shape[0], shape[1], self.longest * len(self.types)])
+
+
+@contextlib.contextmanager
+def all_candidates(tagger: Any) -> Iterator[None]:
+    """Within it the tagger gives candidates of any probability."""
+    layer: Candidates = tagger.candidates
+    asked, target, thresholds = tagger.return_candidates, layer.target_recall, layer.thresholds
+    before = thresholds.numpy()
+    layer.set_target(0.0, np.zeros(len(layer.types)))
+    tagger.return_candidates = True
+    try:
+        yield
+    finally:
+        tagger.return_candidates = asked
+        layer.set_target(target, before)

@@ -32,7 +32,7 @@ from uanet_tf.metrics.target_recall import (
     refusal,
     shown_spans,
 )
-from uanet_tf.models.candidates import USUAL, Candidates
+from uanet_tf.models.candidates import USUAL, Candidates, all_candidates
 from uanet_tf.models.confidence import COLUMNS, OUTSIDE, REFINED, ROWS, SMALLEST
 from uanet_tf.models.loading import load_model
 from uanet_tf.models.tagger import Tagger
@@ -179,14 +179,8 @@ def _tag_with_all_candidates(tagger: Tagger, sentences: Sequence[Sentence]) -> l
     if tagger.candidates is None:
         return _tag(tagger, sentences)
     tagger.candidates.reset()
-    tagger.candidates.set_target(0.0, np.zeros(len(tagger.candidates.types)))
-    asked = tagger.return_candidates
-    tagger.return_candidates = True
-    try:
+    with all_candidates(tagger):
         return _tag(tagger, sentences)
-    finally:
-        tagger.return_candidates = asked
-        tagger.candidates.reset()
 
 
 def fit_span_map(gold: scoring.Labels, tagged: Sequence[TaggedSentence]) -> np.ndarray:
