@@ -48,8 +48,8 @@ def test_a_page_of_its_own(run_dir, tmp_path, model, call):
     reader.feed(page)
     assert reader.open == []
     charts = [given for tag, given in reader.seen if tag == "svg" and given.get("role") == "img"]
-    # Three reliabilities, two risks, three groups, Gamma twice, M.
-    assert len(charts) == 11
+    # Three reliabilities, two risks, candidates, three groups, Gamma twice, M.
+    assert len(charts) == 12
     assert all(chart["aria-label"] for chart in charts)
     assert not {"script", "link", "img"} & {tag for tag, _ in reader.seen}
     assert "http" not in page
@@ -57,6 +57,16 @@ def test_a_page_of_its_own(run_dir, tmp_path, model, call):
     assert "<bdi>P3 (LOC)</bdi>, confidence 0.75, 1.00 nats. The file has: <bdi>P3 (PER)" in page
     assert model.num_samples == 8
     assert model.threshold == 0.35
+
+
+def test_what_a_target_recall_costs(run_dir, tmp_path, model, call):
+    """Of two entities of each sentence one is given, and one a candidate of 0.25."""
+    _, page = write(call, tmp_path, run_dir, "p0 B-PER\nc B-PER\nx I-PER\n\n" * 60)
+    assert "What it costs to miss little" in headings(page)
+    (table,) = re.findall("as uanet calibrate finds.*?</table>", page)
+    rows = re.findall('<tr><th scope="row">(.*?)</th><td>(.*?)</td><td>(.*?)</td><td>(.*?)<', table)
+    assert rows[:3] == [(target, "100.0 %", "666.7", "1.00") for target in ("0.8", "0.9", "0.95")]
+    assert rows[3][1:] == ("-", "-", "-")
 
 
 def test_a_file_without_entities(run_dir, tmp_path, model, call):

@@ -6,8 +6,10 @@ import numpy as np
 
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.config import Config
+from uanet_tf.models.candidates import Candidates
 
 LABELS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
+_CLASSES = ["O", *(f"{letter}-{name}" for name in ("PER", "LOC") for letter in "BIES")]
 
 
 class FakeWeight:
@@ -49,7 +51,7 @@ class FakeModel:
         self.sampling = "exact"
         self.return_mutual_information = False
         self.return_candidates = False
-        self.candidates = types.SimpleNamespace(types=["PER", "LOC"])
+        self.candidates = Candidates(_CLASSES, 2)
         self.targets = {}
         self.calibrated = True
         self.vocabulary = types.SimpleNamespace(words=("p0", "x"), num_trained=2, pretrained=None)

@@ -146,7 +146,7 @@ def report_of(
     with one_pass(model):
         plain, _ = tag_timed(model, sentences, **sizes)
     few = sentences[:sample_sentences]
-    shown = None if model.candidates is None else _shown(model, sentences, sizes)
+    shown = None if model.label_scheme is None else _shown(model, sentences, sizes)
     return report_page(
         ReportInput(
             title=title,
