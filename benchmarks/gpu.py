@@ -132,9 +132,9 @@ def measure(given: argparse.Namespace, kind: str) -> Measured:
 
 
 def _texts(path: str) -> list[list[str]]:
-    from uanet_tf.formats.table import read_labelled
+    import uanet_tf
 
-    return [list(sentence.tokens) for sentence in read_labelled(path)]
+    return [list(sentence.tokens) for sentence in uanet_tf.read(path)]
 
 
 def _tagger(run_dir: str | None, recipe_name: str, sentences: Any, options: dict[str, Any]) -> Any:

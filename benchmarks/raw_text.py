@@ -3,11 +3,11 @@
     python -m benchmarks.raw_text --run_dir=RUN --data=FILE
     python -m benchmarks.raw_text --train=FILE --data=FILE    # only what tokenizers find
 
-Each sentence is written as normal text (``uanet_tf.text.token_places``), cut by the run's tokenizer
-and tagged. Entities are compared by their characters, so that a wrong cut counts where it changes
-an entity. The second column has the tokens of the file, but with "@name" and "#topic" cut as in the
-text: where a corpus cuts them now so, now so, by what they mean, its tokens tell the labels. The
-second row leaves out entities in such words.
+Each sentence is written as normal text (``uanet_lite.tokenizer.detokenize``), cut by the run's
+tokenizer and tagged. Entities are compared by their characters, so that a wrong cut counts where it
+changes an entity. The second column has the tokens of the file, but with "@name" and "#topic" cut
+as in the text: where a corpus cuts them now so, now so, by what they mean, its tokens tell the
+labels. The second row leaves out entities in such words.
 """
 
 import re
@@ -30,7 +30,7 @@ def table(run_dir: str, data: str) -> str:
     """
     import uanet_tf
     from uanet_lite.columns_file import read_corpus
-    from uanet_tf.text.token_places import detokenize
+    from uanet_lite.tokenizer import detokenize
 
     model = uanet_tf.load_model(run_dir)
     sentences = read_corpus(data)
@@ -82,8 +82,7 @@ def tokenizers(train: str, data: str) -> str:
       data: CoNLL file to cut.
     """
     from uanet_lite.columns_file import read_corpus
-    from uanet_lite.tokenizer import KINDS
-    from uanet_tf.text.token_places import detokenize
+    from uanet_lite.tokenizer import KINDS, detokenize
     from uanet_tf.text.tokenizer_choice import choose_tokenizer, fitted_tokenizer
 
     corpus = read_corpus(train)

@@ -20,9 +20,9 @@ from uanet_lite.columns_file import read_corpus
 from uanet_lite.sentence import Sentence
 from uanet_tf.data.batching import plan_batches
 from uanet_tf.data.lookup import pad
-from uanet_tf.metrics.nearness import divergence
 from uanet_tf.models.drafter import token_mask
 from uanet_tf.models.loading import load_model
+from uanet_tf.models.nearness import divergence
 from uanet_tf.models.sampling import encode_samples
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.ops.graphs import graph_function

@@ -2,9 +2,10 @@
 
     python -m benchmarks.sentence_ends --train=FILE --data=FILE
 
-Ten sentences at a time are written as one normal text (``uanet_tf.text.token_places``) and split as
-``uanet tag`` does with a model of the training file. Headlines and tables end without a full stop,
-and no splitter finds their ends: what a full stop, "!" or "?" closes is counted by itself.
+Ten sentences at a time are written as one normal text (``uanet_lite.tokenizer.detokenize``) and
+split as ``uanet tag`` does with a model of the training file. Headlines and tables end without a
+full stop, and no splitter finds their ends: what a full stop, "!" or "?" closes is counted by
+itself.
 """
 
 import sys
@@ -50,7 +51,7 @@ def table(train: str, data: str, language: str) -> str:
 
 def _joined(sentences: Sequence[Sequence[str]]) -> tuple[str, set[int]]:
     """The text of sentences, and where each ends."""
-    from uanet_tf.text.token_places import detokenize
+    from uanet_lite.tokenizer import detokenize
 
     text, places = detokenize([token for tokens in sentences for token in tokens])
     ends, count = set(), 0

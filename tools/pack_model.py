@@ -42,12 +42,11 @@ def pack(run_dir: pathlib.Path, out_dir: pathlib.Path, train: pathlib.Path | Non
       train: the training file, for the tokenizer; None: it stays as it is.
     """
     import uanet_tf
-    from uanet_lite.columns_file import read_corpus
     from uanet_tf.training.prepare import find_tokenizer
 
     model = uanet_tf.load_model(run_dir)
     if train is not None:
-        tokenizer = find_tokenizer(model.settings.data, read_corpus(str(train)))
+        tokenizer = find_tokenizer(model.settings.data, uanet_tf.read(train))
         model.vocabulary = dataclasses.replace(model.vocabulary, tokenizer=tokenizer)
     for weight in model.trainable_weights:
         weight.assign(rounded(weight.numpy()))
@@ -74,22 +73,20 @@ def rounded(values: np.ndarray) -> np.ndarray:
 def watch(out_dir: pathlib.Path, data: pathlib.Path) -> None:
     """Writes what the packed model makes of its development file into its metrics.json."""
     import uanet_tf
-    from uanet_lite.columns_file import read_corpus
     from uanet_tf.metrics.run_metrics import metrics_text, read_run_metrics
     from uanet_tf.training.development import development_reference
 
     model, path = uanet_tf.load_model(out_dir), out_dir / "metrics.json"
     metrics = read_run_metrics(path)
-    metrics |= development_reference(model, read_corpus(str(data)))
+    metrics |= development_reference(model, uanet_tf.read(data))
     path.write_text(metrics_text(metrics), encoding="utf-8")
 
 
 def compare(run_dir: pathlib.Path, out_dir: pathlib.Path, data: pathlib.Path) -> None:
     """Prints how far the packed model tags as the run's does."""
     import uanet_tf
-    from uanet_lite.columns_file import read_corpus
 
-    sentences = read_corpus(str(data))
+    sentences = uanet_tf.read(data)
     words = [list(sentence.tokens) for sentence in sentences]
     gold = [label for sentence in sentences for label in sentence.labels]
     own, packed = (

@@ -6,6 +6,7 @@ from typing import Any
 
 from uanet_lite.input_error import InputError
 
+MAX_GAMMA = 3.4028235e38  # the largest finite float32, which Gamma is in the graph
 # What ``tag`` takes, everywhere.
 SENTENCES = "a text, or a list of texts and lists of words"
 

@@ -43,6 +43,12 @@ def lower(text: str) -> str:
     return "".join(part + letter for part, letter in zip(parts, [*kept, ""], strict=True))
 
 
+def normalize_word(word: str, *, digits: bool, lowercase: bool) -> str:
+    """The form under which training looks a word up: digits of any script as 0, lower case."""
+    word = normalize_digits(word) if digits else word
+    return lower(word) if lowercase else word
+
+
 def _is_digit(character: str) -> bool:
     return character.isdecimal() or any(ord(character) in codes for codes in _NEW_DIGITS)
 

@@ -1,4 +1,4 @@
-r"""From text to tokens, each a stretch of the text, by one of three rules.
+r"""From text to tokens, each a stretch of the text, by one of three rules; and back.
 
 All rules are regular expressions that TensorFlow's RE2 can run as well
 (``exporting/text_tokens.py``; a test compares the two): no look-around. Splits that depend on what
@@ -239,3 +239,39 @@ def _cut_spans(text: str, pattern: re.Pattern[str]) -> list[tuple[int, int]]:
         position = match.start()
         spans.append((match.start() - added, match.end() - added))
     return spans
+
+
+_NO_BLANK_BEFORE = re.compile(
+    r"[.,;:?!%)\]}»”…]|\.{2,}|[.!?]+|n['’]t|N['’]T|['’](?:s|S|m|M|d|D|ll|LL|re|RE|ve|VE)|''"
+)
+_NO_BLANK_BEHIND = frozenset("([{«“$£€#@") | {"``"}
+_QUOTES = ('"', "'")
+
+
+def detokenize(tokens: Sequence[str]) -> tuple[str, list[tuple[int, int] | None]]:
+    """Joins tokens by blanks, except for punctuation and clitics, which are attached.
+
+    Quotation marks open and close by turns. A full stop after a token that ends in one ("Corp."
+    and ".") is not written twice.
+
+    Returns:
+      The text, and each token's place in it; None for a full stop that was left out.
+    """
+    text = ""
+    spans: list[tuple[int, int] | None] = []
+    close, opened = True, dict.fromkeys(_QUOTES, False)
+    for token in tokens:
+        if token == "." and text.endswith("."):
+            spans.append(None)
+            close = False
+            continue
+        if token in _QUOTES and opened[token]:
+            close = True
+        if text and not close and not _NO_BLANK_BEFORE.fullmatch(token):
+            text += " "
+        spans.append((len(text), len(text) + len(token)))
+        text += token
+        close = token in _NO_BLANK_BEHIND
+        if token in _QUOTES:
+            opened[token] = close = not opened[token]
+    return text, spans

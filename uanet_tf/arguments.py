@@ -3,9 +3,16 @@
 import inspect
 from typing import Any, TypeVar
 
-from uanet_tf.errors import ArgumentError, InputError
+from uanet_tf.errors import InputError
 
 Number = TypeVar("Number", bound=int | None)
+
+
+class ArgumentError(ValueError):
+    """A layer cannot be made with these arguments, or not from what another layer gives it.
+
+    The message has the form "`dropout` must be in [0, 1). Received: dropout=1.5".
+    """
 
 
 def check_positive(name: str, value: Number, optional: bool = False) -> Number:
@@ -28,6 +35,12 @@ def check_even_setting(name: str, value: int) -> None:
     """Raises InputError if the setting is odd."""
     if value % 2:
         raise InputError(f"--{name} must be even: half a direction. Received: {value}")
+
+
+def check_divisor_setting(name: str, value: int, of: str, whole: int) -> None:
+    """Raises InputError if the setting ``name`` does not divide the setting ``of``."""
+    if whole % value:
+        raise InputError(f"--{name} must divide --{of}={whole}. Received: {value}")
 
 
 def check_rate(name: str, value: float) -> float:

@@ -1,4 +1,4 @@
-"""Exceptions for bad input, for bad arguments of a layer, and for a signal to stop."""
+"""Exceptions for bad input and for a signal to stop."""
 
 import re
 
@@ -53,10 +53,3 @@ def written_reason(error: Exception) -> str:
     text = re.sub(r"^\{\{.*?\}\} ?", "", text)
     text = re.sub(r" ?\[Op:\w+\].*$", "", text)
     return text.rpartition("; ")[2]
-
-
-class ArgumentError(ValueError):
-    """A layer cannot be made with these arguments, or not from what another layer gives it.
-
-    The message has the form "`dropout` must be in [0, 1). Received: dropout=1.5".
-    """

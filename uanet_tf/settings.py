@@ -7,16 +7,16 @@ One field is one flag of ``train.py`` and one key of a run's ``config.json``. "p
 import dataclasses
 from typing import Any
 
+from uanet_lite.argument_checks import MAX_GAMMA
+from uanet_lite.input_error import InputError
 from uanet_lite.tokenizer import KINDS as TOKENIZERS
-from uanet_tf.errors import InputError
 from uanet_tf.option import MAX_COUNT, check_option, did_you_mean, heads, layers, option, width
 from uanet_tf.option import count as _count
 from uanet_tf.option import rate as _rate
-from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS
+from uanet_tf.registry import DECODERS, ENCODERS, REFINED_DECODERS, REPRESENTATIONS
 
 SAMPLING = ("exact", "distilled")
 MAX_SEED = 2**31 - 1  # seeds are int32 in the graph
-MAX_GAMMA = 3.4028235e38  # the largest finite float32, which Gamma is in the graph
 # They need a refiner and its gate.
 OF_THE_GATE = ("threshold", "refine_all")
 # What to do with marks of a text that overlap: labels of tokens cannot hold them.
@@ -105,13 +105,18 @@ class InferenceOptions:
         fields = {field.name: field for field in dataclasses.fields(self)}
         for name, value in changes.items():
             if name not in fields:
-                hint = did_you_mean(name, list(fields)) or "."
+                hint = option_hint(name) or "."
                 raise InputError(f"There is no inference option {name!r}{hint}")
             changes[name] = check_option(fields[name], value, f"`{name}`")
         return dataclasses.replace(self, **changes)
 
 
 OPTION_NAMES = tuple(field.name for field in dataclasses.fields(InferenceOptions))
+
+
+def option_hint(name: str) -> str:
+    """The end of a message on a misspelt inference option; "" where none is close to it."""
+    return did_you_mean(name, OPTION_NAMES)
 
 
 def check_threshold(value: Any) -> float:
@@ -343,6 +348,12 @@ class DecoderConfig:
     )
     beam_width: int = _count(1, "Label sequences kept in decoding (seq2seq); 1: greedy.", high=512)
     decoder_dropout: float = _rate(0.0, "Dropout inside lan, seq2seq and seq2biseq, in training.")
+
+    @property
+    def is_refined(self) -> bool:
+        """Whether the decoder's labels are a draft, which a refiner and a gate follow."""
+        return self.decoder in REFINED_DECODERS
+
     decoder_optimizers: int = option(
         1,
         "Optimizers of --decoder=seq2biseq: one for the sum of both losses, or one for each "

@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from uanet_lite.sentence import Sentence
+from uanet_lite.token_ids import normalize_word
 from uanet_tf.commands import runner
 from uanet_tf.commands.check_command import check
-from uanet_tf.data.vocabulary import normalize_word
 from uanet_tf.evaluation.corpus_report import Corpus, format_reports, report_corpora
 
 TRAIN = """Ada B-PER

@@ -8,7 +8,7 @@ from tests.evaluation.test_evaluation import NEARNESS
 from tests.tagging.fake_model import FakeWeight
 from uanet_tf.commands.evaluate_command import evaluate
 from uanet_tf.config import Config
-from uanet_tf.metrics import nearness
+from uanet_tf.models import nearness
 
 # X2 is wrong as draft (O) and right when refined (B-LOC); P3 the other way round.
 DATA = "p0 B-PER\nq1 I-PER\n\nX2 B-LOC\nx O\nP3 B-PER\n"

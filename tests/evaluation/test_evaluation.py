@@ -17,8 +17,8 @@ from uanet_tf.evaluation.evaluation import (
     has_trained_head,
     trust_groups,
 )
-from uanet_tf.metrics import nearness
 from uanet_tf.metrics.scoring import unknown_labels
+from uanet_tf.models import nearness
 from uanet_tf.tagging.streams import tag
 
 GOLD = [["B-PER", "I-PER"], ["B-LOC", "O", "B-PER"]]

@@ -9,9 +9,10 @@ import tensorflow as tf
 import uanet_tf
 from tests.models.contract_setup import make_sentences, make_vocabulary, pad, small
 from uanet_lite.tag_schemes import decode_spans, is_valid_transition
+from uanet_tf.arguments import ArgumentError
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import MAX_LONGEST, class_labels, longest_entity
-from uanet_tf.errors import ArgumentError, InputError
+from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.candidates import LEAST, USUAL, Candidates
 from uanet_tf.models.results import Draft

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.errors import ArgumentError
+from uanet_tf.arguments import ArgumentError
 from uanet_tf.metrics.logistic_map import apply_logistic_map
 from uanet_tf.models.confidence import Acceptance, Calibration
 from uanet_tf.models.results import Decision, Draft

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from uanet_tf.errors import ArgumentError
+from uanet_tf.arguments import ArgumentError
 from uanet_tf.models.gate import RefinementGate
 from uanet_tf.ops.graphs import graph_function
 

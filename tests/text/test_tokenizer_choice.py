@@ -4,8 +4,7 @@ import string
 
 import pytest
 
-from uanet_lite.tokenizer import MAX_ABBREVIATIONS, Tokenizer
-from uanet_tf.text.token_places import detokenize
+from uanet_lite.tokenizer import MAX_ABBREVIATIONS, Tokenizer, detokenize
 from uanet_tf.text.tokenizer_choice import (
     COMMON,
     choose_tokenizer,

@@ -8,8 +8,8 @@ import pytest
 from tests.models.contract_setup import make_sentences, make_vocabulary, small, train
 from uanet_tf.config import Config
 from uanet_tf.data.batching import encode_corpus
-from uanet_tf.metrics.nearness import compare_with_samples, nearness_text
 from uanet_tf.models.build import make_tagger
+from uanet_tf.models.nearness import compare_with_samples, nearness_text
 from uanet_tf.tagging.streams import tag
 from uanet_tf.training import distillation
 from uanet_tf.training.distillation import choose_sentences, distill, distillation_data

@@ -13,7 +13,6 @@ from uanet_tf.commands.row_source import TextFlags
 from uanet_tf.commands.run_flags import RunFlags
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
-from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.tagging.streams import tag_rows
 
 PARQUET = "parquet"
@@ -99,7 +98,7 @@ def spark_tag(
 
 def _reads_documents(config: Config) -> bool:
     """Whether a run reads the sentences of a document together; its refiner, if it has one."""
-    refined = config.decoder.decoder in REFINED_DECODERS
+    refined = config.decoder.is_refined
     return config.data.context == "document" or (
         refined and config.decoder.refiner_context == "document"
     )

@@ -4,7 +4,6 @@ import collections
 import dataclasses
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from uanet_lite.strict_json import Kinds, all_strings, check_fields, shown
@@ -12,8 +11,6 @@ from uanet_lite.tag_schemes import SCHEMES, decode_spans
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.data.encoder_spec import EncoderSpec
 from uanet_tf.errors import InputError
-
-_DIGIT = re.compile(r"\d")
 
 INTERNAL_SCHEME = "BIOES"
 MAX_LABELS = 65_536
@@ -184,9 +181,3 @@ def longest_entity(label_sequences: Iterable[Sequence[str]], scheme: str | None)
     )
     longest = lengths[math.ceil(_COVERED * len(lengths)) - 1] if lengths else 1
     return min(longest, MAX_LONGEST)
-
-
-def normalize_word(word: str, *, digits: bool, lowercase: bool) -> str:
-    """The form under which training looks a word up: digits of any script as 0, lower case."""
-    word = _DIGIT.sub("0", word) if digits else word
-    return word.lower() if lowercase else word

@@ -7,9 +7,9 @@ import numpy as np
 import tensorflow as tf
 
 from uanet_lite.tag_schemes import Transitions, valid_transitions
+from uanet_tf.arguments import ArgumentError
 from uanet_tf.data.vocabulary import INTERNAL_SCHEME
 from uanet_tf.decoders.decoder import Decoder, fold_samples, unfold_samples
-from uanet_tf.errors import ArgumentError
 from uanet_tf.ops import chain
 from uanet_tf.ops.chain import chain_marginals
 from uanet_tf.ops.numerics import add_linear, linear

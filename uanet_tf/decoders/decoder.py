@@ -4,10 +4,9 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from uanet_tf.arguments import KeepsArguments, check_positive
+from uanet_tf.arguments import ArgumentError, KeepsArguments, check_positive
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
-from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.graphs import LiteGraph, lite_argument
 from uanet_tf.ops.masking import is_right_padded, keep
 

@@ -2,10 +2,9 @@
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.arguments import ArgumentError, check_positive, check_rate
 from uanet_tf.decoders.decoder import Decoder, fold_samples, unfold_samples
 from uanet_tf.encoders.recurrent_encoders import BiLSTM
-from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.losses import masked_cross_entropy
 from uanet_tf.ops.numerics import linear

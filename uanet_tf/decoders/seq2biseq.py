@@ -2,10 +2,9 @@
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_positive
+from uanet_tf.arguments import ArgumentError, check_positive
 from uanet_tf.decoders.decoder import mean_log_probs
 from uanet_tf.decoders.seq2seq import LabelHistoryDecoder
-from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.chain import beam_search
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.losses import masked_cross_entropy

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.arguments import ArgumentError, check_positive, check_rate
 from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
-from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.convolution import dilated_convolution
 
 TAPS = 3  # width of every filter

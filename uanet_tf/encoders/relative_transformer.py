@@ -2,9 +2,8 @@
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.arguments import ArgumentError, check_divisor_setting, check_positive, check_rate
 from uanet_tf.encoders.encoder import Encoder, apply_mask, zero_padding
-from uanet_tf.errors import ArgumentError, InputError
 from uanet_tf.layers.attention_stream import AttentionStream
 from uanet_tf.ops.attention import position_keys, relative_distances
 from uanet_tf.ops.dropout import fold_in
@@ -91,11 +90,9 @@ class RelativeTransformer(Encoder):
     @classmethod
     def check_settings(cls, config):
         part = config.encoder
-        if part.hidden_width % part.encoder_heads:
-            raise InputError(
-                f"--encoder_heads must divide --hidden_width={part.hidden_width}. "
-                f"Received: {part.encoder_heads}"
-            )
+        check_divisor_setting(
+            "encoder_heads", part.encoder_heads, "hidden_width", part.hidden_width
+        )
 
     @classmethod
     def from_settings(cls, config, vocabulary, **kwargs):

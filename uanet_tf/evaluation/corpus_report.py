@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Sequence
 from uanet_lite.printable import printable
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import decode_spans, detect_scheme, repair
+from uanet_lite.token_ids import normalize_word
 from uanet_tf.data.label_doubts import (
     entity_like_labels,
     said_of_uneven,
     stray_labels,
     uneven_sentences,
 )
-from uanet_tf.data.vocabulary import normalize_word
 from uanet_tf.text.display_width import align, shorten
 
 # Short sentences ("Thanks !") are in every file; only longer ones suggest a leak.

@@ -469,12 +469,12 @@ def distilled_scores(
       task: "ner" or "pos".
 
     Returns:
-      The result of ``metrics.nearness.compare_with_samples`` for the first ``COMPARED`` sentences;
+      The result of ``models.nearness.compare_with_samples`` for the first ``COMPARED`` sentences;
       their number, ``compared``; ``num_samples``, the tagger's M; and of all sentences, by system,
       ``score``, F1 or accuracy in percent, and ``auroc``, of finding the wrong labels of its draft
       by their uncertainty, in percent; None where none is wrong.
     """
-    from uanet_tf.metrics import nearness  # TensorFlow, not for --help
+    from uanet_tf.models import nearness  # TensorFlow, not for --help
 
     gold = [sentence.labels for sentence in sentences]
     labels = {name: [tagged.labels for tagged in answers[name]] for name in _SYSTEMS}

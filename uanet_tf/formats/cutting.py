@@ -14,7 +14,6 @@ from uanet_tf.errors import InputError
 from uanet_tf.formats.annotated_text import AnnotatedText, Mark
 from uanet_tf.formats.offsets import cuts_word
 from uanet_tf.settings import LONGEST, REFUSE
-from uanet_tf.text.token_places import cut_at
 
 Places = Sequence[tuple[int, int]]  # first character of each token, the one after the last
 
@@ -146,3 +145,18 @@ def _span(places: Places, mark: Mark, text: str, place: str) -> Span:
             f"to {mark.end}) holds no token."
         )
     return Span(mark.label, first, last)
+
+
+def cut_at(places: Places, edges: Iterable[int]) -> list[tuple[int, int]]:
+    """The places, each in as many pieces as it has edges inside, and one more.
+
+    Args:
+      places: of tokens.
+      edges: characters that a piece begins at; those between tokens change nothing.
+    """
+    order = sorted(set(edges))
+    pieces = []
+    for start, end in places:
+        inside = order[bisect.bisect_right(order, start) : bisect.bisect_left(order, end)]
+        pieces += list(zip([start, *inside], [*inside, end], strict=True))
+    return pieces

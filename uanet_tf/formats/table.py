@@ -37,7 +37,7 @@ from uanet_lite.text_lines import (
     read_start,
     stream_lines,
 )
-from uanet_lite.tokenizer import Tokenizer
+from uanet_lite.tokenizer import Tokenizer, detokenize
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.formats import (
     argilla,
@@ -60,7 +60,6 @@ from uanet_tf.formats.annotated_text import (
 )
 from uanet_tf.formats.cutting import labelled_sentences
 from uanet_tf.settings import OVERLAPS, REFUSE, DataConfig
-from uanet_tf.text.token_places import detokenize
 
 Record = dict[str, Any]
 _PAIR = re.compile(r'\[\s*"')  # of text and marks

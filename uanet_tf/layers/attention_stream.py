@@ -2,8 +2,7 @@
 
 import tensorflow as tf
 
-from uanet_tf.arguments import KeepsArguments, check_positive, check_rate
-from uanet_tf.errors import ArgumentError
+from uanet_tf.arguments import ArgumentError, KeepsArguments, check_positive, check_rate
 from uanet_tf.layers.relative_attention import (
     Heads,
     QueryHeads,

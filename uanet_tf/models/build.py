@@ -5,15 +5,15 @@ from collections.abc import Collection
 
 import tensorflow as tf
 
+from uanet_tf.arguments import ArgumentError
 from uanet_tf.config import Config, SettingsRecord, iter_options
 from uanet_tf.data.lookup import KEYS
 from uanet_tf.data.vocabulary import Vocabulary
-from uanet_tf.errors import ArgumentError, InputError
+from uanet_tf.errors import InputError
 from uanet_tf.models.parts import part_classes
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.drafts_elsewhere import elsewhere_width
 from uanet_tf.ops.dropout import make_seed
-from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.representation.representation import DRAFTS_ELSEWHERE
 from uanet_tf.representation.transformer.pretrained_encoder import read_pretrained
 from uanet_tf.settings import OF_THE_GATE
@@ -96,7 +96,7 @@ def check_parts(config: Config) -> None:
     """Raises InputError where a part refuses its settings, before anything slow is done."""
     for part in part_classes(config):
         part.check_settings(config)
-    refined = config.decoder.decoder in REFINED_DECODERS
+    refined = config.decoder.is_refined
     if refined and config.data.context == config.decoder.refiner_context == "document":
         raise InputError(
             "--refiner_context=document reads the other sentences of a passage, and "

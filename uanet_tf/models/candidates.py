@@ -8,8 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from uanet_lite.tag_schemes import OUTSIDE, split_label
-from uanet_tf.arguments import check_positive
-from uanet_tf.errors import ArgumentError
+from uanet_tf.arguments import ArgumentError, check_positive
 from uanet_tf.models.confidence import SMALLEST, FittedLayer
 from uanet_tf.models.results import Draft
 from uanet_tf.ops.chain import SpanWeights, span_marginals

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from uanet_tf.arguments import KeepsArguments, check_positive
-from uanet_tf.errors import ArgumentError
+from uanet_tf.arguments import ArgumentError, KeepsArguments, check_positive
 from uanet_tf.models.results import Decision
 
 # Rows of the map: each of draft and refined labels, inside entities and outside.

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from uanet_tf.arguments import KeepsArguments
-from uanet_tf.errors import ArgumentError, InputError
+from uanet_tf.arguments import ArgumentError, KeepsArguments
+from uanet_tf.errors import InputError
 from uanet_tf.ops.masking import keep
 from uanet_tf.settings import check_threshold
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import tensorflow as tf
 
+from uanet_tf.arguments import ArgumentError
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.decoders.decoder import Decoder
 from uanet_tf.encoders.encoder import Encoder
-from uanet_tf.errors import ArgumentError, InputError
+from uanet_tf.errors import InputError
 from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS, find
 from uanet_tf.representation.char_layer import SpellingLayer
 from uanet_tf.representation.representation import Representation

@@ -5,8 +5,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from uanet_tf.arguments import ArgumentError
 from uanet_tf.encoders.encoder import Encoder, Masks
-from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.graphs import LiteGraph, lite_argument
 from uanet_tf.ops.shapes import reshape, sizes, spread
 

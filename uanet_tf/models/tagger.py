@@ -35,10 +35,8 @@ from uanet_tf.models.sampling import DropoutSeed, RefinerSeed
 from uanet_tf.ops.devices import out_of_memory_as
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.graphs import LiteGraph, graph_function
-from uanet_tf.option import did_you_mean
-from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.representation.representation import DOCUMENT, DRAFTS_ELSEWHERE, Features
-from uanet_tf.settings import OF_THE_GATE, OPTION_NAMES, InferenceOptions
+from uanet_tf.settings import OF_THE_GATE, InferenceOptions, option_hint
 
 _SPECS = {
     "tokens": tf.TensorSpec([None, None], tf.string),
@@ -220,7 +218,7 @@ class Tagger(tf.keras.Model):
         """
         view = config if view is None else view
         with layer_precision(mixed_bfloat16):
-            is_refined = view.decoder.decoder in REFINED_DECODERS
+            is_refined = view.decoder.is_refined
             keep = is_refined and view.decoder.refiner_states
             drafter = Drafter.from_settings(view, vocabulary, keep_states=keep, name="drafter")
             refiner = None
@@ -461,7 +459,7 @@ class Tagger(tf.keras.Model):
           InputError: it is.
         """
         known = name.startswith("_") or name in self.__dict__ or hasattr(type(self), name)
-        if not known and self.__dict__.get("built") and (hint := did_you_mean(name, OPTION_NAMES)):
+        if not known and self.__dict__.get("built") and (hint := option_hint(name)):
             raise InputError(f"A tagger has no option `{name}`{hint}")
         super().__setattr__(name, value)
 

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from uanet_lite.token_ids import UNKNOWN_ID
-from uanet_tf.errors import ArgumentError
+from uanet_tf.arguments import ArgumentError
 from uanet_tf.ops.graphs import lite_argument
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.ops.numerics import linear, widen

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from uanet_tf.arguments import check_positive
-from uanet_tf.errors import ArgumentError, InputError
+from uanet_tf.arguments import ArgumentError, check_positive
+from uanet_tf.errors import InputError
 from uanet_tf.representation.char_layer import CharLayer
 
 

@@ -7,11 +7,10 @@ import numpy as np
 import tensorflow as tf
 
 from uanet_lite.token_ids import FIRST_ID, UNKNOWN_ID
-from uanet_tf.arguments import check_positive, check_rate
+from uanet_tf.arguments import ArgumentError, check_positive, check_rate
 from uanet_tf.config import Config
 from uanet_tf.data.lookup import Entries
 from uanet_tf.data.vocabulary import Vocabulary
-from uanet_tf.errors import ArgumentError
 from uanet_tf.ops.dropout import dropout, fold_in, philox_uniform, seed_of_batch
 from uanet_tf.ops.graphs import lite_argument
 from uanet_tf.ops.shapes import spread

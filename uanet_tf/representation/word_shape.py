@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from uanet_lite.token_ids import FIRST_ID
-from uanet_tf.arguments import check_positive
-from uanet_tf.errors import ArgumentError
+from uanet_tf.arguments import ArgumentError, check_positive
 from uanet_tf.representation.char_layer import SpellingLayer
 
 # Classes of characters. Small letters, digits and signs are one class.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from uanet_lite.atomic_file import atomic_file
 from uanet_lite.columns_file import format_columns, read_corpus
-from uanet_tf.errors import InputError
+from uanet_lite.input_error import InputError
 
 # Called with bytes that are there, and bytes in all (None: unknown).
 Advance = Callable[[int, int | None], object]

@@ -15,9 +15,9 @@ import random
 from collections.abc import Collection, Sequence
 
 from uanet_lite.atomic_file import atomic_file
+from uanet_lite.input_error import InputError
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import IOB2, Span, encode_spans
-from uanet_tf.errors import InputError
 from uanet_tf.resources.sample_sentences import ENTITY_TYPES, SentenceWriter
 
 LABEL_NOISE = 0.02

@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-from uanet_tf.errors import InputError
+from uanet_lite.input_error import InputError
 
 FOLDER = pathlib.Path(__file__).parent / "pretrained"
 

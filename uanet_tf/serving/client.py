@@ -7,13 +7,12 @@ from typing import Any, NamedTuple, Protocol
 
 from uanet_lite import tag_schemes
 from uanet_lite.answers import IN_GRAPHS, TOKEN_PLACES, Tensor, from_tensors, tensors
-from uanet_lite.argument_checks import SENTENCES, check_count, check_language, check_list
+from uanet_lite.argument_checks import MAX_GAMMA, SENTENCES, check_count, check_language, check_list
 from uanet_lite.raw_text import LANGUAGE, sentence_spans
 from uanet_lite.tagged_sentence import TaggedSentence, TaggedSentences, TaggedTexts, by_item
 from uanet_tf.errors import InputError
 from uanet_tf.serving.retrying import RetryPolicy, ServingError
 from uanet_tf.serving.text_positions import count_pieces
-from uanet_tf.settings import MAX_GAMMA
 
 URL = "http://127.0.0.1:8501"
 MODEL = "uanet"

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import Any
 
-from uanet_tf.errors import InputError
+from uanet_lite.input_error import InputError
 
 JAVA = 17
 _PACKAGE_PARENT = pathlib.Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from uanet_tf.errors import InputError
+from uanet_lite.input_error import InputError
 
 _MODEL = "model.keras"
 _loaded: dict[Any, Any] = {}

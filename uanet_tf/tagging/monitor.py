@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from uanet_lite.input_error import InputError
 from uanet_lite.sentence import Sentence
 from uanet_lite.strict_json import has_type
 from uanet_lite.tag_schemes import OUTSIDE
-from uanet_tf.data.vocabulary import normalize_word
-from uanet_tf.errors import InputError
+from uanet_lite.token_ids import normalize_word
 
 Known = Callable[[str], bool]
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from uanet_lite.tokenizer import KINDS, MARKS, MAX_ABBREVIATIONS, Tokenizer
-from uanet_tf.text.token_places import detokenize
+from uanet_lite.tokenizer import KINDS, MARKS, MAX_ABBREVIATIONS, Tokenizer, detokenize
 
 # Titles, forms of companies, months: of English, and of names in other languages' news.
 COMMON = (

@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from uanet_tf.data.batching import BatchBuilder, EncodedCorpus, plan_batches
-from uanet_tf.errors import ArgumentError
+from uanet_tf.errors import InputError
 from uanet_tf.models.drafter import Drafter, token_mask
 from uanet_tf.ops.dropout import dropout, make_seed
 from uanet_tf.ops.graphs import graph_function
@@ -64,7 +64,7 @@ def distill(
     """
     head = drafter.distilled
     if head is None:
-        raise ArgumentError("`drafter` must have a head to train. Received: distilled=None")
+        raise InputError("`drafter` must have a head to train. Received: distilled=None")
     most = tokens_to_draft(corpora[0]) // len(corpora)
     drafted = [
         distillation_data(

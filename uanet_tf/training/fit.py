@@ -15,8 +15,8 @@ from absl import logging
 from uanet_lite.sentence import Sentence
 from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
-from uanet_tf.metrics.nearness import compare_with_samples, nearness_text
 from uanet_tf.metrics.run_metrics import in_percent, metrics_text
+from uanet_tf.models.nearness import compare_with_samples, nearness_text
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.devices import gpu_text, out_of_memory_as, share_gpus, tensor_float_32
 from uanet_tf.training.confidence_fit import calibrate

@@ -38,7 +38,6 @@ from uanet_tf.formats.table import Reading, read_labelled
 from uanet_tf.metrics.scoring import unknown_labels
 from uanet_tf.models.build import check_parts, make_tagger
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.text.tokenizer_choice import (
     choose_tokenizer,
     fitted_tokenizer,
@@ -180,7 +179,7 @@ def with_refiner_context(config: Config, splits: Mapping[str, Sequence[Sentence]
     if config.data.context == "document":
         return config.replace(refiner_context="sentence")
     marked = all(marks_documents(sentences) for sentences in splits.values())
-    refined = config.decoder.decoder in REFINED_DECODERS
+    refined = config.decoder.is_refined
     if not marked or config.training.strategy != "none":
         if marked and refined:
             logging.info(

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from uanet_tf.arguments import ArgumentError
 from uanet_tf.data.encoder_spec import RELATIVE, ROTARY, Architecture, Shape
-from uanet_tf.errors import ArgumentError, InputError
+from uanet_tf.errors import InputError
 from uanet_tf.ops.attention import attend, merge_heads, position_scores, split_heads
 from uanet_tf.ops.dropout import SENTENCES, PartSeed, dropout, fold_in, seed_of_batch
 from uanet_tf.ops.masking import key_bias

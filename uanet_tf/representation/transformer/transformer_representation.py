@@ -12,7 +12,6 @@ from uanet_tf.errors import InputError
 from uanet_tf.ops.dropout import PartSeed, dropout, fold_in
 from uanet_tf.ops.masking import sequence_mask
 from uanet_tf.ops.subword_windows import SubwordRows, subword_rows
-from uanet_tf.registry import REFINED_DECODERS
 from uanet_tf.representation.representation import VECTORS, Representation
 from uanet_tf.representation.transformer.transformer_encoder import TransformerEncoder, subword_part
 from uanet_tf.settings import SUBWORD_POOLING
@@ -83,7 +82,7 @@ class TransformerRepresentation(Representation):
                 f"of its own. Received: {config.data.word_vectors}"
             )
         decoder = config.decoder
-        if decoder.decoder in REFINED_DECODERS and decoder.refiner_embeddings == "own":
+        if decoder.is_refined and decoder.refiner_embeddings == "own":
             raise InputError(
                 "--representation=transformer needs --refiner_embeddings=shared: a second encoder "
                 "for the refiner only is not supported. Received: own"

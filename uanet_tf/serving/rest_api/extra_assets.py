@@ -9,7 +9,7 @@ from absl import logging
 
 from uanet_lite.printable import printable
 from uanet_lite.strict_json import has_type, read_json
-from uanet_tf.data.vocabulary import normalize_word
+from uanet_lite.token_ids import normalize_word
 from uanet_tf.errors import InputError
 from uanet_tf.tagging.monitor import UNKNOWN_WORDS, Known, Reference, StreamMonitor, sentence_facts
 

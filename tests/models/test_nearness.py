@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uanet_tf.metrics.nearness import _agreement, _Drafts, divergence
+from uanet_tf.models.nearness import _agreement, _Drafts, divergence
 
 # Classes O, A, B: the labels are O A O B and O A B A.
 LEFT = _Drafts(np.eye(3)[[0, 1, 0, 2]], np.array([0.1, 0.9, 0.5, 0.6]))
