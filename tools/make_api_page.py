@@ -27,6 +27,7 @@ ORDER = (
     "Entity",
     "Candidate",
 )
+_SHOWN = ("Attributes:", "Returns:", "Yields:", "Example:")  # the rest is left to help()
 _MODULE = re.compile(r"\b(?:collections\.abc|typing|uanet_\w+(?:\.\w+)*)\.(?=[A-Z])")
 
 
@@ -36,18 +37,22 @@ def page() -> str:
     names = [*ORDER, *(name for name in names if name not in ORDER)]
     parts = [
         "# The Python API",
-        "What `import uanet_tf` offers; the [guide](guide.md) shows it in use. `python -m "
-        "tools.make_api_page` writes\nthis page from the docstrings.",
+        "What `import uanet_tf` offers; the [guide](guide.md) shows it in use, Python's\n"
+        "`help(uanet_tf.tag)` says all. `python -m tools.make_api_page` writes this page.",
     ]
+    shown: set[Any] = set()
     for name in names:
-        parts += _part(name, getattr(uanet_tf, name))
+        parts += _part(name, getattr(uanet_tf, name), shown)
     return "\n\n".join(parts) + "\n"
 
 
-def _part(name: str, value: Any) -> list[str]:
+def _part(name: str, value: Any, shown: set[Any]) -> list[str]:
+    """A name with its members, but those of a base that is shown already."""
     parts = [f"## `uanet_tf.{name}`", _code(name, value)]
     if inspect.isclass(value):
-        for member, function in _members(value):
+        new = [(member, function) for member, function in _members(value) if function not in shown]
+        shown |= {function for _, function in new}
+        for member, function in new:
             parts += [f"### `{name}.{member}`", _code(member, function)]
     return parts
 
@@ -65,16 +70,21 @@ def _members(value: type) -> list[tuple[str, Any]]:
 
 def _code(name: str, value: Any) -> str:
     if isinstance(value, property) and value.fget is not None:
-        head = f"{name} -> {_short(str(inspect.signature(value.fget).return_annotation))}"
+        head = f"{name} -> {_short(_result(value.fget))}"
     elif inspect.isclass(value) and not _has_init(value):
         head = name
     else:
         head = f"{name}{_signature(value)}"
-    return f"```text\n{head}\n\n{inspect.getdoc(value) or ''}\n```"
+    first, *more = (inspect.getdoc(value) or "").split("\n\n")
+    text = "\n\n".join([first, *(part for part in more if part.startswith(_SHOWN))])
+    return f"```text\n{head}\n\n{text}\n```"
 
 
 def _has_init(value: type) -> bool:
-    return not issubclass(value, BaseException | list)
+    """Whether users make one; what has attributes to read is given to them."""
+    return not issubclass(value, BaseException | list) and "\nAttributes:" not in str(
+        inspect.getdoc(value)
+    )
 
 
 def _signature(value: Any) -> str:
@@ -87,9 +97,14 @@ def _signature(value: Any) -> str:
     kinds = [parameter.kind for parameter in signature.parameters.values()]
     if inspect.Parameter.KEYWORD_ONLY in kinds:
         parts.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
-    result = signature.return_annotation
-    ending = "" if result is inspect.Signature.empty else f" -> {inspect.formatannotation(result)}"
-    return _short("(\n    " + ",\n    ".join(parts) + f"\n){ending}")
+    result = _result(value)
+    return _short("(\n    " + ",\n    ".join(parts) + f"\n){result and f' -> {result}'}")
+
+
+def _result(function: Any) -> str:
+    """The type of what a function returns; "" where it is not said."""
+    result = inspect.signature(function).return_annotation
+    return "" if result is inspect.Signature.empty else inspect.formatannotation(result)
 
 
 def _short(text: str) -> str:

@@ -6,7 +6,7 @@ python -m tools.make_metrics_page
 import sys
 from pathlib import Path
 
-from uanet_tf.metrics.run_metrics import KEYS
+from uanet_tf.metrics.run_metrics import KEYS, Key
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "metrics.md"
 
@@ -16,17 +16,23 @@ TensorBoard (`tensorboard --logdir=RUN/tensorboard`) shows the numbers of the ep
 percent. `python -m tools.make_metrics_page` writes this page from the code."""
 
 
+def _about(key: Key) -> str:
+    """What it is, with its unit, but for a fraction."""
+    unit = "" if key.unit in ("", "fraction") else f" Unit: {key.unit}."
+    return key.about + unit
+
+
 def page() -> str:
     """The whole page."""
-    rows = [f"| `{name}` | {key.unit} | {key.about} |" for name, key in KEYS.items()]
+    rows = [f"| `{name}` | {_about(key)} |" for name, key in KEYS.items()]
     return "\n".join(
         [
             "# The keys of metrics.json",
             "",
             _ABOUT,
             "",
-            "| key | unit | what it is |",
-            "| --- | --- | --- |",
+            "| key | what it is |",
+            "| --- | --- |",
             *rows,
             "",
         ]
