@@ -48,12 +48,7 @@ class Candidate(NamedTuple):
     """A span of a text that may be an entity.
 
     Attributes:
-      text: ``sentence.text[start:end]``.
-      type: such as "ORG".
-      start: its first character in the text.
-      end: the character after its last.
-      token_start: position of its first token in the sentence.
-      token_end: position of the token after its last.
+      text, type, start, end, token_start, token_end: as of an ``Entity``.
       probability: that it is an entity of this type, calibrated, in [0, 1].
     """
 

@@ -5,7 +5,6 @@ import pytest
 import requests
 
 from tests.serving.servers import in_thread
-from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.serving.client import Client
 from uanet_tf.serving.rest_api.model_config import ModelSettings
 
@@ -59,18 +58,6 @@ def test_a_threshold_for_each_sentence(client, words, predicted):
     assert not any(none.refined)
     assert all(every.refined)
     assert every.labels == predicted["refined_labels"][0, : len(words[0])].tolist()
-
-
-def test_text_is_tagged_like_its_words(client):
-    texts = ["Holmfield, the former goalkeeper, won 2-1.", "Ωmega жук 😀", "  ", "don't"]
-    answers = client.tag(texts)
-    by_words = client.tag([Tokenizer().tokenize(text) for text in texts])
-    for text, answer, other in zip(texts, answers, by_words, strict=True):
-        assert answer.tokens == other.tokens
-        assert answer.labels == other.labels
-        assert answer.uncertainty == pytest.approx(other.uncertainty, abs=1e-5)
-        spans = zip(answer.starts, answer.ends, strict=True)
-        assert [text[start:end] for start, end in spans] == answer.tokens
 
 
 def test_entities_of_texts_are_the_clients(url, client):

@@ -87,38 +87,10 @@ def of_ours(class_name: str, **config: Any) -> Config:
     return {**keras_object(class_name, "x", **config), "registered_name": registered}
 
 
-def copied(marker: Path) -> Config:
-    source = marker.with_name("source")
-    source.write_text("copied")
-    return python_call("shutil", "copyfile", str(source), dst=str(marker))
-
-
-def compiled_with(loss: Config) -> Config:
-    layer = keras_object("Dense", name="dense", units=1)
-    model = keras_object(
-        "Sequential",
-        "keras.src.engine.sequential",
-        name="inner",
-        layers=[keras_object("InputLayer", batch_input_shape=[None, 1], name="input"), layer],
-    )
-    return {**model, "compile_config": {"optimizer": "sgd", "loss": loss}}
-
-
 CONFIGS: dict[str, Callable[[Path], Config]] = {
     "os.system": lambda marker: python_call("os", "system", f"touch {marker}"),
-    "exec": lambda marker: python_call("builtins", "exec", f"open({str(marker)!r}, 'w').close()"),
-    "eval": lambda marker: python_call("builtins", "eval", f"open({str(marker)!r}, 'w').close()"),
-    "subprocess": lambda marker: python_call("subprocess", "getoutput", f"touch {marker}"),
-    "os.mkdir": lambda marker: python_call("os", "mkdir", str(marker)),
-    "copy of a file": copied,
     "tf.io.write_file": lambda marker: tensorflow_call(
         "io.write_file", str(marker), contents="written"
-    ),
-    "a call in a nested model": lambda marker: keras_object(
-        "Sequential",
-        "keras.src.engine.sequential",
-        name="outer",
-        layers=[python_call("os", "system", f"touch {marker}")],
     ),
     "module": lambda marker: THING,
     "module of a function": lambda marker: function(MODULE, "function"),
@@ -128,21 +100,17 @@ CONFIGS: dict[str, Callable[[Path], Config]] = {
         "module": MODULE,
     },
     "module of a Lambda's function": lambda marker: python_call(MODULE, "function", "text"),
-    "module of a type": lambda marker: {
-        "class_name": "__typespec__",
-        "spec_name": "Thing",
-        "module": MODULE,
-        "registered_name": None,
-        "config": [],
-    },
-    "module in a dictionary": lambda marker: {"anything": [THING]},
     "part of a layer of ours": lambda marker: of_ours("WordRepresentation", char_layer=THING),
-    "BERT of a layer of ours": lambda marker: {
-        **of_ours("TransformerRepresentation", transformer=THING),
-        "module": "uanet_tf.representation.transformer.transformer_representation",
-    },
-    "settings of compilation": lambda marker: {"anything": compiled_with(THING)},
 }
+
+
+LINKS = (
+    "external link",
+    "external link of a group",
+    "soft link",
+    "external storage",
+    "virtual data set",
+)
 
 
 def make_links(source: Path, folder: Path) -> dict[str, Path]:

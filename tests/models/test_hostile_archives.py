@@ -14,6 +14,7 @@ import tensorflow as tf
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
 from tests.models.hostile_archives import (
     CONFIGS,
+    LINKS,
     MODULE,
     make_links,
     make_oddities,
@@ -239,13 +240,6 @@ def weight_files(members, tmp_path_factory):
     return make_links(source, folder), make_oddities(source, folder)
 
 
-LINKS = (
-    "external link",
-    "external link of a group",
-    "soft link",
-    "external storage",
-    "virtual data set",
-)
 ODDITIES = (
     *("array in pieces", "array of nothing", "array of texts", "array of strings", "type"),
     *("second name", "group in itself", "null", "deep", "user block", "half"),

@@ -51,6 +51,9 @@ def _load(path: str, name: str) -> LoadedModel:
     return LoadedModel(path)
 
 
+ONE_THREAD = {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
+
+
 class ServerProcess:
     """``python -m serving.local_server`` as a user starts it, on a free port."""
 
@@ -61,12 +64,10 @@ class ServerProcess:
                 "-m",
                 "serving.local_server",
                 "--rest_api_port=0",
-                "--tensorflow_intra_op_parallelism=1",
-                "--tensorflow_inter_op_parallelism=1",
                 *arguments,
             ],
             cwd=ROOT,
-            env=os.environ | {"CUDA_VISIBLE_DEVICES": ""} | (environment or {}),
+            env=os.environ | ONE_THREAD | {"CUDA_VISIBLE_DEVICES": ""} | (environment or {}),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,

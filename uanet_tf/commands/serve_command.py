@@ -20,6 +20,7 @@ from uanet_tf.serving.rest_api.model_config import (
 )
 
 _BACKLOG = 2048
+_CORES = os.cpu_count() or 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,9 +54,6 @@ class Serving:
             "Maximum time to an answer, milliseconds, queueing included; 0: no limit.", at_least=0
         ),
     ] = 30_000
-    rest_api_num_threads: Annotated[
-        int, Flag("Number of requests that run at once; others wait.", at_least=1)
-    ] = 2 * (os.cpu_count() or 1)
     file_system_poll_wait_seconds: Annotated[
         float,
         Flag("Seconds between two checks for new versions; 0: check once.", at_least=0.0),
@@ -63,17 +61,6 @@ class Serving:
     max_body_bytes: Annotated[
         int, Flag("Maximum size of a request's body, bytes; larger ones get 413.", at_least=1)
     ] = 8 << 20
-    tensorflow_intra_op_parallelism: Annotated[
-        int,
-        Flag(
-            "Threads of one operation; 0: TensorFlow chooses. With a TensorFlow Lite file: "
-            "sentences at once; 0: as many as there are cores.",
-            at_least=0,
-        ),
-    ] = 0
-    tensorflow_inter_op_parallelism: Annotated[
-        int, Flag("Operations that run at once; 0: TensorFlow chooses.", at_least=0)
-    ] = 0
 
 
 def serve(how: Serving) -> None:
@@ -138,7 +125,7 @@ def _serve(how: Serving, models: list[ModelSettings], listener: socket.socket) -
         body_bytes=how.max_body_bytes,
         answer_seconds=how.rest_api_timeout_in_ms / 1000,
     )
-    with ThreadPoolExecutor(how.rest_api_num_threads, "predict") as executor:
+    with ThreadPoolExecutor(2 * _CORES, "predict") as executor:
 
         def say() -> None:
             logging.info("Served at %s/v1/models/%s", _url(listener), models[0].name)
@@ -155,28 +142,19 @@ def _load(how: Serving, path: str, name: str) -> Any:
 
     if not lite_files(path):
         return _load_saved_model(how, path)
-    threads = how.tensorflow_intra_op_parallelism or os.cpu_count() or 1
-    return LiteModel(path, text=name.endswith(TEXT_ENDING), threads=threads)
+    return LiteModel(path, text=name.endswith(TEXT_ENDING), threads=_CORES)
 
 
 def _load_saved_model(how: Serving, path: str) -> Any:
     # TensorFlow, only for those who need it.
     try:
-        from tensorflow.core.protobuf import config_pb2
+        from uanet_tf.serving.rest_api.loaded_model import LoadedModel
     except ImportError:
         raise InputError(
             f"{path}: is no TensorFlow Lite file, and SavedModels need TensorFlow, which is not "
             "installed."
         ) from None
-    from uanet_tf.serving.rest_api.loaded_model import LoadedModel
-
-    session_config = config_pb2.ConfigProto(
-        intra_op_parallelism_threads=how.tensorflow_intra_op_parallelism,
-        inter_op_parallelism_threads=how.tensorflow_inter_op_parallelism,
-        allow_soft_placement=True,
-    )
-    session_config.gpu_options.allow_growth = True
-    return LoadedModel(path, session_config, timeout_ms=how.rest_api_timeout_in_ms)
+    return LoadedModel(path, timeout_ms=how.rest_api_timeout_in_ms)
 
 
 def _url(listener: socket.socket) -> str:

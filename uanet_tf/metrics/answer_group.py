@@ -8,7 +8,7 @@ import numpy as np
 from uanet_lite.tag_schemes import Span
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.metrics import scoring
-from uanet_tf.metrics.reliability import calibration_error
+from uanet_tf.metrics.reliability import brier_score, calibration_error
 
 
 class AnswerGroup(NamedTuple):
@@ -36,6 +36,11 @@ class AnswerGroup(NamedTuple):
     def error(self) -> float:
         """Expected calibration error, percent; 0 of no answers."""
         return calibration_error(self.confidence, self.right) if len(self.right) else 0.0
+
+    @property
+    def brier(self) -> float:
+        """Brier score; 0 of no answers."""
+        return brier_score(self.confidence, self.right) if len(self.right) else 0.0
 
 
 def answer_groups(

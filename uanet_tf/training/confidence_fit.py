@@ -120,10 +120,10 @@ def calibrate(
     report: dict[str, Any] = {}
     for name, group in before.items():
         errors = {"ece_before": group.error, "ece_after": after[name].error}
-        report[name] = {"size": len(group.right), **errors, "brier_after": _brier(after[name])}
+        report[name] = {"size": len(group.right), **errors, "brier_after": after[name].brier}
         if name in until_now:
             own = until_now[name]
-            report[name] |= {"ece_until_now": own.error, "brier_until_now": _brier(own)}
+            report[name] |= {"ece_until_now": own.error, "brier_until_now": own.brier}
         logging.info("calibrated %s: ECE on dev %.2f %% -> %.2f %%", name, *errors.values())
     if target_precision:
         truths, answers = ([part[k] for k in order[half:]] for part in (gold, calibrated))
@@ -152,11 +152,6 @@ def calibrate(
             accepts=target_precision > 0,
         )
     return report
-
-
-def _brier(group: AnswerGroup) -> float:
-    squares = np.square(group.confidence - group.right)
-    return float(np.mean(squares)) if len(squares) else 0.0  # as its ECE
 
 
 def fit_map(gold: scoring.Labels, tagged: Sequence[TaggedSentence], task: str) -> np.ndarray:

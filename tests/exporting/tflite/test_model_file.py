@@ -84,6 +84,12 @@ def test_wrong_settings(tmp_path, key, value):
     assert "\n" not in str(told.value)
 
 
+def test_an_impossible_number_is_named(tmp_path):
+    settings = json.dumps({**SETTINGS, "max_tokens": 0})
+    with pytest.raises(InputError, match=r"max_tokens in settings\.json is 0, not from 1 to"):
+        read_model_file(write(tmp_path, {**FILES, "settings.json": settings}))
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [

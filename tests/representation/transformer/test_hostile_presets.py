@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.models.hostile_archives import (
+    LINKS,
     MODULE,
     THING,
     make_links,
@@ -124,15 +125,6 @@ def test_the_policy_of_newer_versions_is_passed_over(copied):
     }
     rewrite(copied / "config.json", lambda values: values["config"].update(dtype=policy))
     assert read_pretrained(str(copied)).spec.architecture.width == 16
-
-
-LINKS = (
-    "external link",
-    "external link of a group",
-    "soft link",
-    "external storage",
-    "virtual data set",
-)
 
 
 @pytest.mark.parametrize("kind", [*LINKS, "array of nothing", "half"])

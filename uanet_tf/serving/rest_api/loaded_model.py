@@ -41,20 +41,13 @@ class LoadedModel:
 
     Args:
       path: directory of the SavedModel.
-      session_config: threads and devices; default: TensorFlow's own.
       timeout_ms: longest run of one request, milliseconds; 0: no limit.
 
     Raises:
       InputError: no SavedModel, a damaged one, or one whose operations are not available.
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        session_config: config_pb2.ConfigProto | None = None,
-        *,
-        timeout_ms: int = 0,
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, timeout_ms: int = 0) -> None:
         self.path = os.fspath(path)
         check_checksums(pathlib.Path(path))
         monitor = make_monitor(self.path)
@@ -62,7 +55,9 @@ class LoadedModel:
         self._timeout_ms = timeout_ms
         self._meta_graph = _read_meta_graph(self.path)
         self._graph = _import_graph(self._meta_graph, self.path)
-        self._session = tf.compat.v1.Session(graph=self._graph, config=session_config)
+        config = config_pb2.ConfigProto(allow_soft_placement=True)
+        config.gpu_options.allow_growth = True
+        self._session = tf.compat.v1.Session(graph=self._graph, config=config)
         try:
             _restore(self._session, self._meta_graph, self.path)
         except BaseException:
