@@ -387,33 +387,6 @@ def test_labels_in_misc(write):
     assert "--label_column=MISC:Tag" in refusal(path, token_column=1, label_column=9)
 
 
-def test_comments_of_any_width(write):
-    germeval = "#\thttp://a\t[2009-10]\t\n1\tAnna\tB-PER\tO\n2\tlebt\tO\tO\n\n#\tb\t[x]\t\n1\tOslo\tB-LOC\tO\n"
-    path = write(germeval, "a.tsv")
-    assert rows(path, token_column=1, label_column=2) == ["Anna B-PER", "lebt O", "Oslo B-LOC"]
-    assert "--token_column=1" in refusal(path)
-    multiconer = "# id 7c9e domain=en\nAnna _ _ B-PER\n\n# id 11aa domain=en\nOslo _ _ B-LOC\n"
-    assert rows(write(multiconer, "a.conll")) == ["Anna B-PER", "Oslo B-LOC"]
-    assert rows(write("# O\n1 O\n# O\n", "a.conll")) == ["# O", "1 O", "# O"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "0\tAnna\tB-PER\n1\tslept\tO\n2\t.\tO\n",
-        "1 Anna NNP B-PER\n2 slept VBD O\n\n1 Oslo NNP B-LOC\n2 won VBD O\n3 again RB O\n",
-        "1\tAnna\tB-PER\n2\tslept\tO\n",
-    ],
-)
-def test_word_numbers_are_found(write, text):
-    assert "a.conll:1: column 0 counts" in refusal(write(text, "a.conll"))
-
-
-def test_numbers_that_are_words(write):
-    text = "1\tCD\tO\n2\tCD\tO\n\n7\tCD\tO\nAnna\tNN\tB-PER\n"
-    assert rows(write(text, "a.conll"))[:3] == ["1 O", "2 O", "7 O"]
-
-
 @pytest.mark.parametrize("mark", ["0\t-DOCSTART-\tO", "#DOCSTART", "-DOCSTART- O", "\ufeff"])
 def test_marks_between_sentences(write, mark):
     path = write(f"Anna\tB-PER\n\n{mark}\n\nOslo\tB-LOC\n{mark}\n", "a.conll")
