@@ -24,7 +24,7 @@ from uanet_lite.tag_schemes import BIOES, decode_spans, is_valid_transition
 from uanet_lite.tagged_sentence import Candidate
 from uanet_tf.data.documents import independent_units
 from uanet_tf.metrics.target_precision import ERROR, NEVER, accept_from
-from uanet_tf.metrics.target_recall import Shown, cost_of, include_from, shown_spans
+from uanet_tf.metrics.target_recall import Shown, cost_of, include_from
 from uanet_tf.models.candidates import all_candidates
 from uanet_tf.models.loading import load_model
 from uanet_tf.tagging.streams import tag_in_context
@@ -35,43 +35,102 @@ PRECISION = 0.9
 BEST = 100  # label sequences of a sentence
 
 
-class File(NamedTuple):
-    """A labelled file and the answers for it, with all candidates.
+class Spans(NamedTuple):
+    """Spans of a file, N of them.
 
     Attributes:
-      gold: labels of each sentence.
-      tagged: answers.
-      units: number of the document, or sentence, of each.
+      types: [N].
+      units: [N], number of the document, or sentence.
+      probability: [N], as a candidate, 0 where it is none.
+      confidence: [N], as an entity that is given, -1 where it is none.
+      right: [N], whether it is an entity of the file.
     """
+
+    types: np.ndarray
+    units: np.ndarray
+    probability: np.ndarray
+    confidence: np.ndarray
+    right: np.ndarray
+
+    def take(self, chosen: np.ndarray) -> "Spans":
+        return Spans(*(column[chosen] for column in self))
+
+
+class File(NamedTuple):
+    """All spans that are in a labelled file, are given, or are candidates.
+
+    Attributes:
+      spans: see ``Spans``.
+      tokens: [U] of each document, or sentence.
+    """
+
+    spans: Spans
+    tokens: np.ndarray
+
+    def take(self, units: np.ndarray) -> "File":
+        """Those of the documents [U] that are chosen."""
+        return File(self.spans.take(units[self.spans.units]), self.tokens * units)
+
+    def shown(self, accept_from: float = 0.0) -> Shown:
+        """What there is to show of them; entities are taken from this confidence on."""
+        spans = self.spans
+        taken = spans.confidence >= accept_from
+        there = spans.right
+        score = np.where(taken, NEVER, spans.probability)
+        found = taken | (spans.probability > 0)
+        return Shown(
+            score[there],
+            spans.types[there],
+            spans.units[there],
+            spans.probability[found],
+            spans.types[found],
+            taken[found],
+            int(self.tokens.sum()),
+        )
+
+
+def make_file(gold: Sequence[Any], tagged: Sequence[Any], units: np.ndarray) -> File:
+    """The spans of labelled sentences, of answers for them, and of the documents of both."""
+    rows = []
+    for labels, answer, unit in zip(gold, tagged, units.tolist(), strict=True):
+        truth = {(each.type, each.start, each.end) for each in decode_spans(labels, BIOES)}
+        given = {_key(each): each.confidence for each in answer.entities}
+        found = {_key(each): each.probability for each in answer.candidates}
+        for key in dict.fromkeys([*truth, *given, *found]):
+            values = found.get(key, 0.0), given.get(key, -1.0)
+            rows.append((key[0], unit, *values, key in truth))
+    types, *columns = zip(*rows, strict=True)
+    lengths = [len(answer) for answer in tagged]
+    return File(
+        Spans(np.array(types, object), *map(np.array, columns)),
+        np.bincount(units, weights=lengths),
+    )
+
+
+def _key(span: Any) -> tuple[str, int, int]:
+    return span.type, span.token_start, span.token_end
+
+
+class Answers(NamedTuple):
+    """Labels of sentences, answers for them, numbers of their documents or sentences."""
 
     gold: list[Any]
     tagged: list[Any]
     units: np.ndarray
 
-    def take(self, chosen: np.ndarray) -> "File":
-        """The sentences that are chosen."""
-        places = np.flatnonzero(chosen)
-        return File(
-            [self.gold[k] for k in places], [self.tagged[k] for k in places], self.units[places]
-        )
 
-    def shown(self, accepts: dict[str, float] | None = None) -> Shown:
-        """What there is to show of them; ``accepts``: from which confidence entities are taken."""
-        return shown_spans(self.gold, self.tagged, self.units.tolist(), accepts)
-
-
-def tag_file(model: Any, path: str) -> File:
+def tag_file(model: Any, path: str) -> Answers:
     """Tags a file with candidates of any probability."""
     data = model.settings.data
     sentences = read_corpus(path, token_column=data.token_column, label_column=data.label_column)
     with all_candidates(model):
         tagged = [answer for _, answer in tag_in_context(model, sentences)]
     gold = [sentence.labels for sentence in sentences]
-    return File(gold, tagged, independent_units(sentences))
+    return Answers(gold, tagged, independent_units(sentences))
 
 
-def with_best_sequences(file: File, labels: Sequence[str], scheme: str) -> File:
-    """The file with the spans of the K most probable label sequences of each sentence.
+def with_best_sequences(answers: Answers, labels: Sequence[str], scheme: str) -> Answers:
+    """The answers with the spans of the K most probable label sequences of each sentence.
 
     A span's score is 1 / r, r the rank of the first sequence that has it.
     """
@@ -81,7 +140,7 @@ def with_best_sequences(file: File, labels: Sequence[str], scheme: str) -> File:
     with np.errstate(divide="ignore"):
         moves, first, last = (np.log(np.array(part, float)) for part in (steps, first, last))
     tagged = []
-    for answer in file.tagged:
+    for answer in answers.tagged:
         rows = [[row[label] for label in labels] for row in answer.probabilities]
         scores = np.log(np.maximum(rows, 1e-9))
         found: dict[Any, float] = {}
@@ -93,7 +152,7 @@ def with_best_sequences(file: File, labels: Sequence[str], scheme: str) -> File:
             for (name, s, e), score in found.items()
         ]
         tagged.append(dataclasses.replace(answer, candidates=spans))
-    return file._replace(tagged=tagged)
+    return answers._replace(tagged=tagged)
 
 
 def best_paths(
@@ -121,14 +180,9 @@ def best_paths(
 
 
 def entities_of(file: File) -> tuple[np.ndarray, ...]:
-    """Confidence, whether it is right, unit and type of each entity that is given."""
-    rows = []
-    for labels, answer, unit in zip(*file, strict=True):
-        truth = set(decode_spans(labels, BIOES))
-        for each in answer.entities:
-            right = (each.type, each.token_start, each.token_end) in truth
-            rows.append((each.confidence, right, unit, each.type))
-    return tuple(np.array(column) for column in zip(*rows, strict=True))
+    """Confidence, whether it is right, and unit of each entity that is given."""
+    given = file.spans.take(file.spans.confidence >= 0)
+    return given.confidence, given.right, given.units
 
 
 def one_split(known: File, new: File, types: list[str], baseline: bool) -> dict[str, float]:
@@ -155,20 +209,19 @@ def one_split(known: File, new: File, types: list[str], baseline: bool) -> dict[
             recall = np.mean(other.score[two] >= (part.threshold or 0.0))
             missed.append(part.reached and recall < target)
         found[f"{target}: missed by type, % of splits and types"] = 100 * float(np.mean(missed))
-        found |= _both_sides(known, new, types, target)
+        found |= _both_sides(known, new, target)
     return found
 
 
-def _both_sides(known: File, new: File, types: list[str], target: float) -> dict[str, float]:
+def _both_sides(known: File, new: File, target: float) -> dict[str, float]:
     """The same with a target precision: each with half of the probability to be missed."""
-    confidence, right, units, _ = entities_of(known)
+    confidence, right, units = entities_of(known)
     found = accept_from(
         confidence, right, units, target=PRECISION, error=ERROR / 2, calibrated=True
     )
-    accepts = dict.fromkeys(types, found.threshold)
-    shown, other = (part.shown(accepts) for part in (known, new))
+    shown, other = (part.shown(found.threshold) for part in (known, new))
     part = include_from(shown.score, shown.units, target=target, error=ERROR / 2)
-    confidence, right, *_ = entities_of(new)
+    confidence, right, _ = entities_of(new)
     accepted = right[confidence >= found.threshold]
     short = len(accepted) > 0 and np.mean(accepted) < PRECISION
     name = f"{target} and precision {PRECISION}"
@@ -185,10 +238,10 @@ def _both_sides(known: File, new: File, types: list[str], target: float) -> dict
 
 def splits(file: File, types: list[str], *, baseline: bool) -> dict[str, float]:
     """Means over random halves."""
-    random, count = np.random.default_rng(1), int(file.units.max()) + 1
+    random, count = np.random.default_rng(1), len(file.tokens)
     rows: list[dict[str, float]] = []
     for _ in range(SPLITS):
-        half = (random.permutation(count) < count // 2)[file.units]
+        half = random.permutation(count) < count // 2
         rows.append(one_split(file.take(half), file.take(~half), types, baseline))
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: float(np.mean([row[name] for row in rows if name in row])) for name in names}
@@ -213,19 +266,20 @@ def measure(run_dir: str, others: list[str]) -> dict[str, dict[str, float]]:
     model: Any = load_model(run_dir)
     types = list(model.candidates.types)
     path = model.settings.data.dev_path if others else model.settings.data.test_path
-    file = tag_file(model, path)
+    file = make_file(*tag_file(model, path))
     if others:
-        return {path: shifted(file, tag_file(model, path)) for path in others}
+        return {each: shifted(file, make_file(*tag_file(model, each))) for each in others}
     found = {"candidates": splits(file, types, baseline=False)}
     plain: Any = load_model(
         run_dir, sampling="exact", num_samples=0, threshold=99.0, calibrated=False
     )
     plain.candidates.reset()
     plain.return_probabilities = True
-    file = tag_file(plain, path)
-    found["baseline: one softmax pass"] = splits(file, types, baseline=True)
-    file = with_best_sequences(file, plain.label_names, plain.label_scheme)
-    found[f"baseline: its {BEST} best sequences"] = splits(file, types, baseline=True)
+    answers = tag_file(plain, path)
+    found["baseline: one softmax pass"] = splits(make_file(*answers), types, baseline=True)
+    answers = with_best_sequences(answers, plain.label_names, plain.label_scheme)
+    name = f"baseline: its {BEST} best sequences"
+    found[name] = splits(make_file(*answers), types, baseline=True)
     return found
 
 
