@@ -367,6 +367,18 @@ class DecoderConfig:
 class TrainingConfig:
     """Optimizers, schedules and the run itself."""
 
+    init: str = option(
+        "",
+        "Go on from a model: a run, or a model that comes with the package. Its weights, words, "
+        "characters, labels and settings are those to begin with; what the training file has "
+        "beyond them is added, and a flag that is given changes a setting.",
+    )
+    keep_types: bool = option(
+        True,
+        "Where the files do not label a type of entities that the model of --init knows, its "
+        "answers stand in for labels, so that it is not forgotten.",
+        needs={"init": ()},
+    )
     epochs: int = _count(100, "Most passes over the training data (released code: 100).")
     min_steps: int = _count(0, "Least steps in an epoch; a small file is read again.", low=0)
     min_epochs: int = _count(

@@ -44,6 +44,7 @@ NEEDS = [
     ("label_layers", {"label_input": "none"}, "--label_input=none"),
     ("label_residual", {"label_input": "none"}, "--label_input=none"),
     ("vector_limit", {"vector_limit": 5}, "--word_vectors="),
+    ("keep_types", {}, "--init="),
     ("normalize_digits", {"normalize_digits": True, **BERT}, "--representation=transformer"),
     ("lowercase_words", {"lowercase_words": True, **BERT}, "--representation=transformer"),
 ]

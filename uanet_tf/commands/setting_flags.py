@@ -59,6 +59,12 @@ class SettingFlags(FlagGroup):
 
     def read(self, values: flags.FlagValues, arguments: Sequence[str]) -> Settings:
         config = config_from_flags(values)
+        if config.training.init:
+            from uanet_tf.training.init_settings import init_config
+
+            named = {f.name for _, f, _ in _training_options() if values[f.name].present}
+            run_dir = values["run_dir"].value if "run_dir" in values else None
+            config = init_config(config, named, run_dir)
         for argument in self.prepare(list(arguments)):
             name, _, path = argument.partition("=")
             if f"--{name.lstrip('-')}" == _FLAGFILE and pathlib.Path(path).is_file():

@@ -27,7 +27,8 @@ def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] =
 
     Args:
       config: the settings.
-      vocabulary: of the training data.
+      vocabulary: of the training data; one with a pretrained encoder is of a model that is there,
+        whose weights its maker fills in.
       given: names of the settings that the user gave: each must be read by the chosen parts.
 
     Raises:
@@ -44,8 +45,10 @@ def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] =
     record = SettingsRecord(config)
     preset = None
     if config.representation.representation == "transformer":
-        preset = read_pretrained(record.representation.pretrained)
-        vocabulary = dataclasses.replace(vocabulary, pretrained=preset.spec)
+        folder = record.representation.pretrained
+        if vocabulary.pretrained is None:
+            preset = read_pretrained(folder)
+            vocabulary = dataclasses.replace(vocabulary, pretrained=preset.spec)
     try:
         mixed = config.training.mixed_bfloat16
         tagger = Tagger.from_settings(

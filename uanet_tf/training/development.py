@@ -2,13 +2,14 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from absl import logging
 
 from uanet_lite.sentence import Sentence
+from uanet_lite.tag_schemes import OUTSIDE, split_label
 from uanet_tf.data.documents import independent_units
 from uanet_tf.data.label_doubts import without_entities
 from uanet_tf.metrics.resampling import f1_difference_error
@@ -20,29 +21,48 @@ from uanet_tf.tagging.streams import tag_in_context
 
 
 def score_corpus(
-    tagger: Tagger, sentences: Sequence[Sentence], task: str, *, by_type: bool = False
+    tagger: Tagger,
+    sentences: Sequence[Sentence],
+    task: str,
+    *,
+    by_type: bool = False,
+    without: Collection[str] = (),
 ) -> dict[str, Any]:
     """Tags sentences and scores them; see ``metrics.scoring.score`` for the entries.
 
-    ``sentences_per_second`` is that of tagging only; ``by_type`` adds ``types``.
+    ``sentences_per_second`` is that of tagging only; ``by_type`` adds ``types``. Entities of types
+    ``without`` count nowhere: neither labels nor answers.
     """
     start = time.perf_counter()
     tagged = [answer for _, answer in tag_in_context(tagger, sentences)]
     seconds = time.perf_counter() - start
+    gold = [_without(sentence.labels, without) for sentence in sentences]
+    draft, refined, final = (
+        [_without(labels, without) for labels in answers]
+        for answers in zip(
+            *((each.draft_labels, each.refined_labels, each.labels) for each in tagged), strict=True
+        )
+    )
     scores: dict[str, Any] = score(
-        [sentence.labels for sentence in sentences],
-        [sentence.draft_labels for sentence in tagged],
-        [sentence.refined_labels for sentence in tagged],
-        [sentence.labels for sentence in tagged],
+        gold,
+        draft,
+        refined,
+        final,
         [sentence.uncertainty for sentence in tagged],
         task=task,
         threshold=tagger.threshold,
         confidence=[sentence.confidence for sentence in tagged],
     )
     if by_type:
-        gold = [sentence.labels for sentence in sentences]
-        scores["types"] = scores_by_type(gold, [each.labels for each in tagged], task=task)
+        scores["types"] = scores_by_type(gold, final, task=task)
     return {**scores, "sentences_per_second": len(sentences) / seconds}
+
+
+def _without(labels: Sequence[str], types: Collection[str]) -> Sequence[str]:
+    """Labels with O in place of those of some types."""
+    if not types:
+        return labels
+    return [OUTSIDE if split_label(label)[1] in types else label for label in labels]
 
 
 def development_reference(

@@ -30,6 +30,7 @@ from uanet_tf.training.development import (
 from uanet_tf.training.distillation import distill
 from uanet_tf.training.draft_memory import DraftMemory
 from uanet_tf.training.fill_vectors import round_differences
+from uanet_tf.training.init_model import init_model
 from uanet_tf.training.optimizers import AVERAGE_EVERY, WeightAverage
 from uanet_tf.training.prepare import Prepared, prepare
 from uanet_tf.training.replicas import (
@@ -65,6 +66,7 @@ def fit(
     given: Collection[str] = (),
     bars: bool | None = None,
     held: Mapping[str, Sequence[Sentence]] = MappingProxyType({}),
+    model: Tagger | None = None,
 ) -> Metrics:
     """Trains a tagger, or resumes a run that was stopped at any moment.
 
@@ -74,6 +76,7 @@ def fit(
       given: names of the settings that the user gave: each must be read by the chosen parts.
       bars: whether bars with the scores of each epoch are shown, see ``progress_bar``.
       held: sentences of "train", "dev" or "test" in place of the files, which are written.
+      model: of ``--init``, if it is loaded.
 
     Returns:
       The content of ``metrics.json``, scores in percent.
@@ -97,11 +100,13 @@ def fit(
         return finished
     device = gpu_text(every=config.training.strategy != "none")
     logging.info("training on %s", device or "the processor")
-    prepared = prepare(config, given, held)
+    init = init_model(config.training.init, run, model) if config.training.init else None
+    prepared = prepare(config, given, held, init)
     begun = run.claim(prepared.config, prepared.hashes) if replicas.is_chief else True
     try:
         if replicas.is_chief:
             run.keep(held)
+            run.keep_init(init)
         with reported_loss_of_workers(replicas):
             check_alike(replicas, prepared.config, prepared.hashes)
             # Steps may be in TF32; what is scored and fitted afterwards is as in tagging.
@@ -155,6 +160,7 @@ class _Training:
                 num_tokens=len(prepared.corpus.form_index),
                 dropout_rate=config.encoder.variational_dropout,
                 memory=self._memory(),
+                factors=prepared.factors,
                 num_replicas=replicas.count,
             )
             self.average = (
@@ -364,7 +370,8 @@ class _Training:
 
     def _score(self, name: str, *, by_type: bool = False) -> Metrics:
         sentences, task = self.prepared.splits[name], self.prepared.task
-        return score_corpus(self.tagger, sentences, task, by_type=by_type)
+        without = self.prepared.kept.get(name, ())
+        return score_corpus(self.tagger, sentences, task, by_type=by_type, without=without)
 
     def _main_score(self, scores: Metrics) -> float:
         return scores["f1" if self.prepared.task == "ner" else "accuracy"]

@@ -4,7 +4,9 @@ import collections
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from absl import logging
 
@@ -44,6 +46,7 @@ from uanet_tf.text.tokenizer_choice import (
     is_written_without_blanks,
 )
 from uanet_tf.training.fill_vectors import add_pretrained, fill_embeddings
+from uanet_tf.training.init_model import carry_weights, extend, keep_types
 from uanet_tf.training.run_directory import hash_json, hash_sentences
 
 Splits = dict[str, list[Sentence]]
@@ -61,6 +64,8 @@ class Prepared:
       corpus: the training sentences as arrays, long ones cut, those of a passage joined.
       unlabelled: the same of --distill_path; its label ids are -1. None: there is none.
       hashes: {flag that names a file: hash of what was read of it}.
+      kept: {"train": types of entities that it does not label, and the model of --init does, ...}.
+      factors: on the learning rate of weights, see ``carry_weights``.
     """
 
     config: Config
@@ -70,12 +75,15 @@ class Prepared:
     corpus: EncodedCorpus
     unlabelled: EncodedCorpus | None
     hashes: dict[str, str]
+    kept: Mapping[str, Collection[str]]
+    factors: Mapping[Any, np.ndarray]
 
 
 def prepare(
     config: Config,
     given: Collection[str] = (),
     held: Mapping[str, Sequence[Sentence]] = MappingProxyType({}),
+    init: Tagger | None = None,
 ) -> Prepared:
     """Reads the files and builds the model.
 
@@ -83,6 +91,7 @@ def prepare(
       config: all settings.
       given: names of the settings that the user gave: each must be read by the chosen parts.
       held: sentences of "train", "dev" or "test", which are taken in place of the files.
+      init: the model of --init.
 
     Raises:
       InputError: a file is missing, empty or broken, or its labels do not fit the task.
@@ -112,9 +121,14 @@ def prepare(
     vocabulary = dataclasses.replace(
         vocabulary, tokenizer=find_tokenizer(config.data, splits["train"])
     )
-    vocabulary, table = add_pretrained(
-        config, vocabulary, count_words(config.data, splits["train"])
-    )
+    counts, table = count_words(config.data, splits["train"]), None
+    kept: dict[str, set[str]] = {}
+    if init is None:
+        vocabulary, table = add_pretrained(config, vocabulary, counts)
+    else:
+        vocabulary = extend(vocabulary, counts, init)
+        if scheme is not None and config.training.keep_types:
+            splits, kept = keep_types(splits, init, scheme)
     if table is not None:
         hashes["word_vectors"] = table.digest(vocabulary.words)
     for name in ("dev", "test"):
@@ -131,6 +145,7 @@ def prepare(
         hashes["pretrained"] = hash_json(tagger.vocabulary.pretrained.to_dict())
     if table is not None:
         fill_embeddings(tagger, table)
+    factors = {} if init is None else carry_weights(init, tagger)
     tagger.calibration.await_map()
     corpus = _encode(splits["train"], "train", config.data, tagger)
     if config.decoder.refiner_context == "document":
@@ -138,7 +153,7 @@ def prepare(
     unlabelled = None
     if further:
         unlabelled = _encode(further, "--distill_path", config.data, tagger)
-    return Prepared(config, task, splits, tagger, corpus, unlabelled, hashes)
+    return Prepared(config, task, splits, tagger, corpus, unlabelled, hashes, kept, factors)
 
 
 def _encode(

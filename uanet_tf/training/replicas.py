@@ -237,6 +237,10 @@ def check_possible(replicas: Replicas, config: Config) -> None:
             f"--strategy={config.training.strategy} does not go with --refiner_context=document, "
             "whose memory of drafts is that of one process."
         )
+    if replicas.count > 1 and config.training.init:
+        raise InputError(
+            f"--strategy={config.training.strategy} does not go with --init: train in one process."
+        )
 
 
 def check_alike(replicas: Replicas, config: Config, hashes: Mapping[str, str]) -> None:

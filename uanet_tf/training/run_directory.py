@@ -42,6 +42,7 @@ class RunDirectory:
         self.hashes = self.path / "data_hashes.json"
         self.vocabulary = self.path / "vocabulary.json"
         self.model = self.path / "model.keras"
+        self.init = self.path / "init" / "model.keras"  # a copy of what --init names
         self.metrics = self.path / "metrics.json"
         self.state = self.path / "checkpoints"
         self.best = self.path / "checkpoints" / "best.weights.npz"
@@ -120,6 +121,13 @@ class RunDirectory:
         for name, path in self.held(held).items():
             path.parent.mkdir(exist_ok=True)
             self.write(path, format_columns(held[name]))
+
+    def keep_init(self, model: Any) -> None:
+        """Writes the model of --init, so that the run can be resumed without it."""
+        if model is not None and not self.init.exists():
+            self.init.parent.mkdir(exist_ok=True)
+            with self.writing(self.init) as part:
+                model.save(part)
 
     def release(self) -> None:
         """Lets another process train here."""

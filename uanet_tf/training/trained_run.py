@@ -25,6 +25,7 @@ from uanet_tf.models.loading import load_model
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.option import near_names
 from uanet_tf.training.fit import fit
+from uanet_tf.training.init_settings import init_config
 from uanet_tf.training.run_directory import RunDirectory
 
 
@@ -66,7 +67,8 @@ def train(
     *,
     test: LabelledData | None = None,
     run_dir: str | os.PathLike[str] | None = None,
-    recipe: str | None = "fast",
+    recipe: str | None = "auto",
+    init: str | os.PathLike[str] | Tagger | None = None,
     verbose: int = 1,
     **settings: Any,
 ) -> TrainedRun:
@@ -85,7 +87,9 @@ def train(
         in ``data/`` what was not given as a file. None: a temporary one, removed with the result.
       recipe: settings by name, see ``uanet recipes``; several are separated by commas, and a
         later one wins; None: the defaults, which differ from the paper's (recipe "uanet") in
-        ``label_input`` only.
+        ``label_input`` only; "auto": "fast", with ``init`` the settings of that model.
+      init: a model to go on from: a run, the name of a model that comes with the package, or a
+        loaded model; see ``uanet train --init``.
       verbose: 1: a progress bar with the scores of each epoch; 0: nothing but warnings.
       **settings: by name, such as ``epochs=3``; they win over the recipe. ``uanet train
         --helpfull`` explains each.
@@ -103,19 +107,27 @@ def train(
     """
     if verbose not in (0, 1):
         raise InputError(f"verbose must be 0 or 1. Received: {verbose!r:.60}")
+    if recipe == "auto":
+        recipe = "fast" if init is None else None
+    model = init if isinstance(init, Tagger) else None
+    if init is not None:
+        settings["init"] = _name_of(init)
     values: dict[str, Any] = {}
     for name in (recipe or "").split(","):
         values |= recipe_settings(name) if name else {}
     for name in settings:
         _check_name(name)
-    for name in filter(None, (recipe or "").split(",")):
-        check_recipe(recipe_path(name), Config().replace(**{**values, **settings}))
     data = {"train": train, "dev": dev} | ({} if test is None else {"test": test})
     folder = None if run_dir is not None else tempfile.TemporaryDirectory(prefix="uanet_tf_run_")
     place = pathlib.Path(folder.name if folder is not None else os.fspath(run_dir or ""))
-    config, held = _with_data(Config().replace(**{**values, **settings}), data, place)
+    config = Config().replace(**{**values, **settings})
+    if init is not None:
+        config = init_config(config, {*values, *settings}, str(place), model and model.settings)
+    for name in filter(None, (recipe or "").split(",")):
+        check_recipe(recipe_path(name), config)
+    config, held = _with_data(config, data, place)
     given = {*settings, *(f"{name}_path" for name in data)}
-    fit(config, place, given=given, bars=bool(verbose), held=held)
+    fit(config, place, given=given, bars=bool(verbose), held=held, model=model)
     metrics = fractions_of(read_run_metrics(RunDirectory(place).metrics))
     scores = {name: metrics[name] for name in data if name in metrics}
     history = _history(metrics["epochs"])
@@ -158,6 +170,18 @@ def _history(epochs: list[dict[str, Any]]) -> dict[str, list[Any]]:
         for epoch in epochs
     ]
     return {name: [row.get(name) for row in rows] for name in (rows[0] if rows else {})}
+
+
+def _name_of(init: Any) -> str:
+    """What the setting ``init`` is for an argument."""
+    if isinstance(init, Tagger):
+        return str(init.run_dir or init.name)
+    if not isinstance(init, str | os.PathLike):
+        raise InputError(
+            "init must be a run, the name of a model of the package, or a loaded model. "
+            f"Received: {init!r:.60}"
+        )
+    return str(init)
 
 
 def _check_name(name: str) -> None:

@@ -1,7 +1,11 @@
 """The training step: a loss and an optimizer for each part, masks from (seed, step)."""
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from uanet_tf.config import TrainingConfig
@@ -30,6 +34,7 @@ class Trainer(tf.Module):
       num_tokens: N, tokens of the training data, for the L2 term.
       dropout_rate: r of the L2 term.
       memory: of drafts, for a refiner that reads documents.
+      factors: {reference to a variable: factor on the learning rate of its numbers}.
       num_replicas: how many share each batch; made in their scope.
     """
 
@@ -42,11 +47,13 @@ class Trainer(tf.Module):
         num_tokens: int,
         dropout_rate: float,
         memory: DraftMemory | None = None,
+        factors: Mapping[Any, np.ndarray] = MappingProxyType({}),
         num_replicas: int = 1,
     ):
         super().__init__(name="trainer")
         self.tagger = tagger
         self.memory = memory
+        self._factors = {variable: tf.constant(f, tf.float32) for variable, f in factors.items()}
         self.config = config
         self.num_replicas = num_replicas
         self.groups = tagger.variable_groups()
@@ -58,6 +65,10 @@ class Trainer(tf.Module):
         references = [v.ref() for variables in self.groups.values() for v in variables]
         self.shared = len(set(references)) < len(references)
         self.l2 = config.l2 * (1.0 - dropout_rate) / (2.0 * num_tokens)
+        # Embedding tables are left out, to keep gradients sparse.
+        self._dense = [v for v in self.groups["draft"] if "embeddings" not in v.name]
+        # The prior of Eq. 9: around 0, or around the weights of the model of --init.
+        self._means = [v.numpy() if config.init else 0.0 for v in self._dense]
         # float64: a sum over an epoch would lose small losses in float32.
         self.loss_sum = _counter(tf.float64, "loss_sum")
         self.part_sums = {name: _counter(tf.float64, f"{name}_loss_sum") for name in self.groups}
@@ -181,13 +192,24 @@ class Trainer(tf.Module):
         if self.config.clip_norm:
             gradients = _clip(gradients, self.config.clip_norm)
         pairs = zip(gradients, variables, strict=True)
+        slowed = [
+            (v, g) for v, g in zip(variables, gradients, strict=True) if v.ref() in self._factors
+        ]
+        before = [_rows_of(v, g) for v, g in slowed]
         # They are sums over the replicas already, which clipping needs.
         self.optimizers[name].apply_gradients(pairs, skip_gradients_aggregation=True)
+        for (variable, gradient), was in zip(slowed, before, strict=True):
+            factor = _rows_of(self._factors[variable.ref()], gradient)
+            values = was + tf.cast(factor, was.dtype) * (_rows_of(variable, gradient) - was)
+            if isinstance(gradient, tf.IndexedSlices):
+                variable.scatter_update(tf.IndexedSlices(values, gradient.indices))
+            else:
+                variable.assign(values)
 
     def _squared_weights(self):
-        """||theta||^2 of the drafter; embedding tables are left out to keep gradients sparse."""
-        dense = [v for v in self.groups["draft"] if "embeddings" not in v.name]
-        return tf.add_n([tf.reduce_sum(tf.square(v)) for v in dense])
+        """||theta||^2 of the drafter; with --init of the difference from its weights."""
+        pairs = zip(self._dense, self._means, strict=True)
+        return tf.add_n([tf.reduce_sum(tf.square(v - mean)) for v, mean in pairs])
 
 
 def _counter(dtype, name):
@@ -199,6 +221,13 @@ def _counter(dtype, name):
         name=name,
         aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
     )
+
+
+def _rows_of(values, gradient):
+    """Values of a variable, or of a tensor like it, that a step with this gradient changes."""
+    if isinstance(gradient, tf.IndexedSlices):
+        return tf.gather(values, gradient.indices)
+    return tf.identity(values)
 
 
 def _dense_if_small(gradient):

@@ -1,0 +1,267 @@
+"""``--init``: vocabulary, weights and missing labels of a run that goes on from a model.
+
+Before its first step the new model answers as the old one. Words, characters and labels of the old
+one keep their weights. A new character has those of the unknown one, a new word too, unless the old
+model has a pretrained vector of it, and a new label is improbable.
+"""
+
+import collections
+import dataclasses
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from uanet_lite.sentence import Sentence
+from uanet_lite.tag_schemes import OUTSIDE, decode_spans, encode_spans, split_label
+from uanet_lite.token_ids import FIRST_ID, UNKNOWN_ID
+from uanet_tf.data.lookup import KEYS
+from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.errors import InputError
+from uanet_tf.models.loading import load_model
+from uanet_tf.models.tagger import Tagger
+from uanet_tf.ops.drafts_elsewhere import elsewhere_width
+from uanet_tf.representation.char_layer import CharLayer
+from uanet_tf.tagging.streams import tag_in_context
+from uanet_tf.training.fill_vectors import word_representations
+from uanet_tf.training.run_directory import RunDirectory
+
+# A new label begins so far below the mean of the old ones of its prefix, in nats.
+_BELOW = 5.0
+# Of the learning rate, for what the old model knows: at all of it, 100 sentences are learnt by
+# heart, and the rest is forgotten.
+SHARE = 0.1
+
+
+def init_model(init: str, run: RunDirectory, model: Tagger | None = None) -> Tagger:
+    """The model to begin with: the run's own copy, once there is one.
+
+    Args:
+      init: name or directory.
+      run: that goes on from it.
+      model: it, if it is loaded.
+
+    Raises:
+      InputError: it cannot be loaded.
+    """
+    if run.init.exists():
+        return load_model(run.init.parent)
+    try:
+        return model or load_model(init)
+    except InputError as error:
+        raise InputError(f"--init={init} cannot be gone on from: {error}") from error
+
+
+def extend(new: Vocabulary, counts: Mapping[str, int], model: Tagger) -> Vocabulary:
+    """The vocabulary of a model with what new training data have beyond it, which stands behind it.
+
+    Args:
+      new: of the new training data.
+      counts: of all its words; one too rare for the vocabulary joins it if the model has a
+        pretrained vector of it, as in ``add_pretrained``.
+      model: the old one.
+
+    Raises:
+      InputError: one is for entities, the other for labels of single tokens.
+    """
+    old = model.vocabulary
+    if (old.scheme is None) != (new.scheme is None):
+        kinds = ["single tokens" if each.scheme is None else "entities" for each in (old, new)]
+        raise InputError(
+            f"The model of --init labels {kinds[0]}, and the training file {kinds[1]}: it cannot "
+            "go on with it."
+        )
+    trained = dict(zip(old.words, old.word_counts))  # noqa: B905 the others have no counts
+    has_vector = {word for word, row in zip(old.words, _vectors(model), strict=False) if row}
+    rare = (w for w in counts if w in has_vector or w.lower() in has_vector)
+    added = [w for w in dict.fromkeys((*new.words, *sorted(rare))) if w not in trained]
+    total = collections.Counter(counts)
+    total.update(trained)
+    words = dict.fromkeys((*trained, *added, *old.words))
+    return dataclasses.replace(
+        new,
+        words=tuple(words),
+        word_counts=tuple(total[word] for word in (*trained, *added)),
+        chars=tuple(dict.fromkeys((*old.chars, *new.chars))),
+        labels=tuple(dict.fromkeys((*old.labels, *new.labels))),
+        pretrained=old.pretrained,
+        longest=max(old.longest, new.longest),
+    )
+
+
+def _vectors(model: Tagger) -> np.ndarray:
+    """[V] of each word of a model, from id 2 on, whether it has a pretrained vector."""
+    for part in word_representations(model):
+        if part.pretrained is not None:
+            return part.pretrained.scales.numpy()[FIRST_ID:] > 0
+    return np.zeros(len(model.vocabulary.words), bool)
+
+
+def carry_weights(old: Tagger, new: Tagger) -> dict[Any, np.ndarray]:
+    """Gives a new tagger, of a vocabulary that ``extend`` made, the weights of the old one.
+
+    What is fitted to a development file, after training, is not carried.
+
+    Returns:
+      {reference to a weight: the factor on the learning rate of each of its numbers}: ``SHARE`` of
+      those that were carried, 1 of those of new words, characters and labels.
+
+    Raises:
+      InputError: the settings give the new one other weights.
+    """
+    pairs = [(old.drafter, new.drafter), (old.refiner, new.refiner)]
+    weights = [(part.weights, other.weights) for part, other in pairs if part and other]
+    factors, likeness = _carry_tables(old, new), _likeness(old.vocabulary, new.vocabulary)
+    for mine, others in weights:
+        if len(mine) != len(others):
+            raise InputError(
+                "The settings that were given take weights away, or ask for more, than the model "
+                "of --init has: a rate of dropout that was or is 0?"
+            )
+        for before, after in zip(mine, others, strict=True):
+            if after.ref() not in factors:
+                values, added = _with_labels(before, after.shape, likeness)
+                after.assign(values)
+                factors[after.ref()] = np.where(added, 1.0, SHARE)
+    return factors
+
+
+def _carry_tables(old: Tagger, new: Tagger) -> dict[Any, np.ndarray]:
+    """Carries the tables of words and characters; the factors of ``carry_weights`` for them."""
+    ids = {word: number for number, word in enumerate(old.vocabulary.words, FIRST_ID)}
+    words = new.vocabulary.words
+    same = np.array([0, UNKNOWN_ID, *(ids.get(word, UNKNOWN_ID) for word in words)])
+    like = np.array([0, UNKNOWN_ID, *(ids.get(w, ids.get(w.lower(), UNKNOWN_ID)) for w in words)])
+    tables = []
+    for before, after in zip(word_representations(old), word_representations(new), strict=True):
+        rows, size = before.embeddings.numpy(), after.embeddings.shape[0]
+        trained = np.where(same < len(rows), same, UNKNOWN_ID)[:size]
+        values = rows[trained]
+        if before.pretrained is not None:
+            scales = before.pretrained.scales.numpy()
+            like = np.where(scales[like] > 0, like, same)
+            begun = (scales[like] > 0)[:size] & (trained == UNKNOWN_ID)
+            values = np.where(begun[:, None], 0, values)
+            tables.append((after.pretrained.rows, before.pretrained.rows.numpy()[like], like))
+            tables.append((after.pretrained.scales, scales[like], like))
+        tables.append((after.embeddings, values, trained))
+        if isinstance(before.char_layer, CharLayer):
+            chars = before.char_layer.embeddings.numpy()
+            rows = np.arange(after.char_layer.embeddings.shape[0])
+            rows[len(chars) :] = UNKNOWN_ID
+            tables.append((after.char_layer.embeddings, chars[rows], rows))
+    for variable, values, _ in tables:
+        variable.assign(values)
+    return {
+        variable.ref(): np.where(rows == UNKNOWN_ID, 1.0, SHARE)[:, None]
+        for variable, _, rows in tables
+    }
+
+
+def _likeness(old: Vocabulary, new: Vocabulary) -> np.ndarray:
+    """[N, C], for each new label the shares of the old ones of its prefix, or of all of them."""
+    added = new.labels[len(old.labels) :]
+    same = np.array(
+        [[old.scheme is not None and a[:1] == b[:1] for b in old.labels] for a in added], float
+    ).reshape([len(added), len(old.labels)])
+    same[same.sum(axis=1) == 0] = 1
+    return same / same.sum(axis=1, keepdims=True)
+
+
+def _with_labels(
+    before: tf.Variable, shape: Sequence[int], likeness: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """A weight with entries for new labels, each the mean of those of the old ones like it.
+
+    Returns:
+      The values, and whether each was added.
+    """
+    values, (more, count) = before.numpy(), likeness.shape
+    is_new = np.zeros(values.shape, bool)
+    for axis, size in enumerate(shape):
+        length = values.shape[axis]
+        if size == length:
+            continue
+        if size == length + more:  # the labels; and one behind them; or something before them
+            starts = [0 if length <= count + 1 else length - count]
+        elif size == length + len(KEYS) * more:  # the refiner's words, and drafts elsewhere
+            first = length - elsewhere_width(count, len(KEYS))
+            starts = [first + key * (count + 1) for key in range(len(KEYS))]
+        else:
+            raise InputError(
+                f"--init cannot go on with the weight {before.name}: it has the shape "
+                f"{before.shape.as_list()}, and with the new labels {list(shape)}."
+            )
+        for start in reversed(starts):
+            part = values.take(range(start, start + count), axis)
+            added = np.moveaxis(np.tensordot(likeness, part, axes=(1, axis)), 0, axis)
+            if values.ndim == 1 and before.trainable:
+                added = added - _BELOW
+            parts = np.split(values, [start + count], axis)
+            values = np.concatenate([parts[0], added, parts[1]], axis)
+            is_new = np.insert(is_new, [start + count] * more, True, axis)
+    return values, is_new
+
+
+def keep_types(
+    splits: Mapping[str, Sequence[Sentence]], model: Tagger, scheme: str
+) -> tuple[dict[str, list[Sentence]], dict[str, set[str]]]:
+    """Labels training and development files with types that the model knows and they do not label.
+
+    Training would unlearn them otherwise. What is chosen and fitted on the development file would
+    count answers of these types as wrong; it is scored without them, as the test file is.
+
+    Args:
+      splits: sentences of each file.
+      model: of --init.
+      scheme: tag scheme of the labels.
+
+    Returns:
+      The sentences; and of each file the types that it does not label.
+    """
+    types = {name: types_of(part) for name, part in splits.items()}
+    known = {split_label(label)[1] for label in model.vocabulary.labels if label != OUTSIDE}
+    kept = {name: known - types["train"] - own for name, own in types.items()}
+    labelled = {
+        name: _with_answers(part, kept[name], model, scheme, name)
+        if kept[name] and name != "test"
+        else list(part)
+        for name, part in splits.items()
+    }
+    return labelled, kept
+
+
+def types_of(sentences: Iterable[Sentence]) -> set[str]:
+    """The types of the entities in sentences."""
+    labels = {label for sentence in sentences for label in sentence.labels}
+    return {split_label(label)[1] for label in labels if label != OUTSIDE}
+
+
+def _with_answers(
+    sentences: Sequence[Sentence], types: Collection[str], model: Tagger, scheme: str, name: str
+) -> list[Sentence]:
+    """Sentences with the model's entities of these types that overlap none that is labelled."""
+    samples = model.num_samples
+    if model.sampling != "distilled":
+        model.num_samples = 0  # one pass
+    try:
+        answers = [answer.labels for _, answer in tag_in_context(model, sentences)]
+    finally:
+        model.num_samples = samples
+    labelled, counts = [], collections.Counter[str]()
+    for sentence, answer in zip(sentences, answers, strict=True):
+        spans = decode_spans(sentence.labels, scheme)
+        taken = {token for span in spans for token in range(span.start, span.end)}
+        more = [
+            span
+            for span in decode_spans(answer, scheme)
+            if span.type in types and taken.isdisjoint(range(span.start, span.end))
+        ]
+        counts.update(span.type for span in more)
+        labels = encode_spans([*spans, *more], len(sentence.tokens), scheme)
+        labelled.append(dataclasses.replace(sentence, labels=tuple(labels)))
+    told = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+    logging.info("%s: what --init answers stands in for labels: %s", name, told or "none")
+    return labelled
