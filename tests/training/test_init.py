@@ -22,7 +22,7 @@ from uanet_tf.decoders.softmax import SoftmaxDecoder
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.training import saved_state, trainer
+from uanet_tf.training import init_model, saved_state, trainer
 from uanet_tf.training.development import score_corpus
 from uanet_tf.training.init_model import carry_weights, extend
 from uanet_tf.training.init_settings import init_config
@@ -95,11 +95,11 @@ def test_before_its_first_step_it_answers_as_the_old_model(name):
         before, after = (p[tokens] for p in pair)
         known, more = after[..., : len(OLD)], after[..., len(OLD) :]
         assert more.shape[-1] == 4
-        # At most e^-5 of the old labels of a prefix; lan has no bias to lower.
-        assert 0 < more.sum(axis=-1).max() < (0.5 if name == "lan" else 0.01)
+        # Four labels, each e^-5 of O; lan has no bias to lower.
+        assert 0 < more.sum(axis=-1).max() < (1 if name == "lan" else 0.03)
         share = known / known.sum(axis=-1, keepdims=True)
         # The refiner reads the draft with its new labels, and sequences are of them too.
-        np.testing.assert_allclose(share, before, atol=1e-6 if exact else 0.01)
+        np.testing.assert_allclose(share, before, atol=1e-6 if exact else 0.02)
         assert (after.argmax(axis=-1) == before.argmax(axis=-1)).all()
         exact = False
 
@@ -133,14 +133,14 @@ def test_weights_by_row():
     np.testing.assert_array_equal(new_unknown, unknown)
     kernel, new_kernel = (m.drafter.decoder.kernel.numpy() for m in (old, new))
     np.testing.assert_array_equal(new_kernel[:, : len(OLD)], kernel)
-    np.testing.assert_allclose(new_kernel[:, len(OLD)], kernel[:, [1, 5]].mean(axis=1), rtol=1e-5)
+    np.testing.assert_array_equal(new_kernel[:, len(OLD)], kernel[:, 0])
     np.testing.assert_array_equal(
         new.drafter.distilled.output_kernel[:, -1], old.drafter.distilled.output_kernel[:, -1]
     )
 
 
 @pytest.mark.parametrize("small_table", [trainer.SMALL_TABLE, 0])
-def test_what_is_known_is_trained_at_a_tenth_of_the_rate(monkeypatch, small_table):
+def test_what_is_known_is_trained_at_a_lower_rate(monkeypatch, small_table):
     """In one step of gradient descent, of whole tables and of their rows."""
     monkeypatch.setattr(trainer, "SMALL_TABLE", small_table)
     old, new = old_and_new(LIGHT)
@@ -162,12 +162,14 @@ def test_what_is_known_is_trained_at_a_tenth_of_the_rate(monkeypatch, small_tabl
     names = [w.name for w in new.weights if w.trainable]
     kernel = next(k for k, name in enumerate(names) if "kernel" in name)
     table = next(k for k, name in enumerate(names) if "embeddings" in name)
-    whole, slowed = (each[kernel] for each in changes)
-    np.testing.assert_allclose(slowed[:, :9], 0.1 * whole[:, :9], rtol=1e-3, atol=1e-7)
+    whole, slowed, share = *(each[kernel] for each in changes), init_model.SHARE
+    np.testing.assert_allclose(slowed[:, :9], share * whole[:, :9], rtol=1e-3, atol=1e-7)
     np.testing.assert_allclose(slowed[:, 9:], whole[:, 9:], rtol=1e-3, atol=1e-7)
     whole, slowed = (each[table] for each in changes)
     word = {w: k for k, w in enumerate(new.vocabulary.words, FIRST_ID)}
-    np.testing.assert_allclose(slowed[word["Anna"]], 0.1 * whole[word["Anna"]], rtol=1e-3)
+    np.testing.assert_allclose(
+        slowed[word["Anna"]], init_model.SHARE * whole[word["Anna"]], rtol=1e-3
+    )
     np.testing.assert_allclose(slowed[word["zebra"]], whole[word["zebra"]], rtol=1e-3)
     assert whole[word["zebra"]].any()
 

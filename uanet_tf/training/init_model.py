@@ -28,11 +28,11 @@ from uanet_tf.tagging.streams import tag_in_context
 from uanet_tf.training.fill_vectors import word_representations
 from uanet_tf.training.run_directory import RunDirectory
 
-# A new label begins so far below the mean of the old ones of its prefix, in nats.
+# A new label begins so far below the old ones that it begins like, in nats.
 _BELOW = 5.0
 # Of the learning rate, for what the old model knows: at all of it, 100 sentences are learnt by
 # heart, and the rest is forgotten.
-SHARE = 0.1
+SHARE = 0.02
 
 
 def init_model(init: str, run: RunDirectory, model: Tagger | None = None) -> Tagger:
@@ -161,13 +161,12 @@ def _carry_tables(old: Tagger, new: Tagger) -> dict[Any, np.ndarray]:
 
 
 def _likeness(old: Vocabulary, new: Vocabulary) -> np.ndarray:
-    """[N, C], for each new label the shares of the old ones of its prefix, or of all of them."""
-    added = new.labels[len(old.labels) :]
-    same = np.array(
-        [[old.scheme is not None and a[:1] == b[:1] for b in old.labels] for a in added], float
-    ).reshape([len(added), len(old.labels)])
-    same[same.sum(axis=1) == 0] = 1
-    return same / same.sum(axis=1, keepdims=True)
+    """[N, C], for each new label the shares of the old ones that it begins like.
+
+    Like O, as which the old model labels most of what is of a new type; of single tokens, like all.
+    """
+    row = np.array([float(old.scheme is None or label == OUTSIDE) for label in old.labels])
+    return np.tile(row / row.sum(), [len(new.labels) - len(old.labels), 1])
 
 
 def _with_labels(
