@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from uanet_tf.training import init_model, saved_state, trainer
 from uanet_tf.training.development import score_corpus
 from uanet_tf.training.init_model import carry_weights, extend
 from uanet_tf.training.init_settings import init_config
+from uanet_tf.training.replicas import check_possible
 
 OLD = ["O", *(f"{prefix}-{name}" for name in ("PER", "LOC") for prefix in "BIES")]
 SENTENCES = [["Anna", "saw", "Rio"], ["it", "rained"], ["Bo", "Anna", "Bo", "zebra", "ß", "Q"]]
@@ -319,3 +321,9 @@ def test_errors(old, flags, tmp_path, monkeypatch, capsys, flags_given, said):
     assert said in err
     assert err.count("\n") == 1 or "training on" in err
     assert not Path("run").exists()
+
+
+def test_replicas_are_refused():
+    config = Config().replace(init="en_ner", strategy="mirrored")
+    with pytest.raises(InputError, match="--strategy=mirrored does not go with --init"):
+        check_possible(SimpleNamespace(count=2), config)
