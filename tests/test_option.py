@@ -13,7 +13,7 @@ from uanet_tf.settings import InferenceOptions, check_threshold
 def test_a_long_value_is_shown_by_its_start():
     with pytest.raises(InputError) as error:
         Config().replace(representation="ä" * 3000)
-    assert str(error.value).startswith("--representation must be one of ")
+    assert str(error.value).startswith("`representation` must be one of ")
     assert str(error.value).endswith(f"Received: {'ä' * 200}...")
 
 
@@ -68,7 +68,7 @@ def test_settings_of_training_are_checked_and_kept_alike(tmp_path):
     assert (config.training.epochs, config.data.train_path) == (3, "a.conll")
     kinds = [config.training.epochs, config.data.train_path, config.training.l2]
     assert list(map(type, kinds)) == [int, str, float]
-    with pytest.raises(InputError, match="--drafter_learning_rate must be a number"):
+    with pytest.raises(InputError, match="`drafter_learning_rate` must be a number"):
         Config(training=dataclasses.replace(config.training, drafter_learning_rate="fast"))
 
 

@@ -46,12 +46,12 @@ def check_stream(sentences: Any) -> None:
 def check_count(name: str, value: Any) -> None:
     """Raises InputError for what is no integer of at least 1."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise InputError(f"{name} must be an integer. Received: {value!r:.60}")
+        raise InputError(f"`{name}` must be an integer. Received: {value!r:.60}")
     if value < 1:
-        raise InputError(f"{name} must be at least 1. Received: {value}")
+        raise InputError(f"`{name}` must be at least 1. Received: {value}")
 
 
 def check_language(language: Any) -> None:
     """Raises InputError for what is no code of a language."""
     if not isinstance(language, str):
-        raise InputError(f'language must be a code such as "en". Received: {language!r:.60}')
+        raise InputError(f'`language` must be a code such as "en". Received: {language!r:.60}')

@@ -345,7 +345,7 @@ class _Wanted:
             raise InputError(
                 f"{self.file}:{layout.header}: which column has the {what}s? The header calls "
                 f"{len(found)} so ({', '.join(layout.names[k] for k in found[:6])}): "
-                f"--{what}_column={layout.names[found[0]]} takes one of them."
+                f"`{what}_column={layout.names[found[0]]}` takes one of them."
             )
         return found[0] if found else given
 
@@ -405,7 +405,7 @@ class _Columns:
             key = label.partition("=")[0]
             raise InputError(
                 f"{self.file}:{number}: the label column holds KEY=VALUE pairs ({_shown(label)}), "
-                f"as CoNLL-U's MISC: name the key too, such as --label_column=MISC:{key}."
+                f"as CoNLL-U's MISC: name the key too, such as `label_column=MISC:{key}`."
             )
         token = columns[token_index]
         if token and label and len(token) <= self.max_chars and len(label) <= self.max_chars:
@@ -469,9 +469,9 @@ class _Columns:
         self, what: str, text: str, number: int, blank: bool = False, ends: bool = False
     ) -> str:
         if not text and not blank:
-            hint = " (or blank): --skip_blank_tokens leaves such tokens out and counts them"
+            hint = " (or blank): `skip_blank_tokens` leaves such tokens out and counts them"
             if what == "label":
-                hint = ends * ", as the row ends with a tab: --label_column=-2 is the one before it"
+                hint = ends * ", as the row ends with a tab: `label_column=-2` is the one before it"
             raise InputError(f"{self.file}:{number}: the {what} is empty{hint}.")
         if len(text) > self.max_chars:
             raise InputError(
@@ -485,17 +485,17 @@ class _Columns:
         if layout.kind == "conllu" and self._index(self.token, layout.columns) == 0:
             raise InputError(
                 f"{self.file}: a CoNLL-U file, whose column 0 holds word numbers; the words are "
-                "in column 1 (--token_column=1). Received: token column 0."
+                "in column 1 (`token_column=1`). Received: token column 0."
             )
 
     def refuse_counts(self, first: Sequence[Sentence]) -> None:
         """The first sentences of a file, whose tokens are numbers that count."""
         two = len(split_columns(first[0].rows[0])) == 2
-        hint = " --label_column=none, as there are no labels" if two and self.label else ""
+        hint = " `label_column=none`, as there are no labels" if two and self.label else ""
         raise InputError(
             f"{self.file}:{first[0].line}: column 0 counts the words of each sentence "
             f"({', '.join(first[0].tokens[:3])}, ...); the words are probably in column 1 "
-            f"(--token_column=1{hint}). Received: token column 0."
+            f"(`token_column=1`{hint}). Received: token column 0."
         )
 
 

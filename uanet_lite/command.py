@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from uanet_lite import row_output
 from uanet_lite.atomic_file import STDOUT, open_output
-from uanet_lite.input_error import InputError
+from uanet_lite.input_error import InputError, as_flags
 from uanet_lite.input_format import FORMATS, format_of_name
 from uanet_lite.lite_tagger import Tagger
 from uanet_lite.raw_text import LANGUAGE
@@ -36,7 +36,7 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
         code = main(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
     except InputError as error:
-        print(" ".join(str(error).split()), file=sys.stderr)
+        print(" ".join(as_flags(str(error)).split()), file=sys.stderr)
         code = BAD_INPUT
     except KeyboardInterrupt:
         code = INTERRUPTED

@@ -85,7 +85,7 @@ def _one_column(tokens: Sequence[str], line: int) -> Sequence[str]:
         if token != token.strip(" ") or any(char in token for char in "\t\n\r"):
             raise InputError(
                 f"Line {line} of the input: the token {token[:30]!r} cannot be written in a CoNLL "
-                "column: name another --output_format."
+                "column: name another `output_format`."
             )
     return tokens
 

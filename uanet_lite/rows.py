@@ -91,7 +91,7 @@ def _read_columns(path: str, lines: Lines, token_column: Column) -> Iterator[Row
         if not number and looks_like_text(sentence.rows):
             raise InputError(
                 f"{display_name(path)}:{sentence.line}: looks like text, not like columns with a "
-                "token a line: name --format=text."
+                "token a line: name `format=text`."
             )
         yield Row(sentence.line, (sentence,))
 

@@ -34,7 +34,7 @@ def check_even(name: str, value: int) -> int:
 def check_even_setting(name: str, value: int) -> None:
     """Raises InputError if the setting is odd."""
     if value % 2:
-        raise InputError(f"--{name} must be even: half a direction. Received: {value}")
+        raise InputError(f"`{name}` must be even: half a direction. Received: {value}")
 
 
 def check_divisor_setting(name: str, value: int, of: str, whole: int) -> None:

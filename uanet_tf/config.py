@@ -5,12 +5,12 @@ Values come from the defaults of ``settings``, then the flagfile, then the comma
 
 import dataclasses
 import difflib
-import functools
 import pathlib
 import re
-from collections.abc import Callable, Iterator
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
+from uanet_lite.input_error import as_flags
 from uanet_lite.strict_json import check_fields, read_json
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.option import check_option
@@ -27,12 +27,12 @@ MAX_CONFIG_BYTES = 2**20
 RECIPES = pathlib.Path(__file__).resolve().parent / "recipes"  # flagfiles
 _FAMILY = "uanet_"  # "fast" is short for "uanet_fast"
 _TRUE = ("", "true", "1")
-_FLAG = re.compile(r"--([a-z]\w*)(=(?:[^\s`]*[^\s`.,:;)])?)?")
-_ARGUMENT = re.compile(r"`([a-z]\w*)(=[^`]*)?`")
-# Those that Python calls otherwise.
-_ARGUMENTS = {"train_path": "train", "dev_path": "dev", "test_path": "test", "run_dir": "run_dir"}
-P = ParamSpec("P")
-R = TypeVar("R")
+# Flags that are called otherwise as arguments, and those that are no settings.
+ARGUMENTS = {"train_path": "train", "dev_path": "dev", "test_path": "test"}
+_OTHER_FLAGS = (
+    *("run_dir", "import", "format", "output_format", "split_sentences"),
+    *("name", "version", "text", "url", "timeout"),
+)
 
 __all__ = [
     "Config",
@@ -62,7 +62,7 @@ class Config:
 
     def __post_init__(self) -> None:
         for _, field, value in iter_options(self):
-            check_option(field, value, f"--{field.name}")
+            check_option(field, value, f"`{ARGUMENTS.get(field.name, field.name)}`")
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Plain nested dictionaries, for JSON."""
@@ -76,7 +76,7 @@ class Config:
             if name not in known:
                 raise InputError(f"There is no setting named {name!r}.")
             group, field = known[name]
-            groups.setdefault(group, {})[name] = check_option(field, value, f"--{name}")
+            groups.setdefault(group, {})[name] = check_option(field, value, f"`{name}`")
         return dataclasses.replace(
             self,
             **{
@@ -207,7 +207,7 @@ def check_recipe(path: pathlib.Path, config: Config) -> None:
     for name in re.findall(r"^# Needs: --(\w+)$", path.read_text(encoding="utf-8"), re.MULTILINE):
         if not values[name]:
             raise InputError(
-                f"The recipe {path.stem} is for --{name}, and none is given: give --{name}, or "
+                f"The recipe {path.stem} is for `{name}`, and none is given: give `{name}`, or "
                 "take another recipe (uanet recipes)."
             )
 
@@ -229,30 +229,8 @@ def recipe_settings(name: str) -> dict[str, Any]:
     return settings
 
 
-def speaks_of_arguments(function: Callable[P, R]) -> Callable[P, R]:
-    """A function whose InputErrors name arguments (`epochs`), where commands say --epochs."""
-    names = {field.name: field.name for _, field, _ in iter_options(Config())} | _ARGUMENTS
-
-    def argument(found: re.Match[str]) -> str:
-        name = names.get(found[1])
-        return found[0] if name is None else f"`{name}{found[2] or ''}`"
-
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return function(*args, **kwargs)
-        except InputError as error:
-            error.args = (_FLAG.sub(argument, str(error)),)
-            raise
-
-    return call
-
-
 def in_flags(message: str) -> str:
-    """A message on arguments (`epochs`) as commands say it: --epochs."""
-    names = {field.name for _, field, _ in iter_options(Config())} | {"run_dir"}
-
-    def flag(found: re.Match[str]) -> str:
-        return f"--{found[1]}{found[2] or ''}" if found[1] in names else found[0]
-
-    return _ARGUMENT.sub(flag, message)
+    """A message on arguments (`epochs=0`), as commands say it: --epochs=0."""
+    names = {field.name: field.name for _, field, _ in iter_options(Config())}
+    names |= {argument: flag for flag, argument in ARGUMENTS.items()}
+    return as_flags(message, names | {flag: flag for flag in _OTHER_FLAGS})

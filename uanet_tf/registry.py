@@ -99,7 +99,7 @@ def import_parts(module: str) -> None:
     try:
         importlib.import_module(module)
     except (ImportError, ValueError) as error:
-        raise InputError(f"--import={module} cannot be imported: {error}.") from error
+        raise InputError(f"`import={module}` cannot be imported: {error}.") from error
     IMPORTED.append(module)
 
 

@@ -142,7 +142,7 @@ def test_streams(tmp_path):
     ("name", "content", "expected"),
     [
         ("a.txt", "a 1 2 3\nb 1 2\n", "a.txt:2: expected a word and 3 numbers, found 2"),
-        ("a.txt", "a 1 2 3 4\n", "a.txt: its vectors have 4 numbers, but --word_width is 3"),
+        ("a.txt", "a 1 2 3 4\n", "a.txt: its vectors have 4 numbers, but `word_width` is 3"),
         ("a.txt", "a 1 2 3\nb 1 2 3 4 5 6\n", "a.txt:2: expected a word and 3 numbers, found 6"),
         ("a.txt", "a 1 2 3\nb 1 x 3\n", "a.txt:2: not a number: 'x'"),
         ("a.txt", "a 1 2 3\nb 1  3\n", "a.txt:2: not a number: ''"),

@@ -81,14 +81,14 @@ def test_other_names_are_no_versions(folders):
 def test_an_existing_version_is_refused(folders, name):
     path = folders[1] / name
     path.mkdir(parents=True)
-    with pytest.raises(InputError, match=f"{path} exists already: name another --version"):
+    with pytest.raises(InputError, match=f"{path} exists already: name another `version`"):
         write(folders, 4)
     assert names(folders[1]) == [name]
 
 
 @pytest.mark.parametrize("version", [0, -1, 2**63])
 def test_impossible_versions(folders, version):
-    with pytest.raises(InputError, match=r"--version must be at least 1 and below 2\^63"):
+    with pytest.raises(InputError, match=r"`version` must be at least 1 and below 2\^63"):
         choose_version(folders, version)
 
 
@@ -100,7 +100,7 @@ def test_no_version_after_the_last(folders):
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "-a", "a b", "ü", "a\n", "x_text"])
 def test_bad_names(name):
-    with pytest.raises(InputError, match="--name must"):
+    with pytest.raises(InputError, match="`name` must"):
         check_name(name, "_text")
 
 

@@ -44,7 +44,7 @@ def test_a_header_is_no_token_wherever_it_stands(write):
     # The last column is none of labels, and two are.
     message = refusal(path)
     assert "a.tsv:1: which column has the labels?" in message
-    assert "--label_column=NE-COARSE-LIT" in message
+    assert "`label_column=NE-COARSE-LIT`" in message
 
 
 def test_a_header_tells_the_columns(write):
@@ -76,7 +76,7 @@ def test_counts_are_not_taken_for_words(write, text):
 
 def test_counts_beside_words_without_labels(write):
     path = write("1\tAnna\n2\tsaw\n\n1\tOslo\n", "a.tsv")
-    assert "(--token_column=1 --label_column=none, as there are no labels)" in refusal(path)
+    assert "(`token_column=1` `label_column=none`, as there are no labels)" in refusal(path)
     assert "a.tsv:1: column 0 counts" in refusal(path, label_column=None)
     for tags in (("O", "O", "O"), ("CD", "CD", "CD"), ("O", "B-DATE", "I-DATE")):
         text = "".join(f"{number}\t{tag}\n" for number, tag in enumerate(tags, 3))

@@ -384,7 +384,7 @@ def test_labels_in_misc(write):
     expected = ["Anna B-PER", "slept O", ". O"]
     assert rows(path, token_column=1, label_column="MISC:Tag") == expected
     assert rows(path, token_column="FORM", label_column="9:Tag") == expected
-    assert "--label_column=MISC:Tag" in refusal(path, token_column=1, label_column=9)
+    assert "`label_column=MISC:Tag`" in refusal(path, token_column=1, label_column=9)
 
 
 @pytest.mark.parametrize("mark", ["0\t-DOCSTART-\tO", "#DOCSTART", "-DOCSTART- O", "\ufeff"])
@@ -397,7 +397,7 @@ def test_marks_between_sentences(write, mark):
 
 def test_blank_tokens(write):
     path = write("Anna\tB-PER\n \tI-PER\n\tO\n\n \tO\n\nOslo\tB-LOC\n", "a.tsv")
-    assert "a.tsv:2: the token is empty (or blank): --skip_blank_tokens" in refusal(path)
+    assert "a.tsv:2: the token is empty (or blank): `skip_blank_tokens`" in refusal(path)
     notes = Notes()
     assert rows(path, notes, skip_blank_tokens=True) == ["Anna B-PER", "Oslo B-LOC"]
     assert "left out, as they are empty or blank: 3 tokens" in notes.lines()[0]
@@ -438,7 +438,7 @@ def test_tables_that_are_refused(write):
     assert "more than one column is called as one of labels" in refusal(two)
     assert rows(two, label_column="ner") == ["Anna B-PER"]
     unknown = write("Wort,Etikett\nAnna,B-PER\n", "a.csv")
-    assert "its columns are Wort, Etikett; --token_column=NAME" in refusal(unknown)
+    assert "its columns are Wort, Etikett; `token_column=NAME" in refusal(unknown)
     assert rows(unknown, token_column="wort", label_column="Etikett") == ["Anna B-PER"]
 
 

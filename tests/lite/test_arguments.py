@@ -12,10 +12,10 @@ from uanet_lite.tokenizer import Tokenizer
     [
         ({"path": None}, r"^path must be the path of a file\. Received: None$"),
         ({"path": 5}, r"^path must be the path of a file\. Received: 5$"),
-        ({"path": "a", "threads": "2"}, r"^threads must be an integer\. Received: '2'$"),
-        ({"path": "a", "threads": 1.5}, r"^threads must be an integer\. Received: 1\.5$"),
-        ({"path": "a", "threads": True}, r"^threads must be an integer\. Received: True$"),
-        ({"path": "a", "threads": 0}, r"^threads must be at least 1\. Received: 0$"),
+        ({"path": "a", "threads": "2"}, r"^`threads` must be an integer\. Received: '2'$"),
+        ({"path": "a", "threads": 1.5}, r"^`threads` must be an integer\. Received: 1\.5$"),
+        ({"path": "a", "threads": True}, r"^`threads` must be an integer\. Received: True$"),
+        ({"path": "a", "threads": 0}, r"^`threads` must be at least 1\. Received: 0$"),
         ({"path": "a", "content": "abc"}, r"^content must be bytes\. Received: 'abc'$"),
     ],
 )

@@ -33,26 +33,26 @@ UNREAD = [
 
 @pytest.mark.parametrize(("name", "settings"), UNREAD, ids=[name for name, _ in UNREAD])
 def test_a_setting_that_nothing_reads_is_refused(name, settings):
-    with pytest.raises(InputError, match=f"--{name} is not read by --representation=.*leave it"):
+    with pytest.raises(InputError, match=f"`{name}` is not read by `representation=.*leave it"):
         build([name], **settings)
 
 
 BERT = {"representation": "transformer", "pretrained": tiny_encoder(), "decoder": "crf"}
 NEEDS = [
-    ("drafter_momentum", {"drafter_optimizer": "adam"}, "--drafter_optimizer=adam"),
-    ("drafter_decay", {"drafter_schedule": "linear"}, "--drafter_schedule=linear"),
-    ("label_layers", {"label_input": "none"}, "--label_input=none"),
-    ("label_residual", {"label_input": "none"}, "--label_input=none"),
-    ("vector_limit", {"vector_limit": 5}, "--word_vectors="),
-    ("keep_types", {}, "--init="),
-    ("normalize_digits", {"normalize_digits": True, **BERT}, "--representation=transformer"),
-    ("lowercase_words", {"lowercase_words": True, **BERT}, "--representation=transformer"),
+    ("drafter_momentum", {"drafter_optimizer": "adam"}, "drafter_optimizer=adam"),
+    ("drafter_decay", {"drafter_schedule": "linear"}, "drafter_schedule=linear"),
+    ("label_layers", {"label_input": "none"}, "label_input=none"),
+    ("label_residual", {"label_input": "none"}, "label_input=none"),
+    ("vector_limit", {"vector_limit": 5}, "word_vectors="),
+    ("keep_types", {}, "init="),
+    ("normalize_digits", {"normalize_digits": True, **BERT}, "representation=transformer"),
+    ("lowercase_words", {"lowercase_words": True, **BERT}, "representation=transformer"),
 ]
 
 
 @pytest.mark.parametrize(("name", "settings", "other"), NEEDS, ids=[case[0] for case in NEEDS])
 def test_a_setting_that_another_makes_superfluous_is_refused(name, settings, other):
-    with pytest.raises(InputError, match=f"--{name} is not read with {other}: leave it out"):
+    with pytest.raises(InputError, match=f"`{name}` is not read with `{other}`: leave it out"):
         build([name], **settings)
     build([], **settings)
 
@@ -66,7 +66,7 @@ def test_every_condition_names_settings_and_their_values():
 
 
 def test_one_pass_by_a_head_that_is_not_trained_is_refused():
-    with pytest.raises(InputError, match="--sampling=distilled needs a trained head"):
+    with pytest.raises(InputError, match="`sampling=distilled` needs a trained head"):
         build(sampling="distilled", distill_samples=0)
 
 
@@ -82,23 +82,23 @@ def test_what_is_read_is_taken_and_what_was_not_typed_is_not_asked_about():
 
 BERT = {"representation": "transformer", "pretrained": "a_folder"}
 REFUSED = [
-    ({"hidden_width": 7}, "--hidden_width must be even"),
-    ({"encoder": "bigru_transformer", "hidden_width": 7}, "--hidden_width must be even"),
-    ({"representation": "char_gru", "char_hidden_width": 7}, "--char_hidden_width must be even"),
-    ({"representation": "intnet", "intnet_layers": 4}, "--intnet_layers must be odd"),
+    ({"hidden_width": 7}, "`hidden_width` must be even"),
+    ({"encoder": "bigru_transformer", "hidden_width": 7}, "`hidden_width` must be even"),
+    ({"representation": "char_gru", "char_hidden_width": 7}, "`char_hidden_width` must be even"),
+    ({"representation": "intnet", "intnet_layers": 4}, "`intnet_layers` must be odd"),
     (
         {"encoder": "relative_transformer", "hidden_width": 16, "encoder_heads": 3},
-        "--encoder_heads must divide --hidden_width=16. Received: 3",
+        "`encoder_heads` must divide `hidden_width=16`. Received: 3",
     ),
     (
         {"representation": "transformer"},
-        "--pretrained is required with --representation=transformer",
+        "`pretrained` is required with `representation=transformer`",
     ),
     (
         {**BERT, "refiner_embeddings": "own"},
-        "--representation=transformer needs --refiner_embeddings=s",
+        "`representation=transformer` needs `refiner_embeddings=s",
     ),
-    ({**BERT, "word_vectors": "x"}, "--word_vectors does not apply to"),
+    ({**BERT, "word_vectors": "x"}, "`word_vectors` does not apply to"),
 ]
 
 

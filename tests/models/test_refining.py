@@ -34,7 +34,7 @@ def test_only_a_refiner_brings_a_gate():
     for name, value in {"threshold": 0.2, "refine_all": False}.items():
         with pytest.raises(InputError, match=f"`{name}` is an option of the gate, and `decoder=s"):
             setattr(model, name, value)
-    with pytest.raises(InputError, match="--decoder=softmax has no refiner"):
+    with pytest.raises(InputError, match="`decoder=softmax` has no refiner"):
         model.refine(make_batch(model)[0], decided.draft)
 
 

@@ -38,7 +38,7 @@ def test_a_batch_for_which_there_is_no_memory(monkeypatch):
         raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
 
     monkeypatch.setattr(model, "decide", decide)
-    with pytest.raises(InputError, match=r"a batch of 1 x 2 tokens: lower --batch_tokens"):
+    with pytest.raises(InputError, match=r"a batch of 1 x 2 tokens: lower `batch_tokens`"):
         model.tag_batch(**pad([["Ann", "met"]]))
 
 

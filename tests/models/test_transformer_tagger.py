@@ -181,7 +181,7 @@ def test_there_is_no_word_embedding_for_pretrained_vectors():
     [
         (
             {"word_vectors": "glove.txt"},
-            "--word_vectors does not apply to --representation=transformer.*glove.txt",
+            "`word_vectors` does not apply to `representation=transformer.*glove.txt`",
         ),
         (
             {"refiner_embeddings": "own"},
@@ -200,6 +200,6 @@ def test_own_embeddings_are_the_refiners_matter():
 
 def test_no_preset():
     with pytest.raises(
-        InputError, match="--pretrained is required with --representation=transformer"
+        InputError, match="`pretrained` is required with `representation=transformer`"
     ):
         make_model(pretrained="")

@@ -175,7 +175,7 @@ def test_sizes_are_checked_however_documents_are_read(name, kind):
     model = FakeModel()
     model.context = model.refiner_context = "sentence"
     setattr(model, kind, "document")
-    with pytest.raises(InputError, match=f"{name} must be at least 1. Received: 0"):
+    with pytest.raises(InputError, match=f"`{name}` must be at least 1. Received: 0"):
         list(tag_in_context(model, SENTENCES, **{name: 0}))
 
 

@@ -187,7 +187,7 @@ def test_bad_sentences(sentences, message):
 
 @pytest.mark.parametrize("name", ["batch_size", "batch_tokens", "window"])
 def test_bad_sizes_are_told_at_once(name):
-    with pytest.raises(InputError, match=f"{name} must be at least 1. Received: 0"):
+    with pytest.raises(InputError, match=f"`{name}` must be at least 1. Received: 0"):
         tag_stream(FakeModel(), [["a"]], **{name: 0})
 
 

@@ -118,12 +118,12 @@ def test_half_a_character_is_refused_split_too(model):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"batch_size": 1.5}, r"^batch_size must be an integer\. Received: 1\.5$"),
-        ({"batch_size": 1.5}, "^batch_size must be an integer"),
-        ({"batch_size": "4"}, "^batch_size must be an integer"),
-        ({"batch_size": 0}, "^batch_size must be at least 1"),
-        ({"batch_tokens": True}, "^batch_tokens must be an integer"),
-        ({"language": None}, r'^language must be a code such as "en"\. Received: None$'),
+        ({"batch_size": 1.5}, r"^`batch_size` must be an integer\. Received: 1\.5$"),
+        ({"batch_size": 1.5}, "^`batch_size` must be an integer"),
+        ({"batch_size": "4"}, "^`batch_size` must be an integer"),
+        ({"batch_size": 0}, "^`batch_size` must be at least 1"),
+        ({"batch_tokens": True}, "^`batch_tokens` must be an integer"),
+        ({"language": None}, r'^`language` must be a code such as "en"\. Received: None$'),
     ],
 )
 @pytest.mark.parametrize("sentences", ["p0.", [["p0"]], []])

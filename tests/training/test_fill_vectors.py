@@ -74,7 +74,7 @@ def test_the_first_words_of_the_file_and_those_of_the_data(vocabulary, configure
 
 
 def test_width(vocabulary, configure):
-    with pytest.raises(InputError, match="its vectors have 2 numbers, but --word_width is 5"):
+    with pytest.raises(InputError, match="its vectors have 2 numbers, but `word_width` is 5"):
         add_pretrained(configure(word_width=5), vocabulary)
 
 

@@ -56,13 +56,13 @@ def test_task(configure, train, task, found):
 
 
 def test_task_ner_needs_chunk_labels(configure):
-    with pytest.raises(InputError, match=r"--task=ner, but the labels of .*train are not chunk"):
+    with pytest.raises(InputError, match=r"`task=ner`, but the labels of .*train are not chunk"):
         prepare(configure(train=POS, dev=POS, task="ner"))
 
 
 @pytest.mark.parametrize("missing", ["train", "dev"])
 def test_train_and_dev_are_required(configure, missing):
-    with pytest.raises(InputError, match=f"--{missing}_path is required"):
+    with pytest.raises(InputError, match=f"`{missing}` is required"):
         prepare(configure(**{missing: None}))
 
 
@@ -162,7 +162,7 @@ def test_documents_are_read_in_one_piece(configure):
 def test_documents_must_be_marked(configure, name):
     marked = MARK + NER + "\n" + MARK + NER
     files = {"train": marked, "dev": marked, "test": marked, name: MARK + NER}
-    with pytest.raises(InputError, match=f"--context=document, but .*{name} does not mark docum"):
+    with pytest.raises(InputError, match=f"`context=document`, but .*{name} does not mark docum"):
         prepare(configure(**files, context="document"))
 
 
@@ -178,7 +178,7 @@ def test_a_label_by_mistake_is_named(configure, task):
         prepare(config)
     assert str(caught.value) == (
         f"{config.data.train_path}:9: the label '0' in the sentence that begins here is no label "
-        "of entities (B-PER, I-PER, O, ...), while most labels are: correct it, or name --task=pos "
+        "of entities (B-PER, I-PER, O, ...), while most labels are: correct it, or name `task=pos` "
         "if each label is of a single token."
     )
     assert find_task(configure(task="pos").data, [Sentence(("a",), ("0",), 1, True)])[0] == "pos"

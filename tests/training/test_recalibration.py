@@ -106,13 +106,13 @@ def test_a_promise_that_other_options_break(run_dir):
     assert model.broken_promise({"num_samples": own.num_samples, "refine_all": False}) is None
     said = model.broken_promise({"num_samples": 1, "sampling": own.sampling})
     assert said.startswith("The run's target precision of 0.5 was found with its own options, not")
-    assert "--num_samples=1:" in said
+    assert "`num_samples=1`:" in said
     model.calibrated = False
     assert model.broken_promise({"num_samples": 1}) is None
 
 
 def test_a_target_needs_calibration(corpus, tmp_path):
-    with pytest.raises(InputError, match="leave --nocalibrated out"):
+    with pytest.raises(InputError, match="leave `calibrated=False` out"):
         fit(tiny_config(corpus, target_precision=0.5, calibrated=False), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

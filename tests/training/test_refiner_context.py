@@ -62,7 +62,7 @@ def test_the_run_keeps_what_auto_stood_for(tmp_path):
     assert saved["decoder"]["refiner_context"] == "document"
     assert load_model(tmp_path / "run").refiner_context == "document"
     assert fit(config, tmp_path / "run") == metrics  # the same command: complete
-    with pytest.raises(InputError, match="--refiner_context was 'document', now 'sentence'"):
+    with pytest.raises(InputError, match="`refiner_context` was 'document', now 'sentence'"):
         fit(config.replace(refiner_context="sentence"), tmp_path / "run")
 
 
@@ -72,6 +72,6 @@ def test_a_drafter_of_documents_leaves_the_refiner_none(tmp_path):
     fit(config.replace(refiner_context="auto"), tmp_path / "run")
     model = load_model(tmp_path / "run")
     assert (model.context, model.refiner_context) == ("document", "sentence")
-    with pytest.raises(InputError, match="--context=document reads a passage as one sentence"):
+    with pytest.raises(InputError, match="`context=document` reads a passage as one sentence"):
         fit(config.replace(refiner_context="document"), tmp_path / "other")
     assert not (tmp_path / "other").exists()

@@ -148,7 +148,7 @@ def test_a_memory_of_drafts_is_of_one_process():
     replicas = Replicas()
     check_possible(replicas, config)
     replicas.count = 2
-    with pytest.raises(InputError, match="--strategy=mirrored does not go with --refiner_context"):
+    with pytest.raises(InputError, match="`strategy=mirrored` does not go with `refiner_context`"):
         check_possible(replicas, config)
 
 

@@ -180,7 +180,7 @@ def test_out_of_memory_is_one_sentence_and_the_same_command_continues(config, wh
     with pytest.MonkeyPatch.context() as patch:
         act_at(patch, Moment(saved_state.Progress, "advance", 17), fail)
         with pytest.raises(
-            InputError, match=r"the same command continues .*--batch_size=4 "
+            InputError, match=r"the same command continues .*`batch_size=4` "
         ) as info:
             fit.fit(config, tmp_path)
     assert info.value.__cause__ is error

@@ -57,7 +57,7 @@ def test_another_configuration_is_refused(run):
     run.claim(Config())
     run.check(Config().replace(save_seconds=5))
     with pytest.raises(
-        InputError, match=r"--threshold was 0.35, now 0.5; --epochs was 100, now 3\."
+        InputError, match=r"`threshold` was 0.35, now 0.5; `epochs` was 100, now 3\."
     ):
         run.check(Config().replace(epochs=3, threshold=0.5))
 

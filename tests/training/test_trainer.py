@@ -110,7 +110,7 @@ def test_two_optimizers_leave_no_weight_out():
 
 
 def test_two_optimizers_are_for_two_losses():
-    with pytest.raises(InputError, match=r"--decoder_optimizers is not read by .*--decoder=crf"):
+    with pytest.raises(InputError, match=r"`decoder_optimizers` is not read by .*`decoder=crf`"):
         make_tagger(
             small(Config()).replace(decoder="crf"),
             make_vocabulary(make_sentences("IOB2", 4), "IOB2"),

@@ -133,7 +133,7 @@ def test_a_killed_run_ends_as_one_that_was_not(corpus, tmp_path, settings, kind)
 def test_without_a_preset(corpus, tmp_path):
     """One sentence, before anything is written; test_train.py has what train.py makes of it."""
     with pytest.raises(
-        InputError, match=r"^--pretrained is required with --representation=transformer"
+        InputError, match=r"^`pretrained` is required with `representation=transformer`"
     ):
         fit.fit(tiny_config(corpus, **BERT), tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -10,7 +10,7 @@ from uanet_lite.printable import printable
 from uanet_lite.sentence import Sentence
 from uanet_lite.text_lines import display_name
 from uanet_tf.commands.command_flags import Flag
-from uanet_tf.config import Config, DataConfig
+from uanet_tf.config import Config, DataConfig, in_flags
 from uanet_tf.data.label_doubts import check_chunk_labels, said_of_uneven, uneven_sentences
 from uanet_tf.errors import SentencesError
 from uanet_tf.formats.table import FORMATS, Reading, read_labelled
@@ -67,7 +67,7 @@ def read_and_tell(
     sentences = read_labelled(path, reading, notes, **more)
     name = printable(display_name(path))
     for line in notes.lines():
-        print(f"{name}: {printable(line)}", file=sys.stderr)
+        print(f"{name}: {printable(in_flags(line))}", file=sys.stderr)
     if uneven := uneven_sentences(sentences):
         said = said_of_uneven(len(uneven), uneven[0].uneven_line)
         print(f"{name}: {said}", file=sys.stderr)

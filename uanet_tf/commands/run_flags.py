@@ -10,7 +10,7 @@ from uanet_lite.atomic_file import STDOUT
 from uanet_lite.model_file import read_model_file
 from uanet_tf.commands.command_flags import Flag
 from uanet_tf.commands.setting_flags import OptionFlags
-from uanet_tf.config import Config, load_config
+from uanet_tf.config import Config, in_flags, load_config
 from uanet_tf.errors import InputError
 from uanet_tf.resources.shipped import find_run, shipped_models
 
@@ -122,7 +122,7 @@ class RunFlags:
         run_each_on_one_thread()
         model = uanet_tf.load_model(self.run_dir, **self.options)
         if said := model.broken_promise(self.options):
-            print(said, file=sys.stderr)
+            print(in_flags(said), file=sys.stderr)
         if not refine_all and model.gate is not None:
             model.refine_all = False
         return model

@@ -161,10 +161,10 @@ def _is_for_users(record: python_logging.LogRecord) -> bool:
 
 
 class _PlainFormatter(python_logging.Formatter):
-    """Messages without date, process and line; a warning begins with its level."""
+    """Messages without date, process and line, on flags; a warning begins with its level."""
 
     def format(self, record: python_logging.LogRecord) -> str:
-        text = printable(super().format(record), keep="\n\t")
+        text = printable(in_flags(super().format(record)), keep="\n\t")
         if record.levelno < python_logging.WARNING:
             return text
         return f"{record.levelname.lower()}: {text}"

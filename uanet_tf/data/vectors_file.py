@@ -134,7 +134,7 @@ def _width_of(lines: Sequence[str]) -> int:
 
 
 def _other_width(name: str, found: int, width: int) -> InputError:
-    return InputError(f"{name}: its vectors have {found} numbers, but --word_width is {width}.")
+    return InputError(f"{name}: its vectors have {found} numbers, but `word_width` is {width}.")
 
 
 class _Collector:

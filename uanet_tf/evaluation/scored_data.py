@@ -13,7 +13,6 @@ from uanet_lite.notes import Notes
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import OUTSIDE
 from uanet_lite.tagged_sentence import TaggedSentence
-from uanet_tf.config import speaks_of_arguments
 from uanet_tf.data.documents import independent_units
 from uanet_tf.data.label_doubts import check_chunk_labels
 from uanet_tf.errors import SentencesError
@@ -39,7 +38,6 @@ SAMPLE_SENTENCES = 500
 _WARM_UP_SENTENCES = 8
 
 
-@speaks_of_arguments
 def evaluate(model: Any, data: LabelledData) -> Evaluation:
     """Scores a model on labelled data.
 
@@ -62,7 +60,6 @@ def evaluate(model: Any, data: LabelledData) -> Evaluation:
     return evaluate_sentences(model, _read(model, data))
 
 
-@speaks_of_arguments
 def report(
     model: Any, data: LabelledData, output: str | os.PathLike[str] = "report.html"
 ) -> pathlib.Path:

@@ -14,7 +14,6 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from uanet_tf.config import speaks_of_arguments
 from uanet_tf.errors import InputError
 from uanet_tf.exporting import verification
 from uanet_tf.exporting.model_card import FILE as CARD
@@ -52,8 +51,8 @@ def load_for_export(run: Tagger | str | os.PathLike[str], **options: Any) -> Tag
     seed = model.options.mc_seed
     if seed < 0 and model.options.num_samples:
         raise InputError(
-            f"An exported model gives the same answer at each call, but --mc_seed={seed} draws "
-            "new masks: name a seed of at least 0 with --mc_seed."
+            f"An exported model gives the same answer at each call, but `mc_seed={seed}` draws "
+            "new masks: name a seed of at least 0 with `mc_seed`."
         )
     if said := model.broken_promise(options):
         logging.warning("%s", said)
@@ -82,7 +81,6 @@ class Exported:
     text_path: pathlib.Path | None
 
 
-@speaks_of_arguments
 def export(
     run: Tagger | str | os.PathLike[str],
     export_dir: str | os.PathLike[str],

@@ -94,7 +94,7 @@ def in_characters(text: tf.Tensor, places: tf.RaggedTensor) -> tf.RaggedTensor:
 
 def _split(text: tf.Tensor, token: str) -> Split:
     tokens, starts, ends = tensorflow_text(
-        "Raw text", ", or export with --notext"
+        "Raw text", ", or export with `text=False`"
     ).regex_split_with_offsets(text, rf"{token}|[{_BLANK}]+", token)
     # Invisible characters at the ends of a token are not its own; one of nothing else goes.
     values = tf.strings.regex_replace(tokens.values, f"^[{FORMAT}]+", "")

@@ -24,12 +24,12 @@ def check_name(name: str, text_ending: str) -> None:
     """Raises InputError for a model name that cannot be used in a path or an address."""
     if not _NAME.fullmatch(name):
         raise InputError(
-            "--name must be letters, digits, '.', '_' and '-', and begin with a letter or a digit. "
+            "`name` must be letters, digits, '.', '_' and '-', and begin with a letter or a digit. "
             f"Received: {name!r}"
         )
     if name.endswith(text_ending):
         raise InputError(
-            f"--name must not end in {text_ending!r}, which is the ending of the model that reads "
+            f"`name` must not end in {text_ending!r}, which is the ending of the model that reads "
             f"raw text. Received: {name!r}"
         )
 
@@ -52,12 +52,12 @@ def choose_version(folders: Sequence[pathlib.Path], version: int | None) -> int:
     if version is None:
         version = max(found, default=0) + 1
         if version > _MAX_VERSION:
-            raise InputError(f"{folders[0]} has no next version: name one with --version.")
+            raise InputError(f"{folders[0]} has no next version: name one with `version`.")
     if not 1 <= version <= _MAX_VERSION:
-        raise InputError(f"--version must be at least 1 and below 2^63. Received: {version}")
+        raise InputError(f"`version` must be at least 1 and below 2^63. Received: {version}")
     if version in found:
         raise InputError(
-            f"{found[version]} exists already: name another --version, or none for the next free."
+            f"{found[version]} exists already: name another `version`, or none for the next free."
         )
     return version
 

@@ -162,7 +162,7 @@ class _Columns(NamedTuple):
             return "", ""
         if not token:
             raise InputError(
-                f"{place}: the token is empty (or blank): --skip_blank_tokens leaves such tokens "
+                f"{place}: the token is empty (or blank): `skip_blank_tokens` leaves such tokens "
                 "out and counts them."
             )
         if self.label is not None and not label:
@@ -207,7 +207,7 @@ def _index(
             return known[0]
         raise InputError(
             f"{file}: {'more than one' if known else 'no'} column is called as one of {what}s is: "
-            f"its columns are {', '.join(header)}; --{what}_column=NAME says which it is."
+            f"its columns are {', '.join(header)}; `{what}_column=NAME` says which it is."
         )
     index = given if given >= 0 else len(header) + given
     if not 0 <= index < len(header):

@@ -104,7 +104,7 @@ def _apart(marks: Iterable[Mark], place: str, overlaps: str, notes: Notes) -> li
             raise InputError(
                 f"{later.place or place}: the mark {mark.label} at characters {mark.start} to "
                 f"{mark.end} overlaps {other.label} at {other.start} to {other.end}: "
-                "--overlaps=longest or --overlaps=first keeps one of them."
+                "`overlaps=longest` or `overlaps=first` keeps one of them."
             )
         else:
             notes.overlap(mark.place or place)

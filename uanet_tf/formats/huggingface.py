@@ -47,7 +47,7 @@ def read(record: dict[str, Any], names: Sequence[str] = ()) -> Tokens:
     if not _strings(labels) or len(labels) != len(tokens):
         raise InputError(
             f'"{key}" must be a list of as many strings as there are tokens (numbers of classes '
-            "need their names: --label_names=O,B-PER,I-PER,...)."
+            "need their names: `label_names=O,B-PER,I-PER,...`)."
         )
     return Tokens(tokens, labels)
 
@@ -55,7 +55,7 @@ def read(record: dict[str, Any], names: Sequence[str] = ()) -> Tokens:
 def _name(label: Any, names: Sequence[str]) -> str:
     if type(label) is not int or not 0 <= label < len(names):
         raise InputError(
-            f"the label {label!r:.60} is none of 0 to {len(names) - 1}, for which --label_names "
+            f"the label {label!r:.60} is none of 0 to {len(names) - 1}, for which `label_names` "
             "has names."
         )
     return names[label]

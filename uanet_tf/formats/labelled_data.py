@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 from uanet_lite.columns_file import parse_column
 from uanet_lite.notes import Notes
 from uanet_lite.sentence import Sentence, check_tokens
-from uanet_tf.config import speaks_of_arguments
 from uanet_tf.errors import InputError
 from uanet_tf.formats import csv_table
 from uanet_tf.formats.table import Reading, read_labelled
@@ -19,7 +18,6 @@ _WANTED = (
 )
 
 
-@speaks_of_arguments
 def read(
     path: str | os.PathLike[str],
     *,

@@ -237,7 +237,7 @@ def _refuse_other(sentences: Sequence[Sentence], name: str) -> None:
     labels = [token for token, _ in rows if CHUNK_LABEL.fullmatch(token)]
     said = "a text, where each token needs a line (or row)" if 2 * texts > len(rows) else ""
     if 2 * len(labels) > len(rows) and {*labels} != {OUTSIDE}:
-        said = "a label such as B-PER in the column of the tokens (--token_column)"
+        said = "a label such as B-PER in the column of the tokens (`token_column`)"
     if said:
         raise InputError(f"{name}:{sentences[0].line}: most lines hold {said}.")
 
@@ -359,7 +359,7 @@ def _of_records(
         if item.status not in accepted:
             hint = ""
             if item.status == SUGGESTED:
-                hint = " (--accept_suggested takes those whose suggestions nobody changed)"
+                hint = " (`accept_suggested` takes those whose suggestions nobody changed)"
             notes.count(f"left out, as no person accepted them: {{}} {item.status}{hint}", place)
             continue
         yield from _cut(item, place, line, reading, notes)

@@ -39,8 +39,8 @@ def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] =
     _check_targets(config, vocabulary)
     if config.inference.sampling == "distilled" and not config.training.distill_samples:
         raise InputError(
-            "--sampling=distilled needs a trained head: leave --distill_samples out. "
-            "Received: --distill_samples=0"
+            "`sampling=distilled` needs a trained head: leave `distill_samples` out. "
+            "Received: `distill_samples=0`"
         )
     record = SettingsRecord(config)
     preset = None
@@ -72,17 +72,17 @@ def _check_targets(config: Config, vocabulary: Vocabulary) -> None:
     for name, target in targets.items():
         if target and not config.inference.calibrated:
             raise InputError(
-                f"--{name} is of the calibrated confidence: leave --nocalibrated out. "
-                f"Received: --{name}={target}"
+                f"`{name}` is of the calibrated confidence: leave `calibrated=False` out. "
+                f"Received: `{name}={target}`"
             )
     if training.target_recall and vocabulary.scheme is None:
         raise InputError(
-            "--target_recall is of entities, and the labels are of single tokens: leave it out. "
+            "`target_recall` is of entities, and the labels are of single tokens: leave it out. "
             f"Received: {training.target_recall}"
         )
     if training.target_by_type and not any(targets.values()):
         raise InputError(
-            "--target_by_type is for a target: give --target_precision or --target_recall."
+            "`target_by_type` is for a target: give `target_precision` or `target_recall`."
         )
 
 
@@ -102,8 +102,8 @@ def check_parts(config: Config) -> None:
     refined = config.decoder.is_refined
     if refined and config.data.context == config.decoder.refiner_context == "document":
         raise InputError(
-            "--refiner_context=document reads the other sentences of a passage, and "
-            "--context=document reads a passage as one sentence: leave one of them out."
+            "`refiner_context=document` reads the other sentences of a passage, and "
+            "`context=document` reads a passage as one sentence: leave one of them out."
         )
 
 
@@ -121,13 +121,13 @@ def _check_given(config: Config, given: Collection[str], read: set[str], tagger:
         unread |= tagger.gate is None and field.name in (*OF_THE_GATE, "tune_threshold")
         unread |= tagger.drafter.distilled is None and field.name == "distill_samples" and value > 0
         if unread:
-            parts = ", ".join(f"--{name}={settings[name]}" for name in _OF_PARTS)
+            parts = ", ".join(f"`{name}={settings[name]}`" for name in _OF_PARTS)
             raise InputError(
-                f"--{field.name} is not read by {parts}: leave it out. Received: {value}"
+                f"`{field.name}` is not read by {parts}: leave it out. Received: {value}"
             )
         for name, values in field.metadata["needs"].items():
             if not (settings[name] in values if values else settings[name]):
                 raise InputError(
-                    f"--{field.name} is not read with --{name}={settings[name]}: leave it out. "
+                    f"`{field.name}` is not read with `{name}={settings[name]}`: leave it out. "
                     f"Received: {value}"
                 )

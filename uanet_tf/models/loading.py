@@ -21,7 +21,6 @@ from uanet_tf.config import (
     InferenceOptions,
     from_dict,
     saved_options,
-    speaks_of_arguments,
 )
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError, one_line
@@ -195,7 +194,6 @@ _UNREADABLE = (
 )
 
 
-@speaks_of_arguments
 def load_model(run_dir: str | os.PathLike, **options: Any) -> Tagger:
     """Loads the trained model of a run.
 

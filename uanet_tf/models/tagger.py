@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from uanet_lite.answers import TARGET_PRECISION, given
 from uanet_lite.tokenizer import Tokenizer
-from uanet_tf.config import Config, from_dict, saved_options, speaks_of_arguments
+from uanet_tf.config import Config, from_dict, saved_options
 from uanet_tf.data.lookup import (
     ONE_PIECE_TOKENS,
     Lookup,
@@ -258,7 +258,7 @@ class Tagger(tf.keras.Model):
           InputError: this tagger has no refiner.
         """
         if self.refiner is None:
-            raise InputError(f"--decoder={self.settings.decoder.decoder} has no refiner.")
+            raise InputError(f"`decoder={self.settings.decoder.decoder}` has no refiner.")
         return self.refiner.refine(features, draft, wanted, lite)
 
     def decide(
@@ -349,8 +349,7 @@ class Tagger(tf.keras.Model):
         inputs = {name: tf.constant(part, _SPECS[name].dtype) for name, part in batch.items()}
         rows, width = tokens.shape
         with out_of_memory_as(
-            f"There is no memory for a batch of {rows:,} x {width:,} tokens: lower --batch_tokens "
-            "(batch_tokens in Python)."
+            f"There is no memory for a batch of {rows:,} x {width:,} tokens: lower `batch_tokens`."
         ):
             graph = self._graphs.get(tuple(batch), lambda: self._tag_graph(batch))
             return {name: values.numpy() for name, values in graph(**inputs).items()}
@@ -424,7 +423,6 @@ class Tagger(tf.keras.Model):
         """What a graph follows that is made now: without Gamma, which is a weight of the gate."""
         return self._options
 
-    @speaks_of_arguments
     def set_options(self, **changes: Any) -> None:
         """Changes inference options; graphs are kept by their options.
 
@@ -436,8 +434,8 @@ class Tagger(tf.keras.Model):
             if self.gate is None:
                 for name in sorted(set(changes) & set(OF_THE_GATE)):
                     raise InputError(
-                        f"`{name}` is an option of the gate, and --decoder="
-                        f"{self.settings.decoder.decoder} has none. Received: {changes[name]}"
+                        f"`{name}` is an option of the gate, and `decoder="
+                        f"{self.settings.decoder.decoder}` has none. Received: {changes[name]}"
                     )
             if "sampling" in changes:
                 self._check_distilled(changed)
@@ -470,7 +468,7 @@ class Tagger(tf.keras.Model):
             raise InputError(
                 "`sampling` can be distilled where a softmax drafts from samples of an encoder "
                 "with tied dropout masks. Received: sampling='distilled' for "
-                f"--encoder={config.encoder.encoder}, --decoder={config.decoder.decoder}"
+                f"`encoder={config.encoder.encoder}`, `decoder={config.decoder.decoder}`"
             )
 
     def _check_trained(self, options: InferenceOptions) -> None:
@@ -479,7 +477,7 @@ class Tagger(tf.keras.Model):
         if options.sampling == "distilled" and not (head and head.was_trained.numpy()):
             raise InputError(
                 "`sampling` can be distilled where a head was trained: train with "
-                "--distill_samples above 0. Received: sampling='distilled'"
+                "`distill_samples` above 0. Received: sampling='distilled'"
             )
 
     @property
@@ -502,7 +500,7 @@ class Tagger(tf.keras.Model):
         """
         own = self.settings.inference
         changed = [
-            f"--{name}={options[name]}"
+            f"`{name}={options[name]}`"
             for name in _OF_CONFIDENCE
             if name in options and options[name] != getattr(own, name)
         ]

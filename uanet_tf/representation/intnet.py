@@ -72,7 +72,7 @@ class IntNet(CharLayer):
         layers = config.representation.intnet_layers
         if layers % 2 == 0:
             raise InputError(
-                f"--intnet_layers must be odd: one, and two per block. Received: {layers}"
+                f"`intnet_layers` must be odd: one, and two per block. Received: {layers}"
             )
 
     @classmethod

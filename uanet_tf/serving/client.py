@@ -97,7 +97,7 @@ class Client:
         _check_timeout(timeout)
         for name, value in (("url", url), ("model_name", model_name)):
             if not isinstance(value, str):
-                raise InputError(f"{name} must be a text. Received: {value!r:.60}")
+                raise InputError(f"`{name}` must be a text. Received: {value!r:.60}")
         if retries is not None and not isinstance(retries, RetryPolicy):
             raise InputError(f"retries must be a RetryPolicy. Received: {retries!r:.60}")
         if scheme not in (None, "auto", *tag_schemes.SCHEMES):
@@ -282,7 +282,7 @@ def _transport(url: str, timeout: float) -> Transport:
 
         return GrpcTransport(address.rstrip("/"), timeout, secure=scheme == "grpcs")
     raise InputError(
-        f"url must start with http://, https://, grpc:// or grpcs://. Received: {url!r}"
+        f"`url` must start with http://, https://, grpc:// or grpcs://. Received: {url!r}"
     )
 
 
@@ -340,10 +340,10 @@ def _unpadded(outputs: dict[str, list], row: int, length: int) -> dict[str, list
 
 def _check_timeout(timeout: float) -> None:
     if isinstance(timeout, bool) or not isinstance(timeout, Real):
-        raise InputError(f"timeout must be a number of seconds. Received: {timeout!r:.60}")
+        raise InputError(f"`timeout` must be a number of seconds. Received: {timeout!r:.60}")
     if not 0 < timeout <= _MAX_TIMEOUT:
         least = "more than 0" if not timeout > 0 else f"at most {_MAX_TIMEOUT:,}"
-        raise InputError(f"timeout must be {least} seconds. Received: {timeout}")
+        raise InputError(f"`timeout` must be {least} seconds. Received: {timeout}")
 
 
 def _checked(sentence: Sentence, index: int) -> str | list[str]:
@@ -375,13 +375,13 @@ def _thresholds(threshold: float | Sequence[float] | None, count: int) -> list[f
     values = list(given_one) if isinstance(given_one, Iterable) else [given_one] * count
     if len(values) != count:
         raise InputError(
-            f"threshold must be one number, or one for each of {count} sentences. "
+            f"`threshold` must be one number, or one for each of {count} sentences. "
             f"Received: {len(values)}"
         )
     for value in values:
         # Real: a float32 of NumPy is no float.
         if not (isinstance(value, Real) and 0 <= float(value) <= MAX_GAMMA):
             raise InputError(
-                f"threshold must be a finite number of at least 0 nats. Received: {value!r:.60}"
+                f"`threshold` must be a finite number of at least 0 nats. Received: {value!r:.60}"
             )
     return [float(value) for value in values]

@@ -451,7 +451,7 @@ def recalibrate(
         model.calibration.await_map()
         metrics = run.finished_metrics()
         if metrics is None:
-            raise InputError(f"--run_dir={run.path} holds no complete run: finish its training.")
+            raise InputError(f"`run_dir={run.path}` holds no complete run: finish its training.")
         task = "pos" if model.label_scheme is None else "ner"
         if task == "ner":
             check_chunk_labels(sentences)

@@ -149,7 +149,7 @@ def choose_threshold(tagger: Tagger, sentences: Sequence[Sentence], task: str) -
     else:
         logging.warning(
             "at no threshold tried are refined labels clearly better on dev than the draft's: the "
-            "gate is shut (--threshold=%.3f, ln C), and the draft's labels are given",
+            "gate is shut (`threshold=%.3f`, ln C), and the draft's labels are given",
             tagger.threshold,
         )
     return tagger.threshold
@@ -182,7 +182,7 @@ def warn_of_cost(scores: dict[str, Any], task: str) -> None:
     gain = gate_gain(scores, task)
     if gain < -NOISE:
         logging.warning(
-            "the gate costs %.2f points on dev at --threshold=%g: --tune_threshold chooses a "
+            "the gate costs %.2f points on dev at `threshold=%g`: `tune_threshold` chooses a "
             "better threshold there, or shuts the gate",
             -gain,
             scores["threshold"],
@@ -211,8 +211,8 @@ def warn_of_empty(
     if not any(scores.get(name) for name in ("f1", "draft_f1", "refined_f1")):
         logging.warning(
             "after %d steps no entity of dev is found: with a small training file take more steps "
-            "(--min_steps in an epoch, --epochs, a smaller --batch_size) or pretrained "
-            "--word_vectors%s",
+            "(`min_steps` in an epoch, `epochs`, a smaller `batch_size`) or pretrained "
+            "`word_vectors`%s",
             steps,
-            ", or leave out --average_decay" if averaged else "",
+            ", or leave out `average_decay`" if averaged else "",
         )

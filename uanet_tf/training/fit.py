@@ -119,8 +119,8 @@ def fit(
 def _out_of_memory(config: Config) -> str:
     return (
         "There is no memory for a batch: free some, and the same command continues from the last "
-        f"saved state; or lower --batch_size={config.data.batch_size} (or --batch_tokens="
-        f"{config.data.batch_tokens}) in another --run_dir."
+        f"saved state; or lower `batch_size={config.data.batch_size}` (or `batch_tokens="
+        f"{config.data.batch_tokens}`) in another `run_dir`."
     )
 
 

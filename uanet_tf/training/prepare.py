@@ -137,9 +137,9 @@ def prepare(
     tagger = make_tagger(config, vocabulary, given)
     if further and (tagger.drafter.distilled is None or not config.training.distill_samples):
         raise InputError(
-            f"--distill_path={config.data.distill_path} is for the head of --sampling=distilled, "
-            f"and none is trained with --encoder={config.encoder.encoder}, --decoder="
-            f"{config.decoder.decoder} and --distill_samples={config.training.distill_samples}."
+            f"`distill_path={config.data.distill_path}` is for the head of `sampling=distilled`, "
+            f"and none is trained with `encoder={config.encoder.encoder}`, `decoder="
+            f"{config.decoder.decoder}` and `distill_samples={config.training.distill_samples}`."
         )
     if tagger.vocabulary.pretrained is not None:
         hashes["pretrained"] = hash_json(tagger.vocabulary.pretrained.to_dict())
@@ -152,7 +152,7 @@ def prepare(
         corpus = _with_documents(corpus, splits["train"], config.data)
     unlabelled = None
     if further:
-        unlabelled = _encode(further, "--distill_path", config.data, tagger)
+        unlabelled = _encode(further, "`distill_path`", config.data, tagger)
     return Prepared(config, task, splits, tagger, corpus, unlabelled, hashes, kept, factors)
 
 
@@ -198,12 +198,12 @@ def with_refiner_context(config: Config, splits: Mapping[str, Sequence[Sentence]
     if not marked or config.training.strategy != "none":
         if marked and refined:
             logging.info(
-                "the files mark documents, but with --strategy=%s the refiner reads sentences",
+                "the files mark documents, but with `strategy=%s` the refiner reads sentences",
                 config.training.strategy,
             )
         return config.replace(refiner_context="sentence")
     if refined:
-        logging.info("the files mark documents: the refiner reads them (--refiner_context)")
+        logging.info("the files mark documents: the refiner reads them (`refiner_context`)")
     return config.replace(refiner_context="document")
 
 
@@ -212,7 +212,7 @@ def read_further(config: DataConfig) -> list[Sentence]:
     paths = config.distill_path.split(",") if config.distill_path else []
     if not all(paths):
         raise InputError(
-            f"--distill_path={config.distill_path} has an empty name between its commas."
+            f"`distill_path={config.distill_path}` has an empty name between its commas."
         )
     column = Reading.of_settings(config).token_column
     read = [read_unlabelled(path, token_column=column) for path in paths]
@@ -226,7 +226,7 @@ def read_splits(
     paths = {"train": config.train_path, "dev": config.dev_path, "test": config.test_path}
     for name in ("train", "dev"):
         if not paths[name]:
-            raise InputError(f"--{name}_path is required: a labelled file.")
+            raise InputError(f"`{name}` is required: a labelled file.")
     splits = {}
     for name, path in paths.items():
         if name in held:
@@ -240,7 +240,7 @@ def read_splits(
         for name, sentences in splits.items():
             if not marks_documents(sentences):
                 raise InputError(
-                    f"--context=document, but {paths[name]} does not mark documents: it has "
+                    f"`context=document`, but {paths[name]} does not mark documents: it has "
                     "no -DOCSTART- line, CoNLL-2012 mark or # newdoc comment between sentences."
                 )
     return splits
@@ -399,8 +399,8 @@ def find_task(config: DataConfig, train: Sequence[Sentence]) -> tuple[str, str |
         _refuse_strays(config.train_path, train)
     if scheme is None and config.task == "ner":
         raise InputError(
-            f"--task=ner, but the labels of {config.train_path} are not chunk labels such as "
-            "B-PER, I-PER, O: is --label_column right?"
+            f"`task=ner`, but the labels of {config.train_path} are not chunk labels such as "
+            "B-PER, I-PER, O: is `label_column` right?"
         )
     if scheme is None:
         warn_entity_like(train)
@@ -415,7 +415,7 @@ def _refuse_text(path: str, train: Sequence[Sentence]) -> None:
         raise InputError(
             f"{path}:{uneven[0].uneven_line}: has another number of columns than the lines before, "
             "and so it is in most sentences: the file needs a line for each token, with its label "
-            "as last column, and an empty line between sentences; or name --label_column."
+            "as last column, and an empty line between sentences; or name `label_column`."
         )
 
 
@@ -437,7 +437,7 @@ def _refuse_strays(path: str, train: Sequence[Sentence]) -> None:
         raise InputError(
             f"{path}:{line}: the label {label!r} in the sentence that begins here{times} is no "
             f"label of entities (B-PER, I-PER, O, ...){others}, while most labels are: correct "
-            "it, or name --task=pos if each label is of a single token."
+            "it, or name `task=pos` if each label is of a single token."
         )
 
 
@@ -478,7 +478,7 @@ def warn_entity_like(train: Sequence[Sentence]) -> None:
     if labels := entity_like_labels(counts):
         logging.warning(
             "train: labels such as %s look like those of entities, but are in no known scheme "
-            "(B-PER, I-PER, O, ...): each is a label of single tokens; --task=pos says that "
+            "(B-PER, I-PER, O, ...): each is a label of single tokens; `task=pos` says that "
             "this is meant",
             ", ".join(map(repr, labels[:3])),
         )

@@ -38,7 +38,7 @@ def read_cluster(text: str) -> tuple[int, bool]:
     """
     if not text:
         raise InputError(
-            "--strategy=multi_worker needs the environment variable TF_CONFIG, which names all "
+            "`strategy=multi_worker` needs the environment variable TF_CONFIG, which names all "
             f"workers and which of them this one is, such as {_EXAMPLE}."
         )
     try:
@@ -195,7 +195,7 @@ def _multi_worker() -> tf.distribute.Strategy:
         return tf.distribute.MultiWorkerMirroredStrategy()
     except RuntimeError as error:
         raise InputError(
-            "--strategy=multi_worker has to be chosen before TensorFlow has run anything in this "
+            "`strategy=multi_worker` has to be chosen before TensorFlow has run anything in this "
             "process: train with uanet train, or call uanet_tf.train first."
         ) from error
 
@@ -225,7 +225,7 @@ def reported_loss_of_workers(replicas: Replicas) -> Iterator[None]:
         if replicas.count == 1:
             raise
         raise InputError(
-            "Another worker of --strategy=multi_worker has ended or cannot be reached: start all "
+            "Another worker of `strategy=multi_worker` has ended or cannot be reached: start all "
             "of them again with the same command, and the run continues from its last saved state."
         ) from error
 
@@ -234,7 +234,7 @@ def check_possible(replicas: Replicas, config: Config) -> None:
     """Raises InputError where a run cannot be shared among replicas."""
     if replicas.count > 1 and config.decoder.refiner_context == "document":
         raise InputError(
-            f"--strategy={config.training.strategy} does not go with --refiner_context=document, "
+            f"`strategy={config.training.strategy}` does not go with `refiner_context=document`, "
             "whose memory of drafts is that of one process."
         )
     if replicas.count > 1 and config.training.init:
@@ -279,7 +279,7 @@ def check_same_state(replicas: Replicas, progress: Progress, run: RunDirectory) 
         chiefs = int(replicas.agree(float(mine)))
         if chiefs != mine:
             raise InputError(
-                f"--run_dir={run.path} of this worker ends in {name} {mine}, that of the chief in "
+                f"`run_dir={run.path}` of this worker ends in {name} {mine}, that of the chief in "
                 f"{name} {chiefs}: all workers must see the same directory."
             )
 
@@ -299,7 +299,7 @@ def _seen(look: Callable[[], Value | None], written: pathlib.Path) -> Value:
     while not (found := look()):
         if time.monotonic() > end:
             raise InputError(
-                f"--run_dir={written.parent} of this worker lacks the {written.name} that the "
+                f"`run_dir={written.parent}` of this worker lacks the {written.name} that the "
                 "chief has written: all workers must see the same directory."
             )
         time.sleep(0.5)

@@ -16,7 +16,7 @@ from uanet_lite.atomic_file import atomic_file
 from uanet_lite.columns_file import format_columns
 from uanet_lite.sentence import Sentence
 from uanet_lite.strict_json import check_fields, read_json
-from uanet_tf.config import Config, DataConfig, iter_options
+from uanet_tf.config import ARGUMENTS, Config, DataConfig, iter_options
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.formats.table import Reading, read_labelled
 from uanet_tf.metrics.run_metrics import read_run_metrics
@@ -109,7 +109,7 @@ class RunDirectory:
         except OSError as error:
             self.release()
             raise InputError(
-                f"--run_dir={self.path} cannot be written: {error.strerror}."
+                f"`run_dir={self.path}` cannot be written: {error.strerror}."
             ) from error
 
     def held(self, names: Iterable[str]) -> dict[str, pathlib.Path]:
@@ -180,7 +180,7 @@ class RunDirectory:
         except InputError as error:
             if not self.has_state():
                 raise InputError(
-                    f"{error}; {self.state} has no state to repair it: name another --run_dir."
+                    f"{error}; {self.state} has no state to repair it: name another `run_dir`."
                 ) from error
             logging.warning("%s; it is written again from the last saved state", error)
             return None
@@ -194,20 +194,20 @@ class RunDirectory:
         try:
             self._check(config)
         except OSError as error:
-            raise InputError(f"--run_dir={self.path} cannot be read: {error.strerror}.") from error
+            raise InputError(f"`run_dir={self.path}` cannot be read: {error.strerror}.") from error
 
     def _check(self, config: Config) -> None:
         if not self.path.exists():
             return
         if not self.path.is_dir():
-            raise InputError(f"--run_dir={self.path} is a file, not a directory.")
+            raise InputError(f"`run_dir={self.path}` is a file, not a directory.")
         if not self.config.exists():
             names = sorted(item.name for item in self.path.iterdir())
             # A corpus may lie in the directory of its run, as the demo's does.
             left = [name for name in names if not name.startswith(".") and name != "data"]
             if left:
                 raise InputError(
-                    f"--run_dir={self.path} holds other files ({left[0]}, ...) and no run: "
+                    f"`run_dir={self.path}` holds other files ({left[0]}, ...) and no run: "
                     "name a new or empty directory."
                 )
             return
@@ -218,7 +218,7 @@ class RunDirectory:
             raise InputError(f"{self.config} is not a configuration: {error}") from error
         if changed:
             raise InputError(
-                f"--run_dir={self.path} holds a run with another configuration: "
+                f"`run_dir={self.path}` holds a run with another configuration: "
                 f"{'; '.join(changed[:4])}. Name another directory; the settings "
                 f"of this one are in {self.flags}."
             )
@@ -236,20 +236,20 @@ class RunDirectory:
         for name, value in hashes.items():
             if saved.get(name, value) != value:
                 raise InputError(
-                    f"--{name}={paths[name]} is not what the run in {self.path} was begun with: "
-                    "its content has changed. Bring the old content back, or name another "
-                    "--run_dir."
+                    f"`{ARGUMENTS.get(name, name)}={paths[name]}` is not what the run in "
+                    f"{self.path} was begun with: its content has changed. Bring the old content "
+                    "back, or name another `run_dir`."
                 )
 
 
 def changed_settings(saved: dict[str, dict[str, Any]], config: Config) -> list[str]:
-    """Settings that differ, as "--name was a, now b"."""
+    """Settings that differ, as "`name` was a, now b"."""
     changed = []
     for group, field, value in iter_options(config):
         before = saved.get(group, {}).get(field.name, field.default)
         same = before == value or (value == "auto" and field.name in FOUND_SETTINGS)
         if not same and field.name not in FREE_SETTINGS:
-            changed.append(f"--{field.name} was {before!r}, now {value!r}")
+            changed.append(f"`{field.name}` was {before!r}, now {value!r}")
     return changed
 
 

@@ -227,7 +227,7 @@ def load_weights(model: tf.keras.Model, path: pathlib.Path) -> None:
     ) as error:
         raise InputError(
             f"{path} cannot be read: {one_line(error)}. It holds the weights of the best epoch; "
-            "train in another --run_dir."
+            "train in another `run_dir`."
         ) from error
     model.set_weights(arrays)
 

@@ -15,7 +15,6 @@ from uanet_tf.config import (
     iter_options,
     recipe_path,
     recipe_settings,
-    speaks_of_arguments,
 )
 from uanet_tf.errors import InputError
 from uanet_tf.formats.labelled_data import LabelledData, labelled_sentences
@@ -60,7 +59,6 @@ class TrainedRun:
         return f"<TrainedRun: {', '.join(scores)}, best epoch {self.best_epoch}, {self.run_dir}>"
 
 
-@speaks_of_arguments
 def train(
     train: LabelledData,
     dev: LabelledData,

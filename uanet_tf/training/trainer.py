@@ -161,7 +161,7 @@ class Trainer(tf.Module):
         if math.isfinite(loss):
             return loss
         rates = [
-            f"--{name}_learning_rate={getattr(self.config, f'{name}_learning_rate')}"
+            f"`{name}_learning_rate={getattr(self.config, f'{name}_learning_rate')}`"
             for group, name in _RATES.items()
             if group in self.groups
         ]

@@ -101,7 +101,7 @@ def test_rows_of_conll_u(call, tmp_path):
     [
         (["--input=no/such"], None, "no/such: no such file."),
         (["--format=xml"], None, "Argument --format: invalid choice: 'xml'"),
-        (["--threads=0"], "", "threads must be at least 1. Received: 0"),
+        (["--threads=0"], "", "--threads must be at least 1. Received: 0"),
         (["--modell=x"], None, "Unrecognized arguments: --modell=x"),
         (
             ["--format=conll", "--token_column=4"],

@@ -136,7 +136,7 @@ def test_frozen_layers_get_no_gradient(folders, kind):
     assert names
     assert not any("layer_0" in name or "embeddings" in name for name in names)
     assert all(np.isfinite(slope).all() for slope in slopes)
-    with pytest.raises(InputError, match=r"--freeze_layers=9 is more than the \d layers of the"):
+    with pytest.raises(InputError, match=r"`freeze_layers=9` is more than the \d layers of the"):
         TransformerEncoder(preset.spec.architecture, freeze_layers=9)
 
 

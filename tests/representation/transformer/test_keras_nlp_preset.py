@@ -70,5 +70,5 @@ def test_no_network(monkeypatch):
 
 def test_keras_nlp_is_missing(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "keras_nlp", None)
-    with pytest.raises(InputError, match="--pretrained=bert_base_en needs the package keras-nlp"):
+    with pytest.raises(InputError, match="`pretrained=bert_base_en` needs the package keras-nlp"):
         read_keras_nlp("bert_base_en")

@@ -62,7 +62,7 @@ def test_a_folder_without_an_encoder(tmp_path):
 def test_a_file_in_place_of_a_folder(tmp_path, monkeypatch):
     (tmp_path / "vocab.txt").write_text("a\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=r"--pretrained=vocab.txt is not a directory\."):
+    with pytest.raises(InputError, match=r"`pretrained=vocab.txt` is not a directory\."):
         read_pretrained("vocab.txt")
 
 

@@ -161,6 +161,6 @@ def test_settings_without_an_encoder():
     vocabulary = Vocabulary((), (), (), ("O",), None)
     config = Config().replace(representation="transformer", refiner_embeddings="shared")
     with pytest.raises(
-        InputError, match="--representation=transformer needs a vocabulary with a pretrained enc"
+        InputError, match="`representation=transformer` needs a vocabulary with a pretrained enc"
     ):
         TransformerRepresentation.from_settings(config, vocabulary)

@@ -167,7 +167,7 @@ def read_keras_nlp(preset: str) -> PretrainedEncoder:
         import keras_nlp
     except ImportError as error:
         raise InputError(
-            f"--pretrained={preset} needs the package keras-nlp, which cannot be imported "
+            f"`pretrained={preset}` needs the package keras-nlp, which cannot be imported "
             f"({error})."
         ) from None
     models = keras_nlp.models
@@ -175,14 +175,14 @@ def read_keras_nlp(preset: str) -> PretrainedEncoder:
     classes = [getattr(models, f"{name}Backbone") for name in BACKBONES]
     if not handle and not any(preset in each.presets for each in classes):
         raise InputError(
-            f"--pretrained={preset} is neither a directory nor the name of an encoder of "
+            f"`pretrained={preset}` is neither a directory nor the name of an encoder of "
             "keras_nlp, such as bert_base_en."
         )
     try:
         return _load(preset, models)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, ImportError) as error:
         raise InputError(
-            f"--pretrained={preset} cannot be loaded by keras_nlp: {one_line(error)}"
+            f"`pretrained={preset}` cannot be loaded by keras_nlp: {one_line(error)}"
         ) from error
 
 

@@ -36,7 +36,7 @@ def read_pretrained(preset: str) -> PretrainedEncoder:
     rows = found.spec.architecture.vocabulary_size
     if found.spec.tokenizer.kind == WORDPIECE and words < LEAST_SHARE * rows:
         raise InputError(
-            f"--pretrained={preset}: its vocabulary has {words:,} sub-words, but its embedding "
+            f"`pretrained={preset}`: its vocabulary has {words:,} sub-words, but its embedding "
             f"table {rows:,} rows: the file of the vocabulary is probably cut off."
         )
     return found
@@ -46,7 +46,7 @@ def _read(preset: str) -> PretrainedEncoder:
     folder = pathlib.Path(preset).expanduser()
     if folder.is_dir():
         if not (folder / "config.json").exists():
-            raise InputError(f"--pretrained={preset} holds no encoder: it has no config.json.")
+            raise InputError(f"`pretrained={preset}` holds no encoder: it has no config.json.")
         # Both kinds have a config.json; only keras_nlp presets have this file, and all of them do.
         if (folder / "metadata.json").exists():
             return read_keras_nlp(str(folder))
@@ -54,7 +54,7 @@ def _read(preset: str) -> PretrainedEncoder:
     # A name has no slash; a Kaggle handle begins with its scheme.
     named = "/" not in preset or "://" in preset
     if folder.exists() or preset.startswith((".", "~")) or not named:
-        raise InputError(f"--pretrained={preset} is not a directory.")
+        raise InputError(f"`pretrained={preset}` is not a directory.")
     return read_keras_nlp(preset)
 
 

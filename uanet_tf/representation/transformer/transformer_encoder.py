@@ -304,7 +304,7 @@ class TransformerEncoder(_OfArchitecture):
         if freeze_layers > (0 if architecture.groups else len(self.blocks)):
             shared = " that share weights" if architecture.groups else ""
             raise InputError(
-                f"--freeze_layers={freeze_layers} is more than the {len(self.blocks)} layers"
+                f"`freeze_layers={freeze_layers}` is more than the {len(self.blocks)} layers"
                 f"{shared} of the pretrained encoder allow."
             )
         if freeze_layers:

@@ -73,18 +73,18 @@ class TransformerRepresentation(Representation):
     def check_settings(cls, config: Config) -> None:
         if not config.representation.pretrained:
             raise InputError(
-                "--pretrained is required with --representation=transformer: a Hugging Face "
+                "`pretrained` is required with `representation=transformer`: a Hugging Face "
                 "folder, or a keras_nlp preset by its folder or a name such as bert_base_en."
             )
         if config.data.word_vectors:
             raise InputError(
-                "--word_vectors does not apply to --representation=transformer, which has vectors "
+                "`word_vectors` does not apply to `representation=transformer`, which has vectors "
                 f"of its own. Received: {config.data.word_vectors}"
             )
         decoder = config.decoder
         if decoder.is_refined and decoder.refiner_embeddings == "own":
             raise InputError(
-                "--representation=transformer needs --refiner_embeddings=shared: a second encoder "
+                "`representation=transformer` needs `refiner_embeddings=shared`: a second encoder "
                 "for the refiner only is not supported. Received: own"
             )
 
@@ -96,8 +96,8 @@ class TransformerRepresentation(Representation):
         spec = vocabulary.pretrained
         if spec is None:
             raise InputError(
-                "--representation=transformer needs a vocabulary with a pretrained encoder: "
-                "`make_tagger` reads the one that --pretrained names."
+                "`representation=transformer` needs a vocabulary with a pretrained encoder: "
+                "`make_tagger` reads the one that `pretrained` names."
             )
         transformer = TransformerEncoder(
             spec.architecture, freeze_layers=config.training.freeze_layers, name="transformer"
