@@ -137,7 +137,7 @@ def test_a_module_of_ones_own(outside, capsys):
     assert runner.exit_code(train_command.train, ["train", *flags, *files]) == 2
     assert "hidden_width" in capsys.readouterr().err  # and not the decoder
     for wrong in ("no_such_module", ""):
-        with pytest.raises(InputError, match=f"^--import={wrong} cannot be imported"):
+        with pytest.raises(InputError, match=f"^`import={wrong}` cannot be imported"):
             uanet_command._with_parts(["--import", wrong])
 
 

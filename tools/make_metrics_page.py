@@ -12,8 +12,9 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "metrics.md"
 
 _ABOUT = """\
 A run's `metrics.json` has all scores as fractions, from 0 to 1; tables for people have percent.
-TensorBoard (`tensorboard --logdir=RUN/tensorboard`) shows the numbers of the epochs, its `dev/` in
-percent. `python -m tools.make_metrics_page` writes this page from the code."""
+So have `uanet evaluate --json`, `uanet_tf.evaluate`, results.csv of `uanet compare` and TensorBoard
+(`tensorboard --logdir=RUN/tensorboard`), which shows the numbers of the epochs.
+`python -m tools.make_metrics_page` writes this page from the code."""
 
 
 def _about(key: Key) -> str:

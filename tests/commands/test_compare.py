@@ -106,10 +106,10 @@ def test_every_system_and_seed_is_trained_once(tmp_path, trained, capsys):
     assert [command[-2] for command in commands] == ["--seed=1", "--seed=2"] * 2
     rows = table(tmp_path / "out")
     assert [(row["system"], row["seeds"], row["f1"]) for row in rows] == [
-        ("one", "2", "71.5"),
-        ("two", "2", "73.5"),
+        ("one", "2", "0.715"),
+        ("two", "2", "0.735"),
     ]
-    assert [float(row["f1_sd"]) for row in rows] == pytest.approx([0.5**0.5] * 2)
+    assert [float(row["f1_sd"]) for row in rows] == pytest.approx([0.5**0.5 / 100] * 2)
     assert capsys.readouterr().out == (
         "system  seeds            F1           dev         draft  sentences/s\n"
         "one         2  71.50 ± 0.71  61.50 ± 0.71  70.00 ± 0.00          300\n"
@@ -159,11 +159,11 @@ def test_what_a_row_says(tmp_path):
     assert one == {
         "system": "one",
         "seeds": "1",
-        "f1": "71.0",
-        "dev": "61.0",
-        "draft": "70.0",
-        "refined": "71.0",
-        "refined_percent": "10.0",
+        "f1": "0.71",
+        "dev": "0.61",
+        "draft": "0.7",
+        "refined": "0.71",
+        "refined_fraction": "0.1",
         "nats_right": "0.02",
         "nats_wrong": "0.5",
         "wrong_over_right": "25.0",
@@ -172,7 +172,7 @@ def test_what_a_row_says(tmp_path):
         "tagging_sentences_per_second": "300.0",
         "best_epoch": "3",
     }
-    assert two["f1"] == two["dev"] == "50.0"
+    assert two["f1"] == two["dev"] == "0.5"
     text = (tmp_path / "results.md").read_text().splitlines()
     text = [line for line in text if line.startswith("|")]
     assert [line.count("|") for line in text] == [len(one) + 1] * 4
@@ -291,7 +291,7 @@ def test_damaged_metrics_are_named_or_left_out(tmp_path, path, value):
     }
     if value in fine.get(path, []):
         write_tables(tmp_path, [])
-        assert table(tmp_path)[0]["f1"] == "80.0"
+        assert table(tmp_path)[0]["f1"] == "0.8"
         return
     with pytest.raises(InputError, match=r"seed2/metrics\.json cannot be read as the metrics"):
         write_tables(tmp_path, [])
@@ -377,7 +377,7 @@ def test_a_sweep_makes_columns(tmp_path, trained, monkeypatch, capsys):
     assert note.startswith("num_samples=0 is one pass without dropout, the baseline; num_samples=1")
     assert head.split()[-3:] == ["num_samples=0", "num_samples=1", "num_samples=8"]
     assert row.split()[-3:] == ["10.00", "20.00", "90.00"]
-    assert table(tmp_path / "out")[0]["num_samples=8"] == "90.0"
+    assert table(tmp_path / "out")[0]["num_samples=8"] == "0.9"
     asked.clear()
     sweep = "--sweep=num_samples=0,threshold=0.1,0.5"
     assert call(tmp_path, "one", seeds=1, options=[sweep, "--test_path=C"]) == 0

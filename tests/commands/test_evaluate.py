@@ -32,17 +32,17 @@ def test_json(run_dir, data, model, call, capsys):
     systems = result.pop("trust")
     assert list(systems) == ["tagger", "one_pass"]
     # What the draft of this model gets wrong is X2 alone; the tagger takes P3 wrongly as well.
-    assert systems["tagger"]["labelled_tokens"]["wrong"] == pytest.approx(25.0)
+    assert systems["tagger"]["labelled_tokens"]["wrong"] == pytest.approx(0.25)
     assert systems["one_pass"]["labelled_tokens"]["wrong"] == 0.0
     assert systems["one_pass"]["uncertain_tokens"]["size"] == 2
-    assert 0 < result.pop("calibration_error") < 100
+    assert 0 < result.pop("calibration_error") < 1
     assert result == {
-        "f1": pytest.approx(200 / 3),
-        "precision": pytest.approx(200 / 3),
-        "recall": pytest.approx(200 / 3),
-        "accuracy": 80.0,
-        "draft_f1": pytest.approx(80.0),
-        "refined_f1": pytest.approx(200 / 3),
+        "f1": pytest.approx(2 / 3),
+        "precision": pytest.approx(2 / 3),
+        "recall": pytest.approx(2 / 3),
+        "accuracy": 0.8,
+        "draft_f1": pytest.approx(0.8),
+        "refined_f1": pytest.approx(2 / 3),
         "threshold": 0.35,
         "refined_fraction": pytest.approx(0.4),
         "right_to_wrong": 1,
@@ -106,7 +106,7 @@ def test_a_trained_head_is_compared_with_samples(run_dir, data, model, call, cap
         assert call(evaluate, *arguments, "--json") == 0
         result = json.loads(capsys.readouterr().out)
         assert result["distilled"]["score"]["distilled"] == 0.0
-        assert result["distilled"]["score"]["exact"] == pytest.approx(200 / 3)
+        assert result["distilled"]["score"]["exact"] == pytest.approx(2 / 3)
         assert result["f1"] == result["distilled"]["score"][sampling]
         assert set(seen) == {("exact", 8), ("exact", 0), ("distilled", 8)}
         assert model.sampling == sampling
@@ -140,7 +140,7 @@ def test_labels_without_spans_are_scored_by_accuracy(run_dir, tmp_path, model, c
     assert call(evaluate, f"--run_dir={run_dir}", f"--input={path}", "--json") == 0
     out, err = capsys.readouterr()
     result = json.loads(out)
-    assert result["accuracy"] == 50.0
+    assert result["accuracy"] == 0.5
     assert "f1" not in result
     assert err == f"{path}: labels unknown to the model, scored as errors: NN (1)\n"
 
@@ -151,11 +151,11 @@ def test_columns_default_to_those_of_the_run(run_dir, tmp_path, model, call, cap
     path = tmp_path / "data.conll"
     path.write_text("B-PER p0 x\n")
     assert call(evaluate, f"--run_dir={run_dir}", f"--input={path}", "--json") == 0
-    assert json.loads(capsys.readouterr().out)["f1"] == 100.0
+    assert json.loads(capsys.readouterr().out)["f1"] == 1.0
     path.write_text("p0 x B-PER\n")
     columns = ["--token_column=0", "--label_column=-1"]
     assert call(evaluate, f"--run_dir={run_dir}", f"--input={path}", "--json", *columns) == 0
-    assert json.loads(capsys.readouterr().out)["f1"] == 100.0
+    assert json.loads(capsys.readouterr().out)["f1"] == 1.0
 
 
 @pytest.mark.parametrize(

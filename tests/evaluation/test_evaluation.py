@@ -26,7 +26,7 @@ TOKENS = [["p0", "q1"], ["X2", "x", "P3"]]
 _SHARES = {"same_labels": 1.0, "same_labels_not_o": 1.0, "same_gate": 1.0}
 _SYSTEMS = ("distilled", "exact", "one_pass")
 DISTILLED = {"kl": 0.1, "kl_of_samples": 0.2, "kl_of_one_pass": 0.3, "num_samples": 8, **_SHARES}
-DISTILLED |= {"score": dict.fromkeys(_SYSTEMS, 100.0), "auroc": dict.fromkeys(_SYSTEMS, 100.0)}
+DISTILLED |= {"score": dict.fromkeys(_SYSTEMS, 1.0), "auroc": dict.fromkeys(_SYSTEMS, 1.0)}
 DISTILLED |= {"as_reference": dict.fromkeys(_SYSTEMS, _SHARES)}
 
 
@@ -91,10 +91,10 @@ def test_entities_with_and_without_an_unseen_word():
     entities = [entity for answer in tag(FakeModel(), TOKENS) for entity in answer.entities]
     assert [entity.text for entity in entities] == ["p0 q1", "X2", "P3"]
     seen, unseen = found.words["words of training"], found.words["an unseen word"]
-    assert (seen.score, seen.size, unseen.score, unseen.size) == (0.0, 1, 100.0, 2)
+    assert (seen.score, seen.size, unseen.score, unseen.size) == (0.0, 1, 1.0, 2)
     assert seen.uncertainty == pytest.approx(entities[2].uncertainty)
     assert unseen.uncertainty == pytest.approx(np.mean([e.uncertainty for e in entities[:2]]))
-    assert seen.ece == pytest.approx(100 * entities[2].confidence)  # it is wrong
+    assert seen.ece == pytest.approx(entities[2].confidence)  # it is wrong
     assert found.to_dict()["words"]["an unseen word"] == unseen._asdict()
     lines = [line.split("  ")[0] for line in evaluation_table(found).split("\n")]
     assert lines.count("by word") == lines.count("an unseen word") == 1
@@ -198,17 +198,17 @@ def test_groups_by_hand():
     groups = trust_groups(TRUST_GOLD, TAGGED, task="ner", uncertain=UNCERTAIN)
     sizes = {name: (group.size, group.wrong) for name, group in groups.items()}
     assert sizes == {
-        "tokens": (6, pytest.approx(100 / 3)),
-        "labelled_tokens": (5, pytest.approx(40.0)),
-        "uncertain_tokens": (2, pytest.approx(50.0)),
-        "entities": (4, pytest.approx(50.0)),
+        "tokens": (6, pytest.approx(1 / 3)),
+        "labelled_tokens": (5, pytest.approx(0.4)),
+        "uncertain_tokens": (2, pytest.approx(0.5)),
+        "entities": (4, pytest.approx(0.5)),
     }
     # An entity's confidence is that of its least confident token, its nats the most uncertain's.
-    assert groups["entities"].mean_confidence == pytest.approx(100 * (0.7 + 0.6 + 0.65 + 0.8) / 4)
-    assert groups["entities"].auroc == 100.0
-    assert groups["entities"].auroc_uncertainty == pytest.approx(50.0)
-    assert groups["tokens"].auroc == 100.0
-    assert groups["tokens"].auroc_uncertainty == pytest.approx(100 * 6 / 8)
+    assert groups["entities"].mean_confidence == pytest.approx((0.7 + 0.6 + 0.65 + 0.8) / 4)
+    assert groups["entities"].auroc == 1.0
+    assert groups["entities"].auroc_uncertainty == pytest.approx(0.5)
+    assert groups["tokens"].auroc == 1.0
+    assert groups["tokens"].auroc_uncertainty == pytest.approx(6 / 8)
 
 
 def test_labels_without_spans_have_no_entities():
@@ -250,11 +250,11 @@ def test_scores(scores):
     assert scores.items() >= NEARNESS.items()
     assert (scores["compared"], scores["num_samples"]) == (2, 8)
     # Gold: 4 entities. Without refinement 2 are found, both right; refined 3, of which 2 are right.
-    assert scores["score"]["distilled"] == pytest.approx(100 * 2 * 2 / (4 + 2))
-    assert scores["score"]["exact"] == pytest.approx(100 * 2 * 2 / (4 + 3))
+    assert scores["score"]["distilled"] == pytest.approx(2 * 2 / (4 + 2))
+    assert scores["score"]["exact"] == pytest.approx(2 * 2 / (4 + 3))
     # Wrong as draft: X2 (1 nat) and o4 (0.1). Right: P3 (1 nat) and three of 0.1.
-    assert scores["auroc"]["exact"] == pytest.approx(100 * (0.5 + 3 + 0 + 1.5) / 8)
-    assert scores["auroc"]["one_pass"] == 50.0  # all of 0.1 nats
+    assert scores["auroc"]["exact"] == pytest.approx((0.5 + 3 + 0 + 1.5) / 8)
+    assert scores["auroc"]["one_pass"] == 0.5  # all of 0.1 nats
 
 
 def test_only_a_trained_head_counts():

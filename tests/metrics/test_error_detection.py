@@ -141,15 +141,15 @@ def test_trust_by_hand():
     right = np.array([True, False, True, True])
     scores = trust(confidence, nats, right)
     assert scores.size == 4
-    assert scores.wrong == 25.0
-    assert scores.mean_confidence == pytest.approx(75.0)
-    assert scores.auroc == 100.0
-    assert scores.auroc_uncertainty == pytest.approx(100 / 3)  # above one of three
-    assert scores.aupr == 100.0
-    assert scores.aurc == pytest.approx(100 * (0 + 0 + 0 + 1 / 4) / 4)
+    assert scores.wrong == 0.25
+    assert scores.mean_confidence == pytest.approx(0.75)
+    assert scores.auroc == 1.0
+    assert scores.auroc_uncertainty == pytest.approx(1 / 3)  # above one of three
+    assert scores.aupr == 1.0
+    assert scores.aurc == pytest.approx((0 + 0 + 0 + 1 / 4) / 4)
     assert scores.e_aurc == pytest.approx(0.0)
     assert scores.brier == pytest.approx((0.01 + 0.36 + 0.04 + 0.09) / 4)
-    assert scores.ece == pytest.approx(100 * (0.1 + 0.6 + 0.2 + 0.3) / 4)
+    assert scores.ece == pytest.approx((0.1 + 0.6 + 0.2 + 0.3) / 4)
 
 
 def test_all_right():

@@ -181,11 +181,11 @@ def test_there_is_no_word_embedding_for_pretrained_vectors():
     [
         (
             {"word_vectors": "glove.txt"},
-            "`word_vectors` does not apply to `representation=transformer.*glove.txt`",
+            "`word_vectors` does not apply to `representation=transformer`.*glove.txt",
         ),
         (
             {"refiner_embeddings": "own"},
-            "--representation=transformer needs --refiner_embeddings=shared",
+            "`representation=transformer` needs `refiner_embeddings=shared`",
         ),
     ],
 )

@@ -80,10 +80,10 @@ def test_control_characters_do_not_reach_the_terminal(call):
     [
         (["--batch_size=0", "x"], "--batch_size=0: 0 is not a positive integer"),
         (["--retries=x", "x"], "--retries must be a whole number. Received: x"),
-        (["--timeout=0", "x"], "timeout must be more than 0 seconds"),
-        (["--threshold=nan", "--tokens", "x"], "threshold must be a finite number"),
+        (["--timeout=0", "x"], "`timeout` must be more than 0 seconds"),
+        (["--threshold=nan", "--tokens", "x"], "`threshold` must be a finite number"),
         (["--nonsense"], "Unknown command line flag 'nonsense'"),
-        (["--url=ftp://x", "x"], "url must start with"),
+        (["--url=ftp://x", "x"], "`url` must start with"),
         ([], "<stdin>: no text given"),
         (["--input=in.txt", "x"], "not both"),
         (["--input=in.txt"], "in.txt: no such file"),

@@ -100,7 +100,7 @@ def test_a_gamma_that_costs_is_not_kept_however_little_is_known(monkeypatch, war
     assert choose(monkeypatch, (RIGHT, 99), (SPOILT, 1)) == SHUT
     assert len(warnings) == 1
     assert "clearly better on dev than the draft's: the gate is shut" in warnings[0]
-    assert "(--threshold=1.099, ln C)" in warnings[0]
+    assert "(`threshold=1.099`, ln C)" in warnings[0]
 
 
 def test_the_model_itself_is_scored(monkeypatch):
@@ -123,7 +123,7 @@ def test_without_disagreement_nothing_changes(monkeypatch, warnings):
 def test_a_gate_that_costs_is_spoken_of(warnings, gated, said):
     warn_of_cost({"accuracy": gated, "draft_accuracy": 80.0, "threshold": 0.35}, "pos")
     assert len(warnings) == said
-    assert not said or "costs 0.10 points on dev at --threshold=0.35" in warnings[0]
+    assert not said or "costs 0.10 points on dev at `threshold=0.35`" in warnings[0]
 
 
 @pytest.mark.parametrize(("found", "said"), [(0.0, 1), (0.5, 0)])
@@ -137,4 +137,4 @@ def test_no_entity_at_all_is_spoken_of(warnings, found, said):
     assert not said or warnings[0].startswith("after 40 steps no entity of dev is found")
     assert "--average_decay" not in "".join(warnings)
     warn_of_empty(scores, some, "ner", 40, averaged=True)
-    assert not said or warnings[-1].endswith(", or leave out --average_decay")
+    assert not said or warnings[-1].endswith(", or leave out `average_decay`")

@@ -11,7 +11,6 @@ from tests.training.tiny_run import LIGHT, assert_same_weights, tiny_config, wri
 from uanet_lite.columns_file import read_corpus
 from uanet_tf.commands import runner
 from uanet_tf.commands.evaluate_command import evaluate
-from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.tagging.streams import tag_in_context
 from uanet_tf.training.fit import fit
 from uanet_tf.training.saved_state import Progress
@@ -35,7 +34,8 @@ def trained(tmp_path_factory):
 
 
 def test_evaluation_gives_the_score_of_the_run(trained, capsys):
-    corpus, run_dir, metrics = trained
+    corpus, run_dir, _ = trained
+    metrics = json.loads((run_dir / "metrics.json").read_text())
     argv = ["evaluate", f"--run_dir={run_dir}", f"--input={corpus.test}", "--json"]
     capsys.readouterr()
     assert runner.exit_code(evaluate, argv) == 0
@@ -89,7 +89,7 @@ def test_the_drafter_is_trained_as_without_documents(refined):
 
 def test_evaluation_reads_the_documents_too(refined, capsys):
     corpus, folder = refined
-    metrics = read_run_metrics(folder / "document" / "metrics.json")
+    metrics = json.loads((folder / "document" / "metrics.json").read_text())
     argv = ["evaluate", f"--run_dir={folder / 'document'}", f"--input={corpus.test}", "--json"]
     capsys.readouterr()
     assert runner.exit_code(evaluate, argv) == 0

@@ -102,6 +102,11 @@ def test_tensorboard_has_the_curves(run_dir):
     assert {"train/loss", "dev/f1", "dev/draft_f1", "dev/uncertainty_wrong"} <= set(seen)
     expected = [entry["loss"] for entry in metrics(run_dir)["epochs"]]
     np.testing.assert_allclose(seen["train/loss"], expected, rtol=1e-6)
+    stored = json.loads((run_dir / "metrics.json").read_text())["epochs"]
+    for name in ("f1", "calibration_error", "refined_fraction"):
+        expected = [entry["dev"][name] for entry in stored]  # fractions
+        np.testing.assert_allclose(seen[f"dev/{name}"], expected, rtol=1e-6)
+        assert max(expected) <= 1.0
 
 
 def test_tuned_threshold_is_in_the_model(run_dir):

@@ -42,7 +42,7 @@ def test_a_run_that_is_shared_says_that_it_reads_sentences(caplog):
         assert not caplog.messages
         with_refiner_context(config, {"train": MARKED, "dev": MARKED})
     assert caplog.messages == [
-        "the files mark documents, but with --strategy=mirrored the refiner reads sentences"
+        "the files mark documents, but with `strategy=mirrored` the refiner reads sentences"
     ]
 
 

@@ -22,7 +22,7 @@ from uanet_tf.errors import InputError, one_line
 from uanet_tf.files.weight_file import check_weight_file
 from uanet_tf.formats.table import Reading, read_labelled
 from uanet_tf.metrics.resampling import approximate_randomization
-from uanet_tf.metrics.run_metrics import read_run_metrics
+from uanet_tf.metrics.run_metrics import as_fraction, read_run_metrics
 from uanet_tf.metrics.scoring import f1_of_counts, sentence_counts
 from uanet_tf.models.loading import extract_weights
 from uanet_tf.text.display_width import align
@@ -36,11 +36,13 @@ class Cell(NamedTuple):
       digits: after the point, as shown.
       spread: whether the values are those of seeds, shown with their standard deviation; else the
         median is shown.
+      percent: whether the values are; programs get fractions.
     """
 
     values: list[float]
     digits: int
     spread: bool = True
+    percent: bool = False
 
     def middle(self) -> float:
         """Mean of the seeds, or the median."""
@@ -60,7 +62,7 @@ class Cell(NamedTuple):
         found = {name: self.middle()} if self.values else {}
         if self.spread and len(self.values) > 1:
             found[f"{name}_sd"] = statistics.stdev(self.values)
-        return found
+        return {key: as_fraction(value) for key, value in found.items()} if self.percent else found
 
 
 class Row(NamedTuple):
@@ -77,7 +79,7 @@ _HEADS = {
     "f1": "F1",
     "draft": "draft",
     "refined": "all refined",
-    "refined_percent": "refined, %",
+    "refined_fraction": "refined, %",
     "nats_right": "nats, right",
     "nats_wrong": "nats, wrong",
     "wrong_over_right": "wrong / right",
@@ -128,7 +130,7 @@ def write_tables(
             if differences is not None and system in differences:
                 cells["p"] = Cell([differences[system]], 4, spread=False)
             for name, values in (swept or {}).get(system, {}).items():
-                cells[name] = Cell(values, 2)
+                cells[name] = Cell(values, 2, percent=True)
             rows.append(Row(system, len(complete), cells))
     # A column that no system has a value for says nothing: draft, say, among taggers without one.
     columns = list(dict.fromkeys(n for row in rows for n, cell in row.cells.items() if cell.values))
@@ -226,7 +228,7 @@ def _markdown(cells: Sequence[str]) -> str:
 
 
 def _csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
-    """Numbers with all their digits; nothing where there is no value."""
+    """Numbers with all their digits, scores as fractions; nothing where there is no value."""
     records: list[dict[str, Any]] = []
     for row in rows:
         record: dict[str, Any] = {"system": row.system, "seeds": row.seeds}
@@ -259,11 +261,11 @@ def summarize(runs: Sequence[dict[str, Any]]) -> dict[str, Cell]:
     ]
     shares = [None if x is None else 100 * x for x in _each(scores, "refined_fraction")]
     return {
-        measure: _seeds(_each(scores, measure), 2),
-        "dev": _seeds([run["dev"][measure] for run in runs], 2),
-        "draft": _seeds(_each(scores, f"draft_{measure}"), 2),
-        "refined": _seeds(_each(scores, f"refined_{measure}"), 2),
-        "refined_percent": _seeds(shares, 1),
+        measure: _seeds(_each(scores, measure), 2, percent=True),
+        "dev": _seeds([run["dev"][measure] for run in runs], 2, percent=True),
+        "draft": _seeds(_each(scores, f"draft_{measure}"), 2, percent=True),
+        "refined": _seeds(_each(scores, f"refined_{measure}"), 2, percent=True),
+        "refined_fraction": _seeds(shares, 1, percent=True),
         "nats_right": _seeds(_each(scores, "uncertainty_correct"), 4),
         "nats_wrong": _seeds(_each(scores, "uncertainty_wrong"), 3),
         "wrong_over_right": _seeds(ratios, 1),
@@ -280,8 +282,8 @@ def _each(scores: Sequence[dict[str, Any]], name: str) -> list[Any]:
     return [part.get(name) for part in scores]
 
 
-def _seeds(values: Sequence[float | None], digits: int) -> Cell:
-    return Cell([value for value in values if value is not None], digits)
+def _seeds(values: Sequence[float | None], digits: int, percent: bool = False) -> Cell:
+    return Cell([value for value in values if value is not None], digits, percent=percent)
 
 
 def complete_metrics(run_dir: pathlib.Path) -> dict[str, Any] | None:

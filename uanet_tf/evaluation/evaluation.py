@@ -15,6 +15,7 @@ from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.metrics import breakdown, scoring
 from uanet_tf.metrics.answer_group import AnswerGroup, answer_groups
 from uanet_tf.metrics.error_detection import Trust, auroc, trust
+from uanet_tf.metrics.run_metrics import as_fraction, scaled_scores
 from uanet_tf.metrics.scoring import unknown_labels
 from uanet_tf.text.display_width import align
 
@@ -27,10 +28,10 @@ class WordScores(NamedTuple):
     """Of the entities whose words the training data had, or had not; or of such tokens.
 
     Attributes:
-      score: F1, or accuracy of tokens, percent.
+      score: F1, or accuracy of tokens, a fraction.
       size: how many the file has.
       uncertainty: mean of those given, nats; None: none was given.
-      ece: expected calibration error of the confidence of those given, percent; None likewise.
+      ece: expected calibration error of the confidence of those given, a fraction; None likewise.
     """
 
     score: float
@@ -56,7 +57,7 @@ NO_ENTITIES = "the file has no entities, and none was found"
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
-    """All numbers of one evaluation.
+    """All numbers of one evaluation; scores are fractions, from 0 to 1, as in metrics.json.
 
     Attributes:
       task: "ner" or "pos".
@@ -107,10 +108,10 @@ class Evaluation:
         return "gated" if len(self.systems) > 1 else "labels"
 
     def system_cells(self, system: str, keys: Sequence[str]) -> list[str]:
-        """The scores ``keys`` of one of ``systems``, for people; "-" where there is none."""
+        """The scores ``keys`` of one of ``systems``, in percent; "-" where there is none."""
         missing = set(keys) - {"accuracy"} if system in self.nothing else set()
         scores = self.systems[system]
-        return ["-" if key in missing else f"{scores[key]:.2f}" for key in keys]
+        return ["-" if key in missing else in_percent(scores[key]) for key in keys]
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: the metrics, and the other attributes but those that only people read."""
@@ -192,9 +193,10 @@ def evaluate_tagged(
     empty = task == "ner" and not _has_entities(gold)
     return Evaluation(
         task=task,
-        metrics=metrics | {"sentences_per_second": len(tagged) / max(seconds, 1e-9)},
-        systems={name: each.total for name, each in scores.items()},
-        types=scores["final"].types,
+        metrics=scaled_scores(metrics, 0.01)
+        | {"sentences_per_second": len(tagged) / max(seconds, 1e-9)},
+        systems={name: scaled_scores(each.total, 0.01) for name, each in scores.items()},
+        types=scaled_scores({"types": scores["final"].types}, 0.01)["types"],
         trust={
             name: trust_groups(gold, answers, task=task, uncertain=uncertain)
             for name, answers in answered.items()
@@ -203,7 +205,7 @@ def evaluate_tagged(
         tokens=sum(map(len, final)),
         unknown_labels=unknown_labels(gold, known_labels, task),
         distilled=distilled,
-        one_pass=plain,
+        one_pass=scaled_scores(plain, 0.01),
         words={} if known is None else word_scores(gold, tagged, known, task=task),
         nothing=frozenset(
             name for name, labels in systems.items() if empty and not _has_entities(labels)
@@ -247,8 +249,8 @@ def word_scores(
         answers = group.where(given[part.name])
         some = len(answers.right) > 0
         uncertainty = float(answers.uncertainty.mean()) if some else None
-        error = answers.error if some else None
-        scores[part.name] = WordScores(part.score, part.size, uncertainty, error)
+        error = as_fraction(answers.error) if some else None
+        scores[part.name] = WordScores(as_fraction(part.score), part.size, uncertainty, error)
     return scores
 
 
@@ -288,7 +290,7 @@ def _system_rows(evaluation: Evaluation) -> list[str]:
     for system in evaluation.systems:
         rows.append([evaluation.system_name(system), *evaluation.system_cells(system, heads)])
     if evaluation.one_pass is not None:
-        rows.append(["M = 0", *(f"{evaluation.one_pass[head]:.2f}" for head in heads)])
+        rows.append(["M = 0", *(in_percent(evaluation.one_pass[head]) for head in heads)])
     told = [f"({NO_ENTITIES})"] if "final" in evaluation.nothing else []
     if evaluation.one_pass is not None:
         told += list(ABOUT_M)
@@ -307,13 +309,13 @@ def _type_rows(evaluation: Evaluation) -> list[str]:
     more = 0
     if not ner and len(names) > _MAX_LABEL_ROWS:
         types = evaluation.types  # by tokens of a label that were given another one
-        names.sort(key=lambda name: -types[name]["support"] * (100.0 - types[name]["recall"]))
+        names.sort(key=lambda name: -types[name]["support"] * (1.0 - types[name]["recall"]))
         more = len(names) - _MAX_LABEL_ROWS
         names = names[:_MAX_LABEL_ROWS]
     rows = [["by type" if ner else "by label", "precision", "recall", "F1", "count"]]
     for name in names:
         scores = evaluation.types[name]
-        numbers = [f"{scores[key]:.2f}" for key in ("precision", "recall", "f1")]
+        numbers = [in_percent(scores[key]) for key in ("precision", "recall", "f1")]
         rows.append([printable(name) or "(untyped)", *numbers, f"{scores['support']:,}"])
     lines = align(rows, least=_LEAST)
     return [*lines, *([f"({more} labels missed less often are not shown)"] if more else []), ""]
@@ -326,8 +328,9 @@ def word_rows(evaluation: Evaluation) -> list[list[str]]:
     measure = "F1" if evaluation.task == "ner" else "accuracy"
     rows = [["by word", measure, "nats", "ECE", "count"]]
     for name, scores in evaluation.words.items():
-        numbers = (scores.score, 2), (scores.uncertainty, 3), (scores.ece, 2)
-        rows.append([name, *(_cell(*number) for number in numbers), f"{scores.size:,}"])
+        nats = _cell(scores.uncertainty, 3)
+        cells = [in_percent(scores.score), nats, in_percent(scores.ece), f"{scores.size:,}"]
+        rows.append([name, *cells])
     return rows
 
 
@@ -432,9 +435,17 @@ def trust_rows(systems: dict[str, TrustGroups]) -> list[list[str]]:
         for number, (system, groups) in enumerate(systems.items()):
             if group in groups:
                 scores = groups[group]._asdict()
-                cells = [_cell(scores[key], 4 if key == "brier" else 2) for key in _COLUMNS]
+                cells = [
+                    _cell(scores[key], 4) if key == "brier" else in_percent(scores[key])
+                    for key in _COLUMNS
+                ]
                 rows.append([f"  {system.replace('_', ' ')}" if number else name, *cells])
     return rows
+
+
+def in_percent(fraction: float | None) -> str:
+    """A fraction for people, in percent; "-" where there is none."""
+    return _cell(None if fraction is None else 100.0 * fraction, 2)
 
 
 def _cell(value: float | None, digits: int) -> str:
@@ -471,8 +482,8 @@ def distilled_scores(
     Returns:
       The result of ``models.nearness.compare_with_samples`` for the first ``COMPARED`` sentences;
       their number, ``compared``; ``num_samples``, the tagger's M; and of all sentences, by system,
-      ``score``, F1 or accuracy in percent, and ``auroc``, of finding the wrong labels of its draft
-      by their uncertainty, in percent; None where none is wrong.
+      ``score``, F1 or accuracy, and ``auroc``, of finding the wrong labels of its draft by their
+      uncertainty, both fractions; None where none is wrong.
     """
     from uanet_tf.models import nearness  # TensorFlow, not for --help
 
@@ -484,8 +495,8 @@ def distilled_scores(
         **nearness.compare_with_samples(model, sentences, most=COMPARED),
         "compared": min(len(sentences), COMPARED),
         "num_samples": model.num_samples,
-        "score": {name: scores[name][measure] for name in _SYSTEMS},
-        "auroc": {name: _auroc(gold, answers[name], task) for name in _SYSTEMS},
+        "score": {name: as_fraction(scores[name][measure]) for name in _SYSTEMS},
+        "auroc": {name: as_fraction(_auroc(gold, answers[name], task)) for name in _SYSTEMS},
     }
 
 
@@ -495,17 +506,17 @@ def distilled_rows(scores: dict[str, Any], task: str) -> list[list[str]]:
     rows = [
         ["one pass for M", "distilled", f"M = {scores['num_samples']}", "M = 0"],
         ["KL to 32 samples", *(f"{value:.5f}" for value in divergences)],
-        ["F1" if task == "ner" else "accuracy", *map(_two_digits, scores["score"].values())],
-        ["AUROC of drafts", *map(_two_digits, scores["auroc"].values())],
+        ["F1" if task == "ner" else "accuracy", *map(in_percent, scores["score"].values())],
+        ["AUROC of drafts", *map(in_percent, scores["auroc"].values())],
     ]
     shares = {"labels": "same_labels", "those not O": "same_labels_not_o", "gate": "same_gate"}
     for name, key in shares.items():
         if key in scores:
             near = [scores["as_reference"][system][key] for system in _SYSTEMS]
-            rows.append([f"{name} as by 32", *(_two_digits(100.0 * value) for value in near)])
+            rows.append([f"{name} as by 32", *map(in_percent, near)])
     for name, key in shares.items():
         if key in scores:
-            rows.append([f"{name} as by M", _two_digits(100.0 * scores[key]), "", ""])
+            rows.append([f"{name} as by M", in_percent(scores[key]), "", ""])
     return rows
 
 
@@ -513,10 +524,6 @@ def _auroc(gold: scoring.Labels, tagged: Sequence[TaggedSentence], task: str) ->
     draft = [sentence.draft_labels for sentence in tagged]
     wrong = ~scoring.right_tokens(gold, draft, task=task)
     return auroc(np.concatenate([sentence.uncertainty for sentence in tagged]), wrong)
-
-
-def _two_digits(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
 
 
 _MANY = {"entity": "entities"}

@@ -28,7 +28,7 @@ def reliability_figure(name: str, group: AnswerGroup, scores: Trust) -> str:
     """Mean confidence of bins against the share that is right."""
     found = reliability(group.confidence, group.right)
     points = [(100 * a, 100 * b) for a, b in zip(found.confidence, found.right, strict=True)]
-    caption = f"Reliability of {name}: ECE {scores.ece:.2f} % of {scores.size:,}"
+    caption = f"Reliability of {name}: ECE {100 * scores.ece:.2f} % of {scores.size:,}"
     told = ", ".join(f"{b:.0f} % right at {a:.0f} %" for a, b in points)
     chart = line_chart(
         f"{caption}. {told}.",

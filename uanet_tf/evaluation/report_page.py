@@ -20,6 +20,7 @@ from uanet_tf.evaluation.evaluation import (
     above_threshold,
     counted,
     groups_of_answers,
+    in_percent,
     trust_rows,
     word_rows,
 )
@@ -150,7 +151,7 @@ def _scores(given: ReportInput) -> str:
     types = [
         [
             name or "(untyped)",
-            *(f"{each[key]:.2f}" for key in ("precision", "recall", "f1")),
+            *(in_percent(each[key]) for key in ("precision", "recall", "f1")),
             f"{each['support']:,}",
         ]
         for name, each in sorted(evaluation.types.items(), key=lambda row: -row[1]["support"])

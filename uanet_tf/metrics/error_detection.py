@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from uanet_tf.metrics.reliability import brier_score, calibration_error
+from uanet_tf.metrics.run_metrics import as_fraction
 
 
 def auroc(score: np.ndarray, wrong: np.ndarray) -> float | None:
@@ -104,13 +105,13 @@ def excess_area(confidence: np.ndarray, wrong: np.ndarray) -> float:
 class Trust(NamedTuple):
     """Scores of a group of answers: tokens, or entities.
 
-    All in percent, except ``brier``; None where there is no wrong answer (or no right one).
+    Fractions, from 0 to 1, but for ``size``; None where there is no wrong answer (or no right one).
 
     Attributes:
       size: number of answers.
       wrong: share of them that is wrong.
       mean_confidence: their mean confidence.
-      auroc: of finding the wrong ones by low confidence; 50 is a coin.
+      auroc: of finding the wrong ones by low confidence; 0.5 is a coin.
       auroc_uncertainty: of finding them by high uncertainty.
       aupr: area under the precision-recall curve of finding them by low confidence; a coin
         gives ``wrong``.
@@ -144,13 +145,13 @@ def trust(confidence: np.ndarray, uncertainty: np.ndarray, right: np.ndarray) ->
     wrong = ~right
     return Trust(
         size=len(right),
-        wrong=100.0 * float(wrong.mean()),
-        mean_confidence=100.0 * float(confidence.mean()),
-        auroc=auroc(-confidence, wrong),
-        auroc_uncertainty=auroc(uncertainty, wrong),
-        aupr=average_precision(-confidence, wrong),
-        aurc=risk_coverage(confidence, wrong).area,
-        e_aurc=excess_area(confidence, wrong),
+        wrong=float(wrong.mean()),
+        mean_confidence=float(confidence.mean()),
+        auroc=as_fraction(auroc(-confidence, wrong)),
+        auroc_uncertainty=as_fraction(auroc(uncertainty, wrong)),
+        aupr=as_fraction(average_precision(-confidence, wrong)),
+        aurc=as_fraction(risk_coverage(confidence, wrong).area),
+        e_aurc=as_fraction(excess_area(confidence, wrong)),
         brier=brier_score(confidence, right),
-        ece=calibration_error(confidence, right),
+        ece=as_fraction(calibration_error(confidence, right)),
     )

@@ -7,7 +7,7 @@ Scores are fractions in the file, and percent in programs and for people. docs/m
 import json
 import pathlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from uanet_lite.strict_json import has_type, read_json, shown
 from uanet_tf.errors import InputError, one_line
@@ -154,7 +154,20 @@ def scaled_scores(scores: Any, factor: float) -> Any:
 def _times(value: Any, factor: float, wanted: bool) -> Any:
     if not wanted or isinstance(value, bool) or not isinstance(value, int | float):
         return value
-    return float(f"{value * factor:.14g}")
+    return _rounded(value * factor)
+
+
+@overload
+def as_fraction(percent: float) -> float: ...
+@overload
+def as_fraction(percent: None) -> None: ...
+def as_fraction(percent):
+    """The fraction that so many percent are; None of None."""
+    return None if percent is None else _rounded(0.01 * percent)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.14g}")  # 0.55 of 55, not 0.55 and a bit
 
 
 def read_run_metrics(path: pathlib.Path) -> dict[str, Any]:

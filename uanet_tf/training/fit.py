@@ -15,7 +15,7 @@ from absl import logging
 from uanet_lite.sentence import Sentence
 from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, batched_dataset, plan_batches
-from uanet_tf.metrics.run_metrics import in_percent, metrics_text
+from uanet_tf.metrics.run_metrics import in_percent, metrics_text, scaled_scores
 from uanet_tf.models.nearness import compare_with_samples, nearness_text
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.devices import gpu_text, out_of_memory_as, share_gpus, tensor_float_32
@@ -393,7 +393,7 @@ class _Training:
         return in_percent(json.loads(text))
 
     def _report(self, entry: Metrics, bar: Any) -> None:
-        self.logs.write(entry)
+        self.logs.write({**entry, "dev": scaled_scores(entry["dev"], 0.01)})
         scores, step = entry["dev"], entry["epoch"]
         measure = "f1" if self.prepared.task == "ner" else "accuracy"
         shown = {"loss": f"{entry['loss']:.4f}", f"dev {measure}": f"{scores[measure]:.2f}"}

@@ -62,7 +62,7 @@ def test_no_network(monkeypatch):
         raise OSError(f"no route to the host of {preset}\nand more")
 
     monkeypatch.setattr(preset_utils, "get_file", fail)
-    message = "--pretrained=bert_base_en cannot be loaded by keras_nlp: no route to the host of"
+    message = "`pretrained=bert_base_en` cannot be loaded by keras_nlp: no route to the host of"
     with pytest.raises(InputError, match=message) as caught:
         read_keras_nlp("bert_base_en")
     assert "\n" not in str(caught.value)

@@ -38,12 +38,12 @@ def test_names_and_folders_of_keras_nlp(tmp_path, monkeypatch, name, is_folder):
 @pytest.mark.parametrize(
     ("preset", "message"),
     [
-        ("./nowhere", "--pretrained=./nowhere is not a directory."),
-        ("/nowhere/at/all", "--pretrained=/nowhere/at/all is not a directory."),
-        ("nowhere/at/all", "--pretrained=nowhere/at/all is not a directory."),
+        ("./nowhere", "`pretrained=./nowhere` is not a directory."),
+        ("/nowhere/at/all", "`pretrained=/nowhere/at/all` is not a directory."),
+        ("nowhere/at/all", "`pretrained=nowhere/at/all` is not a directory."),
         (
             "bert_of_nobody",
-            "--pretrained=bert_of_nobody is neither a directory nor the name of an encoder of "
+            "`pretrained=bert_of_nobody` is neither a directory nor the name of an encoder of "
             "keras_nlp, such as bert_base_en.",
         ),
     ],
