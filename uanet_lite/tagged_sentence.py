@@ -65,12 +65,73 @@ class Candidate(NamedTuple):
         return answers.entity_to_json(self)
 
 
+class _Rows:
+    """Answers as a table.
+
+    pandas' own constructor has a row for each item of a list, so it cannot make this table of
+    sentences: ``pandas.DataFrame(answer.to_dicts())`` does, as ``to_dataframe``.
+    """
+
+    def _numbered(self) -> "Iterator[tuple[dict[str, int], TaggedSentence]]":
+        """Each sentence, and which one it is."""
+        raise NotImplementedError
+
+    @property
+    def entities(self) -> list[Entity]:
+        """The entities of all sentences."""
+        return [entity for _, sentence in self._numbered() for entity in sentence.entities]
+
+    def to_dicts(self, per: str | None = None) -> list[dict[str, Any]]:
+        """A dictionary of plain values for each entity or token, as rows of a table.
+
+        Args:
+          per: "entity" or "token"; None: entities, where the labels are of entities.
+
+        Raises:
+          InputError: ``per`` is something else.
+        """
+        pairs = list(self._numbered())
+        return [number | row for number, each in pairs for row in _rows(each, _per(per, pairs))]
+
+    def to_dataframe(self, per: str | None = None) -> Any:
+        """``to_dicts`` as a DataFrame of pandas.
+
+        Args:
+          per: "entity" or "token"; None: entities, where the labels are of entities.
+
+        Raises:
+          InputError: ``per`` is something else, or pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise InputError(
+                "to_dataframe needs the package pandas (pip install pandas); to_dicts gives the "
+                "same rows without it."
+            ) from None
+        rows = self.to_dicts(per)
+        return pandas.DataFrame(rows) if rows else pandas.DataFrame(columns=Entity._fields[:8])
+
+
+def _per(per: str | None, pairs: "Sequence[tuple[Any, TaggedSentence]]") -> str:
+    if per not in (None, "entity", "token"):
+        raise InputError(f'per must be "entity" or "token". Received: {per!r:.60}')
+    chunks = not pairs or any(sentence.scheme is not None for _, sentence in pairs)
+    return per or ("entity" if chunks else "token")
+
+
+def _rows(sentence: "TaggedSentence", per: str) -> list[dict[str, Any]]:
+    if per == "entity":
+        return [entity.to_dict() for entity in sentence.entities]
+    return answers.token_rows(sentence)
+
+
 # What a span is until it has its place in a text: type, tokens, probability.
 BareSpan = tuple[str, int, float]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class TaggedSentence:
+class TaggedSentence(_Rows):
     """A sentence with its labels, token by token.
 
     All lists have one entry per token. Labels are in the scheme of the training file and
@@ -233,6 +294,9 @@ class TaggedSentence:
         more = self.source_text != self.text
         return values | ({"source_text": self.source_text} if more else {})
 
+    def _numbered(self) -> "Iterator[tuple[dict[str, int], TaggedSentence]]":
+        yield {}, self
+
     def _entity(self, span: tag_schemes.Span) -> Entity:
         start, end = self.starts[span.start], self.ends[span.end - 1]
         return Entity(
@@ -248,63 +312,6 @@ class TaggedSentence:
     def _repr_html_(self) -> str:
         """HTML for notebooks: uncertain tokens shaded, entities underlined with their type."""
         return sentence_html.sentence_html(self)
-
-
-class _Rows:
-    """The answers of several sentences as a table."""
-
-    def _numbered(self) -> Iterator[tuple[dict[str, int], TaggedSentence]]:
-        """Each sentence, and which one it is."""
-        raise NotImplementedError
-
-    @property
-    def entities(self) -> list[Entity]:
-        """The entities of all sentences."""
-        return [entity for _, sentence in self._numbered() for entity in sentence.entities]
-
-    def to_dicts(self, per: str | None = None) -> list[dict[str, Any]]:
-        """A dictionary of plain values for each entity or token, as rows of a table.
-
-        Args:
-          per: "entity" or "token"; None: entities, where the labels are of entities.
-
-        Raises:
-          InputError: ``per`` is something else.
-        """
-        pairs = list(self._numbered())
-        return [number | row for number, each in pairs for row in _rows(each, _per(per, pairs))]
-
-    def to_dataframe(self, per: str | None = None) -> Any:
-        """``to_dicts`` as a DataFrame of pandas.
-
-        Args:
-          per: "entity" or "token"; None: entities, where the labels are of entities.
-
-        Raises:
-          InputError: ``per`` is something else, or pandas is not installed.
-        """
-        try:
-            import pandas
-        except ImportError:
-            raise InputError(
-                "to_dataframe needs the package pandas (pip install pandas); to_dicts gives the "
-                "same rows without it."
-            ) from None
-        rows = self.to_dicts(per)
-        return pandas.DataFrame(rows) if rows else pandas.DataFrame(columns=Entity._fields[:8])
-
-
-def _per(per: str | None, pairs: Sequence[tuple[Any, TaggedSentence]]) -> str:
-    if per not in (None, "entity", "token"):
-        raise InputError(f'per must be "entity" or "token". Received: {per!r:.60}')
-    chunks = not pairs or any(sentence.scheme is not None for _, sentence in pairs)
-    return per or ("entity" if chunks else "token")
-
-
-def _rows(sentence: TaggedSentence, per: str) -> list[dict[str, Any]]:
-    if per == "entity":
-        return [entity.to_dict() for entity in sentence.entities]
-    return answers.token_rows(sentence)
 
 
 class TaggedSentences(_Rows, list[TaggedSentence]):

@@ -40,6 +40,14 @@ def test_rows_of_entities_and_tokens():
     assert list(rows[0])[1:5] == ["token", "label", "start", "end"]
 
 
+def test_a_sentence_is_a_table_too():
+    sentence = make_sentence(**ASKED)
+    assert sentence.to_dicts() == [sentence.entities[0].to_dict()]
+    assert [row["token"] for row in sentence.to_dicts(per="token")] == sentence.tokens
+    of_tokens = make_sentence(scheme=None, labels=["DT", "NN", "VB"])
+    assert [row["label"] for row in of_tokens.to_dicts()] == ["DT", "NN", "VB"]
+
+
 def test_no_cell_is_a_list_and_labels_have_their_names():
     tagged = TaggedSentences([make_sentence(**ASKED)])
     row = tagged.to_dicts("token")[1]
@@ -103,5 +111,6 @@ def test_with_pandas():
     frame = tagged.to_dataframe()
     assert (len(frame), frame.text[0], frame.type[0]) == (1, "Paris Lyon", "LOC")
     assert frame.equals(pandas.DataFrame(tagged.to_dicts()))
+    assert tagged[0].to_dataframe().equals(frame.drop(columns="sentence"))
     assert len(tagged.to_dataframe(per="token")) == 3
     assert list(TaggedSentences([]).to_dataframe().columns)[:2] == ["text", "type"]

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.serving.fake_server import Reset, Silence, scripted
+from uanet_lite.tagged_sentence import TaggedSentences
 from uanet_tf.serving.client import Client, tag
 from uanet_tf.serving.retrying import RetryPolicy, ServingError
 
@@ -68,6 +69,13 @@ class TestAgainstAServer:
         assert answer.refined == [False, True]
         answers = client.tag([words] * 3, threshold=[0.0, 0.8, 5])
         assert [sum(answer.refined) for answer in answers] == [2, 1, 0]
+
+    def test_one_text_counts_as_a_list_of_one(self, client):
+        (answer,) = answers = client.tag("Chelsea won", threshold=0.8)
+        assert (answer.tokens, answer.refined) == (["Chelsea", "won"], [False, False])
+        assert type(answers) is TaggedSentences
+        first, second = client.tag("Chelsea won today. They sang.", split_sentences=True)
+        assert (first.text, second.text) == ("Chelsea won today.", "They sang.")
 
     def test_thresholds_of_texts(self, client):
         """Each text has its own, also beside lists of words, whatever the order of requests."""
