@@ -30,7 +30,7 @@ _TRUE = ("", "true", "1")
 # Flags that are called otherwise as arguments, and those that are no settings.
 ARGUMENTS = {"train_path": "train", "dev_path": "dev", "test_path": "test"}
 _OTHER_FLAGS = (
-    *("run_dir", "import", "format", "output_format", "split_sentences"),
+    *("run_dir", "import", "format", "output", "output_format", "split_sentences"),
     *("name", "version", "text", "url", "timeout"),
 )
 

@@ -186,7 +186,7 @@ def check_tables(out: pathlib.Path) -> None:
     for name, begins in starts.items():
         path = out / f"results.{name}"
         if path.exists() and not path.read_text("utf-8", "replace").startswith(begins):
-            raise InputError(f"{path} is no table of uanet compare: name another --output.")
+            raise InputError(f"{path} is no table of uanet compare: name another `output`.")
 
 
 def _page(table: Sequence[Sequence[str]], about: Mapping[str, str], notes: Sequence[str]) -> str:
