@@ -40,7 +40,7 @@ def check_even_setting(name: str, value: int) -> None:
 def check_divisor_setting(name: str, value: int, of: str, whole: int) -> None:
     """Raises InputError if the setting ``name`` does not divide the setting ``of``."""
     if whole % value:
-        raise InputError(f"--{name} must divide --{of}={whole}. Received: {value}")
+        raise InputError(f"`{name}` must divide `{of}={whole}`. Received: {value}")
 
 
 def check_rate(name: str, value: float) -> float:
