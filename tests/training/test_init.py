@@ -325,5 +325,5 @@ def test_errors(old, flags, tmp_path, monkeypatch, capsys, flags_given, said):
 
 def test_replicas_are_refused():
     config = Config().replace(init="en_ner", strategy="mirrored")
-    with pytest.raises(InputError, match="--strategy=mirrored does not go with --init"):
+    with pytest.raises(InputError, match="`strategy=mirrored` does not go with `init`"):
         check_possible(SimpleNamespace(count=2), config)

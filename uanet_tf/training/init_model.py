@@ -51,7 +51,7 @@ def init_model(init: str, run: RunDirectory, model: Tagger | None = None) -> Tag
     try:
         return model or load_model(init)
     except InputError as error:
-        raise InputError(f"--init={init} cannot be gone on from: {error}") from error
+        raise InputError(f"`init={init}` cannot be gone on from: {error}") from error
 
 
 def extend(new: Vocabulary, counts: Mapping[str, int], model: Tagger) -> Vocabulary:
@@ -70,7 +70,7 @@ def extend(new: Vocabulary, counts: Mapping[str, int], model: Tagger) -> Vocabul
     if (old.scheme is None) != (new.scheme is None):
         kinds = ["single tokens" if each.scheme is None else "entities" for each in (old, new)]
         raise InputError(
-            f"The model of --init labels {kinds[0]}, and the training file {kinds[1]}: it cannot "
+            f"The model of `init` labels {kinds[0]}, and the training file {kinds[1]}: it cannot "
             "go on with it."
         )
     trained = dict(zip(old.words, old.word_counts))  # noqa: B905 the others have no counts
@@ -118,7 +118,7 @@ def carry_weights(old: Tagger, new: Tagger) -> dict[Any, np.ndarray]:
         if len(mine) != len(others):
             raise InputError(
                 "The settings that were given take weights away, or ask for more, than the model "
-                "of --init has: a rate of dropout that was or is 0?"
+                "of `init` has: a rate of dropout that was or is 0?"
             )
         for before, after in zip(mine, others, strict=True):
             if after.ref() not in factors:
@@ -190,7 +190,7 @@ def _with_labels(
             starts = [first + key * (count + 1) for key in range(len(KEYS))]
         else:
             raise InputError(
-                f"--init cannot go on with the weight {before.name}: it has the shape "
+                f"`init` cannot go on with the weight {before.name}: it has the shape "
                 f"{before.shape.as_list()}, and with the new labels {list(shape)}."
             )
         for start in reversed(starts):
@@ -262,5 +262,5 @@ def _with_answers(
         labels = encode_spans([*spans, *more], len(sentence.tokens), scheme)
         labelled.append(dataclasses.replace(sentence, labels=tuple(labels)))
     told = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
-    logging.info("%s: what --init answers stands in for labels: %s", name, told or "none")
+    logging.info("%s: what `init` answers stands in for labels: %s", name, told or "none")
     return labelled

@@ -48,8 +48,8 @@ def init_config(
         of_weights = (of_weights and name not in _NOT_OF_WEIGHTS) or name in _OF_WORDS
         if of_weights and own[name] != value:
             raise InputError(
-                f"--{name}={own[name]} does not go with --init={init}, whose weights are made for "
-                f"--{name}={value}: leave it out."
+                f"`{name}={own[name]}` does not go with `init={init}`, whose weights are made for "
+                f"`{name}={value}`: leave it out."
             )
         kept[name] = own[name]
     return model.replace(**kept)
@@ -67,7 +67,7 @@ def _settings_of(init: str) -> Config:
     path = find_run(init)
     if not (path / "config.json").is_file():
         raise InputError(
-            f"--init={init} is no run, and no model of the package: it has "
+            f"`init={init}` is no run, and no model of the package: it has "
             f"{', '.join(shipped_models())}."
         )
     return load_config(str(path))

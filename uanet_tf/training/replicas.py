@@ -239,7 +239,7 @@ def check_possible(replicas: Replicas, config: Config) -> None:
         )
     if replicas.count > 1 and config.training.init:
         raise InputError(
-            f"--strategy={config.training.strategy} does not go with --init: train in one process."
+            f"`strategy={config.training.strategy}` does not go with `init`: train in one process."
         )
 
 
