@@ -3,6 +3,7 @@
 import ast
 import json
 import pkgutil
+import types
 from pathlib import Path
 
 import pytest
@@ -88,8 +89,12 @@ def test_report_and_export(model, path, tmp_path):
     exported = uanet_tf.export(model, tmp_path / "exports", text=False)
     assert (exported.path / "saved_model.pb").exists()
     assert exported.path == tmp_path / "exports" / "uanet" / "1"
-    with pytest.raises(InputError, match=r"are set on it \(model\.num_samples = "):
-        uanet_tf.export(model, tmp_path / "exports", num_samples=2)
+    run = types.SimpleNamespace(model=model)  # as of uanet_tf.train
+    for given in (model, run):
+        with pytest.raises(InputError, match=r"are set on it \(model\.num_samples = "):
+            uanet_tf.export(given, tmp_path / "exports", num_samples=2)
+    with pytest.raises(InputError, match="Its model is its attribute `model`"):
+        uanet_tf.evaluate(run, path)
 
 
 @pytest.mark.parametrize("wrong", ["runs/mine", None, 3])

@@ -136,7 +136,7 @@ TOKEN_ANSWERS = (
     Answer(
         "accepted",
         BOOLEAN,
-        "Whether the label is sure enough for the run's target precision.",
+        "Whether the label is sure enough for the run's target precision; never O.",
         needs=TARGET_PRECISION,
         of_entity="all",
     ),

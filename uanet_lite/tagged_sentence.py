@@ -110,7 +110,16 @@ class _Rows:
                 "same rows without it."
             ) from None
         rows = self.to_dicts(per)
-        return pandas.DataFrame(rows) if rows else pandas.DataFrame(columns=Entity._fields[:8])
+        return pandas.DataFrame(rows, columns=None if rows else self._columns())
+
+    def _columns(self) -> list[str]:
+        """Those of a table without rows."""
+        pairs = list(self._numbered())
+        given = ["accepted"] if any(each.accepted is not None for _, each in pairs) else []
+        return [*dict.fromkeys(name for number, _ in pairs for name in number), *_COLUMNS, *given]
+
+
+_COLUMNS = Entity._fields[:8]  # that every entity has
 
 
 def _per(per: str | None, pairs: "Sequence[tuple[Any, TaggedSentence]]") -> str:

@@ -134,6 +134,8 @@ def load_config(run_dir: str) -> Config:
         raise InputError(f"{run_dir} is not a run directory: it has no config.json.") from None
     except (OSError, ValueError) as error:
         reason = one_line(error)
+        if "must be one of" in reason:
+            reason += " A part of one's own has to be imported first, in commands by `import`."
         raise InputError(f"{path} cannot be read as a run's configuration: {reason}") from error
 
 

@@ -374,7 +374,9 @@ def test_a_sweep_makes_columns(tmp_path, trained, monkeypatch, capsys):
     assert call(tmp_path, "one", seeds=1, options=["--sweep=num_samples=1,8", "--test_path=C"]) == 0
     assert asked == [("one", "C", {"num_samples": count}) for count in (0, 1, 8)]
     note, head, row = capsys.readouterr().out.splitlines()
-    assert note.startswith("num_samples=0 is one pass without dropout, the baseline; num_samples=1")
+    assert note.startswith(
+        "num_samples=0 drafts in one pass without dropout, the baseline of samples"
+    )
     assert head.split()[-3:] == ["num_samples=0", "num_samples=1", "num_samples=8"]
     assert row.split()[-3:] == ["10.00", "20.00", "90.00"]
     assert table(tmp_path / "out")[0]["num_samples=8"] == "0.9"

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -103,6 +104,19 @@ def test_without_pandas(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(InputError, match=r"pip install pandas"):
         TaggedSentences([make_sentence()]).to_dataframe()
+
+
+def test_a_table_without_rows_has_its_columns(monkeypatch):
+    """So that what reads the table need not ask whether there was an entity."""
+    pandas = types.SimpleNamespace(DataFrame=lambda rows, columns: (rows, columns))
+    monkeypatch.setitem(sys.modules, "pandas", pandas)
+    found = make_sentence(accepted=[True, True, True])
+    none = make_sentence(labels=["O"] * 3, accepted=[False] * 3)
+    ((row,), columns) = TaggedSentences([found]).to_dataframe()
+    assert columns is None
+    assert TaggedSentences([none]).to_dataframe() == ([], list(row))
+    assert none.to_dataframe() == ([], list(row)[1:])
+    assert TaggedSentences([]).to_dataframe()[1][:2] == ["text", "type"]
 
 
 def test_with_pandas():

@@ -54,8 +54,12 @@ def test_loads_what_keras_loads(saved):
 
 
 def test_no_model(tmp_path):
-    with pytest.raises(InputError, match=r"holds no model.keras: it is not a run directory\."):
+    with pytest.raises(InputError, match=r"holds no model.keras: it is not a run directory\.$"):
         load_model(tmp_path)
+    with pytest.raises(
+        InputError, match=r"Models that come with the package: en_ewt_pos, en_ner\."
+    ):
+        load_model("en_nerr")
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(InputError, match=r"holds no model.keras: its training is not finished\."):
         load_model(tmp_path)

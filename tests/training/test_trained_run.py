@@ -173,6 +173,11 @@ def test_something_else_is_an_input_error(wrong, said, corpus, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+def test_files_are_arguments(corpus):
+    with pytest.raises(InputError, match="test_path is no setting here: give the file as `test`"):
+        uanet_tf.train(corpus.train, corpus.dev, test_path="nowhere.conll", **SETTINGS)
+
+
 def test_columns_of_a_table(corpus, tmp_path):
     table = Table(corpus.dev)
     table.columns = ["Sentence #", "Word", "POS"]

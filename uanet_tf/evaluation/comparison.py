@@ -91,8 +91,8 @@ _HEADS = {
 
 _TRAINED_BY = ("drafter_optimizer", "epochs", "min_steps", "batch_size")
 _SAMPLES = (
-    "num_samples=0 is one pass without dropout, the baseline; num_samples=1 is one pass with "
-    "dropout, a single draw, which is worse than both."
+    "num_samples=0 drafts in one pass without dropout, the baseline of samples, and is refined as "
+    "the others are; num_samples=1 is one pass with dropout, a single draw, worse than both."
 )
 
 

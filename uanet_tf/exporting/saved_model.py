@@ -39,6 +39,7 @@ def load_for_export(run: Tagger | str | os.PathLike[str], **options: Any) -> Tag
     Raises:
       InputError: no trained run, a wrong option, or a seed that draws new masks at each call.
     """
+    run = getattr(run, "model", run)  # of what uanet_tf.train gives
     if isinstance(run, Tagger):
         model = run
         if options:
@@ -97,7 +98,8 @@ def export(
     warm-up requests, a model card and the checksums of all files. See ``signatures`` for the calls.
 
     Args:
-      run: a loaded model, a trained run, or the name of a model that comes with the package.
+      run: a loaded model, what ``uanet_tf.train`` gives, the directory of a trained run, or the
+        name of a model that comes with the package.
       export_dir: where the models' folders are.
       name: of the model; the one that takes raw text is ``name_text``.
       version: from 1 on; None: the next free one.

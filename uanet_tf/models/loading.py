@@ -27,7 +27,7 @@ from uanet_tf.errors import InputError, one_line
 from uanet_tf.files.weight_file import MOST_EXPANSION, at_most, check_weight_file
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.devices import share_gpus
-from uanet_tf.resources.shipped import find_run
+from uanet_tf.resources.shipped import find_run, shipped_models
 
 CONFIG, WEIGHTS, METADATA = "config.json", "model.weights.h5", "metadata.json"
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -219,7 +219,9 @@ def load_model(run_dir: str | os.PathLike, **options: Any) -> Tagger:
     if not path.exists():
         begun = (path.parent / "config.json").exists()
         reason = "its training is not finished" if begun else "it is not a run directory"
-        raise InputError(f"{run_dir} holds no model.keras: {reason}.")
+        names = ", ".join(shipped_models())
+        hint = "" if path.parent.exists() else f" Models that come with the package: {names}."
+        raise InputError(f"{run_dir} holds no model.keras: {reason}.{hint}")
     share_gpus()
     tf.config.experimental.enable_tensor_float_32_execution(False)
     try:

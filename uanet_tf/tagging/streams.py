@@ -148,9 +148,10 @@ def _answers(model: Any, sentences: Iterable[Sentence], sizes: Sizes) -> Iterato
 def check_model(model: Any) -> None:
     """Raises InputError where something else is given for a model, such as the path of a run."""
     if isinstance(model, type) or not callable(getattr(model, "tag_batch", None)):
+        hint = " Its model is its attribute `model`." if hasattr(model, "model") else ""
         raise InputError(
             "model must be a loaded model, as uanet_tf.load_model gives it. "
-            f"Received: {model!r:.60}"
+            f"Received: {model!r:.60}.{hint}"
         )
 
 

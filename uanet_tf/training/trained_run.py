@@ -115,6 +115,8 @@ def train(
         values |= recipe_settings(name) if name else {}
     for name in settings:
         _check_name(name)
+        if name.endswith("_path"):
+            raise InputError(f"{name} is no setting here: give the file as `{name[:-5]}`.")
     data = {"train": train, "dev": dev} | ({} if test is None else {"test": test})
     folder = None if run_dir is not None else tempfile.TemporaryDirectory(prefix="uanet_tf_run_")
     place = pathlib.Path(folder.name if folder is not None else os.fspath(run_dir or ""))
