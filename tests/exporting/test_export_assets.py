@@ -87,6 +87,7 @@ def test_the_text_model_is_warmed_too(exported):
     requests = [read(record.numpy()) for record in tf.data.TFRecordDataset(str(path))]
     assert {(model, signature) for model, signature, _ in requests} == {
         ("tiny_text", "serving_default"),
+        ("tiny_text", "with_threshold"),
         ("tiny_text", "entities"),
     }
     assert max(len(text) for _, _, arrays in requests for text in arrays["text"]) > 100

@@ -75,6 +75,7 @@ def rename_a_word(text):
 
 
 FILES = ["train_path", "dev_path", "test_path", "word_vectors", "distill_path"]
+ARGUMENTS = {name: name.replace("_path", "") for name in FILES[:3]} | {n: n for n in FILES[3:]}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -85,8 +86,8 @@ def test_other_data_are_refused(config, run_dir, changed, name):
     with pytest.raises(InputError) as caught:
         fit(config, run_dir)
     assert str(caught.value) == (
-        f"--{name}={path} is not what the run in {run_dir} was begun with: its content has "
-        "changed. Bring the old content back, or name another --run_dir."
+        f"`{ARGUMENTS[name]}={path}` is not what the run in {run_dir} was begun with: its content "
+        "has changed. Bring the old content back, or name another `run_dir`."
     )
     assert kept == {p: p.read_bytes() for p in run_dir.rglob("*") if p.is_file()}
 
@@ -97,7 +98,7 @@ def test_a_complete_run_is_not_given_for_other_data(config, run_dir, changed, mo
     path = getattr(config.data, name)
     assert fit(config, run_dir) == {"dev": {}}
     changed(path, rename_a_word)
-    with pytest.raises(InputError, match=f"--{name}={path} is not what the run in"):
+    with pytest.raises(InputError, match=f"`{ARGUMENTS[name]}={path}` is not what the run in"):
         fit(config, run_dir)
     os.rename(path, f"{path}.away")  # what it was made of may be gone
     assert fit(config, run_dir) == {"dev": {}}

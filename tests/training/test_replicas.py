@@ -148,7 +148,9 @@ def test_a_memory_of_drafts_is_of_one_process():
     replicas = Replicas()
     check_possible(replicas, config)
     replicas.count = 2
-    with pytest.raises(InputError, match="`strategy=mirrored` does not go with `refiner_context`"):
+    with pytest.raises(
+        InputError, match="`strategy=mirrored` does not go with `refiner_context=document`"
+    ):
         check_possible(replicas, config)
 
 

@@ -29,7 +29,6 @@ from uanet_tf.formats.labelled_data import LabelledData, labelled_sentences
 from uanet_tf.formats.table import Reading
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.target_recall import Shown, shown_spans
-from uanet_tf.models.candidates import all_candidates
 from uanet_tf.tagging.monitor import training_words
 from uanet_tf.tagging.streams import check_model, tag_in_context
 
@@ -185,6 +184,8 @@ def _scored(
 
 def _shown(model: Any, sentences: Sequence[Sentence], sizes: dict[str, Any]) -> Shown:
     """What there is to show a person of the sentences, and how probable it is."""
+    from uanet_tf.models.candidates import all_candidates  # TensorFlow
+
     accepts = None
     if "precision" in model.targets:
         pairs = zip(model.class_names, model.acceptance.thresholds.numpy().tolist(), strict=True)

@@ -182,7 +182,7 @@ def test_files_that_are_no_model(path, tmp_path):
                 archive.writestr(key, content)
         with pytest.raises(uanet_lite.InputError, match=f"{name} is not a TensorFlow Lite model"):
             uanet_lite.Tagger(other)
-    with pytest.raises(uanet_lite.InputError, match=r"threads must be at least 1\. Received: 0"):
+    with pytest.raises(uanet_lite.InputError, match=r"`threads` must be at least 1\. Received: 0"):
         uanet_lite.Tagger(path, threads=0)
 
 

@@ -43,7 +43,10 @@ def test_answers_as_tensorflow_does(model, toy_folder):
     expected = reference(**{name: tf.constant(value) for name, value in SENTENCES.items()})
     assert outputs.keys() == expected.keys()
     for name, value in expected.items():
-        np.testing.assert_array_equal(outputs[name], value.numpy())
+        if value.dtype == tf.float32:  # one graph is optimized, the other not
+            np.testing.assert_allclose(outputs[name], value.numpy(), rtol=2e-7)
+        else:
+            np.testing.assert_array_equal(outputs[name], value.numpy())
 
 
 def test_variables_tables_and_other_signatures(model):

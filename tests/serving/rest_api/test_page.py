@@ -48,7 +48,10 @@ def test_lists_models_with_versions_and_what_they_read(url):
         },
         "gamma": 0.35,
     }
-    assert text["signatures"] == {"serving_default": ["text"]}
+    assert text["signatures"] == {
+        "serving_default": ["text"],
+        "with_threshold": ["text", "threshold"],
+    }
     assert text["gamma"] is None
     assert types["signatures"] == {}
 
