@@ -73,7 +73,7 @@ def extend(new: Vocabulary, counts: Mapping[str, int], model: Tagger) -> Vocabul
             f"The model of `init` labels {kinds[0]}, and the training file {kinds[1]}: it cannot "
             "go on with it."
         )
-    trained = dict(zip(old.words, old.word_counts))  # noqa: B905 the others have no counts
+    trained = dict(zip(old.words, old.word_counts, strict=False))  # the others have no counts
     has_vector = {word for word, row in zip(old.words, _vectors(model), strict=False) if row}
     rare = (w for w in counts if w in has_vector or w.lower() in has_vector)
     added = [w for w in dict.fromkeys((*new.words, *sorted(rare))) if w not in trained]
