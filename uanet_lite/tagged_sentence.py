@@ -1,5 +1,6 @@
 """The answers for sentences: labels, spans and the uncertainty of each token."""
 
+import abc
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
@@ -65,16 +66,16 @@ class Candidate(NamedTuple):
         return answers.entity_to_json(self)
 
 
-class _Rows:
+class _Rows(abc.ABC):
     """Answers as a table.
 
     pandas' own constructor has a row for each item of a list, so it cannot make this table of
     sentences: ``pandas.DataFrame(answer.to_dicts())`` does, as ``to_dataframe``.
     """
 
+    @abc.abstractmethod
     def _numbered(self) -> "Iterator[tuple[dict[str, int], TaggedSentence]]":
         """Each sentence, and which one it is."""
-        raise NotImplementedError
 
     @property
     def entities(self) -> list[Entity]:
