@@ -23,7 +23,7 @@ _EXTENSIONS = {
 _NAMES = {
     "conll": "columns, one token per line",
     "jsonl": "JSON, one object per line",
-    "text": "text, one or more sentences per line",
+    "text": "text, one text per line",
     "tokens": "words between blanks, one sentence per line",
 }
 _TAG = re.compile(r"[A-Z]{2,5}\$?|[.,:;?!]")

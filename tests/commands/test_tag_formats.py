@@ -43,7 +43,7 @@ def test_the_format_found_is_said(tag_text, capsys):
         "p0\tB-PER\nq1\tI-PER\nmet\tO\nX2\tB-LOC\n.\tO\n\n"
     )
     said = capsys.readouterr().err
-    assert "noname: read as text (text, one or more sentences per line); --format says" in said
+    assert "noname: read as text (text, one text per line); --format says" in said
     assert said.count("\n") == 1
 
 
