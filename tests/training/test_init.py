@@ -211,9 +211,13 @@ SETTINGS["drafter_learning_rate"] = 0.3
 
 
 def command(**flags) -> int:
-    return runner.exit_code(
-        train, ["train", *(f"--{name}={value}" for name, value in flags.items())], logging.INFO
-    )
+    before = logging.get_verbosity()
+    try:
+        return runner.exit_code(
+            train, ["train", *(f"--{name}={value}" for name, value in flags.items())], logging.INFO
+        )
+    finally:
+        logging.set_verbosity(before)  # of the tests that follow
 
 
 @pytest.fixture(scope="module")
