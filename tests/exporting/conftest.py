@@ -122,9 +122,6 @@ def served_folder(exported, lite_file, tmp_path_factory):
     for place in ("mine/2", "lite/7"):
         (folder / place).mkdir(parents=True)
         shutil.copy(lite_file, folder / place / "any.tflite")
-    (folder / "lite" / "7" / "assets.extra").mkdir()
-    watched = "assets.extra/monitoring.json"
-    shutil.copy(exported.path / watched, folder / "lite" / "7" / watched)
     return folder
 
 

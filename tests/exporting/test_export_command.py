@@ -16,7 +16,7 @@ from tests.exporting.conftest import assert_same, predict
 from tests.exporting.test_saved_model import ask
 from uanet_tf.commands import export_command, runner
 from uanet_tf.exporting.sample_inputs import pad
-from uanet_tf.serving.rest_api.extra_assets import read_gate
+from uanet_tf.serving.rest_api.loaded_model import read_gate
 
 ROOT = Path(__file__).resolve().parents[2]
 

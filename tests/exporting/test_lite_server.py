@@ -1,4 +1,4 @@
-"""The local server with TensorFlow Lite files: REST, the client, monitoring, both kinds at once."""
+"""The local server with TensorFlow Lite files: REST, the client, both kinds at once."""
 
 import numpy as np
 import pytest

@@ -107,7 +107,7 @@ body = json.dumps({"inputs": {"tokens": [["Oslo", "won"]], "lengths": [2]}}).enc
 print(handler.predict("/v1/models/lite:predict", body).status)
 body = json.dumps({"inputs": ["Oslo won."]}).encode()
 print(handler.predict("/v1/models/lite_text:predict", body).status)
-for target in ("/", "/models.json", "/monitoring", "/v1/models/lite/metadata"):
+for target in ("/", "/models.json", "/v1/models/lite/metadata"):
     print(handler.quick_answer("GET", target).status)
 try:
     load(sys.argv[2], "saved")
@@ -130,7 +130,7 @@ def test_tensorflow_is_not_imported(lite_file, tmp_path):
     )
     assert done.returncode == 0, done.stderr[-2000:]
     *statuses, saved, last = done.stdout.splitlines()
-    assert statuses == ["200"] * 6
+    assert statuses == ["200"] * 5
     assert saved == (
         f"{tmp_path}/saved: is no TensorFlow Lite file, and SavedModels need TensorFlow, which is "
         "not installed."

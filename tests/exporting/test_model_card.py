@@ -5,7 +5,7 @@ import pytest
 import uanet_tf
 from uanet_tf.exporting.model_card import FILE, model_card, read_metrics
 from uanet_tf.metrics.run_metrics import read_run_metrics
-from uanet_tf.serving.rest_api.extra_assets import read_gate
+from uanet_tf.serving.rest_api.loaded_model import read_gate
 
 
 @pytest.fixture(scope="module")

@@ -62,10 +62,8 @@ def test_a_shift_is_found_and_named_even_late(shift, told):
     (alarm,) = [each for each in found if each]
     assert told in str(alarm[0])
     assert alarm[0].seen in (1100, 1200, 1300)
-    report = monitor.report()
-    assert report["shifted"]
-    assert report["sentences"] == 1300
-    assert told in report["first_alarm"][0]["trait"]
+    assert monitor.seen == 1300
+    assert monitor.shifts == alarm
 
 
 def test_a_reference_survives_json_and_is_checked():

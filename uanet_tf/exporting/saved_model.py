@@ -135,7 +135,6 @@ def export(
                 extra.mkdir()
                 (extra / CARD).write_text(card, encoding="utf-8")
                 write_gate(extra, model)
-                write_monitoring(extra, model, metrics)
                 write_warm_up(extra / WARM_UP, folder.name, requests)
                 write_checksums(part)
     paths = [folder / str(number) for folder in folders]
@@ -223,28 +222,6 @@ def write_gate(extra: pathlib.Path, model: Tagger) -> None:
     """
     if model.gate is not None:
         (extra / GATE).write_text(json.dumps({"threshold": model.threshold}), encoding="utf-8")
-
-
-MONITORING = "monitoring.json"
-
-
-def write_monitoring(extra: pathlib.Path, model: Tagger, metrics: Mapping[str, Any]) -> None:
-    """Writes ``monitoring.json``; nothing for a run without such metrics.
-
-    Args:
-      extra: folder ``assets.extra`` of a version.
-      model: of the run.
-      metrics: of the run.
-    """
-    if "monitoring" in metrics:
-        lookup = model.lookup
-        values = {
-            "monitoring": metrics["monitoring"],
-            "chunks": model.label_scheme is not None,
-            "normalize_digits": bool(getattr(lookup, "normalize_digits", False)),
-            "lowercase_words": bool(getattr(lookup, "lowercase_words", False)),
-        }
-        (extra / MONITORING).write_text(json.dumps(values, indent=1), encoding="utf-8")
 
 
 WARM_UP = "tf_serving_warmup_requests"

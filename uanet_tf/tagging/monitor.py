@@ -1,7 +1,6 @@
 """Says when a stream of sentences is no longer like the development data."""
 
 import dataclasses
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -229,7 +228,7 @@ class StreamMonitor:
     an exact two-sample test at the level ``false_alarms / (k (k + 1) 2 F)`` with F traits. The sum
     over all looks is ``false_alarms``: however long a stream is, that is at most the
     probability that one which is like the reference gives any alarm. The block finds a late
-    change, all sentences a small one. May be used from several threads.
+    change, all sentences a small one.
 
     Args:
       reference: what is usual.
@@ -243,22 +242,17 @@ class StreamMonitor:
         self._reference = reference
         self._false_alarms = false_alarms
         self._size = block
-        self._lock = threading.Lock()
         self._looks = 0
         self._in_block = 0
         self._block = np.zeros(len(reference.traits), np.int64)
         self._all = np.zeros(len(reference.traits), np.int64)
         self._first: list[Shift] = []
-        self._last: list[Shift] = []
 
     def add(self, facts: SentenceFacts) -> list[Shift]:
         """Takes a sentence; gives the shifts, if it is the one that made the first alarm."""
-        with self._lock:
-            self._block += [trait.holds(facts) for trait in self._reference.traits]
-            self._in_block += 1
-            if self._in_block < self._size:
-                return []
-            return self._look()
+        self._block += [trait.holds(facts) for trait in self._reference.traits]
+        self._in_block += 1
+        return [] if self._in_block < self._size else self._look()
 
     @property
     def seen(self) -> int:
@@ -269,18 +263,6 @@ class StreamMonitor:
     def shifts(self) -> list[Shift]:
         """What the first alarm found, the clearest first; [] without an alarm."""
         return self._first
-
-    def report(self) -> dict[str, Any]:
-        """Plain values for JSON: what was seen, the first alarm, the shifts of the last look."""
-        with self._lock:
-            return {
-                "sentences": self.seen,
-                "looks": self._looks,
-                "false_alarm_rate": self._false_alarms,
-                "shifted": bool(self._first),
-                "first_alarm": [_plain(each) for each in self._first],
-                "last_look": [_plain(each) for each in self._last],
-            }
 
     def _look(self) -> list[Shift]:
         self._looks += 1
@@ -296,12 +278,11 @@ class StreamMonitor:
             for shift in self._compare(counts.tolist(), size)
             if shift.p_value <= level
         ]
-        self._last = sorted(found, key=lambda shift: shift.p_value)
         self._block[:] = 0
         self._in_block = 0
         if self._first:
             return []
-        self._first = self._last
+        self._first = sorted(found, key=lambda shift: shift.p_value)
         return self._first
 
     def _compare(self, counts: Sequence[int], size: int) -> list[Shift]:
@@ -317,10 +298,6 @@ class StreamMonitor:
             )
             for trait, count in zip(self._reference.traits, counts, strict=True)
         ]
-
-
-def _plain(shift: Shift) -> dict[str, Any]:
-    return {**shift._asdict(), "trait": str(shift.trait)}
 
 
 _SAME = 1e-7  # relative difference below which two probabilities are equal

@@ -6,8 +6,6 @@ import threading
 class Stuck:
     """A model whose answers wait until they may come; or one that is broken inside."""
 
-    monitor = None
-
     def __init__(self):
         self.started, self.go_on = threading.Semaphore(0), threading.Event()
         self.most, self.running, self.runs, self.lock = 0, 0, 0, threading.Lock()

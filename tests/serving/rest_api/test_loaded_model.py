@@ -12,7 +12,7 @@ from tests.serving.servers import ROOT
 from uanet_tf.errors import InputError
 from uanet_tf.files.checksums import write_checksums
 from uanet_tf.serving.rest_api import loaded_model
-from uanet_tf.serving.rest_api.loaded_model import LoadedModel
+from uanet_tf.serving.rest_api.loaded_model import LoadedModel, read_gate
 from uanet_tf.serving.rest_api.rest_error import RestError
 
 
@@ -54,6 +54,18 @@ def test_variables_tables_and_other_signatures(model):
     assert outputs["labels"][0].tolist() == [b"O", b"B-PER", b"I-PER"]
     assert outputs["confidence"][0, 0] == 1.0
     assert model.predict("draft", SENTENCES).keys() == {"labels", "uncertainty"}
+
+
+def test_gamma(tmp_path):
+    assert read_gate(tmp_path) is None
+    file = tmp_path / "assets.extra" / "gate.json"
+    file.parent.mkdir()
+    file.write_text('{"threshold": 1}')
+    assert read_gate(tmp_path) == 1.0
+    for text in ("{", "[]", "{}", '{"threshold": "a"}', '{"threshold": -1}', '{"threshold": true}'):
+        file.write_text(text)
+        with pytest.raises(InputError, match=r"gate\.json: "):
+            read_gate(tmp_path)
 
 
 def test_a_version_that_was_changed_after_its_export(toy_folder, tmp_path):

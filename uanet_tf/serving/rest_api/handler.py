@@ -124,7 +124,7 @@ class Handler:
           origin: header of that name.
         """
         path = target.partition("?")[0]
-        if path in _PAGE_FILES or path in (_MODELS, _MONITORING):
+        if path in _PAGE_FILES or path == _MODELS:
             return page_answer(method, target, self._manager)
         if not is_api(target):
             return Answer(HTTPStatus.NOT_FOUND, b"404 Not Found\n", "text/plain")
@@ -159,8 +159,6 @@ class Handler:
                 raise _not_predict(route.kind, model.method(signature))
             inputs = json_request.read_inputs(request, model.input_types(signature))
             outputs = model.predict(signature, inputs.tensors)
-            if model.monitor is not None and signature in ("", DEFAULT_SIGNATURE):
-                model.monitor.add(inputs.tensors, outputs)
             return Answer(HTTPStatus.OK, json_response.predictions(outputs, rows=inputs.rows))
         except RestError as error:
             return error_answer(error)
@@ -220,8 +218,8 @@ def _not_predict(kind: str, method: str) -> RestError:
     return unimplemented(f"This development server does not answer :{kind}, TF Serving does.")
 
 
-# The page to try the served models: three files of the package, and two lists as JSON.
-_MODELS, _MONITORING = "/models.json", "/monitoring"
+# The page to try the served models: three files of the package, and the models as JSON.
+_MODELS = "/models.json"
 _PAGE_FILES = {
     "/": ("index.html", "text/html; charset=utf-8"),
     "/page.css": ("page.css", "text/css; charset=utf-8"),
@@ -241,7 +239,7 @@ _HEADERS = {
 
 
 def page_answer(method: str, target: str, manager: ModelManager) -> Answer:
-    """A file of the page, or a list as JSON; 405 for methods other than GET and HEAD."""
+    """A file of the page, or the models as JSON; 405 for methods other than GET and HEAD."""
     path = target.partition("?")[0]
     if method not in _PAGE_METHODS:
         allow = {"allow": ", ".join(_PAGE_METHODS)}
@@ -250,9 +248,6 @@ def page_answer(method: str, target: str, manager: ModelManager) -> Answer:
     if path == _MODELS:
         models = [_describe(name, manager) for name in manager.names()]
         return json_answer({"models": models})._replace(headers=_HEADERS)
-    if path == _MONITORING:
-        reports = [_watched(name, manager) for name in manager.names()]
-        return json_answer({"models": reports})._replace(headers=_HEADERS)
     name, content_type = _PAGE_FILES[path]
     return Answer(HTTPStatus.OK, _read(name), content_type, _HEADERS)
 
@@ -282,16 +277,6 @@ def _describe(name: str, manager: ModelManager) -> dict[str, Any]:
         "signatures": signatures,
         "gamma": gamma,
     }
-
-
-def _watched(name: str, manager: ModelManager) -> dict[str, Any]:
-    """What the latest version was asked, compared with its development data; null: no such data."""
-    try:
-        version, model = manager.find(name)
-    except RestError:
-        return {"name": name, "version": None, "monitoring": None}
-    report = None if model.monitor is None else model.monitor.report()
-    return {"name": name, "version": version, "monitoring": report}
 
 
 def _inputs(metadata: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -12,7 +12,6 @@ from uanet_lite.lite_tagger import Tagger
 from uanet_lite.tagged_sentence import Entity, TaggedSentence
 from uanet_tf.errors import InputError
 from uanet_tf.files.checksums import check_checksums
-from uanet_tf.serving.rest_api.extra_assets import make_monitor
 from uanet_tf.serving.rest_api.model_config import lite_files
 from uanet_tf.serving.rest_api.rest_error import RestError, bad_request
 from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE, from_proto, numpy_type
@@ -59,7 +58,6 @@ class LiteModel:
     ) -> None:
         self.path = os.fspath(path)
         check_checksums(pathlib.Path(path))
-        self.monitor = make_monitor(self.path)
         self._text = text
         self._tagger = _load(self.path, threads)
         self.gamma: float | None = self._tagger.threshold

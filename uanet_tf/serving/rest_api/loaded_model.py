@@ -18,9 +18,9 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import config_pb2, meta_graph_pb2, saved_model_pb2
 
+from uanet_lite.strict_json import has_type, read_json
 from uanet_tf.errors import InputError
 from uanet_tf.files.checksums import check_checksums
-from uanet_tf.serving.rest_api.extra_assets import make_monitor, read_gate
 from uanet_tf.serving.rest_api.rest_error import bad_request, from_tensorflow
 from uanet_tf.serving.rest_api.served_model import DEFAULT_SIGNATURE
 
@@ -50,7 +50,6 @@ class LoadedModel:
     def __init__(self, path: str | os.PathLike[str], *, timeout_ms: int = 0) -> None:
         self.path = os.fspath(path)
         check_checksums(pathlib.Path(path))
-        monitor = make_monitor(self.path)
         self.gamma = read_gate(pathlib.Path(path))
         self._timeout_ms = timeout_ms
         self._meta_graph = _read_meta_graph(self.path)
@@ -66,7 +65,6 @@ class LoadedModel:
         self._lock = threading.Lock()
         self._callables: dict[str, Callable[..., list[np.ndarray]]] = {}
         self.metadata = _metadata(self._meta_graph)
-        self.monitor = monitor
         # The graph lives in the session; what is kept is the signatures.
         self._meta_graph.ClearField("graph_def")
 
@@ -118,6 +116,24 @@ class LoadedModel:
                 # The one way to run a session without Python's check of shapes.
                 self._callables[name] = self._session._make_callable_from_options(options)
             return self._callables[name]
+
+
+def read_gate(path: pathlib.Path) -> float | None:
+    """Gamma, nats, as the export wrote it into a version's directory; None where it did not.
+
+    Raises:
+      InputError: the file is damaged.
+    """
+    file = path / "assets.extra" / "gate.json"
+    if not file.exists():
+        return None
+    try:
+        gamma = read_json(file)["threshold"]
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise InputError(f"{file}: cannot be read ({error}).") from None
+    if not (has_type(gamma, float) and 0 <= gamma < float("inf")):
+        raise InputError(f"{file}: `threshold` must be a number of at least 0 nats.")
+    return float(gamma)
 
 
 def _array(value: Any) -> np.ndarray:

@@ -5,8 +5,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from uanet_tf.serving.rest_api.extra_assets import ModelMonitor
-
 DEFAULT_SIGNATURE = "serving_default"
 # Types of tensors by TensorFlow's names: "string", "bool", "int32", "float32", ...
 STRING, BOOL = "string", "bool"
@@ -21,12 +19,10 @@ class ServedModel(Protocol):
     Attributes:
       metadata: {signature: its inputs and outputs}, as TF Serving's REST API gives them.
       gamma: nats; None: it has no gate, or says nothing of it.
-      monitor: compares requests with development data; None: there are none to compare with.
     """
 
     metadata: dict[str, Any]
     gamma: float | None
-    monitor: ModelMonitor | None
 
     def input_types(self, signature: str) -> dict[str, str]:
         """Types of a signature's inputs by name, see ``numpy_type``; "" is the default.
