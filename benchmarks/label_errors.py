@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from absl import flags
 
 import uanet_tf
 from benchmarks.command_line import make_parser
@@ -26,7 +25,7 @@ from uanet_lite.columns_file import read_corpus
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import Span, decode_spans, detect_scheme, encode_spans
 from uanet_lite.tagged_sentence import TaggedSentence
-from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags, with_recipes
+from uanet_tf.commands.setting_flags import config_of
 from uanet_tf.commands.training_runs import train_folds
 from uanet_tf.config import Config
 from uanet_tf.evaluation.label_errors import (
@@ -274,11 +273,8 @@ def main(arguments: Sequence[str], write: Callable[[str], Any] = sys.stdout.writ
     for run_dir in options.run_dir:
         found += of_run(run_dir, options.part, options.share, options.seeds)
     if options.train_path and options.out:
-        values = flags.FlagValues()
-        define_config_flags(values)
-        values(["train", *with_recipes(rest)])
         for seed in range(1, options.seeds + 1):
-            config = config_from_flags(values).replace(seed=seed)
+            config = config_of(rest).replace(seed=seed)
             folder = pathlib.Path(options.out) / f"seed{seed}"
             found.append(of_folds(options.train_path, folder, config, options.share, options.folds))
     write("| | mean | sd |\n| --- | --- | --- |\n")

@@ -20,13 +20,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from absl import flags
 
 from benchmarks.command_line import make_parser
 from benchmarks.new_process import in_new_process
 from uanet_lite.columns_file import read_corpus
 from uanet_lite.sentence import Sentence
-from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags, with_recipes
+from uanet_tf.commands.setting_flags import config_of
 from uanet_tf.config import Config
 from uanet_tf.evaluation.ranking import SCORES
 from uanet_tf.resources.sample_corpus import format_conll
@@ -181,10 +180,7 @@ def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, Config]:
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--less", type=float, default=1.0)
     options, rest = parser.parse_known_args(arguments)
-    values = flags.FlagValues()
-    define_config_flags(values)
-    values(["train", *with_recipes(rest)])
-    return options, config_from_flags(values)
+    return options, config_of(rest)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,11 @@ import ast
 from pathlib import Path
 
 import pytest
-from absl import flags
 
 import uanet_tf
 from uanet_tf.commands import runner
 from uanet_tf.commands.command_flags import flags_of
-from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags, with_recipes
+from uanet_tf.commands.setting_flags import config_of as parse
 from uanet_tf.commands.train_command import train
 from uanet_tf.config import (
     Config,
@@ -26,10 +25,8 @@ from uanet_tf.training.run_directory import flag_text
 
 @pytest.mark.parametrize("name", recipe_names())
 def test_python_reads_a_recipe_as_the_command_line_does(name):
-    values = flags.FlagValues()
-    define_config_flags(values)
-    values(["train", f"--flagfile={recipe_path(name)}"])
-    assert Config().replace(**recipe_settings(name)) == config_from_flags(values)
+    config = parse([f"--recipe={name}", "--word_vectors=v"])
+    assert Config().replace(**recipe_settings(name), word_vectors="v") == config
     assert recipe_settings(name)
     assert 20 < len(recipe_title(name)) < 110
     assert recipe_title(name).endswith(".")  # a line of its own, not the first half of two
@@ -49,41 +46,28 @@ def test_unknown_names(name, hint):
         recipe_path(name)
 
 
-def test_recipes_become_flagfiles_where_they_stand():
-    fast, bilstm = recipe_path("fast"), recipe_path("bilstm")
-    given = ["--seed=2", "--recipe=fast", "--epochs=3", "--recipe", "bilstm,fast", "-recipe=uanet"]
-    assert with_recipes(given) == [
-        "--seed=2",
-        f"--flagfile={fast}",
-        "--epochs=3",
-        f"--flagfile={bilstm}",
-        f"--flagfile={fast}",
-        f"--flagfile={recipe_path('uanet')}",
-    ]
-    assert with_recipes(["--recipes=fast", "recipe"]) == ["--recipes=fast", "recipe"]
-    with pytest.raises(InputError, match="There is no recipe ''"):
-        with_recipes(["--recipe"])
-
-
-def test_later_flags_win():
-    values = flags.FlagValues()
-    define_config_flags(values)
-    values(["train", *with_recipes(["--recipe=fast", "--epochs=2"])])
-    config = config_from_flags(values)
-    assert config.training.epochs == 2
-    assert config.training.drafter_optimizer == "adam"
+def test_recipes_count_where_they_stand():
+    fast = recipe_settings("fast")
+    assert parse(["--epochs=3", "--recipe=fast"]).training.epochs == fast["epochs"] != 3
+    expected = recipe_settings("bilstm") | fast | {"epochs": 3}
+    assert parse(["-recipe", "bilstm,fast", "--epochs=3"]) == Config().replace(**expected)
+    for arguments in (["--recipe"], ["--recipe="], ["--recipe=,"]):
+        with pytest.raises(InputError, match="There is no recipe"):
+            parse(arguments)
 
 
 def test_a_flagfile_may_name_recipes(tmp_path):
     path = tmp_path / "my.flags"
     path.write_text("# Mine.\n--decoder=softmax\n--recipe=bilstm,ten_epochs\n--epochs=3\n")
-    given = ["--seed=2", "--flagfile", str(path)]
-    expected = [f"--flagfile={recipe_path(name)}" for name in ("bilstm", "ten_epochs")]
-    assert with_recipes(given) == ["--seed=2", *expected, f"--flagfile={path}"]
+    settings = recipe_settings("bilstm") | recipe_settings("ten_epochs")
+    expected = Config().replace(**(settings | {"decoder": "softmax", "epochs": 3}))
+    assert parse(["--flagfile", str(path)]) == expected
     path.write_text("--recipe=fsat\n")
     with pytest.raises(InputError, match="There is no recipe 'fsat': did you mean fast"):
-        with_recipes([f"--flagfile={path}"])
-    assert with_recipes(["--flagfile=no.flags"]) == ["--flagfile=no.flags"]
+        parse([f"--flagfile={path}"])
+    path.write_text(f"--flagfile={path}\n")
+    with pytest.raises(InputError, match=r"my\.flags:1: --flagfile=.*my\.flags names itself"):
+        parse([f"--flagfile={path}"])
 
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -96,14 +80,6 @@ FIELDS = {
 # They define, check and store settings, which is not reading them.
 _DEFINING = ("config", "settings")
 DEFINING = {PACKAGE / f"{name}.py" for name in _DEFINING}
-
-
-def parse(*arguments: str) -> Config:
-    values = flags.FlagValues()
-    define_config_flags(values)
-    flags.DEFINE_string("recipe", None, "", flag_values=values)
-    values(["train.py", *with_recipes(arguments)])
-    return config_from_flags(values)
 
 
 def test_every_flag_of_train_is_a_setting():
@@ -125,13 +101,13 @@ def test_every_setting_is_read():
 
 
 def test_defaults():
-    assert parse() == Config()
+    assert parse([]) == Config()
 
 
 def test_the_command_line_wins_over_the_flagfile(tmp_path):
     path = tmp_path / "some.flags"
     path.write_text("# comment\n\n--epochs=7\n--seed=3\n--notune_threshold\n--deterministic\n")
-    config = parse(f"--flagfile={path}", "--epochs=9")
+    config = parse([f"--flagfile={path}", "--epochs=9"])
     assert (config.training.epochs, config.training.seed) == (9, 3)
     assert config.training.deterministic
     assert not config.training.tune_threshold
@@ -151,12 +127,12 @@ def test_flags_txt_gives_the_same_configuration(tmp_path):
     )
     path = tmp_path / "flags.txt"
     path.write_text(flag_text(config), encoding="utf-8")
-    assert parse(f"--flagfile={path}") == config
+    assert parse([f"--flagfile={path}"]) == config
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("configs/*.flags")), ids=lambda path: path.stem)
 def test_recipes_are_valid_and_say_what_they_are(path):
-    parse(f"--flagfile={path}")
+    parse([f"--flagfile={path}", "--word_vectors=v"])
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# ")
     assert f"--flagfile=configs/{path.name} " in text  # the command that uses it

@@ -9,10 +9,9 @@ from io import BytesIO
 import h5py
 import numpy as np
 import pytest
-from absl import flags
 
 from uanet_tf.commands import compare_command, runner, training_runs
-from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags
+from uanet_tf.commands.setting_flags import config_of
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation import comparison
 from uanet_tf.evaluation.comparison import write_tables
@@ -45,11 +44,7 @@ def write_run(folder, f1, *, complete=True, test=True):
 
 
 def write_settings(folder, command):
-    values = flags.FlagValues()
-    define_config_flags(values)
-    flags.DEFINE_string("run_dir", None, "", flag_values=values)
-    values(command[3:])
-    (folder / "config.json").write_text(json.dumps(config_from_flags(values).to_dict()))
+    (folder / "config.json").write_text(json.dumps(config_of(command[4:]).to_dict()))
 
 
 def table(out):

@@ -48,8 +48,8 @@ def test_done():
         ("--name", "Missing value for flag --name"),
         ("--nodeep=3", "--nodeep=3 does not take an argument"),
         ("file.txt", "Arguments must be flags (--name=value). Received: file.txt"),
-        ("--flagfile=/no/such", "Unable to open flagfile"),
-        (f"--{'x' * 3000}=1", "Unknown command line flag, on the command line or in a flagfile"),
+        ("--flagfile=/no/such", "--flagfile=/no/such is no file"),
+        (f"--{'x' * 3000}=1", "Unknown command line flag: its name has hundreds"),
     ],
 )
 def test_bad_flags_give_one_line_and_exit_2(capsys, argument, message):
@@ -105,27 +105,22 @@ class Options:
 class Doubled(FlagGroup):
     """A number that a word among the arguments doubles."""
 
-    def prepare(self, arguments):
-        if "bad" in arguments:
-            raise InputError("bad is bad.")
-        return ["--number=7", *(each for each in arguments if each != "twice")]
+    first = ("--number=7",)
 
     def define(self, values):
         flags.DEFINE_integer("number", 1, "How many.", flag_values=values)
 
-    def read(self, values, arguments):
-        return values.number * (1 + ("twice" in arguments))
+    def read(self, values, given):
+        return values.number * (1 + ("twice" in [each.text for each in given]))
 
 
 def test_groups_of_flags():
-    def command(options: Options, number: Annotated[int, Doubled()]):
-        return options, number
+    def command(words: list[str], options: Options, number: Annotated[int, Doubled()]):
+        return words, options, number
 
-    assert parse(command, ["program"])() == (Options(None, ["a", "b"]), 7)
-    call = parse(command, ["program", "--from=x", "--kinds=c", "--number=2", "twice"])
-    assert call() == (Options("x", ["c"]), 4)
-    with pytest.raises(InputError, match="bad is bad"):
-        parse(command, ["program", "bad"])
+    assert parse(command, ["program"])() == ([], Options(None, ["a", "b"]), 7)
+    call = parse(command, ["program", "--from", "x", "--kinds=c", "--number=2", "twice"])
+    assert call() == (["twice"], Options("x", ["c"]), 4)
 
 
 def test_flags_that_are_required(capsys):
@@ -292,10 +287,9 @@ def test_a_flagfile_that_is_not_utf8_is_named(capsys, tmp_path):
     inner, outer = tmp_path / "inner.flags", tmp_path / "outer.flags"
     inner.write_bytes("--count=2\n# café\n".encode("latin-1"))
     outer.write_text(f"# Recipe.\n--count=3\n--flagfile={inner}\n", encoding="utf-8")
-    said = f"--flagfile={inner}:2: not UTF-8 (byte 0xe9 at position 6).\n"
     for arguments in ([f"--flagfile={inner}"], ["--flagfile", str(outer)]):
         assert run(*arguments, main=lambda **_: pytest.fail("must not start")) == 2
-        assert capsys.readouterr().err == said
+        assert capsys.readouterr().err.startswith(f"{inner}:2: not UTF-8 (byte 0xe9")
 
 
 @pytest.mark.parametrize(
@@ -308,7 +302,7 @@ def test_a_flagfile_that_is_not_utf8_is_named(capsys, tmp_path):
         ("--nodeep=3", "--nodeep=3 does not take an argument"),
         ("--deep=maybe", "--deep must be true or false. Received: maybe"),
         ("count=2", "Arguments must be flags (--name=value). Received: count=2"),
-        ("--flagfile=leaf.flags", "Unable to open flagfile: [Errno 2] No such file or directory"),
+        ("--flagfile=leaf.flags", "--flagfile=leaf.flags is no file in the working directory"),
     ],
 )
 @pytest.mark.parametrize("named", ["inner", "outer"])
@@ -317,21 +311,12 @@ def test_a_wrong_line_of_a_flagfile_is_named(capsys, tmp_path, named, line, said
     inner.write_text(f"# Mine: {line}\n--count=3\n\n{line}  \n")
     outer.write_text(f"--flagfile={inner}\n")
     assert run("--count=1", f"--flagfile={tmp_path / named}.flags") == 2
-    err = capsys.readouterr().err
-    assert err.startswith(f"--flagfile={inner}:4: {said}")
-    assert ("working directory" in err) == ("leaf" in line)
+    assert capsys.readouterr().err.startswith(f"--flagfile={inner}:4: {said}")
 
 
-def test_a_flag_that_is_wrong_on_the_command_line_too(capsys, tmp_path):
-    path = tmp_path / "my.flags"
-    path.write_text("--count=two\n")
-    assert run("--count=two", f"--flagfile={path}") == 2
-    assert capsys.readouterr().err.startswith("--count must be a whole number")
-
-
-def test_a_flagfile_with_a_byte_order_mark_is_named(capsys, tmp_path):
+def test_a_flagfile_with_a_byte_order_mark(tmp_path):
     path = tmp_path / "windows.flags"
     path.write_text("--count=3\n", encoding="utf-8-sig")
-    assert run(f"--flagfile={path}") == 2
-    said = f"--flagfile={path}:1: begins with a byte order mark: save it as UTF-8 without.\n"
-    assert capsys.readouterr().err == said
+    seen = []
+    assert run(f"--flagfile={path}", main=lambda **flags: seen.append(flags["count"])) == 0
+    assert seen == [3]

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import tensorflow as tf
-from absl import flags
 
 from tests.models.contract_setup import (
     STEPS,
@@ -18,7 +17,7 @@ from tests.models.contract_setup import (
 )
 from tests.models.model_contract import CHECKS, ModelContract
 from uanet_lite.tag_schemes import SCHEMES
-from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags, with_recipes
+from uanet_tf.commands import setting_flags
 from uanet_tf.config import Config, iter_options
 from uanet_tf.models.build import make_tagger
 from uanet_tf.training.prepare import with_refiner_context
@@ -135,11 +134,8 @@ def process():
 
 
 def flagfile_config(path):
-    values = flags.FlagValues()
-    define_config_flags(values)
-    flags.DEFINE_string("recipe", None, "", flag_values=values)
-    values(["test", *with_recipes([f"--flagfile={path}"])])
-    return config_from_flags(values)
+    vectors = "--word_vectors=-"  # without it the recipe of vectors is refused
+    return setting_flags.config_of([f"--flagfile={path}", vectors]).replace(word_vectors="")
 
 
 @pytest.fixture(scope="module")

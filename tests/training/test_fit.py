@@ -7,14 +7,13 @@ import os
 import numpy as np
 import pytest
 import tensorflow as tf
-from absl import flags
 from tensorflow.python.framework.config import disable_op_determinism
 
 import uanet_tf
 from tests.training.killing import Killed
 from tests.training.tiny_run import LIGHT, assert_same_weights, metrics, tiny_config
 from uanet_lite.columns_file import read_corpus
-from uanet_tf.commands.setting_flags import config_from_flags, define_config_flags
+from uanet_tf.commands.setting_flags import config_of
 from uanet_tf.config import load_config
 from uanet_tf.training import fit as fit_module
 from uanet_tf.training.fit import fit
@@ -55,10 +54,7 @@ def test_files(run_dir, corpus):
     assert set(modes.values()) == {0o640}, modes
     assert not [path for path in modes if ".part" in path.name]
 
-    values = flags.FlagValues()
-    define_config_flags(values)
-    values(["train.py", f"--flagfile={run_dir / 'flags.txt'}"])
-    assert config_from_flags(values) == config
+    assert config_of([f"--flagfile={run_dir / 'flags.txt'}"]) == config
 
 
 def test_metrics(run_dir):

@@ -16,6 +16,7 @@ import dataclasses
 import functools
 import inspect
 import itertools
+import pathlib
 import re
 import textwrap
 import types
@@ -25,13 +26,15 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 from absl import flags
 
-from uanet_tf.commands.flag_files import check_marks, not_utf8, place_of
+from uanet_lite.text_lines import read_lines
+from uanet_tf.config import recipe_path
 from uanet_tf.errors import InputError
 from uanet_tf.option import near_names
 
 WIDTH = 80  # of --help; absl, which shows the flags, takes it too
 T = TypeVar("T")
 _OWN = "flags"  # heading of the command's own flags
+_FLAGFILE, _RECIPE, _HELP = "flagfile", "recipe", ("help", "h", "helpfull")
 # The messages of int() and float() for text that is no number, and words that people understand.
 _NOT_A_NUMBER = {
     r"=.*: invalid literal for int\(\) with base 10: '(.*)'": " a whole number",
@@ -68,19 +71,42 @@ class Flag(NamedTuple):
     required: str | None = None
 
 
-class FlagGroup:
-    """Flags that make one argument together."""
+class Given(NamedTuple):
+    """An argument of the program, or a line of a flagfile.
 
-    def prepare(self, arguments: list[str]) -> list[str]:
-        """The program's arguments, changed before they are parsed; may raise InputError."""
-        return arguments
+    Attributes:
+      text: "--name=value", or what is no flag.
+      flag: the flag's name; "": it is none.
+      file: the flagfile; None: it stands on the command line.
+      line: of the flagfile.
+    """
+
+    text: str
+    flag: str
+    file: pathlib.Path | None = None
+    line: int = 0
+
+    @property
+    def place(self) -> str:
+        """The start of a message; "" for what stands on the command line."""
+        return "" if self.file is None else f"--flagfile={self.file}:{self.line}: "
+
+
+class FlagGroup:
+    """Flags that make one argument together.
+
+    Attributes:
+      first: arguments that go before those of the program, which so win.
+    """
+
+    first: Sequence[str] = ()
 
     def define(self, values: flags.FlagValues) -> None:
         """Defines the flags."""
         raise NotImplementedError(f"{type(self).__name__} must define its flags.")
 
-    def read(self, values: flags.FlagValues, arguments: Sequence[str]) -> Any:
-        """The argument, of parsed flags and the program's arguments as they were given."""
+    def read(self, values: flags.FlagValues, given: Sequence[Given]) -> Any:
+        """The argument, of parsed flags and of the program's arguments."""
         raise NotImplementedError(f"{type(self).__name__} must read its flags.")
 
 
@@ -94,46 +120,86 @@ def parse(command: Callable[..., T], argv: Sequence[str]) -> Callable[[], T] | N
       InputError: flags that do not exist, or have wrong values; arguments that are no flags, where
         the command has no use for them. The call raises it where a flag is missing.
     """
-    given = list(argv[1:])
-    prepared, takes_arguments = given, False
-    for argument in _flat(command):
-        if isinstance(argument.about, FlagGroup):
-            prepared = argument.about.prepare(prepared)
-        takes_arguments |= argument.about is None
+    abouts = [argument.about for argument in _flat(command)]
+    first = [each for about in abouts if isinstance(about, FlagGroup) for each in about.first]
     values = flags_of(command)
-    try:
-        rest = _parsed(values, argv[0], prepared)
-    except _HelpRequested as request:
-        print(_help_text(command, values, full=request.full), end="")
-        return None
-    check_marks(prepared, rest)
-    if rest and not takes_arguments:
-        said = "Arguments must be flags (--name=value). Received: "
-        place = place_of(prepared, f"{said}{rest[0]}")
-        raise InputError(f"{place}{said}{' '.join(rest)[:80]}")
-    return functools.partial(_call, command, values, given, rest)
+    given = []
+    for each in expanded([*first, *argv[1:]], values):
+        if each.flag in _HELP:
+            print(_help_text(command, values, full=each.flag == "helpfull"), end="")
+            return None
+        if each.flag:
+            _parse_flag(values, each)
+        elif None not in abouts:
+            said = "Arguments must be flags (--name=value). Received: "
+            raise InputError(f"{each.place}{said}{each.text:.80}")
+        given.append(each)
+    return functools.partial(_call, command, values, given)
 
 
 def flags_of(command: Callable[..., Any]) -> flags.FlagValues:
-    """The flags of a command, those of absl (--verbosity) among them, not parsed yet."""
+    """The flags of a command, those of absl (--verbosity) among them, with their defaults."""
     values = flags.FlagValues()
-    values.set_gnu_getopt(True)  # flags may follow other arguments
     for argument in _flat(command):
         if isinstance(argument.about, Flag):
             _define(values, argument)
         elif argument.about is not None:
             argument.about.define(values)
-    for help_flag in (
-        _HelpFlag("help", "Show the flags of this command.", full=False, short_name="h"),
-        _HelpFlag("helpfull", "Show all flags.", full=True),
-    ):
-        flags.DEFINE_flag(help_flag, values, module_name=__name__)
     for module, found in flags.FLAGS.flags_by_module_dict().items():
         for flag in found if module.startswith("absl.") else ():
             if flag.name not in values:
                 values[flag.name] = flag
                 values.register_flag_by_module(module, flag)
+    values.mark_as_parsed()
     return values
+
+
+def expanded(arguments: Sequence[str], values: flags.FlagValues) -> Iterator[Given]:
+    """The arguments in the order in which they count, lines in place of flagfiles and recipes.
+
+    Raises:
+      InputError: a flagfile that cannot be read, or no such recipe.
+    """
+    rest = iter(arguments)
+    for text in rest:
+        if text == "--":
+            yield from (Given(each, "") for each in rest)
+            return
+        flag = _flag_in(text)
+        named = flag in values and not values[flag].boolean
+        if "=" not in text and (named or flag == _FLAGFILE):
+            text = "=".join([text, *itertools.islice(rest, 1)])
+        yield from _lines_of(Given(text, flag), values, ())
+
+
+def _flag_in(text: str) -> str:
+    """The name of the flag that an argument is; one dash or two; "" for what is none."""
+    return text.lstrip("-").partition("=")[0] if text.startswith("-") and text != "-" else ""
+
+
+def _lines_of(
+    given: Given, values: flags.FlagValues, inside: tuple[pathlib.Path, ...]
+) -> Iterator[Given]:
+    """An argument, or the lines of the files that it names; ``inside`` are those that named it."""
+    value = given.text.partition("=")[2]
+    if given.flag == _FLAGFILE:
+        paths = [pathlib.Path(value.strip()).expanduser()]
+    elif given.flag == _RECIPE and _RECIPE in values:
+        paths = [recipe_path(name) for name in filter(None, value.split(","))]
+        paths = paths or [recipe_path(value)]
+    else:
+        yield given
+        return
+    for path in paths:
+        if path in inside or not path.exists():
+            why = "names itself" if path in inside else "is no file in the working directory"
+            raise InputError(f"{given.place}--{given.flag}={value} {why}.")
+        lines = [(number, line.strip()) for number, line in read_lines(str(path))]
+        # A flagfile goes after the recipes that it names.
+        for number, line in sorted(lines, key=lambda pair: _flag_in(pair[1]) != _RECIPE):
+            if line and not line.startswith(("#", "//")):
+                each = Given(line, _flag_in(line), path, number)
+                yield from _lines_of(each, values, (*inside, path))
 
 
 class _Argument(NamedTuple):
@@ -181,12 +247,7 @@ def _define(values: flags.FlagValues, argument: _Argument) -> None:
     DEFINE[argument.kind](argument.flag, default, **said)
 
 
-def _call(
-    command: Callable[..., Any],
-    values: flags.FlagValues,
-    given: Sequence[str],
-    rest: Sequence[str],
-) -> Any:
+def _call(command: Callable[..., Any], values: flags.FlagValues, given: Sequence[Given]) -> Any:
     """Calls a command, or makes one of its dataclasses, with the values of its flags."""
     filled: dict[str, Any] = {}
     for name, flag, kind, about, _ in _arguments(command):
@@ -198,46 +259,21 @@ def _call(
         elif about is not None:
             filled[name] = about.read(values, given)
         elif dataclasses.is_dataclass(kind):
-            filled[name] = _call(typing.cast(Callable[..., Any], kind), values, given, rest)
+            filled[name] = _call(typing.cast(Callable[..., Any], kind), values, given)
         else:
-            filled[name] = list(rest)
+            filled[name] = [each.text for each in given if not each.flag]
     return command(**filled)
 
 
-def _parsed(values: flags.FlagValues, program: str, arguments: Sequence[str]) -> list[str]:
-    """Parses the flags; the arguments that are no flags."""
+def _parse_flag(values: flags.FlagValues, given: Given) -> None:
     try:
-        return values([program, *arguments], known_only=False)[1:]
-    except UnicodeDecodeError as error:
-        raise not_utf8(arguments) from error
+        values(["", given.text])
     except RecursionError:  # in absl's search for names that are spelt nearly so
         raise InputError(
-            "Unknown command line flag, on the command line or in a flagfile: its name has "
-            "hundreds of characters."
+            f"{given.place}Unknown command line flag: its name has hundreds of characters."
         ) from None
     except (flags.Error, ValueError) as error:
-        place = place_of(arguments, str(error))
-        raise InputError(place + _flag_message(error, values)) from error
-
-
-class _HelpRequested(Exception):
-    """Raised while parsing, as soon as a help flag is met."""
-
-    def __init__(self, full: bool) -> None:
-        super().__init__()
-        self.full = full
-
-
-class _HelpFlag(flags.BooleanFlag):
-    """``--help`` and similar flags; absl's own exit with code 1."""
-
-    def __init__(self, name: str, help: str, *, full: bool, short_name: str | None = None) -> None:
-        super().__init__(name, False, help, short_name=short_name)
-        self._full = full
-
-    def parse(self, argument: Any) -> None:
-        if argument not in (False, "false"):
-            raise _HelpRequested(self._full)
+        raise InputError(given.place + _flag_message(error, values)) from error
 
 
 def _help_text(command: Callable[..., Any], values: flags.FlagValues, *, full: bool) -> str:
@@ -248,7 +284,7 @@ def _help_text(command: Callable[..., Any], values: flags.FlagValues, *, full: b
         parts += [
             values.module_help(name).strip()
             for name in values.flags_by_module_dict()
-            if name != __name__ and not name.startswith("absl.")
+            if not name.startswith("absl.")
         ]
         parts.append("--flagfile=FILE reads flags from a file; --helpfull shows all flags.")
     return "\n\n".join(parts) + "\n"
@@ -281,8 +317,6 @@ def _flag_message(error: Exception, values: flags.FlagValues) -> str:
     for pattern, kind in _NOT_A_NUMBER.items():
         message = re.sub(pattern, rf" must be{kind}. Received: \1", message)
     message = re.sub(r"^(flag (?=--)|ERROR:: ?)", "", message)
-    if isinstance(error, flags.CantOpenFlagFileError):
-        message += " (a relative name is looked up in the working directory)"
     # A validator's own message names flag and value already.
     return re.sub(r"^--(\w+)=\S*: (?=--\1 )", "", message)
 

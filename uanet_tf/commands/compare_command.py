@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from uanet_tf.commands.command_flags import Flag, parse
-from uanet_tf.commands.setting_flags import SettingFlags, Settings
+from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.setting_flags import config_of
 from uanet_tf.commands.training_runs import train_run
-from uanet_tf.config import Config, is_system, recipe_path
+from uanet_tf.config import is_system, recipe_path
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.comparison import (
     check_tables,
@@ -168,18 +168,9 @@ def _value(kind: type, text: str, sweep: str) -> Any:
 def _check_same(run_dir: pathlib.Path, arguments: Sequence[str]) -> None:
     """Raises InputError if a complete run is of other settings or data than these."""
     try:
-        call = parse(_settings, ["train", *arguments])
-        if call is None:
-            raise InputError("--help trains nothing.")
+        config = config_of(arguments)
     except InputError as error:
         raise InputError(f"The flags of training: {error}") from error
-    config, trained = call(), RunDirectory(run_dir)
+    trained = RunDirectory(run_dir)
     trained.check(config)
     trained.check_data(config, file_hashes(config.data))
-
-
-def _settings(
-    run_dir: Annotated[str, Flag("")], settings: Annotated[Settings, SettingFlags()]
-) -> Config:
-    """The configuration that flags of training describe."""
-    return settings.config

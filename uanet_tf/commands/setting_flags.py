@@ -1,18 +1,15 @@
 """One absl flag for each setting of uanet_tf.config."""
 
 import dataclasses
-import pathlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from absl import flags
 
-from uanet_tf.commands.command_flags import DEFINE, FlagGroup
+from uanet_tf.commands.command_flags import DEFINE, Flag, FlagGroup, Given, parse
 from uanet_tf.config import Config, InferenceOptions, check_recipe, iter_options, recipe_path
 from uanet_tf.errors import InputError
 from uanet_tf.option import check_option, has_flag
-
-_RECIPE, _FLAGFILE = "--recipe", "--flagfile"
 
 
 class Settings(NamedTuple):
@@ -37,16 +34,11 @@ class SettingFlags(FlagGroup):
     """
 
     def __init__(self, recipe: str | None = None) -> None:
-        self._recipe = recipe
-
-    def prepare(self, arguments: list[str]) -> list[str]:
-        if self._recipe is None:
-            return with_recipes(arguments)
-        # Flags of the user come later, so they win.
-        return [f"--flagfile={recipe_path(self._recipe)}", *arguments]
+        self._takes_recipe = recipe is None
+        self.first = () if recipe is None else (f"--flagfile={recipe_path(recipe)}",)
 
     def define(self, values: flags.FlagValues) -> None:
-        if self._recipe is None:
+        if self._takes_recipe:
             flags.DEFINE_string(
                 "recipe",
                 None,
@@ -55,21 +47,22 @@ class SettingFlags(FlagGroup):
                 flag_values=values,
                 module_name="flags",
             )
-        define_config_flags(values)
+        for group, field, value in _training_options():
+            _define(field, value, field.metadata["help"], values, group)
 
-    def read(self, values: flags.FlagValues, arguments: Sequence[str]) -> Settings:
-        config = config_from_flags(values)
+    def read(self, values: flags.FlagValues, given: Sequence[Given]) -> Settings:
+        options = [field.name for _, field, _ in _training_options()]
+        config = Config().replace(**{name: values[name].value for name in options})
         if config.training.init:
             from uanet_tf.training.init_settings import init_config
 
-            named = {f.name for _, f, _ in _training_options() if values[f.name].present}
+            named = {name for name in options if values[name].present}
             run_dir = values["run_dir"].value if "run_dir" in values else None
             config = init_config(config, named, run_dir)
-        for argument in self.prepare(list(arguments)):
-            name, _, path = argument.partition("=")
-            if f"--{name.lstrip('-')}" == _FLAGFILE and pathlib.Path(path).is_file():
-                check_recipe(pathlib.Path(path), config)
-        return Settings(config, given_settings(arguments))
+        for path in dict.fromkeys(each.file for each in given if each.file):
+            check_recipe(path, config)
+        typed = {each.flag for each in given if each.file is None}
+        return Settings(config, frozenset({n for n in options if {n, f"no{n}"} & typed}))
 
 
 class OptionFlags(FlagGroup):
@@ -89,72 +82,27 @@ class OptionFlags(FlagGroup):
             help_text = f"{field.metadata['help']} Default: the run's."
             _define(field, None, help_text, values, "inference")
 
-    def read(self, values: flags.FlagValues, arguments: Sequence[str]) -> dict[str, Any]:
+    def read(self, values: flags.FlagValues, given: Sequence[Given]) -> dict[str, Any]:
         found = {field.name: values[field.name].value for field in self._fields}
         return {name: value for name, value in found.items() if value is not None}
 
 
-def define_config_flags(values: flags.FlagValues) -> None:
-    """Defines the flags of training, with the fields' defaults, limits and documentation."""
-    for group, field, value in _training_options():
-        _define(field, value, field.metadata["help"], values, group)
-
-
-def config_from_flags(values: flags.FlagValues) -> Config:
-    """The configuration that parsed flags describe."""
-    return Config().replace(
-        **{field.name: values[field.name].value for _, field, _ in _training_options()}
-    )
-
-
-def given_settings(arguments: Sequence[str]) -> frozenset[str]:
-    """Names of the settings that the arguments of a program give themselves."""
-    names = {field.name for _, field, _ in iter_options(Config())}
-    typed = {each.lstrip("-").partition("=")[0] for each in arguments if each[:1] == "-"}
-    return frozenset(names & (typed | {name.removeprefix("no") for name in typed}))
-
-
-def with_recipes(arguments: Sequence[str]) -> list[str]:
-    """The arguments with the flagfiles of the recipes named, each in its place.
-
-    A flagfile that names recipes comes after them: its other lines override theirs.
+def config_of(arguments: Sequence[str]) -> Config:
+    """The configuration that flags of training describe.
 
     Raises:
-      InputError: there is no such recipe.
+      InputError: see ``parse``; or help is asked for.
     """
-    found: list[str] = []
-    rest = iter(arguments)
-    for argument in rest:
-        name, equals, value = argument.partition("=")
-        # absl takes one dash or two, and the value behind "=" or as the next argument.
-        flag = f"--{name.lstrip('-')}" if name.startswith("-") else ""
-        if flag in (_RECIPE, _FLAGFILE) and not equals:
-            value = next(rest, "")
-        if flag == _RECIPE:
-            found += _flagfiles(value)
-        elif flag == _FLAGFILE:
-            for recipes in _named_recipes(value):
-                found += _flagfiles(recipes)
-            found.append(f"{_FLAGFILE}={value}")
-        else:
-            found.append(argument)
-    return found
 
+    def settings(
+        run_dir: Annotated[str, Flag("")], settings: Annotated[Settings, SettingFlags()]
+    ) -> Config:
+        return settings.config
 
-def _flagfiles(recipes: str) -> list[str]:
-    """The flags of recipes with commas between."""
-    names = [name for name in recipes.split(",") if name] or [recipes]
-    return [f"{_FLAGFILE}={recipe_path(name)}" for name in names]
-
-
-def _named_recipes(path: str) -> list[str]:
-    """What a flagfile's lines ``--recipe=...`` name; absl tells where it cannot be read."""
-    try:
-        text = pathlib.Path(path).expanduser().read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return []
-    lines = (line.strip().partition("=") for line in text.splitlines())
-    return [value for name, _, value in lines if name == _RECIPE]
+    call = parse(settings, ["train", *arguments])
+    if call is None:
+        raise InputError("--help trains nothing.")
+    return call()
 
 
 def _training_options() -> Iterator[tuple[str, dataclasses.Field, Any]]:
