@@ -22,6 +22,7 @@ from uanet_lite.tag_schemes import (
     split_label,
 )
 from uanet_lite.tagged_sentence import TaggedSentence
+from uanet_tf.metrics.scoring import items_of
 from uanet_tf.tagging.streams import tag_in_context
 
 # That an entity is none, or that one was missed, has to be more probable by as many nats to come
@@ -203,7 +204,8 @@ def doubts_of(
       fold: number of the tagger.
     """
     given_p, predicted_p = given_and_predicted(sentence, answer, classes, scheme)
-    spans = spans_of(sentence.labels, scheme), spans_of(answer.labels, answer.scheme)
+    task = "pos" if scheme is None else "ner"
+    spans = items_of(sentence.labels, task), items_of(answer.labels, task)
     odds = None if scheme is None else EntityOdds(answer.probabilities, classes, spans[0])
     for start, end, given, predicted in differing(*spans):
         here = given_p[start:end], predicted_p[start:end]
@@ -263,13 +265,6 @@ def _stretch(
 ) -> tuple[int, int, tuple[Span, ...], tuple[Span, ...]]:
     given, predicted = (tuple(span for side, span in here if side == k) for k in (0, 1))
     return min(s.start for _, s in here), max(s.end for _, s in here), given, predicted
-
-
-def spans_of(labels: Sequence[str], scheme: str | None) -> list[Span]:
-    """The entities that chunk labels describe; without a scheme each label by itself."""
-    if scheme is None:
-        return [Span(label, k, k + 1) for k, label in enumerate(labels)]
-    return decode_spans(labels, scheme)
 
 
 def _probabilities(

@@ -7,7 +7,6 @@ from importlib import resources
 
 import numpy as np
 
-from uanet_lite import tag_schemes
 from uanet_lite.sentence_html import legend_html, sentence_html, text_html
 from uanet_lite.tag_schemes import Span
 from uanet_lite.tagged_sentence import TaggedSentence
@@ -24,7 +23,6 @@ from uanet_tf.evaluation.evaluation import (
     trust_rows,
     word_rows,
 )
-from uanet_tf.evaluation.label_errors import spans_of
 from uanet_tf.metrics import breakdown, scoring
 from uanet_tf.metrics.breakdown import confusion
 from uanet_tf.metrics.target_precision import ERROR
@@ -313,7 +311,7 @@ def find_examples(
     """All answers with what the file has in their place."""
     found = []
     for index, (labels, sentence) in enumerate(zip(gold, tagged, strict=True)):
-        truth = spans_of(labels, None if task == "pos" else tag_schemes.BIOES)
+        truth = scoring.items_of(labels, task)
         for span, confidence, uncertainty in _answers(sentence):
             there = [each for each in truth if each.start < span.end and span.start < each.end]
             told = ", ".join(_told(each, sentence.tokens) for each in there) or "nothing"

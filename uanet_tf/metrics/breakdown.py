@@ -1,20 +1,21 @@
 """Scores of parts of a corpus, and which label was given where the file has which."""
 
+import bisect
+import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from uanet_lite import tag_schemes
+from uanet_lite.tag_schemes import Span, split_label
 from uanet_tf.metrics.resampling import f1_interval
-from uanet_tf.metrics.scoring import Labels, right_tokens
+from uanet_tf.metrics.scoring import Labels, f1_of_counts, items_of
 
 SENTENCE_LENGTHS = (1, 6, 11, 21, 41)
 ENTITY_LENGTHS = (1, 2, 3, 4)
 # Names of the two parts of ``scores_by_known_words``.
 TRAINING_WORDS = ("words of training", "an unseen word")
-_Keep = Callable[[int, tag_schemes.Span], bool]
 
 
 class GroupScore(NamedTuple):
@@ -37,25 +38,12 @@ class GroupScore(NamedTuple):
 
 def scores_by_sentence_length(gold: Labels, given: Labels, *, task: str) -> list[GroupScore]:
     """Scores of short and long sentences, in tokens; groups without members are left out."""
-    lengths = np.array(list(map(len, gold)))
-    parts = [
-        (name, (lengths >= low) & (lengths < high)) for name, low, high in _ranges(SENTENCE_LENGTHS)
-    ]
-    if task == "pos":
-        rows = [np.full(length, number) for number, length in enumerate(lengths)]
-        flags = [(name, [kept[row] for row in rows]) for name, kept in parts]
-        return _of_tokens(gold, given, flags)
-    return _of_spans(gold, given, [(name, _sentences(kept)) for name, kept in parts])
+    return _by_range(gold, given, SENTENCE_LENGTHS, lambda index, _: len(gold[index]), task)
 
 
 def scores_by_entity_length(gold: Labels, given: Labels) -> list[GroupScore]:
     """F1 of short and long entities, in tokens."""
-
-    def between(low: int, high: float) -> _Keep:
-        return lambda _, span: low <= span.end - span.start < high
-
-    parts = [(name, between(low, high)) for name, low, high in _ranges(ENTITY_LENGTHS)]
-    return _of_spans(gold, given, parts)
+    return _by_range(gold, given, ENTITY_LENGTHS, lambda _, span: span.end - span.start, "ner")
 
 
 def scores_by_known_words(
@@ -69,72 +57,49 @@ def scores_by_known_words(
       known: for each token whether the training data had its word.
       task: "ner": of entities; "pos": of tokens.
     """
-    names = TRAINING_WORDS
-    if task == "pos":
-        flags = [np.asarray(row, bool) for row in known]
-        parts_of_tokens = [(names[0], flags), (names[1], [~row for row in flags])]
-        return _of_tokens(gold, given, parts_of_tokens)
 
-    def all_known(index: int, span: tag_schemes.Span) -> bool:
-        return all(known[index][span.start : span.end])
+    def part(index: int, span: Span) -> str:
+        return TRAINING_WORDS[not all(known[index][span.start : span.end])]
 
-    parts: list[tuple[str, _Keep]] = [
-        (names[0], all_known),
-        (names[1], lambda index, span: not all_known(index, span)),
-    ]
-    return _of_spans(gold, given, parts)
+    return _scores(gold, given, TRAINING_WORDS, part, task)
 
 
-def _ranges(starts: Sequence[int]) -> Iterator[tuple[str, int, float]]:
-    """(name, first, first of the next): "1-5", ..., "41+"."""
-    for low, high in zip(starts, [*starts[1:], None], strict=True):
-        if high is None:
-            yield f"{low}+", low, float("inf")
-        else:
-            yield str(low) if high == low + 1 else f"{low}-{high - 1}", low, high
-
-
-def _sentences(kept: np.ndarray) -> _Keep:
-    return lambda index, _: bool(kept[index])
-
-
-def _of_spans(gold: Labels, given: Labels, parts: list[tuple[str, _Keep]]) -> list[GroupScore]:
-    readings = [
-        [tag_schemes.decode_spans(row, tag_schemes.BIOES) for row in rows] for rows in (gold, given)
-    ]
-    found = []
-    for name, keep in parts:
-        counts = np.zeros([len(gold), 3], np.int64)
-        for index, spans in enumerate(zip(*readings, strict=True)):
-            true, predicted = ({span for span in row if keep(index, span)} for row in spans)
-            counts[index] = len(true & predicted), len(predicted), len(true)
-        found.append((name, counts))
-    return _scores(found)
-
-
-def _of_tokens(
-    gold: Labels, given: Labels, parts: Sequence[tuple[str, Sequence[np.ndarray]]]
+def _by_range(
+    gold: Labels, given: Labels, starts: Sequence[int], size: Callable[[int, Span], int], task: str
 ) -> list[GroupScore]:
-    """Scores of tokens; a part is a flag for each token of each sentence."""
-    ends = np.cumsum([len(row) for row in gold])[:-1]
-    right = np.split(right_tokens(gold, given, task="pos"), ends)
-    found = []
-    for name, flags in parts:
-        sizes = [int(row.sum()) for row in flags]
-        hits = [int(row[kept].sum()) for row, kept in zip(right, flags, strict=True)]
-        found.append((name, np.stack([hits, sizes, sizes], axis=1)))
-    return _scores(found)
+    """Scores of "1-5", ..., "41+": ranges of a size, that begin at ``starts``."""
+    names = [
+        str(low) if high == low + 1 else f"{low}-{high - 1}"
+        for low, high in itertools.pairwise(starts)
+    ]
+    names.append(f"{starts[-1]}+")
+
+    def part(index: int, span: Span) -> str:
+        return names[bisect.bisect(starts, size(index, span)) - 1]
+
+    return _scores(gold, given, names, part, task)
 
 
-def _scores(parts: Sequence[tuple[str, np.ndarray]]) -> list[GroupScore]:
-    """Scores from each part's counts of each sentence: right, predicted and gold items."""
-    found = []
-    for name, counts in parts:
-        right, predicted, gold = counts.sum(axis=0)
-        if predicted + gold:
-            score = 200.0 * float(right) / float(predicted + gold)
-            found.append(GroupScore(name, score, int(gold), *f1_interval(counts)))
-    return found
+def _scores(
+    gold: Labels,
+    given: Labels,
+    names: Sequence[str],
+    part: Callable[[int, Span], str],
+    task: str,
+) -> list[GroupScore]:
+    """Scores of parts of the items, named by ``part`` of sentence and span; none of empty ones."""
+    counts = {name: np.zeros([len(gold), 3], np.int64) for name in names}
+    for index, labels in enumerate(zip(gold, given, strict=True)):
+        true, predicted = (set(items_of(row, task)) for row in labels)
+        for place, items in enumerate((true & predicted, predicted, true)):
+            for span in items:
+                counts[part(index, span)][index, place] += 1
+    return [
+        GroupScore(name, float(f1_of_counts(found.sum(0))), int(found[:, 2].sum()), *ends)
+        for name, found in counts.items()
+        if found[:, 1:].any()
+        for ends in [f1_interval(found)]
+    ]
 
 
 OTHER = "(other)"
@@ -165,7 +130,7 @@ def confusion(gold: Labels, given: Labels, *, task: str, most: int = 15) -> Conf
     def name(label: str) -> str:
         if task == "pos":
             return label
-        letter, span_type = tag_schemes.split_label(label)
+        letter, span_type = split_label(label)
         return span_type or letter
 
     pairs = Counter(

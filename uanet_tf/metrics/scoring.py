@@ -124,28 +124,19 @@ def final_scores(gold: Labels, labels: Labels, *, task: str) -> FinalScores:
     readings = _read_all(task, gold=gold, labels=labels)
     truth, given = readings["gold"], readings["labels"]
     total = {"accuracy": 100.0 * float(np.mean(_equal(truth, given)))}
-    if task == "ner":
-        all_types, by_type = _seqeval_scores(truth.spans, given.spans, list(map(len, gold)))
-        found = all_types._asdict()
-        total = {key: found[key] for key in ("precision", "recall", "f1")} | total
-    else:
+    if task == "pos":
         return FinalScores(total, scores_by_type(gold, labels, task=task))
+    every, by_type = _seqeval_scores(truth.spans, given.spans, list(map(len, gold)))
+    total = {"precision": every.precision, "recall": every.recall, "f1": every.f1} | total
     return FinalScores(total, {name: each._asdict() for name, each in by_type.items()})
 
 
 def scores_by_type(gold: Labels, labels: Labels, *, task: str) -> dict[str, dict[str, float | int]]:
     """The ``types`` of ``final_scores``, counted here."""
-    readings = _read_all(task, gold=gold, labels=labels)
-    truth, given = readings["gold"], readings["labels"]
-    if task == "pos":
-        in_gold, in_given = Counter(truth.labels), Counter(given.labels)
-        right = Counter(itertools.compress(truth.labels, _equal(truth, given)))
-    else:
-        in_gold, in_given = (
-            Counter(span.type for row in each.spans for span in row) for each in (truth, given)
-        )
-        pairs = zip(truth.spans, given.spans, strict=True)
-        right = Counter(span.type for row, other in pairs for span in set(row) & set(other))
+    rows = [[items_of(row, task) for row in each] for each in (gold, labels)]
+    in_gold, in_given = (Counter(span.type for row in each for span in row) for each in rows)
+    pairs = zip(*rows, strict=True)
+    right = Counter(span.type for row, other in pairs for span in set(row) & set(other))
     return {
         name: scores(right[name], in_given[name], in_gold[name])._asdict()
         for name in sorted(in_gold | in_given)
@@ -196,20 +187,29 @@ def right_tokens(gold: Labels, labels: Labels, *, task: str) -> np.ndarray:
 def right_entities(gold: Labels, spans: SentenceSpans) -> np.ndarray:
     """Whether type and both ends of each entity given are right: [N] booleans, in order."""
     pairs = zip(gold, spans, strict=True)
-    truths = (
-        (set(tag_schemes.decode_spans(row, tag_schemes.BIOES)), given) for row, given in pairs
-    )
+    truths = ((set(items_of(row, "ner")), given) for row, given in pairs)
     return np.array([span in truth for truth, given in truths for span in given], dtype=np.bool_)
 
 
 _SYSTEMS = ("draft", "refined", "final")
 
 
+def items_of(labels: Sequence[str], task: str) -> list[Span]:
+    """What of a sentence's labels is scored: entities, or for "pos" each label as a span.
+
+    F1 of the labels of single tokens is their accuracy.
+    """
+    if task == "pos":
+        return [Span(label, place, place + 1) for place, label in enumerate(labels)]
+    # Letters are read by their role whatever the scheme, so any scheme's name works here.
+    return tag_schemes.decode_spans(labels, tag_schemes.BIOES)
+
+
 class _Reading(NamedTuple):
-    """One set of labels: of all tokens, comparable one by one, and the spans by sentence."""
+    """One set of labels: of all tokens, comparable one by one, and the items by sentence."""
 
     labels: list[str]
-    spans: list[list[tag_schemes.Span]]
+    spans: list[list[Span]]
 
 
 def _read_all(task: str, *, gold: Labels, **systems: Labels) -> dict[str, _Reading]:
@@ -226,10 +226,9 @@ def _read_all(task: str, *, gold: Labels, **systems: Labels) -> dict[str, _Readi
 
 
 def _read(labels: Labels, task: str) -> _Reading:
+    spans = [items_of(row, task) for row in labels]
     if task == "pos":
-        return _Reading(list(itertools.chain.from_iterable(labels)), [])
-    # Letters are read by their role whatever the scheme, so any scheme's name works here.
-    spans = [tag_schemes.decode_spans(row, tag_schemes.BIOES) for row in labels]
+        return _Reading(list(itertools.chain.from_iterable(labels)), spans)
     rewritten = (
         tag_schemes.encode_spans(found, len(row), tag_schemes.IOB2)
         for found, row in zip(spans, labels, strict=True)
@@ -295,13 +294,8 @@ def sentence_counts(gold: Labels, predicted: Labels, *, task: str) -> np.ndarray
     """
     counts = np.zeros([len(gold), 3], np.int64)
     for row, (true, given) in enumerate(zip(gold, predicted, strict=True)):
-        if task == "pos":
-            same = sum(a == b for a, b in zip(true, given, strict=True))
-            counts[row] = same, len(given), len(true)
-        else:
-            # As in ``scoring``: letters are read by their role whatever the scheme.
-            spans = [set(tag_schemes.decode_spans(x, tag_schemes.BIOES)) for x in (true, given)]
-            counts[row] = len(spans[0] & spans[1]), len(spans[1]), len(spans[0])
+        spans = [set(items_of(labels, task)) for labels in (true, given)]
+        counts[row] = len(spans[0] & spans[1]), len(spans[1]), len(spans[0])
     return counts
 
 

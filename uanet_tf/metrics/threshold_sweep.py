@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uanet_lite import tag_schemes
-from uanet_tf.metrics.scoring import Labels
+from uanet_tf.metrics.scoring import Labels, items_of
 
 _STEPS = 40
 
@@ -123,9 +122,9 @@ class _Counter:
 
     def __init__(self, gold: Labels, labels: Labels, task: str) -> None:
         self._task = task
-        self._gold = [_items(row, task) for row in gold]
+        self._gold = [set(items_of(row, task)) for row in gold]
         self._labels = [list(row) for row in labels]
-        predicted = [_items(row, task) for row in self._labels]
+        predicted = [set(items_of(row, task)) for row in self._labels]
         self._sizes = [len(spans) for spans in predicted]
         self._right = [
             len(spans & truth) for spans, truth in zip(predicted, self._gold, strict=True)
@@ -138,7 +137,7 @@ class _Counter:
         """Takes the labels of some tokens of a sentence from ``source``."""
         for token in tokens:
             self._labels[sentence][token] = source[token]
-        spans = _items(self._labels[sentence], self._task)
+        spans = set(items_of(self._labels[sentence], self._task))
         right = len(spans & self._gold[sentence])
         self._total_size += len(spans) - self._sizes[sentence]
         self._total_right += right - self._right[sentence]
@@ -148,10 +147,3 @@ class _Counter:
         """F1 or accuracy, percent."""
         total = self._total_gold + self._total_size
         return 200.0 * self._total_right / total if total else 0.0
-
-
-def _items(labels: Sequence[str], task: str) -> set[tag_schemes.Span]:
-    """Entities, or the labels of single tokens: F1 of them is accuracy."""
-    if task == "pos":
-        return {tag_schemes.Span(label, k, k + 1) for k, label in enumerate(labels)}
-    return set(tag_schemes.decode_spans(labels, tag_schemes.BIOES))
