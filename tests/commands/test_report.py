@@ -48,8 +48,8 @@ def test_a_page_of_its_own(run_dir, tmp_path, model, call):
     reader.feed(page)
     assert reader.open == []
     charts = [given for tag, given in reader.seen if tag == "svg" and given.get("role") == "img"]
-    # Three reliabilities, two risks, candidates, three groups, Gamma twice, M.
-    assert len(charts) == 12
+    # Three reliabilities, two risks, candidates, Gamma twice, M.
+    assert len(charts) == 9
     assert all(chart["aria-label"] for chart in charts)
     assert not {"script", "link", "img"} & {tag for tag, _ in reader.seen}
     assert "http" not in page
@@ -80,10 +80,10 @@ def test_a_file_without_entities(run_dir, tmp_path, model, call):
     assert "What Gamma costs" in page
 
 
-def test_groups_without_entities_have_no_bar(run_dir, tmp_path, model, call):
+def test_groups_without_entities_have_no_row(run_dir, tmp_path, model, call):
     """The sentence of six words has none but the tagger's, which is wrong."""
     _, page = write(call, tmp_path, run_dir, "p0 B-PER\n\nx O\nx O\nx O\nx O\nx O\nP3 O\n")
-    assert "F1 by length of the sentence. 1-5: 100.0" in page
+    assert '<th scope="row">1-5</th><td>100.0</td><td>100.0 to 100.0</td><td>1</td>' in page
     assert "6-10" not in page
     assert "By type" in page
 

@@ -265,60 +265,58 @@ def evaluation_table(evaluation: Evaluation, title: str = "") -> str:
         f"{counted(evaluation.sentences, 'sentence')}, {counted(evaluation.tokens, 'token')}, "
         f"{metrics['sentences_per_second']:,.0f} sentences/s"
     )
-    return "\n".join(
-        [
-            f"{title}: {head}" if title else head,
-            "",
-            *_system_rows(evaluation),
-            "",
-            *_type_rows(evaluation),
-            *_word_rows(evaluation),
-            # Eight numbers fit 80 columns beside their names, also where `uanet demo` indents them.
-            *align(trust_rows(evaluation.trust), least=(16, 6), gap=1),
-            "",
-            *_distilled_rows(evaluation),
-            *_gate_rows(metrics),
-        ]
-    )
+    types = type_rows(evaluation, _MAX_LABEL_ROWS)
+    more = len(evaluation.types) - len(types) + 1 if types else 0
+    lines = [
+        f"{title}: {head}" if title else head,
+        "",
+        *align(system_rows(evaluation), least=_LEAST),
+    ]
+    lines += [f"({NO_ENTITIES})"] if "final" in evaluation.nothing else []
+    lines += ABOUT_M if evaluation.one_pass is not None else []
+    lines += ["", *align(types, least=_LEAST)] if types else []
+    lines += [f"({more} labels missed less often are not shown)"] if more else []
+    if rows := word_rows(evaluation):
+        lines += ["", *align(rows, least=(17, 9))]
+    # Eight numbers fit 80 columns beside their names, also where `uanet demo` indents them.
+    lines += ["", *align(trust_rows(evaluation.trust), least=(16, 6), gap=1), ""]
+    if evaluation.distilled is not None:
+        rows = distilled_rows(evaluation.distilled, evaluation.task)
+        kept = [row for row in rows if evaluation.has_score or row[0] != "F1"]
+        lines += [*align(kept, least=_LEAST), ""]
+    return "\n".join([*lines, *_gate_rows(metrics)])
 
 
-def _system_rows(evaluation: Evaluation) -> list[str]:
-    keys = ["precision", "recall", "f1"] if evaluation.task == "ner" else []
-    heads = [*keys, "accuracy"]
-    name = SCORER if evaluation.task == "ner" else ""
-    rows = [[name] + ["F1" if head == "f1" else head for head in heads]]
-    for system in evaluation.systems:
-        rows.append([evaluation.system_name(system), *evaluation.system_cells(system, heads)])
-    if evaluation.one_pass is not None:
-        rows.append(["M = 0", *(in_percent(evaluation.one_pass[head]) for head in heads)])
-    told = [f"({NO_ENTITIES})"] if "final" in evaluation.nothing else []
-    if evaluation.one_pass is not None:
-        told += list(ABOUT_M)
-    return align(rows, least=_LEAST) + told
-
-
-def _type_rows(evaluation: Evaluation) -> list[str]:
-    """Entity types by size; for single labels, which are many, those most often missed.
-
-    With an empty line at the end; nothing where there are none.
-    """
-    if not evaluation.types:
-        return []
+def system_rows(evaluation: Evaluation) -> list[list[str]]:
+    """Cells of a table: the scores of each system, in percent."""
     ner = evaluation.task == "ner"
-    names = sorted(evaluation.types, key=lambda name: -evaluation.types[name]["support"])
-    more = 0
-    if not ner and len(names) > _MAX_LABEL_ROWS:
-        types = evaluation.types  # by tokens of a label that were given another one
+    keys = ["precision", "recall", "f1", "accuracy"] if ner else ["accuracy"]
+    rows = [[SCORER if ner else "", *(key.replace("f1", "F1") for key in keys)]]
+    for system in evaluation.systems:
+        rows.append([evaluation.system_name(system), *evaluation.system_cells(system, keys)])
+    if evaluation.one_pass is not None:
+        rows.append(["M = 0", *(in_percent(evaluation.one_pass[key]) for key in keys)])
+    return rows
+
+
+def type_rows(evaluation: Evaluation, most: int | None = None) -> list[list[str]]:
+    """Cells of a table: entity types, or labels, by size; [] where there are none.
+
+    Args:
+      evaluation: has ``types``.
+      most: of single labels, which are many, so many that are most often missed; None: all.
+    """
+    types, ner = evaluation.types, evaluation.task == "ner"
+    names = sorted(types, key=lambda name: -types[name]["support"])
+    if most is not None and not ner and len(names) > most:
+        # By tokens of a label that were given another one.
         names.sort(key=lambda name: -types[name]["support"] * (1.0 - types[name]["recall"]))
-        more = len(names) - _MAX_LABEL_ROWS
-        names = names[:_MAX_LABEL_ROWS]
+        names = names[:most]
     rows = [["by type" if ner else "by label", "precision", "recall", "F1", "count"]]
     for name in names:
-        scores = evaluation.types[name]
-        numbers = [in_percent(scores[key]) for key in ("precision", "recall", "f1")]
-        rows.append([printable(name) or "(untyped)", *numbers, f"{scores['support']:,}"])
-    lines = align(rows, least=_LEAST)
-    return [*lines, *([f"({more} labels missed less often are not shown)"] if more else []), ""]
+        numbers = [in_percent(types[name][key]) for key in ("precision", "recall", "f1")]
+        rows.append([printable(name) or "(untyped)", *numbers, f"{types[name]['support']:,}"])
+    return rows if types else []
 
 
 def word_rows(evaluation: Evaluation) -> list[list[str]]:
@@ -332,21 +330,6 @@ def word_rows(evaluation: Evaluation) -> list[list[str]]:
         cells = [in_percent(scores.score), nats, in_percent(scores.ece), f"{scores.size:,}"]
         rows.append([name, *cells])
     return rows
-
-
-def _word_rows(evaluation: Evaluation) -> list[str]:
-    rows = word_rows(evaluation)
-    return [*align(rows, least=(17, 9)), ""] if rows else []
-
-
-def _distilled_rows(evaluation: Evaluation) -> list[str]:
-    if evaluation.distilled is None:
-        return []
-    rows = distilled_rows(evaluation.distilled, evaluation.task)
-    return [
-        *align([row for row in rows if evaluation.has_score or row[0] != "F1"], least=_LEAST),
-        "",
-    ]
 
 
 def _gate_rows(metrics: dict[str, float | int | None]) -> list[str]:

@@ -14,17 +14,18 @@ from uanet_tf.evaluation import report_figures as figures
 from uanet_tf.evaluation.evaluation import (
     GROUPS,
     NO_ENTITIES,
-    SCORER,
     Evaluation,
     above_threshold,
     counted,
     groups_of_answers,
-    in_percent,
+    plural,
+    system_rows,
     trust_rows,
+    type_rows,
     word_rows,
 )
 from uanet_tf.metrics import breakdown, scoring
-from uanet_tf.metrics.breakdown import confusion
+from uanet_tf.metrics.answer_group import AnswerGroup, answer_groups
 from uanet_tf.metrics.target_precision import ERROR
 from uanet_tf.metrics.target_recall import Shown, cost_curve, cost_rows, promised_costs
 from uanet_tf.metrics.threshold_sweep import sweep_thresholds
@@ -52,6 +53,7 @@ _TARGETS = (
     "sees for it. A dash: the file has too few entities, or the candidates do not reach so many."
 )
 _EXAMPLES = 12
+_CONTEXT = 15  # tokens on each side of an example
 _GAMMAS = 41
 
 
@@ -81,102 +83,92 @@ class ReportInput:
     tagged: Sequence[TaggedSentence]
     plain: Sequence[TaggedSentence]
     threshold: float | None
-    known: Sequence[Sequence[bool]] | None = None
-    shown: Shown | None = None
-    targets: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    samples: Sequence[tuple[int, float, float]] = ()
-    sample_sentences: int = 0
+    known: Sequence[Sequence[bool]] | None
+    shown: Shown | None
+    targets: Mapping[str, float]
+    samples: Sequence[tuple[int, float, float]]
+    sample_sentences: int
+
+    @property
+    def task(self) -> str:
+        """See ``Evaluation``."""
+        return self.evaluation.task
 
     @property
     def measure(self) -> str:
         """Name of the score."""
-        return "F1" if self.evaluation.task == "ner" else "Accuracy"
+        return "F1" if self.task == "ner" else "Accuracy"
+
+    @property
+    def labels(self) -> list[Sequence[str]]:
+        """The labels given."""
+        return [sentence.labels for sentence in self.tagged]
 
 
 def report_page(given: ReportInput) -> str:
     """The page, as text."""
-    labels = [sentence.labels for sentence in given.tagged]
-    counts = confusion(given.gold, labels, task=given.evaluation.task)
-    parts = [
-        _head(given),
-        _section("Scores", _scores(given)),
-        _section("Can the confidence be believed?", _trust(given)),
-        _section("What it costs to miss little", _costs(given)),
-        _section("Where it is right", _groups(given)),
-        _section("Gamma and M", _sweeps(given)),
-        _section("Confusion", figures.confusion_table(counts)),
-        *_examples(given),
-    ]
-    style = resources.files("uanet_tf.evaluation").joinpath(_STYLE).read_text("utf-8")
+    confusion = breakdown.confusion(given.gold, given.labels, task=given.task)
+    sections = {
+        "Scores": _scores(given),
+        "Can the confidence be believed?": _trust(given),
+        "What it costs to miss little": _costs(given),
+        "Where it is right": _groups(given),
+        "Gamma and M": _sweeps(given),
+        "Confusion": figures.confusion_table(confusion),
+        **_examples(given),
+    }
     title = html.escape(f"{given.title} on {given.data}")
+    style = resources.files("uanet_tf.evaluation").joinpath(_STYLE).read_text("utf-8")
+    parts = [
+        f"<section><h2>{html.escape(name)}</h2>\n{body}</section>"
+        for name, body in sections.items()
+        if body
+    ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{title}</title><style>{style}</style></head><body><main>\n"
-        + "\n".join(part for part in parts if part)
+        + "\n".join([f"<h1>{title}</h1><p>{_summary(given)}</p>", *parts])
         + "\n</main></body></html>\n"
     )
 
 
-def _section(title: str, body: str) -> str:
-    return f"<section><h2>{html.escape(title)}</h2>\n{body}</section>" if body else ""
-
-
-def _head(given: ReportInput) -> str:
+def _summary(given: ReportInput) -> str:
     evaluation = given.evaluation
-    key = "f1" if evaluation.task == "ner" else "accuracy"
-    (score,) = evaluation.system_cells("final", [key])
-    if "final" in evaluation.nothing:
-        told = f"{given.measure} <strong>-</strong>: {NO_ENTITIES}"
-    else:
-        told = f"{given.measure} <strong>{score} %</strong>"
+    (score,) = evaluation.system_cells("final", ["f1" if given.task == "ner" else "accuracy"])
+    nothing = "final" in evaluation.nothing
+    told = f"{given.measure} <strong>{score}{'' if nothing else ' %'}</strong>"
     gate = "" if given.threshold is None else f", Gamma {given.threshold:g} nats"
     return (
-        f"<h1>{html.escape(given.title)} on {html.escape(given.data)}</h1>"
-        f"<p>{told}; {counted(evaluation.sentences, 'sentence')}, "
-        f"{counted(evaluation.tokens, 'token')}{gate}.</p>"
+        f"{told}{f': {NO_ENTITIES}' if nothing else ''}; "
+        f"{counted(evaluation.sentences, 'sentence')}, "
+        f"{counted(evaluation.tokens, 'token')}{gate}."
     )
 
 
 def _scores(given: ReportInput) -> str:
     evaluation = given.evaluation
-    keys = ("precision", "recall", "f1") if evaluation.task == "ner" else ()
-    heads = [*keys, "accuracy"]
-    systems = [
-        [evaluation.system_name(name), *evaluation.system_cells(name, heads)]
-        for name in evaluation.systems
-    ]
-    types = [
-        [
-            name or "(untyped)",
-            *(in_percent(each[key]) for key in ("precision", "recall", "f1")),
-            f"{each['support']:,}",
-        ]
-        for name, each in sorted(evaluation.types.items(), key=lambda row: -row[1]["support"])
-    ]
-    by = "type" if keys else "label"
-    shown = [head.replace("f1", "F1") for head in heads]
-    scorer = f" ({SCORER})" if keys else ""
-    parts = [figures.table(f"All, percent{scorer}", ["", *shown], systems)]
-    if types:
-        heads = [by, "precision", "recall", "F1", "in the file"]
-        parts.append(figures.table(f"By {by}, percent", heads, types))
-    if rows := word_rows(evaluation):
-        parts.append(figures.table("By words that training had or not", rows[0], rows[1:]))
-    if evaluation.unknown_labels:
-        names = ", ".join(
-            f"{name} ({count:,})" for name, count in evaluation.unknown_labels.items()
+    parts = [
+        figures.table(title, rows)
+        for title, rows in (
+            ("All, percent", system_rows(evaluation)),
+            ("By type, percent", type_rows(evaluation)),
+            ("By words that training had or not", word_rows(evaluation)),
         )
+        if rows
+    ]
+    if evaluation.unknown_labels:
+        counts = evaluation.unknown_labels.items()
+        names = ", ".join(f"{name} ({count:,})" for name, count in counts)
         told = html.escape(f"Labels that the tagger does not know, scored as errors: {names}.")
         parts.append(f"<p>{told}</p>")
     return "".join(parts)
 
 
 def _trust(given: ReportInput) -> str:
-    task, gold = given.evaluation.task, given.gold
     uncertain = above_threshold(given.tagged, given.threshold)
     groups, plain = (
-        groups_of_answers(gold, answers, task=task, uncertain=uncertain)
+        groups_of_answers(given.gold, answers, task=given.task, uncertain=uncertain)
         for answers in (given.tagged, given.plain)
     )
     trust = given.evaluation.trust["tagger"]
@@ -190,12 +182,12 @@ def _trust(given: ReportInput) -> str:
         for name in ("tokens", "entities")
         if name in groups
     ]
-    head, *rows = trust_rows(given.evaluation.trust)
-    rows = [[name.replace("  ", "\N{EN DASH} "), *cells] for name, *cells in rows]
-    return (
-        f"<p>{_CHARTS}</p>{_grid(charts)}"
-        f"{figures.table('Finding errors, percent', head, rows)}<p>{_COLUMNS}</p>"
-    )
+    rows = [
+        [name.replace("  ", "\N{EN DASH} "), *cells]
+        for name, *cells in trust_rows(given.evaluation.trust)
+    ]
+    table = figures.table("Finding errors, percent", rows)
+    return f"<p>{_CHARTS}</p>{_grid(charts)}{table}<p>{_COLUMNS}</p>"
 
 
 def _costs(given: ReportInput) -> str:
@@ -203,18 +195,15 @@ def _costs(given: ReportInput) -> str:
     if given.shown is None or not len(given.shown.score):
         return ""
     accepts = "precision" in given.targets
-    error = ERROR / 2 if accepts else ERROR
-    costs = promised_costs(given.shown, error=error, accepts=accepts)
-    head, *rows = cost_rows({"accepts": accepts, "costs": costs})
+    costs = promised_costs(given.shown, error=ERROR / 2 if accepts else ERROR, accepts=accepts)
+    rows = cost_rows({"accepts": accepts, "costs": costs})
     curve = figures.cost_figure(cost_curve(given.shown, accepts=accepts))
-    table = figures.table("Targets, as uanet calibrate finds them on this file", head, rows)
+    table = figures.table("Targets, as uanet calibrate finds them on this file", rows)
     return f"{table}<p>{_TARGETS}</p>{_grid([curve])}"
 
 
 def _groups(given: ReportInput) -> str:
-    task, gold = given.evaluation.task, given.gold
-    labels = [sentence.labels for sentence in given.tagged]
-    unit = "entity" if task == "ner" else "token"
+    task, gold, labels = given.task, given.gold, given.labels
     groups = {
         "length of the sentence": breakdown.scores_by_sentence_length(gold, labels, task=task)
     }
@@ -223,27 +212,37 @@ def _groups(given: ReportInput) -> str:
     if given.known is not None:
         known = breakdown.scores_by_known_words(gold, labels, given.known, task=task)
         groups["words of the training data"] = known
-    # A score of nothing is 0 whatever the tagger says.
-    groups = {name: [each for each in found if each.size] for name, found in groups.items()}
-    return _grid(
-        [
-            figures.group_figure(f"{given.measure} by {name}", found, unit)
-            for name, found in groups.items()
-            if found
+    tables = []
+    for name, found in groups.items():
+        rows = [
+            [each.name, f"{each.score:.1f}", f"{each.low:.1f} to {each.high:.1f}", f"{each.size:,}"]
+            for each in found
+            if each.size  # a score of nothing is 0 whatever the tagger says
         ]
-    )
+        head = [
+            name,
+            given.measure,
+            "95 % interval",
+            plural("entity" if task == "ner" else "token"),
+        ]
+        if rows:
+            tables.append(figures.table(f"{given.measure} by {name}, percent", [head, *rows]))
+    return _grid(tables)
 
 
 def _sweeps(given: ReportInput) -> str:
     charts = []
     if given.threshold is not None:
+        # At even distances, so that a line between them is no guess; and the run's.
+        top = max(value for sentence in given.tagged for value in sentence.uncertainty)
+        gammas = {given.threshold, *np.round(np.linspace(0.0, 1.02 * top, _GAMMAS), 3).tolist()}
         points = sweep_thresholds(
             given.gold,
             [sentence.draft_labels for sentence in given.tagged],
             [sentence.refined_labels for sentence in given.tagged],
             [sentence.uncertainty for sentence in given.tagged],
-            task=given.evaluation.task,
-            thresholds=_thresholds(given.tagged, given.threshold),
+            task=given.task,
+            thresholds=sorted(gammas),
         )
         if given.evaluation.has_score:
             charts.append(figures.gamma_figure(points, given.threshold, given.measure))
@@ -253,123 +252,61 @@ def _sweeps(given: ReportInput) -> str:
     return _grid(charts)
 
 
-def _thresholds(tagged: Sequence[TaggedSentence], own: float) -> list[float]:
-    """Values of Gamma at even distances, so that a line between them is no guess; and the run's."""
-    top = max(value for sentence in tagged for value in sentence.uncertainty)
-    return sorted({own, *np.round(np.linspace(0.0, 1.02 * top, _GAMMAS), 3).tolist()})
-
-
-def _examples(given: ReportInput) -> list[str]:
-    task = given.evaluation.task
-    found = find_examples(given.gold, given.tagged, task=task)
-    what = "entities" if task == "ner" else "labels"
-    sections = []
-    for title, chosen in (
-        (f"The surest wrong {what}", surest_wrong(found, _EXAMPLES)),
-        (f"The most uncertain right {what}", most_doubtful_right(found, _EXAMPLES)),
+def _examples(given: ReportInput) -> dict[str, str]:
+    what = "entities" if given.task == "ner" else "labels"
+    group = answer_groups(given.gold, given.tagged, given.task)[
+        "entities" if given.task == "ner" else "tokens"
+    ]
+    legend = legend_html(accepts=any(each.accepted is not None for each in given.tagged))
+    sections = {}
+    for title, wanted, scores in (
+        (f"The surest wrong {what}", ~group.right, group.confidence),
+        (f"The most uncertain right {what}", group.right, group.uncertainty),
     ):
-        items = "".join(example_html(each, given.tagged) for each in chosen)
-        accepts = any(each.accepted is not None for each in given.tagged)
-        body = (
-            f"{legend_html(accepts=accepts)}<ol>{items}</ol>" if items else "<p>There are none.</p>"
-        )
-        sections.append(_section(title, body))
+        chosen = first_of_each_sentence(group, wanted, scores)[:_EXAMPLES]
+        items = "".join(_example(given, group, number) for number in chosen)
+        sections[title] = f"{legend}<ol>{items}</ol>" if items else "<p>There are none.</p>"
     return sections
 
 
-def _grid(charts: Sequence[str]) -> str:
-    return f'<div class="figures">{"".join(charts)}</div>' if charts else ""
+def first_of_each_sentence(group: AnswerGroup, wanted: np.ndarray, scores: np.ndarray) -> list[int]:
+    """Numbers of the answers ``wanted``, the highest score first, one of each sentence.
 
-
-_CONTEXT = 15  # tokens on each side
-
-
-@dataclasses.dataclass(frozen=True)
-class Example:
-    """An answer: an entity, or a token where labels are no chunks.
-
-    Attributes:
-      sentence: its position in the file.
-      span: its tokens and its type or label.
-      confidence: probability that it is right.
-      uncertainty: nats.
-      right: whether the file has the same.
-      gold: what the file has in its place, for people.
+    A list of names may hold a dozen.
     """
-
-    sentence: int
-    span: Span
-    confidence: float
-    uncertainty: float
-    right: bool
-    gold: str
-
-
-def find_examples(
-    gold: scoring.Labels, tagged: Sequence[TaggedSentence], *, task: str
-) -> list[Example]:
-    """All answers with what the file has in their place."""
-    found = []
-    for index, (labels, sentence) in enumerate(zip(gold, tagged, strict=True)):
-        truth = scoring.items_of(labels, task)
-        for span, confidence, uncertainty in _answers(sentence):
-            there = [each for each in truth if each.start < span.end and span.start < each.end]
-            told = ", ".join(_told(each, sentence.tokens) for each in there) or "nothing"
-            found.append(
-                Example(index, span, confidence, uncertainty, span in there, told),
-            )
-    return found
-
-
-def surest_wrong(examples: Sequence[Example], most: int) -> list[Example]:
-    """Wrong answers, the highest confidence first, one of each sentence."""
-    wrong = [each for each in examples if not each.right]
-    return _one_of_each_sentence(sorted(wrong, key=lambda each: -each.confidence))[:most]
-
-
-def most_doubtful_right(examples: Sequence[Example], most: int) -> list[Example]:
-    """Right answers, the highest uncertainty first, one of each sentence."""
-    right = [each for each in examples if each.right]
-    return _one_of_each_sentence(sorted(right, key=lambda each: -each.uncertainty))[:most]
-
-
-def _one_of_each_sentence(examples: Sequence[Example]) -> list[Example]:
-    """The first of each: a list of names may hold a dozen."""
-    first: dict[int, Example] = {}
-    for example in examples:
-        first.setdefault(example.sentence, example)
+    first: dict[int, int] = {}
+    for number in np.argsort(-scores, kind="stable"):
+        if wanted[number]:
+            first.setdefault(int(group.sentences[number]), int(number))
     return list(first.values())
 
 
-def example_html(example: Example, tagged: Sequence[TaggedSentence]) -> str:
+def _example(given: ReportInput, group: AnswerGroup, number: int) -> str:
     """An answer with the tokens round it, coloured as in a notebook."""
-    sentence, span = tagged[example.sentence], example.span
-    given = _told(span, sentence.tokens)
+    index = int(group.sentences[number])
+    sentence = given.tagged[index]
+    place = number - int(np.searchsorted(group.sentences, index))
+    if given.task == "ner":
+        entity = sentence.entities[place]
+        span = Span(entity.type, entity.token_start, entity.token_end)
+    else:
+        span = Span(sentence.labels[place], place, place + 1)
     said = (
-        f"Sentence {example.sentence + 1:,}: <bdi>{text_html(given)}</bdi>, "
-        f"confidence {example.confidence:.2f}, {example.uncertainty:.2f} nats"
+        f"Sentence {index + 1:,}: {_told([span], sentence.tokens)}, "
+        f"confidence {group.confidence[number]:.2f}, {group.uncertainty[number]:.2f} nats"
     )
-    if not example.right:
-        said += f". The file has: <bdi>{text_html(example.gold)}</bdi>"
+    if not group.right[number]:
+        truth = scoring.items_of(given.gold[index], given.task)
+        there = [each for each in truth if each.start < span.end and span.start < each.end]
+        said += f". The file has: {_told(there, sentence.tokens)}"
     shown = sentence_html(sentence.part(max(0, span.start - _CONTEXT), span.end + _CONTEXT))
     return f'<li><div class="said">{said}</div>{shown}</li>'
 
 
-def _answers(sentence: TaggedSentence) -> list[tuple[Span, float, float]]:
-    if sentence.scheme is None:
-        return [
-            (Span(label, place, place + 1), sentence.confidence[place], sentence.uncertainty[place])
-            for place, label in enumerate(sentence.labels)
-        ]
-    return [
-        (
-            Span(entity.type, entity.token_start, entity.token_end),
-            entity.confidence,
-            entity.uncertainty,
-        )
-        for entity in sentence.entities
-    ]
+def _told(spans: Sequence[Span], tokens: Sequence[str]) -> str:
+    texts = [f"{' '.join(tokens[span.start : span.end])} ({span.type})" for span in spans]
+    return f"<bdi>{text_html(', '.join(texts) or 'nothing')}</bdi>"
 
 
-def _told(span: Span, tokens: Sequence[str]) -> str:
-    return f"{' '.join(tokens[span.start : span.end])} ({span.type})"
+def _grid(charts: Sequence[str]) -> str:
+    return f'<div class="figures">{"".join(charts)}</div>' if charts else ""
