@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.formats.records import read_annotations
+from tests.formats.records import handed_to, read_annotations
 from uanet_tf.commands.rank_command import rank
 from uanet_tf.formats.table import TOOLS
 
@@ -70,18 +70,18 @@ def test_samples_that_cannot_disagree(tmp_path, run_dir, model, call, capsys, ch
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_file_for_a_tool(ranked, tool):
-    items = list(read_annotations(ranked(f"--to={tool}", "--top=2").splitlines(), tool, "x"))
+    written = ranked(f"--to={tool}", "--top=2")
+    items = list(read_annotations(written.splitlines(), tool, "x"))
     assert [item.text for item in items] == ["P3 Q4", "p0 X2 x"]
     assert [mark.label for mark in items[1].marks] == ["PER", "LOC"]
-    assert [item.score for item in items] == [1.0, 0.4]
+    assert [score for _, score, *_ in handed_to(tool, written)] == [1.0, 0.4]
 
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_candidates_are_suggestions_too(ranked, model, tool):
     model.return_candidates = True
     model.tag_batch = with_candidates(model)
-    (item,) = read_annotations(ranked(f"--to={tool}", "--top=1").splitlines(), tool, "x")
-    found = {(mark.start, mark.end, mark.label): mark.score for mark in item.marks}
+    ((_, _, found, *_),) = handed_to(tool, ranked(f"--to={tool}", "--top=1"))
     # Both words are given as LOC, and keep their confidence.
     given = {(0, 2, "LOC"): 0.75, (3, 5, "LOC"): 0.75}
     assert found == given | {(0, 2, "PER"): 0.25, (0, 5, "PER"): 0.125}
@@ -128,10 +128,11 @@ def test_keys_of_the_input_go_along(ranked_json):
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_tool_has_what_a_sentence_is_called(ranked_json, tool):
     rows = [ROWS[0], {key: ROWS[1][key] for key in ROWS[1] if key != "half"}]
-    first, second, _ = read_annotations(ranked_json(rows, f"--to={tool}"), tool, "x")
-    assert (first.text, first.id) == ("P3 Q4.", "a-2")
-    assert first.meta == {"input_line": 1, "input_id": "a", "source": "wire", "score_": "high"}
-    assert (second.id, second.meta) == (8, {"input_line": 2, "labels_": ["O", "O", "O"]})
+    first, second, _ = handed_to(tool, "\n".join(ranked_json(rows, f"--to={tool}")))
+    assert (first[0], first[3]) == ("P3 Q4.", "a-2")
+    assert first[4] == {"input_line": 1, "input_id": "a", "source": "wire", "score_": "high"}
+    assert str(second[3]) == "8"  # Argilla's are texts
+    assert second[4] == {"input_line": 2, "labels_": ["O", "O", "O"]}
 
 
 def test_fewer_than_wanted_are_told(ranked_json, capsys):

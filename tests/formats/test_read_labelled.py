@@ -69,12 +69,6 @@ REGIONS = [
             "responses": {"q": [{"value": OBJECTS}]},
             "suggestions": {},
         },
-        {
-            "text": TEXT,
-            "tokens": TEXT.split(),
-            "prediction": None,
-            "annotation": [["PER", 0, 4], OBJECTS[1]],
-        },
         {"tokens": TEXT.split(), "ner_tags": ["B-PER", "O", "B-LOC", "O"]},
         {"words": TEXT.split(), "labels": ["B-PER", "O", "B-LOC", "O"]},
     ],

@@ -23,7 +23,7 @@ class Mark(NamedTuple):
       start: first character, a Unicode code point as in Python.
       end: the one after the last.
       label: the entity's type.
-      score: confidence in [0, 1], None where it has none.
+      score: confidence in [0, 1] of a suggestion.
       place: file and line, where the mark has one of its own.
     """
 
@@ -43,9 +43,9 @@ class AnnotatedText:
       marks: entities in the order of the text.
       tokens: (start, end) of each token, where it was cut into tokens.
       status: one of ``STATUSES``.
-      score: how much the text is worth annotating, or how sure the model is; None: not known.
-      id: the user's own name for it.
-      meta: whatever else belongs to it; JSON values.
+      score: how much a suggested text is worth annotating; None: not known.
+      id: the user's own name for a suggested text.
+      meta: whatever else belongs to it, under no name that is ``RESERVED``; JSON values.
       unlabelled: stretches that the file marks without saying as what; not among ``marks``.
       disputed: whether several persons marked it, and differently.
       counted: how the file counts its offsets, if not in code points, see ``offsets.mend``.

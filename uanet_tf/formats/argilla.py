@@ -1,7 +1,7 @@
 """Argilla's records (version 2): a JSON list for ``dataset.records.from_json`` and of ``to_json``.
 
 The data set they fit has a text field "text" and a span question "entities" on it. Of others the
-question is read whose values are spans. Records of version 1 are read as well, their "annotation".
+question is read whose values are spans.
 
 Argilla counts offsets in UTF-16 units: so they are written (and the metadata say so, where that
 differs from code points), and read where code points would cut words and UTF-16 units do not.
@@ -12,7 +12,6 @@ from typing import Any
 from uanet_tf.errors import InputError
 from uanet_tf.formats.annotated_text import (
     ACCEPTED,
-    REJECTED,
     SKIPPED,
     SUGGESTED,
     AnnotatedText,
@@ -28,25 +27,18 @@ FIELD, QUESTION = "text", "entities"
 _AGENT = "uanet_tf"
 _NOBODY = "00000000-0000-0000-0000-000000000000"  # a response must name a user
 _GIVEN = (None, "submitted")  # status of a response that counts; the others: draft, discarded
-_OURS = ("tokens", "score", "verdict", "scores", "number", "counted")
-RESERVED = frozenset(_OURS)  # no names for ``AnnotatedText.meta``
-
-_FIRST = {"text", "tokens", "prediction", "annotation"}  # keys of version 1
+RESERVED = frozenset({"tokens", "score", "counted"})  # no names for ``AnnotatedText.meta``
 
 Spans = list[dict[str, Any]]
 
 
 def matches(record: dict[str, Any]) -> bool:
     """Whether a record is one of this format."""
-    asked = "fields" in record and bool({"responses", "suggestions"} & record.keys())
-    return asked or record.keys() >= _FIRST
+    return "fields" in record and bool({"responses", "suggestions"} & record.keys())
 
 
 def write(item: AnnotatedText) -> dict[str, Any]:
     """One record; what Argilla has no field for is in its metadata, as JSON values."""
-    taken = sorted(RESERVED & item.meta.keys())
-    if taken:
-        raise InputError(f"meta must not hold {taken[0]!r}: it has a meaning in our records.")
     value = [
         {
             "start": to_utf16(item.text, mark.start),
@@ -55,7 +47,6 @@ def write(item: AnnotatedText) -> dict[str, Any]:
         }
         for mark in item.marks
     ]
-    scores = [mark.score for mark in item.marks]
     metadata = dict(item.meta)
     if item.tokens is not None:
         metadata["tokens"] = [list(token) for token in item.tokens]
@@ -63,29 +54,18 @@ def write(item: AnnotatedText) -> dict[str, Any]:
         metadata["score"] = item.score
     if to_utf16(item.text, len(item.text)) > len(item.text):
         metadata["counted"] = UTF16
-    if isinstance(item.id, int):
-        metadata["number"] = True  # Argilla's own are strings
-    record: dict[str, Any] = {
+    scores = [mark.score for mark in item.marks]
+    suggestion = {"value": value, "score": None if None in scores else scores or None}
+    response = {"value": value, "user_id": _NOBODY}
+    suggested = item.status == SUGGESTED
+    return {
         "id": None if item.id is None else str(item.id),
         "fields": {FIELD: item.text},
         "metadata": metadata,
-        "suggestions": {},
-        "responses": {},
+        "suggestions": {QUESTION: {**suggestion, "agent": _AGENT}} if suggested else {},
+        "responses": {} if suggested else {QUESTION: [response]},
         "vectors": {},
     }
-    if item.status == SUGGESTED:
-        complete = bool(scores) and None not in scores
-        if not complete and any(score is not None for score in scores):
-            metadata["scores"] = scores
-        suggestion = {"value": value, "score": scores if complete else None, "agent": _AGENT}
-        record["suggestions"] = {QUESTION: suggestion}
-        return record
-    if any(score is not None for score in scores):
-        metadata["scores"] = scores
-    if item.status in (REJECTED, SKIPPED):
-        metadata["verdict"] = item.status
-    record["responses"] = {QUESTION: [{"value": value, "user_id": _NOBODY}]}
-    return record
 
 
 def read(record: dict[str, Any]) -> AnnotatedText:
@@ -95,72 +75,37 @@ def read(record: dict[str, Any]) -> AnnotatedText:
             f'has no "fields" with "responses" or "suggestions", as Argilla\'s records have; its '
             f"keys are {listed(record)}."
         )
-    if record.keys() >= _FIRST:
-        record = _second(record)
-    metadata = dict(record.get("metadata") or {})
-    ours = {key: metadata.pop(key, None) for key in _OURS}
-    text_field, text = _field(record)
+    metadata = record.get("metadata") or {}
+    text = _text(record)
     answers, left, suggestion = _of_span_question(record)
-    if left and not answers:
-        status, value, scores = SKIPPED, left[-1], None
-    elif answers:
-        status, value, scores = ours["verdict"] or ACCEPTED, answers[-1], None
-    else:
-        status, value, scores = SUGGESTED, suggestion["value"], suggestion.get("score")
-    scores = ours["scores"] if ours["scores"] is not None else scores
-    if not isinstance(scores, list) or len(scores) != len(value):
-        scores = [None] * len(value)
-    read = code_points(text, [_span_key(span)[:2] for span in value], ours["counted"])
+    status, value = SUGGESTED, suggestion
+    if answers or left:
+        status, value = (ACCEPTED, answers[-1]) if answers else (SKIPPED, left[-1])
+    read = code_points(text, [_span_key(span)[:2] for span in value], metadata.get("counted"))
     marks = [
-        Mark(start, end, type_of(span["label"]), span.get("score", score))
-        for (start, end), span, score in zip(read.spans, value, scores, strict=True)
+        Mark(start, end, type_of(span["label"]))
+        for (start, end), span in zip(read.spans, value, strict=True)
     ]
-    others = {key: part for key, part in record["fields"].items() if key != text_field}
-    name = record.get("id")
     return AnnotatedText(
         text=text,
         marks=tuple(sorted(marks, key=lambda mark: mark[:2])),
-        tokens=token_places(ours["tokens"]),
+        tokens=token_places(metadata.get("tokens")),
         status=status,
-        score=ours["score"],
-        id=int(name) if ours["number"] and name is not None else name,
-        meta={**others, **metadata},
         disputed=len({frozenset(map(_span_key, answer)) for answer in answers}) > 1,
         counted=read.how,
     )
 
 
-def _second(record: dict[str, Any]) -> dict[str, Any]:
-    """A record of version 1, whose spans are [type, start, end] or objects, as one of version 2."""
-    names = ("label", "start", "end")
-    annotation, suggestion = (
-        [p if isinstance(p, dict) else dict(zip(names, p, strict=False)) for p in record[key] or []]
-        for key in ("annotation", "prediction")
-    )
-    left = record.get("status") == "Discarded"
-    response = {"value": annotation, "status": "discarded" if left else "submitted"}
-    given = left or record["annotation"] is not None
-    return {
-        "id": record.get("id"),
-        "fields": {FIELD: record["text"]},
-        "metadata": record.get("metadata"),
-        "responses": {QUESTION: [response]} if given else {},
-        "suggestions": {QUESTION: {"value": suggestion}},
-    }
-
-
-def _field(record: dict[str, Any]) -> tuple[str, str]:
+def _text(record: dict[str, Any]) -> str:
     """The text; of several fields the one called "text", else the first string."""
     fields = record["fields"]
-    if isinstance(fields.get(FIELD), str):
-        return FIELD, fields[FIELD]
-    for name, value in fields.items():
+    for value in (fields.get(FIELD), *fields.values()):
         if isinstance(value, str):
-            return name, value
+            return value
     raise InputError("a record holds no text.")
 
 
-def _of_span_question(record: dict[str, Any]) -> tuple[list[Spans], list[Spans], dict[str, Any]]:
+def _of_span_question(record: dict[str, Any]) -> tuple[list[Spans], list[Spans], Spans]:
     """The answers to the question on spans, those discarded or drafted, and its suggestion.
 
     Raises:
@@ -194,8 +139,8 @@ def _of_span_question(record: dict[str, Any]) -> tuple[list[Spans], list[Spans],
             (answers if counts else left).append(value)
         elif value is None and not counts:  # discarded as it was
             left.append([])
-    suggestion = suggestions.get(question, {})
-    return answers, left, suggestion if _are_spans(suggestion.get("value")) else {"value": []}
+    suggested = suggestions.get(question, {}).get("value")
+    return answers, left, suggested if _are_spans(suggested) else []
 
 
 def _are_spans(value: Any) -> bool:

@@ -1,9 +1,7 @@
 """doccano's JSONL of sequence labelling: {"text": ..., "label": [[start, end, type], ...]}.
 
-doccano keeps other keys of an imported line and exports them again. So scores travel under
-"suggested", which also tells what a person has changed: marks that are exactly those that were
-suggested count as not reviewed. Export only the approved documents, and give them
-`"status": "accepted"`, where that is not enough.
+doccano keeps other keys of an imported line and exports them again. So suggestions and their scores
+stand under "suggested" too: marks that are exactly those that were suggested count as not reviewed.
 
 doccano counts offsets in UTF-16 units: so they are written (and the line says so, where that
 differs from code points), and read where code points would cut words and UTF-16 units do not.
@@ -27,7 +25,7 @@ from uanet_tf.formats.offsets import UTF16, code_points, to_utf16
 
 _KEYS = ("label", "labels", "entities", "annotations")
 _OWN = ("id", "text", "data", *_KEYS)
-_OURS = ("suggested", "tokens", "status", "score", "name", "counted")
+_OURS = ("suggested", "tokens", "score", "name", "counted")
 _EXPORTED = ("relations", "Comments", "comments")
 RESERVED = frozenset({*_OWN, *_OURS, *_EXPORTED})  # no names for ``AnnotatedText.meta``
 
@@ -48,22 +46,17 @@ def matches(record: dict[str, Any]) -> bool:
 
 def write(item: AnnotatedText) -> dict[str, Any]:
     """One line."""
-    taken = sorted(RESERVED & item.meta.keys())
-    if taken:
-        raise InputError(f"meta must not hold {taken[0]!r}: it has a meaning in doccano's lines.")
     places = [
         [to_utf16(item.text, mark.start), to_utf16(item.text, mark.end), mark.label]
         for mark in item.marks
     ]
     record: dict[str, Any] = {"text": item.text, "label": places, **item.meta}
-    if item.status == SUGGESTED or any(mark.score is not None for mark in item.marks):
+    if item.status == SUGGESTED:
         record["suggested"] = [
             [*place, mark.score] for place, mark in zip(places, item.marks, strict=True)
         ]
     if to_utf16(item.text, len(item.text)) > len(item.text):
         record["counted"] = UTF16
-    if item.status != SUGGESTED:
-        record["status"] = item.status
     if item.tokens is not None:
         record["tokens"] = [list(token) for token in item.tokens]
     if item.score is not None:
@@ -77,26 +70,17 @@ def read(record: dict[str, Any]) -> AnnotatedText:
     """One line of an export, of plain sequence labelling or with relations."""
     text = text_of(record, ("text", "data"))
     places = sorted(_place(part) for part in needed(record, _KEYS, "doccano"))
-    suggested = [tuple(part) for part in record.get("suggested", [])]
-    scores = {(start, end, label): score for start, end, label, score in suggested}
+    suggested = [tuple(part[:3]) for part in record.get("suggested", [])]
+    untouched = "suggested" in record and sorted(suggested) == places
     read = code_points(text, [place[:2] for place in places], record.get("counted"))
-    marks = tuple(
-        Mark(start, end, place[2], scores.get(place))
-        for (start, end), place in zip(read.spans, places, strict=True)
-    )
-    status = record.get("status")
-    if status is None:
-        untouched = "suggested" in record and sorted(scores) == places
-        status = SUGGESTED if untouched else ACCEPTED
-    kept = {key: record[key] for key in record if key not in RESERVED}
     return AnnotatedText(
         text=text,
-        marks=marks,
+        marks=tuple(
+            Mark(start, end, place[2])
+            for (start, end), place in zip(read.spans, places, strict=True)
+        ),
         tokens=token_places(record.get("tokens")),
-        status=status,
-        score=record.get("score"),
-        id=record.get("name", record.get("id")),
-        meta=kept,
+        status=SUGGESTED if untouched else ACCEPTED,
         counted=read.how,
     )
 

@@ -11,7 +11,6 @@ given beside the regions. Regions of other than plain text (HyperText, Paragraph
 """
 
 import contextlib
-import dataclasses
 import json
 from collections.abc import Hashable
 from typing import Any
@@ -19,7 +18,6 @@ from typing import Any
 from uanet_tf.errors import InputError
 from uanet_tf.formats.annotated_text import (
     ACCEPTED,
-    REJECTED,
     SKIPPED,
     SUGGESTED,
     AnnotatedText,
@@ -30,17 +28,9 @@ from uanet_tf.formats.annotated_text import (
     token_places,
     type_of,
 )
-from uanet_tf.formats.offsets import Mended, Said, mend
+from uanet_tf.formats.offsets import Said, mend
 
 _MODEL = "uanet_tf"
-_OWN: dict[str, tuple[type, ...]] = {
-    "tokens": (list,),
-    "score": (int, float),
-    "id": (int, str),
-    "meta": (dict,),
-    "rejected": (bool,),
-}
-
 Results = list[dict[str, Any]]
 
 
@@ -65,20 +55,18 @@ def write(item: AnnotatedText) -> dict[str, Any]:
     if item.meta:
         data["meta"] = item.meta
     results = [_result(number, mark, item.text) for number, mark in enumerate(item.marks)]
-    if item.status == SUGGESTED:
-        prediction: dict[str, Any] = {"model_version": _MODEL, "result": results}
-        if item.score is not None:
-            prediction["score"] = item.score
-        return {"data": data, "predictions": [prediction]}
-    if item.status == REJECTED:  # Label Studio has no word for it
-        data["rejected"] = True
-    cancelled = item.status == SKIPPED
-    return {"data": data, "annotations": [{"result": results, "was_cancelled": cancelled}]}
+    if item.status != SUGGESTED:
+        return {"data": data, "annotations": [{"result": results}]}
+    prediction: dict[str, Any] = {"model_version": _MODEL, "result": results}
+    if item.score is not None:
+        prediction["score"] = item.score
+    return {"data": data, "predictions": [prediction]}
 
 
 def text_key(record: dict[str, Any], item: AnnotatedText) -> Hashable:
     """Equal for the annotations of a task, each of which is a record of JSON-MIN."""
-    return None if "data" in record or item.id is None else (item.id, item.text)
+    name = record.get("id")
+    return (name, item.text) if "data" not in record and type(name) in (int, str) else None
 
 
 def read(record: dict[str, Any]) -> AnnotatedText:
@@ -88,40 +76,26 @@ def read(record: dict[str, Any]) -> AnnotatedText:
             f'has no "data" with {listed(_PARTS)}, nor regions beside its text (JSON-MIN); its '
             f"keys are {listed(record)}."
         )
-    if "data" not in record:
-        return _read_compact(record)
-    status, chosen, others = _chosen(record)
-    item = _item(record["data"], status, chosen, record.get("id"))
-    keys = _keys(chosen)
-    return dataclasses.replace(item, disputed=any(_keys(other) != keys for other in others))
-
-
-def _item(data: dict[str, Any], status: str, results: Results, name: Any) -> AnnotatedText:
-    own = {key: data[key] for key in _OWN if key in data and _is_own(key, data[key])}
+    if "data" in record:
+        data = record["data"]
+        status, chosen, others = _chosen(record)
+    else:
+        data, chosen = _compact(record)
+        status, others = ACCEPTED, []
     # The interface may call the text otherwise.
     strings = [key for key in data if isinstance(data[key], str)]
-    key = strings[0] if "text" not in data and len(strings) == 1 else "text"
-    others = {name: data[name] for name in data if name != key and name not in own}
-    text = text_of(data, (key,))
-    marks, unlabelled, mended = _marks(text, results)
+    text = text_of(data, strings if "text" not in data and len(strings) == 1 else ("text",))
+    marks, unlabelled, how = _marks(text, chosen)
+    keys = _keys(chosen)
     return AnnotatedText(
         text=text,
         marks=marks,
-        tokens=token_places(own.get("tokens")),
-        status=REJECTED if own.get("rejected") else status,
-        score=own.get("score"),
-        id=own.get("id", name),
-        meta={**others, **own.get("meta", {})},
+        tokens=token_places(data.get("tokens")),
+        status=status,
         unlabelled=unlabelled,
-        counted=mended.how,
+        disputed=any(_keys(other) != keys for other in others),
+        counted=how,
     )
-
-
-def _is_own(key: str, value: Any) -> bool:
-    """Whether this is what we write under the key; the user may have something else there."""
-    if key == "tokens":
-        return token_places(value) is not None
-    return type(value) in _OWN[key]
 
 
 def _chosen(record: dict[str, Any]) -> tuple[str, Results, list[Results]]:
@@ -141,8 +115,8 @@ def _chosen(record: dict[str, Any]) -> tuple[str, Results, list[Results]]:
     return SUGGESTED, predictions[-1]["result"], []
 
 
-def _read_compact(record: dict[str, Any]) -> AnnotatedText:
-    """JSON-MIN: the data with the results beside them, under the name of the control."""
+def _compact(record: dict[str, Any]) -> tuple[dict[str, Any], Results]:
+    """The data of JSON-MIN, and the results beside them, under the name of the control."""
     results: Results = []
     data = {}
     for key, value in record.items():
@@ -154,7 +128,7 @@ def _read_compact(record: dict[str, Any]) -> AnnotatedText:
             data[key] = value
         else:
             results += [{"value": part, "type": kind} for part in value]
-    return _item(data, ACCEPTED, results, None)
+    return data, results
 
 
 def _kind_of_regions(value: Any) -> str | None:
@@ -179,8 +153,8 @@ def _result(number: int, mark: Mark, text: str) -> dict[str, Any]:
     return result if mark.score is None else {**result, "score": mark.score}
 
 
-def _marks(text: str, results: Results) -> tuple[tuple[Mark, ...], int, Mended]:
-    """The marks, how many regions have no label, and how their offsets are read."""
+def _marks(text: str, results: Results) -> tuple[tuple[Mark, ...], int, str]:
+    """The marks, how many regions have no label, and how their offsets are counted."""
     regions, unlabelled = [], 0
     for result in results:
         value = result.get("value", {})
@@ -193,20 +167,18 @@ def _marks(text: str, results: Results) -> tuple[tuple[Mark, ...], int, Mended]:
             continue  # relations, choices, ...
         unlabelled += not value.get("labels")
         if value.get("labels"):
-            regions.append((value, result.get("score")))
-    mended = mend(
-        text,
-        [
-            Said(offset_of(value["start"]), offset_of(value["end"]), value.get("text"))
-            for value, _ in regions
-        ],
-    )
+            regions.append(value)
+    said = [
+        Said(offset_of(value["start"]), offset_of(value["end"]), value.get("text"))
+        for value in regions
+    ]
+    mended = mend(text, said)
     marks = [
-        Mark(start, end, type_of(label), score)
-        for (start, end), (value, score) in zip(mended.spans, regions, strict=True)
+        Mark(start, end, type_of(label))
+        for (start, end), value in zip(mended.spans, regions, strict=True)
         for label in value["labels"]
     ]
-    return tuple(sorted(marks, key=lambda mark: mark[:2])), unlabelled, mended
+    return tuple(sorted(marks, key=lambda mark: mark[:2])), unlabelled, mended.how
 
 
 def _keys(results: Results) -> set[str]:

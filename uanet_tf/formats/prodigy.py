@@ -17,8 +17,7 @@ from uanet_tf.formats.annotated_text import (
 )
 from uanet_tf.formats.offsets import Said, mend
 
-_ANSWERS = {ACCEPTED: "accept", REJECTED: "reject", SKIPPED: "ignore"}
-_STATUSES = {answer: status for status, answer in _ANSWERS.items()}
+_STATUSES = {"accept": ACCEPTED, "reject": REJECTED, "ignore": SKIPPED}
 
 
 def write(item: AnnotatedText) -> dict[str, Any]:
@@ -47,7 +46,7 @@ def write(item: AnnotatedText) -> dict[str, Any]:
     if item.meta:
         record["meta"] = item.meta
     if item.status != SUGGESTED:
-        record["answer"] = _ANSWERS[item.status]
+        record["answer"] = "accept"
     return record
 
 
@@ -100,7 +99,7 @@ def read(record: dict[str, Any]) -> AnnotatedText:
                     f"{numbers[0]} to {numbers[1]}"
                 )
     marks = [
-        Mark(start, end, type_of(span.get("label")), span.get("score"))
+        Mark(start, end, type_of(span.get("label")))
         for (start, end), span in zip(places, spans, strict=True)
     ]
     return AnnotatedText(
@@ -108,9 +107,6 @@ def read(record: dict[str, Any]) -> AnnotatedText:
         marks=tuple(sorted(marks, key=lambda mark: mark[:2])),
         tokens=None if tokens is None else tuple(mended.spans[: len(tokens)]),
         status=status,
-        score=record.get("score"),
-        id=record.get("id"),
-        meta=record.get("meta", {}),
         counted=mended.how,
     )
 

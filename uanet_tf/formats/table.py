@@ -6,12 +6,14 @@ row here.
 """
 
 import collections
+import csv
 import dataclasses
+import io
 import itertools
 import pathlib
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO, cast
 
 from uanet_lite.blank_tokens import without_blank_tokens
 from uanet_lite.columns_file import (
@@ -551,7 +553,9 @@ def write_labelled(
     items = [_as_text(sentence, scheme, kind in TOOLS) for sentence in sentences]
     if kind == "brat":
         return brat.write(items)
-    return {"": "".join(annotation_pieces(items, kind))}
+    stream = io.StringIO()
+    write_annotations(items, stream, kind)
+    return {"": stream.getvalue()}
 
 
 def _as_text(sentence: Sentence, scheme: str, with_tokens: bool) -> AnnotatedText:
@@ -571,9 +575,6 @@ def _as_text(sentence: Sentence, scheme: str, with_tokens: bool) -> AnnotatedTex
 
 
 def _format_csv(sentences: Sequence[Sentence]) -> str:
-    import csv
-    import io
-
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["sentence_id", "token", "label"])
@@ -584,25 +585,12 @@ def _format_csv(sentences: Sequence[Sentence]) -> str:
 
 
 def write_annotations(items: Iterable[AnnotatedText], stream: TextIO, tool: str) -> None:
-    """Writes texts as a file for a tool."""
-    for piece in annotation_pieces(items, tool):
-        stream.write(piece)
-
-
-def annotation_pieces(items: Iterable[AnnotatedText], tool: str) -> Iterator[str]:
-    """A file for a tool, piece by piece.
-
-    Raises:
-      InputError: ``tool`` is no JSON format of FORMATS, or cannot hold a text.
-    """
-    row = FORMATS.get(tool)
-    if row is None or row.write is None:
-        known = ", ".join(kind for kind, each in FORMATS.items() if each.write)
-        raise InputError(f"the tool must be one of {known}. Received: {tool!r}.")
+    """Writes texts as a file of one of FORMATS that has ``write``."""
+    row, write = FORMATS[tool], cast(Callable[[AnnotatedText], Record], FORMATS[tool].write)
     before = "[\n"
     for item in items:
-        text = json_text(row.write(item))
-        yield f"{before}{text}" if row.is_list else f"{text}\n"
+        text = json_text(write(item))
+        stream.write(f"{before}{text}" if row.is_list else f"{text}\n")
         before = ",\n"
     if row.is_list:
-        yield "[]\n" if before == "[\n" else "\n]\n"
+        stream.write("[]\n" if before == "[\n" else "\n]\n")
