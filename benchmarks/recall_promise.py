@@ -12,7 +12,9 @@ thresholds are found on the whole test file, and the recall on each other file i
 """
 
 import dataclasses
+import statistics
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -32,6 +34,7 @@ from uanet_tf.tagging.streams import tag_in_context
 SPLITS = 200
 TARGETS = (0.9, 0.95)
 PRECISION = 0.9
+REPEATS = 15  # of timing
 BEST = 100  # label sequences of a sentence
 
 
@@ -261,6 +264,31 @@ def shifted(file: File, other: File) -> dict[str, float]:
     return found
 
 
+def cost_in_time(model: Any, path: str) -> dict[str, float]:
+    """Time of tagging a file with candidates, and of reading all of them too, without them: 1."""
+    data = model.settings.data
+    sentences = read_corpus(path, token_column=data.token_column, label_column=data.label_column)
+
+    def seconds(*, candidates: bool, read: bool = False) -> float:
+        model.return_candidates = candidates
+        start = time.perf_counter()
+        for _, answer in tag_in_context(model, sentences):
+            if read:
+                len(answer.candidates)
+        return time.perf_counter() - start
+
+    ratios: dict[str, list[float]] = {"": [], ", all of them read": []}
+    for _ in range(REPEATS + 1):
+        without = seconds(candidates=False)
+        for name, found in ratios.items():
+            found.append(seconds(candidates=True, read=bool(name)) / without)
+    model.return_candidates = False
+    return {
+        f"time with candidates{name}, without 1": statistics.median(found[1:])
+        for name, found in ratios.items()
+    }
+
+
 def measure(run_dir: str, others: list[str]) -> dict[str, dict[str, float]]:
     """All figures of one run."""
     model: Any = load_model(run_dir)
@@ -270,6 +298,7 @@ def measure(run_dir: str, others: list[str]) -> dict[str, dict[str, float]]:
     if others:
         return {each: shifted(file, make_file(*tag_file(model, each))) for each in others}
     found = {"candidates": splits(file, types, baseline=False)}
+    found["candidates"] |= cost_in_time(model, path)
     plain: Any = load_model(
         run_dir, sampling="exact", num_samples=0, threshold=99.0, calibrated=False
     )

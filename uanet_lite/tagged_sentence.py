@@ -136,8 +136,60 @@ def _rows(sentence: "TaggedSentence", per: str) -> list[dict[str, Any]]:
     return answers.token_rows(sentence)
 
 
-# What a span is until it has its place in a text: type, tokens, probability.
-BareSpan = tuple[str, int, float]
+# First token, type, number of tokens, probability.
+BareSpan = tuple[int, str, int, float]
+
+
+class BareSpans(Iterable[BareSpan]):
+    """Spans of tokens until somebody asks for their places in a text; a slice is of those tokens.
+
+    Most are never looked at, and to make an object of each would take as long as to find them.
+
+    Args:
+      types: names of types.
+      columns: first token, type, number of tokens and probability of each of M spans in the order
+        of their first tokens, arrays [M].
+      bounds: how many spans begin before each token, and all: [N + 1].
+      start, end: the tokens that are meant.
+    """
+
+    __slots__ = ("_bounds", "_columns", "_end", "_start", "_types")
+
+    def __init__(
+        self,
+        types: Sequence[str],
+        columns: "Sequence[np.ndarray]",
+        bounds: Sequence[int],
+        start: int = 0,
+        end: int = -1,
+    ):
+        self._types, self._columns, self._bounds = types, columns, bounds
+        self._start, self._end = start, end
+
+    def __getitem__(self, part: slice) -> "BareSpans":
+        return BareSpans(self._types, self._columns, self._bounds, part.start, part.stop)
+
+    def __iter__(self) -> Iterator[BareSpan]:
+        part = slice(self._bounds[self._start], self._bounds[self._end])
+        for token, kind, length, p in zip(
+            *(each[part].tolist() for each in self._columns), strict=True
+        ):
+            yield token - self._start, self._types[kind], length, p
+
+
+class _MadeWhenRead:
+    """The field of candidates: a list, or ``BareSpans`` that become one when it is read."""
+
+    def __get__(self, sentence: Any, owner: Any = None) -> "list[Candidate] | None":
+        if sentence is None:
+            return None  # the field's default
+        found = vars(sentence)["candidates"]
+        if isinstance(found, BareSpans):
+            found = vars(sentence)["candidates"] = sentence._placed(found)
+        return found
+
+    def __set__(self, sentence: Any, found: "list[Candidate] | BareSpans | None") -> None:
+        vars(sentence)["candidates"] = found
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -192,7 +244,7 @@ class TaggedSentence(_Rows):
     mutual_information: list[float] | None = None
     probabilities: "LabelProbabilities | None" = dataclasses.field(default=None, compare=False)
     alternatives: list[list[tuple[str, float]]] | None = None
-    candidates: list[Candidate] | None = None
+    candidates: _MadeWhenRead = _MadeWhenRead()
 
     def __post_init__(self) -> None:
         if self.source_text is None:
@@ -208,21 +260,16 @@ class TaggedSentence(_Rows):
           sentence: as it was read.
           scheme: tag scheme of the labels.
           fields: the attributes of ``answers.TOKEN_ANSWERS`` that there are; candidates as
-            ``BareSpan`` of each token that they begin at.
+            ``BareSpans``.
         """
         tokens = list(sentence.tokens)
-        found = fields.pop("candidates", None)
         if sentence.text is None:
-            tagged = cls(tokens, scheme=scheme, **fields)
-        else:
-            places: dict[str, Any] = {"starts": list(sentence.starts), "ends": list(sentence.ends)}
-            tagged = cls(tokens, scheme=scheme, source_text=sentence.text, **places, **fields)
-        if found is not None:
-            object.__setattr__(tagged, "candidates", tagged._placed(found))
-        return tagged
+            return cls(tokens, scheme=scheme, **fields)
+        places: dict[str, Any] = {"starts": list(sentence.starts), "ends": list(sentence.ends)}
+        return cls(tokens, scheme=scheme, source_text=sentence.text, **places, **fields)
 
-    def _placed(self, spans: Sequence[Sequence[BareSpan]]) -> list[Candidate]:
-        """Spans of each token as candidates; what goes beyond the sentence is none of it."""
+    def _placed(self, spans: Iterable[BareSpan]) -> list[Candidate]:
+        """Spans as candidates; what goes beyond the sentence is none of it."""
         return [
             Candidate(
                 (self.source_text or "")[self.starts[first] : self.ends[first + length - 1]],
@@ -233,8 +280,7 @@ class TaggedSentence(_Rows):
                 first + length,
                 probability,
             )
-            for first, begun in enumerate(spans)
-            for kind, length, probability in begun
+            for first, kind, length, probability in spans
             if first + length <= len(self.tokens)
         ]
 
@@ -244,17 +290,23 @@ class TaggedSentence(_Rows):
         for row in answers.TOKEN_ANSWERS:
             values = getattr(self, row.name)
             kept[row.name] = None if values is None else values[start:end]
+        spans = [
+            (
+                each.token_start - start,
+                each.type,
+                each.token_end - each.token_start,
+                each.probability,
+            )
+            for each in self.candidates or ()
+            if each.token_start >= start
+        ]
         kept["candidates"] = None
         part = TaggedSentence(self.tokens[start:end], scheme=self.scheme, **kept)
-        if self.candidates is not None:
-            spans: list[list[BareSpan]] = [[] for _ in part.tokens]
-            for each in self.candidates:
-                if start <= each.token_start and each.token_end <= end:
-                    length = each.token_end - each.token_start
-                    span = each.type, length, each.probability
-                    spans[each.token_start - start].append(span)
-            object.__setattr__(part, "candidates", part._placed(spans))
-        return part
+        found = None if self.candidates is None else part._placed(spans)
+        return dataclasses.replace(part, candidates=found)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"candidates": self.candidates}
 
     @property
     def text(self) -> str:

@@ -1,9 +1,13 @@
 """The table of answers, and what has to agree with it."""
 
+import copy
 import dataclasses
+import pickle
+
+import numpy as np
 
 from uanet_lite import answers
-from uanet_lite.tagged_sentence import Candidate, Entity, TaggedSentence
+from uanet_lite.tagged_sentence import BareSpans, Candidate, Entity, TaggedSentence
 from uanet_tf.settings import InferenceOptions
 
 NAMES = [answer.name for answer in answers.TOKEN_ANSWERS]
@@ -47,3 +51,21 @@ def test_a_part_has_all_answers_of_its_tokens():
     assert all(getattr(part, name) == [2, 3] for name in NAMES[1:-1])
     assert part.candidates == [Candidate("b", "X", 0, 1, 0, 1, 0.5)]
     assert TaggedSentence(["a"], *[["O"]] * 6).part(0, 1).accepted is None
+
+
+def test_spans_get_their_places_when_they_are_read():
+    columns = [np.array(each) for each in ([0, 2, 3, 4], [1, 0, 1, 0], [1, 2, 2, 1], [0.5] * 4)]
+    of_chunk = BareSpans(["X", "Y"], columns, [0, 1, 1, 2, 3, 4])
+    first, second = (
+        TaggedSentence(tokens, *[["O"] * len(tokens)] * 6, candidates=of_chunk[start:end])
+        for tokens, start, end in ((["a", "b"], 0, 2), (["cc", "d", "e"], 2, 5))
+    )
+    for kept in (copy.copy(second), pickle.loads(pickle.dumps(second)), second):
+        assert kept.candidates == [
+            Candidate("cc d", "X", 0, 4, 0, 2, 0.5),
+            Candidate("d e", "Y", 3, 6, 1, 3, 0.5),
+            Candidate("e", "X", 5, 6, 2, 3, 0.5),
+        ]
+    assert [each.text for each in first.candidates] == ["a"]
+    assert first.candidates is first.candidates
+    assert TaggedSentence(["b"], *[["O"]] * 6, candidates=of_chunk[3:4]).candidates == []

@@ -18,7 +18,7 @@ from uanet_lite.raw_text import LANGUAGE, sentences_of
 from uanet_lite.rows import Row
 from uanet_lite.sentence import NO_WORDS, Sentence, check_tokens, check_unicode, sentence_of
 from uanet_lite.tagged_sentence import (
-    BareSpan,
+    BareSpans,
     LabelProbabilities,
     TaggedSentence,
     TaggedSentences,
@@ -392,12 +392,10 @@ def _column(model: Any, tensor: answers.Tensor, values: np.ndarray, lengths: np.
     return labels
 
 
-def _begun_spans(types: Sequence[str], values: np.ndarray) -> list[list[BareSpan]]:
+def _begun_spans(types: Sequence[str], values: np.ndarray) -> BareSpans:
     """The candidates that begin at each token, of their probabilities [N, S]."""
-    spans: list[list[BareSpan]] = [[] for _ in range(len(values))]
     tokens, numbers = np.nonzero(values)
     lengths, kinds = np.divmod(numbers, len(types))
-    columns = (tokens, kinds, lengths + 1, values[tokens, numbers])
-    for token, kind, length, p in zip(*(column.tolist() for column in columns), strict=True):
-        spans[token].append((types[kind], length, p))
-    return spans
+    columns = tokens, kinds, lengths + 1, values[tokens, numbers]
+    bounds = np.searchsorted(tokens, np.arange(len(values) + 1))
+    return BareSpans(types, columns, bounds.tolist())
