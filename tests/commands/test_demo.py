@@ -17,10 +17,11 @@ pytestmark = pytest.mark.process
 
 QUICK = TINY | {"epochs": 1, "batch_size": 64}
 SAID = (
-    "1/4  A sample corpus",
-    "2/4  Training UANet",
+    "1/5  English names",
+    "2/5  A sample corpus",
+    "3/5  Training UANet",
     "gated",
-    "4/4  Tagging",
+    "5/5  Tagging",
     "Holmfield",
     "train --recipe=fast --train_path=train.conll",
 )
@@ -57,18 +58,18 @@ def test_it_shows_all_it_has(first):
     for text in (*SAID, f"{directory}/data: {sizes}", "test.conll: 20 sentences"):
         assert text in out
     assert f"--run_dir={directory} --format=text" in out
-    heads = [line[0] for line in out.splitlines() if line[1:3] == "/4"]
-    assert heads == ["1", "2", "3", "4"]
+    heads = [line[0] for line in out.splitlines() if line[1:3] == "/5"]
+    assert heads == ["1", "2", "3", "4", "5"]
 
 
 def test_again_and_with_other_settings(first, capsys, monkeypatch):
     directory, _ = first
     monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setattr(demo_command, "_tag", lambda model: print("tagged"))
+    monkeypatch.setattr(demo_command, "_show", lambda model, sentences: print("tagged"))
     assert run_demo(directory) == 0
     out = capsys.readouterr().out
-    assert "2/4  Training: already done" in out
-    assert "\x1b[1m1/4" in out
+    assert "3/5  Training: already done" in out
+    assert "\x1b[1m1/5" in out
     assert "tagged" in out
 
     # A demo of other settings leaves this one alone.

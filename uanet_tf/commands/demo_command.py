@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from uanet_lite.columns_file import read_corpus
@@ -24,6 +25,8 @@ SENTENCES = (
     "All eyes were on Stonehaven last Friday , although in Kelton and elsewhere Stonehaven had "
     "long since been rebuilt .",
 )
+# For the model that comes with the package.
+NAMES = ("Ada Lovelace met Charles Babbage in London.", "Apple opens a shop in Reading in May.")
 PARTS = ("train", "dev", "test")
 _MOST_DIRECTORIES = 100
 
@@ -33,7 +36,7 @@ def demo(
     *,
     run_dir: Annotated[str, Flag("Directory of the demo: its corpus and its run.")] = "runs/demo",
 ) -> None:
-    """The whole toolkit in some minutes: a sample corpus, training, scores, three tagged sentences.
+    """The toolkit in some minutes: names found, then a sample corpus, training, scores, tagging.
 
         uanet demo            in a clone also: make demo
 
@@ -42,11 +45,30 @@ def demo(
     values come from the recipe quickstart.
     """
     start = time.monotonic()
+    _find_names()
     directory, config = _write_corpus(run_dir, settings.config)
     _train(config, directory)
     model = _score(config, directory)
-    _tag(model)
+    _head(5, "Tagging: where the draft is uncertain, the refined label is used")
+    _show(model, [sentence.split() for sentence in SENTENCES])
     _say_next(directory, time.monotonic() - start)
+
+
+def _find_names() -> None:
+    import uanet_tf
+
+    _head(1, "English names: the model en_ner, which comes with the package")
+    _show(uanet_tf.load_model("en_ner"), NAMES)
+
+
+def _show(model: Any, sentences: Sequence[Any]) -> None:
+    """Tags sentences and prints them."""
+    import uanet_tf
+
+    color, draw = terminal.wants_color(sys.stdout), terminal.can_draw(sys.stdout)
+    printer = terminal.SentencePrinter(model.threshold, color=color, draw=draw)
+    tagged = uanet_tf.tag(model, sentences)
+    print("\n\n".join(printer.render(sentence) for sentence in tagged), flush=True)
 
 
 def _write_corpus(wanted: str, config: Config) -> tuple[str, Config]:
@@ -67,7 +89,7 @@ def _write_corpus(wanted: str, config: Config) -> tuple[str, Config]:
             if number == _MOST_DIRECTORIES or not os.path.isdir(data):
                 raise
             continue
-        _head(1, "A sample corpus: synthetic newswire with ambiguous names")
+        _head(2, "A sample corpus: synthetic newswire with ambiguous names")
         if number > 1:
             _say(f"{wanted} holds a demo with other settings, so this one is in {directory}.")
         sizes = [
@@ -81,10 +103,10 @@ def _write_corpus(wanted: str, config: Config) -> tuple[str, Config]:
 def _train(config: Config, directory: str) -> None:
     finished = RunDirectory(directory).finished_metrics() is not None
     if finished:
-        _head(2, "Training: already done")
+        _head(3, "Training: already done")
         _say(f"To train again, delete {directory} or name another --run_dir.")
         return
-    _head(2, "Training UANet: a drafter with uncertainty, and a refiner")
+    _head(3, "Training UANet: a drafter with uncertainty, and a refiner")
     _say("Scores are F1 of entities on dev.conll. The first epoch also builds the graph.")
     from uanet_tf.training.fit import fit
 
@@ -98,7 +120,7 @@ def _score(config: Config, directory: str) -> Any:
     from uanet_tf.evaluation.scored_data import tag_timed
 
     path = config.data.test_path
-    _head(3, "Evaluation: the draft, refined labels for all words, and the gate's choice")
+    _head(4, "Evaluation: the draft, refined labels for all words, and the gate's choice")
     model = uanet_tf.load_model(directory)
     sentences = read_corpus(path)
     tagged, seconds = tag_timed(model, sentences)
@@ -112,16 +134,6 @@ def _score(config: Config, directory: str) -> Any:
     )
     _say(evaluation_table(evaluation, os.path.basename(path)))
     return model
-
-
-def _tag(model: Any) -> None:
-    import uanet_tf
-
-    color, draw = terminal.wants_color(sys.stdout), terminal.can_draw(sys.stdout)
-    printer = terminal.SentencePrinter(model.threshold, color=color, draw=draw)
-    _head(4, "Tagging: where the draft is uncertain, the refined label is used")
-    tagged = uanet_tf.tag(model, [sentence.split() for sentence in SENTENCES])
-    print("\n\n".join(printer.render(sentence) for sentence in tagged), flush=True)
 
 
 def _say_next(directory: str, seconds: float) -> None:
@@ -161,7 +173,7 @@ def _shown_path(path: str) -> str:
 
 
 def _head(number: int | None, text: str) -> None:
-    line = text if number is None else f"{number}/4  {text}"
+    line = text if number is None else f"{number}/5  {text}"
     bold = terminal.wants_color(sys.stdout)
     print(f"\n\x1b[1m{line}\x1b[0m\n" if bold else f"\n{line}\n", flush=True)
 
