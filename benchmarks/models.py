@@ -6,7 +6,8 @@ import sys
 
 from benchmarks.systems import ROOT
 from benchmarks.uniform_corpus import generate_uniform
-from uanet_tf.resources.sample_corpus import format_conll, write_sample_corpus
+from uanet_lite.columns_file import format_columns
+from uanet_tf.resources.sample_corpus import write_sample_corpus
 
 FOLDER = ROOT / "runs" / "bench"
 # As the recipe of configs/uanet_fast.flags; generated corpora are learned in few epochs.
@@ -53,7 +54,7 @@ def uniform_corpus(types: int, mean_length: int, count: int = 1200) -> Trained:
     data.mkdir(parents=True, exist_ok=True)
     for seed, (part, size) in enumerate({"train": count, "dev": 300, "test": 1000}.items(), 1):
         sentences = generate_uniform(types, mean_length, size, seed=seed)
-        (data / f"{part}.conll").write_text(format_conll(sentences), encoding="utf-8")
+        (data / f"{part}.conll").write_text(format_columns(sentences), encoding="utf-8")
     title = (
         f"Generated corpus, {4 * types + 1} classes, mean length {mean_length}, sizes of "
         "configs/uanet_fast.flags"

@@ -23,9 +23,9 @@ import numpy as np
 from benchmarks.command_line import make_parser
 from benchmarks.new_process import in_new_process
 from benchmarks.systems import recipe
+from benchmarks.uniform_corpus import without_documents
 from uanet_lite.columns_file import read_corpus
 from uanet_tf.config import Config
-from uanet_tf.resources.sample_corpus import format_conll
 
 ONE, TWO, KERNELS = "one device", "two devices", "one, other kernels"
 FEW, MANY = 100, 1000  # steps
@@ -148,7 +148,7 @@ def main(
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         corpus = read_corpus(str(data / "train.conll"))[:sentences]
-        (folder / "train.conll").write_text(format_conll(corpus), encoding="utf-8")
+        (folder / "train.conll").write_text(without_documents(corpus), encoding="utf-8")
         paths = {f"{part}_path": str(data / f"{part}.conll") for part in ("dev", "test")}
         paths["train_path"] = str(folder / "train.conll")
         for seed in seeds:

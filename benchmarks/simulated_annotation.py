@@ -23,12 +23,12 @@ import numpy as np
 
 from benchmarks.command_line import make_parser
 from benchmarks.new_process import in_new_process
+from benchmarks.uniform_corpus import without_documents
 from uanet_lite.columns_file import read_corpus
 from uanet_lite.sentence import Sentence
 from uanet_tf.commands.setting_flags import config_of
 from uanet_tf.config import Config
 from uanet_tf.evaluation.ranking import SCORES
-from uanet_tf.resources.sample_corpus import format_conll
 
 RANDOM = "random"
 PARTS = ("dev", "test")
@@ -135,7 +135,7 @@ def annotate(
 def _train_on(given: Simulation, chosen: np.ndarray, run_dir: str, seed: int) -> tuple[float, ...]:
     train_path = f"{run_dir}.conll"
     sentences = [given.corpus[k] for k in np.sort(chosen)]
-    pathlib.Path(train_path).write_text(format_conll(sentences), encoding="utf-8")
+    pathlib.Path(train_path).write_text(without_documents(sentences), encoding="utf-8")
     paths = {part: str(given.data / f"{part}.conll") for part in PARTS}
     return in_new_process(train, given.config, {**paths, "train": train_path}, run_dir, seed)
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from benchmarks.command_line import make_parser
 from benchmarks.new_process import in_new_process
+from benchmarks.uniform_corpus import without_documents
 from uanet_lite.columns_file import read_corpus
-from uanet_tf.resources.sample_corpus import format_conll
 
 KERAS = "plain Keras tagger"
 
@@ -76,7 +76,7 @@ def main(
         folder = pathlib.Path(name)
         for size in sizes:
             train = folder / f"{size}.conll"
-            train.write_text(format_conll(corpus[:size]), encoding="utf-8")
+            train.write_text(without_documents(corpus[:size]), encoding="utf-8")
             paths = {part: str(data / f"{part}.conll") for part in ("dev", "test")}
             paths["train"] = str(train)
             scores = [in_new_process(train_keras, paths, seed, epochs) for seed in seeds]

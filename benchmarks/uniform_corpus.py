@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Sequence
 
+from uanet_lite.columns_file import format_columns
 from uanet_lite.input_error import InputError
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import IOB2, Span, encode_spans
@@ -91,3 +93,9 @@ def _word(number: int) -> str:
         syllables += _SYLLABLES[digit]
         if not number:
             return syllables + "n"
+
+
+def without_documents(sentences: Sequence[Sentence]) -> str:
+    """Sentences as columns, without the marks of documents."""
+    plain = [dataclasses.replace(sentence, new_document=False) for sentence in sentences]
+    return format_columns(plain)

@@ -38,32 +38,6 @@ from typing import Any
 from uanet_tf.tensorflow_stack import choose_keras
 
 __version__ = "0.1.0"
-__all__ = [
-    "Candidate",
-    "Client",
-    "Entity",
-    "Evaluation",
-    "Exported",
-    "InferenceOptions",
-    "InputError",
-    "Sentence",
-    "TaggedSentence",
-    "TaggedSentences",
-    "TaggedTexts",
-    "TrainedRun",
-    "__version__",
-    "add_part",
-    "evaluate",
-    "export",
-    "labels_of",
-    "load_model",
-    "pad",
-    "read",
-    "report",
-    "tag",
-    "tag_stream",
-    "train",
-]
 
 # At its import TensorFlow logs nine lines about missing GPUs; set the level to see them. At level 2
 # three "errors" are left (cuDNN, cuFFT, cuBLAS already registered), with or without a GPU.
@@ -100,6 +74,7 @@ _EXPORTS = {
     "tag_stream": "uanet_tf.tagging.streams",
     "train": "uanet_tf.training.trained_run",
 }
+__all__ = [*_EXPORTS, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -26,8 +26,7 @@ TOKENS = [["p0", "q1"], ["X2", "x", "P3"]]
 _SHARES = {"same_labels": 1.0, "same_labels_not_o": 1.0, "same_gate": 1.0}
 _SYSTEMS = ("distilled", "exact", "one_pass")
 DISTILLED = {"kl": 0.1, "kl_of_samples": 0.2, "kl_of_one_pass": 0.3, "num_samples": 8, **_SHARES}
-DISTILLED |= {"score": dict.fromkeys(_SYSTEMS, 1.0), "auroc": dict.fromkeys(_SYSTEMS, 1.0)}
-DISTILLED |= {"as_reference": dict.fromkeys(_SYSTEMS, _SHARES)}
+DISTILLED |= {"score": dict.fromkeys(_SYSTEMS, 1.0)}
 
 
 def evaluate(gold, tokens, task="ner", seconds=0.5, known=None):
@@ -118,7 +117,7 @@ def test_a_file_without_entities():
     assert "\n(the file has no entities, and none was found)\n" in text
     assert "by type" not in text
     text = evaluation_table(dataclasses.replace(evaluation, distilled=DISTILLED))
-    assert "AUROC of drafts" in text
+    assert "KL to 32 samples" in text
     assert "\nF1 " not in text
     assert evaluation.metrics["f1"] == evaluation.to_dict()["f1"] == 0.0  # as conlleval
 
@@ -252,9 +251,6 @@ def test_scores(scores):
     # Gold: 4 entities. Without refinement 2 are found, both right; refined 3, of which 2 are right.
     assert scores["score"]["distilled"] == pytest.approx(2 * 2 / (4 + 2))
     assert scores["score"]["exact"] == pytest.approx(2 * 2 / (4 + 3))
-    # Wrong as draft: X2 (1 nat) and o4 (0.1). Right: P3 (1 nat) and three of 0.1.
-    assert scores["auroc"]["exact"] == pytest.approx((0.5 + 3 + 0 + 1.5) / 8)
-    assert scores["auroc"]["one_pass"] == 0.5  # all of 0.1 nats
 
 
 def test_only_a_trained_head_counts():

@@ -27,7 +27,7 @@ def test_a_risk_curve_is_told():
     confidence = np.linspace(1.0, 0.1, 10)
     right = confidence > 0.55  # the five surest ones
     group, plain = (
-        AnswerGroup(confidence, each, 1 - confidence, np.full(10, "O"), np.arange(10))
+        AnswerGroup(confidence, each, 1 - confidence, np.full(10, "O"), *[np.arange(10)] * 2)
         for each in (right, np.ones(10, bool))
     )
     figure = risk_figure("tokens", group, plain)
@@ -40,7 +40,8 @@ def test_a_risk_curve_is_told():
 def test_the_first_of_each_sentence():
     scores = np.array([(7 * k + 3) % 10 / 10 for k in range(40)])
     right = np.arange(40) % 2 == 0
-    group = AnswerGroup(scores, right, scores, np.full(40, "PER"), np.arange(40) // 10)
+    sentences = np.arange(40) // 10
+    group = AnswerGroup(scores, right, scores, np.full(40, "PER"), sentences, sentences)
     found = first_of_each_sentence(group, right, scores)
     assert {group.sentences[number] for number in found} == {0, 1, 2, 3}
     assert len(found) == 4

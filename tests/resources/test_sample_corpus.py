@@ -10,12 +10,11 @@ import sys
 import pytest
 
 from benchmarks.uniform_corpus import generate_uniform
-from uanet_lite.columns_file import read_corpus
+from uanet_lite.columns_file import format_columns, read_corpus
 from uanet_lite.tag_schemes import convert, decode_spans, detect_scheme, repair
 from uanet_tf.errors import InputError
 from uanet_tf.resources.sample_corpus import (
     UNSEEN_NAMES,
-    format_conll,
     generate_sentences,
     write_sample_corpus,
 )
@@ -87,17 +86,18 @@ def test_no_template_syntax_reaches_the_text(corpus):
 
 
 def digest(sentences):
-    return hashlib.sha256(format_conll(sentences).encode()).hexdigest()
+    return hashlib.sha256(format_columns(sentences).encode()).hexdigest()
 
 
 def test_same_seed_same_sentences_in_every_process():
     program = (
         "import hashlib\n"
+        "from uanet_lite.columns_file import format_columns\n"
         "from uanet_tf.resources.sample_corpus import *\n"
         "from benchmarks.uniform_corpus import generate_uniform\n"
         "s = generate_sentences(200, seed=4, unseen_names=.3, label_noise=.1)\n"
         "s += generate_uniform(5, 9, 50, seed=4)\n"
-        "print(hashlib.sha256(format_conll(s).encode()).hexdigest())\n"
+        "print(hashlib.sha256(format_columns(s).encode()).hexdigest())\n"
     )
     expected = digest(
         generate_sentences(200, seed=4, unseen_names=0.3, label_noise=0.1)
@@ -164,7 +164,7 @@ def test_uniform_sentences(num_types, classes):
 def test_uniform_sentences_are_as_in_a_file(tmp_path):
     path = tmp_path / "x.conll"
     sentences = generate_uniform(2, 1, 30, entity_types=("A-b", "C"))
-    path.write_text(format_conll(sentences))
+    path.write_text(format_columns(sentences))
     assert read_corpus(path) == sentences
     assert {len(sentence.tokens) for sentence in sentences} == {1}
 

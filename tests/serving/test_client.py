@@ -14,10 +14,15 @@ import pytest
 
 from tests.serving.fake_server import Reset, Silence, scripted
 from uanet_lite.tagged_sentence import TaggedSentences
-from uanet_tf.serving.client import Client, tag
+from uanet_tf.serving.client import Client
 from uanet_tf.serving.retrying import RetryPolicy, ServingError
 
 ONCE = RetryPolicy(attempts=1)
+
+
+def tag(sentences, url, model_name="uanet", *, threshold=None, **options):
+    with Client(url, model_name, **options) as client:
+        return client.tag(sentences, threshold=threshold)
 
 
 @pytest.fixture(scope="module")

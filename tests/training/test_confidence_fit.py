@@ -251,7 +251,7 @@ def answers(size=600):
     types = np.array(["PER", "LOC"], object)[(np.arange(size) % 3 == 0).astype(int)]
     chance = np.where(types == "PER", confidence, 0.4)
     right = rng.random(size) < chance
-    return AnswerGroup(confidence, right, 1 - confidence, types, np.arange(size))
+    return AnswerGroup(confidence, right, 1 - confidence, types, *[np.arange(size)] * 2)
 
 
 @pytest.fixture
@@ -301,14 +301,16 @@ def test_a_threshold_for_each_type(said):
 def test_where_labels_are_no_chunks_o_is_a_label_too(said):
     model = fake_tagger(["O", "NN"], None)
     types = np.array(["O", "NN"])[np.arange(400) % 2]
-    given = AnswerGroup(np.ones(400), np.ones(400, bool), np.zeros(400), types, np.arange(400))
+    given = AnswerGroup(
+        np.ones(400), np.ones(400, bool), np.zeros(400), types, *[np.arange(400)] * 2
+    )
     accept(model, given, target=0.9, by_type=True)
     assert (model.acceptance.thresholds.numpy() < 1.0).all()
 
 
 def test_without_answers_nothing_is_accepted(said):
     model = fake_tagger()
-    nothing = AnswerGroup(*(np.zeros(0, kind) for kind in (float, bool, float, object, int)))
+    nothing = AnswerGroup(*(np.zeros(0, kind) for kind in (float, bool, float, object, int, int)))
     report = accept(model, nothing, target=0.9, by_type=False)
     assert report["types"] == {}
     assert (model.acceptance.thresholds.numpy() == NEVER).all()

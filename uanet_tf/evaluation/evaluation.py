@@ -14,7 +14,7 @@ from uanet_lite.tag_schemes import OUTSIDE
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.metrics import breakdown, scoring
 from uanet_tf.metrics.answer_group import AnswerGroup, answer_groups
-from uanet_tf.metrics.error_detection import Trust, auroc, trust
+from uanet_tf.metrics.error_detection import Trust, trust
 from uanet_tf.metrics.run_metrics import as_fraction, scaled_scores
 from uanet_tf.metrics.scoring import unknown_labels
 from uanet_tf.text.display_width import align
@@ -185,9 +185,7 @@ def evaluate_tagged(
         f"{name}_{measure}": scores[name].total[measure] for name in systems.keys() - {"final"}
     }
     plain = None
-    if one_pass is not None and any(
-        a.uncertainty != b.uncertainty for a, b in zip(tagged, one_pass, strict=True)
-    ):
+    if one_pass is not None and [each.uncertainty for each in one_pass] != uncertainty:
         labels = [sentence.labels for sentence in one_pass]
         plain = scoring.final_scores(gold, labels, task=task).total
     empty = task == "ner" and not _has_entities(gold)
@@ -234,15 +232,8 @@ def word_scores(
     labels = [answer.labels for answer in tagged]
     parts = breakdown.scores_by_known_words(gold, labels, known, task=task)
     group = answer_groups(gold, tagged, task)["entities" if task == "ner" else "tokens"]
-    if task == "ner":
-        seen = [
-            all(row[entity.token_start : entity.token_end])
-            for row, answer in zip(known, tagged, strict=True)
-            for entity in answer.entities
-        ]
-    else:
-        seen = [flag for row in known for flag in row]
-    kept = np.array(seen, bool)
+    pairs = zip(group.sentences, group.places, strict=True)
+    kept = np.array([all(known[index][first:end]) for index, (first, end) in pairs], bool)
     given = dict(zip(breakdown.TRAINING_WORDS, (kept, ~kept), strict=True))
     scores = {}
     for part in parts:
@@ -464,9 +455,8 @@ def distilled_scores(
 
     Returns:
       The result of ``models.nearness.compare_with_samples`` for the first ``COMPARED`` sentences;
-      their number, ``compared``; ``num_samples``, the tagger's M; and of all sentences, by system,
-      ``score``, F1 or accuracy, and ``auroc``, of finding the wrong labels of its draft by their
-      uncertainty, both fractions; None where none is wrong.
+      their number, ``compared``; ``num_samples``, the tagger's M; and ``score``, F1 or accuracy of
+      all sentences by system, fractions.
     """
     from uanet_tf.models import nearness  # TensorFlow, not for --help
 
@@ -479,34 +469,23 @@ def distilled_scores(
         "compared": min(len(sentences), COMPARED),
         "num_samples": model.num_samples,
         "score": {name: as_fraction(scores[name][measure]) for name in _SYSTEMS},
-        "auroc": {name: as_fraction(_auroc(gold, answers[name], task)) for name in _SYSTEMS},
     }
 
 
 def distilled_rows(scores: dict[str, Any], task: str) -> list[list[str]]:
     """Cells of a table, one column per system."""
-    divergences = (scores["kl"], scores["kl_of_samples"], scores["kl_of_one_pass"])
     rows = [
         ["one pass for M", "distilled", f"M = {scores['num_samples']}", "M = 0"],
-        ["KL to 32 samples", *(f"{value:.5f}" for value in divergences)],
+        [
+            "KL to 32 samples",
+            *(f"{scores[key]:.5f}" for key in ("kl", "kl_of_samples", "kl_of_one_pass")),
+        ],
         ["F1" if task == "ner" else "accuracy", *map(in_percent, scores["score"].values())],
-        ["AUROC of drafts", *map(in_percent, scores["auroc"].values())],
     ]
-    shares = {"labels": "same_labels", "those not O": "same_labels_not_o", "gate": "same_gate"}
-    for name, key in shares.items():
-        if key in scores:
-            near = [scores["as_reference"][system][key] for system in _SYSTEMS]
-            rows.append([f"{name} as by 32", *map(in_percent, near)])
-    for name, key in shares.items():
+    for name, key in (("labels not O", "same_labels_not_o"), ("gate", "same_gate")):
         if key in scores:
             rows.append([f"{name} as by M", in_percent(scores[key]), "", ""])
     return rows
-
-
-def _auroc(gold: scoring.Labels, tagged: Sequence[TaggedSentence], task: str) -> float | None:
-    draft = [sentence.draft_labels for sentence in tagged]
-    wrong = ~scoring.right_tokens(gold, draft, task=task)
-    return auroc(np.concatenate([sentence.uncertainty for sentence in tagged]), wrong)
 
 
 _MANY = {"entity": "entities"}
@@ -523,32 +502,31 @@ def plural(one: str) -> str:
 
 
 @contextlib.contextmanager
+def other_options(model: Any, **changes: Any) -> Iterator[None]:
+    """Within this context the model has other inference options."""
+    before = {name: getattr(model, name) for name in changes}
+    try:
+        for name, value in changes.items():
+            setattr(model, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(model, name, value)
+
+
+@contextlib.contextmanager
 def one_pass(model: Any) -> Iterator[None]:
     """Within this context the model tags in one pass without dropout and without refinement.
 
     So its answers are a softmax tagger's own probabilities and their entropy.
     """
-    gate, num_samples, sampling = model.gate, model.num_samples, model.sampling
-    calibrated = model.calibrated
+    gate = model.gate
     gamma = None if gate is None else gate.gamma.numpy()
-    model.num_samples, model.sampling, model.calibrated = 0, "exact", False
-    if gate is not None:
-        # Not by ``threshold``, which has no infinity.
-        gate.gamma.assign(math.inf)
-    try:
-        yield
-    finally:
-        model.num_samples, model.sampling, model.calibrated = num_samples, sampling, calibrated
-        if gate is not None:
-            gate.gamma.assign(gamma)
-
-
-@contextlib.contextmanager
-def other_sampling(model: Any) -> Iterator[str]:
-    """Within this context a model with a trained head samples the other way, exact or distilled."""
-    before = model.sampling
-    model.sampling = "exact" if before == "distilled" else "distilled"
-    try:
-        yield model.sampling
-    finally:
-        model.sampling = before
+    with other_options(model, num_samples=0, sampling="exact", calibrated=False):
+        try:
+            if gate is not None:
+                gate.gamma.assign(math.inf)  # not by ``threshold``, which has no infinity
+            yield
+        finally:
+            if gate is not None:
+                gate.gamma.assign(gamma)

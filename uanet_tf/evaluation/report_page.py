@@ -285,12 +285,7 @@ def _example(given: ReportInput, group: AnswerGroup, number: int) -> str:
     """An answer with the tokens round it, coloured as in a notebook."""
     index = int(group.sentences[number])
     sentence = given.tagged[index]
-    place = number - int(np.searchsorted(group.sentences, index))
-    if given.task == "ner":
-        entity = sentence.entities[place]
-        span = Span(entity.type, entity.token_start, entity.token_end)
-    else:
-        span = Span(sentence.labels[place], place, place + 1)
+    span = Span(str(group.types[number]), *group.places[number].tolist())
     said = (
         f"Sentence {index + 1:,}: {_told([span], sentence.tokens)}, "
         f"confidence {group.confidence[number]:.2f}, {group.uncertainty[number]:.2f} nats"

@@ -22,7 +22,7 @@ from uanet_tf.evaluation.evaluation import (
     evaluate_tagged,
     has_trained_head,
     one_pass,
-    other_sampling,
+    other_options,
 )
 from uanet_tf.evaluation.report_page import ReportInput, report_page
 from uanet_tf.formats.labelled_data import LabelledData, labelled_sentences
@@ -111,7 +111,8 @@ def evaluate_sentences(model: Any, sentences: Sequence[Sentence], **sizes: Any) 
     distilled = None
     if has_trained_head(model):
         answers = {model.sampling: tagged, "one_pass": plain}
-        with other_sampling(model) as other:
+        other = "exact" if model.sampling == "distilled" else "distilled"
+        with other_options(model, sampling=other):
             answers[other], _ = tag_timed(model, sentences, **sizes)
         distilled = distilled_scores(model, sentences, answers, task=_task(model))
     return _scored(model, sentences, tagged, seconds, plain, distilled)
@@ -205,16 +206,13 @@ def _vary_samples(
         return []
     gold, task = [sentence.labels for sentence in sentences], _task(model)
     rows = []
-    try:
-        for count in sorted({*counts, own}):
-            model.num_samples = count
+    for count in sorted({*counts, own}):
+        with other_options(model, num_samples=count):
             tagged, seconds = tag_timed(model, sentences, **sizes)
-            labels = [sentence.labels for sentence in tagged]
-            scores = scoring.score_systems(gold, task=task, final=labels)["final"]
-            score = scores["f1" if task == "ner" else "accuracy"]
-            rows.append((count, score, len(tagged) / max(seconds, 1e-9)))
-    finally:
-        model.num_samples = own
+        labels = [sentence.labels for sentence in tagged]
+        scores = scoring.score_systems(gold, task=task, final=labels)["final"]
+        score = scores["f1" if task == "ner" else "accuracy"]
+        rows.append((count, score, len(tagged) / max(seconds, 1e-9)))
     return rows
 
 

@@ -20,6 +20,7 @@ class AnswerGroup(NamedTuple):
       uncertainty: nats.
       types: type of each entity, label of each token.
       sentences: position of the sentence of each.
+      places: [N, 2], its first token and the one after the last.
     """
 
     confidence: np.ndarray
@@ -27,6 +28,7 @@ class AnswerGroup(NamedTuple):
     uncertainty: np.ndarray
     types: np.ndarray
     sentences: np.ndarray
+    places: np.ndarray
 
     def where(self, kept: np.ndarray) -> "AnswerGroup":
         """Those for which ``kept``, [N] booleans, is true."""
@@ -48,6 +50,7 @@ def answer_groups(
 ) -> dict[str, AnswerGroup]:
     """``tokens`` and, for "ner", ``entities`` of tagged sentences."""
     labels = [answer.labels for answer in tagged]
+    first = np.array([place for row in labels for place in range(len(row))], int)
     groups = {
         "tokens": AnswerGroup(
             np.array([value for answer in tagged for value in answer.confidence]),
@@ -55,6 +58,7 @@ def answer_groups(
             np.array([value for answer in tagged for value in answer.uncertainty]),
             np.array([label for row in labels for label in row]),
             _positions(labels),
+            np.column_stack([first, first + 1]),
         )
     }
     if task == "ner":
@@ -67,6 +71,7 @@ def answer_groups(
             np.array([entity.uncertainty for entity in entities]),
             np.array([entity.type for entity in entities], object),
             _positions(given),
+            np.array([span[1:] for row in spans for span in row], int).reshape(-1, 2),
         )
     return groups
 

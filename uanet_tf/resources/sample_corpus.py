@@ -7,14 +7,13 @@ place; the word that decides is often far away, sometimes missing; some labels o
 and a third of the names in dev and test is new. No tagger can label all of it correctly.
 """
 
-from __future__ import annotations
-
 import os
 import pathlib
 import random
 from collections.abc import Collection, Sequence
 
 from uanet_lite.atomic_file import atomic_file
+from uanet_lite.columns_file import format_columns
 from uanet_lite.input_error import InputError
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import IOB2, Span, encode_spans
@@ -144,21 +143,12 @@ def write_sample_corpus(
         )
         seen.update(tuple(sentence.tokens) for sentence in sentences)
         paths[name] = pathlib.Path(directory, f"{name}.conll")
-        contents[paths[name]] = format_conll(sentences).encode("utf-8")
+        contents[paths[name]] = format_columns(sentences).encode("utf-8")
     try:
         _write_all(contents, overwrite)
     except OSError as error:
         raise InputError(f"{os.fspath(directory)}: cannot be written ({error.strerror}).") from None
     return paths
-
-
-def format_conll(sentences: Sequence[Sentence]) -> str:
-    """The sentences as a CoNLL file: token, tab, label; a blank line after each sentence."""
-    blocks = []
-    for sentence in sentences:
-        rows = zip(sentence.tokens, sentence.labels, strict=True)
-        blocks.append("".join(f"{token}\t{label}\n" for token, label in rows) + "\n")
-    return "".join(blocks)
 
 
 def _write_all(contents: dict[pathlib.Path, bytes], overwrite: bool) -> None:

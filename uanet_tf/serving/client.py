@@ -1,6 +1,7 @@
 """A client of a server of taggers: TF Serving, or the local one."""
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple, Protocol
@@ -12,7 +13,6 @@ from uanet_lite.raw_text import LANGUAGE, sentence_spans
 from uanet_lite.tagged_sentence import TaggedSentence, TaggedSentences, TaggedTexts, by_item
 from uanet_tf.errors import InputError
 from uanet_tf.serving.retrying import RetryPolicy, ServingError
-from uanet_tf.serving.text_positions import count_pieces
 
 URL = "http://127.0.0.1:8501"
 MODEL = "uanet"
@@ -23,6 +23,8 @@ _SIGNATURE, _THRESHOLD_SIGNATURE = "serving_default", "with_threshold"
 _OUTPUTS = tensors(IN_GRAPHS, optional=False)
 _PLACES = {place.name: tensor for place in TOKEN_PLACES for tensor in place.tensors}
 _MAX_TIMEOUT = 1_000_000
+# A text model joins some of these pieces to one token, and splits none.
+_PIECE = re.compile(r"\w+|[^\w\s]")
 # The request is wrong, not its address or the server.
 _REFUSALS = (400, 413, "INVALID_ARGUMENT")
 
@@ -159,7 +161,7 @@ class Client:
         sizes: tuple[dict[int, int], dict[int, int]] = {}, {}
         for number, (_, given, *_) in enumerate(asked):
             if isinstance(given, str):
-                sizes[0][number] = count_pieces(given)
+                sizes[0][number] = max(1, sum(1 for _ in _PIECE.finditer(given)))
             else:
                 sizes[1][number] = len(given)
         for ask, of_kind in zip((self._ask_text, self._ask_words), sizes, strict=True):
@@ -241,16 +243,6 @@ def _named(batch: list[int]) -> Iterator[None]:
         raise ServingError(
             f"sentences[{batch[0]}]: {error}", status=error.status, sentence=batch[0]
         ) from error
-
-
-def tag(
-    sentences: str | Iterable[Sentence], url: str = URL, model_name: str = MODEL, **options: Any
-) -> TaggedSentences | TaggedTexts:
-    """Tags sentences on a server; see ``Client`` and ``Client.tag``."""
-    names = ("threshold", "split_sentences", "language")
-    asked = {name: options.pop(name) for name in names if name in options}
-    with Client(url, model_name, **options) as client:
-        return client.tag(sentences, **asked)
 
 
 def _asked(
