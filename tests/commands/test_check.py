@@ -137,13 +137,6 @@ def test_line_ends_are_told_where_programs_differ(capsys, tmp_path):
     assert "  train: line ends: CR (3), LF (1); each ends a line here, though" in out
 
 
-def test_files_by_name(capsys, files):
-    _, by_order, _ = run(capsys, *files)
-    _, by_name, _ = run(capsys, f"--dev_path={files[1]}", f"--train_path={files[0]}")
-    _, by_path, _ = run(capsys, f"--dev_path={files[1]}", f"--train_path={files[0]}")
-    assert by_order == by_name == by_path
-
-
 def test_digits_and_case_decide_what_is_unknown(capsys, files):
     def unknown(*options):
         _, out, _ = run(capsys, *files, "--json", *options)
@@ -204,7 +197,6 @@ def test_the_first_of_equal_train_sentences_is_named():
     [
         (["{0}", "nowhere"], "nowhere: no such file."),
         ([], "No file given"),
-        (["{0}", "--dev_path={1}"], "not both ways"),
         (["-", "-"], "Only one of the files can be '-'"),
         (["{0}", "--token_column=5"], "a.conll:1: too few columns"),
         (["{0}", "--token_column=1", "--label_column=1"], "must differ"),

@@ -36,11 +36,9 @@ def test_refusals(call, tmp_path):
     assert call()[0] == call("a", "b")[0] == 2
 
 
-def test_other_files_are_replaced_only_when_asked(call, tmp_path):
+def test_other_files_are_not_replaced(call, tmp_path):
     (tmp_path / "dev.conll").write_text("mine")
     code, _, err = call(tmp_path, *SMALL)
     assert code == 2
     assert "dev.conll: exists and holds something else" in err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dev.conll"]
-    assert call(tmp_path, "--overwrite", *SMALL)[0] == 0
-    assert len(read_corpus(tmp_path / "dev.conll")) == 3

@@ -48,8 +48,8 @@ def test_a_page_of_its_own(run_dir, tmp_path, model, call):
     reader.feed(page)
     assert reader.open == []
     charts = [given for tag, given in reader.seen if tag == "svg" and given.get("role") == "img"]
-    # Three reliabilities, two risks, candidates, Gamma twice, M.
-    assert len(charts) == 9
+    # Three reliabilities, two risks, candidates, Gamma twice.
+    assert len(charts) == 8
     assert all(chart["aria-label"] for chart in charts)
     assert not {"script", "link", "img"} & {tag for tag, _ in reader.seen}
     assert "http" not in page
@@ -102,7 +102,7 @@ def test_without_gate_and_samples(run_dir, tmp_path, model, call, monkeypatch):
     model.num_samples = 0
     code, page = write(call, tmp_path, run_dir)
     assert code == 0
-    assert "Gamma and M" not in headings(page)
+    assert "Gamma" not in headings(page)
     assert "tokens above Gamma" not in page
     assert '<th scope="row">labels</th>' in page
 
@@ -128,8 +128,6 @@ def test_unknown_labels_and_no_errors(run_dir, tmp_path, model, call):
 
 
 def test_wrong_arguments(run_dir, tmp_path, model, call, capsys):
-    assert write(call, tmp_path, run_dir, DATA, "--sample_counts=1,x") == (2, None)
-    assert "--sample_counts must be whole numbers" in capsys.readouterr().err
     assert write(call, tmp_path, run_dir, "p0 nonsense\n") == (2, None)
     assert (
         "data.conll:1: in the sentence that begins here: not a chunk label"

@@ -132,7 +132,8 @@ def test_writing_again_and_over(tmp_path):
     assert paths["test"].read_text() == "mine\tO\n"
     assert not paths["dev"].exists()
 
-    write_sample_corpus(tmp_path / "new" / "sub", overwrite=True, **sizes)
+    paths["test"].unlink()
+    write_sample_corpus(tmp_path / "new" / "sub", **sizes)
     assert {path: path.read_bytes() for path in paths.values()} == before
 
 

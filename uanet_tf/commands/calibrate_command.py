@@ -11,6 +11,7 @@ from uanet_tf.commands.labelled_file import LabelledFile
 from uanet_tf.commands.run_flags import RunDir
 from uanet_tf.config import load_config
 from uanet_tf.errors import InputError, SentencesError, one_line
+from uanet_tf.text.display_width import align
 
 
 def calibrate(
@@ -118,12 +119,16 @@ def _lines(report: dict[str, Any], name_of_file: str) -> list[str]:
     found = dict(report)
     acceptance, candidates = found.pop("acceptance", None), found.pop("candidates", None)
     counted = "entities" if "entities" in found else "tokens"
-    lines = [
-        f"{name}: ECE {scores['ece_before']:.2f} % uncalibrated{_until_now(scores)}, "
-        f"{scores['ece_after']:.2f} % now{_brier(scores)} ({scores['size']:,} {name} "
-        f"{'found in' if name == 'entities' else 'of'} {name_of_file})"
-        for name, scores in found.items()
-    ]
+    lines = []
+    for name, scores in found.items():
+        said = f"{name}: ECE {scores['ece_before']:.2f} % uncalibrated"
+        if scores.get("ece_until_now") is not None:
+            said += f", {scores['ece_until_now']:.2f} % until now"
+        said += f", {scores['ece_after']:.2f} % now, Brier score {scores['brier_after']:.4f}"
+        if "brier_until_now" in scores:
+            said += f" ({scores['brier_until_now']:.4f} until now)"
+        of = "found in" if name == "entities" else "of"
+        lines.append(f"{said} ({scores['size']:,} {name} {of} {name_of_file})")
     if found:
         lines += [
             "ECE: mean distance of the confidence from the share that is right; Brier score: mean "
@@ -155,24 +160,7 @@ def _candidate_lines(found: dict[str, Any]) -> list[str]:
                 f"{said}candidates from probability {part.threshold:.4f} on, "
                 f"{100 * part.recall:.1f} % of {part.entities:,} entities are given or candidates"
             )
-    head, *rows = cost_rows(found)
-    widths = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
-    return lines + [
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in (head, *rows)
-    ]
-
-
-def _brier(scores: dict[str, Any]) -> str:
-    said = f", Brier score {scores['brier_after']:.4f}"
-    if "brier_until_now" in scores:
-        said += f" ({scores['brier_until_now']:.4f} until now)"
-    return said
-
-
-def _until_now(scores: dict[str, Any]) -> str:
-    error = scores.get("ece_until_now")
-    return "" if error is None else f", {error:.2f} % until now"
+    return lines + align(cost_rows(found), left=0)
 
 
 def _acceptance_line(name: str, part: dict[str, Any], counted: str) -> str:

@@ -16,16 +16,11 @@ from uanet_tf.errors import InputError
 from uanet_tf.evaluation.corpus_report import Corpus, format_reports, report_corpora
 from uanet_tf.formats.table import Reading
 
-_ROLES = ("train", "dev", "test")
-
 
 def check(
     files: list[str],
     how: FormatFlags,
     *,
-    train_path: Annotated[str | None, Flag("The training file.")] = None,
-    dev_path: Annotated[str | None, Flag("The development file.")] = None,
-    test_path: Annotated[str | None, Flag("The test file.")] = None,
     token_column: Annotated[
         str, Flag("Column of the token: a number, from 0, or a name that the file gives.")
     ] = "0",
@@ -39,15 +34,19 @@ def check(
     """Checks labelled files before anything is trained on them.
 
         uanet check train.conll dev.conll test.conll
-        uanet check --train_path=train.conll --test_path=test.conll --json
+        uanet check train.conll --json
 
     Prints counts, the tag scheme, repairs, unknown words and overlaps with train. Files are train,
     dev, test and further test files, in this order; "-" is standard input. Exit code 2 and one
     sentence on stderr for bad input. --label_column=none: files without labels.
     """
-    named = _named_files(files, dict(zip(_ROLES, (train_path, dev_path, test_path), strict=True)))
+    if not files:
+        raise InputError("No file given: uanet check TRAIN [DEV [TEST ...]].")
+    if files.count("-") > 1:
+        raise InputError("Only one of the files can be '-' (standard input).")
+    roles = ["train", "dev", "test", *(f"test{number}" for number in range(2, len(files)))]
     reading = how.reading(DataConfig(), token_column)
-    corpora = [_read(role, path, reading) for role, path in named]
+    corpora = [_read(role, path, reading) for role, path in zip(roles, files, strict=False)]
     reports = report_corpora(
         corpora,
         normalize_digits=normalize_digits,
@@ -65,23 +64,6 @@ def check(
         # Words of any script can be shown, whatever the locale.
         sys.stdout.reconfigure(encoding="utf-8")
     print(text, end="", flush=True)
-
-
-def _named_files(files: list[str], by_role: dict[str, str | None]) -> list[tuple[str, str]]:
-    """(role, path) of each file, train first."""
-    named = [(role, path) for role, path in by_role.items() if path is not None]
-    if named and files:
-        raise InputError(
-            "Name the files either in order or by --train_path, --dev_path and --test_path, not "
-            f"both ways. Received: {' '.join(files)} and --{named[0][0]}_path={named[0][1]}."
-        )
-    if not named and not files:
-        raise InputError("No file given: uanet check TRAIN [DEV [TEST ...]].")
-    further = [f"test{number}" for number in range(2, len(files))]
-    named = named or list(zip([*_ROLES, *further], files, strict=False))
-    if sum(path == "-" for _, path in named) > 1:
-        raise InputError("Only one of the files can be '-' (standard input).")
-    return named
 
 
 def _read(role: str, path: str, reading: Reading) -> Corpus:

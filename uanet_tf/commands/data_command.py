@@ -80,7 +80,6 @@ def sample(
     train_sentences: Annotated[int, Flag("Sentences of train.conll.")] = 1_500,
     dev_sentences: Annotated[int, Flag("Sentences of dev.conll.")] = 300,
     test_sentences: Annotated[int, Flag("Sentences of test.conll.")] = 300,
-    overwrite: Annotated[bool, Flag("Replace other files of these names.")] = False,
 ) -> None:
     """Writes the sample corpus: synthetic newswire with names.
 
@@ -99,7 +98,6 @@ def sample(
         train_sentences=train_sentences,
         dev_sentences=dev_sentences,
         test_sentences=test_sentences,
-        overwrite=overwrite,
     )
     for path in paths.values():
         print(path)

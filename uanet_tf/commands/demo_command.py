@@ -11,7 +11,6 @@ from uanet_lite.columns_file import read_corpus
 from uanet_tf.commands.command_flags import Flag
 from uanet_tf.commands.setting_flags import SettingFlags, Settings
 from uanet_tf.config import Config
-from uanet_tf.errors import InputError
 from uanet_tf.resources.sample_corpus import write_sample_corpus
 from uanet_tf.tagging import terminal
 from uanet_tf.training.run_directory import RunDirectory
@@ -28,7 +27,6 @@ SENTENCES = (
 # For the model that comes with the package.
 NAMES = ("Ada Lovelace met Charles Babbage in London.", "Apple opens a shop in Reading in May.")
 PARTS = ("train", "dev", "test")
-_MOST_DIRECTORIES = 100
 
 
 def demo(
@@ -46,12 +44,12 @@ def demo(
     """
     start = time.monotonic()
     _find_names()
-    directory, config = _write_corpus(run_dir, settings.config)
-    _train(config, directory)
-    model = _score(config, directory)
+    config = _write_corpus(run_dir, settings.config)
+    _train(config, run_dir)
+    model = _score(config, run_dir)
     _head(5, "Tagging: where the draft is uncertain, the refined label is used")
     _show(model, [sentence.split() for sentence in SENTENCES])
-    _say_next(directory, time.monotonic() - start)
+    _say_next(run_dir, time.monotonic() - start)
 
 
 def _find_names() -> None:
@@ -71,33 +69,17 @@ def _show(model: Any, sentences: Sequence[Any]) -> None:
     print("\n\n".join(printer.render(sentence) for sentence in tagged), flush=True)
 
 
-def _write_corpus(wanted: str, config: Config) -> tuple[str, Config]:
-    """Writes the corpus into ``wanted``, or the next directory that is free for this demo.
-
-    Files of others, and a demo with other settings, are not touched.
-    """
-    for number in range(1, _MOST_DIRECTORIES + 1):
-        directory = wanted if number == 1 else f"{wanted}-{number}"
-        data = os.path.join(directory, "data")
-        files = {f"{part}_path": os.path.join(data, f"{part}.conll") for part in PARTS}
-        ready = config.replace(**files)
-        try:
-            RunDirectory(directory).check(ready)
-            write_sample_corpus(data)
-        except InputError:
-            # One that is not a directory, or cannot be written: the next would be no better.
-            if number == _MOST_DIRECTORIES or not os.path.isdir(data):
-                raise
-            continue
-        _head(2, "A sample corpus: synthetic newswire with ambiguous names")
-        if number > 1:
-            _say(f"{wanted} holds a demo with other settings, so this one is in {directory}.")
-        sizes = [
-            f"{len(read_corpus(path)):,} in {os.path.basename(path)}" for path in files.values()
-        ]
-        _say(f"{data}: sentences {', '.join(sizes)}")
-        return directory, ready
-    raise InputError(f"--run_dir={wanted} cannot be used.")
+def _write_corpus(directory: str, config: Config) -> Config:
+    """Writes the corpus, where no other files and no demo with other settings are."""
+    data = os.path.join(directory, "data")
+    files = {f"{part}_path": os.path.join(data, f"{part}.conll") for part in PARTS}
+    ready = config.replace(**files)
+    RunDirectory(directory).check(ready)
+    write_sample_corpus(data)
+    _head(2, "A sample corpus: synthetic newswire with ambiguous names")
+    sizes = [f"{len(read_corpus(path)):,} in {os.path.basename(path)}" for path in files.values()]
+    _say(f"{data}: sentences {', '.join(sizes)}")
+    return ready
 
 
 def _train(config: Config, directory: str) -> None:
@@ -157,19 +139,10 @@ watch it learn:
 
 def _program(name: str) -> str:
     """How the user can call a program of this environment from the current directory."""
+    if shutil.which(name):
+        return name
     path = os.path.join(os.path.dirname(sys.executable), name)
-    if not os.path.exists(path):
-        return f"{_shown_path(sys.executable)} -m {_MODULES[name]}"
-    return name if shutil.which(name) == path else _shown_path(path)
-
-
-_MODULES = {"uanet": "uanet_tf.commands.uanet", "tensorboard": "tensorboard.main"}
-
-
-def _shown_path(path: str) -> str:
-    """Relative to the current directory, if it lies below."""
-    relative = os.path.relpath(path)
-    return path if relative.startswith("..") else relative
+    return min(path, os.path.relpath(path), key=len)
 
 
 def _head(number: int | None, text: str) -> None:

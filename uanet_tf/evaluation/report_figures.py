@@ -103,21 +103,6 @@ def _gamma_axis(points: Sequence[SweepPoint]) -> Axis:
     return Axis("Gamma, nats", 0, max(point.threshold for point in points) or 1.0)
 
 
-def samples_figure(rows: Sequence[tuple[int, float, float]], measure: str, sentences: int) -> str:
-    """The score over M: rows of (M, score, sentences per second)."""
-    told = ", ".join(
-        f"M = {m}: {score:.2f} at {speed:,.0f} sentences/s" for m, score, speed in rows
-    )
-    of = "the first sentence" if sentences == 1 else f"the first {sentences:,} sentences"
-    return figure(
-        f"{measure} over M, {of}; higher is better. {told}. M = 0, one pass without dropout, is "
-        "the baseline; M = 1 is one pass with dropout, a single draw",
-        Axis("M, samples", 0, max(m for m, *_ in rows)),
-        score_axis(measure, [score for _, score, _ in rows]),
-        [Series("", [(m, score) for m, score, _ in rows])],
-    )
-
-
 def score_axis(measure: str, scores: Sequence[float]) -> Axis:
     """An axis of percent round all scores."""
     middle = (min(scores) + max(scores)) / 2

@@ -72,8 +72,6 @@ class ReportInput:
       known: for each token whether the training data had its word; None: not known.
       shown: what there is to show a person; None: labels are no chunks.
       targets: what the tagger promises, see ``Tagger.targets``.
-      samples: rows of (M, score, sentences per second); [] where M was not varied.
-      sample_sentences: how many sentences these rows are of.
     """
 
     title: str
@@ -86,8 +84,6 @@ class ReportInput:
     known: Sequence[Sequence[bool]] | None
     shown: Shown | None
     targets: Mapping[str, float]
-    samples: Sequence[tuple[int, float, float]]
-    sample_sentences: int
 
     @property
     def task(self) -> str:
@@ -113,7 +109,7 @@ def report_page(given: ReportInput) -> str:
         "Can the confidence be believed?": _trust(given),
         "What it costs to miss little": _costs(given),
         "Where it is right": _groups(given),
-        "Gamma and M": _sweeps(given),
+        "Gamma": _gamma(given),
         "Confusion": figures.confusion_table(confusion),
         **_examples(given),
     }
@@ -230,25 +226,23 @@ def _groups(given: ReportInput) -> str:
     return _grid(tables)
 
 
-def _sweeps(given: ReportInput) -> str:
-    charts = []
-    if given.threshold is not None:
-        # At even distances, so that a line between them is no guess; and the run's.
-        top = max(value for sentence in given.tagged for value in sentence.uncertainty)
-        gammas = {given.threshold, *np.round(np.linspace(0.0, 1.02 * top, _GAMMAS), 3).tolist()}
-        points = sweep_thresholds(
-            given.gold,
-            [sentence.draft_labels for sentence in given.tagged],
-            [sentence.refined_labels for sentence in given.tagged],
-            [sentence.uncertainty for sentence in given.tagged],
-            task=given.task,
-            thresholds=sorted(gammas),
-        )
-        if given.evaluation.has_score:
-            charts.append(figures.gamma_figure(points, given.threshold, given.measure))
-        charts.append(figures.gamma_cost_figure(points, given.threshold))
-    if given.samples and given.evaluation.has_score:
-        charts.append(figures.samples_figure(given.samples, given.measure, given.sample_sentences))
+def _gamma(given: ReportInput) -> str:
+    if given.threshold is None:
+        return ""
+    # At even distances, so that a line between them is no guess; and the run's.
+    top = max(value for sentence in given.tagged for value in sentence.uncertainty)
+    gammas = {given.threshold, *np.round(np.linspace(0.0, 1.02 * top, _GAMMAS), 3).tolist()}
+    points = sweep_thresholds(
+        given.gold,
+        [sentence.draft_labels for sentence in given.tagged],
+        [sentence.refined_labels for sentence in given.tagged],
+        [sentence.uncertainty for sentence in given.tagged],
+        task=given.task,
+        thresholds=sorted(gammas),
+    )
+    charts = [figures.gamma_cost_figure(points, given.threshold)]
+    if given.evaluation.has_score:
+        charts.insert(0, figures.gamma_figure(points, given.threshold, given.measure))
     return _grid(charts)
 
 

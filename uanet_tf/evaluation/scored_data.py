@@ -27,13 +27,10 @@ from uanet_tf.evaluation.evaluation import (
 from uanet_tf.evaluation.report_page import ReportInput, report_page
 from uanet_tf.formats.labelled_data import LabelledData, labelled_sentences
 from uanet_tf.formats.table import Reading
-from uanet_tf.metrics import scoring
 from uanet_tf.metrics.target_recall import Shown, shown_spans
 from uanet_tf.tagging.monitor import training_words
 from uanet_tf.tagging.streams import check_model, tag_in_context
 
-SAMPLE_COUNTS = (0, 1, 4, 16)  # 0: one pass without dropout, the baseline
-SAMPLE_SENTENCES = 500
 _WARM_UP_SENTENCES = 8
 
 
@@ -119,14 +116,7 @@ def evaluate_sentences(model: Any, sentences: Sequence[Sentence], **sizes: Any) 
 
 
 def report_of(
-    model: Any,
-    sentences: Sequence[Sentence],
-    *,
-    title: str,
-    data: str,
-    sample_counts: Sequence[int] = SAMPLE_COUNTS,
-    sample_sentences: int = SAMPLE_SENTENCES,
-    **sizes: Any,
+    model: Any, sentences: Sequence[Sentence], *, title: str, data: str, **sizes: Any
 ) -> str:
     """The page of a model and sentences.
 
@@ -135,15 +125,11 @@ def report_of(
       sentences: with labels of its kind.
       title: name of the run.
       data: name of the file.
-      sample_counts: numbers of samples M to compare with the run's.
-      sample_sentences: the first sentences, on which M is varied.
       **sizes: limits of a batch, see ``tag_stream``.
     """
     tagged, seconds = tag_timed(model, sentences, **sizes)
     with one_pass(model):
         plain, _ = tag_timed(model, sentences, **sizes)
-    few = sentences[:sample_sentences]
-    shown = None if model.label_scheme is None else _shown(model, sentences, sizes)
     return report_page(
         ReportInput(
             title=title,
@@ -154,10 +140,8 @@ def report_of(
             plain=plain,
             threshold=model.threshold,
             known=training_words(model, sentences),
-            shown=shown,
+            shown=None if model.label_scheme is None else _shown(model, sentences, sizes),
             targets=model.targets,
-            samples=_vary_samples(model, few, sample_counts, sizes),
-            sample_sentences=len(few),
         )
     )
 
@@ -195,25 +179,6 @@ def _shown(model: Any, sentences: Sequence[Sentence], sizes: dict[str, Any]) -> 
         tagged = [answer for _, answer in tag_in_context(model, sentences, **sizes)]
     gold = [sentence.labels for sentence in sentences]
     return shown_spans(gold, tagged, independent_units(sentences).tolist(), accepts)
-
-
-def _vary_samples(
-    model: Any, sentences: Sequence[Sentence], counts: Sequence[int], sizes: dict[str, int]
-) -> list[tuple[int, float, float]]:
-    """Rows of (M, score, sentences per second); [] for a model that draws no samples."""
-    own = model.num_samples
-    if not counts or not own or model.sampling != "exact":
-        return []
-    gold, task = [sentence.labels for sentence in sentences], _task(model)
-    rows = []
-    for count in sorted({*counts, own}):
-        with other_options(model, num_samples=count):
-            tagged, seconds = tag_timed(model, sentences, **sizes)
-        labels = [sentence.labels for sentence in tagged]
-        scores = scoring.score_systems(gold, task=task, final=labels)["final"]
-        score = scores["f1" if task == "ner" else "accuracy"]
-        rows.append((count, score, len(tagged) / max(seconds, 1e-9)))
-    return rows
 
 
 def _task(model: Any) -> str:

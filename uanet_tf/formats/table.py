@@ -98,13 +98,12 @@ FORMATS = {
     "csv": Format("a table with a header: a token a row, and its sentence's number", (".csv",)),
     "brat": Format("brat: FILE.ann beside FILE.txt, or a folder of them", (".ann",)),
     "label_studio": Format(
-        "Label Studio's export, JSON or JSON-MIN",
+        "Label Studio's export, JSON",
         (),
         label_studio.matches,
         label_studio.read,
         label_studio.write,
         is_list=True,
-        text_key=label_studio.text_key,
     ),
     "argilla": Format(
         "Argilla's records", (), argilla.matches, argilla.read, argilla.write, is_list=True

@@ -106,7 +106,6 @@ def write_sample_corpus(
     train_sentences: int = 1_500,
     dev_sentences: int = 300,
     test_sentences: int = 300,
-    overwrite: bool = False,
 ) -> dict[str, pathlib.Path]:
     """Writes train.conll, dev.conll and test.conll (token, tab, label), each atomically.
 
@@ -117,14 +116,13 @@ def write_sample_corpus(
         directory: created if missing.
         seed: another seed, other names and sentences.
         train_sentences, dev_sentences, test_sentences: how many, at least 1.
-        overwrite: replace files of these names that hold something else.
 
     Returns:
         The paths, by "train", "dev" and "test".
 
     Raises:
         InputError: a count below 1, a directory that cannot be written, or a file that holds
-            something else (unless `overwrite`); then no file is written.
+            something else; then no file is written.
     """
     counts = {"train": train_sentences, "dev": dev_sentences, "test": test_sentences}
     for name, count in counts.items():
@@ -145,23 +143,21 @@ def write_sample_corpus(
         paths[name] = pathlib.Path(directory, f"{name}.conll")
         contents[paths[name]] = format_columns(sentences).encode("utf-8")
     try:
-        _write_all(contents, overwrite)
+        # What is there already stays; else never a half-written corpus.
+        missing = [path for path, content in contents.items() if not _holds(path, content)]
+        for path in missing:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_file(path) as part:
+                pathlib.Path(part).write_bytes(contents[path])
     except OSError as error:
         raise InputError(f"{os.fspath(directory)}: cannot be written ({error.strerror}).") from None
     return paths
 
 
-def _write_all(contents: dict[pathlib.Path, bytes], overwrite: bool) -> None:
-    pending = {}
-    for path, content in contents.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists():
-            if path.is_file() and path.read_bytes() == content:
-                continue
-            if not overwrite or not path.is_file():
-                raise InputError(f"{path}: exists and holds something else; it was not changed.")
-        pending[path] = content
-    for path, content in pending.items():
-        # Never a half-written corpus.
-        with atomic_file(path) as part:
-            pathlib.Path(part).write_bytes(content)
+def _holds(path: pathlib.Path, content: bytes) -> bool:
+    """Whether a file is there; InputError if it holds something else."""
+    if not path.exists():
+        return False
+    if not path.is_file() or path.read_bytes() != content:
+        raise InputError(f"{path}: exists and holds something else; it was not changed.")
+    return True

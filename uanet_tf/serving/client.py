@@ -10,7 +10,9 @@ from uanet_lite import tag_schemes
 from uanet_lite.answers import IN_GRAPHS, TOKEN_PLACES, Tensor, from_tensors, tensors
 from uanet_lite.argument_checks import MAX_GAMMA, SENTENCES, check_count, check_language, check_list
 from uanet_lite.raw_text import LANGUAGE, sentence_spans
+from uanet_lite.sentence import check_unicode, sentence_of
 from uanet_lite.tagged_sentence import TaggedSentence, TaggedSentences, TaggedTexts, by_item
+from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.errors import InputError
 from uanet_tf.serving.retrying import RetryPolicy, ServingError
 
@@ -338,24 +340,12 @@ def _check_timeout(timeout: float) -> None:
         raise InputError(f"`timeout` must be {least} seconds. Received: {timeout}")
 
 
-def _checked(sentence: Sentence, index: int) -> str | list[str]:
-    if getattr(sentence, "ndim", None) == 1 and hasattr(sentence, "tolist"):  # of NumPy
-        sentence = sentence.tolist()
-    tokens = [sentence] if isinstance(sentence, str) else sentence
-    if isinstance(sentence, bytes) or not isinstance(tokens, Sequence):
-        raise InputError(
-            f"sentences[{index}] must be a text or a list of words. Received: {sentence!r:.60}"
-        )
-    for token in tokens:
-        if not isinstance(token, str) or not (token or isinstance(sentence, str)):
-            raise InputError(
-                f"sentences[{index}] must hold words that are not empty. Received: {token!r:.60}"
-            )
-        try:
-            token.encode()
-        except UnicodeEncodeError:
-            raise InputError(f"sentences[{index}] is not valid Unicode: {token!r:.60}") from None
-    return sentence if isinstance(sentence, str) else list(tokens)
+def _checked(sentence: Any, index: int) -> str | list[str]:
+    name = f"sentences[{index}]"
+    if isinstance(sentence, str):
+        check_unicode(sentence, name)
+        return sentence
+    return list(sentence_of(sentence, name, Tokenizer("whitespace")).tokens)
 
 
 def _thresholds(threshold: float | Sequence[float] | None, count: int) -> list[float] | None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import pathlib
 
 from uanet_tf.errors import InputError
 
@@ -95,14 +96,9 @@ def fingerprint(path: str) -> Fingerprint:
     """Names, sizes, times and modes of the files below ``path``.
 
     A version that could not be loaded is tried again when they change.
+
+    Raises:
+      OSError: a file goes away meanwhile.
     """
-    found = set()
-    for folder, _, names in os.walk(path):
-        for name in names:
-            file = os.path.join(folder, name)
-            try:
-                status = os.stat(file)
-            except OSError:
-                continue
-            found.add((file, status.st_size, status.st_mtime_ns, status.st_mode))
-    return frozenset(found)
+    files = [(str(file), file.stat()) for file in pathlib.Path(path).rglob("*")]
+    return frozenset((name, s.st_size, s.st_mtime_ns, s.st_mode) for name, s in files)
