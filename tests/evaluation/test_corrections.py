@@ -5,7 +5,7 @@ import pytest
 
 from tests.evaluation.test_label_errors import CLASSES, bioes_by_hand
 from uanet_lite.tag_schemes import Span, encode_spans
-from uanet_tf.evaluation.label_errors import EntityOdds, log_odds
+from uanet_tf.evaluation.label_errors import EntityOdds
 
 TYPES = ("LOC", "PER")
 
@@ -68,8 +68,3 @@ def test_types_that_the_tagger_lacks():
     p = np.full([2, len(CLASSES)], 0.1)
     odds = EntityOdds(p, CLASSES, [Span("ORG", 0, 2)])
     assert odds.of_place([Span("ORG", 0, 2)], []).score == pytest.approx(np.log(0.1 / 1e-12))
-
-
-def test_single_tokens():
-    assert log_odds(np.array([0.5, 0.1]), np.array([0.4, 0.3])) == pytest.approx(np.log(3))
-    assert log_odds(np.array([0.0]), np.array([1.0])) == pytest.approx(np.log(1e12))

@@ -79,7 +79,7 @@ def find_label_errors(
         raise InputError(f"--test_path is not read. Received: {data.test_path}")
     if not kinds or not set(kinds) <= set(KINDS):
         raise InputError(f"--kinds must be of {', '.join(KINDS)}. Received: {','.join(kinds)}")
-    if output and html and _are_one_file(output, html):
+    if output and html and os.path.realpath(output) == os.path.realpath(html):
         raise InputError(f"--output and --html must be different files. Received: {html}")
     reading = Reading.of_settings(data)
     sentences = read_and_tell(data.train_path, reading)
@@ -99,13 +99,6 @@ def find_label_errors(
         if page is not None:
             page.write(doubts_page(found, name))
     sys.stdout.write(_doubts_table(found, name, top))
-
-
-def _are_one_file(path: str, other: str) -> bool:
-    """Whether what is written to one replaces the other; devices take both."""
-    target = os.path.realpath(path)
-    device = os.path.exists(target) and not os.path.isfile(target)
-    return target == os.path.realpath(other) and not device
 
 
 def _doubts(

@@ -2,7 +2,6 @@
 
 import contextlib
 import csv
-import importlib.metadata
 import io
 import pathlib
 import platform
@@ -25,6 +24,7 @@ from uanet_tf.metrics.resampling import approximate_randomization
 from uanet_tf.metrics.run_metrics import as_fraction, read_run_metrics
 from uanet_tf.metrics.scoring import f1_of_counts, sentence_counts
 from uanet_tf.models.loading import extract_weights
+from uanet_tf.tensorflow_stack import installed
 from uanet_tf.text.display_width import align
 
 
@@ -87,8 +87,6 @@ _HEADS = {
     "tagging_sentences_per_second": "sentences/s",
     "p": "p",
 }
-
-
 _TRAINED_BY = ("drafter_optimizer", "epochs", "min_steps", "batch_size")
 _SAMPLES = (
     "num_samples=0 drafts in one pass without dropout, the baseline of samples, and is refined as "
@@ -173,10 +171,8 @@ def training_differences(out: pathlib.Path, systems: Sequence[str]) -> list[str]
 
 def versions() -> str:
     """Of the package, of TensorFlow and of Python."""
-    found = [f"uanet_tf {uanet_tf.__version__}"]
-    for name in ("tensorflow", "tensorflow-cpu"):
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found.append(f"{name} {importlib.metadata.version(name)}")
+    names = [name for name in ("tensorflow", "tensorflow-cpu") if installed(name)]
+    found = [f"uanet_tf {uanet_tf.__version__}", *(f"{name} {installed(name)}" for name in names)]
     return ", ".join([*found, f"Python {platform.python_version()}"])
 
 
@@ -194,7 +190,7 @@ def _page(table: Sequence[Sequence[str]], about: Mapping[str, str], notes: Seque
     head, *rows = table
     lines = ["# uanet compare", "", *(f"- {name}: `{text}`" for name, text in about.items())]
     lines += ["", *(f"**{note}**\n" for note in notes)]
-    lines += [_markdown(head), _markdown(["---"] * len(head)), *map(_markdown, rows)]
+    lines += [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
     return "\n".join(lines) + "\n"
 
 
@@ -211,37 +207,26 @@ def _latex(table: Sequence[Sequence[str]], about: Mapping[str, str], notes: Sequ
     return "\n".join([*lines, r"\end{tabular}"]) + "\n"
 
 
-def _head(name: str) -> str:
-    return name if "=" in name else _HEADS.get(name, name.replace("_", " "))
-
-
 def _texts(rows: Sequence[Row], columns: Sequence[str]) -> list[list[str]]:
-    table = [["system", "seeds", *(map(_head, columns))]]
+    heads = (name if "=" in name else _HEADS.get(name, name.replace("_", " ")) for name in columns)
+    table = [["system", "seeds", *heads]]
     for row in rows:
         texts = [row.cells[name].text() if name in row.cells else "-" for name in columns]
         table.append([row.system, str(row.seeds), *texts])
     return table
 
 
-def _markdown(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
 def _csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
     """Numbers with all their digits, scores as fractions; nothing where there is no value."""
-    records: list[dict[str, Any]] = []
-    for row in rows:
-        record: dict[str, Any] = {"system": row.system, "seeds": row.seeds}
-        for name in columns:
-            if name in row.cells:
-                record |= row.cells[name].numbers(name)
-        records.append(record)
+    records: list[dict[str, Any]] = [{"system": row.system, "seeds": row.seeds} for row in rows]
+    for record, row in zip(records, rows, strict=True):
+        for name, cell in row.cells.items():
+            record |= cell.numbers(name)
     # Of some seeds a column has a standard deviation: it stands beside the column.
-    fields = ["system", "seeds"]
-    for name in columns:
-        fields += [field for field in (name, f"{name}_sd") if any(field in r for r in records)]
+    used = {field for record in records for field in record}
+    fields = [field for name in columns for field in (name, f"{name}_sd") if field in used]
     table = io.StringIO()
-    writer = csv.DictWriter(table, fields, lineterminator="\n")
+    writer = csv.DictWriter(table, ["system", "seeds", *fields], lineterminator="\n")
     writer.writeheader()
     writer.writerows(records)
     return table.getvalue()
@@ -254,36 +239,30 @@ def summarize(runs: Sequence[dict[str, Any]]) -> dict[str, Cell]:
     """
     measure = "f1" if runs[0]["task"] == "ner" else "accuracy"
     scores = [run.get("test", run["dev"]) for run in runs]
+
+    def each(name: str) -> list[float]:
+        return [part[name] for part in scores if part.get(name) is not None]
+
     ratios = [
         part["uncertainty_wrong"] / part["uncertainty_correct"]
         for part in scores
         if part["uncertainty_wrong"] and part["uncertainty_correct"]
     ]
-    shares = [None if x is None else 100 * x for x in _each(scores, "refined_fraction")]
+    speeds = [epoch["sentences_per_second"] for run in runs for epoch in run["epochs"]]
     return {
-        measure: _seeds(_each(scores, measure), 2, percent=True),
-        "dev": _seeds([run["dev"][measure] for run in runs], 2, percent=True),
-        "draft": _seeds(_each(scores, f"draft_{measure}"), 2, percent=True),
-        "refined": _seeds(_each(scores, f"refined_{measure}"), 2, percent=True),
-        "refined_fraction": _seeds(shares, 1, percent=True),
-        "nats_right": _seeds(_each(scores, "uncertainty_correct"), 4),
-        "nats_wrong": _seeds(_each(scores, "uncertainty_wrong"), 3),
-        "wrong_over_right": _seeds(ratios, 1),
+        measure: Cell(each(measure), 2, percent=True),
+        "dev": Cell([run["dev"][measure] for run in runs], 2, percent=True),
+        "draft": Cell(each(f"draft_{measure}"), 2, percent=True),
+        "refined": Cell(each(f"refined_{measure}"), 2, percent=True),
+        "refined_fraction": Cell([100 * x for x in each("refined_fraction")], 1, percent=True),
+        "nats_right": Cell(each("uncertainty_correct"), 4),
+        "nats_wrong": Cell(each("uncertainty_wrong"), 3),
+        "wrong_over_right": Cell(ratios, 1),
         "parameters": Cell([runs[0]["parameters"]], 0, spread=False),
-        "training_sentences_per_second": Cell(
-            [epoch["sentences_per_second"] for run in runs for epoch in run["epochs"]], 0, False
-        ),
-        "tagging_sentences_per_second": Cell(_each(scores, "sentences_per_second"), 0, False),
+        "training_sentences_per_second": Cell(speeds, 0, spread=False),
+        "tagging_sentences_per_second": Cell(each("sentences_per_second"), 0, spread=False),
         "best_epoch": Cell([run["best_epoch"] for run in runs if run["best_epoch"]], 0, False),
     }
-
-
-def _each(scores: Sequence[dict[str, Any]], name: str) -> list[Any]:
-    return [part.get(name) for part in scores]
-
-
-def _seeds(values: Sequence[float | None], digits: int, percent: bool = False) -> Cell:
-    return Cell([value for value in values if value is not None], digits, percent=percent)
 
 
 def complete_metrics(run_dir: pathlib.Path) -> dict[str, Any] | None:

@@ -1,7 +1,5 @@
 """Facts about a corpus that are worth knowing before training on it."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 import pathlib
@@ -209,7 +207,6 @@ def _by_count(items: Iterable[str]) -> dict[str, int]:
 _MAX_LABEL_ROWS = 100
 _LONG_FILE = 200  # tokens in a file of one sentence, which probably lacks its empty lines
 _NAME_COLUMNS = 28  # of a label or word: a longer one would widen every line
-_NONE = "-"
 
 
 def format_reports(reports: Sequence[CorpusReport], *, max_tokens: int = 512) -> str:
@@ -220,12 +217,11 @@ def format_reports(reports: Sequence[CorpusReport], *, max_tokens: int = 512) ->
         _table([[r.role, pathlib.Path(r.path).stem, r.format] for r in reports], right_from=3),
         _table([["", *roles], *_fact_rows(reports, max_tokens)]),
     ]
-    if any(report.entities for report in reports):
-        parts.append(
-            _table([["Entities", *_shared_headers(roles)], *_count_rows(reports, "entities")])
-        )
-    if any(report.labels for report in reports):
-        parts.append(_table([["Labels", *_shared_headers(roles)], *_count_rows(reports, "labels")]))
+    parts += [
+        _count_table(field.capitalize(), reports, field)
+        for field in ("entities", "labels")
+        if any(getattr(report, field) for report in reports)
+    ]
     remarks = [remark for report in reports for remark in _remarks(report, max_tokens)]
     parts.append("\n".join(["Worth a look", *(f"  {remark}" for remark in remarks or ["nothing"])]))
     return "\n\n".join(parts) + "\n"
@@ -237,61 +233,59 @@ def _table(rows: Sequence[Sequence[str]], right_from: int = 1) -> str:
 
 
 def _fact_rows(reports: Sequence[CorpusReport], max_tokens: int) -> list[list[str]]:
-    def row(name: str, show: Callable[[CorpusReport], str]) -> list[str]:
-        return [name, *(show(report) for report in reports)]
-
-    rows = [
-        row("Sentences", lambda r: f"{r.sentences:,}"),
-        row("  repeated within the file", lambda r: f"{r.repeated_sentences:,}"),
-        row("Documents", lambda r: f"{r.documents:,}"),
-        row("Tokens", lambda r: f"{r.tokens:,}"),
-        row("  in a sentence, on average", lambda r: f"{r.mean_sentence_tokens:.1f}"),
-        row("  in the longest sentence", lambda r: f"{r.longest_sentence_tokens:,}"),
-        row("    which starts at line", lambda r: str(r.longest_sentence_line)),
-        row(f"  sentences over {max_tokens:,}", lambda r: f"{r.sentences_over_max_tokens:,}"),
-        row("Different words", lambda r: f"{r.word_types:,}"),
-        row("  characters of the longest", lambda r: f"{r.longest_word_characters:,}"),
-        row("    in the sentence at line", lambda r: str(r.longest_word_line)),
+    facts: list[tuple[str, Callable[[CorpusReport], str]]] = [
+        ("Sentences", lambda r: f"{r.sentences:,}"),
+        ("  repeated within the file", lambda r: f"{r.repeated_sentences:,}"),
+        ("Documents", lambda r: f"{r.documents:,}"),
+        ("Tokens", lambda r: f"{r.tokens:,}"),
+        ("  in a sentence, on average", lambda r: f"{r.mean_sentence_tokens:.1f}"),
+        ("  in the longest sentence", lambda r: f"{r.longest_sentence_tokens:,}"),
+        ("    which starts at line", lambda r: str(r.longest_sentence_line)),
+        (f"  sentences over {max_tokens:,}", lambda r: f"{r.sentences_over_max_tokens:,}"),
+        ("Different words", lambda r: f"{r.word_types:,}"),
+        ("  characters of the longest", lambda r: f"{r.longest_word_characters:,}"),
+        ("    in the sentence at line", lambda r: str(r.longest_word_line)),
     ]
     if any(report.labels for report in reports):
-        rows.append(row("Different labels", lambda r: f"{len(r.labels):,}"))
-        rows.append(row("Scheme", lambda r: r.scheme or "not chunks"))
+        facts.append(("Different labels", lambda r: f"{len(r.labels):,}"))
+        facts.append(("Scheme", lambda r: r.scheme or "not chunks"))
     if any(report.scheme for report in reports):
-        rows.append(row("  labels to repair", lambda r: f"{r.repaired_labels:,}"))
-        rows.append(row("  in sentences", lambda r: f"{r.repaired_sentences:,}"))
+        facts.append(("  labels to repair", lambda r: f"{r.repaired_labels:,}"))
+        facts.append(("  in sentences", lambda r: f"{r.repaired_sentences:,}"))
+    rows = [[name, *map(show, reports)] for name, show in facts]
     if len(reports) > 1:
         rows.append(["Against train", *[""] * len(reports)])
-        pairs = [(report.tokens, report.against_train) for report in reports]
-        for name, show in (
-            ("  unknown words, of tokens", lambda n, x: _percent(x.unknown_tokens, n)),
-            (
-                "  unknown words, of different words",
-                lambda n, x: _percent(x.unknown_types, x.word_types),
-            ),
-            ("  sentences that train has too", lambda n, x: f"{x.shared_sentences:,}"),
-            (
-                f"    of {LONG_SENTENCE_TOKENS} tokens or more",
-                lambda n, x: f"{x.shared_long_sentences:,}",
-            ),
-        ):
-            rows.append([name, *(show(n, found) if found else _NONE for n, found in pairs)])
+        shown = [
+            ("-",) * 4
+            if (found := report.against_train) is None
+            else (
+                _percent(found.unknown_tokens, report.tokens),
+                _percent(found.unknown_types, found.word_types),
+                f"{found.shared_sentences:,}",
+                f"{found.shared_long_sentences:,}",
+            )
+            for report in reports
+        ]
+        names = (
+            "  unknown words, of tokens",
+            "  unknown words, of different words",
+            "  sentences that train has too",
+            f"    of {LONG_SENTENCE_TOKENS} tokens or more",
+        )
+        rows += [[name, *cells] for name, *cells in zip(names, *shown, strict=True)]
     return rows
 
 
 def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else _NONE
+    return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
-def _shared_headers(roles: Sequence[str]) -> list[str]:
-    return [header for role in roles for header in (role, "share")]
-
-
-def _count_rows(reports: Sequence[CorpusReport], field: str) -> list[list[str]]:
+def _count_table(title: str, reports: Sequence[CorpusReport], field: str) -> str:
     """A row for each key, in the order of train, then of the files that add others."""
     counts: list[dict[str, int]] = [getattr(report, field) for report in reports]
     totals = [sum(count.values()) for count in counts]
     keys = list(dict.fromkeys(key for count in counts for key in count))
-    rows = []
+    rows = [[title, *(header for report in reports for header in (report.role, "share"))]]
     for key in keys[:_MAX_LABEL_ROWS]:
         row = [f"  {shorten(key, _NAME_COLUMNS) or '(no type)'}"]
         for count, total in zip(counts, totals, strict=True):
@@ -301,11 +295,8 @@ def _count_rows(reports: Sequence[CorpusReport], field: str) -> list[list[str]]:
         blanks = [""] * (2 * len(reports))
         rows.append([f"  and {len(keys) - _MAX_LABEL_ROWS:,} more (--json has all)", *blanks])
     if field == "entities":
-        total_row = ["  all"]
-        for total in totals:
-            total_row += [f"{total:,}", ""]
-        rows.append(total_row)
-    return rows
+        rows.append(["  all", *(cell for total in totals for cell in (f"{total:,}", ""))])
+    return _table(rows)
 
 
 def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:

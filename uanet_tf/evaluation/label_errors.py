@@ -5,6 +5,7 @@ They stand where a tagger that has not seen them is sure of others.
 
 import dataclasses
 import html
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -45,11 +46,6 @@ class Correction(NamedTuple):
 
     score: float
     kind: str
-
-
-def log_odds(given: np.ndarray, other: np.ndarray) -> float:
-    """Log of the lowest of other probabilities less that of the lowest given."""
-    return float(np.log(max(other.min(), _SMALLEST)) - np.log(max(given.min(), _SMALLEST)))
 
 
 class EntityOdds:
@@ -208,23 +204,12 @@ def doubts_of(
     spans = items_of(sentence.labels, task), items_of(answer.labels, task)
     odds = None if scheme is None else EntityOdds(answer.probabilities, classes, spans[0])
     for start, end, given, predicted in differing(*spans):
-        here = given_p[start:end], predicted_p[start:end]
-        wrong = (
-            odds.of_place(given, predicted) if odds else Correction(log_odds(*here), MISLABELLED)
-        )
-        yield LabelDoubt(
-            given_probability=float(here[0].min()),
-            predicted_probability=float(here[1].min()),
-            start=start,
-            end=end,
-            given=given,
-            predicted=predicted,
-            sentence=sentence,
-            answer=answer,
-            fold=fold,
-            score=wrong.score,
-            kind=wrong.kind,
-        )
+        low, high = (float(each[start:end].min()) for each in (given_p, predicted_p))
+        wrong = Correction(math.log(max(high, _SMALLEST) / max(low, _SMALLEST)), MISLABELLED)
+        if odds is not None:
+            wrong = odds.of_place(given, predicted)
+        found = (low, high, start, end, given, predicted, sentence, answer, fold)
+        yield LabelDoubt(*found, score=wrong.score, kind=wrong.kind)
 
 
 def surest_first(doubts: Iterable[LabelDoubt]) -> list[LabelDoubt]:
@@ -246,25 +231,19 @@ def differing(
     given: Sequence[Span], predicted: Sequence[Span]
 ) -> Iterator[tuple[int, int, tuple[Span, ...], tuple[Span, ...]]]:
     """Stretches of overlapping spans that are not in both: start, end, the spans of either."""
-    pairs = {0: set(given) - set(predicted), 1: set(predicted) - set(given)}
-    order = sorted((span.start, span.end, side, span) for side in pairs for span in pairs[side])
-    here: list[tuple[int, Span]] = []
+    sides = set(given) - set(predicted), set(predicted) - set(given)
+    order = sorted((s.start, s.end, side, s) for side in (0, 1) for s in sides[side])
+    stretches: list[tuple[list[Span], list[Span]]] = []
     end = 0
     for start, stop, side, span in order:
-        if here and start >= end:
-            yield _stretch(here)
-            here = []
-        here.append((side, span))
-        end = max(end, stop) if len(here) > 1 else stop
-    if here:
-        yield _stretch(here)
-
-
-def _stretch(
-    here: Sequence[tuple[int, Span]],
-) -> tuple[int, int, tuple[Span, ...], tuple[Span, ...]]:
-    given, predicted = (tuple(span for side, span in here if side == k) for k in (0, 1))
-    return min(s.start for _, s in here), max(s.end for _, s in here), given, predicted
+        if not stretches or start >= end:
+            stretches.append(([], []))
+            end = stop
+        stretches[-1][side].append(span)
+        end = max(end, stop)
+    for left, right in stretches:
+        spans = [*left, *right]
+        yield min(s.start for s in spans), max(s.end for s in spans), tuple(left), tuple(right)
 
 
 def _probabilities(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uanet_tf.metrics.scoring import Labels, items_of
+from uanet_tf.metrics.scoring import Labels, f1_of_counts, sentence_counts
 
 _STEPS = 40
 
@@ -85,18 +85,22 @@ def sweep_thresholds(
     changes.sort(reverse=True)
     if thresholds is None:
         thresholds = _candidates(nats, np.array([value for value, _, _ in changes]))
-    counter = _Counter(gold, draft, task)
+    labels = [list(row) for row in draft]
+    counts = sentence_counts(gold, labels, task=task)
     points, position = [], 0
     for threshold in sorted(thresholds, reverse=True):
         limit = np.float32(threshold)
-        touched: dict[int, list[int]] = {}
+        touched = set()
         while position < len(changes) and changes[position][0] > limit:
             _, sentence, token = changes[position]
-            touched.setdefault(sentence, []).append(token)
+            labels[sentence][token] = refined[sentence][token]
+            touched.add(sentence)
             position += 1
-        for sentence, tokens in touched.items():
-            counter.relabel(sentence, tokens, refined[sentence])
-        points.append(SweepPoint(threshold, counter.score(), float(np.mean(nats > limit))))
+        for sentence in touched:
+            rows = [gold[sentence]], [labels[sentence]]
+            counts[sentence] = sentence_counts(*rows, task=task)
+        score = float(f1_of_counts(counts.sum(0)))
+        points.append(SweepPoint(threshold, score, float(np.mean(nats > limit))))
     return points[::-1]
 
 
@@ -115,35 +119,3 @@ def _round_up(value: float) -> float:
         return 0.0
     decimals = 2 - math.floor(math.log10(value))
     return round(math.ceil(value * 10.0**decimals) / 10.0**decimals, max(decimals, 0))
-
-
-class _Counter:
-    """Keeps counts of a corpus up to date while labels of single sentences change."""
-
-    def __init__(self, gold: Labels, labels: Labels, task: str) -> None:
-        self._task = task
-        self._gold = [set(items_of(row, task)) for row in gold]
-        self._labels = [list(row) for row in labels]
-        predicted = [set(items_of(row, task)) for row in self._labels]
-        self._sizes = [len(spans) for spans in predicted]
-        self._right = [
-            len(spans & truth) for spans, truth in zip(predicted, self._gold, strict=True)
-        ]
-        self._total_gold = sum(map(len, self._gold))
-        self._total_size = sum(self._sizes)
-        self._total_right = sum(self._right)
-
-    def relabel(self, sentence: int, tokens: list[int], source: Sequence[str]) -> None:
-        """Takes the labels of some tokens of a sentence from ``source``."""
-        for token in tokens:
-            self._labels[sentence][token] = source[token]
-        spans = set(items_of(self._labels[sentence], self._task))
-        right = len(spans & self._gold[sentence])
-        self._total_size += len(spans) - self._sizes[sentence]
-        self._total_right += right - self._right[sentence]
-        self._sizes[sentence], self._right[sentence] = len(spans), right
-
-    def score(self) -> float:
-        """F1 or accuracy, percent."""
-        total = self._total_gold + self._total_size
-        return 200.0 * self._total_right / total if total else 0.0
