@@ -1,8 +1,8 @@
 """``uanet rank``: the sentences that are most worth annotating."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any, TextIO
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 from uanet_lite.answers import to_json
 from uanet_lite.atomic_file import STDOUT, open_output
@@ -97,7 +97,12 @@ def rank(
             file=sys.stderr,
         )
     with open_output(output) as stream:
-        _writer(to)(stream, ranked)
+        if to in TOOLS:
+            write_annotations(map(_for_tool, ranked), stream, to)
+        for item in ranked if to == "jsonl" else ():
+            stream.write(json_text(_record(item)) + "\n")
+        for item in ranked if to == "text" else ():
+            stream.write(suggested(item.sentence).text.replace("\n", " ") + "\n")
     return PARTLY if errors else 0
 
 
@@ -111,28 +116,14 @@ def _ask_for_mutual_information(model: Any) -> None:
     model.return_mutual_information = True
 
 
-def _writer(kind: str) -> Callable[[TextIO, Sequence[Ranked]], Any]:
-    if kind == "jsonl":
-        return _write_json
-    if kind == "text":
-        return _write_text
-    return lambda stream, ranked: write_annotations(map(_for_tool, ranked), stream, kind)
-
-
 def _for_tool(ranked: Ranked) -> AnnotatedText:
     row, part = ranked.origin
     name, meta = name_and_meta(row.fields, row.line, part)
     return suggested(ranked.sentence, ranked.score, name, meta)
 
 
-def _write_json(stream: TextIO, ranked: Sequence[Ranked]) -> None:
+def _record(ranked: Ranked) -> dict[str, Any]:
     """The fields of the input and of the answer; the answer's win where both have one."""
-    for score, sentence, (row, _) in ranked:
-        ours = {"score": round(score, 6), **to_json(sentence)}
-        record = ours | row.fields | ours  # in this order
-        stream.write(json_text(record) + "\n")
-
-
-def _write_text(stream: TextIO, ranked: Sequence[Ranked]) -> None:
-    for item in ranked:
-        stream.write(suggested(item.sentence).text.replace("\n", " ") + "\n")
+    score, sentence, (row, _) = ranked
+    ours = {"score": round(score, 6), **to_json(sentence)}
+    return ours | row.fields | ours  # in this order

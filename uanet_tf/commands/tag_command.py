@@ -107,7 +107,12 @@ def tag(
     output_format = output_format or ("jsonl" if kind == "jsonl" else "text" if mask else "conll")
     _check_format(output_format, tagger, uncertainty_columns)
     if mask:
-        _check_mask(output_format, tagger)
+        if output_format not in ("text", "jsonl"):
+            raise InputError(
+                f"--mask writes text, or JSON lines. Received: --output_format={output_format}"
+            )
+        if tagger.model is not None:
+            raise InputError("--mask needs --run_dir: a .tflite file gives no candidates.")
     # No output format shows refined labels of certain tokens, so they are not computed.
     model = tagger.load(refine_all=False)
     if mask:
@@ -161,14 +166,6 @@ def _check_format(kind: str | None, tagger: TaggerFlags, uncertainty_columns: bo
     for answer in answers(IN_TEXT, optional=True):
         if tagger.options.get(answer.needs) and kind not in (None, "jsonl"):
             raise InputError(f"--{answer.needs} goes with --output_format=jsonl. Received: {kind}")
-
-
-def _check_mask(kind: str, tagger: TaggerFlags) -> None:
-    """Raises InputError where ``--mask`` does not go with other flags."""
-    if kind not in ("text", "jsonl"):
-        raise InputError(f"--mask writes text, or JSON lines. Received: --output_format={kind}")
-    if tagger.model is not None:
-        raise InputError("--mask needs --run_dir: a .tflite file gives no candidates.")
 
 
 def _ask_for_candidates(model: Any) -> None:

@@ -68,7 +68,13 @@ def read(
             f"{name}:{line}: the first line must name the columns (token, label). Received: "
             f"{', '.join(header)}."
         )
-    columns = _columns(header, token_column, label_column, name)
+    columns = _Columns(
+        _index(header, token_column, _TOKEN, 0, name, "token"),
+        None if label_column is None else _index(header, label_column, _LABEL, -1, name, "label"),
+        _first(header, _SENTENCE),
+        _first(header, _DOCUMENT),
+        tuple(header),
+    )
     pending: list[tuple[str, str]] = []
     begun, starts, found = 0, True, False
     key = ("", "")
@@ -76,7 +82,8 @@ def read(
         blank = not any(row)
         own = key if blank else columns.key(row, key)
         if pending and (not line or own != key or (blank and columns.sentence is None)):
-            yield _sentence(pending, columns, begun, starts)
+            tokens, labels = zip(*pending, strict=True)
+            yield Sentence(tokens, () if columns.label is None else labels, begun, starts)
             starts, found, pending = own[0] != key[0], True, []
         key = own
         if blank:
@@ -89,13 +96,6 @@ def read(
         pending.append((token, label))
     if not found:
         raise InputError(f"{name}: no sentence found, it has no row with a token.")
-
-
-def _sentence(
-    pending: list[tuple[str, str]], columns: "_Columns", line: int, new_document: bool
-) -> Sentence:
-    labels = () if columns.label is None else tuple(label for _, label in pending)
-    return Sentence(tuple(token for token, _ in pending), labels, line, new_document)
 
 
 def _rows(lines: Lines, name: str) -> Iterator[tuple[int, list[str]]]:
@@ -174,16 +174,6 @@ class _Columns(NamedTuple):
                 f"{place}: a token or label of more than {MAX_TOKEN_CHARS:,} characters."
             )
         return token, label
-
-
-def _columns(header: Sequence[str], token: Column, label: Column | None, file: str) -> _Columns:
-    return _Columns(
-        _index(header, token, _TOKEN, 0, file, "token"),
-        None if label is None else _index(header, label, _LABEL, -1, file, "label"),
-        _first(header, _SENTENCE),
-        _first(header, _DOCUMENT),
-        tuple(header),
-    )
 
 
 def _first(header: Sequence[str], names: re.Pattern[str]) -> int | None:

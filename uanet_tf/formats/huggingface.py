@@ -44,7 +44,8 @@ def read(record: dict[str, Any], names: Sequence[str] = ()) -> Tokens:
     labels = record[key]
     if names and isinstance(labels, list):
         labels = [_name(label, names) for label in labels]
-    if not _strings(labels) or len(labels) != len(tokens):
+    is_list = isinstance(labels, list) and all(isinstance(each, str) and each for each in labels)
+    if not is_list or len(labels) != len(tokens):
         raise InputError(
             f'"{key}" must be a list of as many strings as there are tokens (numbers of classes '
             "need their names: `label_names=O,B-PER,I-PER,...`)."
@@ -59,7 +60,3 @@ def _name(label: Any, names: Sequence[str]) -> str:
             "has names."
         )
     return names[label]
-
-
-def _strings(values: Any) -> bool:
-    return isinstance(values, list) and all(isinstance(value, str) and value for value in values)

@@ -15,6 +15,7 @@ from uanet_tf.errors import InputError
 BOM = "\ufeff"
 UTF16 = "UTF-16 units"
 CODE_POINTS = "code points"
+_BARE_LF = r"(?<!\r)\n"
 # What tools change in the text that they keep: they trim and join blanks, and spell out line ends.
 _BLANKS = re.compile(r"\s|\\n|\\r|\ufeff")
 # Scripts without blanks between words: Thai, Lao, Burmese, Khmer, kana and Han characters.
@@ -158,30 +159,23 @@ def _ways(text: str) -> Iterator[tuple[str, list[int], int]]:
         units.append((UTF16, lambda character: 1 + (character > "\uffff")))
     if not text.isascii():
         units.append(("bytes of UTF-8", lambda character: len(character.encode())))
-    ends = [("", lambda widths: widths)]
+    # What is counted otherwise at line ends: the first character of CR LF not, or LF as two.
+    ends: list[tuple[str, str, int]] = [("", "", 0)]
     if "\r\n" in text:
-        ends.append(("CR LF as one character", lambda widths: _ends_as_one(text, widths)))
-    if re.search(r"(?<!\r)\n", text):
-        ends.append(("line ends as two characters", lambda widths: _ends_as_two(text, widths)))
+        ends.append(("CR LF as one character", "\r\n", 0))
+    if re.search(_BARE_LF, text):
+        ends.append(("line ends as two characters", _BARE_LF, 2))
     shifts = [("", 0), ("with a byte order mark", 1)]
     if text.startswith(BOM):
         shifts[1] = ("without the byte order mark", -1)
-    for (shifted, shift), (end, change), (unit, width) in itertools.product(shifts, ends, units):
+    for (shifted, shift), (end, pattern, size), (unit, width) in itertools.product(
+        shifts, ends, units
+    ):
         if shifted or end or unit:
-            widths = change(list(map(width, text)))
+            widths = list(map(width, text))
+            for found in re.finditer(pattern, text) if pattern else ():
+                widths[found.start()] = size
             yield ", ".join(filter(None, (unit, end, shifted))), widths, shift
-
-
-def _ends_as_one(text: str, widths: list[int]) -> list[int]:
-    for found in re.finditer("\r\n", text):
-        widths[found.start()] = 0
-    return widths
-
-
-def _ends_as_two(text: str, widths: list[int]) -> list[int]:
-    for found in re.finditer(r"(?<!\r)\n", text):
-        widths[found.start()] = 2
-    return widths
 
 
 def _converted(

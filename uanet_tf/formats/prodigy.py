@@ -70,7 +70,7 @@ def matches(record: dict[str, Any]) -> bool:
     )
 
 
-def text_key(record: dict[str, Any], _: AnnotatedText) -> int | str | None:
+def text_key(record: dict[str, Any]) -> int | str | None:
     """Equal in the records that several annotators give for a text."""
     key = record.get("_input_hash")
     return key if isinstance(key, int | str) else None

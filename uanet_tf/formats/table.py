@@ -13,7 +13,7 @@ import itertools
 import pathlib
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TextIO, cast
+from typing import Any, NamedTuple, TextIO
 
 from uanet_lite.blank_tokens import without_blank_tokens
 from uanet_lite.columns_file import (
@@ -74,59 +74,29 @@ class Format(NamedTuple):
     """A row of the table.
 
     Attributes:
-      says: what it is, for help texts and documents.
-      endings: of file names that say it.
-      matches: whether a JSON record is of the format; None: it is no JSON.
-      read: a JSON record to a text with marks, or to tokens with labels.
-      write: a text with marks to a JSON record; None: see ``write_labelled``.
+      json: module that knows its JSON records by ``matches`` and ``read``, of texts with marks also
+        ``write``, and ``text_key`` where records may be of one text: the last counts; None: it is
+        no JSON.
+      ending: of file names that say it.
       is_list: written as one JSON list; else one object per line. Both are read.
-      text_key: of a record and what was read, equal for the same text: the last counts.
     """
 
-    says: str
-    endings: tuple[str, ...] = ()
-    matches: Callable[[Record], bool] | None = None
-    read: Callable[[Record], AnnotatedText | huggingface.Tokens] | None = None
-    write: Callable[[AnnotatedText], Record] | None = None
+    json: Any = None
+    ending: str | None = None
     is_list: bool = False
-    text_key: Callable[[Record, Any], Hashable] | None = None
 
 
 # JSON records are of the first format that matches.
 FORMATS = {
-    "conll": Format("columns: a token a line, an empty line after each sentence"),
-    "csv": Format("a table with a header: a token a row, and its sentence's number", (".csv",)),
-    "brat": Format("brat: FILE.ann beside FILE.txt, or a folder of them", (".ann",)),
-    "label_studio": Format(
-        "Label Studio's export, JSON",
-        (),
-        label_studio.matches,
-        label_studio.read,
-        label_studio.write,
-        is_list=True,
-    ),
-    "argilla": Format(
-        "Argilla's records", (), argilla.matches, argilla.read, argilla.write, is_list=True
-    ),
-    "huggingface": Format(
-        "JSON lines of tokens and labels", (), huggingface.matches, huggingface.read
-    ),
-    "prodigy": Format(
-        "Prodigy's JSON lines",
-        (),
-        prodigy.matches,
-        prodigy.read,
-        prodigy.write,
-        text_key=prodigy.text_key,
-    ),
-    "doccano": Format("doccano's JSON lines", (), doccano.matches, doccano.read, doccano.write),
-    "spacy": Format(
-        "JSON lines of text and entities [start, end, type]",
-        (),
-        spacy.matches,
-        spacy.read,
-        spacy.write,
-    ),
+    "conll": Format(),
+    "csv": Format(ending=".csv"),
+    "brat": Format(ending=".ann"),
+    "label_studio": Format(label_studio, is_list=True),
+    "argilla": Format(argilla, is_list=True),
+    "huggingface": Format(huggingface),
+    "prodigy": Format(prodigy),
+    "doccano": Format(doccano),
+    "spacy": Format(spacy),
 }
 _OUTSIDES = {OUTSIDE, "_"}  # the second is that of CoNLL-U's empty columns
 _TELLING = 100  # records among which one with marks is looked for, to tell the format
@@ -279,7 +249,7 @@ def _sentences(
     with open_bytes(path) as stream:
         start = read_start(stream, name)
         stream = put_back(start, stream)
-        if FORMATS[kind].matches is not None if kind else looks_like_json(start):
+        if FORMATS[kind].json is not None if kind else looks_like_json(start):
             yield from _of_records(json_pieces(stream, name, start), name, kind, reading, notes)
             return
         if _PYTHON.match(start.lstrip()):
@@ -288,11 +258,8 @@ def _sentences(
         if not kind:
             kind, lines = _table_or_columns(lines)
             notes.format = kind
-        token, label, blank = (
-            reading.token_column,
-            reading.label_column,
-            reading.skip_blank_tokens,
-        )
+        token, label = reading.token_column, reading.label_column
+        blank = reading.skip_blank_tokens
         if kind == "csv":
             yield from csv_table.read(
                 lines, name, token, label, skip_blank_tokens=blank, notes=notes
@@ -321,7 +288,8 @@ def _format_by_name(path: str) -> str:
     if file.is_dir() or brat.matches(file):
         return "brat"
     name = path.removesuffix(".gz")
-    return next((kind for kind, row in FORMATS.items() if name.endswith(row.endings)), "")
+    endings = {row.ending: kind for kind, row in FORMATS.items()}
+    return endings.get(pathlib.Path(name).suffix, "")
 
 
 def _table_or_columns(lines: Iterator[tuple[int, str]]) -> tuple[str, Iterator[tuple[int, str]]]:
@@ -414,13 +382,13 @@ def read_records(
         if notes is not None:
             notes.format = kind
         records = itertools.chain(first, records)
-    row = FORMATS[kind]
     names = reading.label_names if reading else ()
     items = ((record, place, _item(kind, record, place, names)) for place, record in records)
-    if row.text_key is None:
+    text_key = getattr(FORMATS[kind].json, "text_key", None)
+    if text_key is None:
         yield from ((place, item) for _, place, item in items)
     else:
-        yield from _last_answers((row.text_key(r, item), place, item) for r, place, item in items)
+        yield from _last_answers((text_key(record), place, item) for record, place, item in items)
 
 
 def _has_marks(record: Any) -> bool:
@@ -435,7 +403,7 @@ def _matching(place: str, record: Any) -> str:
     if not isinstance(record, dict):
         raise InputError(f"{place}: not a JSON object.")
     for kind, row in FORMATS.items():
-        if row.matches is not None and row.matches(record):
+        if row.json is not None and row.json.matches(record):
             return kind
     raise InputError(
         f"{place}: of no known format, as no marks are found: its keys are {listed(record)}. Of "
@@ -452,10 +420,7 @@ def _item(
             raise InputError("not a JSON object")
         if kind == "huggingface":
             return huggingface.read(record, names)
-        read = FORMATS[kind].read
-        if read is None:
-            raise InputError(f"{kind} is not JSON")
-        return read(record)
+        return FORMATS[kind].json.read(record)
     except InputError as error:
         raise InputError(f"{place}: {one_line(error)}") from None
     except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
@@ -585,10 +550,10 @@ def _format_csv(sentences: Sequence[Sentence]) -> str:
 
 def write_annotations(items: Iterable[AnnotatedText], stream: TextIO, tool: str) -> None:
     """Writes texts as a file of one of FORMATS that has ``write``."""
-    row, write = FORMATS[tool], cast(Callable[[AnnotatedText], Record], FORMATS[tool].write)
+    row = FORMATS[tool]
     before = "[\n"
     for item in items:
-        text = json_text(write(item))
+        text = json_text(row.json.write(item))
         stream.write(f"{before}{text}" if row.is_list else f"{text}\n")
         before = ",\n"
     if row.is_list:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from uanet_lite.tag_schemes import BIOES, decode_spans
-from uanet_lite.tagged_sentence import Entity, TaggedSentence
+from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.metrics import scoring
 from uanet_tf.metrics.target_precision import (
     ERROR,
@@ -83,7 +83,11 @@ def shown_spans(
             (each.type, each.token_start, each.token_end): each.probability
             for each in answer.candidates or ()
         }
-        taken = {_key(each) for each in answer.entities if _takes(each, accept_from)}
+        taken = {
+            (each.type, each.token_start, each.token_end)
+            for each in answer.entities
+            if accept_from is None or each.confidence >= accept_from.get(each.type, NEVER)
+        }
         spans += [(p, key[0], key in taken) for key, p in score.items()]
         spans += [(0.0, key[0], True) for key in taken - score.keys()]
         for span in decode_spans(labels, BIOES):  # leniently, so in any scheme
@@ -100,14 +104,6 @@ def shown_spans(
         others[2].astype(bool),
         tokens,
     )
-
-
-def _key(entity: Entity) -> tuple[str, int, int]:
-    return entity.type, entity.token_start, entity.token_end
-
-
-def _takes(entity: Entity, accept_from: Mapping[str, float] | None) -> bool:
-    return accept_from is None or entity.confidence >= accept_from.get(entity.type, NEVER)
 
 
 class Inclusion(NamedTuple):

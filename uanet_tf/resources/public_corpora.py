@@ -157,7 +157,9 @@ def fetch(
         if parts:
             _write(data, parts, folder / name)
         written.append(folder / name)
-    _note(data, folder, sums)
+    values = {"title": data.title, "licence": data.licence, "home": data.home, "sha256": sums}
+    text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
+    (folder / SOURCES).write_text(text, encoding="utf-8")
     shutil.rmtree(folder / _FETCHED, ignore_errors=True)
     return written
 
@@ -166,23 +168,18 @@ def _write(data: PublicData, parts: Sequence[pathlib.Path], path: pathlib.Path) 
     try:
         with atomic_file(path) as pending:
             if data.member is not None:
-                _take_out(parts[0], data.member, pathlib.Path(pending))
+                with zipfile.ZipFile(parts[0]) as file, open(pending, "wb") as target:
+                    shutil.copyfileobj(file.open(data.member), target)
             elif data.token_column is None:
                 shutil.copyfile(parts[0], pending)
             else:
                 columns = {"token_column": data.token_column, "label_column": data.label_column}
                 sentences = [each for part in parts for each in read_corpus(part, **columns)]
                 pathlib.Path(pending).write_text(format_columns(sentences), encoding="utf-8")
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise InputError(f"{parts[0]}: does not hold {data.member} ({error}).") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror or error}).") from None
-
-
-def _take_out(archive: pathlib.Path, member: str, path: pathlib.Path) -> None:
-    try:
-        with zipfile.ZipFile(archive) as file, path.open("wb") as target:
-            shutil.copyfileobj(file.open(member), target)
-    except (zipfile.BadZipFile, KeyError) as error:
-        raise InputError(f"{archive}: does not hold {member} ({error}).") from None
 
 
 def _known_sums(folder: pathlib.Path) -> dict[str, str]:
@@ -192,12 +189,6 @@ def _known_sums(folder: pathlib.Path) -> dict[str, str]:
         return {}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{folder / SOURCES}: cannot be read ({error}).") from None
-
-
-def _note(data: PublicData, folder: pathlib.Path, sums: dict[str, str]) -> None:
-    values = {"title": data.title, "licence": data.licence, "home": data.home, "sha256": sums}
-    text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
-    (folder / SOURCES).write_text(text, encoding="utf-8")
 
 
 CHUNK_BYTES = 1 << 16

@@ -215,7 +215,7 @@ class Client:
         texts = [part.given for part in batch]
         given = self._predict(self.text_model_name, batch, {"text": texts})
         lengths: Any = given.get("lengths")
-        if not _is_tensor([lengths], [len(batch)], int):
+        if not _is_output([lengths], [len(batch)], int, 2):
             raise _no_tagger(self.text_model_name, "lengths")
         outputs = _ours(given, lengths, {**_OUTPUTS, **_PLACES}, self.text_model_name)
         for row, part in enumerate(batch):
@@ -287,40 +287,32 @@ def _ours(
     optional = tensors(IN_GRAPHS, optional=True)
     wanted = {**outputs, **{name: optional[name] for name in optional if name in given}}
     for name, tensor in wanted.items():
-        if not _is_output(given.get(name), lengths, tensor):
+        if not _is_output(given.get(name), lengths, tensor.kind.plain, len(tensor.axes)):
             raise _no_tagger(model, name)
     return {name: given[name] for name in wanted}
 
 
-def _is_output(values: Any, lengths: Sequence[int], tensor: Tensor) -> bool:
-    """Whether an output has values of its kind for each token, as many for each."""
-    if len(tensor.axes) == 2:
-        return _is_tensor(values, lengths, tensor.kind.plain)
-    if not _is_tensor(values, lengths, list):
-        return False
-    cells = [cell for row in values for cell in row]
-    types = {type(value) for cell in cells for value in cell}
-    is_whole = len(set(map(len, cells))) <= 1
-    return is_whole and all(issubclass(found, tensor.kind.plain) for found in types)
-
-
-def _is_tensor(values: Any, lengths: Sequence[int], kind: type) -> bool:
-    """Whether an output has a row for each sentence, as long as the sentence or longer.
+def _is_output(values: Any, lengths: Sequence[int], kind: type, axes: int) -> bool:
+    """Whether an output has values of its kind for each token, as many for each.
 
     Args:
-      values: the output, [B, T] if it is ours.
+      values: the output, [B, T] or [B, T, K] if it is ours.
       lengths: tokens of each sentence.
-      kind: what its elements are.
+      kind: of the values.
+      axes: 2 or 3.
     """
-    return (
-        isinstance(values, list)
-        and len(values) == len(lengths)
-        and all(isinstance(row, list) for row in values)
-        and all(len(row) >= length for row, length in zip(values, lengths, strict=True))
-        and all(
-            issubclass(found, kind) for found in {type(value) for row in values for value in row}
-        )
-    )
+    if not isinstance(values, list) or len(values) != len(lengths):
+        return False
+    cells: list[Any] = []
+    for row, length in zip(values, lengths, strict=True):
+        if not isinstance(row, list) or len(row) < length:
+            return False
+        cells += row
+    if axes == 3:
+        if not all(isinstance(cell, list) for cell in cells) or len(set(map(len, cells))) > 1:
+            return False
+        cells = [value for cell in cells for value in cell]
+    return all(issubclass(found, kind) for found in set(map(type, cells)))
 
 
 def _no_tagger(model: str, name: str) -> ServingError:

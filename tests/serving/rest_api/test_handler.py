@@ -68,4 +68,4 @@ def test_a_version_beyond_int64_has_no_message(version):
     [("/v1/", True), ("/V1/x", True), ("/v1", False), ("/", False), ("/v2/models/a", False)],
 )
 def test_what_belongs_to_the_api(target, api):
-    assert handler.is_api(target) == api
+    assert (handler._API.fullmatch(target) is not None) == api

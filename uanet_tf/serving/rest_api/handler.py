@@ -1,11 +1,9 @@
 """From a request line and a body to the answer, without any HTTP machinery."""
 
 import dataclasses
-import functools
 import re
 import urllib.parse
 import zlib
-from collections.abc import Mapping
 from http import HTTPStatus
 from importlib import resources
 from typing import Any
@@ -51,11 +49,6 @@ class Route:
     model: str
     version: int | None = None
     label: str | None = None
-
-
-def is_api(target: str) -> bool:
-    """Whether a path belongs to the API; any other gets a plain 404."""
-    return _API.fullmatch(target) is not None
 
 
 def parse_route(method: str, target: str) -> Route:
@@ -126,7 +119,7 @@ class Handler:
         path = target.partition("?")[0]
         if path in _PAGE_FILES or path == _MODELS:
             return page_answer(method, target, self._manager)
-        if not is_api(target):
+        if not _API.fullmatch(target):
             return Answer(HTTPStatus.NOT_FOUND, b"404 Not Found\n", "text/plain")
         if method == "OPTIONS":
             if _ORIGIN.fullmatch(origin):
@@ -249,12 +242,8 @@ def page_answer(method: str, target: str, manager: ModelManager) -> Answer:
         models = [_describe(name, manager) for name in manager.names()]
         return json_answer({"models": models})._replace(headers=_HEADERS)
     name, content_type = _PAGE_FILES[path]
-    return Answer(HTTPStatus.OK, _read(name), content_type, _HEADERS)
-
-
-@functools.cache
-def _read(name: str) -> bytes:
-    return resources.files("uanet_tf.serving").joinpath("page", name).read_bytes()
+    content = resources.files("uanet_tf.serving").joinpath("page", name).read_bytes()
+    return Answer(HTTPStatus.OK, content, content_type, _HEADERS)
 
 
 def _describe(name: str, manager: ModelManager) -> dict[str, Any]:
@@ -265,7 +254,9 @@ def _describe(name: str, manager: ModelManager) -> dict[str, Any]:
         states = []  # none on disk so far
     try:
         _, model = manager.find(name)
-        signatures, gamma = _inputs(model.metadata), model.gamma
+        wanted = {DEFAULT_SIGNATURE, "with_threshold"} & model.metadata.keys()
+        signatures = {name: sorted(model.metadata[name]["inputs"]) for name in sorted(wanted)}
+        gamma = model.gamma
     except RestError:
         signatures, gamma = {}, None
     return {
@@ -277,8 +268,3 @@ def _describe(name: str, manager: ModelManager) -> dict[str, Any]:
         "signatures": signatures,
         "gamma": gamma,
     }
-
-
-def _inputs(metadata: Mapping[str, Any]) -> dict[str, list[str]]:
-    wanted = (DEFAULT_SIGNATURE, "with_threshold")
-    return {name: sorted(metadata[name]["inputs"]) for name in wanted if name in metadata}

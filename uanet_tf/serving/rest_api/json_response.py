@@ -89,18 +89,15 @@ def _leaves(name: str, array: np.ndarray) -> list[str]:
     if array.dtype.kind in "iu":
         return list(map(str, array.ravel().tolist()))
     if kind == "object":
-        write = _base64 if name.endswith(_BYTES_SUFFIX) else _string
-        texts = {value: write(value) for value in set(array.ravel())}  # labels repeat
+        texts = {}
+        for value in set(array.ravel()):  # labels repeat
+            if name.endswith(_BYTES_SUFFIX):
+                texts[value] = '{"b64": "' + base64.b64encode(value).decode("ascii") + '"}'
+            else:
+                text = value.decode("utf-8", "surrogateescape")
+                texts[value] = json.dumps(text, ensure_ascii=False)
         return [texts[value] for value in array.ravel()]
     raise bad_request(f"Cannot write tensor type: {kind} of output {name} as JSON")
-
-
-def _base64(value: bytes) -> str:
-    return '{"b64": "' + base64.b64encode(value).decode("ascii") + '"}'
-
-
-def _string(value: bytes) -> str:
-    return json.dumps(value.decode("utf-8", "surrogateescape"), ensure_ascii=False)
 
 
 def _decimals(values: np.ndarray) -> list[str]:
@@ -108,13 +105,6 @@ def _decimals(values: np.ndarray) -> list[str]:
     texts = [f"{value:.6g}" for value in values.tolist()]
     back = np.array(texts, dtype=np.float64).astype(values.dtype)
     for position in np.flatnonzero(~np.isfinite(values) | (back != values)):
-        texts[position] = _special(values[position])
+        text = f"{float(values[position]):.{_DIGITS[values.dtype.name]}g}"
+        texts[position] = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(text, text)
     return [text if _WRITTEN_AS_FLOAT.search(text) else f"{text}.0" for text in texts]
-
-
-def _special(value: np.floating) -> str:
-    if np.isnan(value):
-        return "NaN"
-    if np.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return f"{float(value):.{_DIGITS[value.dtype.name]}g}"

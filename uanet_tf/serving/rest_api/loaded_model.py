@@ -92,7 +92,9 @@ class LoadedModel:
             values = run(*(inputs[name] for name in sorted(definition.inputs)))
         except tf.errors.OpError as error:
             raise from_tensorflow(error.error_code, error.message) from None
-        return dict(zip(sorted(definition.outputs), map(_array, values), strict=True))
+        # A single string comes as bytes, which NumPy would take for its own.
+        arrays = [np.array(v, object) if isinstance(v, bytes) else np.asarray(v) for v in values]
+        return dict(zip(sorted(definition.outputs), arrays, strict=True))
 
     def _signature(self, name: str) -> meta_graph_pb2.SignatureDef:
         name = name or DEFAULT_SIGNATURE
@@ -134,11 +136,6 @@ def read_gate(path: pathlib.Path) -> float | None:
     if not (has_type(gamma, float) and 0 <= gamma < float("inf")):
         raise InputError(f"{file}: `threshold` must be a number of at least 0 nats.")
     return float(gamma)
-
-
-def _array(value: Any) -> np.ndarray:
-    """An output as an array; a single string comes as bytes, which NumPy would take for its own."""
-    return np.array(value, object) if isinstance(value, bytes) else np.asarray(value)
 
 
 def _read_meta_graph(path: str) -> meta_graph_pb2.MetaGraphDef:
