@@ -12,7 +12,7 @@ import pytest
 from absl import flags
 
 from uanet_tf.commands import runner
-from uanet_tf.commands.command_flags import Flag, FlagGroup, parse
+from uanet_tf.commands.command_flags import FlagGroup, flag, parse
 from uanet_tf.errors import InputError, StoppedBySignal
 
 
@@ -20,10 +20,10 @@ def run(*arguments, main=lambda **flags: None):
     """Calls a small command; ``main`` gets its flags."""
 
     def command(
-        count: Annotated[int, Flag("How many.", at_least=1)] = 1,
-        rate: Annotated[float, Flag("How much.")] = 0.5,
-        name: Annotated[str | None, Flag("Who.")] = None,
-        deep: Annotated[bool, Flag("Whether deep.")] = False,
+        count: int = flag(1, "How many.", at_least=1),
+        rate: float = flag(0.5, "How much."),
+        name: str | None = flag(None, "Who."),
+        deep: bool = flag(False, "Whether deep."),
     ):
         """Exit codes and messages."""
         return main(count=count, rate=rate, name=name, deep=deep)
@@ -71,10 +71,10 @@ def test_an_endless_value_is_not_repeated_to_its_end(capsys, digits):
 
 def test_an_unknown_flag_suggests_those_with_its_words():
     def command(
-        drafter_learning_rate: Annotated[str | None, Flag("Some.")] = None,
-        refiner_learning_rate: Annotated[str | None, Flag("Some.")] = None,
-        refiner_width: Annotated[str | None, Flag("Some.")] = None,
-        input: Annotated[str | None, Flag("Some.")] = None,
+        drafter_learning_rate: str | None = flag(None, "Some."),
+        refiner_learning_rate: str | None = flag(None, "Some."),
+        refiner_width: str | None = flag(None, "Some."),
+        input: str | None = flag(None, "Some."),
     ):
         pytest.fail("must not start")
 
@@ -89,7 +89,7 @@ def test_an_unknown_flag_suggests_those_with_its_words():
 
 
 def test_arguments_beside_flags():
-    def command(words: list[str], count: Annotated[int, Flag("How many.")] = 1):
+    def command(words: list[str], count: int = flag(1, "How many.")):
         return words, count
 
     call = parse(command, ["program", "one", "--count=3", "two", "--", "--more"])
@@ -98,8 +98,8 @@ def test_arguments_beside_flags():
 
 @dataclasses.dataclass
 class Options:
-    from_: Annotated[str | None, Flag("Where from.")] = None
-    kinds: Annotated[Sequence[str], Flag("Which.")] = ("a", "b")
+    from_: str | None = flag(None, "Where from.")
+    kinds: Sequence[str] = flag(("a", "b"), "Which.")
 
 
 class Doubled(FlagGroup):
@@ -125,8 +125,8 @@ def test_groups_of_flags():
 
 def test_flags_that_are_required(capsys):
     def command(
-        name: Annotated[str, Flag("Who.", required="whom to greet")],
-        title: Annotated[str, Flag("How.", required="")],
+        name: str = flag(None, "Who.", required="whom to greet"),
+        title: str = flag(None, "How.", required=""),
     ):
         return 0
 

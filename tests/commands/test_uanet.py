@@ -153,5 +153,5 @@ def test_help_is_shown_so(capsys):
 
     assert runner.exit_code(check, ["uanet check", "--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "--train_path" in " ".join(lines)
+    assert "--label_column" in " ".join(lines)
     assert [line for line in lines if len(line) > WIDTH] == []

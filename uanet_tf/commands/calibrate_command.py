@@ -4,44 +4,38 @@ import json
 import pathlib
 import shutil
 import sys
-from typing import Annotated, Any
+from typing import Any
 
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.commands.labelled_file import LabelledFile
-from uanet_tf.commands.run_flags import RunDir
+from uanet_tf.commands.run_flags import RUN_DIR
 from uanet_tf.config import load_config
 from uanet_tf.errors import InputError, SentencesError, one_line
 from uanet_tf.text.display_width import align
 
 
 def calibrate(
-    run_dir: RunDir,
-    file: LabelledFile,
     *,
-    token_column: Annotated[
-        str | None,
-        Flag("Column of the token: a number, from 0, or a name. Default: the run's."),
-    ] = None,
-    target_precision: Annotated[
-        float,
-        Flag(
-            "Precision of the accepted entities (of tokens, where labels are not chunks), reached "
-            "with a probability of 0.9; 0: nothing is marked as accepted."
-        ),
-    ] = 0.0,
-    target_recall: Annotated[
-        float,
-        Flag(
-            "Share of a text's entities that is among those given (accepted, with "
-            "--target_precision) and the candidates (--return_candidates), reached with a "
-            "probability of 0.9; 0: none is promised."
-        ),
-    ] = 0.0,
-    target_by_type: Annotated[bool, Flag("A separate threshold for each entity type.")] = False,
-    output: Annotated[
-        str | None,
-        Flag("Directory for a copy of the run with the new calibration. Default: the run itself."),
-    ] = None,
+    run_dir: str = RUN_DIR,
+    file: LabelledFile,
+    token_column: str | None = flag(
+        None, "Column of the token: a number, from 0, or a name. Default: the run's."
+    ),
+    target_precision: float = flag(
+        0.0,
+        "Precision of the accepted entities (of tokens, where labels are not chunks), reached "
+        "with a probability of 0.9; 0: nothing is marked as accepted.",
+    ),
+    target_recall: float = flag(
+        0.0,
+        "Share of a text's entities that is among those given (accepted, with "
+        "--target_precision) and the candidates (--return_candidates), reached with a "
+        "probability of 0.9; 0: none is promised.",
+    ),
+    target_by_type: bool = flag(False, "A separate threshold for each entity type."),
+    output: str | None = flag(
+        None, "Directory for a copy of the run with the new calibration. Default: the run itself."
+    ),
 ) -> None:
     """Recalibrates a trained run's confidence on a labelled file.
 

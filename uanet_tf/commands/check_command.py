@@ -5,11 +5,10 @@ import dataclasses
 import io
 import json
 import sys
-from typing import Annotated
 
 from uanet_lite.notes import Notes
 from uanet_lite.text_lines import display_name
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.commands.labelled_file import FormatFlags, read_and_tell
 from uanet_tf.config import DataConfig
 from uanet_tf.errors import InputError
@@ -21,15 +20,13 @@ def check(
     files: list[str],
     how: FormatFlags,
     *,
-    token_column: Annotated[
-        str, Flag("Column of the token: a number, from 0, or a name that the file gives.")
-    ] = "0",
-    normalize_digits: Annotated[
-        bool, Flag("Read every digit as 0 when counting unknown words.")
-    ] = True,
-    lowercase_words: Annotated[bool, Flag("Ignore case when counting unknown words.")] = False,
-    max_tokens: Annotated[int, Flag("Count the sentences that are longer, in tokens.")] = 512,
-    json_: Annotated[bool, Flag("Print JSON instead of text.")] = False,
+    token_column: str = flag(
+        "0", "Column of the token: a number, from 0, or a name that the file gives."
+    ),
+    normalize_digits: bool = flag(True, "Read every digit as 0 when counting unknown words."),
+    lowercase_words: bool = flag(False, "Ignore case when counting unknown words."),
+    max_tokens: int = flag(512, "Count the sentences that are longer, in tokens."),
+    json_: bool = flag(False, "Print JSON instead of text."),
 ) -> None:
     """Checks labelled files before anything is trained on them.
 

@@ -5,12 +5,12 @@ import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any
+from typing import Any
 
 from uanet_lite.answers import to_json
 from uanet_lite.tagged_sentence import TaggedSentence, TaggedTexts
 from uanet_lite.text_lines import STDIN, display_name, read_lines
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.commands.row_source import TextFlags
 from uanet_tf.errors import InputError
 from uanet_tf.serving.client import BATCH_SIZE, MODEL, URL, Client, Sentence
@@ -22,22 +22,20 @@ def client(
     texts: list[str],
     text: TextFlags,
     *,
-    url: Annotated[str, Flag("http(s):// or grpc(s):// of the server.")] = URL,
-    model_name: Annotated[str, Flag("Name of the model of tokens.")] = MODEL,
-    text_model_name: Annotated[
-        str | None, Flag("Name of the model of text. Default: --model_name and '_text'.")
-    ] = None,
-    tokens: Annotated[bool, Flag("Words are separated by blanks: do not split them.")] = False,
-    threshold: Annotated[float | None, Flag("Gamma in nats. Default: the model's own.")] = None,
-    input: Annotated[str, Flag("File of sentences, one per line; '-': standard input.")] = STDIN,
-    output_format: Annotated[
-        str, Flag("Tables, or one JSON object per sentence.", ("pretty", "jsonl"))
-    ] = "pretty",
-    batch_size: Annotated[
-        int, Flag("Maximum number of sentences in a request.", at_least=1)
-    ] = BATCH_SIZE,
-    timeout: Annotated[float, Flag("Seconds to wait for an answer.")] = 60.0,
-    retries: Annotated[int, Flag("Retries after a temporary error.", at_least=0)] = 3,
+    url: str = flag(URL, "http(s):// or grpc(s):// of the server."),
+    model_name: str = flag(MODEL, "Name of the model of tokens."),
+    text_model_name: str | None = flag(
+        None, "Name of the model of text. Default: --model_name and '_text'."
+    ),
+    tokens: bool = flag(False, "Words are separated by blanks: do not split them."),
+    threshold: float | None = flag(None, "Gamma in nats. Default: the model's own."),
+    input: str = flag(STDIN, "File of sentences, one per line; '-': standard input."),
+    output_format: str = flag(
+        "pretty", "Tables, or one JSON object per sentence.", ("pretty", "jsonl")
+    ),
+    batch_size: int = flag(BATCH_SIZE, "Maximum number of sentences in a request.", at_least=1),
+    timeout: float = flag(60.0, "Seconds to wait for an answer."),
+    retries: int = flag(3, "Retries after a temporary error.", at_least=0),
 ) -> None:
     """Tags sentences on a server: TF Serving's, or the local one.
 

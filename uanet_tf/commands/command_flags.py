@@ -3,13 +3,13 @@
     def greet(
         names: list[str],
         *,
-        times: Annotated[int, Flag("How often.", at_least=1)] = 1,
+        times: int = flag(1, "How often.", at_least=1),
     ) -> None:
         '''What --help says.'''
 
-``parse(greet, ["greet", "Ann", "--times=2"])()`` greets Ann twice. An argument without ``Flag`` is
-a dataclass of such arguments, or gets what is no flag (``names``). An argument that is a word of
-Python ends in an underscore, which its flag has not.
+``parse(greet, ["greet", "Ann", "--times=2"])()`` greets Ann twice. An argument without ``flag`` is
+a dataclass of such arguments, gets what is no flag (``names``), or is annotated with a
+``FlagGroup``. An argument that is a word of Python ends in an underscore, which its flag has not.
 """
 
 import dataclasses
@@ -56,6 +56,7 @@ class Flag(NamedTuple):
     """What is said of an argument's flag, and which values it takes.
 
     Attributes:
+      default: its value where the flag is not given.
       help: what it is.
       choices: the values allowed; (): all.
       at_least: least number.
@@ -64,11 +65,18 @@ class Flag(NamedTuple):
         may be missing.
     """
 
+    default: Any
     help: str
     choices: Sequence[str] = ()
     at_least: float | None = None
     at_most: float | None = None
     required: str | None = None
+
+
+def flag(default: Any, help: str, choices: Sequence[str] = (), **more: Any) -> Any:
+    """A flag, as the default of a function's argument or of a dataclass's field; see ``Flag``."""
+    about = Flag(default, help, choices, **more)
+    return dataclasses.field(default=default, metadata={"flag": about})
 
 
 class Given(NamedTuple):
@@ -203,25 +211,26 @@ def _lines_of(
 
 
 class _Argument(NamedTuple):
-    """An argument: its flag's name, its type, what is said of it, and its default."""
+    """An argument: its flag's name, its type, and what is said of it."""
 
     name: str
     flag: str
     kind: Any
     about: Flag | FlagGroup | None
-    default: Any
 
 
 def _arguments(command: Callable[..., Any]) -> Iterator[_Argument]:
-    for parameter in inspect.signature(command).parameters.values():
-        kind, about = parameter.annotation, None
+    given: Any = inspect.signature(command).parameters.values()
+    found = [(each.name, each.annotation, each.default) for each in given]
+    if dataclasses.is_dataclass(command):
+        found = [(field.name, field.type, field) for field in dataclasses.fields(command)]
+    for name, kind, default in found:
+        about = default.metadata.get("flag") if isinstance(default, dataclasses.Field) else None
         if typing.get_origin(kind) is Annotated:
             kind, about = typing.get_args(kind)[:2]
         if typing.get_origin(kind) in (typing.Union, types.UnionType):  # X | None
             kind = typing.get_args(kind)[0]
-        name = parameter.name
-        default = None if parameter.default is parameter.empty else parameter.default
-        yield _Argument(name, name.rstrip("_"), kind, about, default)
+        yield _Argument(name, name.rstrip("_"), kind, about)
 
 
 def _flat(command: Callable[..., Any]) -> Iterator[_Argument]:
@@ -235,9 +244,7 @@ def _flat(command: Callable[..., Any]) -> Iterator[_Argument]:
 
 def _define(values: flags.FlagValues, argument: _Argument) -> None:
     about = typing.cast(Flag, argument.about)
-    default: Any = (
-        list(argument.default) if isinstance(argument.default, tuple) else argument.default
-    )
+    default: Any = list(about.default) if isinstance(about.default, tuple) else about.default
     said: dict[str, Any] = {"help": about.help, "flag_values": values, "module_name": _OWN}
     if about.choices:
         flags.DEFINE_enum(argument.flag, default, list(about.choices), **said)
@@ -250,12 +257,12 @@ def _define(values: flags.FlagValues, argument: _Argument) -> None:
 def _call(command: Callable[..., Any], values: flags.FlagValues, given: Sequence[Given]) -> Any:
     """Calls a command, or makes one of its dataclasses, with the values of its flags."""
     filled: dict[str, Any] = {}
-    for name, flag, kind, about, _ in _arguments(command):
+    for name, shown, kind, about in _arguments(command):
         if isinstance(about, Flag):
-            filled[name] = values[flag].value
+            filled[name] = values[shown].value
             if about.required is not None and not filled[name]:
                 what = f": {about.required}" if about.required else ""
-                raise InputError(f"--{flag} is required{what}.")
+                raise InputError(f"--{shown} is required{what}.")
         elif about is not None:
             filled[name] = about.read(values, given)
         elif dataclasses.is_dataclass(kind):

@@ -5,9 +5,9 @@ import pathlib
 import shlex
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.commands.setting_flags import config_of
 from uanet_tf.commands.training_runs import train_run
 from uanet_tf.config import is_system, recipe_path
@@ -29,29 +29,24 @@ System = list[pathlib.Path]  # flagfiles, of which a later one wins
 def compare(
     extra: list[str],
     *,
-    recipes: Annotated[
-        Sequence[str],
-        Flag("Systems, separated by commas: recipes or flagfiles, joined by +; a later one wins."),
-    ] = (),
-    train_path: Annotated[str, Flag("The training file (required).", required="")],
-    dev_path: Annotated[str, Flag("The development file (required).", required="")],
-    test_path: Annotated[str | None, Flag("The test file (scored, if given).")] = None,
-    seeds: Annotated[int, Flag("Number of seeds: 1 to N.")] = 3,
-    significance: Annotated[
-        bool,
-        Flag(
-            "Test the difference of each system from the first by approximate randomisation over "
-            "the sentences of the test file."
-        ),
-    ] = False,
-    sweep: Annotated[
-        str,
-        Flag(
-            "Inference options whose values are columns, on the test file (else the development "
-            "file): num_samples=0,1,8; of several options, all combinations."
-        ),
-    ] = "",
-    output: Annotated[str, Flag("Directory of runs and tables (required).", required="")],
+    recipes: Sequence[str] = flag(
+        (), "Systems, separated by commas: recipes or flagfiles, joined by +; a later one wins."
+    ),
+    train_path: str = flag(None, "The training file (required).", required=""),
+    dev_path: str = flag(None, "The development file (required).", required=""),
+    test_path: str | None = flag(None, "The test file (scored, if given)."),
+    seeds: int = flag(3, "Number of seeds: 1 to N."),
+    significance: bool = flag(
+        False,
+        "Test the difference of each system from the first by approximate randomisation over "
+        "the sentences of the test file.",
+    ),
+    sweep: str = flag(
+        "",
+        "Inference options whose values are columns, on the test file (else the development "
+        "file): num_samples=0,1,8; of several options, all combinations.",
+    ),
+    output: str = flag(None, "Directory of runs and tables (required).", required=""),
 ) -> None:
     r"""Trains and scores several systems on one corpus, with several seeds, into one table.
 

@@ -2,13 +2,12 @@
 
 import dataclasses
 import pathlib
-from typing import Annotated
 
 from uanet_lite.atomic_file import STDOUT, open_output
 from uanet_lite.notes import Notes
 from uanet_lite.text_lines import STDIN, display_name
 from uanet_lite.tokenizer import KINDS, Tokenizer
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.commands.labelled_file import ReadingFlags, read_and_tell
 from uanet_tf.config import DataConfig
 from uanet_tf.errors import InputError
@@ -20,17 +19,15 @@ _NAMES = tuple(FORMATS)
 def convert(
     how: ReadingFlags,
     *,
-    input: Annotated[str, Flag("File to read; '-': standard input.")] = STDIN,
-    output: Annotated[str, Flag("File to write; '-': standard output.")] = STDOUT,
-    from_: Annotated[
-        str | None, Flag("Format of the input. Default: by name and content.", _NAMES)
-    ] = None,
-    to: Annotated[str | None, Flag("Format of the output. Default: by its name.", _NAMES)] = None,
-    token_column: Annotated[
-        str, Flag("Column of the token: a number, from 0, or a name that the file gives.")
-    ] = "0",
-    tokenizer: Annotated[str, Flag("How text is cut into tokens, see uanet train.", KINDS)] = "ptb",
-    split_sentences: Annotated[bool, Flag("Split texts into sentences.")] = True,
+    input: str = flag(STDIN, "File to read; '-': standard input."),
+    output: str = flag(STDOUT, "File to write; '-': standard output."),
+    from_: str | None = flag(None, "Format of the input. Default: by name and content.", _NAMES),
+    to: str | None = flag(None, "Format of the output. Default: by its name.", _NAMES),
+    token_column: str = flag(
+        "0", "Column of the token: a number, from 0, or a name that the file gives."
+    ),
+    tokenizer: str = flag("ptb", "How text is cut into tokens, see uanet train.", KINDS),
+    split_sentences: bool = flag(True, "Split texts into sentences."),
 ) -> None:
     r"""Converts labelled files between columns and the formats of others.
 

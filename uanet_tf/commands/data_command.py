@@ -4,9 +4,8 @@ import difflib
 import pathlib
 import sys
 from collections.abc import Callable
-from typing import Annotated
 
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.errors import InputError
 from uanet_tf.resources.public_corpora import ASK_FOR, PUBLIC_DATA, fetch
 from uanet_tf.resources.sample_corpus import write_sample_corpus
@@ -15,11 +14,10 @@ from uanet_tf.resources.sample_corpus import write_sample_corpus
 def get(
     names: list[str],
     *,
-    folder: Annotated[str, Flag("Folder to write to: FOLDER/NAME/.")] = "data",
-    progress: Annotated[
-        bool | None,
-        Flag("Show a progress bar on stderr. Default: if stderr is a terminal."),
-    ] = None,
+    folder: str = flag("data", "Folder to write to: FOLDER/NAME/."),
+    progress: bool | None = flag(
+        None, "Show a progress bar on stderr. Default: if stderr is a terminal."
+    ),
 ) -> None:
     """Downloads a public corpus, or word vectors.
 
@@ -76,10 +74,10 @@ def _progress(shown: bool) -> Callable[[int, int | None], None]:
 def sample(
     directory: list[str],
     *,
-    seed: Annotated[int, Flag("Seed of the generator of sentences.")] = 1,
-    train_sentences: Annotated[int, Flag("Sentences of train.conll.")] = 1_500,
-    dev_sentences: Annotated[int, Flag("Sentences of dev.conll.")] = 300,
-    test_sentences: Annotated[int, Flag("Sentences of test.conll.")] = 300,
+    seed: int = flag(1, "Seed of the generator of sentences."),
+    train_sentences: int = flag(1_500, "Sentences of train.conll."),
+    dev_sentences: int = flag(300, "Sentences of dev.conll."),
+    test_sentences: int = flag(300, "Sentences of test.conll."),
 ) -> None:
     """Writes the sample corpus: synthetic newswire with names.
 

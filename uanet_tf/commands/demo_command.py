@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from uanet_lite.columns_file import read_corpus
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.commands.setting_flags import SettingFlags, Settings
 from uanet_tf.config import Config
 from uanet_tf.resources.sample_corpus import write_sample_corpus
@@ -32,7 +32,7 @@ PARTS = ("train", "dev", "test")
 def demo(
     settings: Annotated[Settings, SettingFlags("quickstart")],
     *,
-    run_dir: Annotated[str, Flag("Directory of the demo: its corpus and its run.")] = "runs/demo",
+    run_dir: str = flag("runs/demo", "Directory of the demo: its corpus and its run."),
 ) -> None:
     """The toolkit in some minutes: names found, then a sample corpus, training, scores, tagging.
 

@@ -3,10 +3,9 @@
 import json
 import os
 import sys
-from typing import Annotated
 
 from uanet_lite.atomic_file import open_output
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.commands.labelled_file import LabelledFile
 from uanet_tf.commands.run_flags import ScoredRunFlags
 from uanet_tf.errors import InputError
@@ -18,8 +17,8 @@ def evaluate(
     run: ScoredRunFlags,
     file: LabelledFile,
     *,
-    json_: Annotated[bool, Flag("Print JSON instead of a table.")] = False,
-    output: Annotated[str | None, Flag("File for the numbers as JSON.")] = None,
+    json_: bool = flag(False, "Print JSON instead of a table."),
+    output: str | None = flag(None, "File for the numbers as JSON."),
 ) -> None:
     """Scores a trained run on a labelled file.
 

@@ -2,41 +2,37 @@
 
 from typing import Annotated, Any
 
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.commands.setting_flags import OptionFlags
 from uanet_tf.errors import InputError
 
 
 def export(
-    run_dir: Annotated[
-        str,
-        Flag(
-            "Directory of a trained run, or the name of a model that comes with the package "
-            "(required).",
-            required="the directory of a trained run",
-        ),
-    ],
-    export_dir: Annotated[
-        str, Flag("Directory of the models' folders (required).", required="where to export to")
-    ],
-    options: Annotated[dict[str, Any], OptionFlags("export")],
     *,
-    name: Annotated[str, Flag("Name of the model; that of raw text is NAME_text.")] = "uanet",
-    version: Annotated[
-        int | None, Flag("Number of the version, from 1 on. Default: the next free one.")
-    ] = None,
-    text: Annotated[bool, Flag("Also export the model that takes raw text.")] = True,
-    tflite: Annotated[
-        bool, Flag("Write EXPORT_DIR/NAME.tflite, for TensorFlow Lite, instead of SavedModels.")
-    ] = False,
-    quantize: Annotated[
-        bool,
-        Flag(
-            "With --tflite: also write NAME_float16.tflite, half as large, and "
-            "NAME_dynamic.tflite, with 8-bit weights. The share of labels that equal the run's "
-            "model's is printed."
-        ),
-    ] = False,
+    run_dir: str = flag(
+        None,
+        "Directory of a trained run, or the name of a model that comes with the package "
+        "(required).",
+        required="the directory of a trained run",
+    ),
+    export_dir: str = flag(
+        None, "Directory of the models' folders (required).", required="where to export to"
+    ),
+    options: Annotated[dict[str, Any], OptionFlags("export")],
+    name: str = flag("uanet", "Name of the model; that of raw text is NAME_text."),
+    version: int | None = flag(
+        None, "Number of the version, from 1 on. Default: the next free one."
+    ),
+    text: bool = flag(True, "Also export the model that takes raw text."),
+    tflite: bool = flag(
+        False, "Write EXPORT_DIR/NAME.tflite, for TensorFlow Lite, instead of SavedModels."
+    ),
+    quantize: bool = flag(
+        False,
+        "With --tflite: also write NAME_float16.tflite, half as large, and "
+        "NAME_dynamic.tflite, with 8-bit weights. The share of labels that equal the run's "
+        "model's is printed.",
+    ),
 ) -> None:
     """Exports a run for TF Serving.
 

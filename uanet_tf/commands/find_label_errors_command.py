@@ -13,7 +13,7 @@ from uanet_lite.printable import printable
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import Span, detect_scheme
 from uanet_lite.text_lines import display_name
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.commands.labelled_file import read_and_tell
 from uanet_tf.commands.setting_flags import SettingFlags, Settings
 from uanet_tf.config import iter_options
@@ -42,23 +42,19 @@ _TOKEN_COLUMNS = 32
 
 
 def find_label_errors(
-    run_dir: Annotated[str, Flag("Directory of the folds' runs (required).", required="")],
-    settings: Annotated[Settings, SettingFlags()],
     *,
-    folds: Annotated[
-        int, Flag("Number of folds: as many taggers are trained.", at_least=2, at_most=100)
-    ] = 4,
-    top: Annotated[int, Flag("Number of places to show in the terminal.", at_least=0)] = 20,
-    kinds: Annotated[
-        Sequence[str],
-        Flag(
-            f"Kinds of errors to show and write, of {', '.join(KINDS)}. Missed and spurious "
-            "entities rank below others of the same probability, since most are the tagger's own "
-            "errors: name a kind to see it alone."
-        ),
-    ] = KINDS,
-    output: Annotated[str | None, Flag("JSON lines to write, one for each place.")] = None,
-    html: Annotated[str | None, Flag("HTML page to write.")] = None,
+    run_dir: str = flag(None, "Directory of the folds' runs (required).", required=""),
+    settings: Annotated[Settings, SettingFlags()],
+    folds: int = flag(4, "Number of folds: as many taggers are trained.", at_least=2, at_most=100),
+    top: int = flag(20, "Number of places to show in the terminal.", at_least=0),
+    kinds: Sequence[str] = flag(
+        KINDS,
+        f"Kinds of errors to show and write, of {', '.join(KINDS)}. Missed and spurious "
+        "entities rank below others of the same probability, since most are the tagger's own "
+        "errors: name a kind to see it alone.",
+    ),
+    output: str | None = flag(None, "JSON lines to write, one for each place."),
+    html: str | None = flag(None, "HTML page to write."),
 ) -> None:
     r"""Finds labels of a file that are probably wrong.
 

@@ -3,34 +3,34 @@
 import dataclasses
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Any
 
 from uanet_lite.notes import Notes
 from uanet_lite.printable import printable
 from uanet_lite.sentence import Sentence
 from uanet_lite.text_lines import display_name
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.config import Config, DataConfig, in_flags
 from uanet_tf.data.label_doubts import check_chunk_labels, said_of_uneven, uneven_sentences
 from uanet_tf.errors import SentencesError
 from uanet_tf.formats.table import FORMATS, Reading, read_labelled
 
 
-def _setting(name: str) -> Flag:
+def _setting(name: str) -> Any:
     """The flag of a setting of how labelled files are read; its default is the run's."""
     field = DataConfig.__dataclass_fields__[name]
-    return Flag(field.metadata["help"], field.metadata["choices"] or ())
+    return flag(None, field.metadata["help"], field.metadata["choices"] or ())
 
 
 @dataclasses.dataclass
 class ReadingFlags:
     """How labelled files are read; None: as those of the run, or by default."""
 
-    label_column: Annotated[str | None, _setting("label_column")] = None
-    label_names: Annotated[str | None, _setting("label_names")] = None
-    overlaps: Annotated[str | None, _setting("overlaps")] = None
-    skip_blank_tokens: Annotated[bool | None, _setting("skip_blank_tokens")] = None
-    accept_suggested: Annotated[bool | None, _setting("accept_suggested")] = None
+    label_column: str | None = _setting("label_column")
+    label_names: str | None = _setting("label_names")
+    overlaps: str | None = _setting("overlaps")
+    skip_blank_tokens: bool | None = _setting("skip_blank_tokens")
+    accept_suggested: bool | None = _setting("accept_suggested")
 
     def reading(self, data: DataConfig, token_column: str | None) -> Reading:
         """As the flags say, else as the settings of a run."""
@@ -47,9 +47,9 @@ class ReadingFlags:
 class FormatFlags(ReadingFlags):
     """These, and the format."""
 
-    data_format: Annotated[
-        str | None, Flag("Format of the file. Default: by name and content.", tuple(FORMATS))
-    ] = None
+    data_format: str | None = flag(
+        None, "Format of the file. Default: by name and content.", tuple(FORMATS)
+    )
 
 
 def read_and_tell(
@@ -74,11 +74,11 @@ def read_and_tell(
     return sentences
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(kw_only=True)
 class LabelledFile:
     """The file and how it is read."""
 
-    input: Annotated[str, Flag("Labelled file (required).", required="the labelled file")]
+    input: str = flag(None, "Labelled file (required).", required="the labelled file")
     flags: FormatFlags
 
     @property

@@ -2,14 +2,14 @@
 
 import sys
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
 from uanet_lite.answers import to_json
 from uanet_lite.atomic_file import STDOUT, open_output
 from uanet_lite.rows import Row
 from uanet_lite.strict_json import json_text
 from uanet_lite.tagged_sentence import TaggedSentence
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.commands.labelled_file import read_and_tell
 from uanet_tf.commands.row_source import InputFile
 from uanet_tf.commands.run_flags import RunFlags
@@ -27,26 +27,22 @@ def rank(
     run: RunFlags,
     file: InputFile,
     *,
-    by: Annotated[
-        str,
-        Flag(
-            "Score of a sentence: mean, sum (prefers long sentences) or highest uncertainty of its "
-            "tokens; 1 minus the lowest confidence; the mean mutual information, the part of the "
-            "uncertainty that more training data can reduce.",
-            tuple(SCORES),
-        ),
-    ] = "mean",
-    top: Annotated[int, Flag("Number of sentences to write.", at_least=1, at_most=10**6)] = 100,
-    diverse: Annotated[bool, Flag("Skip near-duplicates of a sentence that ranks higher.")] = False,
-    output: Annotated[str, Flag("File to write; '-': standard output.")] = STDOUT,
-    to: Annotated[
-        str,
-        Flag(
-            "Format of the output: JSON lines, one sentence per line, or a file for an annotation "
-            "tool.",
-            ("jsonl", "text", *TOOLS),
-        ),
-    ] = "jsonl",
+    by: str = flag(
+        "mean",
+        "Score of a sentence: mean, sum (prefers long sentences) or highest uncertainty of its "
+        "tokens; 1 minus the lowest confidence; the mean mutual information, the part of the "
+        "uncertainty that more training data can reduce.",
+        tuple(SCORES),
+    ),
+    top: int = flag(100, "Number of sentences to write.", at_least=1, at_most=10**6),
+    diverse: bool = flag(False, "Skip near-duplicates of a sentence that ranks higher."),
+    output: str = flag(STDOUT, "File to write; '-': standard output."),
+    to: str = flag(
+        "jsonl",
+        "Format of the output: JSON lines, one sentence per line, or a file for an annotation "
+        "tool.",
+        ("jsonl", "text", *TOOLS),
+    ),
 ) -> int:
     r"""Finds the sentences that are most worth annotating.
 

@@ -2,10 +2,9 @@
 
 import os
 import sys
-from typing import Annotated
 
 from uanet_lite.atomic_file import open_output
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.commands.labelled_file import LabelledFile
 from uanet_tf.commands.run_flags import ScoredRunFlags
 from uanet_tf.errors import InputError
@@ -16,7 +15,7 @@ def report(
     run: ScoredRunFlags,
     file: LabelledFile,
     *,
-    output: Annotated[str, Flag("HTML file to write; '-': standard output.")] = "report.html",
+    output: str = flag("report.html", "HTML file to write; '-': standard output."),
 ) -> None:
     """Writes an HTML report of a trained run on a labelled file.
 

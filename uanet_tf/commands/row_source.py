@@ -9,7 +9,7 @@ import stat
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import Annotated, TypeVar, cast
+from typing import TypeVar, cast
 
 from uanet_lite.columns_file import Column
 from uanet_lite.input_format import (
@@ -23,7 +23,7 @@ from uanet_lite.raw_text import LANGUAGE
 from uanet_lite.rows import Row, read_rows
 from uanet_lite.text_lines import STDIN, display_name, read_lines
 from uanet_lite.tokenizer import Tokenizer
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.errors import InputError
 
 _PAUSE_SECONDS = 0.05
@@ -35,13 +35,12 @@ _END = object()
 class TextFlags:
     """How raw text is split into sentences."""
 
-    split_sentences: Annotated[
-        bool,
-        Flag("Text: split each into sentences. Else a line, or a text of JSON, is one sentence."),
-    ] = False
-    language: Annotated[
-        str, Flag("Text: code of its language, for splitting sentences (de, pt, ...).")
-    ] = LANGUAGE
+    split_sentences: bool = flag(
+        False, "Text: split each into sentences. Else a line, or a text of JSON, is one sentence."
+    )
+    language: str = flag(
+        LANGUAGE, "Text: code of its language, for splitting sentences (de, pt, ...)."
+    )
 
     def cutter(self, path: str, kind: str, tokenizer: Tokenizer) -> Callable[[Row], Row]:
         """The function that cuts a row's text into sentences and tokens.
@@ -64,15 +63,13 @@ class InputFile:
     """The file to tag; ``format`` is None where its name or its first line tells it."""
 
     text: TextFlags
-    input: Annotated[str, Flag("File to tag; '-': standard input.")] = STDIN
-    format: Annotated[
-        str | None,
-        Flag(
-            "Format of the input. Default: by its extension (.conll, .jsonl, .txt), else by its "
-            "first line, which is then reported on stderr.",
-            FORMATS,
-        ),
-    ] = None
+    input: str = flag(STDIN, "File to tag; '-': standard input.")
+    format: str | None = flag(
+        None,
+        "Format of the input. Default: by its extension (.conll, .jsonl, .txt), else by its "
+        "first line, which is then reported on stderr.",
+        FORMATS,
+    )
 
     def open(self, token_column: Column) -> tuple[str, Iterator[Row]]:
         """The format and the rows, the first of which has been read.

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from uanet_lite.atomic_file import STDOUT
 from uanet_lite.model_file import read_model_file
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.commands.setting_flags import OptionFlags
 from uanet_tf.config import Config, in_flags, load_config
 from uanet_tf.errors import InputError
@@ -24,7 +24,7 @@ _FILES = {
 }  # fmt: skip
 _NEEDED = "the directory of a trained run"
 
-RunDir = Annotated[str, Flag("Directory of a trained run (required).", required=_NEEDED)]
+RUN_DIR = flag(None, "Directory of a trained run (required).", required=_NEEDED)
 
 
 @dataclasses.dataclass
@@ -42,26 +42,21 @@ class RunFlags:
       InputError: there is no such model in the package.
     """
 
-    run_dir: Annotated[str, Flag(_RUN, required=_NEEDED)]
-    token_column: Annotated[
-        str | None,
-        Flag(
-            "Column of the token in columns: a number, from 0, or from the end if negative; or a "
-            "name that the file gives. Default: the run's."
-        ),
-    ]
-    batch_size: Annotated[
-        int | None,
-        Flag("Maximum number of sentences in a batch. Default: 256; on a GPU 8,192.", at_least=1),
-    ] = None
-    batch_tokens: Annotated[
-        int | None,
-        Flag(
-            "Maximum number of tokens in a batch, with padding: bounds memory. Default: 4,096; on "
-            "a GPU 16,384.",
-            at_least=1,
-        ),
-    ] = None
+    run_dir: str = flag(None, _RUN, required=_NEEDED)
+    token_column: str | None = flag(
+        None,
+        "Column of the token in columns: a number, from 0, or from the end if negative; or a "
+        "name that the file gives. Default: the run's.",
+    )
+    batch_size: int | None = flag(
+        None, "Maximum number of sentences in a batch. Default: 256; on a GPU 8,192.", at_least=1
+    )
+    batch_tokens: int | None = flag(
+        None,
+        "Maximum number of tokens in a batch, with padding: bounds memory. Default: 4,096; on "
+        "a GPU 16,384.",
+        at_least=1,
+    )
     options: Annotated[dict[str, Any], OptionFlags("tag")] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -150,19 +145,16 @@ class TaggerFlags(RunFlags):
       InputError: neither is named, or both; a flag that goes with the other.
     """
 
-    run_dir: Annotated[str | None, Flag(_RUN)]  # type: ignore[assignment]
-    model: Annotated[
-        str | None,
-        Flag(
-            "In place of --run_dir: the name of a model that comes with the package "
-            f"({', '.join(shipped_models())}), or a .tflite file of `uanet export --tflite`, with "
-            "labels and vocabulary in it, which reads one sentence at a time."
-        ),
-    ] = None
-    num_threads: Annotated[
-        int | None,
-        Flag("With --model: sentences that are tagged at the same time. Default: 1.", at_least=1),
-    ] = None
+    run_dir: str | None = flag(None, _RUN)  # type: ignore[assignment]
+    model: str | None = flag(
+        None,
+        "In place of --run_dir: the name of a model that comes with the package "
+        f"({', '.join(shipped_models())}), or a .tflite file of `uanet export --tflite`, with "
+        "labels and vocabulary in it, which reads one sentence at a time.",
+    )
+    num_threads: int | None = flag(
+        None, "With --model: sentences that are tagged at the same time. Default: 1.", at_least=1
+    )
 
     def __post_init__(self) -> None:
         if self.model in shipped_models() and not pathlib.Path(self.model).exists():

@@ -6,11 +6,11 @@ import functools
 import os
 import socket
 from concurrent.futures import ThreadPoolExecutor
-from typing import Annotated, Any
+from typing import Any
 
 from absl import logging
 
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.errors import InputError
 from uanet_tf.serving.rest_api.model_config import (
     TEXT_ENDING,
@@ -27,40 +27,31 @@ _CORES = os.cpu_count() or 1
 class Serving:
     """What is served, where, and within which limits; the names are TF Serving's."""
 
-    model_name: Annotated[str, Flag("Name of the model.")] = "default"
-    model_base_path: Annotated[
-        str | None, Flag("Directory of the model's versions (1/, 2/, ...).")
-    ] = None
-    export_dir: Annotated[
-        str | None,
-        Flag(
-            "What export.py wrote to: every model in it is served, instead of --model_name and "
-            "--model_base_path."
-        ),
-    ] = None
-    host: Annotated[
-        str,
-        Flag(
-            "Address to listen at. There is no access control: 0.0.0.0 lets the whole network in."
-        ),
-    ] = "127.0.0.1"
-    rest_api_port: Annotated[
-        int,
-        Flag("Port of the REST API; 0: a free one, named on stderr.", at_least=0, at_most=65535),
-    ] = 8501
-    rest_api_timeout_in_ms: Annotated[
-        int,
-        Flag(
-            "Maximum time to an answer, milliseconds, queueing included; 0: no limit.", at_least=0
-        ),
-    ] = 30_000
-    file_system_poll_wait_seconds: Annotated[
-        float,
-        Flag("Seconds between two checks for new versions; 0: check once.", at_least=0.0),
-    ] = 1.0
-    max_body_bytes: Annotated[
-        int, Flag("Maximum size of a request's body, bytes; larger ones get 413.", at_least=1)
-    ] = 8 << 20
+    model_name: str = flag("default", "Name of the model.")
+    model_base_path: str | None = flag(None, "Directory of the model's versions (1/, 2/, ...).")
+    export_dir: str | None = flag(
+        None,
+        "What export.py wrote to: every model in it is served, instead of --model_name and "
+        "--model_base_path.",
+    )
+    host: str = flag(
+        "127.0.0.1",
+        "Address to listen at. There is no access control: 0.0.0.0 lets the whole network in.",
+    )
+    rest_api_port: int = flag(
+        8501, "Port of the REST API; 0: a free one, named on stderr.", at_least=0, at_most=65535
+    )
+    rest_api_timeout_in_ms: int = flag(
+        30_000,
+        "Maximum time to an answer, milliseconds, queueing included; 0: no limit.",
+        at_least=0,
+    )
+    file_system_poll_wait_seconds: float = flag(
+        1.0, "Seconds between two checks for new versions; 0: check once.", at_least=0.0
+    )
+    max_body_bytes: int = flag(
+        8 << 20, "Maximum size of a request's body, bytes; larger ones get 413.", at_least=1
+    )
 
 
 def serve(how: Serving) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple
 
 from absl import flags
 
-from uanet_tf.commands.command_flags import DEFINE, Flag, FlagGroup, Given, parse
+from uanet_tf.commands.command_flags import DEFINE, FlagGroup, Given, flag, parse
 from uanet_tf.config import Config, InferenceOptions, check_recipe, iter_options, recipe_path
 from uanet_tf.errors import InputError
 from uanet_tf.option import check_option, has_flag
@@ -94,12 +94,13 @@ def config_of(arguments: Sequence[str]) -> Config:
       InputError: see ``parse``; or help is asked for.
     """
 
-    def settings(
-        run_dir: Annotated[str, Flag("")], settings: Annotated[Settings, SettingFlags()]
+    def only_config(
+        settings: Annotated[Settings, SettingFlags()], *, run_dir: str = flag(None, "")
     ) -> Config:
+        del run_dir
         return settings.config
 
-    call = parse(settings, ["train", *arguments])
+    call = parse(only_config, ["train", *arguments])
     if call is None:
         raise InputError("--help trains nothing.")
     return call()

@@ -4,11 +4,11 @@ import dataclasses
 import io
 import json
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
 from uanet_lite.row_output import make_writer
 from uanet_lite.rows import Row, read_rows
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.commands.row_source import TextFlags
 from uanet_tf.commands.run_flags import RunFlags
 from uanet_tf.config import Config
@@ -22,42 +22,33 @@ _PLACE = "the partition"
 
 
 def spark_tag(
-    run: RunFlags,
-    input: Annotated[str, Flag("What to tag (required).", required="")],
-    output: Annotated[str, Flag("Folder to write, a new one (required).", required="")],
-    text: TextFlags,
     *,
-    format: Annotated[
-        str | None,
-        Flag(
-            "Format of the input. Default: by its extension (.txt, .jsonl, .conll, .parquet).",
-            FORMATS,
-        ),
-    ] = None,
-    text_column: Annotated[
-        str, Flag("Parquet: the column of texts, each one sentence, or of lists of words.")
-    ] = "text",
-    id_column: Annotated[
-        str | None,
-        Flag("Parquet: the only column of the input that the output repeats. Default: all."),
-    ] = None,
-    master: Annotated[
-        str | None,
-        Flag(
-            "URL of the cluster: local[4], spark://host:7077, yarn, ... Default: spark-submit's, "
-            "else all cores of this machine."
-        ),
-    ] = None,
-    partitions: Annotated[
-        int | None,
-        Flag(
-            "Least number of partitions of the input. Default: as many as there are cores.",
-            at_least=1,
-        ),
-    ] = None,
-    shared: Annotated[
-        bool, Flag("Every executor can read --run_dir: do not send the model.")
-    ] = False,
+    run: RunFlags,
+    input: str = flag(None, "What to tag (required).", required=""),
+    output: str = flag(None, "Folder to write, a new one (required).", required=""),
+    text: TextFlags,
+    format: str | None = flag(
+        None,
+        "Format of the input. Default: by its extension (.txt, .jsonl, .conll, .parquet).",
+        FORMATS,
+    ),
+    text_column: str = flag(
+        "text", "Parquet: the column of texts, each one sentence, or of lists of words."
+    ),
+    id_column: str | None = flag(
+        None, "Parquet: the only column of the input that the output repeats. Default: all."
+    ),
+    master: str | None = flag(
+        None,
+        "URL of the cluster: local[4], spark://host:7077, yarn, ... Default: spark-submit's, "
+        "else all cores of this machine.",
+    ),
+    partitions: int | None = flag(
+        None,
+        "Least number of partitions of the input. Default: as many as there are cores.",
+        at_least=1,
+    ),
+    shared: bool = flag(False, "Every executor can read --run_dir: do not send the model."),
 ) -> None:
     r"""Tags files with a trained run on Apache Spark.
 

@@ -6,7 +6,7 @@ import os
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Annotated, Any, TextIO
+from typing import Any, TextIO
 
 from uanet_lite import row_output
 from uanet_lite.answers import IN_TEXT, answers
@@ -17,7 +17,7 @@ from uanet_lite.row_output import Write
 from uanet_lite.rows import Row
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_lite.text_lines import GZIP_MAGIC
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.commands.row_source import InputFile, bursts
 from uanet_tf.commands.run_flags import TaggerFlags
 from uanet_tf.commands.runner import PARTLY
@@ -48,34 +48,27 @@ def tag(
     tagger: TaggerFlags,
     file: InputFile,
     *,
-    monitor: Annotated[bool, Flag(_WATCHED)] = False,
-    output: Annotated[str, Flag("File to write; '-': standard output.")] = STDOUT,
-    output_format: Annotated[
-        str | None,
-        Flag("Format of the output. Default: jsonl for jsonl input, else conll.", _FORMATS),
-    ] = None,
-    uncertainty_columns: Annotated[
-        bool,
-        Flag(
-            "CoNLL output: also write draft label and uncertainty (nats), before the label; of a "
-            "run with a target precision also 1 where the label is accepted, else 0."
-        ),
-    ] = False,
-    mask: Annotated[
-        bool,
-        Flag(
-            "Write the text with [PER] and the like in place of all entities (with a target "
-            "precision of the accepted ones) and candidates, as lines of text, of JSON for JSON. "
-            "Of a run with a --target_recall that share of the text's entities is masked, with a "
-            "probability of 0.9, in text like its development file; no more is promised."
-        ),
-    ] = False,
-    progress: Annotated[
-        bool | None,
-        Flag(
-            "Show a progress bar on stderr. Default: if stderr is a terminal and the output is not."
-        ),
-    ] = None,
+    monitor: bool = flag(False, _WATCHED),
+    output: str = flag(STDOUT, "File to write; '-': standard output."),
+    output_format: str | None = flag(
+        None, "Format of the output. Default: jsonl for jsonl input, else conll.", _FORMATS
+    ),
+    uncertainty_columns: bool = flag(
+        False,
+        "CoNLL output: also write draft label and uncertainty (nats), before the label; of a "
+        "run with a target precision also 1 where the label is accepted, else 0.",
+    ),
+    mask: bool = flag(
+        False,
+        "Write the text with [PER] and the like in place of all entities (with a target "
+        "precision of the accepted ones) and candidates, as lines of text, of JSON for JSON. "
+        "Of a run with a --target_recall that share of the text's entities is masked, with a "
+        "probability of 0.9, in text like its development file; no more is promised.",
+    ),
+    progress: bool | None = flag(
+        None,
+        "Show a progress bar on stderr. Default: if stderr is a terminal and the output is not.",
+    ),
 ) -> int:
     """Tags sentences with a trained run, or with a TensorFlow Lite file.
 

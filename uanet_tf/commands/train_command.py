@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from uanet_tf.commands.command_flags import Flag
+from uanet_tf.commands.command_flags import flag
 from uanet_tf.commands.setting_flags import SettingFlags, Settings
 from uanet_tf.config import recipe_names, recipe_path, recipe_title
 from uanet_tf.errors import InputError
@@ -44,13 +44,12 @@ ADVICE = (
 
 
 def train(
-    run_dir: Annotated[
-        str,
-        Flag(
-            "Directory of the run: model, metrics, checkpoints, logs.",
-            required="the directory that the run writes to",
-        ),
-    ],
+    *,
+    run_dir: str = flag(
+        None,
+        "Directory of the run: model, metrics, checkpoints, logs.",
+        required="the directory that the run writes to",
+    ),
     settings: Annotated[Settings, SettingFlags()],
 ) -> None:
     r"""Trains a tagger.
