@@ -249,7 +249,7 @@ def _signatures(signatures: Mapping[str, Any]) -> str:
     for name in sorted(signatures, key=lambda name: (name != "serving_default", name)):
         call = signatures[name]
         inputs, outputs = call.structured_input_signature[1], call.structured_outputs
-        axes = ("B", "E") if name == ENTITIES else ("B", "T", "W")
+        axes = ("B", "E") if name == ENTITIES else ("B", "T")
         rows.append([f"`{name}`", _specs(inputs, axes), _specs(outputs, axes)])
     outputs = {name for call in signatures.values() for name in call.structured_outputs}
     known = [*answers.tensors().values(), *(row.tensors[0] for row in answers.TOKEN_PLACES)]

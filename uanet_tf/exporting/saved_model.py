@@ -168,9 +168,7 @@ def _write_tokens(
         inputs = pad(sentences)
         gamma = np.full(len(inputs["lengths"]), model.threshold or 0.0, np.float32)
         for name in names:
-            asked = verification.ids_of(model, inputs) if name == "ids" else inputs
-            if name == DOCUMENT:
-                asked = pad_documents([sentences])
+            asked = pad_documents([sentences]) if name == DOCUMENT else inputs
             requests.append((name, {**asked, "threshold": gamma} if "threshold" in name else asked))
     return verification.verify_tokens(model, path, requests, answer), requests
 
