@@ -231,7 +231,7 @@ def _promise(both: File, entities: np.ndarray, split: Split, target: float) -> P
 
     def find(places: np.ndarray, group: np.ndarray | None) -> Acceptance:
         answers = entities[places], both.right_entity[places], group
-        return accept_from(*answers, target=target, calibrated=True)
+        return accept_from(*answers, target=target)
 
     found = find(split.known, both.entity_sentence[split.known])
     kept, seen = _precision(both, entities, split.new, found.threshold)

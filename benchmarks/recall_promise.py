@@ -219,9 +219,7 @@ def one_split(known: File, new: File, types: list[str], baseline: bool) -> dict[
 def _both_sides(known: File, new: File, target: float) -> dict[str, float]:
     """The same with a target precision: each with half of the probability to be missed."""
     confidence, right, units = entities_of(known)
-    found = accept_from(
-        confidence, right, units, target=PRECISION, error=ERROR / 2, calibrated=True
-    )
+    found = accept_from(confidence, right, units, target=PRECISION, error=ERROR / 2)
     shown, other = (part.shown(found.threshold) for part in (known, new))
     part = include_from(shown.score, shown.units, target=target, error=ERROR / 2)
     confidence, right, _ = entities_of(new)

@@ -274,7 +274,7 @@ def test_columns_and_tables(tag_text, model, monkeypatch):
 
 def test_rows_without_words_have_the_fields_of_the_others(tag_text, model, monkeypatch):
     """In `tag` and in Spark, and the first row too."""
-    model.acceptance.target_precision = 0.9
+    model.acceptance.target_value = 0.9
     lines = ["", '{"tokens": ["p0", "X2"]}', '{"text": " "}']
     flags = ("--return_mutual_information",)
     monkeypatch.setattr(model, "return_mutual_information", True)

@@ -101,10 +101,10 @@ def test_map_and_thresholds():
         expected = 1 / (1 + np.exp(1 - 0.5 * (np.log(plain) - np.log1p(-plain))))
     expected = np.where(expected >= [0.12, 0.1], expected, 0.0)
     np.testing.assert_allclose(found, expected, atol=1e-5)
-    assert one.target_recall == 0.9
+    assert one.target_value == 0.9
     assert (found > 0).any(0).all()
     one.reset()
-    assert one.target_recall == 0.0
+    assert one.target_value == 0.0
     assert one.thresholds.numpy() == pytest.approx([USUAL, USUAL])
 
 
@@ -113,7 +113,7 @@ def test_wrong_values():
         with pytest.raises(ArgumentError, match="2 finite numbers"):
             layer().set_map(np.array(values))
     for target, thresholds in ((1.0, [0.1, 0.1]), (0.5, [0.1]), (0.5, [0.1, -1.0])):
-        with pytest.raises(ArgumentError, match="one number of at least 0 for each type"):
+        with pytest.raises(ArgumentError, match="2 numbers of at least 0"):
             layer().set_target(target, np.array(thresholds))
 
 

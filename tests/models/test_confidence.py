@@ -128,11 +128,11 @@ def test_each_class_has_its_threshold():
 
 def test_there_is_no_target_until_one_is_set():
     layer = Acceptance(3)
-    assert layer.target_precision == 0.0
+    assert layer.target_value == 0.0
     layer.set_target(0.95, [1.0] * 3)
-    assert layer.target_precision == 0.95
+    assert layer.target_value == 0.95
     layer.set_target(0.0, [0.0] * 3)
-    assert layer.target_precision == 0.0
+    assert layer.target_value == 0.0
     assert not layer.trainable_variables
 
 
@@ -144,7 +144,7 @@ def test_wrong_targets_are_refused(target, thresholds):
     layer = Acceptance(3)
     with pytest.raises(ArgumentError, match="`target` must be in"):
         layer.set_target(target, thresholds)
-    assert layer.target_precision == 0.0
+    assert layer.target_value == 0.0
 
 
 def test_config_of_acceptance():

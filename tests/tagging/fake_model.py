@@ -57,7 +57,7 @@ class FakeModel:
         self.vocabulary = types.SimpleNamespace(words=("p0", "x"), num_trained=2, pretrained=None)
         self.lookup = types.SimpleNamespace(normalize_digits=True, lowercase_words=True)
         self.drafter = types.SimpleNamespace(distilled=None, samples_differ=True)
-        self.acceptance = types.SimpleNamespace(target_precision=0.0)
+        self.acceptance = types.SimpleNamespace(target_value=0.0)
         self.settings = Config()
         self.mc_seed = 1
         self.batches = []
@@ -76,7 +76,7 @@ class FakeModel:
     @property
     def optional_answers(self):
         has = {
-            "accepted": self.acceptance.target_precision,
+            "accepted": self.acceptance.target_value,
             "mutual_information": self.return_mutual_information,
             "candidates": self.return_candidates,
         }
@@ -99,7 +99,7 @@ class FakeModel:
             uncertainty[place] = 1.0 if token[0].isupper() else 0.1
         gate = uncertainty > self.threshold
         asked = {"mutual_information": uncertainty / 2} if self.return_mutual_information else {}
-        if self.acceptance.target_precision:
+        if self.acceptance.target_value:
             asked["accepted"] = uncertainty < 0.5
         if self.return_candidates:
             found = np.zeros([*tokens.shape, 4], np.float32)

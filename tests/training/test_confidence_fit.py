@@ -214,13 +214,13 @@ def test_the_threshold_is_found_on_sentences_that_the_map_was_not_fitted_to(tagg
     assert found["all"]["answers"] == 50 * TOKENS
     assert found["all"]["reached"]
     assert found["all"]["precision"] >= 0.75
-    assert tagger.acceptance.target_precision == 0.75
+    assert tagger.acceptance.target_value == 0.75
     # The map is that of the other half.
     half = [tagger.sentences[k] for k in np.random.default_rng([3, 2]).permutation(100)[:50]]
     rows = tagger.calibration.map.numpy()
     again = calibrate(tagger, tagger.sentences, "pos")
     assert "acceptance" not in again
-    assert tagger.acceptance.target_precision == 0.0  # forgotten
+    assert tagger.acceptance.target_value == 0.0  # forgotten
     assert not np.array_equal(tagger.calibration.map.numpy(), rows)
     assert len(half) == 50
 
@@ -273,13 +273,13 @@ def fake_tagger(classes=CLASSES, scheme="IOB2"):
 def test_one_threshold_for_all_types(said):
     model, given = fake_tagger(), answers()
     report = accept(model, given, target=0.5, by_type=False)
-    expected = accept_from(*given[:2], given.sentences, target=0.5, calibrated=True)
+    expected = accept_from(*given[:2], given.sentences, target=0.5)
     assert expected.reached
     assert report["all"] == expected._asdict()
     np.testing.assert_allclose(
         model.acceptance.thresholds, [NEVER] + [expected.threshold] * 5, rtol=1e-6
     )
-    assert model.acceptance.target_precision == 0.5
+    assert model.acceptance.target_value == 0.5
     assert len(said) == 1
     assert f"all types: accepted from confidence {expected.threshold:.3f} on" in said[0]
 

@@ -29,7 +29,7 @@ def test_training_finds_the_threshold(run_dir, corpus):
     assert (found["target"], found["error"], found["by_type"]) == (0.5, 0.1, False)
     assert found["all"]["reached"]
     model = uanet_tf.load_model(run_dir)
-    assert model.acceptance.target_precision == 0.5
+    assert model.acceptance.target_value == 0.5
     thresholds = model.acceptance.thresholds.numpy()
     np.testing.assert_allclose(thresholds, found["all"]["threshold"], rtol=1e-6)
     tokens = sum(len(sentence.tokens) for sentence in read_corpus(corpus.dev))
@@ -54,7 +54,7 @@ def test_the_run_keeps_all_but_its_calibration(run_dir, corpus, tmp_path):
     assert before.pop("monitoring") != after.pop("monitoring")
     assert before == after
     old, new = uanet_tf.load_model(run_dir), uanet_tf.load_model(copy)
-    assert new.acceptance.target_precision == 0.0
+    assert new.acceptance.target_value == 0.0
     assert (new.calibration.map.numpy() != old.calibration.map.numpy()).any()
     changed = {v.name for v in (*old.calibration.weights, *old.acceptance.weights)}
     for one, other in zip(old.weights, new.weights, strict=True):

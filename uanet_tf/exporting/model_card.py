@@ -159,7 +159,7 @@ def _confidence(model: Tagger) -> list[str]:
             "- Confidence: calibrated on labelled sentences that the weights were not fitted to; "
             "an entity has the lowest of its tokens."
         ]
-    target = model.acceptance.target_precision
+    target = model.acceptance.target_value
     if is_calibrated and target:
         lines.append(
             f"- `accepted`: those answers were found to have a precision of at least {target:g}, "

@@ -8,13 +8,12 @@ the calibration set, the precision then is below the target with a probability o
 that would need a wrong rejection at the first threshold at which the target is missed, and one
 test at the level ``error`` does that so often.
 
-A test of too few answers cannot reject, and would end the sequence. So it begins at the first
-threshold that accepts answers worth twice as many as a test without any error needs. With
-calibrated confidences it begins where the test is most likely to reject if they are what they say:
-where the mean confidence of what is accepted is most standard errors above the target. Both look
-at confidences, and at what is right only through the correlation of all answers (below); they cost
-nothing as long as lower confidence means lower precision. The grid of thresholds does not depend
-on the data.
+A test of too few answers cannot reject, and would end the sequence. So it begins where the test is
+most likely to reject if calibrated confidences are what they say: where the mean confidence of what
+is accepted is most standard errors above the target. That looks at confidences, and at what is
+right only through the correlation of all answers (below); it costs nothing as long as lower
+confidence means lower precision. The promise does not depend on the calibration; how much is
+accepted does. The grid of thresholds does not depend on the data.
 
 Answers of one sentence are not independent: they are right or wrong together. So a test counts n
 answers, k of them right, as n / d and k / d, with the design effect d: the larger one of what is
@@ -26,6 +25,7 @@ spread of its own.
 
 import functools
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -73,104 +73,76 @@ def accept_from(
     *,
     target: float,
     error: float = ERROR,
-    calibrated: bool = False,
 ) -> Acceptance:
     """Finds the lowest confidence from which answers reach a precision.
 
     Args:
-      confidence: [N] in [0, 1], of answers that neither the model nor its calibration was
-        fitted to.
+      confidence: [N] in [0, 1], calibrated, of answers that neither the model nor its calibration
+        was fitted to.
       right: [N] booleans.
       group: [N] numbers of sentences, or of documents: answers of different ones are
         independent; None: all answers are.
       target: precision to be reached, in (0, 1).
       error: probability with which it may be missed, in (0, 1).
-      calibrated: whether confidences are calibrated. The promise does not depend on it; how much
-        is accepted does.
     """
     confidence, right = np.asarray(confidence, np.float64), np.asarray(right, bool)
     order = np.argsort(-confidence, kind="stable")
     confidence, right = confidence[order], right[order]
+    group = np.arange(len(right)) if group is None else np.asarray(group)[order]
+    group = np.unique(group, return_inverse=True)[1]
+    correlation = intraclass_correlation(right, group)
     taken = np.searchsorted(-confidence, -THRESHOLDS, side="right")  # at each threshold
-    effects = _Effects(right, None if group is None else np.asarray(group)[order])
-    hits = np.append(0, np.cumsum(right))
-    worth = taken / np.array([effects.implied(int(count)) for count in taken])
-    effect_of = functools.cache(effects.of)
+    hits, sums = (np.append(0.0, np.cumsum(values)) for values in (right, confidence))
+    worth = taken / [implied_effect(group[:count], correlation) for count in taken]
+    means = sums[taken] / np.maximum(taken, 1)
+
+    @functools.cache
+    def effect_of(count: int) -> float:
+        return effect(right[:count], group[:count], correlation)
 
     def rejects(number: int, target: float) -> bool:
         count = int(taken[number])
-        effect = effect_of(count)
-        return upper_tail(hits[count] / effect, count / effect, target) <= error
+        return upper_tail(hits[count], count, target, effect_of(count)) <= error
 
     def first(target: float) -> int:
-        return _first(confidence, taken, worth, target, error, calibrated)
+        return int(np.argmax((means - target) * np.sqrt(worth)))
 
-    start = first(target)
-    if not rejects(start, target):
-        lower = (percent / 100 for percent in range(math.ceil(100 * target) - 1, 0, -1))
-        best = next((other for other in lower if rejects(first(other), other)), 0.0)
-        effect = effect_of(int(taken[start]))
-        return Acceptance(target, error, NEVER, False, best, 0.0, None, len(right), effect)
-    chosen = start
+    chosen = first(target)
+    count = int(taken[chosen])
+    if not rejects(chosen, target):
+        best = highest_below(target, lambda other: rejects(first(other), other))
+        effect_there = effect_of(count)
+        return Acceptance(target, error, NEVER, False, best, 0.0, None, len(right), effect_there)
     while chosen + 1 < len(THRESHOLDS) and rejects(chosen + 1, target):
         chosen += 1
     count = int(taken[chosen])
-    precision = float(hits[count] / count)
-    threshold, share = float(THRESHOLDS[chosen]), count / len(right)
-    effect = effect_of(count)
-    return Acceptance(target, error, threshold, True, target, share, precision, len(right), effect)
+    return Acceptance(
+        target,
+        error,
+        threshold=float(THRESHOLDS[chosen]),
+        reached=True,
+        best=target,
+        accepted=count / len(right),
+        precision=float(hits[count] / count),
+        answers=len(right),
+        design_effect=effect_of(count),
+    )
 
 
-def _first(
-    confidence: np.ndarray,
-    taken: np.ndarray,
-    worth: np.ndarray,
-    target: float,
-    error: float,
-    calibrated: bool,
-) -> int:
-    """The position of the first threshold to be tested.
-
-    Args:
-      confidence: [N], falling.
-      taken: how many answers each threshold accepts.
-      worth: as how many independent ones they count.
-      target, error, calibrated: see ``accept_from``.
-    """
-    if not len(confidence):
-        return len(THRESHOLDS) - 1
-    if calibrated:
-        means = np.append(0.0, np.cumsum(confidence))[taken] / np.maximum(taken, 1)
-        return int(np.argmax((means - target) * np.sqrt(worth)))
-    fewest = min(2 * math.ceil(math.log(error) / math.log(target)), worth[-1])
-    return int(np.argmax(worth >= max(fewest, 1)))
+def highest_below(target: float, is_promised: Callable[[float], bool]) -> float:
+    """The highest of 0.01, 0.02, ... below a target that can be promised; 0: none can."""
+    lower = (percent / 100 for percent in range(math.ceil(100 * target) - 1, 0, -1))
+    return next((other for other in lower if is_promised(other)), 0.0)
 
 
-class _Effects:
-    """Design effects of the first answers of a list.
+def effect(right: np.ndarray, group: np.ndarray, correlation: float) -> float:
+    """The larger design effect: the one that is seen, or the one that a correlation implies."""
+    return max(implied_effect(group, correlation), design_effect(right, group))
 
-    Args:
-      right: [N] booleans.
-      group: [N]; None: answers are independent.
-    """
 
-    def __init__(self, right: np.ndarray, group: np.ndarray | None):
-        self._right = right
-        self._group = None if group is None else np.unique(group, return_inverse=True)[1]
-        if self._group is not None:
-            self._correlation = intraclass_correlation(right, self._group)
-
-    def of(self, count: int) -> float:
-        """The effect of the first ``count``, at least 1."""
-        if self._group is None:
-            return 1.0
-        return max(self.implied(count), design_effect(self._right[:count], self._group[:count]))
-
-    def implied(self, count: int) -> float:
-        """That of the first ``count`` which the correlation of all answers implies."""
-        if self._group is None:
-            return 1.0
-        return 1.0 + self._correlation * (mean_group_size(self._group[:count]) - 1.0)
+def implied_effect(group: np.ndarray, correlation: float) -> float:
+    """The design effect of answers of these groups that a correlation implies."""
+    return 1.0 + correlation * (mean_group_size(group) - 1.0)
 
 
 def design_effect(right: np.ndarray, group: np.ndarray) -> float:
@@ -211,14 +183,16 @@ def intraclass_correlation(right: np.ndarray, group: np.ndarray) -> float:
     return float(np.clip((design_effect(right, group) - 1.0) / others, 0.0, 1.0))
 
 
-def upper_tail(successes: float, trials: float, probability: float) -> float:
+def upper_tail(successes: float, trials: float, probability: float, effect: float = 1.0) -> float:
     """P(X >= successes) for X ~ Binomial(trials, probability).
 
     Args:
       successes: 0 to ``trials``.
       trials: n >= 0.
       probability: in [0, 1].
+      effect: both numbers are worth so many times fewer independent ones.
     """
     from scipy.special import betainc  # takes a while, and few commands need it
 
+    successes, trials = successes / effect, trials / effect
     return 1.0 if successes <= 0 else float(betainc(successes, trials - successes + 1, probability))

@@ -25,9 +25,9 @@ from uanet_tf.metrics import scoring
 from uanet_tf.metrics.target_precision import (
     ERROR,
     NEVER,
-    design_effect,
+    effect,
+    highest_below,
     intraclass_correlation,
-    mean_group_size,
     upper_tail,
 )
 
@@ -160,14 +160,13 @@ def include_from(
     score, count = np.asarray(score, np.float64), len(score)
     group = np.unique(group, return_inverse=True)[1]
     correlation = intraclass_correlation(score >= NEVER, group)
-    implied = 1.0 + correlation * (mean_group_size(group) - 1.0)
 
-    def effect(threshold: float) -> float:
-        return max(implied, design_effect(score >= threshold, group))
+    def effect_at(threshold: float) -> float:
+        return effect(score >= threshold, group, correlation)
 
     def rejects(threshold: float, target: float) -> bool:
-        worth, hits = 1.0 / (_SPREADS * effect(threshold)), float(np.sum(score >= threshold))
-        return upper_tail(worth * hits, worth * count, target) <= error
+        hits = float(np.sum(score >= threshold))
+        return upper_tail(hits, count, target, _SPREADS * effect_at(threshold)) <= error
 
     chosen = THRESHOLDS[0]
     reached = rejects(chosen, target)
@@ -178,11 +177,10 @@ def include_from(
                 break
             chosen = threshold
     else:
-        lower = (percent / 100 for percent in range(math.ceil(100 * target) - 1, 0, -1))
-        best = next((other for other in lower if rejects(chosen, other)), 0.0)
+        best = highest_below(target, lambda other: rejects(chosen, other))
     recall = float(np.mean(score >= chosen)) if count else 0.0
     threshold = float(chosen) if reached else None
-    return Inclusion(target, error, threshold, best, recall, count, effect(chosen))
+    return Inclusion(target, error, threshold, best, recall, count, effect_at(chosen))
 
 
 class Cost(NamedTuple):

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from uanet_lite.tag_schemes import OUTSIDE, split_label
 from uanet_tf.arguments import ArgumentError, check_positive
-from uanet_tf.models.confidence import SMALLEST, FittedLayer
+from uanet_tf.models.confidence import SMALLEST, TargetLayer
 from uanet_tf.models.results import Draft
 from uanet_tf.ops.chain import SpanWeights, span_marginals
 
@@ -21,7 +21,7 @@ _FLOOR = 1e-9  # of a label's probability, so that every sequence has one
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class Candidates(FittedLayer):
+class Candidates(TargetLayer):
     """Spans with a type whose probability is at least that of their type's threshold.
 
     The product of the draft's distributions of the tokens (Gui et al., 2020, Eq. 4), over the
@@ -54,17 +54,9 @@ class Candidates(FittedLayer):
         places = {pair: place for place, pair in enumerate(pairs)}
         self._outside = places[OUTSIDE, ""]
         self._prefixes = [[places[letter, name] for name in self.types] for letter in "BIES"]
-        count = len(self.types)
         self.map = self.add_weight("map", [2], initializer="zeros")
-        self.thresholds = self.add_weight("thresholds", [count], initializer="zeros")
-        self.target = self.add_weight("target", [], initializer="zeros")
+        self.add_target(len(self.types))
         self.reset()
-
-    @property
-    def target_recall(self) -> float:
-        """The target, in (0, 1); 0: there is none. Also where a graph is being made."""
-        with tf.init_scope():
-            return float(str(self.target.numpy()))
 
     def reset(self) -> None:
         """No map, no target."""
@@ -84,22 +76,6 @@ class Candidates(FittedLayer):
             )
         self.map.assign(values)
 
-    def set_target(self, target: float, thresholds: np.ndarray) -> None:
-        """Sets the target, 0 for none, and the probability [K] from which spans are candidates.
-
-        Raises:
-          ArgumentError: a value is out of range.
-        """
-        thresholds = np.asarray(thresholds, np.float32)
-        right = thresholds.shape == (len(self.types),) and (thresholds >= 0).all()
-        if not (0.0 <= target < 1.0 and right):
-            raise ArgumentError(
-                "`target` must be in [0, 1) and `thresholds` one number of at least 0 for each "
-                f"type. Received: target={target}, thresholds={thresholds.tolist()}"
-            )
-        self.thresholds.assign(thresholds)
-        self.target.assign(target)
-
     def call(self, draft: Draft) -> tf.Tensor:
         p = tf.maximum(draft.probabilities, _FLOOR)
         columns = (tf.gather(p, part, axis=-1) for part in (self._outside, *self._prefixes))
@@ -117,7 +93,7 @@ class Candidates(FittedLayer):
 def all_candidates(tagger: Any) -> Iterator[None]:
     """Within it the tagger gives candidates of any probability."""
     layer: Candidates = tagger.candidates
-    asked, target, thresholds = tagger.return_candidates, layer.target_recall, layer.thresholds
+    asked, target, thresholds = tagger.return_candidates, layer.target_value, layer.thresholds
     before = thresholds.numpy()
     layer.set_target(0.0, np.zeros(len(layer.types)))
     tagger.return_candidates = True

@@ -31,6 +31,39 @@ class FittedLayer(KeepsArguments, tf.keras.layers.Layer):
         self.changes = 0
 
 
+class TargetLayer(FittedLayer):
+    """A fitted layer with a target, and with thresholds that were found to reach it."""
+
+    def add_target(self, count: int) -> None:
+        """Adds the weights: ``count`` thresholds, and the target."""
+        self.thresholds = self.add_weight("thresholds", [count], initializer="zeros")
+        self.target = self.add_weight("target", [], initializer="zeros")
+
+    @property
+    def target_value(self) -> float:
+        """The target, in (0, 1); 0: there is none. Also where a graph is being made."""
+        with tf.init_scope():
+            return float(str(self.target.numpy()))
+
+    def set_target(self, target: float, thresholds: np.ndarray) -> None:
+        """Sets the target, 0 for none, and the thresholds; a graph made before gives what it gave.
+
+        Raises:
+          ArgumentError: a value is out of range.
+        """
+        thresholds = np.asarray(thresholds, np.float32)
+        right = thresholds.shape == self.thresholds.shape and (thresholds >= 0).all()
+        if not (0.0 <= target < 1.0 and right):
+            raise ArgumentError(
+                "`target` must be in [0, 1) and `thresholds` "
+                f"{self.thresholds.shape[0]} numbers of at least 0. Received: target={target}, "
+                f"thresholds={thresholds.tolist()}"
+            )
+        self.thresholds.assign(thresholds)
+        self.target.assign(target)
+        self.changes += 1
+
+
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class Calibration(FittedLayer):
     """Calibrated confidence of labels, by a map that was fitted to development data.
@@ -124,7 +157,7 @@ class Calibration(FittedLayer):
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class Acceptance(FittedLayer):
+class Acceptance(TargetLayer):
     """Accepts labels by their calibrated confidence, from the threshold of their class on.
 
     An entity is as sure as its least sure token. So it is accepted if all its tokens are, and no
@@ -145,33 +178,7 @@ class Acceptance(FittedLayer):
     def __init__(self, num_classes: int, **kwargs: Any):
         super().__init__(**kwargs)
         self.num_classes = check_positive("num_classes", num_classes)
-        self.thresholds = self.add_weight("thresholds", [num_classes], initializer="zeros")
-        self.target = self.add_weight("target", [], initializer="zeros")
-
-    @property
-    def target_precision(self) -> float:
-        """The target, in (0, 1); 0: there is none. Also where a graph is being made."""
-        with tf.init_scope():
-            return float(str(self.target.numpy()))
-
-    def set_target(self, target: float, thresholds: np.ndarray) -> None:
-        """Sets the target and the confidence [C] from which labels of each class are accepted.
-
-        A target of 0 means that there is none. A graph made before gives what it gave.
-
-        Raises:
-          ArgumentError: a value is out of range.
-        """
-        thresholds = np.asarray(thresholds, np.float32)
-        right = thresholds.shape == (self.num_classes,) and (thresholds >= 0).all()
-        if not (0.0 <= target < 1.0 and right):
-            raise ArgumentError(
-                "`target` must be in [0, 1) and `thresholds` one number of at least 0 for each "
-                f"class. Received: target={target}, thresholds={thresholds.tolist()}"
-            )
-        self.thresholds.assign(thresholds)
-        self.target.assign(target)
-        self.changes += 1
+        self.add_target(num_classes)
 
     def call(self, confidence, label_ids):
         return confidence >= tf.gather(self.thresholds, label_ids)

@@ -309,7 +309,7 @@ class Tagger(tf.keras.Model):
             return decision
         confidence = self.calibration.confidence(decision)
         accepted = None
-        if self.acceptance.target_precision:
+        if self.acceptance.target_value:
             accepted = self.acceptance(confidence, decision.label_ids)
         return decision._replace(calibrated=confidence, accepted=accepted)
 
@@ -488,8 +488,8 @@ class Tagger(tf.keras.Model):
         """
         if not self.calibrated:
             return {}
-        recall = 0.0 if self.candidates is None else self.candidates.target_recall
-        found = {"precision": self.acceptance.target_precision, "recall": recall}
+        recall = 0.0 if self.candidates is None else self.candidates.target_value
+        found = {"precision": self.acceptance.target_value, "recall": recall}
         return {name: target for name, target in found.items() if target}
 
     def broken_promise(self, options: Mapping[str, Any]) -> str | None:
@@ -515,7 +515,7 @@ class Tagger(tf.keras.Model):
     @property
     def optional_answers(self) -> tuple[str, ...]:
         """The optional ones of ``uanet_lite.answers`` that it gives now."""
-        accepts = self.calibrated and self.calibration.applies and self.acceptance.target_precision
+        accepts = self.calibrated and self.calibration.applies and self.acceptance.target_value
 
         def is_given(needs: str) -> bool:
             return bool(accepts if needs == TARGET_PRECISION else getattr(self.options, needs))

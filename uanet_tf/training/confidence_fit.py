@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -290,18 +290,31 @@ def accept(
       ``target``, ``error``, ``by_type``; ``all``, and for each type an entry of ``types``, with the
       fields of ``metrics.target_precision.Acceptance``.
     """
-    find = functools.partial(accept_from, target=target, error=error, calibrated=True)
-    groups = answers.sentences
-    together = find(answers.confidence, answers.right, groups)
-    types = {}
-    for name in sorted(set(answers.types)):
-        of_type = answers.types == name
-        types[name] = find(answers.confidence[of_type], answers.right[of_type], groups[of_type])
+    find = functools.partial(accept_from, target=target, error=error)
+    columns = answers.confidence, answers.right, answers.sentences
+    together, types = find(*columns), _by_type(find, columns, answers.types)
     tagger.acceptance.set_target(
         target, _thresholds(tagger, together.threshold, types if by_type else None)
     )
     for name, found in types.items() if by_type else [("all types", together)]:
         _tell(name, found)
+    return _promise(target, error, by_type, together, types)
+
+
+def _by_type(
+    find: Callable[..., Any],
+    columns: Sequence[np.ndarray],
+    of: np.ndarray,
+    names: Iterable[str] = (),
+) -> dict[str, Any]:
+    """What ``find`` gives for the rows of each type, of those named or else of all."""
+    masks = {name: of == name for name in names or sorted(set(of))}
+    return {name: find(*(each[mask] for each in columns)) for name, mask in masks.items()}
+
+
+def _promise(
+    target: float, error: float, by_type: bool, together: Any, types: Mapping[str, Any]
+) -> dict[str, Any]:
     return {
         "target": target,
         "error": error,
@@ -355,11 +368,8 @@ def include(
     if not target:
         return report
     find = functools.partial(include_from, target=target, error=error)
-    together = find(shown.score, shown.units)
-    types = {}
-    for name in candidates.types:
-        of_type = shown.types == name
-        types[name] = find(shown.score[of_type], shown.units[of_type])
+    columns = shown.score, shown.units
+    together, types = find(*columns), _by_type(find, columns, shown.types, candidates.types)
     parts = types if by_type else {"all types": together}
     if any(found.reached for found in parts.values()):
         # A type of which nothing can be promised has the candidates that it has without a target.
@@ -369,13 +379,7 @@ def include(
         report["cost"] = cost_of(shown, thresholds, accepts=accepts)._asdict()
     for name, found in parts.items():
         _tell_recall(name, found)
-    return report | {
-        "target": target,
-        "error": error,
-        "by_type": by_type,
-        ALL: together._asdict(),
-        "types": {name: found._asdict() for name, found in types.items()},
-    }
+    return report | _promise(target, error, by_type, together, types)
 
 
 def _tell_recall(name: str, found: Inclusion) -> None:
