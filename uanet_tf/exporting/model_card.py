@@ -2,27 +2,19 @@
 
 import dataclasses
 import pathlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-import tensorflow as tf
 from absl import logging
 
-from uanet_lite import answers
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
-from uanet_tf.exporting.signatures import ENTITIES
 from uanet_tf.metrics.run_metrics import read_run_metrics
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.settings import OF_THE_GATE
 
 FILE = "MODEL_CARD.md"
 _PARTS = {"draft": "draft", "refined": "all refined"}
-_LAST = {
-    "class": "C",
-    "alternative": "K",
-    "span": "S",
-}  # axes of answers with several values for a token
 _SCORES = ("f1", "precision", "recall", "accuracy")
 Metrics = Mapping[str, Any]
 
@@ -39,7 +31,7 @@ def read_metrics(run_dir: pathlib.Path) -> Metrics:
 def model_card(
     model: Tagger,
     metrics: Metrics,
-    signatures: Mapping[str, Any],
+    signatures: Iterable[str],
     *,
     title: str,
     foreign: Iterable[str] = (),
@@ -49,7 +41,7 @@ def model_card(
     Args:
       model: as exported.
       metrics: of its run, see ``read_metrics``.
-      signatures: of the loaded SavedModel.
+      signatures: names of those of the SavedModel.
       title: name and version of the model.
       foreign: operations that are not of TensorFlow's core.
     """
@@ -142,12 +134,10 @@ def _gate(model: Tagger, config: Config, metrics: Metrics) -> str:
             "- Tokens up to Gamma are not refined: `refined_labels` follow the draft there. No "
             "other answer differs."
         )
-    if options.sampling == "distilled" and "distilled" in metrics:
-        lines.append(_nearness(metrics["distilled"]))
     lines += _confidence(model)
     lines.append("- Inference options of the export: " + _options(model) + ".")
     for split in ("dev", "test"):
-        lines += _split_calibration(split, metrics.get(split, {}))
+        lines += _uncertainty(split, metrics.get(split, {}))
     return "\n".join(lines)
 
 
@@ -190,42 +180,18 @@ def _options(model: Tagger) -> str:
     return ", ".join(f"`{name}={value}`" for name, value in values.items())
 
 
-def _nearness(scores: Metrics) -> str:
-    gate = ""
-    if "same_gate" in scores:
-        gate = f", and of the tokens above Gamma in either {100 * scores['same_gate']:.1f} %"
-    return (
-        "- One pass replaces the samples: on dev its KL divergence from 32 samples is "
-        f"{scores['kl']:.5f} nats (of the run's own M samples: {scores['kl_of_samples']:.5f}); "
-        f"of the labels that are not O {100 * scores['same_labels_not_o']:.1f} % are as "
-        f"sampled{gate}."
-    )
-
-
-def _split_calibration(split: str, scores: Metrics) -> list[str]:
+def _uncertainty(split: str, scores: Metrics) -> list[str]:
     lines = []
     right, wrong = scores.get("uncertainty_correct"), scores.get("uncertainty_wrong")
     if right is not None and wrong is not None:
-        ratio = f", {wrong / right:.1f} times as much" if right else ""
         lines.append(
             f"- {split}: mean uncertainty {right:.3f} nats where the draft is right, {wrong:.3f} "
-            f"where it is wrong{ratio}.{_refined(scores)}"
+            "where it is wrong."
         )
     error = scores.get("calibration_error")
     if error is not None:
         lines.append(f"- {split}: expected calibration error of the confidence {error:.2f} %.")
     return lines
-
-
-def _refined(scores: Metrics) -> str:
-    share = scores.get("refined_fraction")
-    mended, spoilt = scores.get("wrong_to_right"), scores.get("right_to_wrong")
-    if share is None or mended is None or spoilt is None:
-        return ""
-    return (
-        f" {100 * share:.1f} % of tokens are above Gamma; the gate corrected {mended:,} labels "
-        f"and spoilt {spoilt:,}."
-    )
 
 
 def _limits(model: Tagger) -> str:
@@ -244,45 +210,13 @@ def _limits(model: Tagger) -> str:
     )
 
 
-def _signatures(signatures: Mapping[str, Any]) -> str:
-    rows = [["signature", "inputs", "outputs"], ["---"] * 3]
-    for name in sorted(signatures, key=lambda name: (name != "serving_default", name)):
-        call = signatures[name]
-        inputs, outputs = call.structured_input_signature[1], call.structured_outputs
-        axes = ("B", "E") if name == ENTITIES else ("B", "T")
-        rows.append([f"`{name}`", _specs(inputs, axes), _specs(outputs, axes)])
-    outputs = {name for call in signatures.values() for name in call.structured_outputs}
-    known = [*answers.tensors().values(), *(row.tensors[0] for row in answers.TOKEN_PLACES)]
-    meanings = "\n".join(f"- `{each.name}`: {each.about}" for each in known if each.name in outputs)
-    note = (
-        "Sentences are padded on the right to any width; only `lengths` tells where they end. "
-        'Outputs beyond it are "", 0 and false. A server that batches requests answers as wide '
-        "as the widest of them."
+def _signatures(names: Iterable[str]) -> str:
+    listed = ", ".join(f"`{name}`" for name in sorted(names))
+    return (
+        f"{listed}. `saved_model_cli show` lists their inputs and outputs. Sentences are padded on "
+        'the right to any width; only `lengths` tells where they end. Outputs beyond it are "", 0 '
+        "and false. Positions in a text are characters (code points)."
     )
-    if any("starts" in call.structured_outputs for call in signatures.values()):
-        note += (
-            " `starts` and `ends` are positions in the text, in characters (code points). A text "
-            "is one sentence, whatever it holds."
-        )
-    if ENTITIES in signatures:
-        note += (
-            f" `{ENTITIES}` gives the entities of each text, `count` of them: `start` and `end` "
-            "are characters of the text, `token_start` and `token_end` positions among its tokens."
-        )
-        if "candidate_count" in signatures[ENTITIES].structured_outputs:
-            note += " Those of candidates are as wide as the most candidates of a text."
-    return f"{_table(rows)}\n\n{meanings}\n\n{note}"
-
-
-def _specs(specs: Mapping[str, tf.TensorSpec], all_axes: Sequence[str]) -> str:
-    parts = []
-    for name, spec in sorted(specs.items()):
-        rank = spec.shape.rank
-        axes = ", ".join(all_axes[: rank or 0]) if rank is not None else "..."
-        if rank == 3 and name in answers.tensors():
-            axes = f"B, T, {_LAST[answers.tensors()[name].axes[-1]]}"
-        parts.append(f"`{name}` {spec.dtype.name} [{axes}]")
-    return "<br>".join(parts)
 
 
 def _loading(foreign: list[str]) -> str:

@@ -10,6 +10,7 @@ a cell adds up over the whole sentence.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable
 
 import tensorflow as tf
@@ -78,33 +79,73 @@ def lstm_scan(
       [T, N, H] hidden states, in the order of time, of the dtype of ``projected``.
     """
     if lite is not None:
-        return _lstm_blocks(projected, kernel, recurrent_mask, reverse)
-    return _lstm_loop(projected, kernel, recurrent_mask, reverse)
+        step = functools.partial(_lstm_step, gates=_few_lstm_gates)
+        return _in_blocks(step, 2, projected, kernel, recurrent_mask, reverse)
+    return _scan(_lstm_step, _lstm_backward, 2, projected, kernel, recurrent_mask, reverse)
 
 
-def _lstm_blocks(projected, kernel, mask, reverse) -> tf.Tensor:
-    def step(now, state):
-        h, c = _lstm_step(now[0], state[0], state[1], kernel, mask, _few_lstm_gates)
-        return h, (h, c)
+# From x_t W + b [N, G H], the states [N, H] before, the kernel and the mask to the states.
+Step = Callable[..., tuple[tf.Tensor, ...]]
+
+
+def _in_blocks(step: Step, count: int, projected, kernel, mask, reverse) -> tf.Tensor:
+    """As ``_scan``, without a gradient, for TensorFlow Lite."""
+
+    def run(now, state):
+        state = step(now[0], state, kernel, mask)
+        return state[0], state
 
     rows = projected.shape[1] or tf.shape(projected)[1]
     zeros = tf.zeros([rows, kernel.shape[0]], wide_dtype(projected.dtype))
-    states, _ = scan_blocks(step, (projected,), (zeros, zeros), zeros, reverse=reverse)
+    states, _ = scan_blocks(run, (projected,), (zeros,) * count, zeros, reverse=reverse)
     return tf.cast(states, projected.dtype)
 
 
-def _lstm_loop(projected, kernel, mask, reverse) -> tf.Tensor:
+def _scan(step: Step, backward, count: int, projected, kernel, mask, reverse) -> tf.Tensor:
+    """The first of ``count`` states that a recurrence carries, [T, N, H].
+
+    Args:
+      step: of the recurrence.
+      backward: the gradients of ``projected`` and ``kernel``, from ``reverse``, the gradient of the
+        result, the states, [T, N, H] each, and the inputs.
+    """
     given = (projected, kernel) if mask is None else (projected, kernel, mask)
     inputs = [tf.convert_to_tensor(value) for value in given]
-    states, cells = _lstm_forward(reverse, *inputs)
+    states = _forward(step, count, reverse, *inputs)
 
     def gradient(upstream, *values):
-        *inputs, states, cells = values
-        d_projected, d_kernel = _lstm_backward(reverse, upstream, states, cells, *inputs)
+        inputs, states = values[: len(given)], values[len(given) :]
         # The mask is a random draw, never learned.
-        return (d_projected, d_kernel, None)[: len(inputs)]
+        return (*backward(reverse, upstream, *states, *inputs), None)[: len(given)]
 
-    return with_gradient(tf.cast(states, inputs[0].dtype), inputs, gradient, [states, cells])
+    return with_gradient(tf.cast(states[0], inputs[0].dtype), inputs, gradient, states)
+
+
+def _forward(step: Step, count: int, reverse, projected, kernel, mask=None) -> list[tf.Tensor]:
+    """The states [T, N, H], in the wide dtype."""
+    steps, rows = tf.shape(projected)[0], tf.shape(projected)[1]
+    shape = [projected.shape[1], kernel.shape[0]]
+    wide = wide_dtype(projected.dtype)
+    arrays = [tf.TensorArray(wide, steps, element_shape=shape) for _ in range(count)]
+    zeros = tf.zeros([rows, kernel.shape[0]], wide)
+
+    def advance(t, *carried):
+        now = steps - 1 - t if reverse else t
+        state = step(projected[now], carried[:count], kernel, mask)
+        pairs = zip(carried[count:], state, strict=True)
+        return (t + 1, *state, *(array.write(now, values) for array, values in pairs))
+
+    _, *carried = tf.while_loop(
+        lambda t, *_: t < steps,
+        advance,
+        (0, *[zeros] * count, *arrays),
+        shape_invariants=(
+            tf.TensorShape([]),
+            *[tf.TensorShape(shape)] * count,
+            *[None] * count,
+        ),
+    )
+    return [array.stack() for array in carried[count:]]
 
 
 def _lstm_gates(preactivation: tf.Tensor) -> tuple[tf.Tensor, ...]:
@@ -120,41 +161,12 @@ def _few_lstm_gates(preactivation: tf.Tensor) -> tuple[tf.Tensor, ...]:
     return *tf.split(tf.sigmoid(sigmoids), 3, axis=-1), tf.tanh(tanh)
 
 
-def _lstm_step(projected, h, c, kernel, mask, gates=_lstm_gates) -> tuple[tf.Tensor, tf.Tensor]:
+def _lstm_step(projected, state, kernel, mask, gates=_lstm_gates) -> tuple[tf.Tensor, ...]:
     """h_t and c_t, [N, H], from x_t W + b, [N, 4H], and those before."""
+    h, c = state
     i, f, o, g = gates(product(masked(h, mask), kernel) + widen(projected))
     c = f * c + i * g
     return o * tf.tanh(c), c
-
-
-def _lstm_forward(reverse, projected, kernel, mask=None) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns states and cells, both [T, N, H], in the wide dtype."""
-    steps, rows = tf.shape(projected)[0], tf.shape(projected)[1]
-    width = kernel.shape[0]
-    shape = [projected.shape[1], width]
-    wide = wide_dtype(projected.dtype)
-    states = tf.TensorArray(wide, steps, element_shape=shape)
-    cells = tf.TensorArray(wide, steps, element_shape=shape)
-    zeros = tf.zeros([rows, width], wide)
-
-    def step(t, h, c, states, cells):
-        now = steps - 1 - t if reverse else t
-        h, c = _lstm_step(projected[now], h, c, kernel, mask)
-        return t + 1, h, c, states.write(now, h), cells.write(now, c)
-
-    _, _, _, states, cells = tf.while_loop(
-        lambda t, *_: t < steps,
-        step,
-        (0, zeros, zeros, states, cells),
-        shape_invariants=(
-            tf.TensorShape([]),
-            tf.TensorShape(shape),
-            tf.TensorShape(shape),
-            None,
-            None,
-        ),
-    )
-    return states.stack(), cells.stack()
 
 
 def _lstm_backward(reverse, upstream, states, cells, projected, kernel, mask=None):
@@ -234,6 +246,10 @@ def gru_padding_row(bias: tf.Tensor) -> tf.Tensor:
     return tf.concat([closed, -bias[2 * width :]], axis=0)
 
 
+def _gru_step(projected, state, kernel, mask) -> tuple[tf.Tensor, ...]:
+    return (gru_step(projected, *state, kernel, mask),)
+
+
 def gru_step(
     projected: tf.Tensor, state: tf.Tensor, kernel: tf.Tensor, mask: tf.Tensor | None = None
 ) -> tf.Tensor:
@@ -277,33 +293,8 @@ def gru_scan(
       Statistical Machine Translation".
     """
     if lite is not None:
-        return _gru_blocks(projected, kernel, recurrent_mask, reverse)
-    return _gru_loop(projected, kernel, recurrent_mask, reverse)
-
-
-def _gru_blocks(projected, kernel, mask, reverse) -> tf.Tensor:
-    def step(now, state):
-        h = gru_step(now[0], state[0], kernel, mask)
-        return h, (h,)
-
-    rows = projected.shape[1] or tf.shape(projected)[1]
-    zeros = tf.zeros([rows, kernel.shape[0]], wide_dtype(projected.dtype))
-    states, _ = scan_blocks(step, (projected,), (zeros,), zeros, reverse=reverse)
-    return tf.cast(states, projected.dtype)
-
-
-def _gru_loop(projected, kernel, mask, reverse) -> tf.Tensor:
-    given = (projected, kernel) if mask is None else (projected, kernel, mask)
-    inputs = [tf.convert_to_tensor(value) for value in given]
-    states = _gru_forward(reverse, *inputs)
-
-    def gradient(upstream, *values):
-        *inputs, states = values
-        d_projected, d_kernel = _gru_backward(reverse, upstream, states, *inputs)
-        # The mask is a random draw, never learned.
-        return (d_projected, d_kernel, None)[: len(inputs)]
-
-    return with_gradient(tf.cast(states, inputs[0].dtype), inputs, gradient, [states])
+        return _in_blocks(_gru_step, 1, projected, kernel, recurrent_mask, reverse)
+    return _scan(_gru_step, _gru_backward, 1, projected, kernel, recurrent_mask, reverse)
 
 
 def _gru_gates(projected: tf.Tensor, recurrent: tf.Tensor, width: int) -> tuple[tf.Tensor, ...]:
@@ -312,28 +303,6 @@ def _gru_gates(projected: tf.Tensor, recurrent: tf.Tensor, width: int) -> tuple[
     z, r = tf.split(sigmoids, 2, axis=-1)
     candidate = recurrent[..., 2 * width :]
     return z, r, tf.tanh(projected[..., 2 * width :] + r * candidate), candidate
-
-
-def _gru_forward(reverse, projected, kernel, mask=None) -> tf.Tensor:
-    """Returns the states, [T, N, H]."""
-    steps, rows = tf.shape(projected)[0], tf.shape(projected)[1]
-    shape = [projected.shape[1], kernel.shape[0]]
-    wide = wide_dtype(projected.dtype)
-    states = tf.TensorArray(wide, steps, element_shape=shape)
-    zeros = tf.zeros([rows, kernel.shape[0]], wide)
-
-    def step(t, h, states):
-        now = steps - 1 - t if reverse else t
-        h = gru_step(projected[now], h, kernel, mask)
-        return t + 1, h, states.write(now, h)
-
-    *_, states = tf.while_loop(
-        lambda t, *_: t < steps,
-        step,
-        (0, zeros, states),
-        shape_invariants=(tf.TensorShape([]), tf.TensorShape(shape), None),
-    )
-    return states.stack()
 
 
 def _gru_backward(reverse, upstream, states, projected, kernel, mask=None):
