@@ -247,7 +247,7 @@ def gru_padding_row(bias: tf.Tensor) -> tf.Tensor:
 
 
 def _gru_step(projected, state, kernel, mask) -> tuple[tf.Tensor, ...]:
-    return (gru_step(projected, *state, kernel, mask),)
+    return (gru_step(projected, state[0], kernel, mask),)
 
 
 def gru_step(

@@ -1,11 +1,13 @@
 """An encoder from keras_nlp: a preset by name, or a preset's directory, read as data."""
 
+import dataclasses
 import pathlib
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from uanet_lite.strict_json import Kinds, check_fields, read_bytes, read_json, shown
+from uanet_lite.strict_json import read_bytes, read_json, shown
 from uanet_tf.data.encoder_spec import (
     ABSOLUTE,
     BPE,
@@ -17,18 +19,27 @@ from uanet_tf.data.encoder_spec import (
 )
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.files.weight_file import at_most, check_weight_file
-from uanet_tf.representation.transformer.encoder_types import TYPES, Weights
+from uanet_tf.representation.transformer.encoder_types import TYPES, Weights, value_of
 from uanet_tf.representation.transformer.tokenizer_files import tokenizer_of_vocabulary
 
 MAX_CONFIG_BYTES = 2**20
 MAX_WORDS_BYTES = 2**27
-MAX_SIZE = 10_000_000
-MAX_LAYERS = 1_000
-_NOTHING = type(None)
 # What the constructors of all layers take; nothing of it is used.
-_OF_LAYERS: dict[str, Kinds] = {"name": str, "trainable": bool, "dtype": (str, dict, _NOTHING)}
-_SIZES = ("vocabulary_size", "num_layers", "num_heads", "hidden_dim", "intermediate_dim")
-_TOKENIZER_OPTIONS = {"lowercase": bool, "strip_accents": bool}
+_OF_LAYERS = ("name", "trainable", "dtype")
+# Their names of sizes, and ours; one that is not stored has the constructors' default.
+_SIZES = {
+    "vocabulary_size": "vocabulary_size",
+    "vocab_size": "vocabulary_size",
+    "hidden_dim": "width",
+    "num_layers": "num_layers",
+    "num_heads": "num_heads",
+    "intermediate_dim": "feedforward_width",
+    "max_sequence_length": "max_positions",
+    "embedding_dim": "embedding_width",
+    "num_groups": "groups",
+    "num_inner_repetitions": "group_layers",
+    "bucket_size": "buckets",
+}
 # As the tokenizers have them; their vocabularies are in files of their own.
 _TOKENIZER_FIXED: dict[str, Any] = {
     "vocabulary": None,
@@ -51,33 +62,23 @@ class Backbone(NamedTuple):
 
     Attributes:
       kind: the type of ``encoder_types`` that it is of.
-      sizes: what its configuration has to say; ``more`` may be missing.
-      more: {name: type} of these.
       activation: of its layers; keras_nlp's presets are of Google's models, or Hugging Face's.
+      more: fields of its ``Architecture`` where the configuration has none.
     """
 
     kind: str
-    sizes: tuple[str, ...] = _SIZES
-    more: tuple[str, ...] = ("max_sequence_length",)
     activation: str = "gelu"
+    more: Mapping[str, Any] = {}
 
 
-_SEGMENTS = ("max_sequence_length", "num_segments")
 BACKBONES = {
-    "Bert": Backbone("bert", more=_SEGMENTS, activation="gelu_tanh"),
+    "Bert": Backbone("bert", "gelu_tanh"),
     "DistilBert": Backbone("distilbert"),
     "Roberta": Backbone("roberta"),
     "XLMRoberta": Backbone("xlm-roberta"),
-    "Electra": Backbone(
-        "electra", ("vocab_size", *_SIZES[1:], "embedding_dim"), _SEGMENTS, "gelu_tanh"
-    ),
-    "Albert": Backbone(
-        "albert",
-        (*_SIZES, "embedding_dim"),
-        (*_SEGMENTS, "num_groups", "num_inner_repetitions"),
-        "gelu_tanh",
-    ),
-    "DebertaV3": Backbone("deberta-v2", more=("max_sequence_length", "bucket_size")),
+    "Electra": Backbone("electra", "gelu_tanh"),
+    "Albert": Backbone("albert", "gelu_tanh", {"groups": 1}),
+    "DebertaV3": Backbone("deberta-v2", more={"positions": RELATIVE, "buckets": 256}),
 }
 
 
@@ -92,26 +93,24 @@ def preset_file(preset: str, name: str) -> str:
     return preset_utils.get_file(preset, name)
 
 
-def read_backbone(path: str) -> tuple[str, dict[str, Any]]:
-    """Name in ``BACKBONES`` and arguments of a backbone, all numbers, from ``config.json``.
+def read_backbone(path: str) -> tuple[str, dict[str, Any], Architecture]:
+    """A backbone from ``config.json``: name in ``BACKBONES``, arguments, all numbers, and sizes.
 
     Raises:
       InputError: it is of another class, or has other keys, types or impossible sizes.
-      OSError, ValueError: it cannot be read.
+      OSError, ValueError, TypeError: it cannot be read, or lacks a size.
     """
     name, values = _config_of(path, "Backbone")
-    where = f"the config of {pathlib.Path(path).name}"
-    row = BACKBONES[name]
-    optional: dict[str, Kinds] = {"dropout": float, **dict.fromkeys(row.more, int), **_OF_LAYERS}
-    check_fields(values, dict.fromkeys(row.sizes, int), optional, where=where)
-    sizes = {key: values[key] for key in (*row.sizes, *row.more, "dropout") if key in values}
-    for key, value in sizes.items():
-        most = MAX_LAYERS if key in ("num_layers", "num_groups") else MAX_SIZE
-        if key != "dropout" and not 1 <= value <= most:
-            raise InputError(f"{where} has {value} for {key!r}, not a number from 1 to {most}")
-    if not 0 <= sizes.get("dropout", 0) < 1:
-        raise InputError(f"{where} has {sizes['dropout']} for 'dropout', not a rate in [0, 1)")
-    return name, sizes
+    for key in values:
+        if key not in (*_SIZES, "dropout", "num_segments"):
+            raise InputError(f"{pathlib.Path(path).name} has the unknown key {shown(key)}")
+    dropout, row = values.get("dropout", 0.1), BACKBONES[name]
+    sizes = {_SIZES[key]: value for key, value in values.items() if key in _SIZES}
+    if sizes.get("embedding_width") == sizes.get("width") and row.kind != "albert":
+        sizes["embedding_width"] = 0  # not projected
+    rates = {"hidden_dropout": dropout, "attention_dropout": dropout}
+    usual = {"max_positions": 512, "activation": row.activation, **rates, **row.more}
+    return name, values, Architecture(**{**usual, **sizes})
 
 
 def read_tokenizer_options(path: str, name: str) -> dict[str, bool]:
@@ -122,34 +121,33 @@ def read_tokenizer_options(path: str, name: str) -> dict[str, bool]:
       OSError, ValueError: it cannot be read.
     """
     found, values = _config_of(path, "Tokenizer")
+    file = pathlib.Path(path).name
     if found != name:
-        raise InputError(f"{pathlib.Path(path).name} is of a {found}Tokenizer, not of a {name}'s")
-    where = f"the config of {pathlib.Path(path).name}"
-    fixed = dict.fromkeys(_TOKENIZER_FIXED, (bool, str, _NOTHING))
-    check_fields(values, {}, {**_TOKENIZER_OPTIONS, **fixed, **_OF_LAYERS}, where=where)
-    for key, value in _TOKENIZER_FIXED.items():
-        if values.get(key, value) != value:
-            raise InputError(f"{where} has {shown(values[key])} for {key!r}, unlike a {name}'s")
-    return {key: values[key] for key in _TOKENIZER_OPTIONS if key in values}
+        raise InputError(f"{file} is of a {found}Tokenizer, not of a {name}'s")
+    options = {key: values.pop(key, False) for key in ("lowercase", "strip_accents")}
+    for key, value in values.items():
+        if key not in _TOKENIZER_FIXED or value != _TOKENIZER_FIXED[key]:
+            raise InputError(f"{file} has {shown(value)} for {shown(key)}, unlike a {name}'s")
+    if not all(isinstance(value, bool) for value in options.values()):
+        raise InputError(f"{file} has for {', '.join(options)} something else than true or false")
+    return options
 
 
 def _config_of(path: str, suffix: str) -> tuple[str, dict[str, Any]]:
-    """The configuration of an object, and its class among ``BACKBONES``, without the suffix."""
+    """The configuration of an object, and its class among ``BACKBONES``, without the suffix.
+
+    The rest of the file, such as the module where Keras would look for the class, is not read.
+    """
     file = pathlib.Path(path)
-    saved = check_fields(
-        read_json(file, MAX_CONFIG_BYTES),
-        # The module is where Keras would look for the class. Nobody looks there.
-        {"module": str, "class_name": str, "config": dict, "registered_name": str},
-        {"assets": list, "weights": (str, _NOTHING), "build_config": (dict, _NOTHING)},
-        where=file.name,
-    )
-    name = saved["class_name"].removesuffix(suffix)
-    if name not in BACKBONES or saved["class_name"] == name:
+    saved = read_json(file, MAX_CONFIG_BYTES)
+    kind = value_of(saved, "class_name", str, file=file.name)
+    name = kind.removesuffix(suffix)
+    own = saved.get("registered_name") == f"keras_nlp>{name}{suffix}" and kind != name
+    if name not in BACKBONES or not own:
         known = ", ".join(f"{known}{suffix}" for known in BACKBONES)
-        raise InputError(f"{file.name} is of {shown(saved['class_name'])}; read are {known}")
-    if saved["registered_name"] != f"keras_nlp>{name}{suffix}":
-        raise InputError(f"{file.name} has {shown(saved['registered_name'])} for 'registered_name'")
-    return name, saved["config"]
+        raise InputError(f"{file.name} is of {shown(kind)}; read are {known}")
+    values = value_of(saved, "config", dict, file=file.name)
+    return name, {key: value for key, value in values.items() if key not in _OF_LAYERS}
 
 
 def read_keras_nlp(preset: str) -> PretrainedEncoder:
@@ -191,7 +189,7 @@ def _load(preset: str, models: Any) -> PretrainedEncoder:
 
     The files are read here, and plain numbers are passed to a class of ``BACKBONES``.
     """
-    name, sizes = read_backbone(preset_file(preset, "config.json"))
+    name, sizes, own = read_backbone(preset_file(preset, "config.json"))
     options = read_tokenizer_options(preset_file(preset, "tokenizer.json"), name)
     kind = TYPES[BACKBONES[name].kind]
     files = {WORDPIECE: ["vocabulary.txt"], BPE: ["vocabulary.json", "merges.txt"]}
@@ -201,12 +199,12 @@ def _load(preset: str, models: Any) -> PretrainedEncoder:
     ]
     tokenizer_config = {}
     if kind.tokenizer == WORDPIECE:
-        lowercase = options.get("lowercase", False)
+        lowercase = options["lowercase"]
         tokenizer_config = {
             "do_lower_case": lowercase,
             # Those of Google without capitals were trained without accents too, although the
             # presets' tokenizers keep them.
-            "strip_accents": lowercase or options.get("strip_accents", False),
+            "strip_accents": lowercase or options["strip_accents"],
         }
         # As keras_nlp reads them: one per line, stripped.
         lines = data[0].decode("utf-8").replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -216,33 +214,8 @@ def _load(preset: str, models: Any) -> PretrainedEncoder:
     with at_most(check_weight_file(weights)):
         backbone = getattr(models, f"{name}Backbone")(**sizes)
         backbone.load_weights(weights)
-    own = _architecture(backbone, name)
+    own = dataclasses.replace(own, epsilon=backbone.embeddings_layer_norm.epsilon)
     return PretrainedEncoder(EncoderSpec(own, tokenizer), _weights(backbone, own))
-
-
-def _architecture(backbone: Any, name: str) -> Architecture:
-    kind = BACKBONES[name].kind
-    more: dict[str, Any] = {}
-    if kind == "albert":
-        more = {"groups": backbone.num_groups, "group_layers": backbone.num_inner_repetitions}
-    if kind == "deberta-v2":
-        more = {"positions": RELATIVE, "buckets": backbone.bucket_size}
-    narrow = getattr(backbone, "embedding_dim", backbone.hidden_dim)
-    if narrow != backbone.hidden_dim or kind == "albert":
-        more["embedding_width"] = narrow
-    return Architecture(
-        vocabulary_size=backbone.token_embedding.embeddings.shape[0],
-        width=backbone.hidden_dim,
-        num_layers=backbone.num_layers,
-        num_heads=backbone.num_heads,
-        feedforward_width=backbone.intermediate_dim,
-        max_positions=backbone.max_sequence_length,
-        activation=BACKBONES[name].activation,
-        epsilon=backbone.embeddings_layer_norm.epsilon,
-        hidden_dropout=float(backbone.dropout),
-        attention_dropout=float(backbone.dropout),
-        **more,
-    )
 
 
 def _weights(backbone: Any, own: Architecture) -> Weights:
