@@ -19,7 +19,6 @@ def as_flags(message: str, names: Mapping[str, str] | None = None) -> str:
     """A message on arguments, `epochs=3` or `text=False`, on flags: --epochs=3, --notext.
 
     Args:
-      message: the message.
       names: {argument: its flag}; other words stay as they are. None: all are called as arguments.
     """
 

@@ -56,7 +56,6 @@ def read_model_file(path: str | os.PathLike[str], content: bytes | None = None) 
     """Reads the files appended to the graph of a .tflite file.
 
     Args:
-      path: of the file.
       content: of the file, used in its place.
 
     Raises:

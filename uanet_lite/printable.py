@@ -15,7 +15,6 @@ def printable(text: str, *, keep: str = "") -> str:
     Letters, blanks and emoji of any script stay.
 
     Args:
-      text: of a file, or of somebody else.
       keep: characters that are not escaped, such as line ends.
     """
     if text.isprintable():

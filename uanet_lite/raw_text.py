@@ -47,7 +47,6 @@ def text_sentences(
     """The sentences of a text; none where it holds no token.
 
     Args:
-      text: the text.
       tokenizer: cuts sentences into tokens.
       split: whether the text may hold several sentences.
       language: code of the language whose abbreviations the splitter knows ("en", "de", ...).
@@ -80,8 +79,6 @@ def sentence_spans(
     A sentence does not begin in lower case: "14. marta" is not cut, whatever the language.
 
     Args:
-      text: the text.
-      language: code of its language.
       abbreviations: words with a full stop that end no sentence, if the splitter has none of them.
 
     Raises:

@@ -91,7 +91,6 @@ def check_tokens(tokens: Sequence[Any], before: str = "token ", behind: str = ""
     of a character, which no encoding can write.
 
     Args:
-      tokens: of a sentence.
       before, behind: what stands around a token's position in its name in messages.
     """
     try:
@@ -119,7 +118,6 @@ def check_unicode(text: str, name: str) -> None:
     """Raises InputError for half of a character, which no encoding can write.
 
     Args:
-      text: the text.
       name: what it is called in the message.
     """
     try:

@@ -104,7 +104,6 @@ def check_fields(
     """Returns ``values`` if it is an object of just these keys with values of these types.
 
     Args:
-      values: parsed JSON.
       required: {key: type or types}. A bool is not an int; an int will do as a float.
       optional: the same of keys that may be missing.
       where: name of the object, for messages.

@@ -124,7 +124,6 @@ def read_line_bytes(stream: BinaryIO, place: str, *, cut: bool = False) -> bytes
     """The next line with its line end (LF), b"" at the end of the file.
 
     Args:
-        stream: of bytes.
         place: file and line, for messages.
         cut: whether a line over `MAX_LINE_BYTES` is given in pieces of one byte more.
 
@@ -255,7 +254,6 @@ def json_pieces(
     be; the lines of JSON lines keep their limit.
 
     Args:
-      stream: the opened file.
       name: what messages call it.
       start: its first bytes, which it gives again.
       max_bytes: the most that one text may have.

@@ -202,7 +202,6 @@ def batched_dataset(builder: BatchBuilder, plan) -> tf.data.Dataset:
     """A dataset of (features, labels), one element for each array of ``plan()``.
 
     Args:
-      builder: of the corpus.
       plan: called at the start of each pass; returns the arrays of sentence numbers.
     """
     numbers = tf.data.Dataset.from_generator(

@@ -81,7 +81,6 @@ def fold_numbers(sentences: Sequence[Sentence], count: int, seed: int) -> list[i
     model that saw them would know the answer.
 
     Args:
-      sentences: of a file.
       count: folds, at least 2.
       seed: of the order in which they are dealt out.
 

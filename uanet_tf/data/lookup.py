@@ -331,7 +331,6 @@ def look_up(
     """Features of a batch of sentences; each distinct token is looked up once.
 
     Args:
-      lookup: of the model.
       tokens: [B, T] strings; strings at or beyond ``lengths`` are ignored.
       lengths: [B] integers.
       most_tokens: width of the widest batch that is accepted.

@@ -131,7 +131,6 @@ class Decoder(KeepsArguments, tf.keras.layers.Layer):
         Args:
           states: [M, B, T, H]; M = 1 for one pass.
           mask: [B, T] boolean, True at tokens, right-padded; None: all are tokens.
-          lite: of the graph.
 
         Returns:
           Decoded. A decoder without a search of its own takes the argmax of the mean.

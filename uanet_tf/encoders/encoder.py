@@ -23,7 +23,15 @@ class Encoder(KeepsArguments, tf.keras.layers.Layer):
     inputs, and is the same at every time step. In training each sentence has its own row;
     in Monte Carlo sampling row j belongs to sample j and is shared by every sentence, so
     that a sentence's samples do not depend on its place in a batch (see
-    ``models.sampling``). States are zeros at padding.
+    ``models.sampling``).
+
+    Call arguments:
+      inputs: [N, T, D].
+      mask: [N, T] boolean, True at tokens, right-padded; None: all are tokens.
+      dropout_masks: what ``draw_masks`` gives, with N rows; None: nothing is dropped.
+
+    Output shape:
+      [N, T, H], the states; zeros at padding.
 
     An encoder that ``reads_forms`` also takes ``index`` [B, T] int32: the inputs [U, D] are then
     the vectors of distinct words, the masks have a row for each of J samples, and the states are
@@ -190,14 +198,6 @@ class NoEncoder(Encoder):
 
     Args:
       output_dropout: rate of the mask.
-
-    Call arguments:
-      inputs: [N, T, D].
-      mask: [N, T] boolean, True at tokens.
-      dropout_masks: what ``draw_masks`` gives, with N rows; None: nothing is dropped.
-
-    Output shape:
-      [N, T, D], zeros at padding.
     """
 
     def __init__(self, *, output_dropout: float = 0.0, **kwargs):

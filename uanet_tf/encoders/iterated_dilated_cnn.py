@@ -32,14 +32,8 @@ class IteratedDilatedCNN(Encoder):
       output_dropout: rate of the mask on the states after each iterate, as they are returned.
       **kwargs: `name` and `dtype`.
 
-    Call arguments:
-      inputs: [N, T, D].
-      mask: [N, T] boolean, True at tokens, right-padded; None: all are tokens.
-      dropout_masks: what ``draw_masks`` gives, with N rows; None: nothing is dropped.
-      all_iterates: return the states after every iterate.
-
-    Output shape:
-      [N, T, filters], zeros at padding; with `all_iterates` [num_iterations, N, T, filters].
+    Call arguments (further ones: ``Encoder``):
+      all_iterates: return the states after every iterate, [num_iterations, N, T, filters].
 
     Example:
 

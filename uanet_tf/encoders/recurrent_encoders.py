@@ -27,7 +27,7 @@ class RecurrentEncoder(Encoder):
     A subclass names its ``cell``; its ``mask_widths`` and ``call`` define what is dropped.
 
     Args:
-      hidden_width: width of the output, both directions together; even.
+      hidden_width: width H of the output, both directions together; even.
       num_layers: number of stacked layers.
       input_dropout: rate r of z_x, what is dropped of the input of each layer.
       output_dropout: rate of what is dropped of the output of the last layer.
@@ -82,11 +82,15 @@ class RecurrentEncoder(Encoder):
             names = f"{{weight}}_{layer}_{{way}}"
             self.recurrences.append(Bidirectional(self, self.cell, width, units, names))
             width = self.hidden_width
+        self.build_projection()
+        super().build(input_shape)
+
+    def build_projection(self) -> None:
+        """Adds the narrow layer, if there is one."""
         if self.projection_width:
             self.projection_kernel, self.projection_bias = add_linear(
-                self, "projection", width, self.projection_width
+                self, "projection", self.hidden_width, self.projection_width
             )
-        super().build(input_shape)
 
     def recur(
         self,
@@ -105,7 +109,6 @@ class RecurrentEncoder(Encoder):
             over time; "recurrent_k_forward" and "recurrent_k_backward" [N, hidden_width / 2] for
             its previous states. A missing mask drops nothing.
           places: [N, T] int32, the row of the table for each token.
-          lite: of the graph.
         """
         states = inputs
         if places is None:
@@ -169,15 +172,6 @@ class VariationalEncoder(RecurrentEncoder):
     Args (further ones: ``RecurrentEncoder``):
       recurrent_dropout: rate of z_h, the mask on the previous hidden state.
 
-    Call arguments:
-      inputs: [N, T, D].
-      mask: [N, T] boolean, True at tokens, right-padded; None: all are tokens.
-      dropout_masks: what ``draw_masks`` gives, with N rows; None: nothing is dropped.
-      index, lite: see ``Encoder``.
-
-    Output shape:
-      [N, T, hidden_width] (or projection_width), zeros at padding.
-
     Reference:
       Gal and Ghahramani, 2016, "A Theoretically Grounded Application of Dropout in Recurrent
       Neural Networks".
@@ -200,8 +194,14 @@ class VariationalEncoder(RecurrentEncoder):
             widths[f"input_{layer}"] = (width, self.input_dropout)
             for direction in DIRECTIONS:
                 widths[f"recurrent_{layer}_{direction}"] = (units, self.recurrent_dropout)
+            widths |= self.further_masks(layer)
         widths["output"] = (self.hidden_width, self.output_dropout)
         return widths
+
+    def further_masks(self, layer: int) -> dict[str, tuple[int, float]]:
+        """Masks of a layer beside those of its recurrence, as of ``mask_widths``; here: none."""
+        del layer
+        return {}
 
     def call(self, inputs, mask=None, dropout_masks=None, index=None, lite=None):
         masks = dropout_masks or {}
@@ -262,15 +262,8 @@ class BiLSTM(RecurrentEncoder):
 
     Its arguments are those of ``RecurrentEncoder``.
 
-    Call arguments:
-      inputs: [N, T, D].
-      mask: [N, T] boolean, True at tokens, right-padded; None: all are tokens.
-      dropout_masks: ignored, there are none.
-      dropout_seed: [2] int32 tensor, or None for no dropout.
-      index, lite: see ``Encoder``; with ``index`` nothing is dropped.
-
-    Output shape:
-      [N, T, hidden_width] (or projection_width), zeros at padding.
+    Call arguments (further ones: ``Encoder``):
+      dropout_seed: [2] int32 tensor, or None for no dropout; not with ``index``.
 
     Example:
 

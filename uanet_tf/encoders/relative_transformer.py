@@ -30,15 +30,8 @@ class RelativeTransformer(Encoder):
       output_dropout: rate of the mask on the output of the last layer.
       **kwargs: `name` and `dtype`.
 
-    Call arguments:
-      inputs: [N, T, D].
-      mask: [N, T] boolean, True at tokens; None: all are tokens.
-      dropout_masks: what ``draw_masks`` gives, with N rows; None: nothing is dropped.
+    Call arguments (further ones: ``Encoder``):
       dropout_seed: [2] int32 seed of the attention weights that are dropped; None: none are.
-      lite: see ``Encoder``.
-
-    Output shape:
-      [N, T, hidden_width], zeros at padding.
 
     Example:
 

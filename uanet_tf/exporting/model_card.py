@@ -42,7 +42,6 @@ def model_card(
       model: as exported.
       metrics: of its run, see ``read_metrics``.
       signatures: names of those of the SavedModel.
-      title: name and version of the model.
       foreign: operations that are not of TensorFlow's core.
     """
     config = model.settings

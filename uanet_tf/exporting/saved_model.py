@@ -147,7 +147,6 @@ def save_tokens(
     """Writes the SavedModel that takes tokens, unchecked; returns the names of its signatures.
 
     Args:
-      signatures: of the model.
       path: the SavedModel's directory.
       only: names of the wanted signatures; None: all.
     """
@@ -239,7 +238,6 @@ def write_warm_up(
     """Writes the warm-up file.
 
     Args:
-      path: the file.
       model: name of the model.
       requests: (signature, {input: array}) of each.
     """

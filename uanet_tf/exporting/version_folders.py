@@ -76,7 +76,6 @@ def new_versions(
     Args:
       folders: the models' folders; made if missing. Where the first one has a version, the
         others have it too.
-      version: see ``choose_version``.
       shared: folders of all models that share these versions.
 
     Yields:

@@ -49,7 +49,6 @@ class AttentionStream(KeepsArguments, tf.keras.layers.Layer):
         one too), `dropout_seed` drops attention weights only.
         Not with `query_tokens`.
       query_tokens: `QueryTokens`, K in number; all tokens are keys. None: all tokens.
-      lite: of the graph, see `LiteGraph`.
 
     Output shape:
       [B, T, W], or [K, W] of the query tokens.

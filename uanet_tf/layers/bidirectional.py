@@ -70,7 +70,6 @@ class Bidirectional:
           mask: [T, N] booleans, True at tokens, right-padded; None: all are tokens.
           recurrent_masks: {direction: [N, H]}, on the previous state, the same at each step.
           places: [T, N] int32, the row of the table that each step reads; not with ``lite``.
-          lite: of the graph.
 
         Returns:
           Two tensors [T, N, H], forward and backward, in the order of time; exactly 0 at padding.

@@ -197,7 +197,6 @@ def attend_streams(
       streams: all of the same sizes.
       positions: [h * d, 2T] floats, a column R for each distance from T - 1 down to -T.
       mask: [B, T] booleans, True = token; padding gets no weight. None: no padding.
-      lite: of the graph.
 
     Returns:
       Of each stream [B, T, h * d] floats, or [K, h * d] of its query tokens.
@@ -363,7 +362,6 @@ class RelativeAttention(KeepsArguments, tf.keras.layers.Layer):
       mask: [B, T] booleans, True = token; padding gets no weight. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout. Not with `query_tokens`.
       query_tokens: `QueryTokens`, K in number; all tokens are keys. None: all tokens.
-      lite: of the graph, see `LiteGraph`.
 
     Output shape:
       [B, T, num_heads * head_width], or [K, num_heads * head_width].

@@ -26,7 +26,6 @@ def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] =
     """The model of the settings, with initial weights; a pretrained encoder has its own.
 
     Args:
-      config: the settings.
       vocabulary: of the training data; one with a pretrained encoder is of a model that is there,
         whose weights its maker fills in.
       given: names of the settings that the user gave: each must be read by the chosen parts.

@@ -52,7 +52,6 @@ class DistilledHead(KeepsArguments, tf.keras.layers.Layer):
       logits: [..., C].
       mask: [...] booleans, True = token; at padding the result is that of the pass without
         dropout, and 0. None: no padding.
-      lite: of the graph, see ``ops.graphs.LiteGraph``.
 
     Returns:
       Distilled.

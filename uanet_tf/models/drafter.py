@@ -104,9 +104,7 @@ class Drafter(tf.keras.layers.Layer):
         """Samples the draft (Eq. 4, 5).
 
         Args:
-          features: of the batch.
           options: M, the seed of the masks, how samples are spent.
-          lite: of the graph.
         """
         mask = token_mask(features)
         words = self.word_vectors(features, lite)
@@ -227,7 +225,6 @@ class Drafter(tf.keras.layers.Layer):
         """L1, the loss of one sampled pass, summed over tokens (Eq. 9).
 
         Args:
-          features: of the batch, read.
           labels: [B, T] class ids.
           dropout_seed: [2] int32 seed of this step's masks; each sentence has masks of its own.
 
@@ -259,7 +256,6 @@ class Drafter(tf.keras.layers.Layer):
         """The draft of one sampled pass, as a refiner in training reads it.
 
         Args:
-          features: of the batch.
           states: [B, T, H] of the pass.
           words: [B, T, D] word vectors for the refiner; None where it has its own.
         """

@@ -85,11 +85,8 @@ class LabelRefiner(tf.keras.layers.Layer):
         """Refined distribution p_hat [B, T, C].
 
         Args:
-          features: of the batch.
-          draft: of the same batch.
           wanted: [B, T] boolean, tokens whose refined label is wanted; the others keep their
             draft. None: all.
-          lite: of the graph.
         """
         if self.reads_document:
             features = {**features, DRAFTS_ELSEWHERE: _drafts_elsewhere(features, draft)}

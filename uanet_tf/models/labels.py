@@ -184,7 +184,6 @@ class ValidLabels:
           label_ids: K times [B, T] int32, 0 at padding.
           probabilities: K times [B, T, C], the distributions that they were decided from.
           mask: [B, T] boolean; None: there is no padding.
-          lite: of the graph.
 
         Returns:
           K times [B, T] int32, 0 at padding.

@@ -44,7 +44,6 @@ class Answers:
         """Labels as positions in ``label_names``, and their scores; 0 at padding.
 
         Args:
-          decision: for a batch.
           options: that it was made with.
 
         Returns:
@@ -90,7 +89,6 @@ class Answers:
         another is more probable, as in a valid sequence; the sum is at most 1.
 
         Args:
-          decision: for a batch.
           labels: [B, T] of the decision, as positions.
           count: at least 1.
 

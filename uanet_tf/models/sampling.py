@@ -40,14 +40,12 @@ def sample_states(
     the M draws are balanced: see ``ops.dropout.stratified_mask``.
 
     Args:
-      encoder: any Encoder.
       inputs: [B, T, D] word vectors, computed once for all samples; with ``index`` [U, D], those
         of distinct words.
       mask: [B, T] boolean; None: all are tokens.
       num_samples: M; 0 gives one pass without dropout.
       seed: [2] int32 seed of the masks; None where M is 0.
       index: [B, T] int32, the row of each token's word.
-      lite: of the graph.
 
     Returns:
       [M, B, T, H] states (M = 1 for a pass without dropout).
@@ -90,12 +88,10 @@ def encode_samples(
     """States [J, B, T, H] of the same sentences under J rows of dropout masks.
 
     Args:
-      encoder: any Encoder.
       inputs: [B, T, D] word vectors.
       mask: [B, T] boolean; None: all are tokens.
       masks: {name: [J, width]}, a row for each sample.
       count: J.
-      lite: of the graph.
     """
     batch = tf.shape(inputs)[0]
     masks = {name: tf.repeat(rows, batch, axis=0) for name, rows in masks.items()}

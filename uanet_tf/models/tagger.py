@@ -270,9 +270,7 @@ class Tagger(tf.keras.Model):
         """Draft, refine, gate: the refined label where u > Gamma, the draft's elsewhere.
 
         Args:
-          features: of the batch.
           threshold: Gamma in nats, a scalar or one per sentence [B]; None: the gate's.
-          lite: of a graph that is made for TensorFlow Lite.
         """
         if self.gate is None:
             draft = self.draft(features, lite)
@@ -381,7 +379,6 @@ class Tagger(tf.keras.Model):
         """L1 of the draft and L2 of the refined labels, summed over tokens (Eq. 9, 10).
 
         Args:
-          features: of one batch.
           labels: [B, T] class ids.
           dropout_seed: [2] int32 seed of this step's masks.
           exchange: the drafts of the batch to those elsewhere, see ``DraftMemory.exchange``.

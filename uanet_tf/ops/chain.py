@@ -31,7 +31,6 @@ def best_path(
       start: [C] booleans, classes that a path may begin with.
       steps: [C, C] booleans, whether the second class may follow the first.
       end: [C] booleans, classes that a path may end with.
-      lite: of the graph.
 
     Returns:
       [N, T] int32; at padding the last token's class.
@@ -57,7 +56,6 @@ def best_scored_path(
       start: [C] floats, scores of the classes to begin with.
       steps: [C, C] floats, scores of the second class after the first.
       end: [C] floats, scores of the classes to end with.
-      lite: of the graph.
 
     Returns:
       path [N, T] int32, at padding the last token's class; its sum [N]. The first of equals.
@@ -159,7 +157,6 @@ def crf_decode(
       potentials: [N, T, C] floats, scores of labels at tokens.
       transition_params: [C, C] floats, from the row's label to the column's.
       sequence_length: [N] integers.
-      lite: of the graph; ours alone.
 
     Returns:
       [N, T] int32 labels, 0 at padding; [N] their scores.

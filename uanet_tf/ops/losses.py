@@ -98,7 +98,6 @@ def class_softmax(logits: tf.Tensor, lite: LiteGraph | None = None) -> tf.Tensor
 
     Args:
       logits: [..., C] floats.
-      lite: of the graph.
     """
     if lite is not None:  # TensorFlow Lite shares out nothing
         return tf.nn.softmax(logits)

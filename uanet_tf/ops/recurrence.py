@@ -73,7 +73,6 @@ def lstm_scan(
       kernel: [H, 4H] recurrent kernel.
       recurrent_mask: [N, H] (or [1, H]) mask on h_{t-1}, the same at each step, or None.
       reverse: run from the last step to the first.
-      lite: of the graph.
 
     Returns:
       [T, N, H] hidden states, in the order of time, of the dtype of ``projected``.
@@ -283,7 +282,6 @@ def gru_scan(
       kernel: [H, 3H] recurrent kernel.
       recurrent_mask: [N, H] (or [1, H]) mask on h_{t-1}, the same at each step, or None.
       reverse: run from the last step to the first.
-      lite: of the graph.
 
     Returns:
       [T, N, H] hidden states, in the order of time.

@@ -43,7 +43,6 @@ class TwoStreamBlock(KeepsArguments, tf.keras.layers.Layer):
       dropout_seed: [2] int32 tensor, or None for no dropout.
       word_queries, label_queries: `QueryTokens`, K in number, of a stream; all tokens are keys.
         None: all tokens.
-      lite: of the graph, see `LiteGraph`.
 
     Output shape:
       H_x and H_l, each [B, T, W] (or [K, W] of the query tokens); without a label stream

@@ -61,7 +61,6 @@ class TwoStreamRefiner(KeepsArguments, tf.keras.layers.Layer):
       query_tokens: `QueryTokens`, the K tokens whose labels are wanted. Only they are queries in
         the label streams, which no other token reads, and in the word stream of the last block;
         all tokens are keys. None: all tokens.
-      lite: of the graph, see `LiteGraph`.
 
     Output shape:
       [B, T, C] or [K, C], logits. Those at padding have no meaning, but are finite.

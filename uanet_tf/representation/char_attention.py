@@ -30,7 +30,6 @@ class CharAttention(FormRepresentation):
         form_index [B, T], int32; lengths [B] for the objective.
       dropout_seed: [2] int32 seed, or None to drop nothing.
       return_loss: return the extra objective too, see ``with_auxiliary_loss``.
-      lite: of the graph.
 
     Output shape:
       [B, T, word_width].

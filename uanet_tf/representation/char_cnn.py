@@ -17,12 +17,6 @@ class CharCNN(CharLayer):
       filters: number of filters, the width of the output.
       kernel_size: characters that a filter sees.
 
-    Call arguments:
-      char_ids: [U, W] int32, one word per row, 0 at padding.
-
-    Output shape:
-      [U, filters].
-
     Example:
 
     >>> CharCNN(80)(tf.constant([[5, 9, 3, 0]])).shape
@@ -52,7 +46,6 @@ class CharCNN(CharLayer):
 
     @property
     def output_width(self) -> int:
-        """Width of a word's vector."""
         return self.filters
 
     def build(self, input_shape):

@@ -16,6 +16,9 @@ class SpellingLayer(KeepsArguments, tf.keras.layers.Layer):
 
     A subclass defines ``output_width``, ``from_settings`` and ``call``.
 
+    Call arguments:
+      char_ids: [U, W] int32, one word per row, 0 at padding, right-padded.
+
     Attributes:
       reads_lite: whether a call also takes ``lite``, see ``ops.graphs.LiteGraph``.
     """

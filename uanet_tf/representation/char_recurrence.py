@@ -61,9 +61,6 @@ class CharBiLSTM(CharRecurrence):
 
     Its arguments are those of ``CharRecurrence``.
 
-    Call arguments:
-      char_ids: [U, W] int32, one word per row, 0 at padding, right-padded.
-
     Output shape:
       [U, hidden_width], zeros for a word without characters.
 
@@ -83,7 +80,6 @@ class CharBiLSTM(CharRecurrence):
 
     @property
     def output_width(self) -> int:
-        """Width of a word's vector."""
         return self.hidden_width
 
     def call(self, char_ids: tf.Tensor, lite: LiteGraph | None = None) -> tf.Tensor:
@@ -103,12 +99,6 @@ class CharGRU(CharRecurrence):
 
     Args (further ones: ``CharRecurrence``):
       feedforward_width: width of the output.
-
-    Call arguments:
-      char_ids: [U, W] int32, one word per row, 0 at padding, right-padded.
-
-    Output shape:
-      [U, feedforward_width].
 
     Example:
 
@@ -135,7 +125,6 @@ class CharGRU(CharRecurrence):
 
     @property
     def output_width(self) -> int:
-        """Width of a word's vector."""
         return self.feedforward_width
 
     def build(self, input_shape):

@@ -24,9 +24,6 @@ class IntNet(CharLayer):
       initial_filters: filters of each kernel size in the first layer.
       filters: filters of each bottleneck, and of each kernel size in a block.
 
-    Call arguments:
-      char_ids: [U, W] int32, one word per row, 0 at padding.
-
     Output shape:
       [U, len(kernel_sizes) (initial_filters + filters (num_layers - 1) / 2)], zeros for a word
       without characters.
@@ -82,7 +79,6 @@ class IntNet(CharLayer):
 
     @property
     def output_width(self) -> int:
-        """Width of a word's vector."""
         blocks = self.num_layers // 2
         return len(self.kernel_sizes) * (self.initial_filters + blocks * self.filters)
 

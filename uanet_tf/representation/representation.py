@@ -25,7 +25,6 @@ def features_of_rows(features: Features, rows: tf.Tensor) -> Features:
     """The features of some sentences of a batch, with the distinct tokens of these only.
 
     Args:
-      features: of the batch.
       rows: [R], numbers of the sentences.
     """
     index = tf.gather(features["form_index"], rows)

@@ -194,7 +194,6 @@ class WordRepresentation(FormRepresentation):
         form_index [B, T], int32; without form_index they are the tokens of one sentence.
       dropout_seed: [2] int32 seed, or None to drop nothing.
       spread: False for the vectors of distinct tokens.
-      lite: of the graph.
 
     Output shape:
       [B, T, word_width + F].

@@ -42,12 +42,6 @@ class WordShape(SpellingLayer):
       classes: class of each character id, from ``char_classes``.
       shape_width: width of the embedding.
 
-    Call arguments:
-      char_ids: [U, W] int32, one word per row, 0 at padding.
-
-    Output shape:
-      [U, shape_width].
-
     Example:
 
     >>> WordShape(char_classes("abcABC"))(tf.constant([[5, 2, 3, 0]])).shape
@@ -74,7 +68,6 @@ class WordShape(SpellingLayer):
 
     @property
     def output_width(self) -> int:
-        """Width of a word's vector."""
         return self.shape_width
 
     def build(self, input_shape):

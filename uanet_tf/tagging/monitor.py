@@ -41,8 +41,6 @@ def sentence_facts(
     """The facts of a sentence; None of one without tokens.
 
     Args:
-      tokens: its words.
-      labels: one for each.
       uncertainty: of each, nats.
       chunks: labels have a letter and a type, such as "B-PER".
       known: whether a word has a vector of its own.

@@ -200,10 +200,8 @@ def warn_of_empty(
     """Warns if no entity was found where there are some, mostly because of too little training.
 
     Args:
-      scores: of the development data.
       sentences: of these.
       task: "ner" or "pos".
-      steps: of training.
       averaged: whether the weights are a moving average, which lags behind in few steps.
     """
     if task != "ner" or without_entities(sentences):

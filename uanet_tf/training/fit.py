@@ -71,7 +71,6 @@ def fit(
     """Trains a tagger, or resumes a run that was stopped at any moment.
 
     Args:
-      config: all settings.
       run_dir: directory of the run; created if it does not exist.
       given: names of the settings that the user gave: each must be read by the chosen parts.
       bars: whether bars with the scores of each epoch are shown, see ``progress_bar``.

@@ -204,7 +204,6 @@ class WeightAverage(tf.Module):
     their random start: the decay at update n is min(decay, (1 + n) / (10 + n)).
 
     Args:
-      variables: the variables to average.
       decay: decay per step, in (0, 1).
     """
 

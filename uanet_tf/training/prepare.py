@@ -88,7 +88,6 @@ def prepare(
     """Reads the files and builds the model.
 
     Args:
-      config: all settings.
       given: names of the settings that the user gave: each must be read by the chosen parts.
       held: sentences of "train", "dev" or "test", which are taken in place of the files.
       init: the model of --init.
@@ -184,10 +183,6 @@ def with_refiner_context(config: Config, splits: Mapping[str, Sequence[Sentence]
     The refiner reads documents if each file marks them, if the drafter does not read them as one
     sentence (``--context=document``), and if the run is not shared among replicas, which have no
     memory of drafts in common.
-
-    Args:
-      config: all settings.
-      splits: the sentences of each file.
     """
     if config.decoder.refiner_context != "auto":
         return config
@@ -308,7 +303,6 @@ def build_vocabulary(
 
     Args:
       config: normalisation and the least count of a word.
-      train: the training sentences.
       scheme: their tag scheme.
     """
     spelled = _normalized(_forms(train), config.normalize_digits, lowercase=False)

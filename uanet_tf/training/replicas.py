@@ -247,7 +247,6 @@ def check_alike(replicas: Replicas, config: Config, hashes: Mapping[str, str]) -
     """Raises InputError unless this process has the chief's settings and data.
 
     Args:
-      replicas: of the run.
       config: of this process; names of files may differ.
       hashes: {flag that names a file: hash of what was read of it}.
     """
@@ -269,8 +268,6 @@ def check_same_state(replicas: Replicas, progress: Progress, run: RunDirectory) 
     """Raises InputError unless this process continues from where the chief does.
 
     Args:
-      replicas: of the run.
-      progress: of this process.
       run: its directory, of which the chief has made a run.
     """
     if replicas.count > 1 and not replicas.is_chief:

@@ -53,7 +53,6 @@ class RunDirectory:
         """Makes the directory this run's own.
 
         Args:
-          config: of the run.
           hashes: {flag that names a file: hash of what was read of it}.
 
         Returns:

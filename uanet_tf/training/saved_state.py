@@ -74,7 +74,6 @@ class Progress(tf.Module):
         """Records an epoch; returns whether its score is the best so far.
 
         Args:
-          entry: the epoch's entry of metrics.json.
           score: the score by which epochs are compared.
           eligible: whether the epoch may be the best one.
         """

@@ -91,9 +91,7 @@ def export_tflite(
     and the agreement says so. A file of that name is replaced.
 
     Args:
-      run_dir: a trained run.
       export_dir: where to write.
-      name: of the model.
       quantize: also write ``name_float16.tflite`` and ``name_dynamic.tflite``.
       **options: inference options that differ from the run's, see ``InferenceOptions``. Tokens up
         to Gamma are not refined, unless ``refine_all`` is given.
