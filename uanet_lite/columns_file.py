@@ -68,6 +68,7 @@ _LABEL_NAMES = re.compile(
     re.IGNORECASE,
 )
 _ROW_ENDS = frozenset("\t\n\r")
+MAX_SENTENCE_TOKENS = 50_000
 # A header of comments is far shorter; without a limit a file of `#` lines would fill the memory.
 _MAX_PEEKED_LINES = 10_000
 
@@ -245,8 +246,6 @@ def read_sentences(
     *,
     token_column: Column = 0,
     label_column: Column | None = -1,
-    max_sentence_tokens: int = 50_000,
-    max_token_chars: int = MAX_TOKEN_CHARS,
     keep_rows: bool = False,
     skip_blank_tokens: bool = False,
     lines: Iterator[tuple[int, str]] | None = None,
@@ -263,8 +262,6 @@ def read_sentences(
         path: a file, or "-" for standard input.
         token_column: index or name of the column with the tokens; negative counts from the end.
         label_column: the same for the labels, or "MISC:KEY"; None reads no labels.
-        max_sentence_tokens: more tokens than this without a blank line are refused.
-        max_token_chars: a longer token or label is refused.
         keep_rows: also keep the raw line of each token.
         skip_blank_tokens: leave out tokens that are empty or blank; else they are refused.
         lines: (number, text) of the lines of `path`, where it has been opened already.
@@ -282,15 +279,9 @@ def read_sentences(
         raise InputError(
             f"token_column and label_column must differ. Received: {token_column} for both."
         )
-    for name, limit in (
-        ("max_sentence_tokens", max_sentence_tokens),
-        ("max_token_chars", max_token_chars),
-    ):
-        if limit < 1:
-            raise InputError(f"{name} must be at least 1. Received: {limit}.")
     lines = read_lines(path) if lines is None else lines
-    wanted = _Wanted(display_name(path), token_column, label_column, max_token_chars)
-    stream = _stream(lines, wanted, max_sentence_tokens, keep_rows, skip_blank_tokens)
+    wanted = _Wanted(display_name(path), token_column, label_column)
+    stream = _stream(lines, wanted, keep_rows, skip_blank_tokens)
     return _without_blanks(stream, wanted.file, notes or Notes()) if skip_blank_tokens else stream
 
 
@@ -306,7 +297,6 @@ class _Wanted:
     file: str
     token: Column
     label: Column | None
-    max_chars: int
 
     def names(self) -> list[str]:
         """Those given by name."""
@@ -329,7 +319,6 @@ class _Wanted:
             self.file,
             self._index(token, layout, "token"),
             None if label is None else self._index(label, layout, "label"),
-            self.max_chars,
             key,
             layout.kind == "conllu" or "MISC" in layout.names,
         )
@@ -377,7 +366,6 @@ class _Columns:
     file: str
     token: int
     label: int | None
-    max_chars: int
     key: str = ""  # of the label among KEY=VALUE pairs
     has_pairs: bool = False  # the file is CoNLL-U or alike, whose last column holds such pairs
     keys: set[str] = dataclasses.field(default_factory=set)  # those found, where one is wanted
@@ -408,7 +396,7 @@ class _Columns:
                 f"as CoNLL-U's MISC: name the key too, such as `label_column=MISC:{key}`."
             )
         token = columns[token_index]
-        if token and label and len(token) <= self.max_chars and len(label) <= self.max_chars:
+        if token and label and max(len(token), len(label)) <= MAX_TOKEN_CHARS:
             return token, label
         return (
             self._checked("token", token, number, blank),
@@ -473,10 +461,10 @@ class _Columns:
             if what == "label":
                 hint = ends * ", as the row ends with a tab: `label_column=-2` is the one before it"
             raise InputError(f"{self.file}:{number}: the {what} is empty{hint}.")
-        if len(text) > self.max_chars:
+        if len(text) > MAX_TOKEN_CHARS:
             raise InputError(
                 f"{self.file}:{number}: a {what} of {len(text):,} characters ({_shown(text)}); "
-                f"the limit is {self.max_chars:,}."
+                f"the limit is {MAX_TOKEN_CHARS:,}."
             )
         return text
 
@@ -567,7 +555,6 @@ class _Pending:
 def _stream(
     lines: Iterator[tuple[int, str]],
     wanted: _Wanted,
-    max_tokens: int,
     keep_rows: bool,
     blank: bool,
 ) -> Iterator[Sentence]:
@@ -579,19 +566,18 @@ def _stream(
         lines, ahead = itertools.tee(lines)
         numbers = dataclasses.replace(columns, token=0, label=None, key="")
         counted = dataclasses.replace(layout, counted=True)
-        if counting := _counting(_sentences(ahead, counted, numbers, max_tokens, True, blank)):
+        if counting := _counting(_sentences(ahead, counted, numbers, True, blank)):
             layout = counted
             if columns.token == 0:
                 columns.refuse_counts(counting)
         del ahead
-    yield from _sentences(lines, layout, columns, max_tokens, keep_rows, blank)
+    yield from _sentences(lines, layout, columns, keep_rows, blank)
 
 
 def _sentences(
     lines: Iterator[tuple[int, str]],
     layout: Layout,
     columns: _Columns,
-    max_tokens: int,
     keep_rows: bool,
     blank: bool,
 ) -> Iterator[Sentence]:
@@ -622,10 +608,10 @@ def _sentences(
             continue
         if not pending.tokens:
             pending.line, pending.columns = number, len(fields)
-        elif len(pending.tokens) == max_tokens:
+        elif len(pending.tokens) == MAX_SENTENCE_TOKENS:
             raise InputError(
-                f"{columns.file}:{number}: more than {max_tokens:,} tokens without a blank line "
-                f"(the sentence starts at line {pending.line})."
+                f"{columns.file}:{number}: more than {MAX_SENTENCE_TOKENS:,} tokens without a "
+                f"blank line (the sentence starts at line {pending.line})."
             )
         if len(fields) != pending.columns and columns.count_from_end and not pending.uneven_line:
             pending.uneven_line = number

@@ -78,3 +78,23 @@ class KeepsArguments:
                         list(value) if isinstance(value, list | tuple) else value
                     )
         return config
+
+
+class Part(KeepsArguments):
+    """Mixin of the parts of a tagger that settings choose; see ``uanet_tf.registry``.
+
+    Attributes:
+      reads_lite: whether a call also takes ``lite``, see ``ops.graphs.LiteGraph``.
+    """
+
+    reads_lite = False
+
+    @classmethod
+    def check_settings(cls, config: Any) -> None:
+        """Raises InputError where this part refuses the settings of a run; here: nowhere."""
+        del config
+
+    @classmethod
+    def from_settings(cls, config: Any, vocabulary: Any, **kwargs: Any) -> Any:
+        """The part that a run's settings describe."""
+        raise NotImplementedError(f"{cls.__name__} must define from_settings.")

@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 
 from tests.pipes import SOURCES, source
-from uanet_lite import text_lines
+from uanet_lite import columns_file, text_lines
 from uanet_lite.columns_file import read_corpus, read_sentences
 from uanet_lite.sentence import Sentence
 from uanet_lite.text_lines import read_lines
@@ -192,12 +192,16 @@ def test_bad_files(write, content, options, expected):
     assert len(message) < 400
 
 
-def test_limits_are_exact(write):
+def test_limits_are_exact(write, monkeypatch):
     path = write("abc\tO\n" * 3)
-    assert tokens_of(path, max_sentence_tokens=3, max_token_chars=3) == [("abc",) * 3]
-    assert "more than 2 tokens" in refusal(path, max_sentence_tokens=2)
-    assert "starts at line 1" in refusal(path, max_sentence_tokens=2)
-    assert "the limit is 2" in refusal(path, max_token_chars=2)
+    monkeypatch.setattr(columns_file, "MAX_SENTENCE_TOKENS", 3)
+    monkeypatch.setattr(columns_file, "MAX_TOKEN_CHARS", 3)
+    assert tokens_of(path) == [("abc",) * 3]
+    monkeypatch.setattr(columns_file, "MAX_SENTENCE_TOKENS", 2)
+    assert "more than 2 tokens" in refusal(path)
+    assert "starts at line 1" in refusal(path)
+    monkeypatch.setattr(columns_file, "MAX_TOKEN_CHARS", 2)
+    assert "the limit is 2" in refusal(path)
 
 
 def test_unreadable_paths(tmp_path):
@@ -221,13 +225,9 @@ def test_damaged_gzip(write):
         read_corpus(write(bytes(content)))
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"token_column": 1, "label_column": 1}, {"max_sentence_tokens": 0}, {"max_token_chars": -1}],
-)
-def test_bad_arguments_are_refused_at_once(options):
+def test_bad_arguments_are_refused_at_once():
     with pytest.raises(InputError, match="Received"):
-        read_sentences("never opened", **options)
+        read_sentences("never opened", token_column=1, label_column=1)
 
 
 def test_a_byte_order_mark_later_is_a_character(write):

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from uanet_tf.arguments import ArgumentError, KeepsArguments, check_positive
+from uanet_tf.arguments import ArgumentError, Part, check_positive
 from uanet_tf.config import Config
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.ops.graphs import LiteGraph, lite_argument
@@ -28,7 +28,7 @@ class Decoded(NamedTuple):
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
-class Decoder(KeepsArguments, tf.keras.layers.Layer):
+class Decoder(Part, tf.keras.layers.Layer):
     """Base of decoders: labels from contextual states.
 
     A subclass defines ``sequence_loss`` and ``label_samples`` and builds its weights in ``build``.
@@ -51,17 +51,10 @@ class Decoder(KeepsArguments, tf.keras.layers.Layer):
     # Whether one position can change the labels of others, so that a token after padding would
     # be an error.
     reads_sequence = True
-    # Whether ``label_samples`` also takes ``lite``, see ``ops.graphs.LiteGraph``.
-    reads_lite = False
 
     def __init__(self, num_classes: int, **kwargs):
         super().__init__(**kwargs)
         self.num_classes = check_positive("num_classes", num_classes)
-
-    @classmethod
-    def check_settings(cls, config: Config) -> None:
-        """Raises InputError where this part refuses the settings of a run; here: nowhere."""
-        del config
 
     @classmethod
     def from_settings(cls, config: Config, vocabulary: Vocabulary, **kwargs: Any) -> "Decoder":

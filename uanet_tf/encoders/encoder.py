@@ -6,16 +6,14 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from uanet_tf.arguments import KeepsArguments, check_rate
-from uanet_tf.config import Config
-from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.arguments import Part, check_rate
 from uanet_tf.ops.dropout import fold_in, keep_mask, stratified_mask
 from uanet_tf.ops.shapes import sizes
 
 Masks = Mapping[str, tf.Tensor]
 
 
-class Encoder(KeepsArguments, tf.keras.layers.Layer):
+class Encoder(Part, tf.keras.layers.Layer):
     """Base of encoders: contextual states from word vectors, under given dropout masks.
 
     A subclass names its masks in ``mask_widths`` and applies them in
@@ -37,27 +35,14 @@ class Encoder(KeepsArguments, tf.keras.layers.Layer):
     the vectors of distinct words, the masks have a row for each of J samples, and the states are
     [J, B, T, H]. What it computes of a word by itself it then computes once.
 
-    An encoder that ``reads_lite`` also takes ``lite``, see ``ops.graphs.LiteGraph``.
-
     A mask that Keras gives, such as an embedding's, is passed on with the states.
     """
 
     reads_forms = False
-    reads_lite = False
 
     def __init__(self, **kwargs: Any):
         super().__init__(**kwargs)
         self.supports_masking = True
-
-    @classmethod
-    def check_settings(cls, config: Config) -> None:
-        """Raises InputError where this part refuses the settings of a run; here: nowhere."""
-        del config
-
-    @classmethod
-    def from_settings(cls, config: Config, vocabulary: Vocabulary, **kwargs: Any) -> "Encoder":
-        """The encoder that a run's settings describe; see ``uanet_tf.registry``."""
-        raise NotImplementedError(f"{cls.__name__} must define from_settings.")
 
     def mask_widths(self, input_width: int) -> dict[str, tuple[int, float]]:
         """Returns {name: (width, rate)} of the masks; rates of 0 may be left out."""

@@ -1,7 +1,6 @@
 """From a run directory to a model, whose archive is read as data."""
 
 import contextlib
-import dataclasses
 import errno
 import os
 import pathlib
@@ -16,12 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from uanet_lite.strict_json import MAX_BYTES, check_fields, parse_json, shown
-from uanet_tf.config import (
-    Config,
-    InferenceOptions,
-    from_dict,
-    saved_options,
-)
+from uanet_tf.config import from_dict, saved_options
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError, one_line
 from uanet_tf.files.weight_file import MOST_EXPANSION, at_most, check_weight_file
@@ -32,48 +26,6 @@ from uanet_tf.resources.shipped import find_run, shipped_models
 CONFIG, WEIGHTS, METADATA = "config.json", "model.weights.h5", "metadata.json"
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
-
-
-@dataclasses.dataclass(frozen=True)
-class SavedArchive:
-    """The contents of a saved tagger.
-
-    Attributes:
-      registered_name: of its class, as ``package>Class``; not looked up.
-      name: of the model.
-      config: its settings, of its training.
-      options: of inference, as they were when it was saved.
-      vocabulary: its words, characters and labels.
-      weights: file with its weights, not yet checked.
-    """
-
-    registered_name: str
-    name: str
-    config: Config
-    options: InferenceOptions
-    vocabulary: Vocabulary
-    weights: pathlib.Path
-
-
-def read_archive(path: pathlib.Path, folder: pathlib.Path) -> SavedArchive:
-    """Reads a saved tagger, its weights into a file of ``folder``.
-
-    Keras would read them inside the archive, where every backward seek starts from the beginning:
-    a BERT of 90 MB took 10 seconds.
-
-    Raises:
-      InputError: the archive is not one that ``Tagger.save`` writes.
-      OSError, ValueError, zipfile.BadZipFile: it cannot be read.
-    """
-    with _open_archive(path) as archive:
-        if archive.getinfo(CONFIG).file_size > MAX_BYTES:
-            raise InputError(f"its {CONFIG} has more than {MAX_BYTES:,} bytes")
-        saved = parse_json(archive.read(CONFIG))
-        registered_name, own = _check_class(saved)
-        config, vocabulary = from_dict(own["config"]), Vocabulary.from_dict(own["vocabulary"])
-        options = saved_options(own["inference"])
-        weights = _extract(archive, folder)
-    return SavedArchive(registered_name, own["name"], config, options, vocabulary, weights)
 
 
 def check_archive(path: pathlib.Path) -> None:
@@ -98,7 +50,7 @@ def extract_weights(path: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
     """Writes the weights of a saved tagger, not yet checked, into a file of ``folder``.
 
     Raises:
-      InputError, OSError, ValueError, zipfile.BadZipFile: as ``read_archive``.
+      InputError, OSError, ValueError, zipfile.BadZipFile: the archive is no saved tagger.
     """
     with _open_archive(path) as archive:
         return _extract(archive, folder)
@@ -234,17 +186,26 @@ def load_model(run_dir: str | os.PathLike, **options: Any) -> Tagger:
 
 
 def _load(path: pathlib.Path) -> Tagger:
+    """A saved tagger.
+
+    Its weights are unpacked beforehand: inside the archive every backward seek starts from the
+    beginning, and a BERT of 90 MB took 10 seconds.
+    """
     with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
-        saved = read_archive(path, pathlib.Path(folder))
+        with _open_archive(path) as archive:
+            if archive.getinfo(CONFIG).file_size > MAX_BYTES:
+                raise InputError(f"its {CONFIG} has more than {MAX_BYTES:,} bytes")
+            registered_name, own = _check_class(parse_json(archive.read(CONFIG)))
+            config, vocabulary = from_dict(own["config"]), Vocabulary.from_dict(own["vocabulary"])
+            options = saved_options(own["inference"])
+            weights = _extract(archive, pathlib.Path(folder))
         name = tf.keras.saving.get_registered_name(Tagger)
-        if saved.registered_name != name:
-            raise InputError(f"it is a {shown(saved.registered_name)}, not a {name}")
-        stored = check_weight_file(saved.weights)
+        if registered_name != name:
+            raise InputError(f"it is a {shown(registered_name)}, not a {name}")
+        stored = check_weight_file(weights)
         with at_most(stored):
-            model = Tagger.from_settings(
-                saved.config, saved.vocabulary, options=saved.options, name=saved.name
-            )
+            model = Tagger.from_settings(config, vocabulary, options=options, name=own["name"])
         if stored > sum(variable.shape.num_elements() for variable in model.variables):
             raise InputError("it holds more weights than its configuration asks for")
-        model.load_weights(str(saved.weights))
+        model.load_weights(str(weights))
     return model

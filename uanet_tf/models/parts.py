@@ -142,12 +142,7 @@ def _is_mask(pair: Any) -> bool:
 
 def check_vectors(part: Representation, vectors: tf.Tensor, index: tf.Tensor) -> None:
     """Raises ArgumentError unless a representation gave vectors [B, T, D] of ``index`` [B, T]."""
-    shape = vectors.shape
-    if shape.rank != 3 or not shape[:2].is_compatible_with(index.shape):
-        raise ArgumentError(
-            f"{type(part).__name__} must return vectors [B, T, D], with B and T of `form_index`, "
-            f"which is {index.shape}. Received: shape={shape}"
-        )
+    _check_shape(part, "", vectors, [*index.shape, None], "vectors [B, T, D], as `form_index`")
 
 
 def check_states(
@@ -161,12 +156,26 @@ def check_states(
       mask: [B, T], or None.
       are_samples: whether the states are [M, B, T, H].
     """
-    shape = states.shape[1:] if are_samples else states.shape
-    expected = tf.TensorShape([None, None] if mask is None else mask.shape)
-    if shape.rank != 3 or not shape[:2].is_compatible_with(expected):
+    leading = [None, None] if mask is None else list(mask.shape)
+    wanted = [*[None] * are_samples, *leading, None]
+    _check_shape(part, "", states, wanted, "states [N, T, H], with N and T of its mask")
+
+
+def check_classes(part: Decoder, logits: tf.Tensor) -> None:
+    """Raises ArgumentError unless ``logits`` of a decoder gave a score [B, T, C] of each label."""
+    wanted = [None, None, part.num_classes]
+    _check_shape(part, "logits of ", logits, wanted, f"scores [B, T, {part.num_classes}]")
+
+
+def _check_shape(
+    part: tf.keras.layers.Layer, method: str, found: Any, wanted: list[Any], said: str
+) -> None:
+    """Raises ArgumentError unless a part returned a tensor of a shape."""
+    if not (tf.is_tensor(found) and tf.TensorShape(wanted).is_compatible_with(found.shape)):
+        shape = found.shape if tf.is_tensor(found) else type(found).__name__
         raise ArgumentError(
-            f"{type(part).__name__} must return states [N, T, H], with N and T of its mask, which "
-            f"is {expected}. Received: shape={shape}"
+            f"{method}{type(part).__name__} must return {said}: {tf.TensorShape(wanted)}. "
+            f"Received: {shape}"
         )
 
 
@@ -187,15 +196,4 @@ def check_logits(part: Decoder) -> None:
         raise ArgumentError(
             f"{type(part).__name__} is of a decoder in REFINED_DECODERS (uanet_tf/registry.py) and "
             "must define logits."
-        )
-
-
-def check_classes(part: Decoder, logits: tf.Tensor) -> None:
-    """Raises ArgumentError unless ``logits`` of a decoder gave a score [B, T, C] of each label."""
-    wanted = tf.TensorShape([None, None, part.num_classes])
-    if not (tf.is_tensor(logits) and wanted.is_compatible_with(logits.shape)):
-        shape = logits.shape if tf.is_tensor(logits) else type(logits).__name__
-        raise ArgumentError(
-            f"logits of {type(part).__name__} must return scores [B, T, {part.num_classes}] of "
-            f"states [B, T, H]. Received: {shape}"
         )

@@ -48,6 +48,25 @@ _OF_CONFIDENCE = ("num_samples", "mc_seed", "sampling", "threshold", "valid_labe
 _MOST_GRAPHS = 16
 
 
+_NOT_TRAINED = (
+    "cannot train a tagger, whose draft and refiner have losses and optimizers of their own: train "
+    "with uanet_tf.train, or uanet train."
+)
+_NOT_SCORED = (
+    "cannot score a tagger, which answers with strings: score it with uanet_tf.evaluate, or uanet "
+    "evaluate."
+)
+
+
+def _refused(name: str, reason: str) -> Callable[..., NoReturn]:
+    """A method of Keras' that a tagger cannot have."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+        raise InputError(f"model.{name} {reason}")
+
+    return method
+
+
 class _Option:
     """An inference option as an attribute of a tagger: read, and set by ``set_options``.
 
@@ -643,32 +662,7 @@ class Tagger(tf.keras.Model):
         if zipfile.is_zipfile(filepath):
             compress_archive(filepath)
 
-    def fit(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refused: draft and refiner have losses and optimizers of their own."""
-        raise _not_trained_by_keras("fit")
-
-    def train_on_batch(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refused, as ``fit``."""
-        raise _not_trained_by_keras("train_on_batch")
-
-    def evaluate(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refused: ``uanet_tf.evaluate`` scores a tagger."""
-        raise _not_scored_by_keras("evaluate")
-
-    def test_on_batch(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refused, as ``evaluate``."""
-        raise _not_scored_by_keras("test_on_batch")
-
-
-def _not_trained_by_keras(method: str) -> InputError:
-    return InputError(
-        f"model.{method} cannot train a tagger, whose draft and refiner have losses and optimizers "
-        "of their own: train with uanet_tf.train, or uanet train."
-    )
-
-
-def _not_scored_by_keras(method: str) -> InputError:
-    return InputError(
-        f"model.{method} cannot score a tagger, which answers with strings: score it with "
-        "uanet_tf.evaluate, or uanet evaluate."
+    fit, train_on_batch = (_refused(name, _NOT_TRAINED) for name in ("fit", "train_on_batch"))
+    evaluate, test_on_batch = (
+        _refused(name, _NOT_SCORED) for name in ("evaluate", "test_on_batch")
     )

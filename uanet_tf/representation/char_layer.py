@@ -1,41 +1,21 @@
 """The interface of layers over the characters of a word, and the base of those that embed them."""
 
 import math
-from typing import Any
 
 import tensorflow as tf
 
 from uanet_lite.token_ids import FIRST_ID
-from uanet_tf.arguments import KeepsArguments, check_positive
-from uanet_tf.config import Config
-from uanet_tf.data.vocabulary import Vocabulary
+from uanet_tf.arguments import Part, check_positive
 
 
-class SpellingLayer(KeepsArguments, tf.keras.layers.Layer):
+class SpellingLayer(Part, tf.keras.layers.Layer):
     """Base of layers from [U, W] character ids to one vector per word, [U, output_width].
 
     A subclass defines ``output_width``, ``from_settings`` and ``call``.
 
     Call arguments:
       char_ids: [U, W] int32, one word per row, 0 at padding, right-padded.
-
-    Attributes:
-      reads_lite: whether a call also takes ``lite``, see ``ops.graphs.LiteGraph``.
     """
-
-    reads_lite = False
-
-    @classmethod
-    def check_settings(cls, config: Config) -> None:
-        """Raises InputError where this part refuses the settings of a run; here: nowhere."""
-        del config
-
-    @classmethod
-    def from_settings(
-        cls, config: Config, vocabulary: Vocabulary, **kwargs: Any
-    ) -> "SpellingLayer":
-        """The layer that a run's settings describe; see ``uanet_tf.registry``."""
-        raise NotImplementedError(f"{cls.__name__} must define from_settings.")
 
     @property
     def output_width(self) -> int:

@@ -4,8 +4,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from uanet_tf.arguments import KeepsArguments
-from uanet_tf.config import Config
+from uanet_tf.arguments import Part
 from uanet_tf.data.lookup import KEYS
 from uanet_tf.ops.numerics import wide_dtype
 from uanet_tf.ops.shapes import filled_size, spread
@@ -39,7 +38,7 @@ def features_of_rows(features: Features, rows: tf.Tensor) -> Features:
     return {**part, "form_index": tf.reshape(places, tf.shape(index))}
 
 
-class Representation(KeepsArguments, tf.keras.layers.Layer):
+class Representation(Part, tf.keras.layers.Layer):
     """Base of representations: features of distinct tokens to vectors [B, T, D].
 
     A subclass defines ``call(features, dropout_seed=None)`` and ``output_width``.
@@ -48,17 +47,10 @@ class Representation(KeepsArguments, tf.keras.layers.Layer):
       optimizer: which optimizer updates its weights, see ``Tagger.variable_groups``.
       of_forms: whether a token's vector is that of its form, whatever the sentence. A call with
         ``spread=False`` then gives the vectors [U, D] that ``form_index`` counts.
-      reads_lite: whether a call also takes ``lite``, see ``ops.graphs.LiteGraph``.
     """
 
     optimizer = "draft"
     of_forms = False
-    reads_lite = False
-
-    @classmethod
-    def check_settings(cls, config: Config) -> None:
-        """Raises InputError where this part refuses the settings of a run; here: nowhere."""
-        del config
 
     @property
     def output_width(self) -> int:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ from uanet_tf.training.run_directory import RunDirectory
 from uanet_tf.training.saved_state import Progress
 
 _CHIEF, _WORKER = "chief", "worker"
+_ADDRESS = re.compile(r".+:[0-9]+")
 _EXAMPLE = (
     '{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}'
 )
@@ -42,31 +44,19 @@ def read_cluster(text: str) -> tuple[int, bool]:
             f"workers and which of them this one is, such as {_EXAMPLE}."
         )
     try:
-        return _parse(json.loads(text))
+        value = json.loads(text)
+        cluster, task = value["cluster"], (value["task"]["type"], int(value["task"]["index"]))
+        processes = [(kind, number) for kind in cluster for number in range(len(cluster[kind]))]
+        wrong = [each for part in cluster.values() for each in part if not _ADDRESS.fullmatch(each)]
+        if wrong or set(cluster) - {_CHIEF, _WORKER} or len(cluster.get(_CHIEF, [])) > 1:
+            raise ValueError("a cluster has workers and one chief at most, each as host:port")
+        if task not in processes:
+            raise ValueError("its task is not in its cluster")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             f"TF_CONFIG is not of the form {_EXAMPLE} ({_reason(error)}). Received: {text:.200}"
         ) from error
-
-
-def _parse(value: Any) -> tuple[int, bool]:
-    addresses = {str(name): list(map(_address, part)) for name, part in value["cluster"].items()}
-    task, index = value["task"]["type"], int(value["task"]["index"])
-    if set(addresses) - {_CHIEF, _WORKER}:
-        raise ValueError("a cluster has chief and worker")
-    if len(addresses.get(_CHIEF, [])) > 1:
-        raise ValueError("there is one chief at most")
-    if task not in addresses or not 0 <= index < len(addresses[task]):
-        raise ValueError("its task is not in its cluster")
-    is_chief = index == 0 and task == (_CHIEF if _CHIEF in addresses else _WORKER)
-    return sum(map(len, addresses.values())), is_chief
-
-
-def _address(value: Any) -> str:
-    host, _, port = str(value).rpartition(":")
-    if not host or not port.isdecimal():
-        raise ValueError(f"{value!r:.80} is not host:port")
-    return str(value)
+    return len(processes), task == (_CHIEF if _CHIEF in cluster else _WORKER, 0)
 
 
 def _reason(error: Exception) -> str:
