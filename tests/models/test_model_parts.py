@@ -129,7 +129,7 @@ CASES = [
     (
         ENCODER,
         f"{__name__}:Shorter",
-        r"Shorter must return states \[N, T, H\].*\(1, 0, \d+\)",
+        r"Shorter must return states \[N, T, H\],.*\(1, 1, None\).*\(1, 0, \d+\)",
     ),
     (ENCODER, f"{__name__}:Logits", "names Logits, which is no Encoder"),
     (DECODER, f"{__name__}:Logits", "label_samples of Logits must return distributions"),

@@ -156,9 +156,9 @@ def check_states(
       mask: [B, T], or None.
       are_samples: whether the states are [M, B, T, H].
     """
-    leading = [None, None] if mask is None else list(mask.shape)
-    wanted = [*[None] * are_samples, *leading, None]
-    _check_shape(part, "", states, wanted, "states [N, T, H], with N and T of its mask")
+    wanted = [*([None, None] if mask is None else mask.shape), None]
+    of_one = states[0] if are_samples else states
+    _check_shape(part, "", of_one, wanted, "states [N, T, H], with N and T of its mask")
 
 
 def check_classes(part: Decoder, logits: tf.Tensor) -> None:
