@@ -1,13 +1,12 @@
 """From a run directory to versioned SavedModels for TF Serving."""
 
-import contextlib
 import dataclasses
 import functools
 import json
 import os
 import pathlib
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -116,13 +115,14 @@ def export(
     model = load_for_export(run, **options)
     metrics = {} if model.run_dir is None else read_metrics(model.run_dir)
     signatures, answer = Signatures(model), verification.reference(model)
-    writers = (_write_tokens, _write_text) if text else (_write_tokens,)
+    wanted = folders if text else folders[:1]
     # Both models share their versions, even where only one of them is wanted.
-    with new_versions(folders[: len(writers)], version, shared=folders) as (number, parts):
-        for folder, part, write in zip(folders, parts, writers, strict=False):
+    with new_versions(wanted, version, shared=folders) as (number, parts):
+        for folder, part in zip(wanted, parts, strict=True):
             title = f"{folder.name}, version {number}"
             logging.info("writing %s", title)
-            loaded, requests = write(signatures, part, answer)
+            is_text = folder == folders[1]
+            loaded, requests = _write(signatures, part, answer, text=is_text)
             card = model_card(
                 model,
                 metrics,
@@ -150,61 +150,45 @@ def save_tokens(
       path: the SavedModel's directory.
       only: names of the wanted signatures; None: all.
     """
-    with _vocabulary(signatures.model) as files:
-        calls = signatures.of_tokens()
-        wanted = {name: calls[name] for name in only or calls}
-        save_signatures(wanted, path, owner=signatures.model, assets=files)
+    calls = signatures.of_tokens()
+    wanted = {name: calls[name] for name in only or calls}
+    _save(wanted, path, signatures.model)
     return list(wanted)
 
 
-def _write_tokens(
-    signatures: Signatures, path: pathlib.Path, answer: verification.Answer
+def _write(
+    signatures: Signatures, path: pathlib.Path, answer: verification.Answer, *, text: bool
 ) -> tuple[Any, Requests]:
-    """Writes and checks the model that takes tokens; returns it loaded, and warm-up requests."""
-    model, names = signatures.model, save_tokens(signatures, path)
-    requests: list[tuple[str, Mapping[str, np.ndarray]]] = []
-    for sentences in _warm_up_sentences(model):
-        inputs = pad(sentences)
-        gamma = np.full(len(inputs["lengths"]), model.threshold or 0.0, np.float32)
-        for name in names:
-            asked = pad_documents([sentences]) if name == DOCUMENT else inputs
-            requests.append((name, {**asked, "threshold": gamma} if "threshold" in name else asked))
-    return verification.verify_tokens(model, path, requests, answer), requests
+    """Writes and checks the model that takes tokens, or ``text``.
 
-
-def _write_text(
-    signatures: Signatures, path: pathlib.Path, answer: verification.Answer
-) -> tuple[Any, Requests]:
-    """The same for the model that takes raw text."""
+    Returns:
+      The model, loaded, and warm-up requests.
+    """
     model = signatures.model
-    with _vocabulary(model) as files:
-        split = functools.partial(split_text, tokenizer=model.tokenizer)
-        made = signatures.of_text(split)
-        save_signatures(made, path, owner=model, assets=files)
+    split = functools.partial(split_text, tokenizer=model.tokenizer)
+    calls = signatures.of_text(split) if text else signatures.of_tokens()
+    _save(calls, path, model)
     requests: list[tuple[str, Mapping[str, np.ndarray]]] = []
-    for sentences in _warm_up_sentences(model):
-        asked = {"text": np.array([" ".join(words) for words in sentences], object)}
-        gamma = np.zeros(len(sentences), np.float32)
-        for name in made:
+    for count, length in _WARM_UP_SHAPES:
+        sentences = sample_sentences(model.vocabulary, [length] * count)
+        texts = {"text": np.array([" ".join(words) for words in sentences], object)}
+        gamma = np.full(count, model.threshold or 0.0, np.float32)
+        for name in calls:
+            asked = pad_documents([sentences]) if name == DOCUMENT else pad(sentences)
+            asked = texts if text else asked
             requests.append((name, {**asked, "threshold": gamma} if "threshold" in name else asked))
-    return verification.verify_text(model, path, requests, answer), requests
+    verify = verification.verify_text if text else verification.verify_tokens
+    return verify(model, path, requests, answer), requests
 
 
-@contextlib.contextmanager
-def _vocabulary(model: Tagger) -> Iterator[list[pathlib.Path]]:
-    """Within this context the model uses the given vocabulary files."""
+def _save(calls: Mapping[str, Any], path: pathlib.Path, model: Tagger) -> None:
+    """Writes signatures, with vocabulary files in place of the model's tables."""
     # A folder of its own for each: tables of files of one name would be one table.
     with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
         with writing(folder):
             files = write_vocabulary_files(model, pathlib.Path(folder))
         with tables_from_files(model, files):
-            yield files
-
-
-def _warm_up_sentences(model: Tagger) -> list[list[list[str]]]:
-    return [
-        sample_sentences(model.vocabulary, [length] * count) for count, length in _WARM_UP_SHAPES
-    ]
+            save_signatures(calls, path, owner=model, assets=files)
 
 
 GATE = "gate.json"

@@ -66,29 +66,16 @@ class Signatures:
           {name: a tf.function with an input signature}.
         """
 
-        @graph_function([TOKENS, LENGTHS])
-        def serving_default(tokens: tf.Tensor, lengths: tf.Tensor) -> Tensors:
-            return self._answer(*with_declared_shapes([TOKENS, LENGTHS], tokens, lengths))
-
-        @graph_function([TOKENS, LENGTHS, _THRESHOLD])
-        def with_threshold(tokens: tf.Tensor, lengths: tf.Tensor, threshold: tf.Tensor) -> Tensors:
-            specs = [TOKENS, LENGTHS, _THRESHOLD]
-            tokens, lengths, threshold = with_declared_shapes(specs, tokens, lengths, threshold)
-            with tf.control_dependencies(_check_thresholds(tokens, threshold)):
-                return self._answer(tokens, lengths, tf.identity(threshold))
-
-        @graph_function([TOKENS, LENGTHS])
         def draft(tokens: tf.Tensor, lengths: tf.Tensor) -> Tensors:
-            tokens, lengths = with_declared_shapes([TOKENS, LENGTHS], tokens, lengths)
             with tf.control_dependencies(_check_rows(tokens, lengths=lengths)):
                 inputs = {"tokens": tf.identity(tokens), "lengths": tf.identity(lengths)}
             draft = self.model.draft(self.model.features(inputs))
             answers = self.model.answers.draft_strings(draft, self.model.graph_options)
             return _as_wide(answers, tokens)
 
-        signatures = {DEFAULT: serving_default}
+        signatures = self._gated(TOKENS, LENGTHS, answer=self._answer)
         if self.model.gate is not None:
-            signatures |= {"with_threshold": with_threshold, "draft": draft}
+            signatures["draft"] = _signature([TOKENS, LENGTHS], draft)
         if self.model.refiner_context == "document":
             signatures[DOCUMENT] = document_signature(self.model)
         return signatures
@@ -107,46 +94,42 @@ class Signatures:
           split: texts [B] to ragged tokens, starts and ends.
         """
 
-        def answer(text: tf.Tensor, threshold: tf.Tensor | None = None) -> Tensors:
-            (text,) = with_declared_shapes([TEXT], text)
+        def answer(text: tf.Tensor, *threshold: tf.Tensor) -> Tensors:
             tokens, starts, ends = split(text)
             lengths = tf.cast(tokens.row_lengths(), tf.int32)
             padded = tokens.to_tensor("")  # [B, T]
             return {
-                **self._all_answers(padded, lengths, threshold),
+                **self._answer(padded, lengths, *threshold),
                 "tokens": padded,
                 "starts": tf.cast(starts.to_tensor(0), tf.int32),
                 "ends": tf.cast(ends.to_tensor(0), tf.int32),
                 "lengths": lengths,
             }
 
-        @graph_function([TEXT])
-        def serving_default(text: tf.Tensor) -> Tensors:
-            return _public(answer(text))
-
-        @graph_function([TEXT, _THRESHOLD])
-        def with_threshold(text: tf.Tensor, threshold: tf.Tensor) -> Tensors:
-            text, threshold = with_declared_shapes([TEXT, _THRESHOLD], text, threshold)
-            with tf.control_dependencies(_check_thresholds(text, threshold)):
-                return _public(answer(text, tf.identity(threshold)))
-
-        signatures = {DEFAULT: serving_default}
-        if self.model.gate is not None:
-            signatures["with_threshold"] = with_threshold
+        signatures = self._gated(TEXT, answer=answer)
         if self.model.candidates is not None:
             types = self.model.candidates.types
             signatures[ENTITIES] = entity_signature(self.model.label_names, answer, types)
         return signatures
 
+    def _gated(self, *specs: tf.TensorSpec, answer: Callable[..., Tensors]) -> dict[str, Any]:
+        """``serving_default``, and with a gate ``with_threshold``, of an answer to inputs."""
+
+        def public(*inputs: tf.Tensor) -> Tensors:
+            return {name: each for name, each in answer(*inputs).items() if name != POSITIONS}
+
+        signatures = {DEFAULT: _signature(specs, public)}
+        if self.model.gate is not None:
+            signatures["with_threshold"] = _signature([*specs, _THRESHOLD], public)
+        return signatures
+
     def _answer(
         self, tokens: tf.Tensor, lengths: tf.Tensor, threshold: tf.Tensor | None = None
     ) -> Tensors:
-        return _public(self._all_answers(tokens, lengths, threshold))
-
-    def _all_answers(
-        self, tokens: tf.Tensor, lengths: tf.Tensor, threshold: tf.Tensor | None = None
-    ) -> Tensors:
-        with tf.control_dependencies(_check_rows(tokens, lengths=lengths)):
+        checks = _check_rows(tokens, lengths=lengths)
+        if threshold is not None:
+            checks += _check_thresholds(tokens, threshold)
+        with tf.control_dependencies(checks):
             tokens, lengths = tf.identity(tokens), tf.identity(lengths)
         features = look_up(self.model.lookup, tokens, lengths)
         if threshold is None:
@@ -164,9 +147,24 @@ class Signatures:
         }
 
 
-def _public(answers: Tensors) -> Tensors:
-    """The outputs of signatures with an answer for each token."""
-    return {name: each for name, each in answers.items() if name != POSITIONS}
+def _signature(specs: Sequence[tf.TensorSpec], answer: Callable[..., Tensors]) -> Any:
+    """A graph function of inputs that are checked where it runs: clients may send anything.
+
+    Unchecked, one without its first dimension fails somewhere, with a message about something else,
+    and texts [B, N] for [B] would be tagged as B times N of them. The check is an
+    InvalidArgumentError that names the input, its shape and the one expected.
+    """
+
+    @graph_function(list(specs))
+    def signature(*inputs: tf.Tensor) -> Tensors:
+        return answer(
+            *(
+                tf.ensure_shape(values, spec.shape, name=f"{spec.name}_of_declared_shape")
+                for spec, values in zip(specs, inputs, strict=True)
+            )
+        )
+
+    return signature
 
 
 def _as_wide(answers: Tensors, batch: tf.Tensor) -> Tensors:
@@ -212,12 +210,7 @@ def document_signature(model: Tagger) -> Any:
       A tf.function with an input signature; its outputs are the model's, [B, N].
     """
 
-    @graph_function([TOKENS, _SENTENCE_LENGTHS, _SENTENCES])
     def document(tokens: tf.Tensor, sentence_lengths: tf.Tensor, sentences: tf.Tensor) -> Tensors:
-        specs = [TOKENS, _SENTENCE_LENGTHS, _SENTENCES]
-        tokens, sentence_lengths, sentences = with_declared_shapes(
-            specs, tokens, sentence_lengths, sentences
-        )
         with tf.control_dependencies(_checks(tokens, sentence_lengths, sentences)):
             is_sentence = sequence_mask(sentences, tf.shape(sentence_lengths)[1])  # [B, S]
         lengths = tf.where(is_sentence, sentence_lengths, 0)
@@ -231,7 +224,7 @@ def document_signature(model: Tagger) -> Any:
         answers = model.answers.strings(model.decide(features), model.graph_options)
         return {name: _unpadded(values, rows, is_token) for name, values in answers.items()}
 
-    return document
+    return _signature([TOKENS, _SENTENCE_LENGTHS, _SENTENCES], document)
 
 
 def _unpadded(values: tf.Tensor, rows: tf.Tensor, is_token: tf.Tensor) -> tf.Tensor:
@@ -312,7 +305,6 @@ def entity_signature(
     """
     find = OutputChunks(label_names)
 
-    @graph_function([tf.TensorSpec([None], tf.string, name="text")])
     def entities(text: tf.Tensor) -> Tensors:
         answers = answer(text)
         mask = sequence_mask(answers["lengths"], tf.shape(answers["tokens"])[1])
@@ -327,7 +319,7 @@ def entity_signature(
             padded |= {f"candidate_{name}": values for name, values in of_spans.items()}
         return padded
 
-    return entities
+    return _signature([TEXT], entities)
 
 
 class _Spans(NamedTuple):
@@ -391,20 +383,3 @@ def _scores(answers: Tensors, chunks: Chunks) -> Tensors:
             lowest = tf.math.segment_min(tf.cast(values, tf.int32), chunks.of_token)
             scores[answer.name] = lowest > 0
     return scores
-
-
-def with_declared_shapes(
-    specs: Sequence[tf.TensorSpec], *inputs: tf.Tensor
-) -> tuple[tf.Tensor, ...]:
-    """The inputs, checked where the graph runs: a server feeds whatever a client sends.
-
-    Unchecked, one without its first dimension fails somewhere, with a message about something else,
-    and texts [B, N] for [B] would be tagged as B times N of them.
-
-    Raises:
-      InvalidArgumentError: in the graph; names the input, its shape and the one expected.
-    """
-    return tuple(
-        tf.ensure_shape(values, spec.shape, name=f"{spec.name}_of_declared_shape")
-        for spec, values in zip(specs, inputs, strict=True)
-    )
