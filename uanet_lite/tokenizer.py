@@ -38,24 +38,10 @@ _SYMBOL = rf"[^\w\s](?:{_JOINER}[^\w\s]|[{_MARK}{_JOINER}\U0001f3fb-\U0001f3ff])
 _ABOVE = "\u00ad\u00c0-\u1fff\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2fff\u3040-\U0010ffff"
 _LETTERS = f"0-9A-Za-z_{_ABOVE}"
 # Words that begin with an apostrophe; before any other word of letters it is a quotation mark.
-_CLIPPED = [
-    "bout",
-    "cause",
-    "cos",
-    "d",
-    "em",
-    "ll",
-    "m",
-    "n",
-    "re",
-    "round",
-    "s",
-    "t",
-    "til",
-    "tis",
-    "twas",
-    "ve",
-]
+_CLIPPED = (
+    *("bout", "cause", "cos", "d", "em", "ll", "m", "n"),
+    *("re", "round", "s", "t", "til", "tis", "twas", "ve"),
+)
 
 
 def _other_word(words: Sequence[str], *, root: bool = True) -> str:

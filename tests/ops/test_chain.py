@@ -35,8 +35,8 @@ def test_equals_brute_force(seed):
     steps = random.random([CLASSES, CLASSES]) < 0.6
     start[0] = end[0] = steps[0, 0] = True  # so that there is an allowed path
     run = graph_function()(best_path) if seed % 2 else best_path
-    path = run(tf.constant(scores), tf.constant(mask), start, steps, end).numpy()
-    for row, length, values in zip(path, lengths, scores, strict=True):
+    path, _ = run(tf.constant(scores), tf.constant(mask), start, steps, end)
+    for row, length, values in zip(path.numpy(), lengths, scores, strict=True):
         assert tuple(row[:length]) == brute_force(values[:length], start, steps, end)
 
 
@@ -46,8 +46,8 @@ def test_without_padding(lite):
     allowed = np.ones([CLASSES, CLASSES], bool)
     allowed[0, 1] = False
     mask = tf.ones([2, 4], tf.bool)
-    expected = best_path(scores, mask, allowed[2], allowed, allowed[2])
-    found = best_path(scores, None, allowed[2], allowed, allowed[2], lite)
+    expected, _ = best_path(scores, mask, allowed[2], allowed, allowed[2])
+    found, _ = best_path(scores, None, allowed[2], allowed, allowed[2], lite)
     np.testing.assert_array_equal(found, expected)
 
 
@@ -56,14 +56,14 @@ def test_padding_is_never_looked_at():
     scores[0, 2] = np.nan
     allowed = np.ones([CLASSES, CLASSES], bool)
     mask = tf.constant([[True, True, False]])
-    path = best_path(tf.constant(scores), mask, allowed[0], allowed, allowed[0])
+    path, _ = best_path(tf.constant(scores), mask, allowed[0], allowed, allowed[0])
     assert path.numpy()[0, :2].tolist() == [0, 0]
 
 
 def test_without_an_allowed_path_there_is_still_an_answer():
     scores = tf.constant([[[0.0, 1.0, 0.0]] * 2])
     none = np.zeros([CLASSES, CLASSES], bool)
-    path = best_path(scores, tf.ones([1, 2], tf.bool), none[0], none, none[0])
+    path, _ = best_path(scores, tf.ones([1, 2], tf.bool), none[0], none, none[0])
     assert path.shape == [1, 2]
 
 

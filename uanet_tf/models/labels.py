@@ -213,7 +213,7 @@ class ValidLabels:
     ) -> tf.Tensor:
         """The most probable valid label ids of each row, [N, T]; any at padding."""
         scores = tf.math.log(tf.maximum(probabilities, _SMALLEST))
-        return best_path(scores, mask, self._start, self._steps, self._end, lite)
+        return best_path(scores, mask, self._start, self._steps, self._end, lite)[0]
 
     def _valid(self, ids: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
         """Whether each row of [N, T] ids is a sequence that the scheme allows: [N]."""

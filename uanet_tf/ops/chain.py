@@ -22,44 +22,23 @@ def best_path(
     steps: tf.Tensor,
     end: tf.Tensor,
     lite: LiteGraph | None = None,
-) -> tf.Tensor:
-    """Viterbi: the path with the largest sum of scores among the allowed ones.
-
-    Args:
-      scores: [N, T, C] floats, T at least 1.
-      mask: [N, T] booleans, True = token, right-padded. None: no padding.
-      start: [C] booleans, classes that a path may begin with.
-      steps: [C, C] booleans, whether the second class may follow the first.
-      end: [C] booleans, classes that a path may end with.
-
-    Returns:
-      [N, T] int32; at padding the last token's class.
-    """
-    start, steps, end = (tf.where(table, 0.0, FORBIDDEN) for table in (start, steps, end))
-    path, _ = best_scored_path(scores, mask, start, steps, end, lite)
-    return path
-
-
-def best_scored_path(
-    scores: tf.Tensor,
-    mask: tf.Tensor | None,
-    start: tf.Tensor,
-    steps: tf.Tensor,
-    end: tf.Tensor,
-    lite: LiteGraph | None = None,
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Viterbi: the path with the largest sum of scores.
 
     Args:
       scores: [N, T, C] floats, T at least 1.
       mask: [N, T] booleans, True = token, right-padded. None: no padding.
-      start: [C] floats, scores of the classes to begin with.
-      steps: [C, C] floats, scores of the second class after the first.
-      end: [C] floats, scores of the classes to end with.
+      start: [C] floats, scores of the classes to begin with; or booleans, which are allowed.
+      steps: [C, C], the same of the second class after the first.
+      end: [C], of the classes to end with.
 
     Returns:
       path [N, T] int32, at padding the last token's class; its sum [N]. The first of equals.
     """
+    start, steps, end = (
+        tf.where(table, 0.0, FORBIDDEN) if table.dtype == bool else table
+        for table in (start, steps, end)
+    )
     columns = permute(scores, [1, 0, 2])  # [T, N, C]
     inputs = [columns] if mask is None else [columns, tf.transpose(mask)]  # [T, N]
     same = tf.range(tf.shape(scores)[2])  # [C]
@@ -163,7 +142,7 @@ def crf_decode(
     """
     mask = tf.sequence_mask(sequence_length, tf.shape(potentials)[1])
     zeros = tf.zeros_like(transition_params[0])
-    path, score = best_scored_path(potentials, mask, zeros, transition_params, zeros, lite)
+    path, score = best_path(potentials, mask, zeros, transition_params, zeros, lite)
     return tf.where(mask, path, 0), score
 
 
