@@ -63,11 +63,7 @@ def text_sentences(
         part = text[start:end]
         spans = [(start + first, start + last) for first, last in tokenizer.spans(part)]
         if spans:
-            tokens = [text[first:last] for first, last in spans]
-            starts, ends = [first for first, _ in spans], [last for _, last in spans]
-            found.append(
-                Sentence(tokens, new_document=not found, text=text, starts=starts, ends=ends)
-            )
+            found.append(Sentence.of_spans(text, spans, new_document=not found))
     return found
 
 

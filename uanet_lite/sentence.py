@@ -40,6 +40,13 @@ class Sentence:
     starts: Sequence[int] = ()
     ends: Sequence[int] = ()
 
+    @classmethod
+    def of_spans(cls, text: str, spans: Sequence[tuple[int, int]], **fields: Any) -> "Sentence":
+        """The tokens that stand at these places of a text."""
+        tokens = [text[start:end] for start, end in spans]
+        starts, ends = [start for start, _ in spans], [end for _, end in spans]
+        return cls(tokens, text=text, starts=starts, ends=ends, **fields)
+
     def __iter__(self) -> Iterator[Sequence[str]]:
         return iter((self.tokens, self.labels))
 
@@ -60,11 +67,7 @@ def sentence_of(given: Any, name: str, tokenizer: Tokenizer) -> Sentence:
     """
     if isinstance(given, str):
         check_unicode(given, name)
-        spans = tokenizer.spans(given)
-        starts, ends = [start for start, _ in spans], [end for _, end in spans]
-        sentence = Sentence(
-            [given[start:end] for start, end in spans], text=given, starts=starts, ends=ends
-        )
+        sentence = Sentence.of_spans(given, tokenizer.spans(given))
     elif isinstance(given, bytes | Mapping | set | frozenset) or not isinstance(given, Iterable):
         raise InputError(f"{name} must be a text or a list of words. Received: {given!r:.60}")
     else:

@@ -158,14 +158,14 @@ def _bert_steps(
     split = value_of(
         options, "tokenize_chinese_chars", bool, not found or ("chinese",) in found, file=OPTIONS
     )
-    steps: Steps = [("clean",)] if found is None or ("clean",) in found else []
-    wanted = {
-        "chinese": split,
-        # Their tokenizer's rule: by default accents are removed where text is lower-cased.
-        "accents": lowercase if accents is None else accents,
-        "lower": lowercase,
-    }
-    return steps + [(name,) for name, done in wanted.items() if done]
+    return _bert(found is None or ("clean",) in found, split, accents, lowercase)
+
+
+def _bert(clean: bool, chinese: bool, accents: bool | None, lower: bool) -> Steps:
+    """Their tokenizer's rule: by default accents are removed where text is lower-cased."""
+    done = (clean, chinese, lower if accents is None else accents, lower)
+    names = ("clean", "chinese", "accents", "lower")
+    return [(name,) for name, wanted in zip(names, done, strict=True) if wanted]
 
 
 def _model(saved: dict[str, Any]) -> tuple[str, tuple[str, ...], tuple[float, ...], Any]:
@@ -254,14 +254,8 @@ _NORMALIZERS: dict[str, tuple[str, ...]] = {
 def _normalizer(part: Mapping[str, Any]) -> Steps:
     name = part["type"]
     if name == "BertNormalizer":
-        accents = part["strip_accents"]
-        wanted = {
-            "clean": part["clean_text"],
-            "chinese": part["handle_chinese_chars"],
-            "accents": part["lowercase"] if accents is None else accents,
-            "lower": part["lowercase"],
-        }
-        return [(step,) for step, done in wanted.items() if done]
+        keys = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+        return _bert(*(part[key] for key in keys))
     if name in _NORMALIZERS:
         return [_NORMALIZERS[name]]
     if name == "Strip":
