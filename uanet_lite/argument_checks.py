@@ -1,6 +1,7 @@
-"""Checks of what ``tag`` and ``tag_stream`` are given, each with one sentence."""
+"""Checks of what users' functions are given, each with one sentence."""
 
 import numbers
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -49,6 +50,13 @@ def check_count(name: str, value: Any) -> None:
         raise InputError(f"`{name}` must be an integer. Received: {value!r:.60}")
     if value < 1:
         raise InputError(f"`{name}` must be at least 1. Received: {value}")
+
+
+def check_path(name: str, value: Any, wanted: str = "a path") -> str:
+    """The path given; raises InputError for what is none."""
+    if not isinstance(value, str | os.PathLike):
+        raise InputError(f"`{name}` must be {wanted}. Received: {value!r:.60}")
+    return os.fspath(value)
 
 
 def check_language(language: Any) -> None:

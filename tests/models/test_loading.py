@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import uanet_tf
 from tests.models.contract_setup import make_sentences, make_vocabulary, pad, small
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
@@ -112,5 +113,14 @@ def test_another_model(tmp_path):
 
 @pytest.mark.parametrize("given", [None, 5, b"runs/u"])
 def test_what_is_no_path(given):
-    with pytest.raises(InputError, match=r"^run_dir must be the path of a run, or the name"):
+    with pytest.raises(InputError, match=r"^`run_dir` must be the path of a run, or the name"):
         load_model(given)
+    sentences = [(["Ada"], ["B-PER"])]
+    calls = {
+        "path": lambda: uanet_tf.read(given),
+        "export_dir": lambda: uanet_tf.export("en_ner", given),
+        "run_dir": lambda: uanet_tf.train(sentences, sentences, run_dir=given or 0),
+    }
+    for name, call in calls.items():
+        with pytest.raises(InputError, match=f"^`{name}` must be a path. Received: "):
+            call()

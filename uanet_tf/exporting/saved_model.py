@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
+from uanet_lite.argument_checks import check_path
 from uanet_tf.errors import InputError
 from uanet_tf.exporting import verification
 from uanet_tf.exporting.model_card import FILE as CARD
@@ -110,7 +111,8 @@ def export(
       ExportMismatchError: the exported model's answers differ from the run's.
     """
     check_name(name, TEXT_ENDING)
-    folders = [pathlib.Path(export_dir, name), pathlib.Path(export_dir, name + TEXT_ENDING)]
+    parent = pathlib.Path(check_path("export_dir", export_dir))
+    folders = [parent / name, parent / (name + TEXT_ENDING)]
     choose_version(folders, version)  # before anything slow is done
     model = load_for_export(run, **options)
     metrics = {} if model.run_dir is None else read_metrics(model.run_dir)

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
+from uanet_lite.argument_checks import check_path
 from uanet_lite.columns_file import parse_column
 from uanet_lite.notes import Notes
 from uanet_lite.sentence import Sentence, check_tokens
@@ -45,7 +46,7 @@ def read(
     """
     token = parse_column(str(token_column), "token_column") or 0
     label = parse_column(str(label_column), "label_column")
-    return read_labelled(os.fspath(path), Reading(data_format, token, label))
+    return read_labelled(check_path("path", path), Reading(data_format, token, label))
 
 
 def labelled_sentences(

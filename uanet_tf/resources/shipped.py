@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-from uanet_lite.input_error import InputError
+from uanet_lite.argument_checks import check_path
 
 FOLDER = pathlib.Path(__file__).parent / "pretrained"
 
@@ -23,13 +23,9 @@ def find_run(run_dir: str | os.PathLike) -> pathlib.Path:
     Raises:
       InputError: it is no path.
     """
-    if not isinstance(run_dir, str | os.PathLike):
-        raise InputError(
-            "run_dir must be the path of a run, or the name of a model that comes with the "
-            f"package. Received: {run_dir!r:.60}"
-        )
-    path = pathlib.Path(run_dir)
-    name = os.fspath(run_dir)
+    wanted = "the path of a run, or the name of a model that comes with the package"
+    name = check_path("run_dir", run_dir, wanted)
+    path = pathlib.Path(name)
     if name in shipped_models() and not path.exists():
         return FOLDER / name
     return path

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
+from uanet_lite.argument_checks import check_path
 from uanet_lite.columns_file import format_columns
 from uanet_lite.sentence import Sentence
 from uanet_tf.config import (
@@ -119,7 +120,7 @@ def train(
             raise InputError(f"{name} is no setting here: give the file as `{name[:-5]}`.")
     data = {"train": train, "dev": dev} | ({} if test is None else {"test": test})
     folder = None if run_dir is not None else tempfile.TemporaryDirectory(prefix="uanet_tf_run_")
-    place = pathlib.Path(folder.name if folder is not None else os.fspath(run_dir or ""))
+    place = pathlib.Path(check_path("run_dir", folder.name if folder is not None else run_dir))
     config = Config().replace(**{**values, **settings})
     if init is not None:
         config = init_config(config, {*values, *settings}, str(place), model and model.settings)
