@@ -65,13 +65,8 @@ def test_the_head_comes_nearer_and_all_else_stays(trained):
     assert learnt["kl"] < 0.7 * untrained["kl"]
     assert learnt["kl_of_samples"] == untrained["kl_of_samples"] > 0
     assert learnt["kl_of_one_pass"] == untrained["kl_of_one_pass"]
-    for share in ("same_labels", "same_labels_not_o"):
-        assert 0.8 < learnt[share] <= 1.0
+    assert 0.8 < learnt["same_labels_not_o"] <= 1.0
     assert 0.0 <= learnt["same_gate"] <= 1.0
-    near, before = learnt["as_reference"], untrained["as_reference"]
-    assert near["exact"] == before["exact"]
-    assert near["one_pass"] == before["one_pass"]
-    assert set(near["distilled"]) == set(near["exact"])
     assert "% of labels that are not O as sampled" in nearness_text(learnt)
     weights = head.get_weights()
     distill(tagger.drafter, [corpus], num_samples=16, seed=1)

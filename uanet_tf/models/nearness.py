@@ -28,11 +28,9 @@ def compare_with_samples(
     Returns:
       ``kl``, ``kl_of_samples`` and ``kl_of_one_pass``, the mean KL divergence (nats) of the head,
       of M samples and of the pass without dropout from 32 samples of another seed;
-      ``same_labels`` and ``same_labels_not_o``, shares of tokens with the label of M samples, of
-      all and of those that either labels as something else than O; with a gate ``same_gate``, of
-      the tokens above Gamma in either, the share above it in both. The same three with the 32
-      samples in place of the M, under ``as_reference``, of ``distilled``, ``exact`` (M samples) and
-      ``one_pass``.
+      ``same_labels_not_o``, of the tokens that the head or M samples label as something else than O
+      the share with the same label; with a gate ``same_gate``, of the tokens above Gamma in either,
+      the share above it in both.
     """
     options = tagger.options
     plain = options.replace(sampling="exact")
@@ -47,16 +45,11 @@ def compare_with_samples(
     reference, samples, head, one_pass = (drafted[name] for name in ways)
     outside = tagger.class_names.index("O") if "O" in tagger.class_names else -1
     threshold = None if tagger.gate is None else tagger.gate.threshold
-    systems = {"distilled": head, "exact": samples, "one_pass": one_pass}
     return {
         "kl": divergence(reference.p, head.p),
         "kl_of_samples": divergence(reference.p, samples.p),
         "kl_of_one_pass": divergence(reference.p, one_pass.p),
         **_agreement(head, samples, outside, threshold),
-        "as_reference": {
-            name: _agreement(system, reference, outside, threshold)
-            for name, system in systems.items()
-        },
     }
 
 
@@ -80,10 +73,7 @@ def _agreement(
     labels, others = left.p.argmax(-1), right.p.argmax(-1)
     entities = (labels != outside) | (others != outside)
     same = labels == others
-    found = {
-        "same_labels": float(same.mean()),
-        "same_labels_not_o": float(same[entities].mean()) if entities.any() else 1.0,
-    }
+    found = {"same_labels_not_o": float(same[entities].mean()) if entities.any() else 1.0}
     if threshold is not None:
         opens = left.u > threshold, right.u > threshold
         either = opens[0] | opens[1]
