@@ -6,7 +6,7 @@ import json
 import os
 import pathlib
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -136,8 +136,12 @@ def export(
             with writing(extra):
                 extra.mkdir()
                 (extra / CARD).write_text(card, encoding="utf-8")
-                write_gate(extra, model)
-                write_warm_up(extra / WARM_UP, folder.name, requests)
+                if model.gate is not None:
+                    gate = json.dumps({"threshold": model.threshold})
+                    (extra / GATE).write_text(gate, encoding="utf-8")
+                with tf.io.TFRecordWriter(str(extra / WARM_UP)) as writer:
+                    for signature, inputs in requests:
+                        writer.write(prediction_log(folder.name, signature, inputs))
                 write_checksums(part)
     paths = [folder / str(number) for folder in folders]
     return Exported(number, paths[0], paths[1] if text else None)
@@ -193,20 +197,7 @@ def _save(calls: Mapping[str, Any], path: pathlib.Path, model: Tagger) -> None:
             save_signatures(calls, path, owner=model, assets=files)
 
 
-GATE = "gate.json"
-
-
-def write_gate(extra: pathlib.Path, model: Tagger) -> None:
-    """Writes ``gate.json``, Gamma in nats; nothing for a model without a gate.
-
-    Args:
-      extra: folder ``assets.extra`` of a version.
-      model: as it is exported.
-    """
-    if model.gate is not None:
-        (extra / GATE).write_text(json.dumps({"threshold": model.threshold}), encoding="utf-8")
-
-
+GATE = "gate.json"  # Gamma in nats, of a model with a gate
 WARM_UP = "tf_serving_warmup_requests"
 
 # Numbers of the fields in prediction_log.proto, predict.proto and model.proto of TF Serving.
@@ -216,20 +207,6 @@ _REQUEST_MODEL_SPEC, _REQUEST_INPUTS = 1, 2
 _SPEC_NAME, _SPEC_SIGNATURE = 1, 3
 _MAP_KEY, _MAP_VALUE = 1, 2
 _LENGTH_DELIMITED = 2
-
-
-def write_warm_up(
-    path: pathlib.Path, model: str, requests: Iterable[tuple[str, Mapping[str, np.ndarray]]]
-) -> None:
-    """Writes the warm-up file.
-
-    Args:
-      model: name of the model.
-      requests: (signature, {input: array}) of each.
-    """
-    with tf.io.TFRecordWriter(str(path)) as writer:
-        for signature, inputs in requests:
-            writer.write(prediction_log(model, signature, inputs))
 
 
 def prediction_log(model: str, signature: str, inputs: Mapping[str, np.ndarray]) -> bytes:

@@ -67,8 +67,10 @@ class DistilledHead(KeepsArguments, tf.keras.layers.Layer):
 
     def build(self, states_shape):
         width = int(states_shape[-1]) + self.num_classes
+        # A seed of its own: it must not move the initial weights of the layers made after it.
+        scaled = tf.keras.initializers.RandomNormal(stddev=width**-0.5, seed=1)
         self.hidden_kernel = self.add_weight(
-            "hidden_kernel", [width, self.hidden_width], initializer=_scaled_normal(width)
+            "hidden_kernel", [width, self.hidden_width], initializer=scaled
         )
         self.hidden_bias = self.add_weight("hidden_bias", [self.hidden_width], initializer="zeros")
         self.output_kernel = self.add_weight(
@@ -83,7 +85,8 @@ class DistilledHead(KeepsArguments, tf.keras.layers.Layer):
     def call(self, states, logits, mask=None, lite=None):
         logits = tf.cast(logits, tf.float32)
         plain = class_softmax(logits, lite)
-        part = keep(mask, head_part(plain))
+        missed = 1.0 - tf.reduce_max(plain, axis=-1)
+        part = keep(mask, tf.clip_by_value(missed / NEARLY_CERTAIN - 1.0, 0.0, 1.0))
         if part.shape.rank < 2 or part.shape[0] == 1:
             # One sentence is not worth choosing, and TensorFlow Lite plans memory anew behind it.
             return self._mix(states, logits, plain, part, lite)
@@ -118,18 +121,3 @@ class DistilledHead(KeepsArguments, tf.keras.layers.Layer):
         share = linear(hidden, self.output_kernel[:, -1:], self.output_bias[-1:])
         leading = sizes(inputs)[:-1]
         return reshape(shift, [*leading, self.num_classes]), reshape(share, leading)
-
-
-def head_part(plain: tf.Tensor) -> tf.Tensor:
-    """The part f of the head in a token's result, [...] in [0, 1].
-
-    Args:
-      plain: [..., C], the distribution of the pass without dropout.
-    """
-    missed = 1.0 - tf.reduce_max(plain, axis=-1)
-    return tf.clip_by_value(missed / NEARLY_CERTAIN - 1.0, 0.0, 1.0)
-
-
-def _scaled_normal(fan_in: int) -> tf.keras.initializers.Initializer:
-    # A seed of its own: it must not move the initial weights of the layers made after it.
-    return tf.keras.initializers.RandomNormal(stddev=fan_in**-0.5, seed=1)

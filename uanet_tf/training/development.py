@@ -171,15 +171,10 @@ def _first_as_good(
     )
 
 
-def gate_gain(scores: dict[str, Any], task: str) -> float:
-    """Points that the gated labels are ahead of the draft's; 0 without a gate."""
-    measure = "f1" if task == "ner" else "accuracy"
-    return scores[measure] - scores.get(f"draft_{measure}", scores[measure])
-
-
 def warn_of_cost(scores: dict[str, Any], task: str) -> None:
     """Warns if the gate lowers the development score by more than ``NOISE``; no tuned one does."""
-    gain = gate_gain(scores, task)
+    measure = "f1" if task == "ner" else "accuracy"
+    gain = scores[measure] - scores.get(f"draft_{measure}", scores[measure])
     if gain < -NOISE:
         logging.warning(
             "the gate costs %.2f points on dev at `threshold=%g`: `tune_threshold` chooses a "
