@@ -8,7 +8,7 @@ from tests.layer_contract import check_layer
 from tests.layers.transcription import HEAD_WIDTH, HEADS, WIDTH, randomise, reference_stream
 from uanet_tf.layers.attention_stream import AttentionStream
 from uanet_tf.layers.relative_attention import RelativeAttention
-from uanet_tf.ops.attention import relative_sinusoid
+from uanet_tf.ops.attention import relative_distances
 from uanet_tf.ops.graphs import graph_function
 
 
@@ -24,7 +24,7 @@ def test_stream_equals_transcription(context_width):
     stream = AttentionStream(HEADS, HEAD_WIDTH, feedforward_width=7, context_width=context_width)
     words, labels, mask = make_inputs().values()
     context = words if context_width is None else labels
-    positions = tf.transpose(relative_sinusoid(5, WIDTH))
+    positions = tf.transpose(relative_distances(5, WIDTH).sinusoids)
     stream(words, positions, context=context)
     randomise(stream)
     outputs = stream(words, positions, context=context, mask=mask)
@@ -36,7 +36,7 @@ def test_stream_equals_transcription(context_width):
 def test_attention_and_stream_contracts(context_width):
     def call(layer, inputs, dropout_seed):
         length = tf.shape(inputs["words"])[1]
-        positions = tf.transpose(relative_sinusoid(length, WIDTH))
+        positions = tf.transpose(relative_distances(length, WIDTH).sinusoids)
         context = None if context_width is None else inputs["labels"]
         return layer(
             inputs["words"],
@@ -59,7 +59,7 @@ def test_attention_and_stream_contracts(context_width):
 
 def test_attention_dropout_keeps_the_mean():
     attention, inputs = RelativeAttention(HEADS, HEAD_WIDTH, dropout=0.4), make_inputs()
-    positions = tf.transpose(relative_sinusoid(5, WIDTH))
+    positions = tf.transpose(relative_distances(5, WIDTH).sinusoids)
     expected = attention(inputs["words"], positions)
     sample = graph_function([tf.TensorSpec([2], tf.int32)])(
         lambda seed: attention(inputs["words"], positions, dropout_seed=seed)
@@ -76,7 +76,7 @@ def test_stream_refuses_another_width():
 def test_masks_stand_for_the_dropout_of_outputs():
     """Each is one row a sentence; with them the seed drops attention weights only."""
     words, _, mask = make_inputs().values()
-    positions = tf.transpose(relative_sinusoid(5, WIDTH))
+    positions = tf.transpose(relative_distances(5, WIDTH).sinusoids)
     stream = AttentionStream(HEADS, HEAD_WIDTH, dropout=0.5)
     weighted = AttentionStream(HEADS, HEAD_WIDTH, dropout=0.5, attention_dropout=0.5)
     stream(words, positions), weighted(words, positions)

@@ -15,7 +15,6 @@ from uanet_tf.ops.attention import (
     position_scores,
     relative_distances,
     relative_shift,
-    relative_sinusoid,
     sinusoid,
     split_heads,
 )
@@ -45,9 +44,9 @@ def test_distances_are_not_clipped():
     assert len(np.unique(rows.round(4), axis=0)) == 1200
 
 
-def test_relative_sinusoid_of_unknown_length():
+def test_relative_distances_of_unknown_length():
     traced = graph_function([tf.TensorSpec([], tf.int32)])(
-        lambda length: relative_sinusoid(length, 7)
+        lambda length: relative_distances(length, 7).sinusoids
     )
     for length in (1, 5):
         distances = tf.range(length - 1, -length - 1, -1)
@@ -56,8 +55,10 @@ def test_relative_sinusoid_of_unknown_length():
 
 
 def test_dtype():
-    assert relative_sinusoid(3, 4, tf.bfloat16).dtype == tf.bfloat16
-    np.testing.assert_allclose(relative_sinusoid(3, 4, tf.float64), relative_sinusoid(3, 4))
+    dtypes = tf.bfloat16, tf.float64, tf.float32
+    half, double, single = (relative_distances(3, 4, dtype).sinusoids for dtype in dtypes)
+    assert half.dtype == tf.bfloat16
+    np.testing.assert_allclose(double, single)
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 8])
@@ -116,7 +117,7 @@ KERNEL = tf.constant(np.random.default_rng(1).normal(size=[WIDTH, 4]), tf.float3
 def test_of_a_table_they_are_the_same(length, more):
     lite = None if more is None else LiteGraph(length + more)
     keys = position_keys(KERNEL, relative_distances(tf.constant(length), WIDTH, lite=lite))
-    expected = relative_sinusoid(length, WIDTH).numpy() @ KERNEL.numpy()
+    expected = relative_distances(length, WIDTH).sinusoids.numpy() @ KERNEL.numpy()
     np.testing.assert_allclose(keys.numpy().T, expected, atol=1e-5)
 
 
@@ -139,7 +140,7 @@ def make_answer(context, asked):
     rng = np.random.default_rng(3)
     words, labels = (tf.constant(rng.normal(size=[B, T, W]), tf.float32) for _ in range(2))
     turn = tf.constant(rng.normal(size=[W, W]), tf.float32)
-    positions = turn @ tf.transpose(relative_sinusoid(T, W))
+    positions = turn @ tf.transpose(relative_distances(T, W).sinusoids)
     wanted = np.array([np.isin(np.arange(T), row) for row in WANTED])
     queries = QueryTokens.of_mask(tf.constant(wanted)) if asked else None
 

@@ -16,6 +16,7 @@ from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.decoders.decoder import Decoder
 from uanet_tf.encoders.encoder import Encoder
 from uanet_tf.errors import InputError
+from uanet_tf.ops.shapes import check_shape
 from uanet_tf.registry import DECODERS, ENCODERS, REPRESENTATIONS, find
 from uanet_tf.representation.char_layer import SpellingLayer
 from uanet_tf.representation.representation import Representation
@@ -142,7 +143,7 @@ def _is_mask(pair: Any) -> bool:
 
 def check_vectors(part: Representation, vectors: tf.Tensor, index: tf.Tensor) -> None:
     """Raises ArgumentError unless a representation gave vectors [B, T, D] of ``index`` [B, T]."""
-    _check_shape(part, "", vectors, [*index.shape, None], "vectors [B, T, D], as `form_index`")
+    check_shape(part, "", vectors, [*index.shape, None], "vectors [B, T, D], as `form_index`")
 
 
 def check_states(
@@ -158,25 +159,13 @@ def check_states(
     """
     wanted = [*([None, None] if mask is None else mask.shape), None]
     of_one = states[0] if are_samples else states
-    _check_shape(part, "", of_one, wanted, "states [N, T, H], with N and T of its mask")
+    check_shape(part, "", of_one, wanted, "states [N, T, H], with N and T of its mask")
 
 
 def check_classes(part: Decoder, logits: tf.Tensor) -> None:
     """Raises ArgumentError unless ``logits`` of a decoder gave a score [B, T, C] of each label."""
     wanted = [None, None, part.num_classes]
-    _check_shape(part, "logits of ", logits, wanted, f"scores [B, T, {part.num_classes}]")
-
-
-def _check_shape(
-    part: tf.keras.layers.Layer, method: str, found: Any, wanted: list[Any], said: str
-) -> None:
-    """Raises ArgumentError unless a part returned a tensor of a shape."""
-    if not (tf.is_tensor(found) and tf.TensorShape(wanted).is_compatible_with(found.shape)):
-        shape = found.shape if tf.is_tensor(found) else type(found).__name__
-        raise ArgumentError(
-            f"{method}{type(part).__name__} must return {said}: {tf.TensorShape(wanted)}. "
-            f"Received: {shape}"
-        )
+    check_shape(part, "logits of ", logits, wanted, f"scores [B, T, {part.num_classes}]")
 
 
 def check_distribution(part: Decoder, probabilities: tf.Tensor) -> None:

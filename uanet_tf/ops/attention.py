@@ -64,24 +64,6 @@ def sinusoid(distances: tf.Tensor, width: int, dtype=tf.float32) -> tf.Tensor:
     return tf.cast(tf.concat(features, axis=1), dtype)  # [N, width]
 
 
-def relative_sinusoid(length: int | tf.Tensor, width: int, dtype=tf.float32) -> tf.Tensor:
-    """Returns R for all distances of a sentence, in the order `relative_shift` reads.
-
-    Row c holds distance length - 1 - c, from length - 1 down to -length. The last row is
-    never read: with it the shift needs no padding.
-
-    Args:
-      length: T, an integer or a scalar tensor.
-      width: number of features.
-      dtype: dtype of the result.
-
-    Returns:
-      [2 * length, width] floats.
-    """
-    ascending = tf.range(length)
-    return sinusoid(tf.concat([ascending[::-1], -1 - ascending], axis=0), width, dtype)
-
-
 class Distances(NamedTuple):
     """R, the signed distances of the tokens of a sentence of T tokens, as sinusoids.
 
@@ -97,19 +79,23 @@ class Distances(NamedTuple):
 def relative_distances(
     length: int | tf.Tensor, width: int, dtype=tf.float32, lite: LiteGraph | None = None
 ) -> Distances:
-    """R of a sentence of ``length`` tokens; see ``relative_sinusoid`` and ``LiteGraph.longest``.
+    """R of a sentence of ``length`` tokens; see ``LiteGraph.longest``.
 
     TensorFlow Lite takes longer for the sinusoids of a sentence than for the attention that reads
     them. Of a table the position keys are one too, a constant of a graph with constant weights.
     """
     longest = 0 if lite is None else lite.longest
+    ascending = tf.range(longest or length)
+    # The last one is never read: with it the shift needs no padding.
+    descending = tf.concat([ascending[::-1], -1 - ascending], axis=0)
+    sinusoids = sinusoid(descending, width, dtype)
     if not longest:
-        return Distances(relative_sinusoid(length, width, dtype))
+        return Distances(sinusoids)
     after = tf.range(length)
     # The middle row is for -1.
     rows = longest + tf.concat([after - length, after], axis=0)
     rows = tf.clip_by_value(rows, 0, 2 * longest - 1)
-    return Distances(relative_sinusoid(longest, width, dtype), rows)
+    return Distances(sinusoids, rows)
 
 
 def position_keys(kernel: tf.Tensor, distances: Distances) -> tf.Tensor:

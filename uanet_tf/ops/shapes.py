@@ -1,8 +1,11 @@
 """Shapes, the order of axes, and numbers of rows."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
+
+from uanet_tf.arguments import ArgumentError
 
 
 def sizes(inputs: tf.Tensor) -> list[int | tf.Tensor]:
@@ -94,3 +97,15 @@ def spread(vectors: tf.Tensor, index: tf.Tensor | None) -> tf.Tensor:
     if index is None:
         return reshape(vectors, [1, *sizes(vectors)])
     return tf.gather(vectors, index)
+
+
+def check_shape(
+    part: tf.keras.layers.Layer, method: str, found: Any, wanted: Sequence[Any], said: str
+) -> None:
+    """Raises ArgumentError unless a part returned a tensor of a shape; ``said`` describes it."""
+    if not (tf.is_tensor(found) and tf.TensorShape(wanted).is_compatible_with(found.shape)):
+        shape = found.shape if tf.is_tensor(found) else type(found).__name__
+        raise ArgumentError(
+            f"{method}{type(part).__name__} must return {said}: {tf.TensorShape(wanted)}. "
+            f"Received: {shape}"
+        )

@@ -13,7 +13,7 @@ from uanet_tf.data.lookup import Entries
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.ops.dropout import dropout, fold_in, philox_uniform, seed_of_batch
 from uanet_tf.ops.graphs import lite_argument
-from uanet_tf.ops.shapes import spread
+from uanet_tf.ops.shapes import check_shape, spread
 from uanet_tf.representation.pretrained_vectors import PretrainedVectors
 from uanet_tf.representation.representation import Representation
 
@@ -216,18 +216,10 @@ class WordRepresentation(FormRepresentation):
             spelled = self.char_layer(  # [U, F]
                 features["form_char_ids"], **lite_argument(self.char_layer, lite)
             )
-            self._check_spelled(spelled)
+            width = self.char_layer.output_width
+            said = f"vectors [U, {width}], whose width is its output_width"
+            check_shape(self.char_layer, "", spelled, [None, width], said)
             vectors = tf.concat([vectors, spelled], axis=-1)  # [U, word_width + F]
         if not spread:
             return vectors
         return self.spread(vectors, features, dropout_seed)  # [B, T, word_width + F]
-
-    def _check_spelled(self, vectors: Any) -> None:
-        """Raises ArgumentError unless the character layer gave vectors [U, F]."""
-        width = self.char_layer.output_width
-        if not tf.is_tensor(vectors) or not vectors.shape.is_compatible_with([None, width]):
-            found = vectors.shape if tf.is_tensor(vectors) else type(vectors).__name__
-            raise ArgumentError(
-                f"{type(self.char_layer).__name__} must return vectors [U, {width}], whose width "
-                f"is its output_width. Received: {found}"
-            )
