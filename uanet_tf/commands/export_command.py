@@ -29,9 +29,8 @@ def export(
     ),
     quantize: bool = flag(
         False,
-        "With --tflite: also write NAME_float16.tflite, half as large, and "
-        "NAME_dynamic.tflite, with 8-bit weights. The share of labels that equal the run's "
-        "model's is printed.",
+        "With --tflite: also write NAME_float16.tflite, half as large, and NAME_dynamic.tflite, "
+        "with 8-bit weights. The share of labels that equal the run's model's is printed.",
     ),
 ) -> None:
     """Exports a run for TF Serving.

@@ -124,8 +124,6 @@ def _doubts_table(doubts: Sequence[LabelDoubt], name: str, top: int) -> str:
 
     Args:
       doubts: the surest first.
-      name: of the file.
-      top: most places to show.
     """
     counts = collections.Counter(doubt.kind for doubt in doubts)
     told = ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS if counts[kind])

@@ -55,14 +55,7 @@ class FormatFlags(ReadingFlags):
 def read_and_tell(
     path: str, reading: Reading, *, notes: Notes | None = None, **more: Any
 ) -> list[Sentence]:
-    """The sentences of a labelled file; what was left out or is odd is said on stderr.
-
-    Args:
-      path: the file.
-      reading: how it is read.
-      notes: gets what is said.
-      **more: further arguments of ``read_labelled``.
-    """
+    """The sentences of a labelled file; what was left out or is odd is said on stderr."""
     notes = notes or Notes()
     sentences = read_labelled(path, reading, notes, **more)
     name = printable(display_name(path))

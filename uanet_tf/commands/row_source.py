@@ -46,8 +46,6 @@ class TextFlags:
         """The function that cuts a row's text into sentences and tokens.
 
         Args:
-          path: the file, for messages.
-          kind: its format.
           tokenizer: the model's.
         """
         split = self.split_sentences
@@ -76,9 +74,6 @@ class InputFile:
 
         So a bad file is reported before a model is loaded. A format that is detected from the
         first line is reported on stderr.
-
-        Args:
-          token_column: column of the token, for "conll".
 
         Raises:
           InputError: the file cannot be read, is empty, or holds columns where its name says text,
@@ -124,7 +119,6 @@ def bursts(items: Iterator[T], most: int, seconds: float = _PAUSE_SECONDS) -> It
 
     Args:
       items: a stream that may pause.
-      most: maximum number of items in a list.
       seconds: how long to wait for a further item, once there is one.
     """
     arrived: queue.Queue[object] = queue.Queue(2 * most)

@@ -87,7 +87,6 @@ class RunFlags:
 
         Args:
           path: of the output; "-" is standard output.
-          *inputs: files that are read.
 
         Raises:
           InputError: it would.

@@ -40,7 +40,6 @@ def run(
 
     Args:
       command: a function as ``command_flags`` describes it; it may return an exit code.
-      argv: the program's name and its arguments; default: ``sys.argv``.
       verbosity: the most detailed absl log messages that are shown.
 
     Raises:

@@ -225,7 +225,6 @@ class _ShiftWatch:
 
     Args:
       run_dir: of the run; None: of a model that is no run.
-      model: the run's.
 
     Raises:
       InputError: there is nothing to compare with.

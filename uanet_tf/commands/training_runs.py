@@ -31,11 +31,6 @@ DEV_PARTS = 10
 def train_run(run_dir: pathlib.Path, arguments: Sequence[str], said: str) -> None:
     """Trains a run, unless it is complete; one that was stopped continues.
 
-    Args:
-      run_dir: of the run.
-      arguments: flags of ``train``, --run_dir included.
-      said: what is trained, for the message of an error.
-
     Raises:
       InputError: training failed; it has said why.
     """
@@ -86,9 +81,7 @@ def train_folds(
     RUN_DIR/foldN are runs, RUN_DIR/data holds their files, RUN_DIR/folds.json what they belong to.
 
     Args:
-      run_dir: of all of it.
       config: settings of training; paths in it are not read.
-      sentences: to part into folds.
       folds: their number; the seed of the settings deals the sentences out.
       dev: development sentences of all runs; without any, a tenth of those to train on.
       given: flags that somebody typed, so that those without an effect are refused.

@@ -115,7 +115,6 @@ def _choose(program: str, group: Group, arguments: Sequence[str], last: str = ""
 
     Args:
       program: how the user calls the group, such as "uanet data".
-      group: its commands.
       arguments: the command's name first.
       last: a further sentence of its help.
     """

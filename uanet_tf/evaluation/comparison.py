@@ -105,7 +105,6 @@ def write_tables(
     """Writes results.md, results.csv and results.tex from the complete runs below ``out``.
 
     Args:
-      out: directory with the runs, SYSTEM/seedN.
       systems: those to list first; all others that have a complete run follow.
       differences: {system: p of its difference from the first system}.
       swept: {system: {column: scores of its seeds}}, see ``sweep_scores``.
@@ -296,7 +295,6 @@ def differences_from_first(
       out: directory with the runs, SYSTEM/seedN, of which all are complete.
       systems: at least one.
       seeds: the runs of a system are seed1 to this.
-      path: labelled file on which they are compared.
 
     Raises:
       InputError: a run or the file cannot be read.
@@ -320,7 +318,6 @@ def sweep_scores(
     """Final scores under other inference options: {system: {"num_samples=1": of each seed}}.
 
     Args:
-      out, systems, seeds, path: see ``differences_from_first``.
       grid: the options of each column. A system that cannot follow them has none there.
     """
     found: dict[str, dict[str, list[float]]] = {}

@@ -114,7 +114,6 @@ def report_corpora(
     Args:
         corpora: none of them empty.
         normalize_digits, lowercase_words: as in training; they decide which words are unknown.
-        max_tokens: sentences with more tokens are counted.
     """
 
     def normalize(word: str) -> str:

@@ -146,13 +146,8 @@ def evaluate_tagged(
 
     Args:
       gold: labels of the file, a sequence for each sentence, in any tag scheme.
-      tagged: what the model gave for the same sentences.
-      task: "ner" or "pos".
       threshold: Gamma that the model used, nats; None: it has no gate.
-      seconds: how long tagging took.
-      known_labels: the model's labels.
       one_pass: what the plain softmax within the model gave for them; see ``one_pass``.
-      distilled: see ``distilled_scores``.
       known: for each token whether the training data had its word; None: not known.
 
     Raises:
@@ -221,8 +216,6 @@ def word_scores(
     """Scores and uncertainty with and without a word that the training data did not have.
 
     Args:
-      gold: labels of the file.
-      tagged: answers for the same sentences.
       known: for each token whether the training data had its word.
       task: "ner": of entities, one with an unseen word is unseen; "pos": of tokens.
 
@@ -294,7 +287,6 @@ def type_rows(evaluation: Evaluation, most: int | None = None) -> list[list[str]
     """Cells of a table: entity types, or labels, by size; [] where there are none.
 
     Args:
-      evaluation: has ``types``.
       most: of single labels, which are many, so many that are most often missed; None: all.
     """
     types, ner = evaluation.types, evaluation.task == "ner"
@@ -353,8 +345,6 @@ def groups_of_answers(
 
     Args:
       gold: labels of the file, a sequence for each sentence, in any tag scheme.
-      tagged: answers for the same sentences.
-      task: "ner" or "pos".
       uncertain: [N] booleans, tokens above Gamma.
 
     Returns:
@@ -447,11 +437,8 @@ def distilled_scores(
     """How close one pass is to samples, and the scores of both.
 
     Args:
-      model: a tagger with a trained head.
-      sentences: of the file, with their labels.
       answers: for the sentences, by ``distilled``, by ``exact`` sampling, and by ``one_pass``
         without dropout and refinement.
-      task: "ner" or "pos".
 
     Returns:
       The result of ``models.nearness.compare_with_samples`` for the first ``COMPARED`` sentences;

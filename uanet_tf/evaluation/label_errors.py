@@ -58,7 +58,6 @@ class EntityOdds:
     Args:
       probabilities: [T, C] of the tagger.
       classes: along C, in BIOES.
-      given: the entities of the file.
     """
 
     def __init__(self, probabilities: Any, classes: Sequence[str], given: Sequence[Span]) -> None:
@@ -171,9 +170,7 @@ def find_doubts(
     Args:
       model: a loaded model, whose ``return_probabilities`` is on. Its gate is shut: drafts tell
         wrong labels better than what the refiner makes of them.
-      sentences: with their labels.
       scheme: of the labels; None: labels of single tokens.
-      fold: number of the model, for the results.
     """
     if model.gate is not None:
         model.threshold = _NEVER
@@ -193,11 +190,9 @@ def doubts_of(
     Entities that overlap are one place, so a wrong boundary or type is one, not one for each token.
 
     Args:
-      sentence: with its labels.
       answer: with probabilities [T, C].
       classes: along C.
       scheme: of the labels given; None: labels of single tokens.
-      fold: number of the tagger.
     """
     given_p, predicted_p = given_and_predicted(sentence, answer, classes, scheme)
     task = "pos" if scheme is None else "ner"
@@ -278,7 +273,6 @@ def doubts_page(doubts: Sequence[LabelDoubt], name: str) -> str:
 
     Args:
       doubts: the surest first; the first ``MOST`` are shown.
-      name: of the file.
     """
     title = f"Labels in doubt: {html.escape(name)}"
     shown = doubts[:MOST]

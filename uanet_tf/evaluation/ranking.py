@@ -57,7 +57,6 @@ def rank(
         Read once, and only the candidates are kept.
       by: one of ``SCORES``: the mean, sum or highest uncertainty of the tokens ("sum" prefers long
         sentences), 1 less the lowest confidence of a token, or the mean mutual information.
-      top: the most sentences to return.
       diverse: pass over a sentence that shares ``NEAR`` of its words with a better one. Of ten
         times ``top`` candidates; sentences of the same words are one.
     """

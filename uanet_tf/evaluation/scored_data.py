@@ -95,13 +95,7 @@ def _read(model: Any, data: LabelledData) -> list[Sentence]:
 
 
 def evaluate_sentences(model: Any, sentences: Sequence[Sentence], **sizes: Any) -> Evaluation:
-    """Scores a model on sentences; their labels are of its kind.
-
-    Args:
-      model: a loaded model.
-      sentences: with labels.
-      **sizes: limits of a batch, see ``tag_stream``.
-    """
+    """Scores a model on sentences; their labels are of its kind."""
     tagged, seconds = tag_timed(model, sentences, **sizes)
     with one_pass(model):
         plain, _ = tag_timed(model, sentences, **sizes)
@@ -118,15 +112,7 @@ def evaluate_sentences(model: Any, sentences: Sequence[Sentence], **sizes: Any) 
 def report_of(
     model: Any, sentences: Sequence[Sentence], *, title: str, data: str, **sizes: Any
 ) -> str:
-    """The page of a model and sentences.
-
-    Args:
-      model: a loaded model.
-      sentences: with labels of its kind.
-      title: name of the run.
-      data: name of the file.
-      **sizes: limits of a batch, see ``tag_stream``.
-    """
+    """The page of a model and sentences."""
     tagged, seconds = tag_timed(model, sentences, **sizes)
     with one_pass(model):
         plain, _ = tag_timed(model, sentences, **sizes)
@@ -188,13 +174,7 @@ def _task(model: Any) -> str:
 def tag_timed(
     model: Any, sentences: Sequence[Sentence], **sizes: Any
 ) -> tuple[list[TaggedSentence], float]:
-    """The answers for sentences, and the seconds that they took.
-
-    Args:
-      model: a loaded model.
-      sentences: of the file, with their documents.
-      **sizes: limits of a batch, see ``tag_stream``.
-    """
+    """The answers for sentences, and the seconds that they took."""
     # The first call builds the model's graph, which is not what is timed.
     list(tag_in_context(model, sentences[:_WARM_UP_SENTENCES], **sizes))
     start = time.perf_counter()

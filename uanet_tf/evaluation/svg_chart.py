@@ -64,11 +64,8 @@ def line_chart(
 
     Args:
       about: begins the alternative text, which goes on with some points of each line.
-      x: horizontal axis.
-      y: vertical axis.
       series: lines, at most two.
       diagonal: draw y = x too.
-      mark: an x at which a vertical line stands.
     """
     parts = [_frame(x, y)]
     if diagonal:

@@ -35,12 +35,8 @@ def labelled_sentences(
 
     Args:
       item: the text; blanks at the ends of its marks are not theirs, and equal marks are one.
-      place: file and line, for messages.
-      line: of the file, for the sentences.
-      tokenizer: cuts a text that has no tokens.
       split: whether such a text may hold several sentences.
       overlaps: one of ``settings.OVERLAPS``; of those that begin together the longer is the first.
-      notes: counts marks that cut words or overlap.
 
     Raises:
       InputError: marks overlap and are refused; tokens overlap; a mark holds no token.
@@ -151,7 +147,6 @@ def cut_at(places: Places, edges: Iterable[int]) -> list[tuple[int, int]]:
     """The places, each in as many pieces as it has edges inside, and one more.
 
     Args:
-      places: of tokens.
       edges: characters that a piece begins at; those between tokens change nothing.
     """
     order = sorted(set(edges))

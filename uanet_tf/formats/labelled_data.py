@@ -57,9 +57,6 @@ def labelled_sentences(
     Args:
       data: a path; pairs (tokens, labels); or a DataFrame of pandas with a row for each token,
         whose columns are known by their names, as those of a CSV file.
-      name: of the argument, for messages.
-      reading: how a file is read, and which columns of a DataFrame are.
-      notes: counts what is left out or odd in a file.
 
     Raises:
       InputError: something else, or data that cannot be read; names the position.

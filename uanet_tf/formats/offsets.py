@@ -57,7 +57,6 @@ def mend(text: str, stretches: Sequence[Said]) -> Mended:
     """The stretches in code points: by the one way of counting that fits all of them.
 
     Args:
-      text: the text.
       stretches: in any order; a text beside one is compared up to blanks.
 
     Raises:
@@ -92,7 +91,6 @@ def code_points(text: str, spans: Sequence[tuple[int, int]], counted: str | None
     the text, and UTF-16 units do not.
 
     Args:
-      text: the text.
       spans: (start, end) of each, as the file counts.
       counted: UTF16 or CODE_POINTS, where the file says it.
     """

@@ -23,9 +23,6 @@ def suggested(
 
     Args:
       sentence: of a longer text only its own part is taken.
-      score: how much it is worth annotating.
-      name: the user's own for it.
-      meta: whatever else belongs to it.
     """
     begin = sentence.starts[0] if sentence.starts else 0
     end = sentence.ends[-1] if sentence.ends else 0

@@ -174,8 +174,6 @@ def read_labelled(
 
     Args:
       path: a file, may be gzipped, a folder (brat), or "-" for standard input.
-      reading: how it is read.
-      notes: counts what is left out or odd.
       ends: counts the line ends of columns.
 
     Raises:
@@ -366,7 +364,6 @@ def read_records(
     Args:
       pieces: the lines of the file, or a list as one text.
       kind: a JSON format of FORMATS; "": the first record decides.
-      name: the file's, for messages.
       reading: has names of labels.
       notes: gets the format that is found.
 
@@ -496,9 +493,7 @@ def write_labelled(
     """{ending of the file's name: content} of sentences in a format; the ending is mostly "".
 
     Args:
-      sentences: with labels.
       kind: one of FORMATS.
-      where: file and line of a sentence, for messages.
 
     Raises:
       InputError: labels that are no chunks, where the format has stretches of text only; a token

@@ -52,8 +52,6 @@ def scores_by_known_words(
     """Scores where the training data had all words, and where it had not.
 
     Args:
-      gold: labels of the file.
-      given: labels of the tagger.
       known: for each token whether the training data had its word.
       task: "ner": of entities; "pos": of tokens.
     """
@@ -122,7 +120,6 @@ def confusion(gold: Labels, given: Labels, *, task: str, most: int = 15) -> Conf
 
     Args:
       gold: labels of the file, a sequence for each sentence.
-      given: labels of the tagger for the same tokens.
       task: "ner": the types of the tokens' labels are compared, without their letters; "pos".
       most: rows; what is rarer in both is counted as ``OTHER``.
     """

@@ -18,8 +18,6 @@ def f1_interval(counts: np.ndarray, *, samples: int = 1000, seed: int = 0) -> tu
     Args:
       counts: [N, 3] of N sentences: right, predicted and gold items. With items for which the
         last two are equal, such as tokens, F1 is accuracy.
-      samples: number of samples.
-      seed: of the random numbers.
 
     Raises:
       ValueError: no sentence has an item.
@@ -46,9 +44,6 @@ def f1_difference_error(
 
     Args:
       left: [N, 3] counts of N sentences: right, predicted and gold items.
-      right: those of the other labels of the same sentences.
-      samples: number of samples.
-      seed: of the random numbers.
 
     Reference:
       Efron and Tibshirani, 1993, "An Introduction to the Bootstrap", section 6.2.
@@ -87,8 +82,6 @@ def approximate_randomization(
     Args:
       left: [N, 3] counts of N sentences, see ``sentence_counts``; with several seeds their sum.
       right: those of the other tagger, with as many seeds.
-      rounds: number of random exchanges.
-      seed: of the random numbers.
 
     Returns:
       A probability, at least 1 / (rounds + 1).

@@ -59,14 +59,10 @@ def score(
 
     Args:
       gold: labels of the file, a sequence for each sentence.
-      draft: labels of the draft.
-      refined: labels of the refiner, for all tokens.
-      final: labels after the gate.
       uncertainty: uncertainty of each token, nats.
       task: "ner" (entity F1) or "pos" (accuracy).
       threshold: Gamma, nats: tokens with more uncertainty count as refined. None: there is no
         gate, and the entries on draft, refiner and gate are left out.
-      confidence: probability of each final label.
 
     Returns:
       The entries of metrics.json, here in percent: for "ner" ``f1, precision, recall,
@@ -289,7 +285,6 @@ def sentence_counts(gold: Labels, predicted: Labels, *, task: str) -> np.ndarray
 
     Args:
       gold: labels of the file, a sequence for each sentence, in any tag scheme.
-      predicted: labels of the same tokens.
       task: "ner", items are entities; "pos", items are tokens.
     """
     counts = np.zeros([len(gold), 3], np.int64)

@@ -206,10 +206,8 @@ def download(
     """Fetches ``url`` into ``path``; returns the SHA-256 of the file.
 
     Args:
-      url: http or https.
       path: where to; a file that is there already is checked, not fetched.
       sha256: checksum that the file must have; None: unknown.
-      advance: told how far it is.
 
     Raises:
       InputError: the server cannot be reached or refuses, the checksum is wrong, or the disk is

@@ -69,7 +69,6 @@ class SentenceWriter:
 
     Args:
       seed: decides which names exist, and which of them train may use.
-      rng: makes all other choices.
       unseen_names: probability that a name is one kept back from train.
     """
 

@@ -297,8 +297,6 @@ def _is_output(values: Any, lengths: Sequence[int], kind: type, axes: int) -> bo
 
     Args:
       values: the output, [B, T] or [B, T, K] if it is ours.
-      lengths: tokens of each sentence.
-      kind: of the values.
       axes: 2 or 3.
     """
     if not isinstance(values, list) or len(values) != len(lengths):

@@ -18,8 +18,6 @@ class GrpcTransport:
 
     Args:
       address: "host:port".
-      timeout: seconds to wait for an answer.
-      secure: use TLS.
 
     Raises:
       InputError: tensorflow-serving-api is not installed.

@@ -26,7 +26,6 @@ class RestTransport:
 
     Args:
       url: of the server, such as "http://127.0.0.1:8501".
-      timeout: seconds without a byte of the answer.
     """
 
     def __init__(self, url: str, timeout: float) -> None:
@@ -40,8 +39,6 @@ class RestTransport:
         """Outputs by name, as nested lists.
 
         Args:
-          model: its name.
-          signature: its name.
           inputs: nested lists by input name; the batch comes first.
 
         Raises:

@@ -63,9 +63,7 @@ def ship(
     """Sends the model of a run to the executors, once each.
 
     Args:
-      session: the Spark session.
       run_dir: a trained run, on the driver's machine.
-      options: of ``load_model``.
       shared: send nothing, since every executor can read ``run_dir``.
 
     Raises:

@@ -25,12 +25,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def make_app(handler: Handler, executor: Executor) -> Starlette:
-    """The application.
-
-    Args:
-      handler: answers.
-      executor: a bounded pool of threads, in which models run.
-    """
+    """The application."""
     # An object, not a function: Starlette then passes all methods to it.
     routes = [Route("/{path:path}", _Endpoint(handler, executor))]
     return Starlette(routes=routes, exception_handlers={Exception: _fault})

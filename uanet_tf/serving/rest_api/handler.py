@@ -96,7 +96,6 @@ class Handler:
     """Answers requests from the models of a manager.
 
     Args:
-      manager: the models.
       body_bytes: largest body, unpacked too (413).
       answer_seconds: longest time from a body to its answer (504); 0: no limit.
     """
@@ -114,7 +113,6 @@ class Handler:
         Args:
           method: "GET", ...
           target: path as it was sent, with the query string.
-          origin: header of that name.
         """
         path = target.partition("?")[0]
         if path in _PAGE_FILES or path == _MODELS:
@@ -140,8 +138,6 @@ class Handler:
 
         Args:
           target: path as it was sent.
-          body: of the request.
-          gzipped: whether the body is.
         """
         try:
             route = parse_route("POST", target)

@@ -195,7 +195,6 @@ def read_inputs(body: Mapping[str, Any], dtypes: Mapping[str, str]) -> Inputs:
     """Makes the tensors of a request.
 
     Args:
-      body: the parsed request.
       dtypes: types of the signature's inputs by name.
 
     Raises:

@@ -40,7 +40,6 @@ class LoadedModel:
     """One version of a model, ready to answer.
 
     Args:
-      path: directory of the SavedModel.
       timeout_ms: longest run of one request, milliseconds; 0: no limit.
 
     Raises:

@@ -43,7 +43,6 @@ class ModelManager:
     files change.
 
     Args:
-      models: what to serve.
       load: makes a model of a version's directory and the name of the model.
       poll_seconds: time between two checks of the directories; 0: only one check.
     """
