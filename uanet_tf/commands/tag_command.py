@@ -109,7 +109,10 @@ def tag(
     # No output format shows refined labels of certain tokens, so they are not computed.
     model = tagger.load(refine_all=False)
     if mask:
-        _ask_for_candidates(model)
+        model.return_candidates = True
+        if "recall" not in model.targets:
+            why = "the run has no target recall (uanet calibrate --target_recall=0.95)"
+            print(f"No recall is promised: {why}.", file=sys.stderr)
     if tagger.model is None:
         from uanet_tf.ops.devices import gpu_text  # TensorFlow is loaded by now
 
@@ -159,16 +162,6 @@ def _check_format(kind: str | None, tagger: TaggerFlags, uncertainty_columns: bo
     for answer in answers(IN_TEXT, optional=True):
         if tagger.options.get(answer.needs) and kind not in (None, "jsonl"):
             raise InputError(f"--{answer.needs} goes with --output_format=jsonl. Received: {kind}")
-
-
-def _ask_for_candidates(model: Any) -> None:
-    model.return_candidates = True
-    if "recall" not in model.targets:
-        print(
-            "No recall is promised: the run has no target recall (uanet calibrate "
-            "--target_recall=0.95).",
-            file=sys.stderr,
-        )
 
 
 def _parts(file: InputFile, rows: Iterator[Row], model: Any, kind: str) -> Iterator[Iterable[Row]]:

@@ -1,7 +1,5 @@
 """``uanet train`` and ``uanet recipes``: training, and the settings to train with."""
 
-import shutil
-import textwrap
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -9,9 +7,6 @@ from uanet_tf.commands.command_flags import flag
 from uanet_tf.commands.setting_flags import SettingFlags, Settings
 from uanet_tf.config import recipe_names, recipe_path, recipe_title
 from uanet_tf.errors import InputError
-
-_LEAST_COLUMNS = 60
-_NO_TERMINAL = (10_000, 24)
 
 # (recipe, when to use it); the figures are of docs/lab/results.md, on two cores without a GPU.
 ADVICE = (
@@ -102,12 +97,6 @@ def recipes(names: list[str]) -> None:
 
 
 def _print_rows(rows: Sequence[tuple[str, str]]) -> None:
-    """Two columns, the second wrapped to the terminal's width; elsewhere one line each."""
     width = max(len(name) for name, _ in rows)
-    columns = max(_LEAST_COLUMNS, shutil.get_terminal_size(fallback=_NO_TERMINAL).columns)
     for name, text in rows:
-        indent = " " * (width + 4)
-        lines = textwrap.fill(
-            text, columns, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
-        )
-        print(f"  {name:{width}}  {lines[len(indent) :]}")
+        print(f"  {name:{width}}  {text}")

@@ -475,9 +475,6 @@ def distilled_rows(scores: dict[str, Any], task: str) -> list[list[str]]:
     return rows
 
 
-_MANY = {"entity": "entities"}
-
-
 def counted(count: int, one: str) -> str:
     """``count`` with the noun ``one`` in singular or plural."""
     return f"{count:,} {one if count == 1 else plural(one)}"
@@ -485,7 +482,7 @@ def counted(count: int, one: str) -> str:
 
 def plural(one: str) -> str:
     """The plural of a noun."""
-    return _MANY.get(one, f"{one}s")
+    return "entities" if one == "entity" else f"{one}s"
 
 
 @contextlib.contextmanager

@@ -304,7 +304,9 @@ def doubts_page(doubts: Sequence[LabelDoubt], name: str) -> str:
 def _item(rank: int, doubt: LabelDoubt) -> str:
     start = max(0, doubt.start - _AROUND)
     end = min(len(doubt.answer), doubt.end + _AROUND)
-    lines = {"in the file": _given(doubt, start, end), "predicted": _predicted(doubt, start, end)}
+    # Whether an entity is accepted says nothing here, and the legend does not explain it.
+    answer = dataclasses.replace(doubt.answer, accepted=None).part(start, end)
+    lines = {"in the file": _given(doubt, start, end), "predicted": sentence_html(answer)}
     before, after = ("…" if cut else "" for cut in (start > 0, end < len(doubt.answer)))
     rows = "".join(
         f"<dt>{said}</dt><dd>{before}{line}{after}</dd>\n" for said, line in lines.items()
@@ -322,17 +324,9 @@ def _given(doubt: LabelDoubt, start: int, end: int) -> str:
     tokens[first:last] = [f"<mark>{token}</mark>" for token in tokens[first:last]]
     scheme = doubt.answer.scheme
     spans = doubt.given if scheme is None else decode_spans(doubt.sentence.labels, scheme)
-    return marked_html(tokens, _moved(spans, start, end))
-
-
-def _predicted(doubt: LabelDoubt, start: int, end: int) -> str:
-    # Whether an entity is accepted says nothing here, and the legend does not explain it.
-    return sentence_html(dataclasses.replace(doubt.answer, accepted=None).part(start, end))
-
-
-def _moved(spans: Sequence[Span], start: int, end: int) -> list[Span]:
-    return [
+    moved = [
         Span(span.type, max(span.start, start) - start, min(span.end, end) - start)
         for span in spans
         if span.end > start and span.start < end
     ]
+    return marked_html(tokens, moved)

@@ -78,7 +78,11 @@ def _of_pair(pair: Any, name: str, index: int) -> Sentence:
     if isinstance(pair, Sentence):
         return pair
     try:
-        tokens, labels = ([*map(_text, part)] for part in pair if not isinstance(part, str))
+        tokens, labels = (  # NumPy's texts as Python's
+            [str(each) if isinstance(each, str) else each for each in part]
+            for part in pair
+            if not isinstance(part, str)
+        )
     except (TypeError, ValueError):
         raise InputError(
             f"{name} must be (tokens, labels), two lists of texts. Received: {pair!r:.60}"
@@ -90,11 +94,6 @@ def _of_pair(pair: Any, name: str, index: int) -> Sentence:
     if len(tokens) != len(labels):
         raise InputError(f"{name} has {len(tokens)} tokens and {len(labels)} labels.")
     return Sentence(tuple(tokens), tuple(labels), new_document=not index)
-
-
-def _text(value: Any) -> Any:
-    """NumPy's texts as Python's."""
-    return str(value) if isinstance(value, str) else value
 
 
 def _of_table(data: Any, name: str, reading: Reading, notes: Notes | None) -> list[Sentence]:

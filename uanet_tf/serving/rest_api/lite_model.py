@@ -33,7 +33,6 @@ _TEXT_OUTPUTS = {
     "lengths": (_INT, 1),
 }
 _ENTITIES = "entities"
-_FIELDS = tuple(enumerate(Entity._fields))
 
 
 class LiteModel:
@@ -179,7 +178,8 @@ def _entity_outputs(tagged: TaggedSentence) -> dict[str, tuple[str, int]]:
 
 def _entity_row(tagged: TaggedSentence) -> dict[str, Any]:
     """The entities of one sentence, a list for each output."""
-    columns = {name: [entity[place] for entity in tagged.entities] for place, name in _FIELDS}
+    fields = enumerate(Entity._fields)
+    columns = {name: [entity[place] for entity in tagged.entities] for place, name in fields}
     return {**columns, "count": len(tagged.entities)}
 
 
