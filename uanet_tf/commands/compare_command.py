@@ -8,20 +8,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from uanet_tf.commands.command_flags import flag
-from uanet_tf.commands.setting_flags import config_of
 from uanet_tf.commands.training_runs import train_run
 from uanet_tf.config import is_system, recipe_path
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.comparison import (
     check_tables,
-    complete_metrics,
     differences_from_first,
     sweep_scores,
     versions,
     write_tables,
 )
 from uanet_tf.settings import InferenceOptions
-from uanet_tf.training.run_directory import RunDirectory, file_hashes
 
 System = list[pathlib.Path]  # flagfiles, of which a later one wins
 
@@ -87,8 +84,6 @@ def compare(
             run_dir = out / system / f"seed{seed}"
             arguments = [*(f"--flagfile={path}" for path in flagfiles), *files]
             arguments += [f"--seed={seed}", f"--run_dir={run_dir}", *extra]
-            if complete_metrics(run_dir) is not None:
-                _check_same(run_dir, arguments)
             train_run(run_dir, arguments, f"{system} with seed {seed}")
             table = write_tables(out, systems, about=about)
     scored = str(test_path or dev_path)
@@ -158,14 +153,3 @@ def _value(kind: type, text: str, sweep: str) -> Any:
         return {"true": True, "false": False}[text.lower()] if kind is bool else kind(text)
     except (ValueError, KeyError):
         raise InputError(f"--sweep: {text!r} is no {kind.__name__}. Received: {sweep}") from None
-
-
-def _check_same(run_dir: pathlib.Path, arguments: Sequence[str]) -> None:
-    """Raises InputError if a complete run is of other settings or data than these."""
-    try:
-        config = config_of(arguments)
-    except InputError as error:
-        raise InputError(f"The flags of training: {error}") from error
-    trained = RunDirectory(run_dir)
-    trained.check(config)
-    trained.check_data(config, file_hashes(config.data))

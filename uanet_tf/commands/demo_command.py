@@ -98,23 +98,12 @@ def _train(config: Config, directory: str) -> None:
 def _score(config: Config, directory: str) -> Any:
     """Prints the evaluation of the saved model, and returns the model."""
     import uanet_tf
-    from uanet_tf.evaluation.evaluation import evaluate_tagged, evaluation_table
-    from uanet_tf.evaluation.scored_data import tag_timed
+    from uanet_tf.evaluation.evaluation import evaluation_table
 
     path = config.data.test_path
     _head(4, "Evaluation: the draft, refined labels for all words, and the gate's choice")
     model = uanet_tf.load_model(directory)
-    sentences = read_corpus(path)
-    tagged, seconds = tag_timed(model, sentences)
-    evaluation = evaluate_tagged(
-        [sentence.labels for sentence in sentences],
-        tagged,
-        task="ner",
-        threshold=model.threshold,
-        seconds=seconds,
-        known_labels=model.label_names,
-    )
-    _say(evaluation_table(evaluation, os.path.basename(path)))
+    _say(evaluation_table(uanet_tf.evaluate(model, path), os.path.basename(path)))
     return model
 
 

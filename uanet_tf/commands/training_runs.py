@@ -1,6 +1,5 @@
 """Training runs in processes of their own, which can be continued: one, or one for each fold."""
 
-import json
 import os
 import pathlib
 import signal
@@ -8,22 +7,19 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
-from uanet_lite.atomic_file import is_part
 from uanet_lite.columns_file import format_columns
 from uanet_lite.sentence import Sentence
-from uanet_lite.strict_json import check_fields, read_json
+from uanet_tf.commands.setting_flags import config_of
 from uanet_tf.config import Config
 from uanet_tf.data.documents import fold_numbers
-from uanet_tf.errors import InputError, StoppedBySignal, one_line
+from uanet_tf.errors import InputError, StoppedBySignal
 from uanet_tf.evaluation.comparison import complete_metrics
 from uanet_tf.registry import IMPORTED
-from uanet_tf.training.run_directory import changed_settings, flag_text, hash_sentences
+from uanet_tf.training.run_directory import RunDirectory, file_hashes, flag_text
 
-RECORD = "folds.json"
 # Without a development file, the share of what is left for training that is kept aside as one.
 DEV_PARTS = 10
 
@@ -32,9 +28,15 @@ def train_run(run_dir: pathlib.Path, arguments: Sequence[str], said: str) -> Non
     """Trains a run, unless it is complete; one that was stopped continues.
 
     Raises:
-      InputError: training failed; it has said why.
+      InputError: training failed; it has said why. Or the run is of other settings or files.
     """
     if complete_metrics(run_dir) is not None:
+        try:
+            config = config_of(arguments)
+        except InputError as error:
+            raise InputError(f"The flags of training: {error}") from error
+        RunDirectory(run_dir).check(config)
+        RunDirectory(run_dir).check_data(config, file_hashes(config.data))
         return
     run_dir.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "uanet_tf.commands.uanet", "train"]
@@ -78,7 +80,7 @@ def train_folds(
 ) -> Iterator[tuple[pathlib.Path, list[int]]]:
     """Trains a tagger for each fold; those that are complete are taken as they are.
 
-    RUN_DIR/foldN are runs, RUN_DIR/data holds their files, RUN_DIR/folds.json what they belong to.
+    RUN_DIR/foldN are runs, RUN_DIR/data holds their files.
 
     Args:
       config: settings of training; paths in it are not read.
@@ -90,22 +92,12 @@ def train_folds(
       Directory of the run, and the numbers of the sentences that it has not seen.
 
     Raises:
-      InputError: the directory belongs to something else, or training failed.
+      InputError: a run is of other settings or sentences, or training failed.
     """
     folder = pathlib.Path(os.path.abspath(run_dir))
     numbers = np.array(fold_numbers(sentences, folds, config.training.seed))
     changes = {"train_path": "", "dev_path": "", "test_path": "", "data_format": "conll"}
     config = config.replace(**changes, token_column="0", label_column="-1")
-    _claim(
-        folder,
-        {
-            "folds": folds,
-            "data": hash_sentences(sentences),
-            "dev": hash_sentences(dev) if dev else "",
-            "config": config.to_dict(),
-        },
-        config,
-    )
     for fold in range(folds):
         kept = [sentences[k] for k in np.flatnonzero(numbers != fold)]
         parts = {"train": kept, "dev": list(dev)}
@@ -142,47 +134,10 @@ def _arguments(
     flagfile = data / f"{run.name}.flags"
     settings = config.replace(**{f"{name}_path": str(path) for name, path in paths.items()})
     try:
-        data.mkdir(exist_ok=True)
+        data.mkdir(parents=True, exist_ok=True)
         for name, path in paths.items():
             path.write_text(format_columns(parts[name]), encoding="utf-8")
         flagfile.write_text(flag_text(settings), encoding="utf-8")
     except OSError as error:
         raise InputError(f"{data} cannot be written: {error.strerror}.") from error
     return [f"--flagfile={flagfile}", *given, f"--run_dir={run}"]
-
-
-def _claim(folder: pathlib.Path, record: dict[str, Any], config: Config) -> None:
-    """Writes folds.json, or compares it."""
-    path = folder / RECORD
-    if not path.exists():
-        # Outputs of this command may be there that are not complete yet.
-        new = folder.is_dir() and all(is_part(each.name) for each in folder.iterdir())
-        if folder.exists() and not new:
-            raise InputError(
-                f"--run_dir={folder} holds other files and no folds: name a new or empty directory."
-            )
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"--run_dir={folder} cannot be written: {error.strerror}.") from error
-        return
-    try:
-        saved = read_json(path)
-        kinds = {"folds": int, "data": str, "dev": str, "config": dict}
-        check_fields(saved, kinds, {}, where="it")
-        changed = changed_settings(saved["config"], config)
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} cannot be read: {one_line(error)}") from error
-    if saved["folds"] != record["folds"]:
-        changed.insert(0, f"--folds was {saved['folds']}, now {record['folds']}")
-    changed += [
-        f"the content of --{flag} has changed"
-        for name, flag in (("data", "train_path"), ("dev", "dev_path"))
-        if saved[name] != record[name]
-    ]
-    if changed:
-        raise InputError(
-            f"--run_dir={folder} holds folds of something else: {'; '.join(changed[:4])}. "
-            "Name another directory."
-        )
