@@ -70,32 +70,6 @@ def copy(tmp_path_factory):
     return folder
 
 
-@pytest.mark.process
-def test_it_trains_and_tags(copy, tmp_path):
-    corpus = write_corpus(tmp_path)
-    run(
-        copy,
-        "train.py",
-        "--flagfile=configs/prototype.flags",
-        f"--train_path={corpus.train}",
-        f"--dev_path={corpus.train}",
-        *SMALL,
-        f"--run_dir={tmp_path / 'run'}",
-    )
-    scores = metrics(tmp_path / "run")
-    assert scores["dev"]["f1"] > 60
-    assert scores["dev"]["uncertainty_correct"] > 0
-    tagged = run(
-        copy,
-        "-m",
-        "uanet_tf.commands.uanet",
-        "tag",
-        f"--run_dir={tmp_path / 'run'}",
-        text="Anna met Bo .\n",
-    )
-    assert "Anna" in tagged
-
-
 def test_the_flag_knows_the_new_name(copy):
     """And wrong names are still refused in one sentence, which lists it."""
     message = run(copy, "train.py", "--decoder=prototypes", code=2)

@@ -112,20 +112,3 @@ def test_wrong_data(model, tmp_path):
         uanet_tf.evaluate(model, [(["a", "b"], ["DT", "VBZ"])])
     with pytest.raises(InputError, match="must be the path of a run"):
         uanet_tf.export(3, tmp_path / "exports")
-
-
-def test_probabilities_have_the_labels_that_the_user_sees(model):
-    """Of a file in IOB2, not the BIOES that is learnt; their sum is that of all classes."""
-    model.set_options(return_probabilities=True, return_alternatives=2)
-    try:
-        (tagged,) = uanet_tf.tag(model, [SENTENCES[0][0]])
-        for best, label in zip(tagged.probabilities, tagged.labels, strict=True):
-            assert set(best) == set(model.label_names) >= {label}
-            assert sum(best.values()) == pytest.approx(1.0, abs=1e-5)
-        assert {name for row in tagged.alternatives for name, _ in row} <= set(model.label_names)
-        values = tagged.to_dict()
-        assert json.loads(json.dumps(values))["probabilities"][0].keys() == best.keys()
-        assert "S-PER" in model.class_names
-        assert "S-PER" not in best
-    finally:
-        model.set_options(return_probabilities=False, return_alternatives=0)

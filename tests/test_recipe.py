@@ -1,6 +1,5 @@
 """Recipes by name: the same settings for Python and for the command line."""
 
-import ast
 from pathlib import Path
 
 import pytest
@@ -71,15 +70,11 @@ def test_a_flagfile_may_name_recipes(tmp_path):
 
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "uanet_tf"
 FIELDS = {
     field.name: (group, field)
     for group, field, _ in iter_options(Config())
     if has_flag(field, "train")
 }
-# They define, check and store settings, which is not reading them.
-_DEFINING = ("config", "settings")
-DEFINING = {PACKAGE / f"{name}.py" for name in _DEFINING}
 
 
 def test_every_flag_of_train_is_a_setting():
@@ -87,21 +82,6 @@ def test_every_flag_of_train_is_a_setting():
     modules = flags_of(train).flags_by_module_dict().items()
     defined = {f.name for module, found in modules if module in {"flags", *groups} for f in found}
     assert defined == {"run_dir", "recipe", *FIELDS}
-
-
-def test_every_setting_is_read():
-    read: set[str] = set()
-    for path in PACKAGE.rglob("*.py"):
-        if path in DEFINING:
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-                read.add(node.attr)
-    assert not set(FIELDS) - read
-
-
-def test_defaults():
-    assert parse([]) == Config()
 
 
 def test_the_command_line_wins_over_the_flagfile(tmp_path):

@@ -1,4 +1,3 @@
-import re
 import sys
 from pathlib import Path
 
@@ -52,17 +51,3 @@ def test_a_missing_tensorflow_text_says_what_to_install(monkeypatch):
         InputError, match=r'^BERT needs .* "tensorflow-text==2\.\d+\.\*"`, or not\.$'
     ):
         tensorflow_text("BERT", ", or not")
-
-
-def test_one_module_asks_for_versions():
-    """Elsewhere nothing depends on TensorFlow's version, on its Keras or on what goes with it."""
-    asks = re.compile(
-        r"(?<!\w)(tf|tensorflow)\.(__version__|version)\b|tensorflow_addons|LEGACY_KERAS"
-    )
-    asking = [
-        str(path.relative_to(ROOT))
-        for package in ("uanet_tf", "uanet_lite")
-        for path in (ROOT / package).rglob("*.py")
-        if asks.search(path.read_text(encoding="utf-8"))
-    ]
-    assert asking == ["uanet_tf/tensorflow_stack.py"]

@@ -7,11 +7,9 @@ from benchmarks.calibration import (
     File,
     cross_validated,
     errors,
-    least_errors,
     of_entities,
 )
-from benchmarks.entity_confidence import auroc_needed, bounds, definitions, found_at, shares
-from uanet_tf.metrics.error_detection import auroc
+from benchmarks.entity_confidence import definitions, found_at, shares
 from uanet_tf.metrics.logistic_map import apply_logistic_map
 
 
@@ -46,16 +44,6 @@ def test_calibration_of_unseen_sentences():
     assert after["tokens"] < 4
 
 
-def test_errors_that_a_right_confidence_has_too():
-    file = drawn(400)
-    confidence = cross_validated(file)
-    found, least = errors(file, confidence), least_errors(file, confidence)
-    assert found.keys() == least.keys()
-    assert 0 < least["tokens"] < least["tokens above Gamma"] < 6  # fewer answers, more noise
-    right = file._replace(right=np.random.default_rng(5).random(len(confidence)) < confidence)
-    assert errors(right, confidence)["tokens"] == pytest.approx(least["tokens"], abs=1)
-
-
 def test_definitions():
     file = drawn(400)
     found = definitions(file, np.ones(len(file.start)))
@@ -73,18 +61,6 @@ def test_share_of_samples_with_exactly_this_entity():
     np.testing.assert_allclose(shares(here, others), [2 / 3, 0])
 
 
-def test_bounds_of_a_confidence_that_is_right():
-    random = np.random.default_rng(2)
-    confidence = random.beta(3, 1, 20_000)
-    found = bounds(confidence, random.random(20_000) < confidence)
-    assert found["AUROC"] == pytest.approx(found["AUROC, confidence exactly right"], abs=1.5)
-    assert found["AURC"] == pytest.approx(found["AURC, confidence exactly right"], abs=1)
-    assert found["AURC, errors known"] < found["AURC"]
-    name = "precision of the surest 40%"
-    assert found[name] == pytest.approx(found["the same 40%, confidence exactly right"], abs=1)
-    assert found["the same 40%, errors known"] == 100
-
-
 def test_entities_found_at_a_precision():
     """Ten in the file; the answers, surest first: right, right, wrong, right, wrong."""
     confidence = np.array([0.2, 0.9, 0.8, 0.7, 0.1])
@@ -97,15 +73,3 @@ def test_entities_found_at_a_precision():
     assert tied["entities found at a precision of 0.9"] == 0
     none = found_at(confidence[3:], right[3:], entities=10)
     assert set(none.values()) == {0.0}
-
-
-def test_auroc_that_a_target_needs():
-    """Normal scores of one spread: what is kept has the precision."""
-    random = np.random.default_rng(3)
-    right = random.random(400_000) < 0.75
-    for distance in (0.5, 1.5):
-        score = random.normal(size=len(right)) + distance * right
-        kept = score >= np.quantile(score, 0.4)
-        needed = auroc_needed(right.mean(), right[kept].mean(), kept.mean())
-        assert needed == pytest.approx(auroc(-score, ~right), abs=0.3)
-    assert auroc_needed(0.5, 0.9, 0.6) == 100  # more than all that are right

@@ -242,56 +242,6 @@ def test_bad_input(tmp_path, trained, capsys):
     assert "with seed 1 failed with exit code 2." in capsys.readouterr().err
 
 
-def broken(path, value):
-    """The metrics of ``write_run`` with one value changed; ``KeyError``: taken out."""
-
-    def change(folder):
-        file = folder / "metrics.json"
-        metrics = json.loads(file.read_text())
-        *parents, last = path
-        place = metrics
-        for key in parents:
-            place = place[key]
-        if value is KeyError:
-            del place[last]
-        else:
-            place[last] = value
-        file.write_text(json.dumps(metrics))
-
-    return change
-
-
-@pytest.mark.parametrize("value", [KeyError, None, "x", [], {}, True, 10**400])
-@pytest.mark.parametrize(
-    "path",
-    [
-        ("task",),
-        ("epochs", 0),
-        ("epochs", 0, "sentences_per_second"),
-        ("test", "f1"),
-        ("test", "refined_fraction"),
-        ("test", "uncertainty_wrong"),
-        ("test", "sentences_per_second"),
-    ],
-)
-def test_damaged_metrics_are_named_or_left_out(tmp_path, path, value):
-    write_run(tmp_path / "fast" / "seed1", 80.0)
-    write_run(tmp_path / "fast" / "seed2", 80.0)
-    broken(path, value)(tmp_path / "fast" / "seed2")
-    # What a tagger without a refiner, a resumed run or a run without errors lacks.
-    fine = {
-        ("epochs", 0): [KeyError],
-        ("test", "refined_fraction"): [KeyError, None],
-        ("test", "uncertainty_wrong"): [None],
-    }
-    if value in fine.get(path, []):
-        write_tables(tmp_path, [])
-        assert table(tmp_path)[0]["f1"] == "0.8"
-        return
-    with pytest.raises(InputError, match=r"seed2/metrics\.json cannot be read as the metrics"):
-        write_tables(tmp_path, [])
-
-
 def test_runs_of_two_tasks_are_no_system(tmp_path):
     for seed, task in ((1, "ner"), (2, "pos")):
         folder = tmp_path / "fast" / f"seed{seed}"

@@ -49,17 +49,6 @@ def run_demo(directory: Path, **changes) -> int:
     return runner.exit_code(demo_command.demo, ["demo", f"--run_dir={directory}", *settings])
 
 
-def test_it_shows_all_it_has(first):
-    directory, out = first
-    assert "\x1b" not in out
-    sizes = "sentences 60 in train.conll, 20 in dev.conll, 20 in test.conll"
-    for text in (*SAID, f"{directory}/data: {sizes}", "test.conll: 20 sentences"):
-        assert text in out
-    assert f"--run_dir={directory} --format=text" in out
-    heads = [line[0] for line in out.splitlines() if line[1:3] == "/5"]
-    assert heads == ["1", "2", "3", "4", "5"]
-
-
 def test_again_and_with_other_settings(first, capsys, monkeypatch):
     directory, _ = first
     monkeypatch.setenv("FORCE_COLOR", "1")

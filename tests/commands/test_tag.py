@@ -4,21 +4,25 @@ import dataclasses
 import gzip
 import hashlib
 import json
+import os
+import select
 import subprocess
 import sys
+import threading
 
 import pytest
 
+import uanet_tf
 from tests.pipes import SOURCES, source
+from tests.tagging.fake_model import FakeModel
+from tests.tagging.test_document_context import ReadsDocuments
 from uanet_lite.columns_file import read_corpus
 from uanet_lite.tagged_sentence import Candidate, TaggedSentence
 from uanet_tf.commands import spark_tag_command
-from uanet_tf.commands.row_source import TextFlags, bursts
-from uanet_tf.commands.run_flags import RunFlags
+from uanet_tf.commands.row_source import TextFlags
 from uanet_tf.commands.spark_tag_command import TagLines
 from uanet_tf.commands.tag_command import tag
 from uanet_tf.config import Config
-from uanet_tf.errors import InputError
 from uanet_tf.tagging.masked_text import masked_text
 from uanet_tf.tagging.monitor import SentenceFacts, make_reference
 
@@ -217,40 +221,30 @@ def test_progress_bar_counts_lines(tag_text, capsys):
     assert "5/5" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("kind", ["fake_model.FakeModel", "test_document_context.ReadsDocuments"])
-def test_input_that_pauses_is_answered_at_once(tmp_path, run_dir, kind):
+@pytest.mark.parametrize("fake", [FakeModel, ReadsDocuments])
+def test_input_that_pauses_is_answered_at_once(tmp_path, run_dir, call, monkeypatch, fake):
     """Each line, which is a document, is answered before the next is written."""
-    module, name = kind.split(".")
-    command = (
-        f"import sys, uanet_tf; from tests.tagging.{module} import {name} as Fake; "
-        "uanet_tf.load_model = lambda *_, **__: Fake(); "
-        "from uanet_tf.commands import runner; from uanet_tf.commands.tag_command import tag; "
-        f"sys.argv = ['tag', '--run_dir={run_dir}', '--format=tokens']; runner.run(tag)"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        for token, label in (("p0", "B-PER"), ("l1", "B-LOC"), ("x", "O")):
-            process.stdin.write(f"{token}\n")
-            process.stdin.flush()
-            assert process.stdout.readline() == f"{token}\t{label}\n"
-            assert process.stdout.readline() == "\n"
-        process.stdin.close()
-        assert process.wait(timeout=60) == 0
+    monkeypatch.setattr(uanet_tf, "load_model", lambda *_, **__: fake(), raising=False)
+    paths, seen = (tmp_path / "in", tmp_path / "out"), []
+    for path in paths:
+        os.mkfifo(path)
+    lines, answers = (os.open(path, os.O_RDWR) for path in paths)
 
+    def converse():
+        for token in (b"p0", b"l1", b"x"):
+            os.write(lines, token + b"\n")
+            seen.append(b"")
+            while seen[-1].count(b"\n") < 2 and select.select([answers], [], [], 20)[0]:
+                seen[-1] += os.read(answers, 100)
+        os.close(lines)
 
-def test_bursts():
-    assert list(bursts(iter(range(7)), 3)) == [[0, 1, 2], [3, 4, 5], [6]]
-    assert list(bursts(iter([]), 3)) == []
-
-    def failing():
-        yield 1
-        raise InputError("bad")
-
-    found = bursts(failing(), 3)
-    assert next(found) == [1]
-    with pytest.raises(InputError, match="bad"):
-        next(found)
+    thread = threading.Thread(target=converse)
+    thread.start()
+    flags = [f"--run_dir={run_dir}", "--format=tokens"]
+    assert call(tag, *flags, f"--input={paths[0]}", f"--output={paths[1]}") == 0
+    thread.join()
+    os.close(answers)
+    assert seen == [b"p0\tB-PER\n\n", b"l1\tB-LOC\n\n", b"x\tO\n\n"]
 
 
 def test_columns_and_tables(tag_text, model, monkeypatch):
@@ -351,24 +345,6 @@ def test_runs_that_read_documents(settings, expected):
     assert spark_tag_command._reads_documents(Config().replace(**settings)) == expected
 
 
-def test_what_is_read_is_not_replaced_by_something_of_another_kind(tmp_path):
-    data, run = tmp_path / "data.conll", tmp_path / "run"
-    run.mkdir()
-    for path in (data, run / "model.keras", run / "notes.json"):
-        path.write_text("x")
-    link = tmp_path / "link"
-    link.symlink_to(data)
-    for path, said in (
-        (data, "is the file that is read"),
-        (link, "is the file that is read"),
-        (run / "model.keras", "is a file of the run"),
-    ):
-        with pytest.raises(InputError, match=f"--output={path} {said}: name another one."):
-            RunFlags(str(run), None).check_output(str(path), str(data), "-")
-    for path in ("-", run / "notes.json", tmp_path / "model.keras", run / "metrics.json"):
-        RunFlags(str(run), None).check_output(str(path), str(data))
-
-
 def test_the_promise_is_withdrawn_after_an_alarm(run_dir, tmp_path, model, metrics, call, capsys):
     model.targets = {"precision": 0.9, "recall": 0.95}
     text, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
@@ -428,6 +404,7 @@ def test_what_overlaps_has_one_mask():
         (["--mask", "--output_format=conll"], "--mask writes text, or JSON lines"),
         (["--mask", "--uncertainty_columns"], "--uncertainty_columns goes with"),
         (["--return_candidates"], "--return_candidates goes with --output_format=jsonl"),
+        (["--return_mutual_information"], "--return_mutual_information goes with --output_format="),
     ],
 )
 def test_flags_that_do_not_go_together(run_dir, tmp_path, model, call, capsys, flags, said):

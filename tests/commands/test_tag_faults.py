@@ -87,13 +87,3 @@ def test_a_bad_line_of_json_is_answered_and_told(
 def test_bad_arguments_are_told_before_loading(run_dir, call, capsys, arguments, message):
     assert call(tag, *(argument.format(run=run_dir) for argument in arguments)) == 2
     assert capsys.readouterr().err.startswith(message)
-
-
-def test_mutual_information_is_for_json(tmp_path, run_dir, call, capsys):
-    path = tmp_path / "in.conll"
-    path.write_text("p0\n")
-    arguments = [f"--run_dir={run_dir}", f"--input={path}", "--return_mutual_information"]
-    assert call(tag, *arguments) == 2
-    assert capsys.readouterr().err == (
-        "--return_mutual_information goes with --output_format=jsonl. Received: conll\n"
-    )

@@ -139,13 +139,3 @@ def test_examples_and_lists_stay():
     assert lines[7].startswith("After. word word")
     assert len(lines[7]) <= WIDTH < len(lines[7]) + 5
     assert lines[-1] == ""
-
-
-def test_help_is_shown_so(capsys):
-    from uanet_tf.commands import runner
-    from uanet_tf.commands.check_command import check
-
-    assert runner.exit_code(check, ["uanet check", "--help"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert "--label_column" in " ".join(lines)
-    assert [line for line in lines if len(line) > WIDTH] == []

@@ -143,11 +143,6 @@ def test_characters_are_cut_to_the_longest_word_of_the_batch():
     assert features["form_char_ids"].shape == [1, 1]
 
 
-def test_an_unknown_label_stays_minus_one():
-    _, labels = BatchBuilder(CORPUS)(tf.constant([1, 3], tf.int64))
-    assert labels.numpy().tolist() == [[0, -1, 1], [3, 0, 0]]
-
-
 def test_data_set_follows_the_plan_anew_in_each_pass():
     plans = iter([[[0, 1], [2]], [[3]]])
     dataset = batched_dataset(

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -106,18 +105,6 @@ def test_bytes_that_are_not_utf8_read_as_the_replacement_character():
     ]
     for lowercase in (False, True):
         look_up([b"\xff\xfe\x80" * 30], lowercase_words=lowercase)
-
-
-def test_a_token_reads_the_same_in_any_batch():
-    lookup = make_lookup()
-    tokens = ["the", "", "Paris", "aa" * 30, "🙂"]
-    word_ids, char_ids = lookup(tf.constant(tokens))
-    for row, token in enumerate(tokens):
-        word_id, chars = lookup(tf.constant([token]))
-        width = chars.shape[1]
-        assert word_id.numpy()[0] == word_ids.numpy()[row]
-        np.testing.assert_array_equal(chars[0], char_ids[row, :width])
-        assert (char_ids[row, width:].numpy() == PADDING_ID).all()
 
 
 def test_config():

@@ -219,10 +219,3 @@ def test_bad_arguments(name):
         decoder.decide(make_states()[0], MASK)
     with pytest.raises(ValueError, match=r"`states` must be \[N, T, H\]. Received"):
         decoder.loss(make_states(), LABELS, MASK)
-
-
-def test_a_decoder_says_what_it_lacks():
-    with pytest.raises(NotImplementedError, match="Decoder must define label_samples"):
-        Decoder(3).decide(make_states())
-    with pytest.raises(NotImplementedError, match="Decoder must define sequence_loss"):
-        Decoder(3).loss(make_states()[0], LABELS, MASK)

@@ -131,14 +131,15 @@ def test_a_mask_of_keras_is_passed_on():
     assert getattr(alone, "_keras_mask", None) is None
 
 
-@pytest.mark.parametrize("name", ENCODERS)
+@pytest.mark.parametrize("name", quick_params(ENCODERS, {*ENCODERS} - {"bigru_transformer"}))
 def test_contract(name):
     config = ENCODERS[name]().get_config()
     rates = [key for key in config if key.endswith("dropout")]
-    one = {"num_layers": 1} if "num_layers" in config else {}  # quicker graphs
+    few = {"num_layers": 1, "num_iterations": 2}  # quicker graphs
+    few = {key: few[key] for key in few if key in config}
 
     def make_layer(**options):
-        return ENCODERS[name](**one, **options)
+        return ENCODERS[name](**few, **options)
 
     check_layer(
         make_layer,
@@ -152,7 +153,10 @@ def test_contract(name):
 
 @pytest.mark.parametrize(
     "name",
-    quick_params(sorted({*ENCODERS} - {"bilstm"}), {*ENCODERS} - {"bilstm", "bigru_transformer"}),
+    quick_params(
+        sorted({*ENCODERS} - {"bilstm"}),
+        ["none", "variational_bilstm", "relative_transformer", "iterated_dilated_cnn"],
+    ),
 )
 def test_sampling(name):
     """A BiLSTM has no masks: its one pass is tested with it."""

@@ -69,16 +69,6 @@ def test_few_tokens(shape):
         assert run(inputs, mask=tf.ones(shape, tf.bool)).shape == [*shape, FILTERS]
 
 
-def test_more_iterations_have_no_more_weights():
-    counts = []
-    for num_iterations in (1, 5):
-        layer = make_layer(num_iterations=num_iterations)
-        layer(INPUTS)
-        counts.append([tuple(weight.shape) for weight in layer.weights])
-    assert counts[0] == counts[1]
-    assert len(counts[0]) == 2 * (1 + 4)
-
-
 def test_how_far_it_sees():
     """Each iterate 1 + 2 + 4 + 1 to either side, the first convolution 1."""
     for num_iterations, reach in ((1, 9), (2, 17)):

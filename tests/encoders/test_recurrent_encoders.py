@@ -8,8 +8,6 @@ from tests.encoders.sampling import (
     MASK,
     WIDTH,
     randomise,
-    sample,
-    words_of_a_table,
 )
 from tests.layers.recurrence_transcription import loop_both_ways
 from uanet_tf.encoders.recurrent_encoders import BiGRU, BiLSTM, VariationalBiLSTM
@@ -108,11 +106,6 @@ def test_rates_of_zero_have_no_masks():
     assert set(some.draw_masks(make_seed(1), 3, WIDTH)) == {"input_0", "input_1"}
 
 
-def test_output_shape():
-    assert make_layer()(INPUTS).shape == [3, 5, HIDDEN]
-    assert make_layer(projection_width=3)(INPUTS).shape == [3, 5, 3]
-
-
 BILSTM_HIDDEN = 8
 SEED = make_seed(5)
 
@@ -133,10 +126,6 @@ def test_has_the_recurrence_of_the_variational_bilstm():
     np.testing.assert_array_equal(layer(INPUTS, mask=MASK), other(INPUTS, mask=MASK))
 
 
-def test_words_of_a_table():
-    words_of_a_table(make_bilstm())
-
-
 def test_dropout_is_not_tied_over_time():
     """One layer: input and output are dropped as by plain dropout of their full shapes."""
     layer = make_bilstm(num_layers=1, output_dropout=0.0)
@@ -152,41 +141,3 @@ def test_dropout_is_not_tied_over_time():
     kept = outputs != 0
     np.testing.assert_allclose(outputs[kept], 2 * plain[kept], rtol=1e-5)
     assert (kept.any(axis=1) != kept.all(axis=1)).any()
-
-
-@pytest.mark.parametrize("number", [0, 1])
-def test_the_input_of_each_layer_is_dropped(number):
-    layer = make_bilstm()
-    masks = layer._input_masks(tf.constant(INPUTS), SEED)
-    assert [mask.shape.as_list() for mask in masks.values()] == [
-        [5, 3, WIDTH],
-        [5, 3, BILSTM_HIDDEN],
-    ]
-    one = {f"input_{number}": masks[f"input_{number}"]}
-    outputs = layer.recur(tf.constant(INPUTS), None, one)
-    assert np.abs(outputs - layer(INPUTS)).max() > 1e-3
-
-
-def test_sampling_is_one_pass_without_dropout():
-    layer = make_bilstm()
-    states = sample(layer)
-    assert states.shape[0] == 1
-    np.testing.assert_array_equal(states[0], layer(INPUTS, mask=MASK))
-    for row, length in enumerate(LENGTHS):
-        alone = sample(layer, INPUTS[row : row + 1, :length], MASK[row : row + 1, :length])
-        np.testing.assert_allclose(alone[0, 0], states[0, row, :length], atol=1e-6)
-
-
-def test_training_drops_and_padding_stays_zero():
-    layer = make_bilstm()
-    (states,) = layer.training_states(INPUTS, MASK, SEED).numpy()
-    np.testing.assert_array_equal(states, layer(INPUTS, mask=MASK, dropout_seed=SEED))
-    assert (states != layer(INPUTS, mask=MASK).numpy()).any()
-    assert (states[~MASK] == 0).all()
-
-
-def test_bad_arguments():
-    with pytest.raises(ValueError, match=r"`input_dropout` must be in \[0, 1\). Received: "):
-        BiLSTM(input_dropout=1.0)
-    with pytest.raises(TypeError, match="recurrent_dropout"):
-        BiLSTM(recurrent_dropout=0.1)

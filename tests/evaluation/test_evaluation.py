@@ -135,16 +135,6 @@ def test_one_sentence_of_one_token():
     assert text.startswith("1 sentence, 1 token, 2 sentences/s\n")
 
 
-def test_metrics_have_the_keys_of_metrics_json():
-    evaluation = evaluate(GOLD, TOKENS)
-    assert set(evaluation.metrics) == {
-        *("f1", "precision", "recall", "accuracy", "draft_f1", "refined_f1", "threshold"),
-        *("refined_fraction", "right_to_wrong", "wrong_to_right", "calibration_error"),
-        *("uncertainty_correct", "uncertainty_wrong", "sentences_per_second"),
-    }
-    assert evaluation.metrics["sentences_per_second"] == pytest.approx(4.0)
-
-
 def test_no_wrong_draft():
     text = evaluation_table(evaluate([["B-PER", "O"]], [["p0", "x"]]))
     assert "- nats where it is wrong\n" in text

@@ -39,21 +39,3 @@ def test_of_a_model_with_a_refiner():
         assert sentence.labels == sentence.draft_labels
         expected = drafted.uncertainty[row, : len(sentence)]
         np.testing.assert_allclose(sentence.uncertainty, expected, rtol=1e-4)
-
-
-@pytest.mark.process
-def test_of_a_model_that_answers_by_its_head():
-    sentences = make_sentences("IOB2", 4)
-    tokens = [list(sentence.tokens) for sentence in sentences]
-    model = make_tagger(small(Config()), make_vocabulary(sentences, "IOB2"))
-    with one_pass(model):
-        plain = uanet_tf.tag(model, tokens)
-    head = model.drafter.distilled
-    head.output_bias.assign(np.arange(head.output_bias.shape[0], dtype=np.float32))
-    head.was_trained.assign(1.0)
-    model.sampling = "distilled"
-    with one_pass(model):
-        again = uanet_tf.tag(model, tokens)
-    assert model.sampling == "distilled"
-    assert [sentence.uncertainty for sentence in again] == [s.uncertainty for s in plain]
-    assert uanet_tf.tag(model, tokens)[0].uncertainty != plain[0].uncertainty

@@ -1,6 +1,5 @@
 """A tiny trained run, its export, and processes that know nothing but TensorFlow."""
 
-import functools
 import shutil
 
 import numpy as np
@@ -8,14 +7,18 @@ import pytest
 import tensorflow as tf
 
 import uanet_tf
-from tests.exporting.fresh_process import FreshProcess, text_array
+from tests.exporting.fresh_process import FreshProcess
 from tests.exporting.trained_run import train
-from tests.models.model_contract import make_sentences, small
+from tests.models.contract_setup import make_sentences, small
+from tests.models.model_contract import text
+from tests.serving.servers import in_thread
 from uanet_tf.commands import serve_command
 from uanet_tf.config import Config
 from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.exporting.saved_model import export
 from uanet_tf.exporting.tflite.tflite_export import export_tflite
+from uanet_tf.serving.rest_api.loaded_model import LoadedModel
+from uanet_tf.serving.rest_api.model_config import ModelSettings
 from uanet_tf.training.fit import fit
 
 ODD = [["Ωmega", "жук", "\U0001f600"], [""], ["", "Oslo", " "], ["x" * 300], ["a\rb", "٣٤", "c\td"]]
@@ -89,6 +92,28 @@ def loaded(exported):
 
 
 @pytest.fixture(scope="session")
+def served(exported):
+    """{"tiny" or "tiny_text": the model as a server loads it}."""
+    paths = {"tiny": exported.path, "tiny_text": exported.text_path}
+    return {name: LoadedModel(path) for name, path in paths.items()}
+
+
+@pytest.fixture(scope="session")
+def url(exported, served, served_folder):
+    """A server of the run's SavedModels and its TensorFlow Lite file; ``both`` has one of each."""
+    folders = {"tiny": exported.path.parent, "tiny_text": exported.text_path.parent}
+    folders |= {"both": served_folder / "mine"}
+    folders |= dict.fromkeys(("lite", "lite_text"), served_folder / "lite")
+
+    def load(path, name):
+        return served.get(name) or serve_command._load(serve_command.Serving(), path, name)
+
+    models = [ModelSettings(name, str(folder)) for name, folder in folders.items()]
+    with in_thread(models, load=load) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
 def core(tmp_path_factory):
     process = FreshProcess(tmp_path_factory.mktemp("core"), text=False)
     yield process
@@ -131,12 +156,6 @@ def words(sentences):
     return [sentence for sentence in sentences if all(sentence)]
 
 
-@pytest.fixture(scope="module")
-def load():
-    """Loads a version as `uanet serve` does."""
-    return functools.partial(serve_command._load, serve_command.Serving())
-
-
 @pytest.fixture(scope="session")
 def texts():
     """With what a tokenizer can get wrong."""
@@ -152,13 +171,5 @@ def texts():
 
 
 def predict(model, inputs):
-    return {name: text_array(values) for name, values in model.predict(inputs, verbose=0).items()}
-
-
-def assert_same(actual, expected, tolerance=1e-5):
-    assert set(actual) == set(expected)
-    for name, values in expected.items():
-        if name in ("uncertainty", "confidence"):
-            np.testing.assert_allclose(actual[name], values, atol=tolerance, rtol=0, err_msg=name)
-        else:
-            np.testing.assert_array_equal(actual[name], values, err_msg=name)
+    """By Keras; labels are texts."""
+    return {name: text(values) for name, values in model.predict(inputs, verbose=0).items()}

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.models.model_contract import text
+
 SCRIPT = """
 import sys
 import numpy as np
@@ -67,16 +69,9 @@ class FreshProcess:
             raise CannotBeLoaded(" ".join(answer))
         self.modules = {name.split(".")[0] for name in answer}
         arrays = np.load(files[1], allow_pickle=True)
-        return {name: text_array(arrays[name]) for name in arrays.files}
+        return {name: text(arrays[name]) for name in arrays.files}
 
     def close(self) -> None:
         self._process.stdin.close()
         self._process.wait(timeout=120)
         self._process.stdout.close()
-
-
-def text_array(values: np.ndarray) -> np.ndarray:
-    """Byte strings as strings; anything else as it is."""
-    if values.dtype != object:
-        return values
-    return np.array([text.decode() for text in values.flat], object).reshape(values.shape)

@@ -12,8 +12,9 @@ import pytest
 import tensorflow as tf
 import tensorflow_text  # noqa: F401 - the operations of the text model
 
-from tests.exporting.conftest import assert_same, predict
+from tests.exporting.conftest import predict
 from tests.exporting.test_saved_model import ask
+from tests.models.model_contract import assert_same
 from uanet_tf.commands import export_command, runner
 from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.serving.rest_api.loaded_model import read_gate

@@ -7,7 +7,6 @@ from uanet_lite import interpreter
 from uanet_lite.lite_tagger import Tagger
 from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.serving.rest_api.lite_model import LiteModel
-from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +32,8 @@ def assert_same(actual, expected):
             assert actual[name].tolist() == values.tolist(), name
 
 
-def test_answers_as_the_saved_model(lite, served_folder, words):
-    reference = LoadedModel(served_folder / "mine" / "1")
-    refined = 0
+def test_answers_as_the_saved_model(lite, served, words):
+    reference, refined = served["tiny"], 0
     for start in range(0, len(words), 16):
         # Wider than the longest; the padding is the first word.
         inputs = as_bytes(pad([*words[start : start + 16], []]), more=2)
@@ -53,9 +51,9 @@ def test_answers_as_the_saved_model(lite, served_folder, words):
     assert lite.method("") == reference.method("")
 
 
-def test_texts_as_the_saved_model(served_folder, words, texts):
+def test_texts_as_the_saved_model(served, served_folder, words, texts):
     model = LiteModel(served_folder / "lite" / "7", text=True)
-    reference = LoadedModel(served_folder / "mine_text" / "1")
+    reference = served["tiny_text"]
     for given in (texts, [" ".join(tokens) for tokens in words], [""], []):
         inputs = {"text": np.array([text.encode() for text in given], object)}
         assert_same(model.predict("", inputs), reference.predict("", inputs))

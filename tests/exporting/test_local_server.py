@@ -4,29 +4,13 @@ import numpy as np
 import pytest
 import requests
 
-from tests.serving.servers import in_thread
 from uanet_tf.serving.client import Client
-from uanet_tf.serving.rest_api.model_config import ModelSettings
-
-
-@pytest.fixture(scope="module")
-def url(exported):
-    folders = (exported.path.parent, exported.text_path.parent)
-    models = [ModelSettings(folder.name, str(folder)) for folder in folders]
-    with in_thread(models) as url:
-        yield url
 
 
 @pytest.fixture(scope="module")
 def client(url):
     with Client(url, "tiny") as client:
         yield client
-
-
-@pytest.fixture(scope="module")
-def words(sentences):
-    """Sentences that the client takes: it refuses empty tokens."""
-    return [sentence for sentence in sentences if all(sentence)]
 
 
 def assert_answers(answers, words, expected):

@@ -9,10 +9,8 @@ import requests
 
 import uanet_lite
 import uanet_tf
-from tests.serving.servers import in_thread
 from uanet_tf.commands.runner import exit_code
 from uanet_tf.commands.tag_command import tag as tag_command
-from uanet_tf.serving.rest_api.model_config import ModelSettings
 
 _NAMES = ["Riverton", "Aldbridge", "Kelton Rovers", "Ωmega", "Mr. Okafor", "U.S.", "Zoë", "東京"]
 _SAID = [
@@ -42,13 +40,6 @@ def texts():
 @pytest.fixture(scope="module")
 def expected(model, texts):
     return uanet_tf.tag(model, texts)
-
-
-@pytest.fixture(scope="module")
-def url(exported):
-    folders = {"tiny": exported.path, "tiny_text": exported.text_path}
-    with in_thread([ModelSettings(name, str(at.parent)) for name, at in folders.items()]) as url:
-        yield url
 
 
 def _assert_equal(answers, expected):

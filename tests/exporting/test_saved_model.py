@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.exporting.conftest import assert_same, predict
-from tests.exporting.fresh_process import text_array
+from tests.exporting.conftest import predict
+from tests.models.model_contract import assert_same, text
 from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.exporting.saved_graph import foreign_operations
 from uanet_tf.files.checksums import CHECKSUMS, check_checksums
@@ -19,7 +19,7 @@ def ask(loaded, signature, **inputs):
     call = loaded.signatures[signature]
     specs = call.structured_input_signature[1]
     answers = call(**{name: tf.constant(inputs[name], specs[name].dtype) for name in specs})
-    return {name: text_array(tensor.numpy()) for name, tensor in answers.items()}
+    return {name: text(tensor.numpy()) for name, tensor in answers.items()}
 
 
 def test_the_gate_is_in_use(expected, sentences):
@@ -34,31 +34,6 @@ def test_the_same_in_a_fresh_process(core, exported, sentences, expected):
     assert_same(core.ask(exported.path, "serving_default", **pad(sentences)), expected)
     foreign = {"uanet_tf", "tensorflow_text", "tensorflow_addons", "keras_nlp"}
     assert not core.modules & foreign
-
-
-def test_the_same_in_any_order_and_under_any_padding(core, exported, sentences, expected):
-    order = np.random.default_rng(3).permutation(len(sentences))
-    width = expected["labels"].shape[1]
-    inputs = pad([sentences[k] for k in order])
-    # As TF Serving's batching fills up: each tensor with its own first element.
-    first = inputs["tokens"].flat[0]
-    inputs["tokens"] = np.pad(inputs["tokens"], [(0, 0), (0, 9)], constant_values=first)
-    inputs = {name: np.concatenate([values, values[:1]]) for name, values in inputs.items()}
-    outputs = core.ask(exported.path, "serving_default", **inputs)
-    for name in ("labels", "draft_labels", "refined_labels"):
-        assert (outputs[name][:, width:] == "").all()
-    order = np.append(order, order[0])
-    assert_same(rows(outputs, slice(None), width), rows(expected, order))
-
-
-def test_the_same_alone_and_among_64(core, exported, sentences, expected):
-    for number in (0, 3, len(sentences) - 1, len(sentences) - 4):
-        length = len(sentences[number])
-        alone = core.ask(exported.path, "serving_default", **pad([sentences[number]]))
-        assert_same(alone, rows(expected, [number], length))
-    many = [k % len(sentences) for k in range(64)]
-    outputs = core.ask(exported.path, "serving_default", **pad([sentences[k] for k in many]))
-    assert_same(outputs, rows(expected, many))
 
 
 def test_with_threshold_is_one_gamma_a_sentence(core, exported, model, sentences, expected):

@@ -63,11 +63,6 @@ def run_dir(tmp_path_factory):
     return folder
 
 
-def test_a_right_export_is_published(run_dir, tmp_path):
-    path = export(run_dir, tmp_path, name="tiny", text=False).path
-    assert (path / "saved_model.pb").exists()
-
-
 @pytest.mark.parametrize("broken", quick_params(["gamma", "words", "killed"], ["gamma"]))
 def test_a_wrong_export_is_not_published(run_dir, tmp_path, monkeypatch, broken):
     save = saved_model.save_signatures

@@ -1,6 +1,5 @@
 """Random texts and files: what was written is read again, or refused with file and line."""
 
-import io
 import re
 import tempfile
 from pathlib import Path
@@ -16,11 +15,8 @@ from uanet_tf.errors import InputError
 from uanet_tf.formats import brat
 from uanet_tf.formats.annotated_text import ACCEPTED, AnnotatedText, Mark
 from uanet_tf.formats.table import (
-    FORMATS,
     Reading,
     read_labelled,
-    read_records,
-    write_annotations,
     write_labelled,
 )
 
@@ -41,7 +37,6 @@ PIECES = [
 PIECES += [" ", "  ", "\r\n", "\n", "\u00a0", "\u2066", "\u2069", "'", "道", "x"]
 # Many only where all tests run.
 EXAMPLES = pytest.mark.parametrize("examples", [100, pytest.param(1000, marks=pytest.mark.process)])
-TEXTS = [kind for kind, row in FORMATS.items() if hasattr(row.json, "write")]
 
 
 @st.composite
@@ -54,27 +49,6 @@ def documents(draw):
         if text[start:end].strip()
     ]
     return AnnotatedText(text, tuple(marks), status=ACCEPTED)
-
-
-@pytest.mark.parametrize("kind", TEXTS)
-@EXAMPLES
-def test_marks_are_read_as_they_were_written(kind, examples):
-    @settings(max_examples=examples, deadline=None)
-    @given(item=documents())
-    def check(item):
-        stream = io.StringIO()
-        write_annotations([item], stream, kind)
-        ((_, read),) = read_records(stream.getvalue().splitlines(keepends=True), kind, "file")
-        assert (read.text, [mark[:3] for mark in read.marks]) == (
-            item.text,
-            [mark[:3] for mark in item.marks],
-        )
-        # And without being told the format, where the text has a mark to know it by.
-        if item.marks:
-            ((_, found),) = read_records([stream.getvalue()], "", "file")
-            assert [mark[:3] for mark in found.marks] == [mark[:3] for mark in item.marks]
-
-    check()
 
 
 @EXAMPLES

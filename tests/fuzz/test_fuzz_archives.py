@@ -2,7 +2,6 @@
 
 import io
 import json
-import shutil
 import zipfile
 
 import pytest
@@ -12,11 +11,9 @@ from hypothesis import strategies as st
 from tests.exporting.tflite.test_model_file import FILES, SETTINGS
 from tests.fuzz.inputs import check_said, damaged_bytes, damaged_json, share, to_bytes
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
-from tests.serving import toy_models
 from uanet_lite.model_file import read_model_file
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
-from uanet_tf.files.checksums import CHECKSUMS, check_checksums, write_checksums
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.loading import load_model
 from uanet_tf.models.tagger import Tagger
@@ -59,13 +56,6 @@ def test_configurations_in_archives(saved, data):
     load(folder, packed({**members, CONFIG: to_bytes(config)}))
 
 
-@share(0.03)
-@given(data=st.data(), compression=st.sampled_from((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)))
-def test_bytes_of_archives(saved, data, compression):
-    members, folder = saved
-    load(folder, data.draw(damaged_bytes(packed(members, compression))))
-
-
 @share(0.05)
 @given(data=st.data())
 def test_weights_in_archives(saved, data):
@@ -86,32 +76,3 @@ def test_files_behind_a_tensorflow_lite_graph(tmp_path_factory, data, name):
         read_model_file(path)
     except InputError as error:
         check_said(error)
-
-
-@pytest.fixture(scope="module")
-def version(tmp_path_factory):
-    path = tmp_path_factory.mktemp("exported") / "1"
-    toy_models.write_token_model(path)
-    (path / "assets.extra").mkdir(exist_ok=True)
-    write_checksums(path)
-    yield path
-    shutil.rmtree(path)
-
-
-@share(0.05)
-@given(data=st.data())
-def test_every_change_of_an_export_is_found(version, data):
-    names = [line.split("  ", 1)[1] for line in (version / CHECKSUMS).read_text().splitlines()]
-    path = version / data.draw(st.sampled_from([*names, CHECKSUMS]))
-    whole = path.read_bytes()
-    changed = data.draw(damaged_bytes(whole))
-    path.write_bytes(changed)
-    try:
-        check_checksums(version)
-    except InputError:
-        assert changed != whole
-    else:
-        # A list that is shorter lists less.
-        assert changed == whole or path == version / CHECKSUMS
-    finally:
-        path.write_bytes(whole)

@@ -117,11 +117,3 @@ def test_annotations(data, tool):
         lines = io.StringIO(to_bytes(records).decode("utf-8", "surrogatepass"))
         for item in read_annotations(lines, tool, "marks.json"):
             item.text.encode("utf-8")
-
-
-@share(0.05)
-@given(data=st.data(), tool=st.sampled_from(sorted(TOOLS)))
-def test_bytes_of_annotations(data, tool):
-    changed = data.draw(damaged_bytes(to_bytes(marked(tool))))
-    with one_sentence():
-        list(read_annotations(io.StringIO(changed.decode("utf-8", "replace")), tool, "marks.json"))

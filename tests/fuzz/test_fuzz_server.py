@@ -57,15 +57,3 @@ def test_bodies_of_other_values(handler, body):
 )
 def test_bodies_of_other_bytes(handler, body, packed):
     check(handler.predict(TARGET, packed(body) if packed else body, gzipped=packed is not None))
-
-
-@share(0.05)
-@given(
-    method=st.sampled_from(("GET", "POST", "OPTIONS", "PUT", "\x00")),
-    path=damaged_bytes(b"/v1/models/uanet/versions/1:predict?a=%20#x"),
-    origin=st.text(max_size=20),
-)
-def test_addresses(handler, method, path, origin):
-    target = path.decode("latin-1")
-    answer = handler.quick_answer(method, target, origin) or handler.predict(target, b"{}")
-    assert answer.status in ALLOWED

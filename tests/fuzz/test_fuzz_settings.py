@@ -11,7 +11,7 @@ from tests.fuzz.inputs import ODD_VALUES, check_said, damaged_bytes, damaged_jso
 from tests.models.contract_setup import make_sentences, make_vocabulary
 from uanet_tf.commands import runner
 from uanet_tf.commands.setting_flags import SettingFlags, Settings
-from uanet_tf.config import Config, from_dict, iter_options, load_config
+from uanet_tf.config import Config, from_dict, iter_options
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.comparison import summarize
@@ -46,14 +46,6 @@ def test_configurations(values):
     config = read(from_dict, values)
     if isinstance(config, Config):
         assert from_dict(json.loads(json.dumps(config.to_dict()))) == config
-
-
-@share(0.05)
-@given(data=damaged_bytes(json.dumps(Config().to_dict()).encode()))
-def test_files_of_configurations(tmp_path_factory, data):
-    folder = tmp_path_factory.getbasetemp()
-    (folder / "config.json").write_bytes(data)
-    read(load_config, str(folder))
 
 
 @share(0.05)

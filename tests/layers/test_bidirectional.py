@@ -54,26 +54,6 @@ def test_inputs_that_are_rows_of_a_table(cell, mask):
 
 
 @cells
-def test_what_stands_at_padding_is_never_looked_at(cell):
-    _, weights = make(cell)
-    garbage = np.where(MASK[..., None], INPUTS, np.nan).astype(np.float32)
-    for one, other in zip(
-        weights(tf.constant(garbage), tf.constant(MASK)),
-        weights(tf.constant(INPUTS), tf.constant(MASK)),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(one, other)
-
-
-@cells
-def test_without_a_mask_all_are_tokens(cell):
-    _, weights = make(cell)
-    inputs = tf.constant(INPUTS)
-    for one, other in zip(weights(inputs), weights(inputs, tf.ones([STEPS, 3], bool)), strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-6)
-
-
-@cells
 def test_first_weights(cell):
     weights = Bidirectional(tf.keras.layers.Layer(), cell, WIDTH, UNITS)
     for way in DIRECTIONS:

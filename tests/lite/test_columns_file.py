@@ -218,13 +218,6 @@ def test_truncated_gzip(write, cut):
     assert "news.conll:" in message
 
 
-def test_damaged_gzip(write):
-    content = bytearray(gzip.compress(b"".join(b"%d\tO\n" % n for n in range(5000))))
-    content[len(content) // 2] ^= 0xFF
-    with pytest.raises(InputError):
-        read_corpus(write(bytes(content)))
-
-
 def test_bad_arguments_are_refused_at_once():
     with pytest.raises(InputError, match="Received"):
         read_sentences("never opened", token_column=1, label_column=1)

@@ -99,9 +99,3 @@ def test_a_missing_splitter_is_said(monkeypatch):
     with pytest.raises(InputError, match="needs the package sentencex"):
         text_sentences("a", Tokenizer())
     assert len(text_sentences("a. b", Tokenizer(), split=False)) == 1
-
-
-@pytest.mark.parametrize("split", [True, False])
-def test_half_a_character_is_refused(split):
-    with pytest.raises(InputError, match=r"^the text is not valid Unicode text: '.ud83d' at char"):
-        text_sentences("a \ud83d b", Tokenizer(), split=split)

@@ -107,32 +107,9 @@ def test_excess_is_measured_from_the_best_order(case):
     assert excess_area(*case) == pytest.approx(risk_coverage(*case).area - best)
 
 
-def test_risk_by_hand():
-    curve = risk_coverage(np.array([0.9, 0.5, 0.7]), np.array([False, True, True]))
-    np.testing.assert_allclose(curve.coverage, [1 / 3, 2 / 3, 1])
-    np.testing.assert_allclose(curve.risk, [0, 1 / 2, 2 / 3])
-
-
-def test_last_point_is_the_share_of_wrong_answers_whatever_the_order():
-    wrong = np.repeat([True, False], [30, 70])
-    for seed in range(3):
-        confidence = np.random.default_rng(seed).random(100)
-        assert risk_coverage(confidence, wrong).risk[-1] == pytest.approx(0.3)
-    constant = risk_coverage(np.ones(100), wrong)
-    np.testing.assert_allclose(constant.risk, 0.3)
-    assert excess_area(~wrong, wrong) == 0.0
-
-
 def test_brier_by_hand():
     value = brier_score(np.array([0.9, 0.4, 1.0]), np.array([True, False, False]))
     assert value == pytest.approx((0.01 + 0.16 + 1.0) / 3)
-
-
-def test_brier_of_a_constant_is_lowest_at_the_share_of_right_answers():
-    right = np.repeat([True, False], [70, 30])
-    scores = [brier_score(np.full(100, level), right) for level in (0.6, 0.7, 0.8)]
-    assert scores[1] == pytest.approx(0.7 * 0.3)
-    assert min(scores) == scores[1]
 
 
 def test_trust_by_hand():

@@ -1,5 +1,3 @@
-import math
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -195,14 +193,3 @@ def test_default_thresholds_span_all_and_nothing():
     assert len(points) >= 4
     # Best: refine the token at 0.9, not the one at 0.5.
     assert 0.5 <= tune_threshold(GOLD, DRAFT, REFINED, NATS, task="ner") < 0.9
-
-
-def test_useless_refiner_is_switched_off():
-    threshold = tune_threshold(GOLD, GOLD, REFINED, NATS, task="ner")
-    assert threshold >= 0.9
-    assert math.isfinite(threshold)
-
-
-def test_perfect_refiner_at_every_token_is_used_wherever_it_helps():
-    threshold = tune_threshold(GOLD, [["O"] * 4, ["O"] * 2], GOLD, NATS, task="ner")
-    assert threshold < 0.1

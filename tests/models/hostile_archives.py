@@ -104,19 +104,81 @@ CONFIGS: dict[str, Callable[[Path], Config]] = {
 }
 
 
-LINKS = (
-    "external link",
-    "external link of a group",
-    "soft link",
-    "external storage",
-    "virtual data set",
-)
+def _put(file: h5py.File, place: str, item: Any) -> None:
+    del file[place]
+    file[place] = item
 
 
-def make_links(source: Path, folder: Path) -> dict[str, Path]:
-    """Copies of a weight file whose first array stands elsewhere, by every way that HDF5 has.
+def _make(file: h5py.File, place: str, **options: Any) -> None:
+    del file[place]
+    file.create_dataset(place, **options)
 
-    ``secret`` in the folder is what they would read.
+
+def _secret(file: h5py.File, ending: str) -> str:
+    """What a link would read, in the folder of the weight file."""
+    return str(Path(file.filename).parent / f"secret.{ending}")
+
+
+def _link_to_a_group(file: h5py.File, place: str, values: np.ndarray) -> None:
+    _put(file, place.rpartition("/")[0], h5py.ExternalLink(_secret(file, "h5"), "/"))
+
+
+def _soft_link(file: h5py.File, place: str, values: np.ndarray) -> None:
+    _put(file, place, h5py.SoftLink("/elsewhere"))
+    file["elsewhere"] = values
+
+
+def _storage_elsewhere(file: h5py.File, place: str, values: np.ndarray) -> None:
+    parts = [(_secret(file, "bin"), 0, h5py.h5f.UNLIMITED)]
+    _make(file, place, shape=values.shape, dtype=values.dtype, external=parts)
+
+
+def _virtual_data_set(file: h5py.File, place: str, values: np.ndarray) -> None:
+    layout = h5py.VirtualLayout(values.shape, values.dtype)
+    layout[...] = h5py.VirtualSource(_secret(file, "h5"), "values", values.shape)
+    del file[place]
+    file.create_virtual_dataset(place, layout)
+
+
+# What is done to a weight file, with the place of its first array and its values. Here the array
+# stands elsewhere, by every way that HDF5 has.
+LINKS: dict[str, Callable[[h5py.File, str, np.ndarray], None]] = {
+    "external link": lambda file, place, _: _put(
+        file, place, h5py.ExternalLink(_secret(file, "h5"), "/values")
+    ),
+    "external link of a group": _link_to_a_group,
+    "soft link": _soft_link,
+    "external storage": _storage_elsewhere,
+    "virtual data set": _virtual_data_set,
+}
+# What Keras never writes, though it reads nothing elsewhere.
+ODDITIES: dict[str, Callable[[h5py.File, str, np.ndarray], Any]] = {
+    "array in pieces": lambda file, place, values: _make(
+        file, place, data=values, chunks=True, compression="gzip"
+    ),
+    "array of nothing": lambda file, place, _: _make(file, place, shape=(10**7, 10**5), dtype="f4"),
+    "array of texts": lambda file, place, _: _put(file, place, np.array([b"text"])),
+    "array of strings": lambda file, place, _: _make(
+        file, place, data=["text"], dtype=h5py.string_dtype()
+    ),
+    "type": lambda file, *_: file.__setitem__("type", np.dtype("f8")),
+    "second name": lambda file, place, _: file.__setitem__("again", file[place]),
+    "group in itself": lambda file, *_: file.__setitem__("layers/again", file["layers"]),
+    "null": lambda file, place, _: _put(file, place, h5py.Empty("f4")),
+    "deep": lambda file, *_: file.create_group("/".join(["deep"] * 80)),
+}
+# The same of the bytes of the file.
+OF_BYTES: dict[str, Callable[[bytes], bytes]] = {
+    "user block": lambda content: b"#!/bin/sh\n".ljust(512, b"\0") + content,
+    "half": lambda content: content[: len(content) // 2],
+}
+KINDS = (*LINKS, *ODDITIES, *OF_BYTES)
+
+
+def write_odd_weights(kind: str, source: Path, folder: Path) -> Path:
+    """A copy of a weight file, changed in one of ``KINDS``.
+
+    ``secret`` in the folder is what a link would read.
     """
     with h5py.File(source) as file:
         place = _first_array(file)
@@ -125,87 +187,12 @@ def make_links(source: Path, folder: Path) -> dict[str, Path]:
     (folder / "secret.bin").write_bytes(secret.tobytes())
     with h5py.File(folder / "secret.h5", "w") as file:
         file["values"] = secret
-    group = place.rpartition("/")[0]
-
-    def copy(kind: str) -> h5py.File:
-        path = folder / f"{kind}.weights.h5".replace(" ", "_")
-        path.write_bytes(source.read_bytes())
-        paths[kind] = path
-        return h5py.File(path, "r+")
-
-    paths: dict[str, Path] = {}
-    with copy("external link") as file:
-        del file[place]
-        file[place] = h5py.ExternalLink(str(folder / "secret.h5"), "/values")
-    with copy("external link of a group") as file:
-        del file[group]
-        file[group] = h5py.ExternalLink(str(folder / "secret.h5"), "/")
-    with copy("soft link") as file:
-        del file[place]
-        file["elsewhere"] = secret
-        file[place] = h5py.SoftLink("/elsewhere")
-    with copy("external storage") as file:
-        del file[place]
-        file.create_dataset(
-            place,
-            shape=values.shape,
-            dtype=values.dtype,
-            external=[(str(folder / "secret.bin"), 0, h5py.h5f.UNLIMITED)],
-        )
-    with copy("virtual data set") as file:
-        del file[place]
-        layout = h5py.VirtualLayout(values.shape, values.dtype)
-        layout[...] = h5py.VirtualSource(folder / "secret.h5", "values", values.shape)
-        file.create_virtual_dataset(place, layout)
-    return paths
-
-
-def make_oddities(source: Path, folder: Path) -> dict[str, Path]:
-    """Copies of a weight file with what Keras never writes, though it reads nothing elsewhere."""
-    with h5py.File(source) as file:
-        place = _first_array(file)
-        values = file[place][()]
-    paths: dict[str, Path] = {}
-
-    def copy(kind: str) -> h5py.File:
-        path = folder / f"{kind}.weights.h5".replace(" ", "_")
-        path.write_bytes(source.read_bytes())
-        paths[kind] = path
-        return h5py.File(path, "r+")
-
-    with copy("array in pieces") as file:
-        del file[place]
-        file.create_dataset(place, data=values, chunks=True, compression="gzip")
-    with copy("array of nothing") as file:
-        del file[place]
-        file.create_dataset(place, shape=(10**7, 10**5), dtype="f4")
-    with copy("array of texts") as file:
-        del file[place]
-        file[place] = np.array([b"text"])
-    with copy("array of strings") as file:
-        del file[place]
-        file.create_dataset(place, data=["text"], dtype=h5py.string_dtype())
-    with copy("type") as file:
-        file["type"] = np.dtype("f8")
-    with copy("second name") as file:
-        file["again"] = file[place]
-    with copy("group in itself") as file:
-        file["layers/again"] = file["layers"]
-    with copy("null") as file:
-        del file[place]
-        file[place] = h5py.Empty("f4")
-    deep = folder / "deep.weights.h5"
-    deep.write_bytes(source.read_bytes())
-    with h5py.File(deep, "r+") as file:
-        file.create_group("/".join(["deep"] * 80))
-    paths["deep"] = deep
-    block = folder / "user_block.weights.h5"
-    block.write_bytes(b"#!/bin/sh\n".ljust(512, b"\0") + source.read_bytes())
-    paths["user block"] = block
-    short = folder / "half.weights.h5"
-    short.write_bytes(source.read_bytes()[: source.stat().st_size // 2])
-    paths["half"] = short
-    return paths
+    path = folder / "odd.weights.h5"
+    path.write_bytes(OF_BYTES.get(kind, bytes)(source.read_bytes()))
+    if kind not in OF_BYTES:
+        with h5py.File(path, "r+") as file:
+            (LINKS | ODDITIES)[kind](file, place, values)
+    return path
 
 
 def _first_array(file: h5py.File) -> str:

@@ -11,6 +11,20 @@ from uanet_tf.ops.dropout import make_seed
 
 SENTENCES = make_sentences("IOB2", 5)
 SEED = make_seed(1, 2)
+# With the encoders and representations that the other tests have not.
+OTHER_DECODERS = {
+    "lan": {"encoder": "bilstm", "decoder": "lan"},
+    "seq2seq": {
+        "representation": "intnet",
+        "encoder": "relative_transformer",
+        "decoder": "seq2seq",
+    },
+    "seq2biseq": {
+        "representation": "char_gru",
+        "encoder": "bigru_transformer",
+        "decoder": "seq2biseq",
+    },
+}
 
 
 def make_model(sentences=SENTENCES, scheme="IOB2", **settings):

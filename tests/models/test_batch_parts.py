@@ -6,22 +6,21 @@ import tensorflow as tf
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, small
 from tests.models.test_contract import config_of
+from tests.quick_params import quick_params
 from tests.tiny_encoder import write_tiny_encoder
 from uanet_tf.data.batching import PART, BatchBuilder, encode_corpus, part_of_batch, part_seed
 from uanet_tf.models.build import make_tagger
 from uanet_tf.ops.dropout import make_seed
 
 # Of each kind of tensor that is dropped somewhere, a system that does.
-SYSTEMS = (
+QUICK = (
     "uanet_shared_argmax",
     "uanet_plain_lstm",  # masks [T, B, D]
     "rel_transformer_crf",  # attention weights [h, B, T, T]
     "char_attention_crf",  # a loss of the representation
     "id_cnn_crf",  # several states of each token
-    "bilstm_lan",
-    "seq2seq_beam",
-    "seq2biseq_transformer",
 )
+SYSTEMS = (*QUICK, "bilstm_lan", "seq2seq_beam", "seq2biseq_transformer")
 
 
 def make(config, count=7):
@@ -66,7 +65,7 @@ def assert_parts_add_up(tagger, batch, parts=3):
         np.testing.assert_allclose(sum(part), whole_slope, atol=tolerance, err_msg=variable.name)
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", quick_params(SYSTEMS, QUICK))
 def test_losses_and_gradients_add_up(name):
     assert_parts_add_up(*make(small(config_of(name))))
 

@@ -4,25 +4,15 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.models.tagger_setup import SEED, make_batch, make_model
+from tests.models.tagger_setup import OTHER_DECODERS, SEED, make_batch, make_model
 from tests.quick_params import quick_params
 
 SYSTEMS = {
     "uanet": {},
     "uanet with states": {"refiner_states": True, "refiner_embeddings": "shared"},
     "softmax": {"decoder": "softmax", "expectation_linear": 0.1},
-    "lan": {"encoder": "bilstm", "decoder": "lan"},
     "crf": {"encoder": "id_cnn", "decoder": "crf", "expectation_linear": 0.1},
-    "seq2seq": {
-        "representation": "intnet",
-        "encoder": "relative_transformer",
-        "decoder": "seq2seq",
-    },
-    "seq2biseq": {
-        "representation": "char_gru",
-        "encoder": "bigru_transformer",
-        "decoder": "seq2biseq",
-    },
+    **OTHER_DECODERS,
 }
 STEP = 1e-6
 

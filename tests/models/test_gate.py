@@ -45,20 +45,6 @@ def test_what_is_refined_where_the_gate_opens_only_is_what_passes(threshold):
     np.testing.assert_array_equal(found.refined_label_ids, found.label_ids)
 
 
-def test_refined_labels_are_given_whatever_the_gate():
-    for threshold in (0.0, 0.5, np.inf):
-        decided = gate(threshold)
-        np.testing.assert_array_equal(decided["refined_label_ids"], [[2, 2, 0], [0, 0, 0]])
-
-
-def test_zero_refines_and_infinity_keeps_every_token():
-    everything, nothing = gate(0.0), gate(np.inf)
-    np.testing.assert_array_equal(everything["refined"], MASK)
-    np.testing.assert_array_equal(everything["label_ids"], everything["refined_label_ids"])
-    assert not nothing["refined"].any()
-    np.testing.assert_array_equal(nothing["label_ids"], [[0, 1, 2], [1, 0, 0]])
-
-
 def test_the_distribution_is_that_of_the_label():
     passed = np.array([[0, 0, 1], [0, 0, 0]], bool)[..., None]
     np.testing.assert_array_equal(gate(0.5)["probabilities"], np.where(passed, REFINED, DRAFT))
@@ -71,11 +57,6 @@ def test_a_threshold_for_each_sentence(threshold):
     decided = gate(threshold)
     np.testing.assert_array_equal(decided["refined"], [[0, 0, 1], [1, 0, 0]])
     np.testing.assert_array_equal(decided["label_ids"], [[0, 1, 0], [0, 0, 0]])
-
-
-@pytest.mark.parametrize("threshold", [tf.constant(0.5), tf.Variable(0.5), 0.5])
-def test_kinds_of_thresholds(threshold):
-    np.testing.assert_array_equal(gate(threshold)["refined"], gate(0.5)["refined"])
 
 
 def test_padding_is_zero_and_its_values_are_never_looked_at():

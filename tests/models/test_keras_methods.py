@@ -14,7 +14,7 @@ from uanet_tf.models.loading import load_model
 
 @pytest.fixture(scope="module")
 def model():
-    return make_model()
+    return make_model(encoder="none", representation="words")
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def read(scheme, typed, sentences, garbage=1):
 
 def in_each_scheme(test):
     """The test for each scheme, of chunks with and without types, on data of Hypothesis."""
-    test = settings(max_examples=50, deadline=None)(given(data=st.data())(test))
+    test = settings(max_examples=25, deadline=None)(given(data=st.data())(test))
     return pytest.mark.parametrize(("scheme", "typed"), READERS)(test)
 
 

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tests.models.contract_setup import make_sentences, make_vocabulary, small, train
+from tests.models.tagger_setup import OTHER_DECODERS
 from tests.quick_params import quick_params
 from tests.tiny_encoder import tiny_encoder
 from uanet_tf.config import Config
@@ -17,17 +18,7 @@ from uanet_tf.tagging.streams import tag
 SYSTEMS = {
     "uanet": {"refiner_states": True},
     "crf": {"representation": "char_attention", "encoder": "id_cnn", "decoder": "crf"},
-    "lan": {"encoder": "bilstm", "decoder": "lan"},
-    "seq2seq": {
-        "representation": "intnet",
-        "encoder": "relative_transformer",
-        "decoder": "seq2seq",
-    },
-    "seq2biseq": {
-        "representation": "char_gru",
-        "encoder": "bigru_transformer",
-        "decoder": "seq2biseq",
-    },
+    **OTHER_DECODERS,
     "transformer": {"representation": "transformer", "encoder": "none", "decoder": "softmax"},
 }
 

@@ -12,7 +12,6 @@ import uanet_tf
 from tests.models.tagger_setup import make_model
 from uanet_tf.errors import InputError
 from uanet_tf.models.loading import load_model
-from uanet_tf.settings import OF_THE_GATE, OPTION_NAMES
 
 CHANGES = {"valid_labels": False, "threshold": 0.02, "num_samples": 2}
 
@@ -93,14 +92,6 @@ def test_distilled_sampling_is_put_back(tmp_path):
     model.save(tmp_path / "model.keras")
     assert load_model(tmp_path).sampling == "distilled"
     assert load_model(tmp_path, sampling="exact").sampling == "exact"
-
-
-def test_every_option_is_an_attribute():
-    model = make_model(decoder="softmax")
-    for name in OPTION_NAMES:
-        value = None if name in OF_THE_GATE else getattr(model.options, name)
-        assert getattr(model, name) == value
-        assert type(model).__dict__[name] is getattr(type(model), name)
 
 
 def test_a_misspelt_option_is_refused(folder):

@@ -38,21 +38,6 @@ def test_only_a_refiner_brings_a_gate():
         model.refine(make_batch(model)[0], decided.draft)
 
 
-@pytest.mark.parametrize("value", [-0.1, float("nan")])
-def test_bad_thresholds(value, shared):
-    with pytest.raises(InputError, match=r"`threshold` must be (at least 0|a finite number)"):
-        shared.threshold = value
-    assert shared.threshold == 0.35
-
-
-def test_a_threshold_for_each_sentence(shared):
-    features, _ = make_batch(shared)
-    gammas = tf.constant([0.0, 1e9, 0.0, 1e9, 0.0])
-    decided = shared.decide(features, gammas)
-    expected = decided.draft.mask.numpy() & (gammas.numpy() == 0)[:, None]
-    np.testing.assert_array_equal(decided.refined, expected)
-
-
 def test_refining_only_where_asked_gives_the_same_labels():
     """Half of the sentences are left to the draft; nothing but their refined labels may change."""
     model = make_model()

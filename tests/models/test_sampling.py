@@ -5,19 +5,20 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.encoders.sampling import words_of_a_table
-from uanet_tf.encoders.encoder import NoEncoder
+from tests.encoders.sampling import (
+    INPUTS,
+    MASK,
+    SAMPLES,
+    SEED,
+    WIDTH,
+    sample,
+    words_of_a_table,
+)
 from uanet_tf.encoders.recurrent_encoders import VariationalBiLSTM
-from uanet_tf.models.sampling import encode_samples, sample_states, sampling_seed
+from uanet_tf.models.sampling import encode_samples, sampling_seed
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.losses import entropy, mutual_information
-
-BATCH, STEPS, WIDTH, SAMPLES = 3, 5, 6, 4
-INPUTS = np.random.default_rng(1).normal(size=[BATCH, STEPS, WIDTH]).astype(np.float32)
-LENGTHS = [5, 3, 1]
-MASK = np.arange(STEPS) < np.array(LENGTHS)[:, None]
-SEED = sampling_seed(7)
 
 
 def draft_from_samples(logits):
@@ -36,38 +37,12 @@ def make_encoder(rate=0.4):
     return encoder
 
 
-def sample(encoder, inputs=INPUTS, mask=MASK, seed=SEED, num_samples=SAMPLES):
-    inputs, mask = tf.constant(inputs), tf.constant(mask)
-    return sample_states(encoder, inputs, mask, num_samples=num_samples, seed=seed).numpy()
-
-
-@pytest.mark.parametrize("encoder", [make_encoder(), NoEncoder(output_dropout=0.4)])
-def test_tiled_samples_equal_separate_passes(encoder):
-    """Sample j is the network W_j: mask row j, for every sentence."""
-    states = sample(encoder)
-    masks = encoder.sampling_masks(SEED, SAMPLES, WIDTH)
-    assert states.shape[:3] == (SAMPLES, BATCH, STEPS)
-    for j in range(SAMPLES):
-        rows = {name: tf.repeat(m[j : j + 1], BATCH, axis=0) for name, m in masks.items()}
-        alone = encoder(INPUTS, mask=MASK, dropout_masks=rows)
-        np.testing.assert_allclose(states[j], alone, atol=1e-6)
-    for j in range(1, SAMPLES):
-        assert (states[j] != states[0]).any()
-
-
 @pytest.mark.parametrize("dropped", ["input_dropout", "recurrent_dropout", "output_dropout"])
 def test_words_of_a_table_whatever_is_dropped(dropped):
     rates = dict.fromkeys(["input_dropout", "recurrent_dropout", "output_dropout"], 0.0)
     encoder = VariationalBiLSTM(8, num_layers=2, projection_width=3, **rates | {dropped: 0.4})
     encoder(INPUTS)
     words_of_a_table(encoder)
-
-
-def test_the_seed_alone_decides():
-    encoder = make_encoder()
-    first = sample(encoder)
-    np.testing.assert_array_equal(sample(encoder), first)
-    assert np.abs(sample(encoder, seed=sampling_seed(8)) - first).max() > 1e-3
 
 
 def test_balanced_samples_come_nearer_to_many_than_independent_ones():
@@ -87,28 +62,6 @@ def test_balanced_samples_come_nearer_to_many_than_independent_ones():
     balanced = means(encoder.sampling_masks, draws, 8) - truth
     assert np.mean(balanced**2) < 0.5 * np.mean(independent**2)
     np.testing.assert_allclose(balanced.mean(axis=0), 0, atol=0.02 * np.abs(truth).max())
-
-
-def test_a_sentence_is_the_same_in_any_batch_row_and_padding():
-    encoder = make_encoder()
-    states = sample(encoder)
-    order = [2, 0, 1, 0]
-    moved = sample(encoder, INPUTS[order], MASK[order])
-    np.testing.assert_allclose(moved, states[:, order], atol=1e-6)
-    for row, length in enumerate(LENGTHS):
-        alone = sample(encoder, INPUTS[row : row + 1, :length], MASK[row : row + 1, :length])
-        np.testing.assert_allclose(alone[:, 0], states[:, row, :length], atol=1e-6)
-    garbage = np.where(MASK[..., None], INPUTS, 50.0).astype(np.float32)
-    garbage = np.pad(garbage, [(0, 0), (0, 4), (0, 0)], constant_values=-9.0)
-    padded = sample(encoder, garbage, np.pad(MASK, [(0, 0), (0, 4)]))
-    np.testing.assert_allclose(padded[:, :, :STEPS], states, atol=1e-6)
-
-
-def test_no_samples_give_one_pass_without_dropout():
-    encoder = make_encoder()
-    states = sample(encoder, num_samples=0)
-    assert states.shape[0] == 1
-    np.testing.assert_array_equal(states[0], encoder(INPUTS, mask=MASK))
 
 
 def test_rate_zero_equals_the_deterministic_pass():

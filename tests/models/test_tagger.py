@@ -10,7 +10,6 @@ from tests.models.tagger_setup import SENTENCES, make_batch, make_model
 from uanet_lite.sentence import Sentence
 from uanet_tf.errors import InputError
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.training.fill_vectors import word_representations
 
 
 @pytest.fixture(scope="module")
@@ -58,15 +57,6 @@ def test_settings_that_do_not_fit_together_are_an_input_error():
         make_model(
             decoder="lan", lan_heads=2, encoder="none", representation="words", word_width=13
         )
-
-
-def test_word_representations():
-    def names(model):
-        return [layer.name for layer in word_representations(model)]
-
-    assert names(make_model()) == ["representation", "refiner_representation"]
-    assert names(make_model(refiner_embeddings="shared")) == ["representation"]
-    assert names(make_model(decoder="softmax")) == ["representation"]
 
 
 def test_what_a_model_says_of_itself():

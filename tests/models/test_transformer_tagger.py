@@ -9,13 +9,11 @@ from tests.models.model_contract import assert_same, text
 from tests.models.tagger_setup import gradients, size
 from tests.tiny_encoder import count_runs, encoders_of_all_types, write_tiny_encoder
 from uanet_tf.config import Config
-from uanet_tf.errors import InputError
 from uanet_tf.exporting.saved_model import save_tokens
 from uanet_tf.exporting.signatures import DEFAULT, Signatures
-from uanet_tf.models.build import check_parts, make_tagger
+from uanet_tf.models.build import make_tagger
 from uanet_tf.representation.transformer.encoder_types import TYPES
 from uanet_tf.tagging.streams import tag
-from uanet_tf.training.fill_vectors import word_representations
 
 SENTENCES = make_sentences("IOB2", 5)
 BERT = {
@@ -49,11 +47,6 @@ def test_bert_has_an_optimizer_of_its_own():
     assert len(groups["pretrained"]) == 28
     assert set(make_model(pretrained_learning_rate=0.0).variable_groups()) == {"draft", "refined"}
     assert set(make_model(decoder="softmax").variable_groups()) == {"draft", "pretrained"}
-
-
-def test_a_rate_of_0_is_read():
-    config = small(Config().replace(**BERT)).replace(pretrained_learning_rate=0.0)
-    make_tagger(config, make_vocabulary(SENTENCES, "IOB2"), ["pretrained_learning_rate"])
 
 
 def test_the_draft_trains_bert_and_the_refiner_does_not():
@@ -133,30 +126,6 @@ def test_every_type_is_saved_exported_and_reads_long_sentences(tmp_path, kind):
     assert_same({name: text(values.numpy()) for name, values in answers.items()}, expected)
 
 
-@pytest.mark.process
-def test_the_preset_is_what_runs(tmp_path):
-    one, other = (write_tiny_encoder(tmp_path / str(seed), seed=seed) for seed in (1, 2))
-    models = [make_model(pretrained=str(folder)) for folder in (one, one, other)]
-    u = [predict(model, TOKENS)["uncertainty"] for model in models]
-    np.testing.assert_array_equal(u[0], u[1])
-    assert np.abs(u[0] - u[2]).max() > 1e-3
-
-
-@pytest.mark.process
-def test_a_sentence_longer_than_bert():
-    """64 positions: 62 sub-words fit, these are 400; the same alone and beside a short one."""
-    model = make_model()
-    long = ["Ann", "unaffable", "met", "Beck"] * 50
-    outputs = predict(model, [long, ["Oslo"]])
-    assert (outputs["labels"][0] != "").all()
-    alone = {name: values[:1] for name, values in outputs.items()}
-    assert_same(predict(model, [long]), alone)
-    short = {name: values[1:, :1] for name, values in outputs.items()}
-    assert_same(predict(model, [["Oslo"]]), short)
-    (tagged,) = tag(model, [long])
-    assert len(tagged.labels) == 200
-
-
 def test_words_that_the_tokenizer_empties_have_labels():
     model = make_model()
     (tagged,) = tag(model, [["Ann", "\x01", "\u200d\u200e", "met", "\u0301"]])
@@ -170,36 +139,3 @@ def test_case_and_digits_are_the_tokenizers_matter():
     first = predict(model, [["Oslo", "met", "2"]])
     assert_same(predict(model, [["OSLO", "MET", "2"]]), first)
     assert (predict(model, [["Oslo", "met", "3"]])["uncertainty"] != first["uncertainty"]).any()
-
-
-def test_there_is_no_word_embedding_for_pretrained_vectors():
-    assert word_representations(make_model()) == []
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (
-            {"word_vectors": "glove.txt"},
-            "`word_vectors` does not apply to `representation=transformer`.*glove.txt",
-        ),
-        (
-            {"refiner_embeddings": "own"},
-            "`representation=transformer` needs `refiner_embeddings=shared`",
-        ),
-    ],
-)
-def test_settings_that_contradict_bert(settings, message):
-    with pytest.raises(InputError, match=message):
-        check_parts(Config().replace(**{**BERT, **settings}))
-
-
-def test_own_embeddings_are_the_refiners_matter():
-    check_parts(Config().replace(**{**BERT, "refiner_embeddings": "own", "decoder": "crf"}))
-
-
-def test_no_preset():
-    with pytest.raises(
-        InputError, match="`pretrained` is required with `representation=transformer`"
-    ):
-        make_model(pretrained="")

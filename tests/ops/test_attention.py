@@ -33,12 +33,6 @@ def test_sinusoid_equals_brute_force(width):
     np.testing.assert_allclose(sinusoid(tf.constant(distances), width), expected, atol=1e-5)
 
 
-def test_sign_of_distance_shows_in_the_sines_only():
-    right, left = sinusoid(tf.constant([4]), 6), sinusoid(tf.constant([-4]), 6)
-    np.testing.assert_allclose(right[:, :3], -left[:, :3])
-    np.testing.assert_allclose(right[:, 3:], left[:, 3:])
-
-
 def test_distances_are_not_clipped():
     rows = sinusoid(tf.range(-600, 600), 20).numpy()
     assert len(np.unique(rows.round(4), axis=0)) == 1200
@@ -54,13 +48,6 @@ def test_relative_distances_of_unknown_length():
         np.testing.assert_allclose(traced(length), sinusoid(distances, 7), atol=1e-6)
 
 
-def test_dtype():
-    dtypes = tf.bfloat16, tf.float64, tf.float32
-    half, double, single = (relative_distances(3, 4, dtype).sinusoids for dtype in dtypes)
-    assert half.dtype == tf.bfloat16
-    np.testing.assert_allclose(double, single)
-
-
 @pytest.mark.parametrize("length", [1, 2, 3, 8])
 def test_shift_equals_brute_force(length):
     scores = np.random.default_rng(0).standard_normal([2, 3, length, 2 * length])
@@ -70,13 +57,6 @@ def test_shift_equals_brute_force(length):
         for j in range(length):
             expected[:, :, i, j] = scores[:, :, i, column_of[i - j]]
     np.testing.assert_array_equal(relative_shift(tf.constant(scores)), expected)
-
-
-def test_shift_of_unknown_length():
-    traced = graph_function([tf.TensorSpec([2, None, None, None], tf.float32)])(relative_shift)
-    for length in (1, 4):
-        scores = tf.random.normal([2, 3, length, 2 * length])
-        np.testing.assert_array_equal(traced(scores), relative_shift(scores))
 
 
 def test_gradient_of_shift():

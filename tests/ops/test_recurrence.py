@@ -9,11 +9,8 @@ from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.recurrence import (
     GRU,
     LSTM,
-    PADDING_SHIFT,
-    block_orthogonal,
     gru_scan,
     gru_step,
-    lstm_scan,
 )
 
 STEPS, ROWS, WIDTH = 5, 3, 4
@@ -200,20 +197,3 @@ def test_steps_one_by_one_are_the_scan(masked):
     for t in range(STEPS):
         state = gru_step(projected[t], state, kernel, mask)
         np.testing.assert_allclose(state, states[t], atol=1e-12)
-
-
-def test_the_shift_alone_closes_the_gates():
-    """Whatever the other gates hold: so a layer may add it instead of selecting."""
-    projected, kernel, mask = make_arrays(LSTM)
-    projected[2:, :, : 2 * WIDTH] += PADDING_SHIFT
-    states = lstm_scan(tf.constant(projected), tf.constant(kernel), tf.constant(mask)).numpy()
-    np.testing.assert_array_equal(states[2:], np.zeros([STEPS - 2, ROWS, WIDTH]))
-    assert np.abs(states[:2]).min() > 0
-
-
-def test_each_block_is_orthogonal_and_its_own():
-    blocks = np.split(block_orthogonal([5, 15], dtype=tf.float64).numpy(), 3, axis=1)
-    for number, block in enumerate(blocks):
-        np.testing.assert_allclose(block @ block.T, np.eye(5), atol=1e-12)
-        for other in blocks[:number]:
-            assert np.abs(block - other).max() > 0.01

@@ -84,37 +84,6 @@ def test_each_stream_gives_states_of_its_query_tokens(has_state):
     np.testing.assert_allclose(all_words, words, atol=1e-5)
 
 
-@pytest.mark.parametrize("label_stream", [False, True])
-@pytest.mark.parametrize("has_state", [False, True])
-def test_query_tokens_of_one_sentence(label_stream, has_state):
-    block = TwoStreamBlock(HEADS, HEAD_WIDTH, label_stream=label_stream)
-    inputs = {name: values[1:2] for name, values in make_inputs().items()}
-    wanted = np.array([[1, 0, 0, 1, 1]], bool)
-    queries = QueryTokens.of_sentence(tf.constant(wanted))
-    state = inputs["words"][:, ::-1] if has_state else None
-    call_block(block, inputs, None)
-    randomise(block)
-
-    def some(rows):
-        return None if rows is None else np.asarray(rows)[wanted]
-
-    def check(found, expected):
-        if expected is None:
-            assert found is None
-        else:
-            np.testing.assert_allclose(found, expected, atol=1e-5)
-
-    words, labels = call_block(block, inputs, None, state)
-    found = call_block(
-        block, inputs, None, some(state), word_queries=queries, label_queries=queries
-    )
-    check(found[0], some(words))
-    check(found[1], some(labels))
-    found = call_block(block, inputs, None, some(state), label_queries=queries)
-    check(found[0], words)
-    check(found[1], some(labels))
-
-
 def test_each_stream_has_query_tokens_of_its_own():
     block = TwoStreamBlock(HEADS, HEAD_WIDTH)
     inputs = {name: values[1:2] for name, values in make_inputs().items()}

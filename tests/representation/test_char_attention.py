@@ -7,7 +7,6 @@ from uanet_lite.token_ids import UNKNOWN_ID
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.representation.char_attention import CharAttention
 from uanet_tf.representation.char_recurrence import CharBiLSTM
-from uanet_tf.representation.word_representation import WordRepresentation
 
 COUNTS = [1, 1, 3, 50, 0]
 FEATURES = {
@@ -116,30 +115,9 @@ def test_padding_is_left_out():
     assert layer.with_auxiliary_loss(nothing)[1] == 0.0
 
 
-def test_other_representations_have_no_objective():
-    layer = WordRepresentation(7, word_width=4)
-    seed = make_seed(1)
-    vectors, loss = layer.with_auxiliary_loss(FEATURES, seed)
-    np.testing.assert_array_equal(vectors, layer(FEATURES, dropout_seed=seed))
-    assert loss == 0.0
-
-
 def test_contract():
     counts = {"unknown_word_rate": 0.5, "word_counts": COUNTS}
     check_representation(
         lambda **kwargs: make_layer(**counts, **kwargs),
         lambda **kwargs: make_layer(embedding_dropout=0.0, **kwargs),
     )
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"char_layer": None}, "`char_layer` must be a layer. Received: char_layer=None"),
-        ({"embedding_dropout": 1.0}, r"`embedding_dropout` must be in \[0, 1\)"),
-        ({"unknown_word_rate": 0.25}, "a count for each of the 5 words"),
-    ],
-)
-def test_bad_arguments(options, message):
-    with pytest.raises(ValueError, match=message):
-        make_layer(**options)

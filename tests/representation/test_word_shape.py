@@ -68,15 +68,3 @@ def test_an_unknown_character_is_no_capital():
 def test_char_classes():
     assert char_classes("aB0") == [OTHER, OTHER, OTHER, UPPER, OTHER]  # padding, unknown first
     assert char_classes("") == [OTHER, OTHER]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"shape_width": 0}, "`shape_width` must be a positive integer. Received: shape_width=0"),
-        ({"classes": [0, 2]}, r"`classes` must be made by char_classes. Received: .*\[0, 2\]"),
-    ],
-)
-def test_bad_arguments(options, message):
-    with pytest.raises(ValueError, match=message):
-        WordShape(**{"classes": [0, 0, 1], **options})

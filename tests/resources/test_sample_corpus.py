@@ -160,26 +160,3 @@ def test_uniform_sentences(num_types, classes):
     assert min(lengths) >= 1
     assert max(lengths) <= 27
     assert all(repair(sentence.labels, "IOB2")[1] == 0 for sentence in sentences)
-
-
-def test_uniform_sentences_are_as_in_a_file(tmp_path):
-    path = tmp_path / "x.conll"
-    sentences = generate_uniform(2, 1, 30, entity_types=("A-b", "C"))
-    path.write_text(format_columns(sentences))
-    assert read_corpus(path) == sentences
-    assert {len(sentence.tokens) for sentence in sentences} == {1}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options"),
-    [
-        ((0, 5, 5), {}),
-        ((2, 0, 5), {}),
-        ((2, 5, 0), {}),
-        ((2, 5, 5), {"entity_types": ["A"]}),
-        ((2, 5, 5), {"entity_types": ["A", "A"]}),
-    ],
-)
-def test_uniform_bad_arguments(arguments, options):
-    with pytest.raises(InputError, match="Received"):
-        generate_uniform(*arguments, **options)

@@ -176,21 +176,11 @@ class TestRequests:
         }
         assert [answer.tokens for answer in answers] == [["a"], ["b", "c", "d"]]
 
-    def test_answers_wider_than_asked_are_cut(self):
-        with scripted((200, outputs(["B-A"]))) as server:
-            (answer,) = tag([["a"]], server.url)
-        assert (answer.labels, answer.refined) == (["B-A"], [0.5])
-
     def test_a_threshold_asks_its_own_signature(self):
         with scripted((200, outputs(["O"], ["O"]))) as server:
             tag([["a"], ["b"]], server.url, threshold=[1, np.float32(2.5)])
         assert server.requests[0][1]["signature_name"] == "with_threshold"
         assert server.requests[0][1]["inputs"]["threshold"] == [1.0, 2.5]
-
-    def test_very_long_sentences_go_in_smaller_batches(self):
-        with scripted((200, outputs(*[["O"] * 20_000] * 1))) as server:
-            tag([["a"] * 20_000] * 3, server.url)
-        assert [len(body["inputs"]["lengths"]) for _, body in server.requests] == [1, 1, 1]
 
     def test_a_request_stays_below_4000_tokens_of_padded_sentences(self):
         answers = [(200, outputs(*[["O"] * 1500] * count)) for count in (2, 1)]
@@ -212,15 +202,6 @@ class TestRequests:
         ):
             tag([["a"], ["b"] * 5_000, ["c"]], server.url)
         assert (caught.value.sentence, caught.value.status) == (1, 400)
-
-    @pytest.mark.parametrize("code", [401, 404, 500, 502])
-    def test_an_error_of_the_server_names_no_sentence(self, code):
-        with (
-            scripted((code, {"error": "no"})) as server,
-            pytest.raises(ServingError, match=rf"^http://[^ ]+ \(uanet\): error {code}") as caught,
-        ):
-            tag([["a"]], server.url)
-        assert caught.value.sentence is None
 
     def test_names_of_models(self):
         with scripted((404, {"error": "no"})) as server:

@@ -54,6 +54,7 @@ def server(folder):
         yield process
 
 
+@pytest.mark.process
 def test_a_new_version_takes_over_without_a_failed_request(server, folder):
     seen: list[list[float]] = [[] for _ in range(8)]
     stop = threading.Event()

@@ -165,26 +165,6 @@ def test_windows_that_disagree_give_a_valid_sequence():
     assert sentence.spans == [Span("PER", 0, 6), Span("LOC", 6, 12)]
 
 
-@pytest.mark.parametrize(
-    ("sentences", "message"),
-    [
-        ("one string", "sentences must be a list of texts and lists of words"),
-        ([["a"], b"a"], r"sentences\[1\] must be a text or a list of words. Received: b'a'"),
-        ([["a"], ["a"], []], r"sentences\[2\] is empty"),
-        ([["a", ""]], r"sentences\[0\]\[1\] must be a string .*Received: ''"),
-        ([["a", "b", 3]], r"sentences\[0\]\[2\] must be a string .*Received: 3"),
-        ([["a", b"b"]], r"sentences\[0\]\[1\] must be a string .*Received: b'b'"),
-        ([["a", None]], r"sentences\[0\]\[1\] must be a string .*Received: None"),
-        ([7], r"sentences\[0\] must be a text or a list of words. Received: 7"),
-        ([["a", "x" * 5000]], r"sentences\[0\]\[1\] has 5,000 characters .*; the limit is 1,000"),
-        ([["\ud800"]], r"sentences\[0\]\[0\] is not valid Unicode"),
-    ],
-)
-def test_bad_sentences(sentences, message):
-    with pytest.raises(InputError, match=message):
-        list(tag_stream(FakeModel(), sentences))
-
-
 @pytest.mark.parametrize("name", ["batch_size", "batch_tokens", "window"])
 def test_bad_sizes_are_told_at_once(name):
     with pytest.raises(InputError, match=f"`{name}` must be at least 1. Received: 0"):

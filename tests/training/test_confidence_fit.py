@@ -9,7 +9,7 @@ from tests.tagging.fake_model import LABELS
 from uanet_lite.sentence import Sentence
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.data.documents import independent_units
-from uanet_tf.metrics.answer_group import AnswerGroup, answer_groups
+from uanet_tf.metrics.answer_group import AnswerGroup
 from uanet_tf.metrics.logistic_map import apply_logistic_map
 from uanet_tf.metrics.target_precision import NEVER, accept_from
 from uanet_tf.models.confidence import Acceptance, Calibration
@@ -48,37 +48,6 @@ def drawn(sentences, seed=1):
 def test_the_map_that_labels_were_drawn_with_is_found():
     gold, tagged = drawn(600)
     np.testing.assert_allclose(fit_map(gold, tagged, "pos"), TRUTH, atol=0.12)
-
-
-def test_a_small_file_without_errors_gives_no_certainty():
-    """Six labels that are right tell little about the next one, however sure the model is."""
-    sure = TaggedSentence(["a"] * 6, *[["B-PER"] * 6] * 3, [0.1] * 6, [0.98] * 6, [False] * 6)
-    rows = fit_map([["B-PER"] * 6], [sure], "pos")
-    logit = rows[0] @ [np.log(0.98 / 0.02), 0.1, 1.0]
-    assert 0.8 < 1 / (1 + np.exp(-logit)) < 0.9
-
-
-def test_a_group_without_answers_keeps_its_probabilities():
-    gold = [["B-PER", "O"]]
-    tagged = [
-        TaggedSentence(["a", "b"], *[["B-PER", "B-LOC"]] * 3, [0.1] * 2, [0.9] * 2, [False] * 2)
-    ]
-    rows = fit_map(gold, tagged, "pos")
-    np.testing.assert_array_equal(rows[1:], [[1.0, 0.0, 0.0]] * 3)
-    assert np.isfinite(rows).all()
-
-
-def test_an_entity_is_as_sure_as_its_least_sure_token():
-    gold = [["B-PER", "I-PER", "O", "B-LOC"]]
-    tagged = TaggedSentence(
-        list("abcd"), *[["B-PER", "I-PER", "O", "B-PER"]] * 3, [0.1] * 4, [0.9, 0.7, 1.0, 0.8],
-        [False] * 4, "IOB2",
-    )  # fmt: skip
-    groups = answer_groups(gold, [tagged], "ner")
-    assert groups["tokens"].right.tolist() == [True, True, True, False]
-    assert groups["entities"].confidence.tolist() == [0.7, 0.8]
-    assert groups["entities"].right.tolist() == [True, False]
-    assert set(answer_groups(gold, [tagged], "pos")) == {"tokens"}
 
 
 @pytest.fixture
@@ -185,19 +154,6 @@ def test_a_few_answers_of_a_narrow_range_give_no_steep_map():
     right = np.append(rng.random(1_000) < 0.5, nats[-9:] < np.median(nats[-9:]))
     weights = fit_rows(features, number, right)[1]
     assert abs(weights[1]) < 2.0
-
-
-def test_a_shut_gate_and_a_target(tagger):
-    """All are tagged, in their order, since a refiner may read documents; half are fitted to."""
-    tagger.gate, tagger.threshold = SimpleNamespace(), 9.0
-    shut = answers_above(tagger, 9.0)
-    opened = answers_above(tagger, np.quantile([answer.uncertainty for answer in shut], 0.95))
-    calibrate(tagger, tagger.sentences, "pos", target_precision=0.75, seed=3)
-    rows = tagger.calibration.map.numpy()
-    half = np.random.default_rng([3, 2]).permutation(100)[:50]
-    gold = [tagger.sentences[k].labels for k in half]
-    expected = fit_map(gold, [opened[k] for k in half], "pos")[1::2]
-    np.testing.assert_allclose(rows[1::2], expected, rtol=1e-3)
 
 
 def answers_above(tagger, threshold):

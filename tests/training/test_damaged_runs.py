@@ -306,21 +306,6 @@ def test_what_a_kill_leaves_is_swept(tmp_path):
     assert {name.split(".")[0] for name in states(tmp_path)} == {"ckpt-3", "ckpt-4"}
 
 
-@pytest.mark.parametrize("junk", [b"\0rubbish", b"\xff\xfe", b"model_checkpoint_path: 3", None])
-def test_tensorflows_list_is_not_read(tmp_path, junk):
-    folder = tmp_path / "state"
-    keeper, _, _ = make_keeper(folder)
-    keeper.save()
-    if junk is None:
-        (folder / "checkpoint").mkdir()
-    else:
-        (folder / "checkpoint").write_bytes(junk)
-    other, _, _ = make_keeper(folder)
-    assert other.restore()
-    other.save()
-    assert other.restore()
-
-
 def test_no_file_elsewhere_is_deleted(tmp_path):
     """TensorFlow's manager deletes what its list names, wherever it is."""
     folder, outside = tmp_path / "state", tmp_path / "outside"

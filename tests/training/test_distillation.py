@@ -18,9 +18,7 @@ from uanet_tf.training.distillation import choose_sentences, distill, distillati
 @pytest.fixture(scope="module")
 def trained():
     sentences = make_sentences("IOB2", count=40)
-    config = small(Config()).replace(
-        representation="words", hidden_width=20, variational_dropout=0.4, recurrent_dropout=0.4
-    )
+    config = small(Config()).replace(representation="words", encoder="none", output_dropout=0.4)
     tagger = make_tagger(config, make_vocabulary(sentences, "IOB2"))
     train(tagger, sentences, steps=40)
     return tagger, sentences, encode_corpus(sentences, tagger.vocabulary, tagger.lookup)
@@ -108,6 +106,7 @@ def test_of_two_corpora_each_is_half(trained, monkeypatch):
     assert np.abs(masks[0] - masks[1]).max() > 1e-4
 
 
+@pytest.mark.process
 def test_gates_are_compared(trained):
     tagger, sentences, corpus = trained
     distill(tagger.drafter, [corpus], num_samples=4, seed=1)

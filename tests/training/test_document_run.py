@@ -7,7 +7,7 @@ import pytest
 
 import uanet_tf
 from tests.training.killing import Moment, fit_with_copies
-from tests.training.tiny_run import LIGHT, assert_same_weights, tiny_config, write_corpus
+from tests.training.tiny_run import LIGHT, WORDS, assert_same_weights, tiny_config, write_corpus
 from uanet_lite.columns_file import read_corpus
 from uanet_tf.commands import runner
 from uanet_tf.commands.evaluate_command import evaluate
@@ -29,19 +29,9 @@ def trained(tmp_path_factory):
     corpus = write_corpus(folder)
     for path in folder.glob("*.conll"):
         mark_documents(path)
-    config = tiny_config(corpus, **LIGHT | {"encoder": "id_cnn"}, context="document", max_tokens=60)
+    parts = LIGHT | {"encoder": "id_cnn", "context": "document", "num_samples": 0, "epochs": 1}
+    config = tiny_config(corpus, **parts, min_epochs=1, max_tokens=60)
     return corpus, folder / "run", fit(config, folder / "run")
-
-
-def test_evaluation_gives_the_score_of_the_run(trained, capsys):
-    corpus, run_dir, _ = trained
-    metrics = json.loads((run_dir / "metrics.json").read_text())
-    argv = ["evaluate", f"--run_dir={run_dir}", f"--input={corpus.test}", "--json"]
-    capsys.readouterr()
-    assert runner.exit_code(evaluate, argv) == 0
-    scores = json.loads(capsys.readouterr().out)
-    for name in ("f1", "accuracy"):
-        assert scores[name] == pytest.approx(metrics["test"][name], abs=1e-9)
 
 
 def test_neighbours_are_read(trained):
@@ -69,22 +59,17 @@ def refined(trained, tmp_path_factory):
 
 def reading(corpus, context):
     """A light one, which saves its state after each step."""
-    parts = {"encoder": "none", "representation": "words", "refiner_context": context}
-    parts |= {"calibrated": False, "min_epochs": 2}
+    parts = WORDS | {"refiner_context": context, "calibrated": False, "num_samples": 0}
+    parts |= {"min_epochs": 2}
     return tiny_config(corpus, **parts, epochs=2, save_seconds=0, max_tokens=60)
 
 
 def test_the_drafter_is_trained_as_without_documents(refined):
     """To the last bit: batches, masks and losses are the same."""
-    corpus, folder = refined
+    _, folder = refined
     one, other = (uanet_tf.load_model(folder / name) for name in ("document", "sentence"))
     for left, right in zip(one.drafter.weights, other.drafter.weights, strict=True):
         assert (left.numpy() == right.numpy()).all(), left.name
-    sentences = read_corpus(corpus.dev)
-    answers = [[a for _, a in tag_in_context(model, sentences)] for model in (one, other)]
-    for left, right in zip(*answers, strict=True):
-        assert left.draft_labels == right.draft_labels
-        assert left.uncertainty == pytest.approx(right.uncertainty, abs=1e-6)
 
 
 def test_evaluation_reads_the_documents_too(refined, capsys):
@@ -108,6 +93,7 @@ def test_evaluation_reads_the_documents_too(refined, capsys):
     assert any(abs(left - right).max() > 1e-4 for left, right in zip(*pairs, strict=True))
 
 
+@pytest.mark.process
 def test_a_resumed_run_remembers_the_drafts(refined):
     corpus, folder = refined
     fit(reading(corpus, "document"), folder / "killed")

@@ -10,8 +10,9 @@ import tensorflow as tf
 from tensorflow.python.framework.config import disable_op_determinism
 
 import uanet_tf
+from tests.quick_params import quick_params
 from tests.training.killing import Killed
-from tests.training.tiny_run import LIGHT, assert_same_weights, metrics, tiny_config
+from tests.training.tiny_run import LIGHT, WORDS, assert_same_weights, metrics, tiny_config
 from uanet_lite.columns_file import read_corpus
 from uanet_tf.commands.setting_flags import config_of
 from uanet_tf.config import load_config
@@ -26,7 +27,7 @@ SCORES = {
 
 RATES = ("draft", "refined")  # parts with a loss and a rate of their own
 
-ALL = {"tune_threshold": True, "distill_samples": 4, "representation": "words"}
+ALL = WORDS | {"output_dropout": 0.25, "tune_threshold": True, "distill_samples": 4}
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +177,7 @@ def test_a_small_file_is_read_until_an_epoch_has_enough_steps(corpus, tmp_path):
     assert int(training.trainer.optimizers["draft"].iterations) == 40
 
 
-@pytest.mark.parametrize("decoder", ["uanet", "softmax"])
+@pytest.mark.parametrize("decoder", quick_params(["uanet", "softmax"], ["softmax"]))
 def test_single_labels(corpus, tmp_path, decoder):
     settings = {"task": "pos", "epochs": 1, "average_decay": 0.0, **LIGHT, "decoder": decoder}
     found = fit(tiny_config(corpus, **settings), tmp_path)

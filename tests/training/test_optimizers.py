@@ -81,7 +81,7 @@ def test_schedules_are_followed():
 BERT = {"representation": "transformer", "encoder": "none", "decoder": "softmax"}
 LIGHT = {"representation": "words", "encoder": "none"}
 SYSTEMS = {
-    "uanet": {},
+    "uanet": LIGHT,
     "softmax": LIGHT | {"drafter_optimizer": "sgd"},
     "crf": LIGHT | {"drafter_optimizer": "adadelta"},
     "lan": LIGHT,

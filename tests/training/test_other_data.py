@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.tiny_encoder import SUBWORDS, write_tiny_encoder
-from tests.training.tiny_run import Corpus, tiny_config
+from tests.training.tiny_run import LIGHT, Corpus, tiny_config
 from uanet_lite.columns_file import read_corpus
 from uanet_lite.sentence import Sentence
 from uanet_tf.errors import InputError
@@ -32,7 +32,7 @@ def config(corpus, tmp_path_factory):
     vectors.write_text("\n".join(rows) + "\n", encoding="utf-8")
     further = folder / "further.txt"
     further.write_text("Anna met Bo .\nBo ran\n")
-    settings = {"decoder": "softmax", "distill_samples": 4, "distill_path": str(further)}
+    settings = LIGHT | {"output_dropout": 0.25, "distill_samples": 4, "distill_path": str(further)}
     return tiny_config(copied, word_vectors=str(vectors), **settings)
 
 

@@ -3,7 +3,7 @@ import logging
 import numpy as np
 import pytest
 
-from tests.training.tiny_run import TINY
+from tests.training.tiny_run import LIGHT, TINY
 from uanet_lite.sentence import Sentence
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
@@ -29,7 +29,7 @@ def configure(tmp_path):
             if text is not None:
                 (tmp_path / name).write_text(text)
                 paths[f"{name}_path"] = str(tmp_path / name)
-        return Config().replace(**(TINY | paths | settings))
+        return Config().replace(**(TINY | LIGHT | paths | settings))
 
     return configure
 

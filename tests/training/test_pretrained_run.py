@@ -6,9 +6,10 @@ import tensorflow as tf
 
 import uanet_tf
 from tests.training.killing import Moment, fit_with_copies
-from tests.training.tiny_run import assert_same_weights, tiny_config, weights
+from tests.training.tiny_run import WORDS, assert_same_weights, tiny_config, weights
 from uanet_lite.lite_tagger import Tagger as LiteTagger
-from uanet_tf.exporting.saved_model import export
+from uanet_tf.exporting.saved_model import save_tokens
+from uanet_tf.exporting.signatures import Signatures
 from uanet_tf.exporting.tflite.tflite_export import export_tflite
 from uanet_tf.training import fit, saved_state
 from uanet_tf.training.prepare import read_splits
@@ -29,7 +30,7 @@ def config(corpus, tmp_path_factory):
         f"{w} {' '.join(f'{n:.4f}' for n in row)}\n" for w, row in zip(words, numbers, strict=True)
     )
     path.write_text("".join(lines))
-    light = {"encoder": "none", "calibrated": False, "epochs": 2, "min_epochs": 1}
+    light = WORDS | {"calibrated": False, "epochs": 2, "min_epochs": 1, "num_samples": 0}
     return plain.replace(word_vectors=str(path), word_width=WIDTH, **light)
 
 
@@ -47,6 +48,7 @@ def model(folder):
     return uanet_tf.load_model(folder / "whole")
 
 
+@pytest.mark.process
 def test_resumes_exactly(config, folder):
     fit.fit(config, folder / "killed")
     assert_same_weights(folder / "whole", folder / "killed")
@@ -72,10 +74,10 @@ def test_a_word_is_known_by_its_vector_alone(model):
     np.testing.assert_array_equal(tf.gather(vectors, index)[:3], expected)
 
 
-def test_the_exported_model_answers_alike(folder, model, tmp_path):
-    exported = export(folder / "whole", tmp_path, text=False)
-    assert (exported.path / "assets" / "words.txt").read_text().splitlines()[-3:] == UNSEEN
-    serve = tf.saved_model.load(str(exported.path)).signatures["serving_default"]
+def test_the_exported_model_answers_alike(model, tmp_path):
+    save_tokens(Signatures(model), tmp_path, only=["serving_default"])
+    assert (tmp_path / "assets" / "words.txt").read_text().splitlines()[-3:] == UNSEEN
+    serve = tf.saved_model.load(str(tmp_path)).signatures["serving_default"]
     inputs = uanet_tf.pad([SENTENCE])
     found = serve(tokens=tf.constant(inputs["tokens"]), lengths=tf.constant(inputs["lengths"]))
     expected = model.predict(inputs, verbose=0)

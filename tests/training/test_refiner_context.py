@@ -5,13 +5,13 @@ import json
 import pytest
 
 from tests.training.test_document_run import mark_documents
-from tests.training.tiny_run import tiny_config, write_corpus
+from tests.training.tiny_run import WORDS, tiny_config, write_corpus
 from uanet_lite.sentence import Sentence
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
 from uanet_tf.models.loading import load_model
 from uanet_tf.training.fit import fit
-from uanet_tf.training.prepare import with_refiner_context
+from uanet_tf.training.prepare import prepare, with_refiner_context
 
 PLAIN = [Sentence(("a",), ("O",), k, new_document=k == 0) for k in range(3)]
 MARKED = [Sentence(("a",), ("O",), k, new_document=k != 1) for k in range(3)]
@@ -51,8 +51,8 @@ def config_of_documents(folder):
     corpus = write_corpus(folder)
     for path in folder.glob("*.conll"):
         mark_documents(path)
-    parts = {"encoder": "none", "representation": "words", "max_tokens": 60}
-    return tiny_config(corpus, **parts, epochs=1, min_epochs=1, calibrated=False)
+    parts = WORDS | {"epochs": 1, "min_epochs": 1, "num_samples": 0, "calibrated": False}
+    return tiny_config(corpus, **parts, max_tokens=60)
 
 
 def test_the_run_keeps_what_auto_stood_for(tmp_path):
@@ -69,8 +69,7 @@ def test_the_run_keeps_what_auto_stood_for(tmp_path):
 def test_a_drafter_of_documents_leaves_the_refiner_none(tmp_path):
     """Of a passage that is one sentence there are no other sentences to read."""
     config = config_of_documents(tmp_path).replace(context="document")
-    fit(config.replace(refiner_context="auto"), tmp_path / "run")
-    model = load_model(tmp_path / "run")
+    model = prepare(config.replace(refiner_context="auto")).tagger
     assert (model.context, model.refiner_context) == ("document", "sentence")
     with pytest.raises(InputError, match="`context=document` reads a passage as one sentence"):
         fit(config.replace(refiner_context="document"), tmp_path / "other")

@@ -25,17 +25,6 @@ def test_claim_makes_the_directory(run):
     assert run.claim(Config())
 
 
-def test_file_modes_follow_the_umask(run):
-    before = os.umask(0o027)
-    try:
-        run.claim(Config())
-        run.write(run.metrics, "{}")
-    finally:
-        os.umask(before)
-    for path in (run.config, run.flags, run.metrics):
-        assert path.stat().st_mode & 0o777 == 0o640, path
-
-
 def test_a_second_process_is_refused(run):
     run.claim(Config())
     program = (
@@ -91,19 +80,6 @@ def test_a_file_is_refused(tmp_path):
     with pytest.raises(InputError, match="cannot be"):
         RunDirectory(path / "run").claim(Config())
     assert path.read_text() == "mine"
-
-
-def test_writing_is_whole_or_not_at_all(run, monkeypatch):
-    run.claim(Config())
-    run.write(run.metrics, "old")
-
-    def full(*args):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(InputError, match=r"metrics\.json cannot be written: No space left"):
-        run.write(run.metrics, "new")
-    assert run.metrics.read_text() == "old"
 
 
 @pytest.mark.parametrize(

@@ -90,17 +90,3 @@ def test_ignored_signals_stay_ignored():
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
-
-
-def test_outside_the_main_thread_nothing_is_changed():
-    before = {each: signal.getsignal(each) for each in SIGNALS}
-    found = []
-
-    def enter():
-        with StopRequest() as stop:
-            found.append((stop.made, {each: signal.getsignal(each) for each in SIGNALS}))
-
-    thread = threading.Thread(target=enter)
-    thread.start()
-    thread.join()
-    assert found == [(False, before)]

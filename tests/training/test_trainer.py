@@ -7,7 +7,6 @@ import tensorflow as tf
 from tests.models.model_contract import make_sentences, make_vocabulary, small
 from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, encode_corpus
-from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.ops.graphs import graph_function
@@ -18,6 +17,8 @@ RATE = 0.25
 
 
 PLAIN = {
+    "representation": "words",
+    "encoder": "none",
     "drafter_optimizer": "sgd",
     "drafter_learning_rate": 0.5,
     "drafter_momentum": 0.0,
@@ -63,7 +64,6 @@ def test_one_step_of_gradient_descent(reduction):
 
 
 SEQ2BISEQ = {"decoder": "seq2biseq", "decoder_optimizers": 2, "loss_reduction": "sum", "l2": 0.0}
-SEQ2BISEQ |= {"representation": "words", "encoder": "none"}
 
 
 def test_two_optimizers_each_take_a_step_of_their_own_loss():
@@ -98,24 +98,6 @@ def test_two_optimizers_each_take_a_step_of_their_own_loss():
     for name, variable in variables.items():
         expected = before[name] - 0.5 * slopes[name]
         np.testing.assert_allclose(variable.numpy(), expected, rtol=1e-4, atol=1e-4)
-
-
-def test_two_optimizers_leave_no_weight_out():
-    trainer, _, _ = make_trainer(**SEQ2BISEQ)
-    one, _, _ = make_trainer(**SEQ2BISEQ | {"decoder_optimizers": 1})
-    assert set(one.optimizers) == {"draft"}
-    names = {v.name for variables in trainer.groups.values() for v in variables}
-    assert names == {v.name for v in trainer.tagger.trainable_variables}
-    assert names == {v.name for v in one.groups["draft"]}
-
-
-def test_two_optimizers_are_for_two_losses():
-    with pytest.raises(InputError, match=r"`decoder_optimizers` is not read by .*`decoder=crf`"):
-        make_tagger(
-            small(Config()).replace(decoder="crf"),
-            make_vocabulary(make_sentences("IOB2", 4), "IOB2"),
-            ["decoder_optimizers"],
-        )
 
 
 @pytest.mark.parametrize("size", [0.1, 10.0, np.inf])

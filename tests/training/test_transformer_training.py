@@ -10,7 +10,6 @@ from tests.training.killing import Moment, fit_with_copies
 from tests.training.tiny_run import assert_same_weights, metrics, timeless, tiny_config
 from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, encode_corpus
-from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
 from uanet_tf.training import fit, saved_state
 from uanet_tf.training.trainer import Trainer
@@ -128,12 +127,3 @@ def test_a_killed_run_ends_as_one_that_was_not(corpus, tmp_path, settings, kind)
     fit.fit(config, broken)
     assert_same_weights(whole, broken)
     assert timeless(metrics(whole)) == timeless(metrics(broken))
-
-
-def test_without_a_preset(corpus, tmp_path):
-    """One sentence, before anything is written; test_train.py has what train.py makes of it."""
-    with pytest.raises(
-        InputError, match=r"^`pretrained` is required with `representation=transformer`"
-    ):
-        fit.fit(tiny_config(corpus, **BERT), tmp_path / "run")
-    assert not (tmp_path / "run").exists()

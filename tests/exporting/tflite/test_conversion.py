@@ -22,6 +22,9 @@ from uanet_tf.exporting.tflite import conversion
 from uanet_tf.exporting.tflite.conversion import FLOAT32, PRECISIONS, convert
 from uanet_tf.exporting.tflite.tflite_export import compare
 
+# Graphs that are soon made; samples differ.
+WORDS = {"representation": "words", "encoder": "none", "output_dropout": 0.1}
+
 # Between them: every encoder and decoder, every representation but BERT.
 SYSTEMS = {
     "id_cnn_uanet": {
@@ -157,8 +160,9 @@ def test_quantised_files_are_smaller_and_nearly_agree(tflite_files):
     assert len(set(errors)) == 3
 
 
+@pytest.mark.process
 def test_distances_that_no_table_has_are_computed(monkeypatch):
-    model = make_model(representation="words", encoder="none")
+    model = make_model(**WORDS)
     with_table = convert(model)[FLOAT32]
     monkeypatch.setattr(conversion, "_LONGEST_TABLE", model.max_tokens - 1)
     without = convert(model)[FLOAT32]
@@ -180,9 +184,9 @@ def test_every_system_converts(name):
         assert 0 < refined < total
 
 
-def distilled_model():
+def distilled_model(**settings):
     """One pass and an untrained head that changes the answer."""
-    model = make_model(representation="words")
+    model = make_model(representation="words", **settings)
     head = model.drafter.distilled
     head.output_kernel.assign(tf.random.stateless_normal(head.output_kernel.shape, [1, 2]))
     head.was_trained.assign(1.0)
@@ -191,10 +195,11 @@ def distilled_model():
 
 
 def test_the_head_of_one_pass_is_converted():
-    model = make_model(representation="words")
+    model = distilled_model(encoder="none", output_dropout=0.1)
     tokens = random_words(model, 12)
+    model.sampling = "exact"
     exact = model({"tokens": tf.constant([tokens]), "lengths": tf.constant([12])})["uncertainty"]
-    model = distilled_model()
+    model.sampling = "distilled"
     content = convert(model)[FLOAT32]
     assert not custom_operations(content)
     expected = assert_agree(model, runner(content), tokens)
@@ -211,7 +216,7 @@ def test_a_bert_is_refused():
 
 
 def test_new_masks_at_each_call_are_refused():
-    model = make_model(representation="words", decoder="softmax")
+    model = make_model(**WORDS, decoder="softmax")
     model.mc_seed = -1
     with pytest.raises(InputError, match=r"the seed -1 draws new ones at each call"):
         convert(model)

@@ -153,19 +153,6 @@ def test_a_tagger_can_be_sent_to_another_process(lite_tagger, path, sentences, m
 # ------------------------------------------------------------------------------- files
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ('{"format": 9}', r"has the format 9, and this version reads 1"),
-        ("[]", "settings.json says no format"),
-    ],
-)
-def test_files_of_something_else(path, tmp_path, settings, said):
-    """``test_model_file`` has further ones."""
-    with pytest.raises(uanet_lite.InputError, match=said):
-        uanet_lite.Tagger(repacked(path, tmp_path / "x.tflite", **{"settings.json": settings}))
-
-
 def test_files_that_are_no_model(path, tmp_path):
     with pytest.raises(
         uanet_lite.InputError, match=r"no/such\.tflite cannot be read: No such file"

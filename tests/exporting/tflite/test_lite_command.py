@@ -80,22 +80,6 @@ def test_a_conll_file(call, trained_run, lite_tagger, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["out.conll"]
 
 
-def test_rows_of_conll_u(call, tmp_path):
-    rows = ["# newdoc", "# text = They've won", "1-2\tThey've" + "\t_" * 8]
-    rows += [f"{n}\t{word}" + "\t_" * 8 for n, word in enumerate(["They", "'ve", "won"], 1)]
-    path = tmp_path / "a.conllu"
-    path.write_text("\n".join(rows) + "\n\n# a b c\n1\tOslo" + "\t_" * 8, encoding="utf-8")
-    code, out, err = call(f"--input={path}", "--token_column=1", "--output_format=jsonl")
-    assert (code, err) == (0, "")
-    words = [json.loads(line)["tokens"] for line in out.splitlines()]
-    assert words == [["They", "'ve", "won"], ["Oslo"]]
-    code, out, err = call("--format=conll", text="-DOCSTART- O\n\na  x\n# y\n\nb x")
-    assert (code, err) == (0, "")
-    starts = [line.split(" ")[0] for line in out.splitlines()]
-    assert starts == ["-DOCSTART-", "", "a", "#", "", "b", ""]
-    assert all(line.count(" ") > 1 for line in out.splitlines() if line)
-
-
 @pytest.mark.parametrize(
     ("arguments", "text", "said"),
     [

@@ -1,9 +1,6 @@
 """``uanet tag --model=NAME.tflite``."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,20 +13,6 @@ from uanet_tf.commands.tag_command import tag
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def run_outside(*arguments, text=None):
-    """``uanet tag``: exit code, stdout and stderr."""
-    done = subprocess.run(
-        [sys.executable, "-m", "uanet_tf.commands.uanet", "tag", *map(str, arguments)],
-        cwd=ROOT,
-        env=os.environ | {"CUDA_VISIBLE_DEVICES": ""},
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    return done.returncode, done.stdout, done.stderr
-
-
 def test_a_file_is_tagged(call, path, model, trained_run, tmp_path):
     data = trained_run.parent / "data" / "dev.conll"
     output = tmp_path / "out.conll"
@@ -40,22 +23,6 @@ def test_a_file_is_tagged(call, path, model, trained_run, tmp_path):
     assert [list(sentence.labels) for sentence in tagged] == [each.labels for each in expected]
     rows = output.read_text().splitlines()
     assert rows[0].split("\t")[:2] == data.read_text().splitlines()[0].split()[:2]
-
-
-@pytest.mark.process
-def test_text_from_standard_input(path, model):
-    code, out, err = run_outside(
-        f"--model={path}",
-        "--format=text",
-        "--output_format=jsonl",
-        text="Riverton beat Marlow 2-1 .\n\nMarlow won .\n",
-    )
-    assert (code, err) == (0, "")
-    answers = [json.loads(line) for line in out.splitlines()]
-    # An empty line has an empty answer.
-    assert [len(answer["tokens"]) for answer in answers] == [5, 0, 3]
-    expected = uanet_tf.tag(model, [answer["tokens"] for answer in answers[::2]])
-    assert [answer["labels"] for answer in answers[::2]] == [each.labels for each in expected]
 
 
 @pytest.mark.parametrize(

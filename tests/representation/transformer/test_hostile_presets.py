@@ -12,10 +12,9 @@ from tests.models.hostile_archives import (
     LINKS,
     MODULE,
     THING,
-    make_links,
-    make_oddities,
     python_call,
     write_module,
+    write_odd_weights,
 )
 from tests.representation.transformer.written_preset import write_preset
 from tests.tiny_encoder import write_tiny_encoder
@@ -128,9 +127,8 @@ def test_the_policy_of_newer_versions_is_passed_over(copied):
 
 @pytest.mark.parametrize("kind", [*LINKS, "array of nothing", "half"])
 def test_weights_stand_in_the_preset_alone(preset, copied, tmp_path, kind):
-    weights = preset / "model.weights.h5"
-    paths = {**make_links(weights, tmp_path), **make_oddities(weights, tmp_path)}
-    (copied / "model.weights.h5").write_bytes(paths[kind].read_bytes())
+    odd = write_odd_weights(kind, preset / "model.weights.h5", tmp_path)
+    (copied / "model.weights.h5").write_bytes(odd.read_bytes())
     assert_refused(copied, r"model\.weights\.h5")
 
 

@@ -195,12 +195,6 @@ def test_a_key_is_missing(folder):
         read_hugging_face(folder)
 
 
-def test_a_configuration_that_is_a_list(folder):
-    (folder / "config.json").write_text("[]")
-    with pytest.raises(InputError, match=r"config.json cannot be read: it holds no JSON object"):
-        read_hugging_face(folder)
-
-
 def test_the_special_words_are_missed(tmp_path):
     words = [word for word in SUBWORDS if word not in ("[UNK]", "[SEP]")]
     folder = write_tiny_encoder(tmp_path / "bert", vocabulary=words)
