@@ -14,15 +14,6 @@ from uanet_tf.commands import demo_command, runner
 pytestmark = pytest.mark.process
 
 QUICK = TINY | {"epochs": 1, "batch_size": 64}
-SAID = (
-    "1/5  English names",
-    "2/5  A sample corpus",
-    "3/5  Training UANet",
-    "gated",
-    "5/5  Tagging",
-    "Holmfield",
-    "train --recipe=fast --train_path=train.conll",
-)
 
 
 @pytest.fixture(scope="module")
