@@ -21,7 +21,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.test_demo import SAID
 from tests.serving.servers import ServerProcess
 from tests.test_readme import TEXT, blocks, commands
 from tests.training.tiny_run import TINY, write_corpus
@@ -33,6 +32,16 @@ SOURCES = (
 )
 BUILD = "import sys; from setuptools import build_meta as b; b.{}(sys.argv[1])"
 MODELS = {f"uanet_tf/resources/pretrained/{name}/model.keras" for name in ("en_ewt_pos", "en_ner")}
+# The demo says, among other lines.
+SAID = (
+    "1/5  English names",
+    "2/5  A sample corpus",
+    "3/5  Training UANet",
+    "gated",
+    "5/5  Tagging",
+    "Holmfield",
+    "train --recipe=fast --train_path=train.conll",
+)
 SMALL = TINY | {"epochs": 1, "min_epochs": 1, "batch_size": 64, "min_steps": 1}
 # The second run is a softmax on words with a refiner: its graphs are soon made.
 NOT_READ = ("char_width", "char_filters", "hidden_width")

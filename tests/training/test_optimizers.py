@@ -78,18 +78,6 @@ def test_schedules_are_followed():
     np.testing.assert_allclose(train(LazyAdamW(schedule), gradients()), only_first, rtol=1e-6)
 
 
-BERT = {"representation": "transformer", "encoder": "none", "decoder": "softmax"}
-LIGHT = {"representation": "words", "encoder": "none"}
-SYSTEMS = {
-    "uanet": LIGHT,
-    "softmax": LIGHT | {"drafter_optimizer": "sgd"},
-    "crf": LIGHT | {"drafter_optimizer": "adadelta"},
-    "lan": LIGHT,
-    "seq2seq": LIGHT,
-    "seq2biseq": LIGHT | {"decoder_optimizers": 2},
-}
-
-
 def test_no_update_is_compiled_where_a_gpu_is(monkeypatch):
     monkeypatch.setattr(
         tf.compat.v2.config, "list_physical_devices", lambda kind=None: ["a device"]
