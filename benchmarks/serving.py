@@ -29,7 +29,8 @@ from benchmarks.command_line import make_parser
 
 BATCH_SIZES = (1, 8, 32)
 SAMPLES = (1, 8)
-SIGNATURES = ("serving_default", "with_threshold", "draft", "text")
+SIGNATURES = ("serving_default", "with_threshold", "draft", "ids", "text")
+_UNKNOWN_ID = 1
 TYPES, LENGTH, SENTENCES = 4, 13, 256
 _ROOT = pathlib.Path(__file__).resolve().parent.parent
 _WARM_UP_REQUESTS = 5
@@ -108,10 +109,18 @@ def request_bodies(signature: str, sentences: Sequence[Sequence[str]], size: int
 
 
 def _inputs(signature: str, batch: Sequence[Sequence[str]]) -> dict[str, list]:
-    """The padded tensors of a request."""
+    """The padded tensors of a request. All ids are the unknown one's, which costs the same."""
     width = max(map(len, batch))
     padded = [[*tokens, *[""] * (width - len(tokens))] for tokens in batch]
     lengths = {"lengths": [len(tokens) for tokens in batch]}
+    if signature == "ids":
+        longest = max(len(token) for tokens in batch for token in tokens)
+        characters = [
+            [[_UNKNOWN_ID] * len(token) + [0] * (longest - len(token)) for token in row]
+            for row in padded
+        ]
+        words = [[_UNKNOWN_ID if token else 0 for token in row] for row in padded]
+        return {"word_ids": words, "char_ids": characters, **lengths}
     if signature == "with_threshold":
         return {"tokens": padded, "threshold": [0.35] * len(batch), **lengths}
     return {"tokens": padded, **lengths}

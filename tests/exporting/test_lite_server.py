@@ -40,7 +40,7 @@ def test_wrong_inputs_are_refused_and_do_no_harm(url, inputs, said):
 
 
 def test_what_the_file_cannot_do_is_said(url):
-    for signature, more in (("with_threshold", {"threshold": [0.5]}), ("draft", {})):
+    for signature, more in (("with_threshold", {"threshold": [0.5]}), ("draft", {}), ("ids", {})):
         assert ask(url, GOOD | more, signature_name=signature) == (
             400,
             {

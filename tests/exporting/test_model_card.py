@@ -55,7 +55,7 @@ def test_no_path_of_the_machine_is_told(card, run_dir):
 
 
 def test_the_names_of_signatures(card, exported):
-    assert "`draft`, `serving_default`, `with_threshold`. `saved_model_cli" in card
+    assert "`draft`, `ids`, `serving_default`, `with_threshold`. `saved_model_cli" in card
     assert "no other package is needed" in card
     text = (exported.text_path / "assets.extra" / FILE).read_text("utf-8")
     assert "Needs the operations of tensorflow-text (RegexSplitWithOffsets)" in text

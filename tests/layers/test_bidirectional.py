@@ -39,6 +39,22 @@ def test_equals_loops_over_each_sentence(cell, masked):
 
 
 @cells
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_where_lstms_are_fused_the_states_are_the_same(cell, masked, rows):
+    """Masks of samples and other cells are not left out there."""
+    _, weights = make(cell)
+    masks = np.random.default_rng(3).integers(0, 2, [2, rows, UNITS]).astype(np.float32)
+    tied = dict(zip(DIRECTIONS, 2.0 * masks, strict=True)) if masked else dict.fromkeys(DIRECTIONS)
+    mask = tf.constant(MASK[:, :rows]) if rows > 1 else None
+    given = tf.constant(INPUTS[:, :rows]), mask, tied
+    expected = weights(*given)
+    found = weights(*given, lite=LiteGraph(fused_lstm=True))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+@cells
 @pytest.mark.parametrize("mask", [MASK, None])
 def test_inputs_that_are_rows_of_a_table(cell, mask):
     """Each row is multiplied once; at padding no row is read, not even one that is not there."""

@@ -181,6 +181,7 @@ def _write(
         gamma = np.full(count, model.threshold or 0.0, np.float32)
         for name in calls:
             asked = pad_documents([sentences]) if name == DOCUMENT else pad(sentences)
+            asked = verification.ids_of(model, asked) if name == "ids" else asked
             asked = texts if text else asked
             requests.append((name, {**asked, "threshold": gamma} if "threshold" in name else asked))
     verify = verification.verify_text if text else verification.verify_tokens

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from uanet_lite.answers import ENTITY_SCORES
+from uanet_lite.token_ids import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.data.documents import MOST_PADDING
-from uanet_tf.data.lookup import ONE_PIECE_TOKENS, look_up
+from uanet_tf.data.lookup import ONE_PIECE_TOKENS, check_width, look_up
 from uanet_tf.models.labels import Chunks, OutputChunks
 from uanet_tf.models.outputs import Tensors
 from uanet_tf.models.results import Decision
@@ -21,6 +22,8 @@ from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.masking import sequence_mask
 
 DEFAULT = "serving_default"
+# What `ids` can give instead of tokens; a representation that reads more has no such signature.
+_ID_FEATURES = {"form_word_ids", "form_char_ids", "form_index", "lengths"}
 TOKENS = tf.TensorSpec([None, None], tf.string, name="tokens")
 _THRESHOLD = tf.TensorSpec([None], tf.float32, name="threshold")
 LENGTHS = tf.TensorSpec([None], tf.int32, name="lengths")
@@ -59,6 +62,8 @@ class Signatures:
         ``with_threshold``: also ``threshold`` [B], Gamma of each sentence in nats; only with a
           refiner.
         ``draft``: labels and uncertainty without the refiner; only with one.
+        ``ids``: ``word_ids`` [B, T], ``char_ids`` [B, T, W], ``lengths`` [B], all int32, instead
+          of tokens; left out for a representation that reads more than words and characters.
         ``document``: whole documents; only where the refiner reads them, see
           ``document_signature``. All others read each sentence by itself.
 
@@ -78,6 +83,8 @@ class Signatures:
             signatures["draft"] = _signature([TOKENS, LENGTHS], draft)
         if self.model.refiner_context == "document":
             signatures[DOCUMENT] = document_signature(self.model)
+        if set(self._features) == _ID_FEATURES:
+            signatures["ids"] = self._of_ids()
         return signatures
 
     def of_text(self, split: Callable[[tf.Tensor], tuple[tf.RaggedTensor, ...]]) -> dict[str, Any]:
@@ -114,13 +121,9 @@ class Signatures:
 
     def _gated(self, *specs: tf.TensorSpec, answer: Callable[..., Tensors]) -> dict[str, Any]:
         """``serving_default``, and with a gate ``with_threshold``, of an answer to inputs."""
-
-        def public(*inputs: tf.Tensor) -> Tensors:
-            return {name: each for name, each in answer(*inputs).items() if name != POSITIONS}
-
-        signatures = {DEFAULT: _signature(specs, public)}
+        signatures = {DEFAULT: _signature(specs, answer)}
         if self.model.gate is not None:
-            signatures["with_threshold"] = _signature([*specs, _THRESHOLD], public)
+            signatures["with_threshold"] = _signature([*specs, _THRESHOLD], answer)
         return signatures
 
     def _answer(
@@ -132,11 +135,17 @@ class Signatures:
         with tf.control_dependencies(checks):
             tokens, lengths = tf.identity(tokens), tf.identity(lengths)
         features = look_up(self.model.lookup, tokens, lengths)
+        return self._answer_as_wide(features, tokens, threshold)
+
+    def _answer_as_wide(
+        self, features: Tensors, batch: tf.Tensor, threshold: tf.Tensor | None = None
+    ) -> Tensors:
+        """Answers as wide as ``batch`` [B, T]: features have at least one column."""
         if threshold is None:
             gate = self.model.gate
             gamma = tf.zeros([]) if gate is None else tf.convert_to_tensor(gate.gamma)
-            threshold = tf.fill(tf.shape(tokens)[:1], gamma)
-        return _as_wide(self._answer_features(features, threshold), tokens)
+            threshold = tf.fill(tf.shape(batch)[:1], gamma)
+        return _as_wide(self._answer_features(features, threshold), batch)
 
     def _named(self, decision: Decision) -> Tensors:
         answers = self.model.answers
@@ -145,6 +154,29 @@ class Signatures:
             **answers.named(positions, decision.draft.mask),
             POSITIONS: positions["labels"],
         }
+
+    def _of_ids(self) -> Any:
+        known_words = len(self.model.vocabulary.words) + FIRST_ID
+        known_chars = len(self.model.vocabulary.chars) + FIRST_ID
+        words = tf.TensorSpec([None, None], tf.int32, name="word_ids")
+        chars = tf.TensorSpec([None, None, None], tf.int32, name="char_ids")
+
+        def answer(word_ids: tf.Tensor, char_ids: tf.Tensor, lengths: tf.Tensor) -> Tensors:
+            shapes = tf.debugging.assert_equal(
+                tf.shape(char_ids)[:2], tf.shape(word_ids), "char_ids must be [B, T, W]."
+            )
+            checks = [shapes, check_width(word_ids), *_check_rows(word_ids, lengths=lengths)]
+            with tf.control_dependencies(checks):
+                features = id_features(word_ids, tf.identity(char_ids), tf.identity(lengths))
+            checks = [
+                *_check_ids(features["form_word_ids"], known_words, "word_ids"),
+                *_check_ids(features["form_char_ids"], known_chars, "char_ids"),
+            ]
+            with tf.control_dependencies(checks):
+                features = {name: tf.identity(values) for name, values in features.items()}
+            return self._answer_as_wide(features, word_ids)
+
+        return _signature([words, chars, LENGTHS], answer)
 
 
 def _signature(specs: Sequence[tf.TensorSpec], answer: Callable[..., Tensors]) -> Any:
@@ -157,20 +189,51 @@ def _signature(specs: Sequence[tf.TensorSpec], answer: Callable[..., Tensors]) -
 
     @graph_function(list(specs))
     def signature(*inputs: tf.Tensor) -> Tensors:
-        return answer(
-            *(
-                tf.ensure_shape(values, spec.shape, name=f"{spec.name}_of_declared_shape")
-                for spec, values in zip(specs, inputs, strict=True)
-            )
+        checked = (
+            tf.ensure_shape(values, spec.shape, name=f"{spec.name}_of_declared_shape")
+            for spec, values in zip(specs, inputs, strict=True)
         )
+        return {name: each for name, each in answer(*checked).items() if name != POSITIONS}
 
     return signature
 
 
 def _as_wide(answers: Tensors, batch: tf.Tensor) -> Tensors:
-    """Answers as wide as ``batch`` [B, T]: features have at least one column."""
     width = tf.shape(batch)[1]
     return {name: values[:, :width] for name, values in answers.items()}
+
+
+def id_features(word_ids: tf.Tensor, char_ids: tf.Tensor, lengths: tf.Tensor) -> Tensors:
+    """A batch's features from ids: every token is a form of its own.
+
+    Args:
+      word_ids: [B, T] int32.
+      char_ids: [B, T, W] int32, 0 after a word's last character.
+      lengths: [B] int32.
+
+    Raises:
+      InvalidArgumentError: a length is negative, or beyond T.
+    """
+    width = tf.shape(word_ids)[1]
+    tf.debugging.assert_less_equal(lengths, width, "A length is beyond the width of word_ids.")
+    tf.debugging.assert_non_negative(lengths, "A length is negative.")
+    # At least one column and one character, as where tokens are looked up.
+    columns, letters = tf.maximum(0, 1 - width), tf.maximum(0, 1 - tf.shape(char_ids)[2])
+    word_ids = tf.pad(word_ids, [[0, 0], [0, columns]])
+    char_ids = tf.pad(char_ids, [[0, 0], [0, columns], [0, letters]])
+    shape = tf.shape(word_ids)
+    count = shape[0] * shape[1]
+    mask = sequence_mask(lengths, shape[1])
+    words = tf.reshape(tf.where(mask, word_ids, UNKNOWN_ID), [-1])
+    chars = tf.where(tf.expand_dims(mask, -1), char_ids, PADDING_ID)
+    chars = tf.reshape(chars, [count, tf.shape(char_ids)[2]])
+    return {
+        # A padding form comes first, so that an empty batch still has one.
+        "form_word_ids": tf.pad(words, [[1, 0]], constant_values=UNKNOWN_ID),
+        "form_char_ids": tf.pad(chars, [[1, 0], [0, 0]], constant_values=PADDING_ID),
+        "form_index": tf.reshape(tf.range(1, count + 1), shape),
+        "lengths": lengths,
+    }
 
 
 def _check_rows(batch: tf.Tensor, **columns: tf.Tensor) -> list[tf.Operation]:
@@ -191,6 +254,14 @@ def _check_thresholds(batch: tf.Tensor, threshold: tf.Tensor) -> list[tf.Operati
         ["threshold must be a finite number of at least 0 nats. Received:", threshold],
     )
     return [finite, *_check_rows(batch, threshold=threshold)]
+
+
+def _check_ids(ids: tf.Tensor, known: int, name: str) -> list[tf.Operation]:
+    """A wrong id fails in a lookup on a CPU, and silently reads zeros on a GPU."""
+    return [
+        tf.debugging.assert_non_negative(ids, f"{name} must not be negative."),
+        tf.debugging.assert_less(ids, known, f"{name} must be below {known}."),
+    ]
 
 
 DOCUMENT = "document"

@@ -65,6 +65,8 @@ def verify_tokens(
             draft = {name: expected[name] for name in _OF_DRAFT if name in expected}
             draft["labels"] = expected["draft_labels"]
             compare(ask(loaded, "draft", inputs), draft, "draft")
+        if "ids" in loaded.signatures:
+            compare(ask(loaded, "ids", ids_of(model, inputs)), expected, "ids")
     if DOCUMENT in loaded.signatures:
         _verify_documents(model, loaded, [sentences[:5], [], sentences[5:6], sentences[6:]])
     nothing = {"tokens": np.zeros([0, 0], object), "lengths": np.zeros([0], np.int32)}
@@ -167,6 +169,18 @@ def reference(model: Tagger) -> Answer:
 def _tensors(inputs: Arrays) -> Tensors:
     tokens = tf.constant(inputs["tokens"], tf.string)
     return {"tokens": tokens, "lengths": tf.constant(inputs["lengths"])}
+
+
+def ids_of(model: Tagger, inputs: Arrays) -> dict[str, np.ndarray]:
+    """The inputs of the signature ``ids`` for these tokens; padding is filled with id 0."""
+    tokens = inputs["tokens"]
+    word_ids, char_ids = model.lookup(tf.constant(tokens.ravel(), tf.string))
+    mask = np.arange(tokens.shape[1]) < inputs["lengths"][:, np.newaxis]
+    return {
+        "word_ids": np.where(mask, word_ids.numpy().reshape(tokens.shape), 0),
+        "char_ids": np.where(mask[..., None], char_ids.numpy().reshape(*tokens.shape, -1), 0),
+        "lengths": inputs["lengths"],
+    }
 
 
 def ask(loaded: Any, signature: str, inputs: Arrays) -> dict[str, np.ndarray]:

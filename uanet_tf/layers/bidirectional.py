@@ -7,7 +7,7 @@ import tensorflow as tf
 from uanet_tf.ops.cudnn import LstmWeights, bidirectional_lstm, packed_weights
 from uanet_tf.ops.graphs import LiteGraph
 from uanet_tf.ops.numerics import linear
-from uanet_tf.ops.recurrence import Cell, block_orthogonal
+from uanet_tf.ops.recurrence import LSTM, Cell, block_orthogonal, fused_lstm
 
 DIRECTIONS = ("forward", "backward")
 # Rows of padding in a table: as many as keep its number of rows a multiple, see ``filled_size``.
@@ -74,6 +74,8 @@ class Bidirectional:
         Returns:
           Two tensors [T, N, H], forward and backward, in the order of time; exactly 0 at padding.
         """
+        if lite and lite.fused_lstm and self._is_lstm_of_a_sentence(inputs, recurrent_masks):
+            return [self._fused(inputs, way) for way in DIRECTIONS]
         if places is None:
             project = self._from_inputs(inputs, mask, lite)
         else:
@@ -165,6 +167,16 @@ class Bidirectional:
 
     def _input_weights(self, way, dtype) -> tuple[tf.Tensor, tf.Tensor]:
         return tf.cast(self.kernels[way], dtype), tf.cast(self.biases[way], dtype)
+
+    def _is_lstm_of_a_sentence(self, inputs, recurrent_masks) -> bool:
+        if self.cell is not LSTM or inputs.shape[1] != 1 or inputs.dtype != tf.float32:
+            return False
+        return all(mask is None for mask in (recurrent_masks or {}).values())
+
+    def _fused(self, inputs, way):
+        weights = (self.kernels, self.recurrent_kernels, self.biases)
+        kernels = (tf.convert_to_tensor(part[way]) for part in weights)
+        return fused_lstm(inputs, *kernels, reverse=way == "backward")
 
 
 def mark_padding(inputs: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:

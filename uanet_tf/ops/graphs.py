@@ -10,7 +10,9 @@ import tensorflow as tf
 from tensorflow.python.eager import record
 
 
-def graph_function(input_signature: list[Any] | None = None) -> Callable[[Callable], Any]:
+def graph_function(
+    input_signature: list[Any] | None = None, attributes: dict[str, Any] | None = None
+) -> Callable[[Callable], Any]:
     """A decorator: ``tf.function`` without AutoGraph.
 
     The package calls ``tf.cond`` and ``tf.while_loop`` itself. Converting the code
@@ -18,8 +20,11 @@ def graph_function(input_signature: list[Any] | None = None) -> Callable[[Callab
 
     Args:
       input_signature: a TensorSpec for each argument; None: traced for what it is called with.
+      attributes: of the function in the graph.
     """
-    return tf.function(input_signature=input_signature, autograph=False)  # noqa: TID251
+    return tf.function(  # noqa: TID251
+        input_signature=input_signature, autograph=False, experimental_attributes=attributes
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,9 +38,11 @@ class LiteGraph:
       longest: tokens of the longest sentence whose distances are rows of a table, which is a
         constant of the graph; in longer ones the largest distances count as the largest of the
         table. 0: there is none.
+      fused_lstm: whether an LSTM that runs once, without masks, is the runtime's own operation.
     """
 
     longest: int = 0
+    fused_lstm: bool = False
 
 
 def lite_argument(part: Any, lite: LiteGraph | None) -> dict[str, LiteGraph]:

@@ -15,9 +15,9 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
-from uanet_tf.ops.graphs import LiteGraph, with_gradient
+from uanet_tf.ops.graphs import LiteGraph, graph_function, with_gradient
 from uanet_tf.ops.loops import scan_blocks
-from uanet_tf.ops.numerics import masked, product, wide_dtype, widen
+from uanet_tf.ops.numerics import linear, masked, product, wide_dtype, widen
 
 
 def block_orthogonal(shape, dtype=None, **_) -> tf.Tensor:
@@ -216,6 +216,70 @@ def _shift(values: tf.Tensor, reverse: bool) -> tf.Tensor:
     if reverse:
         return tf.concat([values[1:], zeros], axis=0)
     return tf.concat([zeros, values[:-1]], axis=0)
+
+
+# By these the converter knows an LSTM of Keras, which it replaces by UNIDIRECTIONAL_SEQUENCE_LSTM.
+_MARKS = {
+    "api_implements": "lstm_of_a_sentence",
+    "api_preferred_device": "CPU",
+    "time_major": True,
+    "go_backwards": False,
+}
+# Times a weight it closes a gate.
+_RESET = 1e4
+
+
+def fused_lstm(
+    inputs: tf.Tensor,
+    kernel: tf.Tensor,
+    recurrent_kernel: tf.Tensor,
+    bias: tf.Tensor,
+    *,
+    reverse: bool = False,
+) -> tf.Tensor:
+    """As ``lstm_scan``, for a graph that is to be converted; cells then end at -10 and 10.
+
+    The operation keeps its state from one call to the next. So a step comes first that closes the
+    input and the forget gates, by an input that is 0 at all other steps. Its weights are as
+    large as the largest of the kernel: a quantised one loses no digit by them.
+
+    Args:
+      inputs: [T, 1, D], float32 as all others.
+      kernel: [D, 4H], gates in the order i, f, o, g.
+      recurrent_kernel: [H, 4H].
+      bias: [4H].
+      reverse: run from the last step to the first.
+
+    Returns:
+      [T, 1, H] hidden states, in the order of time.
+    """
+    units = recurrent_kernel.shape[0]
+    closing = -tf.reduce_max(tf.abs(kernel)) * tf.constant([[1.0] * 2 * units + [0.0] * 2 * units])
+    kernel = tf.concat([kernel, closing], axis=0)
+    steps = tf.reverse(inputs, [0]) if reverse else inputs
+    reset = tf.constant([[[0.0] * inputs.shape[-1] + [_RESET]]])
+    steps = tf.concat([reset, tf.pad(steps, [[0, 0], [0, 0], [0, 1]])], axis=0)
+    weights = [keras_order(part) for part in (kernel, recurrent_kernel, bias)]
+    zeros = tf.zeros([1, units])
+    marked = graph_function(attributes=_MARKS)(_as_keras_does)
+    states = marked(steps, zeros, zeros, *weights)[1][1:]
+    return tf.reverse(states, [0]) if reverse else states
+
+
+def _as_keras_does(inputs, state, cell, kernel, recurrent_kernel, bias):
+    """Arguments and results as the converter expects them; what is between it replaces.
+
+    Where it did not, as those of a future version, the model would still be right.
+
+    Returns:
+      The last output, all outputs [T, 1, H], the last state and cell (never read), and a number
+      without meaning.
+    """
+    kernel, recurrent_kernel, bias = (
+        keras_order(part) for part in (kernel, recurrent_kernel, bias)
+    )
+    outputs = lstm_scan(linear(inputs, kernel, bias), recurrent_kernel)
+    return outputs[-1], outputs, state, cell, tf.zeros([])
 
 
 def keras_order(weights: tf.Tensor) -> tf.Tensor:

@@ -35,13 +35,13 @@ def random_words(model, count, seed=1):
     return list(np.random.default_rng([seed, count]).choice(words, count))
 
 
-def runner(content):
+def runners(content):
     resolvers = tf.lite.experimental.OpResolverType
     # XNNPack of newer releases fails on some files, or changes numbers: our readers go without.
     plain = series() == "2.15"
     resolver = resolvers.AUTO if plain else resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     interpreter = tf.lite.Interpreter(model_content=content, experimental_op_resolver_type=resolver)
-    return interpreter.get_signature_runner("serving_default")
+    return [interpreter.get_signature_runner(name) for name in ("serving_default", "draft")]
 
 
 def custom_operations(content):
@@ -51,7 +51,7 @@ def custom_operations(content):
     return {name for name in codes if name is not None}
 
 
-def assert_agree(model, run, tokens):
+def assert_agree(model, run, run_draft, tokens):
     """Labels are identical, uncertainty and confidence the same but for rounding."""
     expected = model.tag_batch(np.array([tokens], object), np.array([len(tokens)]))
     word_ids, char_ids = (ids.numpy()[np.newaxis] for ids in model.lookup(tf.constant(tokens)))
@@ -64,4 +64,8 @@ def assert_agree(model, run, tokens):
     np.testing.assert_array_equal(outputs["refined"], expected["refined"])
     for name in ("uncertainty", "confidence", *asked):
         np.testing.assert_allclose(outputs[name], expected[name], rtol=0, atol=1e-5, err_msg=name)
+    draft = run_draft(word_ids=word_ids, char_ids=char_ids)
+    assert set(draft) == {"label_ids", "uncertainty"} | asked
+    np.testing.assert_array_equal(draft["label_ids"], expected["draft_labels"])
+    np.testing.assert_allclose(draft["uncertainty"], expected["uncertainty"], rtol=0, atol=1e-5)
     return expected

@@ -2,19 +2,16 @@
 
 import contextlib
 import dataclasses
-import io
 import json
 import pathlib
 import tempfile
-import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import flatbuffers
 import numpy as np
 from absl import logging
-from tensorflow.lite.tools import flatbuffer_utils
 
+from uanet_lite import answers
 from uanet_lite.atomic_file import atomic_file
 from uanet_lite.lite_tagger import Tagger as LiteTagger
 from uanet_lite.model_file import FORMAT, SETTINGS
@@ -22,10 +19,19 @@ from uanet_lite.token_ids import FIRST_ID, PADDING_ID, UNKNOWN_ID
 from uanet_tf.errors import InputError
 from uanet_tf.exporting.sample_inputs import sample_sentences
 from uanet_tf.exporting.saved_model import load_for_export
+from uanet_tf.exporting.signatures import DEFAULT
 from uanet_tf.exporting.tflite.conversion import DYNAMIC, FLOAT16, FLOAT32, convert
+from uanet_tf.exporting.tflite.metadata import (
+    DESCRIPTION,
+    VALUE_LABELS,
+    VOCABULARY,
+    File,
+    TensorInfo,
+    add_metadata,
+)
 from uanet_tf.exporting.verification import ExportMismatchError
 from uanet_tf.exporting.version_folders import check_name
-from uanet_tf.exporting.vocabulary_files import WORDS, write_vocabulary_files
+from uanet_tf.exporting.vocabulary_files import CHARS, LABELS, WORDS, write_vocabulary_files
 from uanet_tf.formats.table import Reading, read_labelled
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.streams import tag_stream
@@ -84,7 +90,7 @@ def export_tflite(
     quantize: bool = False,
     **options: Any,
 ) -> list[Written]:
-    """Writes ``export_dir/name.tflite``, with settings and vocabularies; see ``convert``.
+    """Writes ``export_dir/name.tflite``, with metadata and vocabularies; see ``convert``.
 
     The answers for up to 500 sentences of the run's development file are compared with those of
     the run's model before a file takes its name; for generated sentences where it is not found,
@@ -115,7 +121,7 @@ def export_tflite(
                 path = folder / f"{name}{ENDINGS[precision]}.tflite"
                 part = pathlib.Path(parts.enter_context(atomic_file(path)))
                 logging.info("writing %s", path)
-                part.write_bytes(with_files(content, tagger_files(model, precision)))
+                part.write_bytes(_with_metadata(model, content, name, precision))
                 agreement = compare(model, LiteTagger(part), sentences, source)
                 _check(precision, agreement)
                 written.append(Written(path, precision, agreement))
@@ -175,38 +181,48 @@ def _check(precision: str, agreement: Agreement) -> None:
         raise ExportMismatchError(f"The TensorFlow Lite file is wrong: {agreement}.")
 
 
-_EARLIEST = (1980, 1, 1, 0, 0, 0)  # so that the same model gives the same bytes
-_IDENTIFIER = b"TFL3"
-# Bytes. The format asks for 16; the runtime reads weights where they stand in the file, and wide
-# registers take longer across the border of a cache line.
-_LEAST, _ALIGNMENT = 16, 64
-_LARGE = 1024  # and so worth some bytes more
+def _with_metadata(model: Tagger, content: bytes, name: str, precision: str) -> bytes:
+    decoder = model.settings.decoder.decoder
+    files = {
+        key: File(value, *_FILES[key]) for key, value in tagger_files(model, precision).items()
+    }
+    return add_metadata(
+        content,
+        main=DEFAULT,
+        name=name,
+        description=(
+            f"Labels the tokens of one sentence ({decoder}), with an uncertainty for each. "
+            f"Weights: {precision}. {SETTINGS} defines how tokens become ids."
+        ),
+        version=str(FORMAT),
+        tensors=_TENSORS,
+        files=files,
+    )
 
 
-class _AlignedBuilder(flatbuffers.Builder):
-    def CreateNumpyVector(self, x: np.ndarray) -> int:
-        self.Prep(_ALIGNMENT if x.nbytes >= _LARGE else _LEAST, x.nbytes)
-        return super().CreateNumpyVector(x)
-
-
-def with_files(model: bytes, files: Mapping[str, bytes]) -> bytes:
-    """A model with files behind it, as an archive that is not compressed: ``unzip NAME.tflite``.
-
-    Its large arrays start at multiples of 64 bytes: so do their addresses, where the file is mapped
-    into memory. The converter writes them at multiples of 4.
-
-    Args:
-      model: of a converter.
-      files: {name: content}.
-    """
-    tree = flatbuffer_utils.convert_bytearray_to_object(bytearray(model))
-    builder = _AlignedBuilder(1024)
-    builder.Finish(tree.Pack(builder), file_identifier=_IDENTIFIER)
-    stream = io.BytesIO(bytes(builder.Output()))
-    with zipfile.ZipFile(stream, "a", zipfile.ZIP_STORED) as archive:
-        for name, content in files.items():
-            archive.writestr(zipfile.ZipInfo(name, _EARLIEST), content)
-    return stream.getvalue()
+_FILES: dict[str, tuple[str, int]] = {
+    SETTINGS: (
+        "How tokens become ids, what labels mean, and how the model was made.",
+        DESCRIPTION,
+    ),
+    LABELS: ("Line k (from 0) is label k.", VALUE_LABELS),
+    WORDS: ("Line k (from 0) is the normalised word with id k + 2.", VOCABULARY),
+    CHARS: ("Line k (from 0): code point, tab, character; its id is k + 2.", VOCABULARY),
+}
+_TENSORS = {
+    "word_ids": TensorInfo("Ids of words; 1: unknown.", ("batch", "token"), (WORDS,)),
+    "char_ids": TensorInfo(
+        "Ids of each word's characters, 0 after its last; 1: unknown.",
+        ("batch", "token", "character"),
+        (CHARS,),
+    ),
+    **{
+        tensor.lite_name: TensorInfo(
+            tensor.about, tensor.axes, (LABELS,) if tensor.kind is answers.LABEL else ()
+        )
+        for tensor in answers.tensors(answers.IN_GRAPHS).values()
+    },
+}
 
 
 def tagger_files(model: Tagger, precision: str) -> dict[str, bytes]:
