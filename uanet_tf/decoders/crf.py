@@ -38,6 +38,12 @@ class CRFDecoder(Decoder):
         A training sequence that has one then costs 1e4 nats. None: all are possible.
       scheme: tag scheme of ``label_names``.
 
+    Example:
+
+    >>> decoder = CRFDecoder(3, label_names=["O", "B-PER", "E-PER"])
+    >>> decoder(tf.ones([1, 2, 4, 5])).label_ids.shape
+    TensorShape([2, 4])
+
     Reference:
       Lafferty et al., 2001, "Conditional Random Fields"; Ma and Hovy, 2016, "End-to-end
       Sequence Labeling via Bi-directional LSTM-CNNs-CRF".

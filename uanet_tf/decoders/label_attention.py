@@ -37,6 +37,12 @@ class LabelAttentionDecoder(Decoder):
 
     Call arguments and output shape: see ``Decoder.decide``; H is even.
 
+    Example:
+
+    >>> decoder = LabelAttentionDecoder(4, num_heads=2)
+    >>> decoder(tf.ones([1, 2, 3, 6])).label_ids.shape
+    TensorShape([2, 3])
+
     Reference:
       Cui and Zhang, 2019, "Hierarchically-Refined Label Attention Network for Sequence
       Labeling", section 4.

@@ -37,6 +37,12 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
     Args (further ones: ``LabelHistoryDecoder``):
       num_optimizers: 1 or 2.
 
+    Example:
+
+    >>> decoder = Seq2BiseqDecoder(4, hidden_width=8)
+    >>> decoder(tf.ones([1, 2, 3, 6])).label_ids.shape
+    TensorShape([2, 3])
+
     Reference:
       Dinarelli and Grobol, 2019, "Seq2Biseq: Bidirectional Output-wise Recurrent Neural Networks
       for Sequence Modelling".

@@ -83,6 +83,12 @@ class Seq2SeqDecoder(LabelHistoryDecoder):
     Args (further ones: ``LabelHistoryDecoder``):
       beam_width: label sequences kept while decoding; 1 is greedy.
 
+    Example:
+
+    >>> decoder = Seq2SeqDecoder(4, hidden_width=8, beam_width=3)
+    >>> decoder(tf.ones([1, 2, 3, 6])).label_ids.shape
+    TensorShape([2, 3])
+
     Reference:
       Zhang et al., 2018, "Learning Tag Dependencies for Sequence Tagging".
     """

@@ -16,6 +16,12 @@ class SoftmaxDecoder(Decoder):
     Args:
       num_classes: number C of labels.
 
+    Example:
+
+    >>> decoder = SoftmaxDecoder(4)
+    >>> decoder(tf.ones([8, 2, 3, 5])).probabilities.shape
+    TensorShape([2, 3, 4])
+
     Reference:
       Gui et al., 2020, Eq. 4.
     """

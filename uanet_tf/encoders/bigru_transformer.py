@@ -22,6 +22,11 @@ class BiGRUTransformer(VariationalEncoder):
     Its arguments are those of ``VariationalEncoder``; ``input_dropout`` is also the rate of the
     masks on the inputs of feed-forward layers.
 
+    Example:
+
+    >>> BiGRUTransformer(8)(tf.ones([3, 4, 5])).shape
+    TensorShape([3, 4, 8])
+
     Reference:
       Dinarelli and Grobol, 2019, "Seq2Biseq: Bidirectional Output-wise Recurrent Neural Networks
       for Sequence Modelling".

@@ -35,6 +35,14 @@ class IteratedDilatedCNN(Encoder):
     Call arguments (further ones: ``Encoder``):
       all_iterates: return the states after every iterate, [num_iterations, N, T, filters].
 
+    Example:
+
+    >>> encoder = IteratedDilatedCNN(8, num_iterations=2)
+    >>> encoder(tf.ones([3, 4, 5])).shape
+    TensorShape([3, 4, 8])
+    >>> encoder(tf.ones([3, 4, 5]), all_iterates=True).shape
+    TensorShape([2, 3, 4, 8])
+
     Reference:
       Strubell et al., 2017, "Fast and Accurate Entity Recognition with Iterated Dilated
       Convolutions". As in its released code the first convolution is rectified.

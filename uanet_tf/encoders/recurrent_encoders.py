@@ -221,6 +221,13 @@ class VariationalBiLSTM(VariationalEncoder):
     Its arguments and masks are those of ``VariationalEncoder``; the masks are the same for all
     four gates.
 
+    Example:
+
+    >>> encoder = VariationalBiLSTM(8)
+    >>> masks = encoder.draw_masks(tf.constant([1, 2]), 3, input_width=5)
+    >>> encoder(tf.ones([3, 4, 5]), dropout_masks=masks).shape
+    TensorShape([3, 4, 8])
+
     Reference:
       Gal and Ghahramani, 2016; Gui et al., 2020, Eq. 3; narrow layer: Rei et al., 2016, section 2.
     """
@@ -231,6 +238,11 @@ class VariationalBiLSTM(VariationalEncoder):
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class BiGRU(VariationalEncoder):
     """Stacked bidirectional GRU; its arguments and masks are those of ``VariationalEncoder``.
+
+    Example:
+
+    >>> BiGRU(8)(tf.ones([3, 4, 5])).shape
+    TensorShape([3, 4, 8])
 
     Reference:
       Cho et al., 2014; as an encoder of labellers: Dinarelli and Grobol, 2019, "Seq2Biseq:
@@ -252,6 +264,11 @@ class BiLSTM(RecurrentEncoder):
 
     Call arguments (further ones: ``Encoder``):
       dropout_seed: [2] int32 tensor, or None for no dropout; not with ``index``.
+
+    Example:
+
+    >>> BiLSTM(8)(tf.ones([3, 4, 5]), dropout_seed=tf.constant([1, 2])).shape
+    TensorShape([3, 4, 8])
 
     Reference:
       Ma and Hovy, 2016, "End-to-end Sequence Labeling via Bi-directional LSTM-CNNs-CRF".

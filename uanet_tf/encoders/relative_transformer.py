@@ -33,6 +33,11 @@ class RelativeTransformer(Encoder):
     Call arguments (further ones: ``Encoder``):
       dropout_seed: [2] int32 seed of the attention weights that are dropped; None: none are.
 
+    Example:
+
+    >>> RelativeTransformer(8, num_heads=2)(tf.ones([3, 4, 5])).shape
+    TensorShape([3, 4, 8])
+
     Reference:
       Dai et al., 2019, "Transformer-XL: Attentive Language Models beyond a Fixed-Length Context".
     """

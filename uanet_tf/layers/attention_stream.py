@@ -53,6 +53,12 @@ class AttentionStream(KeepsArguments, tf.keras.layers.Layer):
     Output shape:
       [B, T, W], or [K, W] of the query tokens.
 
+    Example:
+
+    >>> stream = AttentionStream(2, 8)
+    >>> stream(tf.ones([3, 5, 16]), tf.ones([16, 10])).shape
+    TensorShape([3, 5, 16])
+
     Reference:
       Gui et al., 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling", Eq. 8.
     """

@@ -366,6 +366,12 @@ class RelativeAttention(KeepsArguments, tf.keras.layers.Layer):
     Output shape:
       [B, T, num_heads * head_width], or [K, num_heads * head_width].
 
+    Example:
+
+    >>> attention = RelativeAttention(2, 8)
+    >>> attention(tf.ones([3, 5, 20]), tf.ones([16, 10])).shape
+    TensorShape([3, 5, 16])
+
     Reference:
       Gui et al., 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling", Eq. 7;
       Dai et al., 2019, "Transformer-XL", for attention of words to words.

@@ -48,6 +48,13 @@ class TwoStreamBlock(KeepsArguments, tf.keras.layers.Layer):
       H_x and H_l, each [B, T, W] (or [K, W] of the query tokens); without a label stream
       `label_state` is returned as H_l.
 
+    Example:
+
+    >>> block = TwoStreamBlock(2, 8)
+    >>> words, label_state = block(
+    ...     tf.ones([3, 5, 16]), relative_distances(5, 16), labels=tf.ones([3, 5, 16])
+    ... )
+
     Reference:
       Gui et al., 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling", Eq. 7 and 8.
     """

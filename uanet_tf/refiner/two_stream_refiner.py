@@ -65,6 +65,13 @@ class TwoStreamRefiner(KeepsArguments, tf.keras.layers.Layer):
     Output shape:
       [B, T, C] or [K, C], logits. Those at padding have no meaning, but are finite.
 
+    Example:
+
+    >>> refiner = TwoStreamRefiner(num_classes=9, num_heads=2, head_width=8)
+    >>> words, draft = tf.ones([3, 5, 20]), tf.fill([3, 5, 9], 1 / 9)
+    >>> refiner(words, draft, mask=tf.sequence_mask([5, 2, 4])).shape
+    TensorShape([3, 5, 9])
+
     Reference:
       Gui et al., 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling".
     """

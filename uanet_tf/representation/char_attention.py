@@ -34,6 +34,17 @@ class CharAttention(FormRepresentation):
     Output shape:
       [B, T, word_width].
 
+    Example:
+
+    >>> layer = CharAttention(9, word_width=4, char_layer=CharBiLSTM(80))
+    >>> features = {
+    ...     "form_word_ids": tf.constant([3, 1]),
+    ...     "form_char_ids": tf.constant([[5, 9, 3], [4, 2, 0]]),
+    ...     "form_index": tf.constant([[0, 1, 0]]),
+    ... }
+    >>> layer(features).shape
+    TensorShape([1, 3, 4])
+
     Reference:
       Rei et al., COLING 2016, "Attending to Characters in Neural Sequence Labeling Models".
     """

@@ -17,6 +17,11 @@ class CharCNN(CharLayer):
       filters: number of filters, the width of the output.
       kernel_size: characters that a filter sees.
 
+    Example:
+
+    >>> CharCNN(80)(tf.constant([[5, 9, 3, 0]])).shape
+    TensorShape([1, 50])
+
     Reference:
       Ma and Hovy, 2016 (section 2.1); 50 filters of width 3: the released code of Gui et al., 2020.
     """

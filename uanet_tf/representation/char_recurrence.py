@@ -64,6 +64,11 @@ class CharBiLSTM(CharRecurrence):
     Output shape:
       [U, hidden_width], zeros for a word without characters.
 
+    Example:
+
+    >>> CharBiLSTM(80)(tf.constant([[5, 9, 3, 0]])).shape
+    TensorShape([1, 50])
+
     Reference:
       Lample et al., 2016, "Neural Architectures for Named Entity Recognition" (section 4.1).
     """
@@ -94,6 +99,11 @@ class CharGRU(CharRecurrence):
 
     Args (further ones: ``CharRecurrence``):
       feedforward_width: width of the output.
+
+    Example:
+
+    >>> CharGRU(80)(tf.constant([[5, 9, 3, 0]])).shape
+    TensorShape([1, 50])
 
     Reference:
       Dinarelli and Grobol, 2019, "Seq2Biseq: Bidirectional Output-wise Recurrent Neural

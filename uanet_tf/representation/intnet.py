@@ -28,6 +28,11 @@ class IntNet(CharLayer):
       [U, len(kernel_sizes) (initial_filters + filters (num_layers - 1) / 2)], zeros for a word
       without characters.
 
+    Example:
+
+    >>> IntNet(80)(tf.constant([[5, 9, 3, 0]])).shape
+    TensorShape([1, 160])
+
     Reference:
       Xin et al., EMNLP 2018, "Learning Better Internal Structure of Words for Sequence Labeling".
     """

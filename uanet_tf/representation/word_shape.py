@@ -42,6 +42,11 @@ class WordShape(SpellingLayer):
       classes: class of each character id, from ``char_classes``.
       shape_width: width of the embedding.
 
+    Example:
+
+    >>> WordShape(char_classes("abcABC"))(tf.constant([[5, 2, 3, 0]])).shape
+    TensorShape([1, 5])
+
     Reference:
       Strubell et al., 2017, "Fast and Accurate Entity Recognition with Iterated Dilated
       Convolutions" (5-dimensional shape vectors); the four shapes are those of its code.

@@ -277,6 +277,13 @@ class TransformerEncoder(_OfArchitecture):
     Output shape:
       [W, D].
 
+    Example:
+
+    >>> sizes = {"width": 8, "num_layers": 2, "num_heads": 2, "feedforward_width": 16}
+    >>> encoder = TransformerEncoder({"vocabulary_size": 30, "max_positions": 9, **sizes})
+    >>> encoder(tf.constant([[2, 7, 9, 3]]), tf.constant([[True] * 4])).shape
+    TensorShape([4, 8])
+
     Reference:
       Devlin et al., 2019, "BERT: Pre-training of Deep Bidirectional Transformers"; see
       ``TransformerLayer``.
