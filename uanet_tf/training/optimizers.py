@@ -40,11 +40,19 @@ class LazyAdamW(tf.keras.optimizers.Adam):
       learning_rate: a float or a schedule.
       decoupled_decay: share of the weight, times the learning rate, taken off at each step
         (Loshchilov and Hutter, 2019).
+      jit_compile: compile each variable's update with XLA: a few operations, which gain nothing.
       **kwargs: as for ``tf.keras.optimizers.Adam``; ``amsgrad`` is not supported.
     """
 
-    def __init__(self, learning_rate=1e-3, *, decoupled_decay: float = 0.0, **kwargs):
-        super().__init__(learning_rate, jit_compile=False, **kwargs)
+    def __init__(
+        self,
+        learning_rate=1e-3,
+        *,
+        decoupled_decay: float = 0.0,
+        jit_compile: bool = False,
+        **kwargs,
+    ):
+        super().__init__(learning_rate, jit_compile=jit_compile, **kwargs)
         self.decoupled_decay = decoupled_decay
         self._step = _Step({})
 
@@ -57,7 +65,8 @@ class LazyAdamW(tf.keras.optimizers.Adam):
 
     def _scalars(self, dtype: tf.DType) -> _Scalars:
         """Made once per step: for each variable they would be a tenth of the step's graph."""
-        scalars = self._step.scalars
+        # A tensor is of the graph that made it, and each update that XLA compiles is a graph.
+        scalars = {} if self.jit_compile else self._step.scalars
         if dtype not in scalars:
             number = tf.cast(self.iterations + 1, tf.float32)
             scalars[dtype] = _Scalars(
