@@ -143,10 +143,14 @@ class Answers:
             for name, values in answers.items()
         }
 
+    def draft_positions(self, draft: Draft, options: InferenceOptions) -> Tensors:
+        """The draft only: labels as positions in ``label_names``, uncertainty."""
+        (labels,) = self._positions([draft.label_ids], draft.mask, options)
+        return {"labels": labels, **_nats(draft)}
+
     def draft_strings(self, draft: Draft, options: InferenceOptions) -> Tensors:
         """The draft only: labels as strings, uncertainty."""
-        (labels,) = self._positions([draft.label_ids], draft.mask, options)
-        return self.named({"labels": labels, **_nats(draft)}, draft.mask)
+        return self.named(self.draft_positions(draft, options), draft.mask)
 
     def _names(self, positions: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         for _ in range(positions.shape.rank - mask.shape.rank):
