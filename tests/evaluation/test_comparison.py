@@ -14,9 +14,9 @@ def runs(tmp_path_factory):
     """A system that learns, the same again, and one that does not."""
     folder = tmp_path_factory.mktemp("compared")
     corpus = write_corpus(folder)
-    settings = LIGHT | {"epochs": 6, "min_epochs": 1, "average_decay": 0.0}
-    for system, rate in (("learns", 0.05), ("does_not", 1e-9)):
-        config = tiny_config(corpus, **settings, drafter_learning_rate=rate)
+    settings = LIGHT | {"min_epochs": 1, "average_decay": 0.0, "calibrated": False}
+    for system, rate, epochs in (("learns", 0.05, 6), ("does_not", 1e-9, 1)):
+        config = tiny_config(corpus, **settings, drafter_learning_rate=rate, epochs=epochs)
         fit(config, folder / system / "seed1")
     shutil.copytree(folder / "learns", folder / "again")
     return folder, corpus

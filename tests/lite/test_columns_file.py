@@ -59,8 +59,9 @@ def test_mixed_line_ends(write):
 
 
 @pytest.mark.parametrize("newline", ["\r", "\r\n"])
-def test_line_ends_where_a_read_is_cut(write, newline):
+def test_line_ends_where_a_read_is_cut(write, newline, monkeypatch):
     """Without a line feed a file is read in pieces, of which one may end within a line end."""
+    monkeypatch.setattr(text_lines, "MAX_LINE_BYTES", 1 << 12)
     line = "word\tO"
     count = 2 * text_lines.MAX_LINE_BYTES // (len(line) + len(newline))
     for shift in range(len(newline) + 1):

@@ -107,7 +107,8 @@ def test_a_misspelt_option_is_refused(folder):
 
 
 def test_an_option_that_is_set_back_traces_no_graph_again(monkeypatch):
-    model, traced = make_model(decoder="softmax"), []
+    model = make_model(decoder="softmax", encoder="none", representation="words")
+    traced = []
     decide = type(model).decide
 
     def counted(self, *args, **more):

@@ -17,11 +17,8 @@ from uanet_tf.errors import InputError
 from uanet_tf.models.sampling import sample_states, sampling_seed
 from uanet_tf.tagging.streams import tag, tag_stream
 
-
-@pytest.fixture(scope="module")
-def shared():
-    """A model that no test changes: its graphs are made once."""
-    return make_model()
+# Graphs that are soon made; samples differ.
+WORDS = {"encoder": "none", "representation": "words", "output_dropout": 0.1}
 
 
 def test_only_a_refiner_brings_a_gate():
@@ -40,7 +37,7 @@ def test_only_a_refiner_brings_a_gate():
 
 def test_refining_only_where_asked_gives_the_same_labels():
     """Half of the sentences are left to the draft; nothing but their refined labels may change."""
-    model = make_model()
+    model = make_model(representation="words")
     batch = pad([sentence.tokens for sentence in SENTENCES])
     every = model.tag_batch(**batch)
     peaks = every["uncertainty"].max(axis=1)
@@ -60,7 +57,7 @@ def test_refining_only_where_asked_gives_the_same_labels():
 @pytest.mark.parametrize("embeddings", ["own", "shared"])
 def test_a_sentence_by_itself_is_refined_as_in_a_batch(embeddings):
     """TensorFlow Lite knows that there is one; the batch has the distinct words of all."""
-    model = make_model(refiner_embeddings=embeddings)
+    model = make_model(refiner_embeddings=embeddings, **WORDS)
     features = model.features(pad([sentence.tokens for sentence in SENTENCES]))
     draft = model.draft(features)
     wanted = draft.uncertainty > float(np.median(draft.uncertainty.numpy()[draft.mask]))
@@ -92,7 +89,7 @@ def test_filled_batches_give_the_same_bits_in_any_company():
 
 
 def test_refining_nothing_is_possible():
-    model = make_model()
+    model = make_model(**WORDS)
     model.refine_all = False
     model.threshold = 100.0
     tagged = model.tag_batch(**pad([sentence.tokens for sentence in SENTENCES]))

@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -9,7 +6,6 @@ from tests.encoders.sampling import (
     INPUTS,
     MASK,
     SAMPLES,
-    SEED,
     WIDTH,
     sample,
     words_of_a_table,
@@ -79,33 +75,6 @@ def test_a_negative_seed_draws_anew_at_each_call():
     fixed = graph_function()(lambda: sampling_seed(2**31 - 1))
     assert fixed().numpy().tolist() == fixed().numpy().tolist() == [2**31 - 1, 0]
     assert sampling_seed(1).numpy().tolist() != sampling_seed(2).numpy().tolist()
-
-
-SCRIPT = """
-import sys
-import numpy as np
-from tests.models import test_sampling as here
-encoder = here.make_encoder()
-masks = encoder.sampling_masks(here.SEED, here.SAMPLES, here.WIDTH)
-mean, u, _ = here.draft_from_samples(here.sample(encoder))
-np.savez(sys.argv[1], mean=mean, u=u, **{"mask_" + name: mask for name, mask in masks.items()})
-"""
-
-
-def test_another_process_gives_the_same(tmp_path):
-    path = tmp_path / "other.npz"
-    subprocess.run([sys.executable, "-c", SCRIPT, str(path)], check=True, timeout=120)
-    other = dict(np.load(path))
-    encoder = make_encoder()
-    masks = encoder.sampling_masks(SEED, SAMPLES, WIDTH)
-    mean, u, _ = draft_from_samples(sample(encoder))
-    here = {"mean": mean, "u": u, **{f"mask_{name}": mask for name, mask in masks.items()}}
-    assert set(other) == set(here)
-    for name, values in here.items():
-        if name.startswith("mask_"):
-            np.testing.assert_array_equal(other[name], values)
-        else:
-            np.testing.assert_allclose(other[name], values, atol=1e-6)
 
 
 def numpy_entropy(p):

@@ -15,7 +15,7 @@ from uanet_tf.models.tagger import Tagger
 @pytest.fixture(scope="module")
 def shared():
     """A model that no test changes: its graphs are made once."""
-    return make_model()
+    return make_model(encoder="none", representation="words")
 
 
 def test_settings_and_vocabulary_may_be_plain_dictionaries(shared):

@@ -1,5 +1,6 @@
 """``--init``: a run goes on from a model; what it knew stays, and what is new is learnt."""
 
+import functools
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from absl import logging
 import uanet_tf
 from tests.quick_params import quick_params
 from tests.tiny_encoder import tiny_encoder
-from tests.training.killing import fit_and_be_killed
+from tests.training.killing import Moment, act_at
 from tests.training.tiny_run import LIGHT, TINY, assert_same_weights, metrics
 from uanet_lite.token_ids import FIRST_ID, UNKNOWN_ID
 from uanet_tf.commands import runner
@@ -240,9 +241,13 @@ def flags(files) -> dict:
 
 @pytest.fixture(scope="module")
 def new(old, flags, tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("new") / "run"
-    assert command(init=old, run_dir=folder, **flags) == 0
-    return folder
+    """A run that goes on; beside it, ``killed``, what a kill would have left of it."""
+    folder = tmp_path_factory.mktemp("new")
+    copy = functools.partial(shutil.copytree, folder / "run", folder / "killed")
+    with pytest.MonkeyPatch.context() as patch:
+        act_at(patch, Moment(saved_state.StateKeeper, "save", 2, after=True), copy)
+        assert command(init=old, run_dir=folder / "run", **flags) == 0
+    return folder / "run"
 
 
 def test_types_that_the_files_do_not_label_are_not_forgotten(files, old, new, flags, tmp_path):
@@ -251,7 +256,7 @@ def test_types_that_the_files_do_not_label_are_not_forgotten(files, old, new, fl
         scores = score_corpus(model, uanet_tf.read(files["old"]), "ner", by_type=True)["types"]
         return {name: scores[name]["f1"] for name in ("PER", "LOC")}
 
-    assert score(old) == {"PER": 100, "LOC": 100}
+    assert metrics(old)["dev"]["f1"] == 100
     assert score(new) == {"PER": 100, "LOC": 100}
     for name in ("dev", "test"):  # of places nothing is labelled there, so nothing is scored
         assert metrics(new)[name]["f1"] == 100
@@ -272,16 +277,15 @@ def test_settings_are_those_of_the_model(old, new, flags):
     assert (found.decoder.refiner_context, found.training.epochs) == ("sentence", 3)
 
 
-def test_resumed_exactly_without_the_old_model(old, new, flags, tmp_path):
-    there = shutil.copytree(old, tmp_path / "there")
-    config = Config().replace(init=str(there), **flags)
-    config = init_config(config, flags)
-    run = tmp_path / "run"
-    fit_and_be_killed(config, run, saved_state.StateKeeper, "save", 2, after=True)
-    shutil.rmtree(there)
-    assert command(init=there, run_dir=run, **flags) == 0
-    assert_same_weights(run, new)
-    assert command(init=there, run_dir=run, **flags) == 0  # it is complete
+def test_resumed_exactly_without_the_old_model(old, new, flags):
+    run, away = new.with_name("killed"), old.with_name("away")
+    old.rename(away)
+    try:
+        assert command(init=old, run_dir=run, **flags) == 0
+        assert_same_weights(run, new)
+        assert command(init=old, run_dir=run, **flags) == 0  # it is complete
+    finally:
+        away.rename(old)
 
 
 def test_python(old, new, files, flags):
