@@ -88,7 +88,7 @@ def test_schedules_are_followed():
 BERT = {"representation": "transformer", "encoder": "none", "decoder": "softmax"}
 LIGHT = {"representation": "words", "encoder": "none"}
 SYSTEMS = {
-    "uanet": {},
+    "uanet": LIGHT,
     "softmax": LIGHT | {"drafter_optimizer": "sgd"},
     "crf": LIGHT | {"drafter_optimizer": "adadelta"},
     "lan": LIGHT,
@@ -130,6 +130,7 @@ def test_compiled_updates_equal_others(decoder):
     check({"decoder": decoder, **SYSTEMS[decoder]})
 
 
+@pytest.mark.process
 def test_compiled_updates_of_bert_equal_others():
     check({**BERT, "pretrained_weight_decay": 0.1})
 

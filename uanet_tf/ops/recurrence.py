@@ -111,11 +111,12 @@ def _scan(step: Step, backward, count: int, projected, kernel, mask, reverse) ->
     given = (projected, kernel) if mask is None else (projected, kernel, mask)
     inputs = [tf.convert_to_tensor(value) for value in given]
     states = _forward(step, count, reverse, *inputs)
+    number = len(inputs)  # the gradient, which outlives its graph, holds none of its tensors
 
     def gradient(upstream, *values):
-        inputs, states = values[: len(given)], values[len(given) :]
+        inputs, states = values[:number], values[number:]
         # The mask is a random draw, never learned.
-        return (*backward(reverse, upstream, *states, *inputs), None)[: len(given)]
+        return (*backward(reverse, upstream, *states, *inputs), None)[:number]
 
     return with_gradient(tf.cast(states[0], inputs[0].dtype), inputs, gradient, states)
 

@@ -196,6 +196,7 @@ def distilled_model(**settings):
     return model
 
 
+@pytest.mark.process
 def test_the_runtime_s_own_lstm_reads_sentences_one_after_another():
     """In the 8-bit file of one pass only; it keeps a state, which no answer may show."""
     model = distilled_model()
@@ -248,7 +249,7 @@ def test_new_masks_at_each_call_are_refused():
 
 def test_probabilities_are_no_output():
     """Whatever the model returns elsewhere: a file describes its outputs."""
-    model = make_model(representation="words", encoder="none")
+    model = make_model(**WORDS, decoder="softmax")
     model.return_probabilities = True
     run, run_draft = runners(convert(model)[FLOAT32])
     assert_agree(model, run, run_draft, random_words(model, 9))
