@@ -24,7 +24,7 @@ from uanet_tf.decoders.softmax import SoftmaxDecoder
 from uanet_tf.errors import InputError
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.tagger import Tagger
-from uanet_tf.training import init_model, saved_state, trainer
+from uanet_tf.training import init_model, saved_state
 from uanet_tf.training.development import score_corpus
 from uanet_tf.training.init_model import carry_weights, extend
 from uanet_tf.training.init_settings import init_config
@@ -142,41 +142,6 @@ def test_weights_by_row():
     )
 
 
-@pytest.mark.parametrize("small_table", [trainer.SMALL_TABLE, 0])
-def test_what_is_known_is_trained_at_a_lower_rate(monkeypatch, small_table):
-    """In one step of gradient descent, of whole tables and of their rows."""
-    monkeypatch.setattr(trainer, "SMALL_TABLE", small_table)
-    old, new = old_and_new(LIGHT)
-    factors = carry_weights(old, new)
-    settings = Config().replace(drafter_momentum=0.0, clip_norm=0.0, init="old").training
-    inputs = {"tokens": tf.constant([["Anna", "zebra", "Rio"]]), "lengths": tf.constant([3])}
-    features, labels = new.features(inputs), tf.constant([[1, 12, 0]])
-    start = new.get_weights()
-    changes = []
-    for given in ({}, factors):
-        new.set_weights(start)
-        made = trainer.Trainer(
-            new, settings, steps_per_epoch=1, num_tokens=3, dropout_rate=0.0, factors=given
-        )
-        made.step(features, labels)
-        changes.append(
-            [w.numpy() - s for w, s in zip(new.weights, start, strict=True) if w.trainable]
-        )
-    names = [w.name for w in new.weights if w.trainable]
-    kernel = next(k for k, name in enumerate(names) if "kernel" in name)
-    table = next(k for k, name in enumerate(names) if "embeddings" in name)
-    whole, slowed, share = *(each[kernel] for each in changes), init_model.SHARE
-    np.testing.assert_allclose(slowed[:, :9], share * whole[:, :9], rtol=1e-3, atol=1e-7)
-    np.testing.assert_allclose(slowed[:, 9:], whole[:, 9:], rtol=1e-3, atol=1e-7)
-    whole, slowed = (each[table] for each in changes)
-    word = {w: k for k, w in enumerate(new.vocabulary.words, FIRST_ID)}
-    np.testing.assert_allclose(
-        slowed[word["Anna"]], init_model.SHARE * whole[word["Anna"]], rtol=1e-3
-    )
-    np.testing.assert_allclose(slowed[word["zebra"]], whole[word["zebra"]], rtol=1e-3)
-    assert whole[word["zebra"]].any()
-
-
 # ------------------------------------------------------------------------ runs
 
 PLACES, PEOPLE, THINGS = ("Rio", "Oslo", "Lima"), ("Anna", "Bo", "Cleo"), ("radio", "lamp")
@@ -267,6 +232,27 @@ def test_types_that_the_files_do_not_label_are_not_forgotten(files, old, new, fl
     assert forgotten["LOC"] < 10
     sentence = uanet_tf.tag(uanet_tf.load_model(new), [["Lima", "sells", "a", "lamp"]])[0]
     assert sentence.labels == ["B-LOC", "O", "O", "B-PRODUCT"]
+
+
+def test_without_new_labels_training_is_slower_and_goes_part_of_the_way(
+    files, old, new, tmp_path, monkeypatch
+):
+    weights, rates = [], []
+    for way in (0.0, 0.5, 1.0):
+        monkeypatch.setattr(init_model, "WAY", way)
+        run = tmp_path / str(way)
+        given = {"train_path": files["old"], "dev_path": files["old"], "epochs": 2}
+        assert command(init=old, run_dir=run, **given) == 0
+        weights.append([w.numpy() for w in uanet_tf.load_model(run).trainable_variables])
+        rates.append(metrics(run)["epochs"][-1]["learning_rate_draft"])
+    model = uanet_tf.load_model(old)
+    for known, start, middle, end in zip(model.trainable_variables, *weights, strict=True):
+        np.testing.assert_allclose(start, known, atol=1e-6)
+        np.testing.assert_allclose(middle, (start + end) / 2, atol=1e-5)
+    assert any(np.abs(a - b).max() > 1e-3 for a, b in zip(weights[0], weights[2], strict=True))
+    assert rates[0] == pytest.approx(
+        init_model.SHARE * metrics(new)["epochs"][1]["learning_rate_draft"]
+    )
 
 
 def test_settings_are_those_of_the_model(old, new, flags):

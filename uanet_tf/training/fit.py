@@ -30,7 +30,7 @@ from uanet_tf.training.development import (
 from uanet_tf.training.distillation import distill
 from uanet_tf.training.draft_memory import DraftMemory
 from uanet_tf.training.fill_vectors import round_differences
-from uanet_tf.training.init_model import init_model
+from uanet_tf.training.init_model import go_back, init_model, slower
 from uanet_tf.training.optimizers import AVERAGE_EVERY, WeightAverage
 from uanet_tf.training.prepare import Prepared, prepare
 from uanet_tf.training.replicas import (
@@ -154,12 +154,11 @@ class _Training:
                 copy_weights(self.tagger, self.trained)
             self.trainer = Trainer(
                 self.trained,
-                training,
+                slower(training) if prepared.begun else training,
                 steps_per_epoch=len(self._plan(0)),
                 num_tokens=len(prepared.corpus.form_index),
                 dropout_rate=config.encoder.variational_dropout,
                 memory=self._memory(),
-                factors=prepared.factors,
                 num_replicas=replicas.count,
             )
             self.average = (
@@ -297,6 +296,8 @@ class _Training:
     def _finish(self) -> Metrics:
         """Best weights, threshold, calibration, final scores, model.keras; metrics last."""
         load_weights(self.tagger, self.directory.best)
+        if self.prepared.begun:
+            go_back(self.tagger, self.prepared.begun)
         round_differences(self.tagger)
         dev, seed = self.prepared.splits["dev"], self.config.training.seed
         with progress_bar("finishing", 4, unit="step", stays=self.bars) as bar:

@@ -17,6 +17,7 @@ from absl import logging
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import OUTSIDE, decode_spans, encode_spans, split_label
 from uanet_lite.token_ids import FIRST_ID, UNKNOWN_ID
+from uanet_tf.config import TrainingConfig
 from uanet_tf.data.lookup import KEYS
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
@@ -30,9 +31,11 @@ from uanet_tf.training.run_directory import RunDirectory
 
 # A new label begins so far below the old ones that it begins like, in nats.
 _BELOW = 5.0
-# Of the learning rate, for what the old model knows: at all of it, 100 sentences are learnt by
-# heart, and the rest is forgotten; at a tenth, a new type is not learnt.
+# Without a new label: the learning rate, of that of the settings, and how far the weights of the
+# best epoch count against the old ones. At all of both, 100 sentences are learnt by heart, and the
+# rest is forgotten; a new label needs them.
 SHARE = 0.3
+WAY = 0.5
 
 
 def init_model(init: str, run: RunDirectory, model: Tagger | None = None) -> Tagger:
@@ -99,21 +102,20 @@ def _vectors(model: Tagger) -> np.ndarray:
     return np.zeros(len(model.vocabulary.words), bool)
 
 
-def carry_weights(old: Tagger, new: Tagger) -> dict[Any, np.ndarray]:
+def carry_weights(old: Tagger, new: Tagger) -> list[np.ndarray]:
     """Gives a new tagger, of a vocabulary that ``extend`` made, the weights of the old one.
 
     What is fitted to a development file, after training, is not carried.
 
     Returns:
-      {reference to a weight: the factor on the learning rate of each of its numbers}: ``SHARE`` of
-      those that were carried, 1 of those of new words, characters and labels.
+      What ``trainable_variables`` begin with; [] where there is a new label.
 
     Raises:
       InputError: the settings give the new one other weights.
     """
     pairs = [(old.drafter, new.drafter), (old.refiner, new.refiner)]
     weights = [(part.weights, other.weights) for part, other in pairs if part and other]
-    factors, likeness = _carry_tables(old, new), _likeness(old.vocabulary, new.vocabulary)
+    carried, likeness = _carry_tables(old, new), _likeness(old.vocabulary, new.vocabulary)
     for mine, others in weights:
         if len(mine) != len(others):
             raise InputError(
@@ -121,20 +123,38 @@ def carry_weights(old: Tagger, new: Tagger) -> dict[Any, np.ndarray]:
                 "of `init` has: a rate of dropout that was or is 0?"
             )
         for before, after in zip(mine, others, strict=True):
-            if after.ref() not in factors:
-                values, added = _with_labels(before, after.shape, likeness)
-                after.assign(values)
-                factors[after.ref()] = np.where(added, 1.0, SHARE)
-    return factors
+            if after.ref() not in carried:
+                after.assign(_with_labels(before, after.shape, likeness))
+    return [] if len(likeness) else [variable.numpy() for variable in new.trainable_variables]
 
 
-def _carry_tables(old: Tagger, new: Tagger) -> dict[Any, np.ndarray]:
-    """Carries the tables of words and characters; the factors of ``carry_weights`` for them."""
+def slower(training: TrainingConfig) -> TrainingConfig:
+    """With ``SHARE`` of each learning rate."""
+    names = [name for name in vars(training) if name.endswith("_learning_rate")]
+    return dataclasses.replace(training, **{n: SHARE * getattr(training, n) for n in names})
+
+
+def go_back(tagger: Tagger, begun: Sequence[np.ndarray]) -> None:
+    """Sets weights between those that training began with and those that it ended with.
+
+    Args:
+      tagger: with the latter.
+      begun: the former, of ``trainable_variables``.
+
+    Reference:
+      Wortsman et al., 2022, "Robust fine-tuning of zero-shot models".
+    """
+    for variable, first in zip(tagger.trainable_variables, begun, strict=True):
+        variable.assign(first + WAY * (variable.numpy() - first))
+
+
+def _carry_tables(old: Tagger, new: Tagger) -> set[Any]:
+    """Carries the tables of words and characters; references to them."""
     ids = {word: number for number, word in enumerate(old.vocabulary.words, FIRST_ID)}
     words = new.vocabulary.words
     same = np.array([0, UNKNOWN_ID, *(ids.get(word, UNKNOWN_ID) for word in words)])
     like = np.array([0, UNKNOWN_ID, *(ids.get(w, ids.get(w.lower(), UNKNOWN_ID)) for w in words)])
-    tables = []
+    tables: list[tuple[tf.Variable, np.ndarray]] = []
     for before, after in zip(word_representations(old), word_representations(new), strict=True):
         rows, size = before.embeddings.numpy(), after.embeddings.shape[0]
         trained = np.where(same < len(rows), same, UNKNOWN_ID)[:size]
@@ -144,20 +164,17 @@ def _carry_tables(old: Tagger, new: Tagger) -> dict[Any, np.ndarray]:
             like = np.where(scales[like] > 0, like, same)
             begun = (scales[like] > 0)[:size] & (trained == UNKNOWN_ID)
             values = np.where(begun[:, None], 0, values)
-            tables.append((after.pretrained.rows, before.pretrained.rows.numpy()[like], like))
-            tables.append((after.pretrained.scales, scales[like], like))
-        tables.append((after.embeddings, values, trained))
+            tables.append((after.pretrained.rows, before.pretrained.rows.numpy()[like]))
+            tables.append((after.pretrained.scales, scales[like]))
+        tables.append((after.embeddings, values))
         if isinstance(before.char_layer, CharLayer):
             chars = before.char_layer.embeddings.numpy()
             rows = np.arange(after.char_layer.embeddings.shape[0])
             rows[len(chars) :] = UNKNOWN_ID
-            tables.append((after.char_layer.embeddings, chars[rows], rows))
-    for variable, values, _ in tables:
+            tables.append((after.char_layer.embeddings, chars[rows]))
+    for variable, values in tables:
         variable.assign(values)
-    return {
-        variable.ref(): np.where(rows == UNKNOWN_ID, 1.0, SHARE)[:, None]
-        for variable, _, rows in tables
-    }
+    return {variable.ref() for variable, _ in tables}
 
 
 def _likeness(old: Vocabulary, new: Vocabulary) -> np.ndarray:
@@ -169,16 +186,9 @@ def _likeness(old: Vocabulary, new: Vocabulary) -> np.ndarray:
     return np.tile(row / row.sum(), [len(new.labels) - len(old.labels), 1])
 
 
-def _with_labels(
-    before: tf.Variable, shape: Sequence[int], likeness: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """A weight with entries for new labels, each the mean of those of the old ones like it.
-
-    Returns:
-      The values, and whether each was added.
-    """
+def _with_labels(before: tf.Variable, shape: Sequence[int], likeness: np.ndarray) -> np.ndarray:
+    """A weight with entries for new labels, each the mean of those of the old ones like it."""
     values, (more, count) = before.numpy(), likeness.shape
-    is_new = np.zeros(values.shape, bool)
     for axis, size in enumerate(shape):
         length = values.shape[axis]
         if size == length:
@@ -200,8 +210,7 @@ def _with_labels(
                 added = added - _BELOW
             parts = np.split(values, [start + count], axis)
             values = np.concatenate([parts[0], added, parts[1]], axis)
-            is_new = np.insert(is_new, [start + count] * more, True, axis)
-    return values, is_new
+    return values
 
 
 def keep_types(

@@ -4,7 +4,6 @@ import collections
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -65,7 +64,7 @@ class Prepared:
       unlabelled: the same of --distill_path; its label ids are -1. None: there is none.
       hashes: {flag that names a file: hash of what was read of it}.
       kept: {"train": types of entities that it does not label, and the model of --init does, ...}.
-      factors: on the learning rate of weights, see ``carry_weights``.
+      begun: of --init without new labels: the trainable weights that training begins with.
     """
 
     config: Config
@@ -76,7 +75,7 @@ class Prepared:
     unlabelled: EncodedCorpus | None
     hashes: dict[str, str]
     kept: Mapping[str, Collection[str]]
-    factors: Mapping[Any, np.ndarray]
+    begun: Sequence[np.ndarray]
 
 
 def prepare(
@@ -144,7 +143,7 @@ def prepare(
         hashes["pretrained"] = hash_json(tagger.vocabulary.pretrained.to_dict())
     if table is not None:
         fill_embeddings(tagger, table)
-    factors = {} if init is None else carry_weights(init, tagger)
+    begun = [] if init is None else carry_weights(init, tagger)
     tagger.calibration.await_map()
     corpus = _encode(splits["train"], "train", config.data, tagger)
     if config.decoder.refiner_context == "document":
@@ -152,7 +151,7 @@ def prepare(
     unlabelled = None
     if further:
         unlabelled = _encode(further, "`distill_path`", config.data, tagger)
-    return Prepared(config, task, splits, tagger, corpus, unlabelled, hashes, kept, factors)
+    return Prepared(config, task, splits, tagger, corpus, unlabelled, hashes, kept, begun)
 
 
 def _encode(

@@ -1,11 +1,7 @@
 """The training step: a loss and an optimizer for each part, masks from (seed, step)."""
 
 import math
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from uanet_tf.config import TrainingConfig
@@ -34,7 +30,6 @@ class Trainer(tf.Module):
       num_tokens: N, tokens of the training data, for the L2 term.
       dropout_rate: r of the L2 term.
       memory: of drafts, for a refiner that reads documents.
-      factors: {reference to a variable: factor on the learning rate of its numbers}.
       num_replicas: how many share each batch; made in their scope.
     """
 
@@ -47,13 +42,11 @@ class Trainer(tf.Module):
         num_tokens: int,
         dropout_rate: float,
         memory: DraftMemory | None = None,
-        factors: Mapping[Any, np.ndarray] = MappingProxyType({}),
         num_replicas: int = 1,
     ):
         super().__init__(name="trainer")
         self.tagger = tagger
         self.memory = memory
-        self._factors = {variable: tf.constant(f, tf.float32) for variable, f in factors.items()}
         self.config = config
         self.num_replicas = num_replicas
         self.groups = tagger.variable_groups()
@@ -192,19 +185,8 @@ class Trainer(tf.Module):
         if self.config.clip_norm:
             gradients = _clip(gradients, self.config.clip_norm)
         pairs = zip(gradients, variables, strict=True)
-        slowed = [
-            (v, g) for v, g in zip(variables, gradients, strict=True) if v.ref() in self._factors
-        ]
-        before = [_rows_of(v, g) for v, g in slowed]
         # They are sums over the replicas already, which clipping needs.
         self.optimizers[name].apply_gradients(pairs, skip_gradients_aggregation=True)
-        for (variable, gradient), was in zip(slowed, before, strict=True):
-            factor = _rows_of(self._factors[variable.ref()], gradient)
-            values = was + tf.cast(factor, was.dtype) * (_rows_of(variable, gradient) - was)
-            if isinstance(gradient, tf.IndexedSlices):
-                variable.scatter_update(tf.IndexedSlices(values, gradient.indices))
-            else:
-                variable.assign(values)
 
     def _squared_weights(self):
         """||theta||^2 of the drafter; with --init of the difference from its weights."""
@@ -221,13 +203,6 @@ def _counter(dtype, name):
         name=name,
         aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
     )
-
-
-def _rows_of(values, gradient):
-    """Values of a variable, or of a tensor like it, that a step with this gradient changes."""
-    if isinstance(gradient, tf.IndexedSlices):
-        return tf.gather(values, gradient.indices)
-    return tf.identity(values)
 
 
 def _dense_if_small(gradient):
