@@ -126,6 +126,13 @@ def read_one(tool, record):
     return item
 
 
+def test_label_studio_compact_export_of_our_own_tasks():
+    (task,) = records("label_studio", [ITEM])
+    regions = [result["value"] for result in task["predictions"][0]["result"]]
+    read = read_one("label_studio", {**task["data"], "label": regions, "annotator": 1})
+    assert plain(read) == (*plain(ITEM)[:3], "accepted")
+
+
 def test_doccano_after_a_person_and_with_relations():
     (line,) = records("doccano", [ITEM])
     exported = {"id": 77, **line, "Comments": []}
@@ -278,8 +285,9 @@ def test_label_studio_regions_that_are_not_of_the_text_are_refused(kind):
     message = f"file:1: regions of type '{kind}' are not read: only 'labels'"
     task = {"data": {"text": "<p>Ann</p>"}, "annotations": [{"result": []}]}
     task["annotations"][0]["result"].append({"type": kind, "value": value})
-    with pytest.raises(InputError, match=message):
-        read_one("label_studio", task)
+    for record in (task, {"text": "<p>Ann</p>", "label": [value]}):
+        with pytest.raises(InputError, match=message):
+            read_one("label_studio", record)
 
 
 def test_label_studio_regions_without_a_label_are_counted():
@@ -287,14 +295,16 @@ def test_label_studio_regions_without_a_label_are_counted():
     empty, good = {**bare, "labels": []}, {**bare, "labels": ["PER"]}
     regions = [bare, empty, good]
     task = {"data": {"text": "Ann"}, "annotations": [{"result": list(map(_region, regions))}]}
-    item = read_one("label_studio", task)
-    assert (item.marks, item.unlabelled) == ((Mark(0, 3, "PER"),), 2)
+    for record in (task, {"text": "Ann", "label": regions}):
+        item = read_one("label_studio", record)
+        assert (item.marks, item.unlabelled) == ((Mark(0, 3, "PER"),), 2)
 
 
 def test_label_studio_data_of_the_user_under_our_names():
     data = {"text": "is it", "tokens": ["is", "it"], "score": "high", "meta": "x", "id": None}
-    item = read_one("label_studio", {"data": data, "annotations": []})
-    assert (item.tokens, item.score, item.id, item.meta) == (None, None, None, {})
+    for record in ({"annotator": 1, **data}, {"data": data, "annotations": []}):
+        item = read_one("label_studio", record)
+        assert (item.tokens, item.score, item.id, item.meta) == (None, None, None, {})
 
 
 def test_annotations_that_differ():

@@ -62,11 +62,18 @@ REGIONS = [
         {"text": TEXT, "entities": OFFSETS, "relations": []},
         {"text": TEXT, "spans": OBJECTS, "_input_hash": 1, "answer": "accept", "tokens": None},
         {"data": {"text": TEXT}, "annotations": [{"result": REGIONS}]},
+        {"text": TEXT, "label": [r["value"] for r in REGIONS], "annotator": 1},
         {
             "id": "1",
             "fields": {"text": TEXT},
             "responses": {"q": [{"value": OBJECTS}]},
             "suggestions": {},
+        },
+        {
+            "text": TEXT,
+            "tokens": TEXT.split(),
+            "prediction": None,
+            "annotation": [["PER", 0, 4], OBJECTS[1]],
         },
         {"tokens": TEXT.split(), "ner_tags": ["B-PER", "O", "B-LOC", "O"]},
         {"words": TEXT.split(), "labels": ["B-PER", "O", "B-LOC", "O"]},
@@ -100,7 +107,7 @@ def test_literals_of_python_are_no_columns(write, text):
         ("huggingface", {"tokens": ["a"], "pos_tags": ["X"]}, 'its keys are "tokens", "pos_tags"'),
         ("auto", {"text": TEXT, "labels": ["B-PER", "O"]}, "a mark is not [start, end, type]: 'B-"),
         ("spacy", {"text": TEXT, "entities": {"a": 1}}, '"entities" must be a list'),
-        ("auto", {"text": TEXT, "ner": [{"start": 0, "labels": ["PER"]}]}, "of no known format"),
+        ("auto", {"text": TEXT, "ner": [{"start": 0, "labels": ["PER"]}]}, "there is no 'end'"),
     ],
 )
 def test_nothing_is_not_taken_for_no_entity(write, kind, record, message):
@@ -121,6 +128,7 @@ RELATIONS = {"text": TEXT, "entities": [], "relations": []}
         [[TEXT, {"entities": SPANS}]],
         [{"classes": ["PER"], "annotations": [[TEXT, {"entities": SPANS}], None]}],
         [{"data": {"ner": TEXT}, "annotations": [{"result": REGIONS}]}],
+        [{"text": TEXT, "ner": json.dumps([r["value"] for r in REGIONS]), "annotator": 1}],
         [
             {
                 "data": {"text": TEXT},
@@ -212,6 +220,16 @@ def test_a_discarded_response_may_be_empty(write):
     responses = {"q": [{"value": None, "status": "discarded"}]}
     record = {"fields": {"text": TEXT}, "responses": responses, "suggestions": {"q": {"value": []}}}
     assert "accepted them: 1 skipped" in refusal(write(record), accept_suggested=True)
+
+
+def test_annotations_of_a_task_in_json_min(write):
+    values = [region["value"] for region in REGIONS]
+    records = [{"id": 7, "text": TEXT, "ner": [value], "annotator": 1} for value in values]
+    notes = Notes()
+    assert rows(write(json.dumps(records), "a.json"), notes) == ["Anna O", "saw O", *ANNA[2:]]
+    assert "several annotations mark differently" in notes.lines()[0]
+    records[1]["text"] += " "
+    assert len(rows(write(json.dumps(records), "a.json"))) == 8
 
 
 def test_a_file_without_an_entity_is_said(write):

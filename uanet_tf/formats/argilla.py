@@ -1,7 +1,7 @@
 """Argilla's records (version 2): a JSON list for ``dataset.records.from_json`` and of ``to_json``.
 
 The data set they fit has a text field "text" and a span question "entities" on it. Of others the
-question is read whose values are spans.
+question is read whose values are spans. Records of version 1 are read as well, their "annotation".
 
 Argilla counts offsets in UTF-16 units: so they are written (and the metadata say so, where that
 differs from code points), and read where code points would cut words and UTF-16 units do not.
@@ -29,12 +29,15 @@ _NOBODY = "00000000-0000-0000-0000-000000000000"  # a response must name a user
 _GIVEN = (None, "submitted")  # status of a response that counts; the others: draft, discarded
 RESERVED = frozenset({"tokens", "score", "counted"})  # no names for ``AnnotatedText.meta``
 
+_FIRST = {"text", "tokens", "prediction", "annotation"}  # keys of version 1
+
 Spans = list[dict[str, Any]]
 
 
 def matches(record: dict[str, Any]) -> bool:
     """Whether a record is one of this format."""
-    return "fields" in record and bool({"responses", "suggestions"} & record.keys())
+    asked = "fields" in record and bool({"responses", "suggestions"} & record.keys())
+    return asked or record.keys() >= _FIRST
 
 
 def write(item: AnnotatedText) -> dict[str, Any]:
@@ -75,6 +78,8 @@ def read(record: dict[str, Any]) -> AnnotatedText:
             f'has no "fields" with "responses" or "suggestions", as Argilla\'s records have; its '
             f"keys are {listed(record)}."
         )
+    if record.keys() >= _FIRST:
+        record = _second(record)
     metadata = record.get("metadata") or {}
     text = _text(record)
     answers, left, suggestion = _of_span_question(record)
@@ -94,6 +99,24 @@ def read(record: dict[str, Any]) -> AnnotatedText:
         disputed=len({frozenset(map(_span_key, answer)) for answer in answers}) > 1,
         counted=read.how,
     )
+
+
+def _second(record: dict[str, Any]) -> dict[str, Any]:
+    """A record of version 1, whose spans are [type, start, end] or objects, as one of version 2."""
+    names = ("label", "start", "end")
+    annotation, suggestion = (
+        [p if isinstance(p, dict) else dict(zip(names, p, strict=False)) for p in record[key] or []]
+        for key in ("annotation", "prediction")
+    )
+    left = record.get("status") == "Discarded"
+    response = {"value": annotation, "status": "discarded" if left else "submitted"}
+    given = left or record["annotation"] is not None
+    return {
+        "fields": {FIELD: record["text"]},
+        "metadata": record.get("metadata"),
+        "responses": {QUESTION: [response]} if given else {},
+        "suggestions": {QUESTION: {"value": suggestion}},
+    }
 
 
 def _text(record: dict[str, Any]) -> str:

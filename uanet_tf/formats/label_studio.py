@@ -5,11 +5,14 @@ The labelling interface that they fit is
     <View><Labels name="label" toName="text"><Label value="PER"/>...</Labels>
     <Text name="text" value="$text"/></View>
 
-Exports are read in the format "JSON". Offsets are code points, in which a browser counts CR LF as
-one; releases before 1.7 wrote UTF-16 units. Both are recognised by the text that is given beside
-the regions. Regions of other than plain text (HyperText, Paragraphs) are refused.
+Exports are read in the formats "JSON" and "JSON-MIN". Offsets are code points, in which a browser
+counts CR LF as one; releases before 1.7 wrote UTF-16 units. Both are recognised by the text that is
+given beside the regions. Regions of other than plain text (HyperText, Paragraphs) are refused.
 """
 
+import contextlib
+import json
+from collections.abc import Hashable
 from typing import Any
 
 from uanet_tf.errors import InputError
@@ -29,12 +32,18 @@ from uanet_tf.formats.offsets import Said, mend
 
 _MODEL = "uanet_tf"
 Results = list[dict[str, Any]]
+
+
+# What a person's work leaves in a record of JSON-MIN, beside the data.
+_COMPACT = ("annotator", "annotation_id", "completed_by", "lead_time")
 _PARTS = ("annotations", "completions", "predictions")
 
 
 def matches(record: dict[str, Any]) -> bool:
     """Whether a record is one of this format."""
-    return isinstance(record.get("data"), dict) and any(key in record for key in _PARTS)
+    if isinstance(record.get("data"), dict):
+        return any(key in record for key in _PARTS)
+    return any(key in record for key in _COMPACT) or any(map(_kind_of_regions, record.values()))
 
 
 def write(item: AnnotatedText) -> dict[str, Any]:
@@ -54,15 +63,25 @@ def write(item: AnnotatedText) -> dict[str, Any]:
     return {"data": data, "predictions": [prediction]}
 
 
+def text_key(record: dict[str, Any]) -> Hashable:
+    """Equal for the annotations of a task, each of which is a record of JSON-MIN."""
+    name = record.get("id")
+    return (name, read(record).text) if "data" not in record and type(name) in (int, str) else None
+
+
 def read(record: dict[str, Any]) -> AnnotatedText:
     """One task of an export; a person's marks before a model's, the last of several persons'."""
     if not matches(record):
         raise InputError(
-            f'has no "data" with {listed(_PARTS)} (of Label Studio\'s exports "JSON" is read, not '
-            f'"JSON-MIN"); its keys are {listed(record)}.'
+            f'has no "data" with {listed(_PARTS)}, nor regions beside its text (JSON-MIN); its '
+            f"keys are {listed(record)}."
         )
-    data = record["data"]
-    status, chosen, others = _chosen(record)
+    if "data" in record:
+        data = record["data"]
+        status, chosen, others = _chosen(record)
+    else:
+        data, chosen = _compact(record)
+        status, others = ACCEPTED, []
     # The interface may call the text otherwise.
     strings = [key for key in data if isinstance(data[key], str)]
     text = text_of(data, strings if "text" not in data and len(strings) == 1 else ("text",))
@@ -94,6 +113,28 @@ def _chosen(record: dict[str, Any]) -> tuple[str, Results, list[Results]]:
         return SKIPPED, annotations[-1]["result"], []
     predictions = record.get("predictions") or [{"result": []}]
     return SUGGESTED, predictions[-1]["result"], []
+
+
+def _compact(record: dict[str, Any]) -> tuple[dict[str, Any], Results]:
+    """The data of JSON-MIN, and the results beside them, under the name of the control."""
+    results: Results = []
+    data = {}
+    for key, value in record.items():
+        if isinstance(value, str) and value.startswith("[{"):  # as in its CSV
+            with contextlib.suppress(ValueError):
+                value = json.loads(value)
+        kind = _kind_of_regions(value)
+        if kind is None:
+            data[key] = value
+        else:
+            results += [{"value": part, "type": kind} for part in value]
+    return data, results
+
+
+def _kind_of_regions(value: Any) -> str | None:
+    """The type of the regions that a value of JSON-MIN is; None: it is something else."""
+    parts = [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
+    return next((key for part in parts for key in part if key.endswith("labels")), None)
 
 
 def _result(number: int, mark: Mark, text: str) -> dict[str, Any]:
