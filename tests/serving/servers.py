@@ -59,13 +59,7 @@ class ServerProcess:
 
     def __init__(self, *arguments: str, environment: dict[str, str] | None = None) -> None:
         self.process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "serving.local_server",
-                "--rest_api_port=0",
-                *arguments,
-            ],
+            [sys.executable, "-m", "serving.local_server", "--rest_api_port=0", *arguments],
             cwd=ROOT,
             env=os.environ | ONE_THREAD | {"CUDA_VISIBLE_DEVICES": ""} | (environment or {}),
             stdout=subprocess.DEVNULL,

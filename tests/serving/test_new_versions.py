@@ -23,23 +23,6 @@ def ask(url, session=requests):
     return response.json()["outputs"]["confidence"][0][0]
 
 
-def latest(folder):
-    return max(int(path.name) for path in folder.iterdir())
-
-
-def replace(server, folder, ballast=1):
-    """Publishes the next version, waits until it alone is served, and returns its number.
-
-    It is written elsewhere and renamed into place, as an export does.
-    """
-    old = latest(folder)
-    made = toy_models.write_token_model(folder.parent / f"made_{old + 1}", old + 1, ballast)
-    os.rename(made, folder / str(old + 1))
-    wait_for_version(server.url, "uanet", old + 1)
-    wait_for_version(server.url, "uanet", old, "END")
-    return old + 1
-
-
 @pytest.fixture(scope="module")
 def folder(toy_folder, tmp_path_factory):
     return shutil.copytree(toy_folder / "uanet", tmp_path_factory.mktemp("served") / "uanet")
@@ -58,7 +41,7 @@ def server(folder):
 def test_a_new_version_takes_over_without_a_failed_request(server, folder):
     seen: list[list[float]] = [[] for _ in range(8)]
     stop = threading.Event()
-    old = latest(folder)
+    old = max(int(path.name) for path in folder.iterdir())
 
     def client(confidences):
         session = requests.Session()
@@ -69,7 +52,11 @@ def test_a_new_version_takes_over_without_a_failed_request(server, folder):
     for thread in threads:
         thread.start()
     try:
-        replace(server, folder)
+        # Written elsewhere and renamed into place, as an export does.
+        made = toy_models.write_token_model(folder.parent / "made", old + 1)
+        os.rename(made, folder / str(old + 1))
+        wait_for_version(server.url, "uanet", old + 1)
+        wait_for_version(server.url, "uanet", old, "END")
         counts = [len(values) for values in seen]
         end = time.monotonic() + 60
         while any(map(int.__le__, map(len, seen), counts)) and time.monotonic() < end:

@@ -23,9 +23,8 @@ _S = tf.TensorSpec
 class ToyTagger(tf.Module):
     """The rules; a variable and a table, so that there is something to restore."""
 
-    def __init__(self, version: int, ballast: int = 1) -> None:
+    def __init__(self, version: int) -> None:
         super().__init__()
-        self.ballast = tf.Variable(tf.zeros([ballast]))
         self.mark = tf.Variable(1.0 / version, dtype=tf.float32)
         keys = tf.lookup.KeyValueTensorInitializer(["the", "a"], [1, 2], tf.string, tf.int32)
         self.words = tf.lookup.StaticHashTable(keys, 0)
@@ -54,9 +53,9 @@ class ToyTagger(tf.Module):
         }
 
 
-def write_token_model(path: Path, version: int = 1, ballast: int = 1) -> Path:
-    """Writes the model of tokens; ``ballast``: further weights that do nothing."""
-    toy = ToyTagger(version, ballast)
+def write_token_model(path: Path, version: int = 1) -> Path:
+    """Writes the model of tokens."""
+    toy = ToyTagger(version)
 
     def gamma(lengths):
         return tf.fill(tf.shape(lengths), GAMMA)

@@ -123,39 +123,26 @@ def test_a_run_that_takes_too_long_is_stopped(types):
     assert types.predict("slow", {"x": np.float32([3])})["y"].tolist() == [3.0]
 
 
-def copy(toy_folder, tmp_path):
-    return shutil.copytree(toy_folder / "uanet" / "1", tmp_path / "1")
-
-
-def test_no_saved_model(tmp_path):
-    with pytest.raises(InputError, match=r"saved_model\.pb: cannot be read"):
-        LoadedModel(tmp_path)
-
-
-@pytest.mark.parametrize("size", [10, 1000])
-def test_half_a_graph(toy_folder, tmp_path, size):
-    file = copy(toy_folder, tmp_path) / "saved_model.pb"
-    file.write_bytes(file.read_bytes()[:-size])
-    with pytest.raises(InputError, match=r"saved_model\.pb"):
-        LoadedModel(tmp_path / "1")
-
-
-@pytest.mark.parametrize("damage", ["missing", "short"])
-def test_damaged_variables(toy_folder, tmp_path, damage):
-    (file,) = (copy(toy_folder, tmp_path) / "variables").glob("*.data-*")
-    if damage == "missing":
+@pytest.mark.parametrize(
+    ("name", "kept", "said"),
+    [
+        ("saved_model.pb", None, r"saved_model\.pb: cannot be read"),
+        ("saved_model.pb", -10, r"saved_model\.pb"),
+        ("saved_model.pb", -1000, r"saved_model\.pb"),
+        ("variables/variables.data-00000-of-00001", None, "cannot be restored"),
+        ("variables/variables.data-00000-of-00001", 3, "cannot be restored"),
+        ("variables/variables.index", None, r"variables\.index: is missing"),
+    ],
+)
+def test_damaged_or_half_copied_files(toy_folder, tmp_path, name, kept, said):
+    file = shutil.copytree(toy_folder / "uanet" / "1", tmp_path / "1") / name
+    if kept is None:
         file.unlink()
     else:
-        file.write_bytes(file.read_bytes()[:3])
-    with pytest.raises(InputError, match="cannot be restored") as error:
+        file.write_bytes(file.read_bytes()[:kept])
+    with pytest.raises(InputError, match=said) as error:
         LoadedModel(tmp_path / "1")
     assert "Graph execution error" not in str(error.value)
-
-
-def test_weights_that_have_not_been_copied_yet(toy_folder, tmp_path):
-    (copy(toy_folder, tmp_path) / "variables" / "variables.index").unlink()
-    with pytest.raises(InputError, match=r"variables\.index: is missing"):
-        LoadedModel(tmp_path / "1")
 
 
 def test_a_model_of_another_writer_without_weights(tmp_path):

@@ -50,12 +50,17 @@ def test_a_new_version_takes_over(base, loader):
     add(base, 1)
     manager = make(base, loader)
     manager.start()
+    _, old = served(manager)
     add(base, 2)
     manager.poll()
     assert served(manager)[0] == 2
     assert states(manager) == {2: "AVAILABLE", 1: "END"}
     manager.poll()
     assert len(loader.loaded) == 2
+    freed = weakref.ref(old)
+    assert freed() is not None  # a request ends with the version that it began with
+    del old
+    assert freed() is None
 
 
 def test_the_old_version_serves_while_the_new_one_loads(base, loader):
@@ -79,20 +84,6 @@ def test_the_old_version_serves_while_the_new_one_loads(base, loader):
     go_on.set()
     thread.join()
     assert served(manager)[0] == 2
-
-
-def test_a_request_ends_with_the_version_that_it_began_with(base, loader):
-    add(base, 1)
-    manager = make(base, loader)
-    manager.start()
-    _, old = served(manager)
-    add(base, 2)
-    manager.poll()
-    assert served(manager)[0] == 2
-    freed = weakref.ref(old)
-    assert freed() is not None
-    del old
-    assert freed() is None
 
 
 def test_removed_versions_are_unloaded(base, loader):
