@@ -68,13 +68,6 @@ def test_target_is_reached_in_nine_of_ten_splits(case):
     assert sum(population.precision(threshold) < target for threshold in naive) > 0.3 * SPLITS
 
 
-def test_a_promise_does_not_need_calibrated_confidence():
-    population = CASES["overconfident"][0]
-    rng = np.random.default_rng(4)
-    found = [accept_from(*population.draw(rng, 600), target=0.95) for _ in "x" * 99]
-    assert sum(population.precision(a.threshold) < 0.95 for a in found if a.reached) <= 10
-
-
 def test_answers_of_a_sentence_are_right_or_wrong_together():
     """Sentences of six answers, most of which have one outcome: 3,000 are the known truth."""
     rng = np.random.default_rng(6)

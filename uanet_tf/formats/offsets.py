@@ -14,7 +14,6 @@ from uanet_tf.errors import InputError
 
 BOM = "\ufeff"
 UTF16 = "UTF-16 units"
-CODE_POINTS = "code points"
 _BARE_LF = r"(?<!\r)\n"
 # What tools change in the text that they keep: they trim and join blanks, and spell out line ends.
 _BLANKS = re.compile(r"\s|\\n|\\r|\ufeff")
@@ -92,10 +91,10 @@ def code_points(text: str, spans: Sequence[tuple[int, int]], counted: str | None
 
     Args:
       spans: (start, end) of each, as the file counts.
-      counted: UTF16 or CODE_POINTS, where the file says it.
+      counted: UTF16, where the file says it.
     """
     spans = list(spans)
-    if counted == CODE_POINTS or text.isascii() or not any(c > "\uffff" for c in text):
+    if not any(c > "\uffff" for c in text):
         return Mended(spans)
     units = _converted(text, spans, [1 + (c > "\uffff") for c in text], 0)
     if units is None:

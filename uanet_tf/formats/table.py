@@ -63,7 +63,6 @@ from uanet_tf.formats.annotated_text import (
 from uanet_tf.formats.cutting import labelled_sentences
 from uanet_tf.settings import OVERLAPS, REFUSE, DataConfig
 
-Record = dict[str, Any]
 _PAIR = re.compile(r'\[\s*"')  # of text and marks
 _ANNOTATOR = {"classes", "annotations"}  # a list of such pairs, of the NER annotator for spaCy
 # Tuples, and texts between single quotation marks, as Python writes them.
