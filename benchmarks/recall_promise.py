@@ -272,7 +272,7 @@ def cost_in_time(model: Any, path: str) -> dict[str, float]:
         start = time.perf_counter()
         for _, answer in tag_in_context(model, sentences):
             if read:
-                len(answer.candidates)
+                len(answer.candidates or ())
         return time.perf_counter() - start
 
     ratios: dict[str, list[float]] = {"": [], ", all of them read": []}
