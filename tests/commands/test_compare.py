@@ -15,6 +15,7 @@ from uanet_tf.commands.setting_flags import config_of
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation import comparison
 from uanet_tf.evaluation.comparison import write_tables
+from uanet_tf.metrics.run_metrics import metrics_text
 
 SCORES = {
     "draft_f1": 70.0,
@@ -40,7 +41,7 @@ def write_run(folder, f1, *, complete=True, test=True):
         with zipfile.ZipFile(folder / "model.keras", "w") as archive:
             archive.writestr("config.json", "{}")
             archive.writestr("model.weights.h5", weights.getvalue())
-    (folder / "metrics.json").write_text(json.dumps(metrics))
+    (folder / "metrics.json").write_text(metrics_text(metrics))
 
 
 def write_settings(folder, command):

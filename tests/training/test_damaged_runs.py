@@ -13,6 +13,7 @@ from tests.models.contract_setup import make_sentences, make_vocabulary, small
 from tests.training.tiny_run import tiny_config
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
+from uanet_tf.metrics.run_metrics import metrics_text
 from uanet_tf.models.build import make_tagger
 from uanet_tf.training.fit import fit
 from uanet_tf.training.run_directory import RunDirectory
@@ -66,7 +67,7 @@ def run(tmp_path, archive):
     run = RunDirectory(tmp_path / "run")
     run.claim(Config())
     shutil.copy(archive, run.model)
-    run.metrics.write_text(json.dumps(METRICS))
+    run.metrics.write_text(metrics_text(METRICS))
     return run
 
 

@@ -113,8 +113,6 @@ def fractions_of(metrics: Mapping[str, Any]) -> dict[str, Any]:
 
 def in_percent(metrics: Mapping[str, Any]) -> dict[str, Any]:
     """What a metrics.json holds, with all scores in percent."""
-    if metrics.get("scores") != FRACTIONS:
-        return dict(metrics)  # of an earlier version, in percent
     return _scaled({k: v for k, v in metrics.items() if k != "scores"}, 100.0)
 
 
