@@ -142,14 +142,14 @@ def _folder() -> Path:
     return Path(folder)
 
 
-def count_runs(bert: Any) -> list[int]:
+def count_runs(encoder: Any) -> list[int]:
     """A list that grows by one with each run of a TransformerEncoder."""
     runs: list[int] = []
-    call = bert.call
+    call = encoder.call
 
     def counted(*args, **kwargs):
         runs.append(1)
         return call(*args, **kwargs)
 
-    bert.call = counted
+    encoder.call = counted
     return runs

@@ -37,7 +37,7 @@ def test_a_setting_that_nothing_reads_is_refused(name, settings):
         build([name], **settings)
 
 
-BERT = {"representation": "transformer", "pretrained": tiny_encoder(), "decoder": "crf"}
+TRANSFORMER = {"representation": "transformer", "pretrained": tiny_encoder(), "decoder": "crf"}
 NEEDS = [
     ("drafter_momentum", {"drafter_optimizer": "adam"}, "drafter_optimizer=adam"),
     ("drafter_decay", {"drafter_schedule": "linear"}, "drafter_schedule=linear"),
@@ -45,8 +45,8 @@ NEEDS = [
     ("label_residual", {"label_input": "none"}, "label_input=none"),
     ("vector_limit", {"vector_limit": 5}, "word_vectors="),
     ("keep_types", {}, "init="),
-    ("normalize_digits", {"normalize_digits": True, **BERT}, "representation=transformer"),
-    ("lowercase_words", {"lowercase_words": True, **BERT}, "representation=transformer"),
+    ("normalize_digits", {"normalize_digits": True, **TRANSFORMER}, "representation=transformer"),
+    ("lowercase_words", {"lowercase_words": True, **TRANSFORMER}, "representation=transformer"),
 ]
 
 
@@ -80,7 +80,7 @@ def test_what_is_read_is_taken_and_what_was_not_typed_is_not_asked_about():
     build(["drafter_momentum", "drafter_decay", "label_layers"], **read)
 
 
-BERT = {"representation": "transformer", "pretrained": "a_folder"}
+TRANSFORMER = {"representation": "transformer", "pretrained": "a_folder"}
 REFUSED = [
     ({"hidden_width": 7}, "`hidden_width` must be even"),
     ({"encoder": "bigru_transformer", "hidden_width": 7}, "`hidden_width` must be even"),
@@ -95,10 +95,10 @@ REFUSED = [
         "`pretrained` is required with `representation=transformer`",
     ),
     (
-        {**BERT, "refiner_embeddings": "own"},
+        {**TRANSFORMER, "refiner_embeddings": "own"},
         "`representation=transformer` needs `refiner_embeddings=s",
     ),
-    ({**BERT, "word_vectors": "x"}, "`word_vectors` does not apply to"),
+    ({**TRANSFORMER, "word_vectors": "x"}, "`word_vectors` does not apply to"),
 ]
 
 

@@ -53,7 +53,7 @@ SYSTEMS: dict[str, tuple[dict[str, Any], str | None]] = {
         "BILOU",
     ),
     "seq2biseq_two_optimizers": ({"decoder": "seq2biseq", "decoder_optimizers": 2}, "BMES"),
-    "frozen_bert": (
+    "frozen_encoder": (
         {
             "representation": "transformer",
             "pretrained_learning_rate": 0.0,
@@ -79,7 +79,7 @@ OF_PARTS = (
 )
 # The system of which all checks are made, and of which `make test` makes all but the dearest.
 FIRST = "uanet_shared_argmax"
-# Others without a gate and without samples, and on a BERT, which reads the sentence itself.
+# Others without a gate and without samples, and on an encoder that reads the sentence itself.
 MORE_CHECKS_OF = {
     "bilstm": ("check_ways_of_calling", "check_probabilities", "check_gate"),
     "transformer": ("check_ways_of_calling", "check_fresh_process"),

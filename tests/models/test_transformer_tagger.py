@@ -16,7 +16,7 @@ from uanet_tf.representation.transformer.encoder_types import TYPES
 from uanet_tf.tagging.streams import tag
 
 SENTENCES = make_sentences("IOB2", 5)
-BERT = {
+TRANSFORMER = {
     "representation": "transformer",
     "pretrained": "a_folder",
     "refiner_embeddings": "shared",
@@ -27,7 +27,7 @@ BERT = {
 
 def make_model(**settings):
     tf.keras.utils.set_random_seed(6)
-    config = small(Config().replace(**BERT)).replace(output_dropout=0.3).replace(**settings)
+    config = small(Config().replace(**TRANSFORMER)).replace(output_dropout=0.3).replace(**settings)
     return make_tagger(config, make_vocabulary(SENTENCES, "IOB2"))
 
 
@@ -39,7 +39,7 @@ def predict(model, sentences):
 TOKENS = [list(sentence.tokens) for sentence in SENTENCES]
 
 
-def test_bert_has_an_optimizer_of_its_own():
+def test_the_encoder_has_an_optimizer_of_its_own():
     groups = make_model().variable_groups()
     assert set(groups) == {"draft", "pretrained", "refined"}
     assert all("transformer/" in variable.name for variable in groups["pretrained"])
@@ -49,7 +49,7 @@ def test_bert_has_an_optimizer_of_its_own():
     assert set(make_model(decoder="softmax").variable_groups()) == {"draft", "pretrained"}
 
 
-def test_the_draft_trains_bert_and_the_refiner_does_not():
+def test_the_draft_trains_the_encoder_and_the_refiner_does_not():
     model = make_model()
     of_draft = gradients(model, "draft")
     assert all(size(g) > 0 for g in of_draft["pretrained"].values())
@@ -59,7 +59,7 @@ def test_the_draft_trains_bert_and_the_refiner_does_not():
     assert any(size(g) > 0 for g in of_refined["refined"].values())
 
 
-def test_samples_come_from_above_bert():
+def test_samples_come_from_above_the_encoder():
     model = make_model()
     several = predict(model, TOKENS)["uncertainty"]
     model.num_samples = 0
@@ -68,7 +68,7 @@ def test_samples_come_from_above_bert():
 
 @pytest.mark.process
 def test_refining_some_sentences_alone():
-    """Their vectors go with them, and BERT does not run again."""
+    """Their vectors go with them, and the encoder does not run again."""
     model = make_model()
     u = predict(model, TOKENS)["uncertainty"]
     model.threshold = float(np.sort(u.max(axis=1))[2])
@@ -110,7 +110,7 @@ def test_a_saved_model_needs_no_preset(tmp_path):
 def test_every_type_is_saved_exported_and_reads_long_sentences(tmp_path, kind):
     """48 positions; a sentence of 100 words alone, and beside a short one."""
     pooling = {"subword_pooling": "mean" if kind in ("albert", "roberta") else "first"}
-    config = small(Config().replace(**BERT, **pooling))
+    config = small(Config().replace(**TRANSFORMER, **pooling))
     folder = str(encoders_of_all_types() / kind)
     model = make_tagger(config.replace(pretrained=folder), make_vocabulary(SENTENCES, "IOB2"))
     sentences = [["Ada", "Lovelace", "met", "Ωμέγα"] * 25, ["Oslo", "東京", "😀"]]

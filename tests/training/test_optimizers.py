@@ -85,7 +85,7 @@ def test_schedules_are_followed():
     np.testing.assert_allclose(train(LazyAdamW(schedule), gradients()), only_first, rtol=1e-6)
 
 
-BERT = {"representation": "transformer", "encoder": "none", "decoder": "softmax"}
+TRANSFORMER = {"representation": "transformer", "encoder": "none", "decoder": "softmax"}
 LIGHT = {"representation": "words", "encoder": "none"}
 SYSTEMS = {
     "uanet": LIGHT,
@@ -131,8 +131,8 @@ def test_compiled_updates_equal_others(decoder):
 
 
 @pytest.mark.process
-def test_compiled_updates_of_bert_equal_others():
-    check({**BERT, "pretrained_weight_decay": 0.1})
+def test_compiled_updates_of_an_encoder_equal_others():
+    check({**TRANSFORMER, "pretrained_weight_decay": 0.1})
 
 
 def check(settings):

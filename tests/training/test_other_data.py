@@ -113,7 +113,7 @@ def test_the_same_data_are_taken(config, hashes, run_dir, changed):
     assert RunDirectory(run_dir).claim(config, hashes)
 
 
-def test_another_bert_is_refused(tmp_path, corpus):
+def test_another_encoder_is_refused(tmp_path, corpus):
     settings = {"representation": "transformer", "refiner_embeddings": "shared", "encoder": "none"}
     found = []
     for name, more in (("one", []), ("two", ["oslo2"])):

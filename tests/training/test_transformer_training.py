@@ -1,4 +1,4 @@
-"""BERT in training: its optimizer, frozen or not, stopped and started again."""
+"""A pretrained encoder in training: its optimizer, frozen or not, stopped and started again."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from uanet_tf.models.build import make_tagger
 from uanet_tf.training import fit, saved_state
 from uanet_tf.training.trainer import Trainer
 
-BERT = {
+TRANSFORMER = {
     "representation": "transformer",
     "refiner_embeddings": "shared",
     "encoder": "none",
@@ -25,7 +25,7 @@ BERT = {
 def make_trainer(**settings):
     tf.keras.utils.set_random_seed(6)
     sentences = make_sentences("IOB2", 4)
-    config = small(Config().replace(**BERT)).replace(epochs=2, **settings)
+    config = small(Config().replace(**TRANSFORMER)).replace(epochs=2, **settings)
     tagger = make_tagger(config, make_vocabulary(sentences, "IOB2"))
     corpus = encode_corpus(sentences, tagger.vocabulary, tagger.lookup)
     batch = BatchBuilder(corpus)(tf.range(len(sentences), dtype=tf.int64))
@@ -33,7 +33,7 @@ def make_trainer(**settings):
     return trainer, batch
 
 
-def bert_weights(trainer):
+def encoder_weights(trainer):
     return {w.name: w.numpy() for w in trainer.tagger.drafter.representation.transformer.weights}
 
 
@@ -47,10 +47,10 @@ def test_warm_up_and_decay_of_its_own():
         rates.append(float(optimizer.learning_rate))  # of the step that was made
     np.testing.assert_allclose(rates, [0.001, 0.002, 0.003], rtol=1e-5)
     optimizer.iterations.assign(19)
-    before = bert_weights(trainer)
+    before = encoder_weights(trainer)
     trainer.step(*batch)
     assert float(optimizer.learning_rate) == 0.0
-    for name, weight in bert_weights(trainer).items():
+    for name, weight in encoder_weights(trainer).items():
         np.testing.assert_array_equal(weight, before[name])
 
 
@@ -59,10 +59,10 @@ def test_weight_decay_spares_biases_and_normalisations():
     settings = {"pretrained_learning_rate": 0.01, "warmup": 0.0, "clip_norm": 0.0}
     plain, batch = make_trainer(pretrained_weight_decay=0.0, **settings)
     decayed, _ = make_trainer(pretrained_weight_decay=0.5, **settings)
-    before = bert_weights(plain)
+    before = encoder_weights(plain)
     for trainer in (plain, decayed):
         trainer.step(*batch)
-    without, with_decay = bert_weights(plain), bert_weights(decayed)
+    without, with_decay = encoder_weights(plain), encoder_weights(decayed)
     shrunk = set()
     for name, start in before.items():
         difference = without[name] - with_decay[name]
@@ -73,12 +73,12 @@ def test_weight_decay_spares_biases_and_normalisations():
     assert shrunk == {n for n in before if "kernel" in n or "embeddings:0" in n}
 
 
-def test_a_frozen_bert_stays_as_it_was():
+def test_a_frozen_encoder_stays_as_it_was():
     trainer, batch = make_trainer(pretrained_learning_rate=0.0)
-    before, kernel = bert_weights(trainer), trainer.tagger.drafter.decoder.kernel.numpy()
+    before, kernel = encoder_weights(trainer), trainer.tagger.drafter.decoder.kernel.numpy()
     for _ in range(2):
         trainer.step(*batch)
-    for name, weight in bert_weights(trainer).items():
+    for name, weight in encoder_weights(trainer).items():
         np.testing.assert_array_equal(weight, before[name])
     assert (trainer.tagger.drafter.decoder.kernel.numpy() != kernel).any()
     assert "pretrained" not in trainer.optimizers
@@ -87,14 +87,14 @@ def test_a_frozen_bert_stays_as_it_was():
 def test_frozen_layers_stay_as_they_are():
     """Decay of weights leaves them alone too; the other layers learn, at the encoder's rate."""
     trainer, batch = make_trainer(freeze_layers=1, pretrained_weight_decay=0.1)
-    before = bert_weights(trainer)
+    before = encoder_weights(trainer)
     for _ in range(3):
         trainer.step(*batch)
-    changed = {n for n, w in bert_weights(trainer).items() if (w != before[n]).any()}
+    changed = {n for n, w in encoder_weights(trainer).items() if (w != before[n]).any()}
     assert changed == {name for name in before if "layer_1" in name}
 
 
-def test_the_l2_term_leaves_bert_alone():
+def test_the_l2_term_leaves_the_encoder_alone():
     trainer, _ = make_trainer(decoder="softmax")
     expected = sum(np.square(w).sum() for w in trainer.tagger.drafter.decoder.get_weights())
     np.testing.assert_allclose(trainer._squared_weights(), expected, rtol=1e-5)

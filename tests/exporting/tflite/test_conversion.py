@@ -25,7 +25,7 @@ from uanet_tf.exporting.tflite.tflite_export import compare
 # Graphs that are soon made; samples differ.
 WORDS = {"representation": "words", "encoder": "none", "output_dropout": 0.1}
 
-# Between them: every encoder and decoder, every representation but BERT.
+# Between them: every encoder and decoder, every representation but transformer.
 SYSTEMS = {
     "id_cnn_uanet": {
         "encoder": "id_cnn",
@@ -230,7 +230,7 @@ def test_the_head_of_one_pass_is_converted():
     assert_agree(model, *runners(content), random_words(model, 40))
 
 
-def test_a_bert_is_refused():
+def test_a_pretrained_encoder_is_refused():
     model = make_model(representation="transformer", encoder="none", decoder="softmax")
     with pytest.raises(
         InputError, match=r"representation 'transformer' reads more: export it as a Saved"

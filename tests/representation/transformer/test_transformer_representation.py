@@ -91,7 +91,7 @@ def test_a_long_sentence_is_read_in_windows():
     np.testing.assert_allclose(outputs[1, 0], short[0, 0], atol=1e-5)
 
 
-def test_bert_runs_once():
+def test_the_encoder_runs_once():
     """What was read is used as it is; a call without it gives the same."""
     layer = make_layer(embedding_dropout=0.4)
     features = features_of([[1, 2], [3]])
@@ -112,7 +112,7 @@ def test_bert_runs_once():
     assert len(calls) == 2
 
 
-def test_dropout_inside_bert_only_where_it_is_tuned():
+def test_dropout_inside_the_encoder_only_where_it_is_tuned():
     features = features_of([[1, 2, 3], [3]])
     for frozen in (False, True):
         layer = make_layer(dropout=0.5, frozen=frozen)
@@ -122,7 +122,7 @@ def test_dropout_inside_bert_only_where_it_is_tuned():
         assert len(layer.weights) == 28
 
 
-def test_frozen_bert_has_no_backward_pass():
+def test_a_frozen_encoder_has_no_backward_pass():
     layer = make_layer(frozen=True)
     with tf.GradientTape() as tape:
         outputs = layer(features_of([[1, 2]]))
