@@ -40,8 +40,9 @@ CANDIDATES = {
     "curve": [],
     "target": 0.95,
     "by_type": True,
+    "cost": COST,
     "types": {
-        "LOC": {**PART, "threshold": None, "best": 0.9, "recall": 0.931},
+        "LOC": {**PART, "threshold": 0.125, "best": 0.95, "recall": 0.96},
         "PER": {**PART, "threshold": 0.0625, "best": 0.95, "recall": 0.975},
     },
 }
@@ -83,10 +84,11 @@ def test_what_it_prints_of_candidates(run_dir, data, call, capsys, monkeypatch):
     found = {"candidates": CANDIDATES, "unknown_labels": {}, "targets_before": {}}
     monkeypatch.setattr(confidence_fit, "recalibrate", lambda *_, **__: dict(found))
     assert call(calibrate, f"--run_dir={run_dir}", f"--input={data}", "--target_recall=0.95") == 0
-    loc, per, head, first, last, _ = capsys.readouterr().out.splitlines()
-    assert loc == (
-        'recall 0.95, "LOC": cannot be promised with a probability of 0.9 from 300 entities: the '
-        "candidates reach 0.931 of them, and 0.90 can be promised"
+    loc, per, cost, head, first, last, _ = capsys.readouterr().out.splitlines()
+    assert '"LOC": candidates from probability 0.1250 on, 96.0 % of 300 entities' in loc
+    assert cost == (
+        "all types: 96.0 % of the entities are shown, 12.3 spans are to be looked at per 1,000 "
+        "tokens, 0.46 per entity; with one threshold for all types:"
     )
     assert '"PER": candidates from probability 0.0625 on, 97.5 % of 300 entities' in per
     assert " ".join(head.split()).endswith("accepted to be looked at rest")

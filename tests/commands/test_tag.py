@@ -373,13 +373,15 @@ def test_mask(tag_text, model, capsys):
     model.targets = {"recall": 0.95}
     assert tag_text("p0 q1 x c x\n", "--mask", "--format=text") == "[PER] x [PER]\n"
     assert tag_text("p0 O\nx O\n\nc O\nx O\n", "--mask") == "[PER] x\n[PER]\n"
-    given = json.dumps({"id": 7, "text": "x c x p0"}) + "\n" + json.dumps({"text": 3, "id": 8})
+    quoting = {"entities": [{"text": "p0"}], "candidates": [{"text": "c"}], "source_text": "p0"}
+    first = {"id": 7, "text": "x c x p0", **quoting}
+    given = json.dumps(first) + "\n" + json.dumps({"text": ["Anna"], "id": 8})
     rows = [
         json.loads(line) for line in tag_text(given, "--mask", name="in.jsonl", code=1).splitlines()
     ]
     assert rows[0] == {"id": 7, "text": "x [PER] [PER]"}
     # What cannot be tagged is not shown either.
-    assert rows[1].keys() == {"id", "error", "line"}
+    assert rows[1] == {"id": 8, "error": "not read", "line": 2}
     assert "promised" not in capsys.readouterr().err
     model.targets = {}
     tag_text("x\n", "--mask", "--format=text")

@@ -9,12 +9,23 @@ from tests.tagging.fake_model import LABELS
 from uanet_lite.sentence import Sentence
 from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.data.documents import independent_units
+from uanet_tf.errors import SentencesError
 from uanet_tf.metrics.answer_group import AnswerGroup
 from uanet_tf.metrics.logistic_map import apply_logistic_map
 from uanet_tf.metrics.target_precision import NEVER, accept_from
+from uanet_tf.metrics.target_recall import Shown
+from uanet_tf.models.candidates import Candidates
 from uanet_tf.models.confidence import Acceptance, Calibration
 from uanet_tf.training import confidence_fit
-from uanet_tf.training.confidence_fit import _halves, accept, calibrate, fit_map, fit_rows
+from uanet_tf.training.confidence_fit import (
+    _check_recall,
+    _halves,
+    accept,
+    calibrate,
+    fit_map,
+    fit_rows,
+    include,
+)
 
 TRUTH = np.array([[0.5, -0.5, 0.0], [0.3, -1.0, 0.5], [0.8, -0.2, 1.0], [1.0, 0.0, 0.0]])
 TOKENS = 40
@@ -271,3 +282,22 @@ def test_without_answers_nothing_is_accepted(said):
     assert report["types"] == {}
     assert (model.acceptance.thresholds.numpy() == NEVER).all()
     assert "from 0 answers" in said[0]
+
+
+@pytest.mark.parametrize("by_type", [False, True])
+def test_a_recall_that_one_type_cannot_have_is_promised_of_all_together_only(by_type):
+    score = np.linspace(0.1, 0.9, 400)
+    types = np.array(["PER"] * 380 + ["LOC"] * 20, object)
+    score[-15:] = 0.0  # most places are no candidates
+    shown = Shown(score, types, np.arange(400), score, types, np.zeros(400, bool), 4_000)
+    layer = Candidates(["O", *(f"{p}-{t}" for t in ("PER", "LOC") for p in "BIES")], 3)
+    options = {"target": 0.9, "error": 0.1, "accepts": False}
+    report = include(layer, shown, by_type=by_type, **options)
+    assert layer.target_value == (0.0 if by_type else 0.9)
+    assert ("cost" in report) == (not by_type)
+    if by_type:
+        with pytest.raises(SentencesError, match=r"^a recall of 0\.9 of LOC cannot be promised"):
+            _check_recall({"candidates": report})
+    else:
+        assert layer.thresholds.numpy() == pytest.approx([report["all"]["threshold"]] * 2)
+        _check_recall({"candidates": report})

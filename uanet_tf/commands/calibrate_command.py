@@ -32,7 +32,11 @@ def calibrate(
         "--target_precision) and the candidates (--return_candidates), reached with a "
         "probability of 0.9; 0: none is promised.",
     ),
-    target_by_type: bool = flag(False, "A separate threshold for each entity type."),
+    target_by_type: bool = flag(
+        False,
+        "Promise the targets for each type by itself, each with a threshold of its own. A target "
+        "recall is refused where one type cannot have it.",
+    ),
     output: str | None = flag(
         None, "Directory for a copy of the run with the new calibration. Default: the run itself."
     ),
@@ -139,20 +143,23 @@ def _lines(report: dict[str, Any], name_of_file: str) -> list[str]:
 
 def _candidate_lines(found: dict[str, Any]) -> list[str]:
     """What was found of candidates, and what they cost."""
-    from uanet_tf.metrics.target_recall import Inclusion, cost_rows, refusal  # NumPy
+    from uanet_tf.metrics.target_recall import cost_rows  # NumPy
 
     lines = []
     if "target" in found:
         parts = found["types"] if found["by_type"] else {"all": found["all"]}
-        for name, values in parts.items():
-            part = Inclusion(**values)
-            said = f"recall {part.target:g}, {json.dumps(name, ensure_ascii=False)}: "
-            if part.threshold is None:
-                lines.append(f"{said}{refusal(part)}")
-                continue
+        for name, part in parts.items():
             lines.append(
-                f"{said}candidates from probability {part.threshold:.4f} on, "
-                f"{100 * part.recall:.1f} % of {part.entities:,} entities are given or candidates"
+                f"recall {part['target']:g}, {json.dumps(name, ensure_ascii=False)}: candidates "
+                f"from probability {part['threshold']:.4f} on, {100 * part['recall']:.1f} % of "
+                f"{part['entities']:,} entities are given or candidates"
+            )
+        if found["by_type"]:
+            cost = found["cost"]
+            lines.append(
+                f"all types: {100 * cost['recall']:.1f} % of the entities are shown, "
+                f"{cost['per_1000']:.1f} spans are to be looked at per 1,000 tokens, "
+                f"{cost['per_entity']:.2f} per entity; with one threshold for all types:"
             )
     return lines + align(cost_rows(found), left=0)
 

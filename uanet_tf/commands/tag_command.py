@@ -61,7 +61,8 @@ def tag(
     mask: bool = flag(
         False,
         "Write the text with [PER] and the like in place of all entities (with a target "
-        "precision of the accepted ones) and candidates, as lines of text, of JSON for JSON. "
+        "precision of the accepted ones) and candidates, as lines of text, of JSON for JSON, "
+        "whose other keys stay as they are. "
         "Of a run with a --target_recall that share of the text's entities is masked, with a "
         "probability of 0.9, in text like its development file; no more is promised.",
     ),

@@ -8,7 +8,8 @@ from uanet_lite.rows import Row
 from uanet_lite.strict_json import json_text
 from uanet_lite.tagged_sentence import TaggedSentence
 
-_CONTENT = ("text", "tokens")  # of a JSON object, what is masked
+# Of a JSON object, what is masked, and what answers of before quote of it.
+_CONTENT = {"text", "tokens", "source_text", "entities", "candidates"}
 
 
 def masked_text(text: str, sentences: Sequence[TaggedSentence]) -> str:
@@ -49,10 +50,10 @@ def _merged(sentences: Sequence[TaggedSentence]) -> list[tuple[int, int, str]]:
 
 
 def masking_writer(kind: str, stream: TextIO) -> Write:
-    """The function that writes one row with its text masked, and nothing of it that is not.
+    """The function that writes one row with its text masked.
 
     Args:
-      kind: "jsonl": the other keys of the input, and the text; else a line of text.
+      kind: "jsonl": the other keys of the input as they are, and the text; else a line of text.
       stream: where to write.
     """
 
@@ -65,7 +66,8 @@ def masking_writer(kind: str, stream: TextIO) -> Write:
             stream.write(text + "\n")
             return
         fields = {name: value for name, value in row.fields.items() if name not in _CONTENT}
-        told = {"text": text} if row.error is None else {"error": row.error, "line": row.line}
+        # What is wrong with a row quotes it.
+        told = {"text": text} if row.error is None else {"error": "not read", "line": row.line}
         stream.write(json_text(fields | told) + "\n")
 
     return write

@@ -32,7 +32,7 @@ from uanet_tf.metrics.target_recall import (
     refusal,
     shown_spans,
 )
-from uanet_tf.models.candidates import USUAL, Candidates, all_candidates
+from uanet_tf.models.candidates import Candidates, all_candidates
 from uanet_tf.models.confidence import COLUMNS, OUTSIDE, REFINED, ROWS, SMALLEST
 from uanet_tf.models.loading import load_model
 from uanet_tf.models.tagger import Tagger
@@ -371,13 +371,13 @@ def include(
     columns = shown.score, shown.units
     together, types = find(*columns), _by_type(find, columns, shown.types, candidates.types)
     parts = types if by_type else {"all types": together}
-    if any(found.reached for found in parts.values()):
-        # A type of which nothing can be promised has the candidates that it has without a target.
+    missed = {name: found for name, found in parts.items() if not found.reached}
+    if not missed:  # half a promise is none: nobody could see where it holds
         chosen = {name: (types[name] if by_type else together).threshold for name in types}
-        thresholds = {name: USUAL if t is None else t for name, t in chosen.items()}
+        thresholds = {name: t for name, t in chosen.items() if t is not None}
         candidates.set_target(target, np.array([thresholds[name] for name in types]))
         report["cost"] = cost_of(shown, thresholds, accepts=accepts)._asdict()
-    for name, found in parts.items():
+    for name, found in (missed or parts).items():
         _tell_recall(name, found)
     return report | _promise(target, error, by_type, together, types)
 
@@ -483,15 +483,15 @@ def recalibrate(
 
 
 def _check_recall(report: Mapping[str, Any]) -> None:
-    """Raises SentencesError where there is a target recall, and nothing of it can be promised."""
+    """Raises SentencesError where there is a target recall, and it cannot be promised."""
     found = report.get("candidates", {})
     if "target" not in found:
         return
     parts = found["types"] if found["by_type"] else {"": found[ALL]}
-    if all(part["threshold"] is None for part in parts.values()):
+    missed = {name: Inclusion(**part) for name, part in parts.items() if part["threshold"] is None}
+    if missed:
         told = "; ".join(
-            f"{name}: {refusal(Inclusion(**part))}" if name else refusal(Inclusion(**part))
-            for name, part in parts.items()
+            f"{name and f'of {name} '}{refusal(part)}" for name, part in missed.items()
         )
         raise SentencesError(f"a recall of {found['target']:g} {told}.")
 
