@@ -302,7 +302,7 @@ def test_a_flagfile_that_is_not_utf8_is_named(capsys, tmp_path):
         ("--nodeep=3", "--nodeep=3 does not take an argument"),
         ("--deep=maybe", "--deep must be true or false. Received: maybe"),
         ("count=2", "Arguments must be flags (--name=value). Received: count=2"),
-        ("--flagfile=leaf.flags", "--flagfile=leaf.flags is no file in the working directory"),
+        ("--flagfile=leaf.flags", "--flagfile=leaf.flags is no file; a relative name"),
     ],
 )
 @pytest.mark.parametrize("named", ["inner", "outer"])

@@ -200,7 +200,8 @@ def _lines_of(
         return
     for path in paths:
         if path in inside or not path.exists():
-            why = "names itself" if path in inside else "is no file in the working directory"
+            why = "is no file; a relative name is looked up in the working directory"
+            why = "names itself" if path in inside else why
             raise InputError(f"{given.place}--{given.flag}={value} {why}.")
         lines = [(number, line.strip()) for number, line in read_lines(str(path))]
         # A flagfile goes after the recipes that it names.

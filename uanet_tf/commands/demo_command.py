@@ -128,10 +128,8 @@ watch it learn:
 
 def _program(name: str) -> str:
     """How the user can call a program of this environment from the current directory."""
-    if shutil.which(name):
-        return name
     path = os.path.join(os.path.dirname(sys.executable), name)
-    return min(path, os.path.relpath(path), key=len)
+    return name if shutil.which(name) == path else min(path, os.path.relpath(path), key=len)
 
 
 def _head(number: int | None, text: str) -> None:

@@ -144,6 +144,7 @@ class TaggerFlags(RunFlags):
       InputError: neither is named, or both; a flag that goes with the other.
     """
 
+    # Here --model may stand in for it.
     run_dir: str | None = flag(None, _RUN)  # type: ignore[assignment]
     model: str | None = flag(
         None,

@@ -17,25 +17,11 @@ _MOST_POINTS = 200  # of a curve
 _LEAST_POINTS = 5.0  # of a score's axis: in less, noise looks like a difference
 
 
-def figure(
-    caption: str,
-    x: Axis,
-    y: Axis,
-    series: Sequence[Series],
-    *,
-    diagonal: bool = False,
-    mark: float | None = None,
-) -> str:
-    """A chart with its caption; see ``line_chart``."""
-    chart = line_chart(caption, x, y, series, diagonal=diagonal, mark=mark)
-    return f"<figure>{chart}<figcaption>{html.escape(caption)}</figcaption></figure>"
-
-
 def reliability_figure(name: str, group: AnswerGroup, scores: Trust) -> str:
     """Mean confidence of bins against the share that is right."""
     found = reliability(group.confidence, group.right)
     points = list(zip(100 * found.confidence, 100 * found.right, strict=True))
-    return figure(
+    return line_chart(
         f"Reliability of {name}: ECE {100 * scores.ece:.2f} % of {scores.size:,}",
         Axis("confidence, %", 0, 100),
         Axis("right, %", 0, 100),
@@ -55,7 +41,7 @@ def risk_figure(name: str, group: AnswerGroup, plain: AnswerGroup | None) -> str
             series.append(Series(title, points))
             areas.append(f"{title} {curve.area:.2f} %")
     top = max(value for each in series for _, value in each.points)
-    return figure(
+    return line_chart(
         f"Risk-coverage of {name}, lower is better: AURC {', '.join(areas)}",
         Axis("answers taken, %", 0, 100),
         Axis("of them wrong, %", 0, top or 1.0),
@@ -66,7 +52,7 @@ def risk_figure(name: str, group: AnswerGroup, plain: AnswerGroup | None) -> str
 def cost_figure(curve: Sequence[tuple[float, Cost]]) -> str:
     """The recall of what is shown, over what a person looks at for it."""
     points = sorted({(cost.per_entity, 100 * cost.recall) for _, cost in curve})
-    return figure(
+    return line_chart(
         "Entities shown, over what is looked at for each entity of the file",
         Axis("looked at, per entity", 0, max(looked for looked, _ in points) or 1.0),
         score_axis("shown", [recall for _, recall in points]),
@@ -77,7 +63,7 @@ def cost_figure(curve: Sequence[tuple[float, Cost]]) -> str:
 def gamma_figure(points: Sequence[SweepPoint], threshold: float, measure: str) -> str:
     """The score over Gamma."""
     best = max(points, key=lambda point: point.score)
-    return figure(
+    return line_chart(
         f"{measure} over Gamma, higher is better; draft and refined labels mixed without resolving "
         f"contradictions: the run's {threshold:g} is the line; best here {best.score:.2f} at "
         f"{best.threshold:g}",
@@ -90,7 +76,7 @@ def gamma_figure(points: Sequence[SweepPoint], threshold: float, measure: str) -
 
 def gamma_cost_figure(points: Sequence[SweepPoint], threshold: float) -> str:
     """What Gamma costs: how many tokens are refined."""
-    return figure(
+    return line_chart(
         "What Gamma costs: share of tokens that are refined; lower is faster",
         _gamma_axis(points),
         Axis("refined, %", 0, 100),

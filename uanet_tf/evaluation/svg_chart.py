@@ -52,7 +52,7 @@ class Axis(NamedTuple):
 
 
 def line_chart(
-    about: str,
+    caption: str,
     x: Axis,
     y: Axis,
     series: Sequence[Series],
@@ -60,10 +60,10 @@ def line_chart(
     diagonal: bool = False,
     mark: float | None = None,
 ) -> str:
-    """A chart of lines.
+    """A figure: a chart of lines with its caption.
 
     Args:
-      about: begins the alternative text, which goes on with some points of each line.
+      caption: also begins the alternative text, which goes on with some points of each line.
       series: lines, at most two.
       diagonal: draw y = x too.
     """
@@ -81,10 +81,11 @@ def line_chart(
                 for (a, b), share in zip(points, sizes or [0.15] * len(points), strict=True)
             ]
     told = " ".join(f"{name or y.title}: {_told(points)}." for name, points, _ in series)
-    label = html.escape(f"{about}. {y.title} at {x.title}: {told}", quote=True)
+    label = html.escape(f"{caption}. {y.title} at {x.title}: {told}", quote=True)
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
+        f'<figure><svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
         f"<title>{label}</title>{''.join(parts)}</svg>{_legend(series)}"
+        f"<figcaption>{html.escape(caption)}</figcaption></figure>"
     )
 
 

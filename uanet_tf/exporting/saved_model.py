@@ -180,9 +180,10 @@ def _write(
         texts = {"text": np.array([" ".join(words) for words in sentences], object)}
         gamma = np.full(count, model.threshold or 0.0, np.float32)
         for name in calls:
-            asked = pad_documents([sentences]) if name == DOCUMENT else pad(sentences)
-            asked = verification.ids_of(model, asked) if name == "ids" else asked
-            asked = texts if text else asked
+            asked: Mapping[str, np.ndarray] = texts
+            if not text:
+                asked = pad_documents([sentences]) if name == DOCUMENT else pad(sentences)
+                asked = verification.ids_of(model, asked) if name == "ids" else asked
             requests.append((name, {**asked, "threshold": gamma} if "threshold" in name else asked))
     verify = verification.verify_text if text else verification.verify_tokens
     return verify(model, path, requests, answer), requests

@@ -66,7 +66,9 @@ def write(item: AnnotatedText) -> dict[str, Any]:
 def text_key(record: dict[str, Any]) -> Hashable:
     """Equal for the annotations of a task, each of which is a record of JSON-MIN."""
     name = record.get("id")
-    return (name, read(record).text) if "data" not in record and type(name) in (int, str) else None
+    if "data" in record or type(name) not in (int, str):
+        return None
+    return name, _text(_compact(record)[0])
 
 
 def read(record: dict[str, Any]) -> AnnotatedText:
@@ -82,9 +84,7 @@ def read(record: dict[str, Any]) -> AnnotatedText:
     else:
         data, chosen = _compact(record)
         status, others = ACCEPTED, []
-    # The interface may call the text otherwise.
-    strings = [key for key in data if isinstance(data[key], str)]
-    text = text_of(data, strings if "text" not in data and len(strings) == 1 else ("text",))
+    text = _text(data)
     marks, unlabelled, how = _marks(text, chosen)
     keys = _keys(chosen)
     return AnnotatedText(
@@ -96,6 +96,12 @@ def read(record: dict[str, Any]) -> AnnotatedText:
         disputed=any(_keys(other) != keys for other in others),
         counted=how,
     )
+
+
+def _text(data: dict[str, Any]) -> str:
+    """The text of a task, which the interface may call otherwise."""
+    strings = [key for key in data if isinstance(data[key], str)]
+    return text_of(data, strings if "text" not in data and len(strings) == 1 else ("text",))
 
 
 def _chosen(record: dict[str, Any]) -> tuple[str, Results, list[Results]]:
