@@ -43,8 +43,6 @@ def table(config: Config, *, count: int, repeats: int) -> str:
         for system, (encoder, decoder, samples) in SYSTEMS.items():
             tagger = tagger_for(config.replace(encoder=encoder, decoder=decoder), corpora[-1])
             tagger.num_samples = samples
-            if tagger.gate is not None:
-                tagger.refine_all = False
             cells = []
             for corpus in corpora:
                 tokens = [sentence.tokens for sentence in corpus]

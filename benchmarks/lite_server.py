@@ -186,7 +186,7 @@ def _exported(run_dir: str, tokens: int) -> Iterator[tuple[dict[str, pathlib.Pat
     body = json.dumps({"inputs": {"tokens": [words], "lengths": [tokens]}}).encode()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        export(run_dir, folder / "saved", refine_all=False)
+        export(run_dir, folder / "saved")
         (written,) = export_tflite(run_dir, folder)
         version = folder / "lite" / "uanet" / "1"
         version.mkdir(parents=True)

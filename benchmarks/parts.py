@@ -45,7 +45,7 @@ def table(run_dir: str, data: str, *, repeats: int = 4) -> str:
     from benchmarks.measure import interleaved, matmul_rate
     from uanet_lite.columns_file import read_corpus
 
-    model = uanet_tf.load_model(run_dir, num_samples=0, refine_all=False)
+    model = uanet_tf.load_model(run_dir, num_samples=0)
     words = sorted((list(sentence.tokens) for sentence in read_corpus(data)), key=len)
     parts: dict[str, Callable] = {
         "looking words up": lambda features: features["form_index"],

@@ -63,7 +63,7 @@ def table(run_dir: str, data: str, *, sampling: str = "distilled", repeats: int 
       repeats: timed rounds over both ways.
     """
     run_each_on_one_thread()
-    model = uanet_tf.load_model(run_dir, sampling=sampling, refine_all=False)
+    model = uanet_tf.load_model(run_dir, sampling=sampling)
     together = Together(model)
     with BatchThreads(threads_for(model)) as threads:
         sentences = [list(sentence.tokens) for sentence in read_corpus(data)]

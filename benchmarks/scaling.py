@@ -35,7 +35,6 @@ def measure(config: Config, *, repeats: int = 3, counts: Sequence[int] = COUNTS)
     """
     sentences = sentences_like(4, COUNTED_LENGTH, max(counts))
     tagger = tagger_for(config, sentences)
-    tagger.refine_all = False
 
     def time(tokens: list[Sequence[str]]) -> Timing:
         return timed(functools.partial(tag, tagger, tokens), repeats=repeats)

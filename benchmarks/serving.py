@@ -174,7 +174,7 @@ def served(run_dir: str | None) -> Iterator[tuple[str, dict[str, str]]]:
             _write_untrained_run(pathlib.Path(run_dir))
         names = {str(samples): f"m{samples}" for samples in SAMPLES}
         for samples, name in names.items():
-            export(run_dir, folder, name=name, num_samples=int(samples), refine_all=False)
+            export(run_dir, folder, name=name, num_samples=int(samples))
         with _server(pathlib.Path(folder)) as url:
             yield url, names
 

@@ -65,8 +65,6 @@ def table(
         for way in ways:
             model = uanet_tf.load_model(run_dir)
             model.sampling = way
-            if model.gate is not None:
-                model.refine_all = False
             rows[f"{way}, Keras"] = _keras(model, sentences)
             others[f"{way}, Keras"] = ["", "", "", ""]
             for file in export_tflite(run_dir, folder, name=way, quantize=True, sampling=way):

@@ -4,7 +4,9 @@ One field is one flag of ``train.py`` and one key of a run's ``config.json``. "p
 (EMNLP 2020), section 4.3 or an equation; "released code": their repository.
 """
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 from uanet_lite.argument_checks import MAX_GAMMA
@@ -57,9 +59,9 @@ class InferenceOptions:
         high=MAX_GAMMA,
     )
     refine_all: bool = option(
-        True,
-        "Refine every token. Without it tokens up to Gamma are not refined, which is faster: "
-        "`refined_labels` follow the draft there, and no other answer differs.",
+        False,
+        "Refine tokens up to Gamma too, for their `refined_labels`, which else follow the draft; "
+        "no other answer differs. Slower.",
         commands=("export",),
     )
     calibrated: bool = option(
@@ -117,6 +119,21 @@ OPTION_NAMES = tuple(field.name for field in dataclasses.fields(InferenceOptions
 def option_hint(name: str) -> str:
     """The end of a message on a misspelt inference option; "" where none is close to it."""
     return did_you_mean(name, OPTION_NAMES)
+
+
+@contextlib.contextmanager
+def other_options(model: Any, **changes: Any) -> Iterator[None]:
+    """Within this context the model has other inference options; the gate's, if it has one."""
+    if model.gate is None:
+        changes = {name: value for name, value in changes.items() if name not in OF_THE_GATE}
+    before = {name: getattr(model, name) for name in changes}
+    try:
+        for name, value in changes.items():
+            setattr(model, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(model, name, value)
 
 
 def check_threshold(value: Any) -> float:

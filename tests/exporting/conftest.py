@@ -33,7 +33,13 @@ def run_dir(tmp_path_factory):
     rows = ("".join(map("{}\t{}\n".format, s.tokens, s.labels)) for s in training_sentences())
     path.write_text("\n".join(rows), encoding="utf-8")
     paths = {"train_path": str(path), "dev_path": str(path)}
-    settings = {"epochs": 3, "min_epochs": 3, "batch_size": 10, "threshold": 0.1}
+    settings = {
+        "epochs": 3,
+        "min_epochs": 3,
+        "batch_size": 10,
+        "threshold": 0.1,
+        "refine_all": True,
+    }
     settings["distill_samples"] = 0
     fit(small(Config()).replace(**paths, **settings), folder)
     model = uanet_tf.load_model(folder)

@@ -74,7 +74,7 @@ def tagged(model):
 
 @pytest.fixture(scope="module")
 def lite_path(run_dir, tmp_path_factory):
-    (written,) = export_tflite(run_dir, tmp_path_factory.mktemp("lite"), refine_all=True)
+    (written,) = export_tflite(run_dir, tmp_path_factory.mktemp("lite"))
     return written.path
 
 

@@ -37,7 +37,7 @@ def test_only_a_refiner_brings_a_gate():
 
 def test_refining_only_where_asked_gives_the_same_labels():
     """Half of the sentences are left to the draft; nothing but their refined labels may change."""
-    model = make_model(representation="words")
+    model = make_model(representation="words", refine_all=True)
     batch = pad([sentence.tokens for sentence in SENTENCES])
     every = model.tag_batch(**batch)
     peaks = every["uncertainty"].max(axis=1)
@@ -75,7 +75,7 @@ def test_filled_batches_give_the_same_bits_in_any_company():
     model = make_model(refiner_head_width=20)
     sentences = [sentence.tokens for sentence in make_sentences("IOB2", 40)]
     u = np.concatenate([answer.uncertainty for answer in tag(model, sentences)])
-    model.threshold, model.refine_all = float(np.median(u)), False
+    model.threshold = float(np.median(u))
 
     def tag_parts(size, **options):
         parts = (sentences[k : k + size] for k in range(0, len(sentences), size))
@@ -90,7 +90,6 @@ def test_filled_batches_give_the_same_bits_in_any_company():
 
 def test_refining_nothing_is_possible():
     model = make_model(**WORDS)
-    model.refine_all = False
     model.threshold = 100.0
     tagged = model.tag_batch(**pad([sentence.tokens for sentence in SENTENCES]))
     assert not tagged["refined"].any()

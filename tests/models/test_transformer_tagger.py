@@ -69,7 +69,7 @@ def test_samples_come_from_above_the_encoder():
 @pytest.mark.process
 def test_refining_some_sentences_alone():
     """Their vectors go with them, and the encoder does not run again."""
-    model = make_model()
+    model = make_model(refine_all=True)
     u = predict(model, TOKENS)["uncertainty"]
     model.threshold = float(np.sort(u.max(axis=1))[2])
     expected = predict(model, TOKENS)

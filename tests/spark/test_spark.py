@@ -33,9 +33,7 @@ def spark(spark_is_here):
 
 @pytest.fixture(scope="module")
 def expected(run_dir, sentences):
-    model = uanet_tf.load_model(run_dir)
-    model.refine_all = False
-    return uanet_tf.tag(model, sentences)
+    return uanet_tf.tag(uanet_tf.load_model(run_dir), sentences)
 
 
 def assert_same(actual, expected):

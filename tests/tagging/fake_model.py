@@ -53,7 +53,7 @@ class FakeModel:
         self.return_candidates = False
         self.candidates = Candidates(_CLASSES, 2)
         self.targets = {}
-        self.calibrated = True
+        self.calibrated, self.refine_all = True, False
         self.vocabulary = types.SimpleNamespace(words=("p0", "x"), num_trained=2, pretrained=None)
         self.lookup = types.SimpleNamespace(normalize_digits=True, lowercase_words=True)
         self.drafter = types.SimpleNamespace(distilled=None, samples_differ=True)

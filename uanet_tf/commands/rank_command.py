@@ -60,7 +60,7 @@ def rank(
     run.check_output(output, file.input)
     labelled = file.format is None and holds_only_labelled(file.input)
     kind, rows = ("conll", iter(())) if labelled else file.open(run.column())
-    model = run.load(refine_all=False)
+    model = run.load()
     if labelled:
         reading = Reading(
             label_column=None,

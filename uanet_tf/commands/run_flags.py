@@ -101,11 +101,8 @@ class RunFlags:
         if in_run and os.path.basename(path) in _FILES:
             raise InputError(f"--output={path} is a file of the run: name another one.")
 
-    def load(self, *, refine_all: bool = True) -> Any:
+    def load(self) -> Any:
         """The run's model with these inference options.
-
-        Args:
-          refine_all: False: tokens up to Gamma need no refined labels.
 
         Raises:
           InputError: there is no model, or it cannot follow an option.
@@ -117,8 +114,6 @@ class RunFlags:
         model = uanet_tf.load_model(self.run_dir, **self.options)
         if said := model.broken_promise(self.options):
             print(in_flags(said), file=sys.stderr)
-        if not refine_all and model.gate is not None:
-            model.refine_all = False
         return model
 
 
@@ -194,14 +189,14 @@ class TaggerFlags(RunFlags):
             return super().column()
         return read_model_file(self.model).settings["token_column"]
 
-    def load(self, *, refine_all: bool = True) -> Any:
+    def load(self) -> Any:
         """The model of the run, or of the file.
 
         Raises:
           InputError: there is none; a file that `uanet export --tflite` did not write.
         """
         if self.model is None:
-            return super().load(refine_all=refine_all)
+            return super().load()
         # NumPy and a runtime, only for good arguments.
         from uanet_lite.lite_tagger import Tagger
 

@@ -108,7 +108,7 @@ def tag(
         if tagger.model is not None:
             raise InputError("--mask needs --run_dir: a .tflite file gives no candidates.")
     # No output format shows refined labels of certain tokens, so they are not computed.
-    model = tagger.load(refine_all=False)
+    model = tagger.load()
     if mask:
         model.return_candidates = True
         if "recall" not in model.targets:

@@ -340,8 +340,6 @@ def _counts(run_dir: pathlib.Path, path: str, **options: Any) -> np.ndarray:
     data = load_config(str(run_dir)).data
     sentences = read_labelled(path, Reading.of_settings(data))
     model = load_model(run_dir, **options)
-    if model.gate is not None:
-        model.refine_all = False
     labels = [answer.labels for _, answer in tag_in_context(model, sentences)]
     task = "pos" if model.label_scheme is None else "ner"
     return sentence_counts([sentence.labels for sentence in sentences], labels, task=task)

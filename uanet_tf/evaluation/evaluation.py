@@ -17,6 +17,7 @@ from uanet_tf.metrics.answer_group import AnswerGroup, answer_groups
 from uanet_tf.metrics.error_detection import Trust, trust
 from uanet_tf.metrics.run_metrics import as_fraction, scaled_scores
 from uanet_tf.metrics.scoring import unknown_labels
+from uanet_tf.settings import other_options
 from uanet_tf.text.display_width import align
 
 _MAX_LABEL_ROWS = 12
@@ -483,19 +484,6 @@ def counted(count: int, one: str) -> str:
 def plural(one: str) -> str:
     """The plural of a noun."""
     return "entities" if one == "entity" else f"{one}s"
-
-
-@contextlib.contextmanager
-def other_options(model: Any, **changes: Any) -> Iterator[None]:
-    """Within this context the model has other inference options."""
-    before = {name: getattr(model, name) for name in changes}
-    try:
-        for name, value in changes.items():
-            setattr(model, name, value)
-        yield
-    finally:
-        for name, value in before.items():
-            setattr(model, name, value)
 
 
 @contextlib.contextmanager

@@ -22,12 +22,12 @@ from uanet_tf.evaluation.evaluation import (
     evaluate_tagged,
     has_trained_head,
     one_pass,
-    other_options,
 )
 from uanet_tf.evaluation.report_page import ReportInput, report_page
 from uanet_tf.formats.labelled_data import LabelledData, labelled_sentences
 from uanet_tf.formats.table import Reading
 from uanet_tf.metrics.target_recall import Shown, shown_spans
+from uanet_tf.settings import other_options
 from uanet_tf.tagging.monitor import training_words
 from uanet_tf.tagging.streams import check_model, tag_in_context
 
@@ -96,7 +96,8 @@ def _read(model: Any, data: LabelledData) -> list[Sentence]:
 
 def evaluate_sentences(model: Any, sentences: Sequence[Sentence], **sizes: Any) -> Evaluation:
     """Scores a model on sentences; their labels are of its kind."""
-    tagged, seconds = tag_timed(model, sentences, **sizes)
+    with other_options(model, refine_all=True):
+        tagged, seconds = tag_timed(model, sentences, **sizes)
     with one_pass(model):
         plain, _ = tag_timed(model, sentences, **sizes)
     distilled = None
@@ -113,7 +114,8 @@ def report_of(
     model: Any, sentences: Sequence[Sentence], *, title: str, data: str, **sizes: Any
 ) -> str:
     """The page of a model and sentences."""
-    tagged, seconds = tag_timed(model, sentences, **sizes)
+    with other_options(model, refine_all=True):
+        tagged, seconds = tag_timed(model, sentences, **sizes)
     with one_pass(model):
         plain, _ = tag_timed(model, sentences, **sizes)
     return report_page(

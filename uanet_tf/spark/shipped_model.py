@@ -50,11 +50,7 @@ class ShippedModel:
         with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
             if self.file is not None:
                 os.symlink(SparkFiles.get(self.file), os.path.join(folder, _MODEL))
-            model = load_model(self.run_dir or folder, **dict(self.options))
-        # No answer shows refined labels of certain tokens.
-        if model.gate is not None:
-            model.refine_all = False
-        return model
+            return load_model(self.run_dir or folder, **dict(self.options))
 
 
 def ship(

@@ -16,6 +16,7 @@ from uanet_tf.metrics.resampling import f1_difference_error
 from uanet_tf.metrics.scoring import f1_of_counts, score, scores_by_type, sentence_counts
 from uanet_tf.metrics.threshold_sweep import tune_threshold
 from uanet_tf.models.tagger import Tagger
+from uanet_tf.settings import other_options
 from uanet_tf.tagging.monitor import MOST_SENTENCES, known_words, make_reference, sentence_facts
 from uanet_tf.tagging.streams import tag_in_context
 
@@ -34,7 +35,8 @@ def score_corpus(
     ``without`` count nowhere: neither labels nor answers.
     """
     start = time.perf_counter()
-    tagged = [answer for _, answer in tag_in_context(tagger, sentences)]
+    with other_options(tagger, refine_all=True):
+        tagged = [answer for _, answer in tag_in_context(tagger, sentences)]
     seconds = time.perf_counter() - start
     gold = [_without(sentence.labels, without) for sentence in sentences]
     draft, refined, final = (
@@ -90,7 +92,7 @@ NOISE = 0.05
 
 
 def choose_threshold(tagger: Tagger, sentences: Sequence[Sentence], task: str) -> float:
-    """Sets the tagger's Gamma by the development score, and returns it.
+    """Sets the Gamma of a tagger that refines all tokens by the development score; returns it.
 
     Candidates are the Gamma that the tagger has, twice that, the best of a sweep, and a shut gate.
     The model itself scores them: the sweep only mixes valid sequences token by token, while the

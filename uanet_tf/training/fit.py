@@ -19,6 +19,7 @@ from uanet_tf.metrics.run_metrics import in_percent, metrics_text, scaled_scores
 from uanet_tf.models.nearness import compare_with_samples, nearness_text
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.devices import gpu_text, out_of_memory_as, share_gpus, tensor_float_32
+from uanet_tf.settings import other_options
 from uanet_tf.training.confidence_fit import calibrate
 from uanet_tf.training.development import (
     choose_threshold,
@@ -300,7 +301,10 @@ class _Training:
             go_back(self.tagger, self.prepared.begun)
         round_differences(self.tagger)
         dev, seed = self.prepared.splits["dev"], self.config.training.seed
-        with progress_bar("finishing", 4, unit="step", stays=self.bars) as bar:
+        with (
+            progress_bar("finishing", 4, unit="step", stays=self.bars) as bar,
+            other_options(self.tagger, refine_all=True),  # the graph that the epochs were scored by
+        ):
             distilled = self._distill()
             bar.update()
             if self.config.training.tune_threshold and self.tagger.gate is not None:

@@ -17,7 +17,7 @@ def path(tflite_files):
 @pytest.fixture(scope="session")
 def model(trained_run):
     """The model that the file was made from; no test changes it."""
-    return uanet_tf.load_model(trained_run, refine_all=False)
+    return uanet_tf.load_model(trained_run)
 
 
 @pytest.fixture(scope="session")

@@ -164,7 +164,7 @@ def test_quantised_files_are_smaller_and_nearly_agree(tflite_files):
 
 @pytest.mark.process
 def test_distances_that_no_table_has_are_computed(monkeypatch):
-    model = make_model(representation="words")
+    model = make_model(**WORDS)
     with_table = convert(model)[FLOAT32]
     monkeypatch.setattr(conversion, "_LONGEST_TABLE", model.max_tokens - 1)
     without = convert(model)[FLOAT32]

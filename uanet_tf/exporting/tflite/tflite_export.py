@@ -99,8 +99,7 @@ def export_tflite(
     Args:
       export_dir: where to write.
       quantize: also write ``name_float16.tflite`` and ``name_dynamic.tflite``.
-      **options: inference options that differ from the run's, see ``InferenceOptions``. Tokens up
-        to Gamma are not refined, unless ``refine_all`` is given.
+      **options: inference options that differ from the run's, see ``InferenceOptions``.
 
     Raises:
       InputError: no trained run, a wrong argument, or a model that cannot be converted.
@@ -108,8 +107,6 @@ def export_tflite(
     """
     check_name(name, "_text")
     model = load_for_export(run_dir, **options)
-    if model.gate is not None and "refine_all" not in options:
-        model.refine_all = False
     converted = convert(model, tuple(ENDINGS) if quantize else (FLOAT32,))
     sentences, source = _comparison_sentences(model, run_dir)
     folder = pathlib.Path(export_dir)
