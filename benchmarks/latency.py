@@ -91,6 +91,8 @@ def _exported(run_dir: str, sampling: str, folder: pathlib.Path) -> Call:
     from uanet_tf.exporting.signatures import DEFAULT, Signatures
 
     model = load_for_export(run_dir, sampling=sampling)
+    if model.gate is not None:
+        model.refine_all = True  # the longest that a request takes
     save_tokens(Signatures(model), folder, only=[DEFAULT])
     loaded = tf.saved_model.load(str(folder))
 
