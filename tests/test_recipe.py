@@ -7,7 +7,7 @@ import pytest
 import uanet_tf
 from uanet_tf.commands import runner
 from uanet_tf.commands.command_flags import flags_of
-from uanet_tf.commands.setting_flags import config_of as parse
+from uanet_tf.commands.setting_flags import settings_of
 from uanet_tf.commands.train_command import train
 from uanet_tf.config import (
     Config,
@@ -20,6 +20,10 @@ from uanet_tf.config import (
 from uanet_tf.errors import InputError
 from uanet_tf.option import has_flag
 from uanet_tf.training.run_directory import flag_text
+
+
+def parse(arguments):
+    return settings_of(arguments).config
 
 
 @pytest.mark.parametrize("name", recipe_names())

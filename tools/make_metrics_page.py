@@ -25,19 +25,8 @@ def _about(key: Key) -> str:
 
 def page() -> str:
     """The whole page."""
-    rows = [f"| `{name}` | {_about(key)} |" for name, key in KEYS.items()]
-    return "\n".join(
-        [
-            "# The keys of metrics.json",
-            "",
-            _ABOUT,
-            "",
-            "| key | what it is |",
-            "| --- | --- |",
-            *rows,
-            "",
-        ]
-    )
+    rows = [f"- `{name}`: {_about(key)}" for name, key in KEYS.items()]
+    return "\n".join(["# The keys of metrics.json", "", _ABOUT, "", *rows, ""])
 
 
 def main() -> None:

@@ -237,17 +237,18 @@ _QUOTES = ('"', "'")
 def detokenize(tokens: Sequence[str]) -> tuple[str, list[tuple[int, int] | None]]:
     """Joins tokens by blanks, except for punctuation and clitics, which are attached.
 
-    Quotation marks open and close by turns. A full stop after a token that ends in one ("Corp."
-    and ".") is not written twice.
+    Quotation marks open and close by turns. A full stop after an abbreviation ("Corp." and ".") is
+    not written twice.
 
     Returns:
       The text, and each token's place in it; None for a full stop that was left out.
     """
     text = ""
     spans: list[tuple[int, int] | None] = []
-    close, opened = True, dict.fromkeys(_QUOTES, False)
+    close, opened, abbreviated = True, dict.fromkeys(_QUOTES, False), False
     for token in tokens:
-        if token == "." and text.endswith("."):
+        after_stop, abbreviated = abbreviated, token[-1:] == "." and token[-2:-1].isalnum()
+        if token == "." and after_stop:
             spans.append(None)
             close = False
             continue

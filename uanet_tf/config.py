@@ -135,7 +135,7 @@ def load_config(run_dir: str) -> Config:
     except (OSError, ValueError) as error:
         reason = one_line(error)
         if "must be one of" in reason:
-            reason += " A part of one's own has to be imported first, in commands by `import`."
+            reason += ". A part of one's own has to be imported first, in commands by `import`."
         raise InputError(f"{path} cannot be read as a run's configuration: {reason}") from error
 
 
@@ -188,8 +188,14 @@ def recipe_path(name: str) -> pathlib.Path:
         if stem in recipe_names():
             return path
     short = [stem.removeprefix(_FAMILY) for stem in recipe_names()]
-    near = difflib.get_close_matches(name, [*short, *recipe_names()], 3)
+    near = difflib.get_close_matches(name, dict.fromkeys([*short, *recipe_names()]), 3)
     hint = f"did you mean {' or '.join(near)}?" if near else "see uanet recipes."
+    if "+" in name:
+        hint = "several are joined by commas, but in uanet compare by +."
+    elif "," in name:
+        hint = "in uanet compare several are joined by +."
+    elif pathlib.Path(name).is_file():
+        hint = f"a file is given as --flagfile={name}."
     raise InputError(f"There is no recipe {name!r}: {hint}")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from uanet_tf.commands import compare_command, runner, training_runs
-from uanet_tf.commands.setting_flags import config_of
+from uanet_tf.commands.setting_flags import settings_of
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation import comparison
 from uanet_tf.evaluation.comparison import write_tables
@@ -45,7 +45,7 @@ def write_run(folder, f1, *, complete=True, test=True):
 
 
 def write_settings(folder, command):
-    (folder / "config.json").write_text(json.dumps(config_of(command[4:]).to_dict()))
+    (folder / "config.json").write_text(json.dumps(settings_of(command[4:]).config.to_dict()))
 
 
 def table(out):
@@ -123,8 +123,8 @@ def test_a_complete_run_of_something_else_is_refused(tmp_path, trained, capsys):
         ({"extra": ["--epochs=3"]}, "--epochs was 50, now 3"),
         ({"options": ["--train_path=other"]}, "--train_path was 'A', now 'other'"),
         ({"options": ["--test_path=C"]}, "--test_path was '', now 'C'"),
-        ({"extra": ["--epochz=3"]}, "The flags of training: Unknown command line flag 'epochz'."),
-        ({"extra": ["--epochs=x"]}, "The flags of training: "),
+        ({"extra": ["--epochz=3"]}, "The flags of one: Unknown command line flag 'epochz'."),
+        ({"extra": ["--epochs=x"]}, "The flags of one: "),
     ):
         assert call(tmp_path, "one", **changed) == 2
         out, err = capsys.readouterr()
@@ -132,6 +132,22 @@ def test_a_complete_run_of_something_else_is_refused(tmp_path, trained, capsys):
         assert out == ""
     assert call(tmp_path, "one", extra=["--verbosity=0"]) == 0
     assert len(commands) == 2
+
+
+def test_what_training_would_refuse_of_a_later_system_is_told_before_any_is_trained(
+    tmp_path, trained, capsys
+):
+    commands, _ = trained
+    for extra, said in (
+        (["--refiner_heads=2"], "--refiner_heads is not read by --representation=char_cnn"),
+        (["--decoder=crf", "--threshold=0.1"], "--threshold is not read by"),
+    ):
+        assert call(tmp_path, "one", "two", extra=extra) == 2
+        assert f"The flags of one: {said}" in capsys.readouterr().err
+    names = [f"--recipes={tmp_path / 'one.flags'},vectors", "--train_path=A", "--dev_path=B"]
+    assert run([*names, f"--output={tmp_path / 'out'}"]) == 2
+    assert "The flags of uanet_vectors: " in capsys.readouterr().err
+    assert commands == []
 
 
 def test_a_table_of_somebody_else_stays(tmp_path, trained, capsys):

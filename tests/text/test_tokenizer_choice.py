@@ -76,6 +76,7 @@ def test_no_more_abbreviations_than_a_tokenizer_takes():
         ('He did n\'t say " no " , did he ?', 'He did n\'t say "no", did he?'),
         ("( 77 % ) of US $ 5 .", "(77%) of US $5."),
         ("Bell Corp. .", "Bell Corp."),
+        ("Well . . . no .. .", "Well... no..."),
         ("it 's Bob 's", "it's Bob's"),
         ("", ""),
     ],

@@ -14,7 +14,7 @@ from tests.quick_params import quick_params
 from tests.training.killing import Killed
 from tests.training.tiny_run import LIGHT, WORDS, assert_same_weights, metrics, tiny_config
 from uanet_lite.columns_file import read_corpus
-from uanet_tf.commands.setting_flags import config_of
+from uanet_tf.commands.setting_flags import settings_of
 from uanet_tf.config import load_config
 from uanet_tf.training import fit as fit_module
 from uanet_tf.training.fit import fit
@@ -55,7 +55,7 @@ def test_files(run_dir, corpus):
     assert set(modes.values()) == {0o640}, modes
     assert not [path for path in modes if ".part" in path.name]
 
-    assert config_of([f"--flagfile={run_dir / 'flags.txt'}"]) == config
+    assert settings_of([f"--flagfile={run_dir / 'flags.txt'}"]).config == config
 
 
 def test_metrics(run_dir):

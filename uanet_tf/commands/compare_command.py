@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from uanet_tf.commands.command_flags import flag
-from uanet_tf.commands.training_runs import train_run
+from uanet_tf.commands.training_runs import check_settings, train_run
 from uanet_tf.config import is_system, recipe_path
 from uanet_tf.errors import InputError
 from uanet_tf.evaluation.comparison import (
@@ -79,12 +79,17 @@ def compare(
         "seeds": f"1 to {seeds}",
     }
     table = ""
-    for system, flagfiles in configs.items():
+    typed_flags = {
+        system: [*(f"--flagfile={path}" for path in flagfiles), *files, *extra]
+        for system, flagfiles in configs.items()
+    }
+    for system, arguments in typed_flags.items():
+        check_settings(arguments, system)
+    for system, arguments in typed_flags.items():
         for seed in range(1, seeds + 1):
             run_dir = out / system / f"seed{seed}"
-            arguments = [*(f"--flagfile={path}" for path in flagfiles), *files]
-            arguments += [f"--seed={seed}", f"--run_dir={run_dir}", *extra]
-            train_run(run_dir, arguments, f"{system} with seed {seed}")
+            own = [*arguments, f"--seed={seed}", f"--run_dir={run_dir}"]
+            train_run(run_dir, own, f"{system} with seed {seed}")
             table = write_tables(out, systems, about=about)
     scored = str(test_path or dev_path)
     found = differences_from_first(out, systems, seeds, scored) if significance else None

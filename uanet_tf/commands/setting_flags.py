@@ -87,20 +87,20 @@ class OptionFlags(FlagGroup):
         return {name: value for name, value in found.items() if value is not None}
 
 
-def config_of(arguments: Sequence[str]) -> Config:
-    """The configuration that flags of training describe.
+def settings_of(arguments: Sequence[str]) -> Settings:
+    """The settings that flags of training describe.
 
     Raises:
       InputError: see ``parse``; or help is asked for.
     """
 
-    def only_config(
+    def only_settings(
         settings: Annotated[Settings, SettingFlags()], *, run_dir: str = flag(None, "")
-    ) -> Config:
+    ) -> Settings:
         del run_dir
-        return settings.config
+        return settings
 
-    call = parse(only_config, ["train", *arguments])
+    call = parse(only_settings, ["train", *arguments])
     if call is None:
         raise InputError("--help trains nothing.")
     return call()

@@ -8,7 +8,7 @@ from uanet_tf.commands.setting_flags import SettingFlags, Settings
 from uanet_tf.config import recipe_names, recipe_path, recipe_title
 from uanet_tf.errors import InputError
 
-# (recipe, when to use it); the figures are of docs/lab/results.md, on two cores without a GPU.
+# (recipe, when to use it); minutes are of two cores without a GPU.
 ADVICE = (
     ("quickstart", "A first look, or easy texts: a minute or two."),
     (
@@ -17,13 +17,12 @@ ADVICE = (
     ),
     (
         "vectors",
-        "With --word_vectors=FILE (uanet data get glove_100d): three points better on tweets.",
+        "With --word_vectors=FILE (uanet data get glove_100d), which knows words beyond a corpus.",
     ),
     ("states", "As fast, with a refiner that sees more: for parts of speech."),
     (
         "transformer_uanet",
-        "Best scores, also with 1,000 sentences: needs --pretrained=FOLDER, an encoder of your "
-        "language; many times slower.",
+        "Best scores: needs --pretrained=FOLDER, an encoder of your language; many times slower.",
     ),
     (
         "uanet",

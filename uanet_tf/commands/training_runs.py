@@ -12,9 +12,10 @@ import numpy as np
 
 from uanet_lite.columns_file import format_columns
 from uanet_lite.sentence import Sentence
-from uanet_tf.commands.setting_flags import config_of
+from uanet_tf.commands.setting_flags import settings_of
 from uanet_tf.config import Config
 from uanet_tf.data.documents import fold_numbers
+from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError, StoppedBySignal
 from uanet_tf.evaluation.comparison import complete_metrics
 from uanet_tf.registry import IMPORTED
@@ -31,10 +32,7 @@ def train_run(run_dir: pathlib.Path, arguments: Sequence[str], said: str) -> Non
       InputError: training failed; it has said why. Or the run is of other settings or files.
     """
     if complete_metrics(run_dir) is not None:
-        try:
-            config = config_of(arguments)
-        except InputError as error:
-            raise InputError(f"The flags of training: {error}") from error
+        config = settings_of(arguments).config
         RunDirectory(run_dir).check(config)
         RunDirectory(run_dir).check_data(config, file_hashes(config.data))
         return
@@ -45,6 +43,27 @@ def train_run(run_dir: pathlib.Path, arguments: Sequence[str], said: str) -> Non
     code = exit_code_of(command)
     if code:
         raise InputError(f"Training of {said} failed with exit code {code}.")
+
+
+def check_settings(arguments: Sequence[str], said: str) -> None:
+    """Refuses what training would refuse of its settings, before it reads data.
+
+    Raises:
+      InputError: it would.
+    """
+    from uanet_tf.models.build import make_tagger
+
+    try:
+        config, given = settings_of(arguments)
+        if config.decoder.refiner_context == "auto":
+            config = config.replace(refiner_context="sentence")
+        make_tagger(
+            config,
+            Vocabulary(("a",), (1,), ("a",), ("O", "B-X", "I-X", "E-X", "S-X"), "IOB2"),
+            given,
+        )
+    except InputError as error:
+        raise InputError(f"The flags of {said}: {error}") from error
 
 
 def exit_code_of(command: Sequence[str]) -> int:

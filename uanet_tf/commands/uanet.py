@@ -163,7 +163,7 @@ def _with_parts(arguments: Sequence[str]) -> list[str]:
 def _help_text(program: str, group: Group, last: str) -> str:
     width = max(map(len, group.commands))
     lines = [f"  {name:{width}}  {command.does}" for name, command in group.commands.items()]
-    own = "--import=MODULE loads parts of your own first (docs/extending.md)."
+    own = f"{program} COMMAND --import=MODULE loads parts of your own (docs/extending.md)."
     hint = f"{program} COMMAND --help explains a command. {last}\n{own}"
     return "\n".join([group.title, "", *lines, "", hint])
 

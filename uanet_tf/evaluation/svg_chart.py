@@ -66,6 +66,7 @@ def line_chart(
       caption: also begins the alternative text, which goes on with some points of each line.
       series: lines, at most two.
       diagonal: draw y = x too.
+      mark: where to draw an upright line; None: nowhere.
     """
     parts = [_frame(x, y)]
     if diagonal:
