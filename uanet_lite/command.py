@@ -14,7 +14,7 @@ from typing import NoReturn
 from uanet_lite import row_output
 from uanet_lite.atomic_file import STDOUT, open_output
 from uanet_lite.input_error import InputError, as_flags
-from uanet_lite.input_format import FORMATS, format_of_name
+from uanet_lite.input_format import FORMATS, format_of_look, format_of_name, said_of
 from uanet_lite.lite_tagger import Tagger
 from uanet_lite.raw_text import LANGUAGE
 from uanet_lite.rows import Row, read_rows
@@ -53,12 +53,18 @@ def main(arguments: Sequence[str]) -> int:
       InputError: wrong arguments, file or input.
     """
     options = _parser().parse_args(arguments)
-    kind = options.format or format_of_name(options.input) or "text"
+    kind, lines = options.format or format_of_name(options.input), read_lines(options.input)
+    if kind is None:
+        kind, lines = format_of_look(lines)
+        if kind == "jsonl":
+            print(said_of(options.input, kind), file=sys.stderr)
+        else:
+            kind = "text"
     output_kind = options.output_format or ("conll" if kind == "conll" else "jsonl")
     tagger = Tagger(options.model, threads=options.threads)
     column = options.token_column
     column = tagger.settings["token_column"] if column is None else column
-    rows = read_rows(options.input, kind, read_lines(options.input), column)
+    rows = read_rows(options.input, kind, lines, column)
     tokenizer = Tokenizer("whitespace") if kind == "tokens" else tagger.tokenizer
     first = list(itertools.islice(rows, 1))  # a bad file leaves no output
     failed = 0
@@ -114,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--model", required=True, help="a .tflite file of export.py --tflite")
     add("--input", default=STDIN, help="file to tag; '-': standard input (default)")
-    add("--format", choices=FORMATS, help="default: by the file's ending, else text")
+    add("--format", choices=FORMATS, help="default: by the file's ending, else JSON or text")
     add("--token_column", help="CoNLL: column of the words, or its name; default: the model's")
     add(
         "--split_sentences",

@@ -107,8 +107,8 @@ class _Rows(abc.ABC):
             import pandas
         except ImportError:
             raise InputError(
-                "to_dataframe needs the package pandas (pip install pandas); to_dicts gives the "
-                "same rows without it."
+                "to_dataframe needs the package pandas (pip install 'pandas<3'); to_dicts gives "
+                "the same rows without it."
             ) from None
         rows = self.to_dicts(per)
         return pandas.DataFrame(rows, columns=None if rows else self._columns())
@@ -213,7 +213,8 @@ class TaggedSentence(_Rows):
         words joined by single blanks. ``text`` is the sentence's own part of it.
       starts: first character of each token in ``source_text``.
       ends: the character after the last of each.
-      accepted: whether the label is sure enough for the run's target precision; None: it has none.
+      accepted: whether the label is sure enough for the run's target precision, O never; None: it
+        has none.
       mutual_information: the part of the uncertainty that comes from disagreement of the samples,
         nats; None, unless the model's ``return_mutual_information`` is on.
       probabilities: of each token the distribution that decided its label, {label: probability},

@@ -151,6 +151,7 @@ def test_an_error_names_the_file(run_dir, data, call, capsys, monkeypatch):
         (["--run_dir={run_dir}", "--input=no such file"], "no such file"),
         (["--run_dir={run_dir}", "--input={data}", "--target_by_type"], "give --target_precision"),
         (["--run_dir={run_dir}", "--input={data}"], "holds no model.keras"),
+        (["--run_dir=en_ner", "--input={data}"], "comes with the package: give --output=DIR"),
     ],
 )
 def test_wrong_arguments(run_dir, data, call, capsys, arguments, said):

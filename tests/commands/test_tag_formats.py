@@ -57,6 +57,13 @@ def test_text_read_as_columns_is_refused(tmp_path, run_dir, model, call, capsys,
     assert f"{path}:1: looks like text, not like columns" in capsys.readouterr().err
 
 
+def test_csv_is_refused(tmp_path, run_dir, model, call, capsys):
+    path = tmp_path / "in.csv"
+    path.write_text("sentence_id,token,label\n1,IBM,B-ORG\n")
+    assert call(tag, f"--run_dir={run_dir}", f"--input={path}") == 2
+    assert f"--input={path} --to=conll" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [

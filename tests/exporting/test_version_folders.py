@@ -88,7 +88,7 @@ def test_an_existing_version_is_refused(folders, name):
 
 @pytest.mark.parametrize("version", [0, -1, 2**63])
 def test_impossible_versions(folders, version):
-    with pytest.raises(InputError, match=r"`version` must be at least 1 and below 2\^63"):
+    with pytest.raises(InputError, match=r"`version` must be an integer from 1 on, below 2\^63"):
         choose_version(folders, version)
 
 

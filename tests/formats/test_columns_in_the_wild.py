@@ -3,6 +3,8 @@
 import pytest
 
 from tests.formats.test_read_labelled import refusal, rows, write
+from uanet_lite.notes import Notes
+from uanet_tf.formats import csv_table
 
 __all__ = ["write"]
 ROWS = ["Anna B-PER", "# O", "saw O", "Oslo B-LOC"]
@@ -116,3 +118,13 @@ def test_a_key_of_misc_that_no_row_has(write):
     message = refusal(write(line, "a.conllu"), token_column=1, label_column="MISC:nam")
     assert "no row has the key 'nam'" in message
     assert "SpaceAfter, name" in message
+
+
+def test_sentence_numbers_that_come_back_are_told():
+    """As where rows, not sentences, were shuffled."""
+    lines = ["sentence_id,token,label", "1,a,O", "2,b,O", "1,c,O", "2,d,O", "3,e,O"]
+    notes = Notes()
+    found = list(csv_table.read(iter(enumerate(lines, 1)), "x.csv", notes=notes))
+    assert [each.tokens for each in found] == [("a",), ("b",), ("c",), ("d",), ("e",)]
+    (line,) = notes.lines()
+    assert line.endswith("(shuffled rows?): 2, first at x.csv:4")

@@ -199,3 +199,18 @@ def test_a_dataframe_of_pandas(corpus):
 def test_verbose_is_0_or_1(corpus):
     with pytest.raises(InputError, match="verbose must be 0 or 1"):
         uanet_tf.train(corpus.train, corpus.dev, verbose="yes")
+
+
+def test_a_corpus_without_entities():
+    """It warns, trains and tags."""
+    sentences = [(["a", "b"], ["O", "O"])] * 4
+    run = uanet_tf.train(sentences, sentences, verbose=0, **SETTINGS)
+    run.model.return_candidates = True
+    (answer,) = uanet_tf.tag(run.model, ["a b"])
+    assert (answer.labels, list(answer.entities), list(answer.candidates)) == (["O", "O"], [], [])
+
+
+@pytest.mark.parametrize("recipe", [3, ["fast"]])
+def test_a_recipe_that_is_no_name(corpus, recipe):
+    with pytest.raises(InputError, match="`recipe` must be the name of a recipe"):
+        uanet_tf.train(corpus.train, corpus.dev, recipe=recipe)

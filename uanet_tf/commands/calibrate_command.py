@@ -11,6 +11,7 @@ from uanet_tf.commands.labelled_file import LabelledFile
 from uanet_tf.commands.run_flags import RUN_DIR
 from uanet_tf.config import load_config
 from uanet_tf.errors import InputError, SentencesError, one_line
+from uanet_tf.resources.shipped import FOLDER, find_run
 from uanet_tf.text.display_width import align
 
 
@@ -66,6 +67,9 @@ def calibrate(
         raise InputError(
             "--target_by_type is for a target: give --target_precision or --target_recall."
         )
+    run_dir, name = str(find_run(run_dir)), run_dir
+    if pathlib.Path(run_dir).parent == FOLDER and not output:
+        raise InputError(f"--run_dir={name} comes with the package: give --output=DIR for a copy.")
     sentences = file.read(load_config(run_dir), token_column)
     place = _copy(run_dir, output) if output else run_dir
     from uanet_tf.training.confidence_fit import recalibrate  # TensorFlow, not for --help

@@ -24,6 +24,7 @@ from uanet_lite.rows import Row, read_rows
 from uanet_lite.text_lines import STDIN, display_name, read_lines
 from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.commands.command_flags import flag
+from uanet_tf.commands.runner import INPUT
 from uanet_tf.errors import InputError
 
 _PAUSE_SECONDS = 0.05
@@ -84,6 +85,11 @@ class InputFile:
             kind = format_of_name(path)
             if kind == "text":
                 lines = refuse_columns(path, lines, "name --format=conll, or --format=text")
+        if kind is None and path.lower().removesuffix(".gz").endswith(".csv"):
+            raise InputError(
+                f"{path}: CSV is not tagged: write columns of it (uanet data convert "
+                f"--input={path} --to=conll), or name --format."
+            )
         if kind is None:
             kind, lines = format_of_look(lines)
             if kind != "jsonl" and path.lower().removesuffix(".gz").endswith(".json"):
@@ -134,7 +140,7 @@ def bursts(items: Iterator[T], most: int, seconds: float = _PAUSE_SECONDS) -> It
         finally:
             arrived.put(_END)
 
-    threading.Thread(target=read, daemon=True, name="input").start()
+    threading.Thread(target=read, daemon=True, name=INPUT).start()
     ended = False
     while not ended:
         item = arrived.get()

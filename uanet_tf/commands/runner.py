@@ -17,6 +17,7 @@ import logging as python_logging
 import os
 import pathlib
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -28,6 +29,7 @@ from uanet_tf.config import in_flags
 from uanet_tf.errors import InputError, StoppedBySignal
 
 PARTLY, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+INPUT = "input"  # the thread that reads what is to be tagged
 
 
 def run(
@@ -46,7 +48,11 @@ def run(
       SystemExit: always, with the exit codes listed at the top of this module.
     """
     _collect_seldom()
-    sys.exit(exit_code(command, sys.argv if argv is None else argv, verbosity))
+    code = exit_code(command, sys.argv if argv is None else argv, verbosity)
+    if code == INTERRUPTED and any(thread.name == INPUT for thread in threading.enumerate()):
+        # It holds the lock of standard input, for which Python would wait at its end.
+        os._exit(code)
+    sys.exit(code)
 
 
 def _collect_seldom() -> None:

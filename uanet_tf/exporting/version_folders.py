@@ -53,8 +53,10 @@ def choose_version(folders: Sequence[pathlib.Path], version: int | None) -> int:
         version = max(found, default=0) + 1
         if version > _MAX_VERSION:
             raise InputError(f"{folders[0]} has no next version: name one with `version`.")
-    if not 1 <= version <= _MAX_VERSION:
-        raise InputError(f"`version` must be at least 1 and below 2^63. Received: {version}")
+    if not (isinstance(version, int) and 1 <= version <= _MAX_VERSION):
+        raise InputError(
+            f"`version` must be an integer from 1 on, below 2^63. Received: {version!r}"
+        )
     if version in found:
         raise InputError(
             f"{found[version]} exists already: name another `version`, or none for the next free."

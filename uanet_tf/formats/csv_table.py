@@ -23,6 +23,7 @@ _TOKEN = re.compile(r"tokens?|words?|forms?|text", re.IGNORECASE)
 _LABEL = re.compile(r"(ner|ne|iob|bio|entity)?[ _-]?(labels?|tags?)|ner|ne|entity", re.IGNORECASE)
 _LIST = re.compile(r"\[.*,.*\]")  # of Python: a sentence a row
 _QUOTED = re.compile(r'"(.+)"', re.DOTALL)
+_COME_BACK = "sentence numbers that come back later, read as other sentences (shuffled rows?): {}"
 
 Lines = Iterator[tuple[int, str]]
 
@@ -77,6 +78,7 @@ def read(
     )
     pending: list[tuple[str, str]] = []
     begun, starts, found = 0, True, False
+    ended: set[tuple[str, str]] = set()
     key = ("", "")
     for line, row in itertools.chain(rows, [(0, [])]):
         blank = not any(row)
@@ -85,6 +87,7 @@ def read(
             tokens, labels = zip(*pending, strict=True)
             yield Sentence(tokens, () if columns.label is None else labels, begun, starts)
             starts, found, pending = own[0] != key[0], True, []
+            ended.add(key)
         key = own
         if blank:
             continue
@@ -92,7 +95,10 @@ def read(
         if not token:
             (notes or Notes()).blank_tokens(f"{name}:{line}")
             continue
-        begun = begun if pending else line
+        if not pending:
+            begun = line
+            if columns.sentence is not None and own in ended:
+                (notes or Notes()).count(_COME_BACK, f"{name}:{line}")
         pending.append((token, label))
     if not found:
         raise InputError(f"{name}: no sentence found, it has no row with a token.")

@@ -78,7 +78,8 @@ class Candidates(TargetLayer):
 
     def call(self, draft: Draft) -> tf.Tensor:
         p = tf.maximum(draft.probabilities, _FLOOR)
-        columns = (tf.gather(p, part, axis=-1) for part in (self._outside, *self._prefixes))
+        places = (self._outside, *self._prefixes)  # of no type, where all labels are O
+        columns = (tf.gather(p, tf.constant(part, tf.int32), axis=-1) for part in places)
         spans = span_marginals(SpanWeights(*columns), draft.mask, self.longest)
         logit = tf.math.log(tf.maximum(spans, SMALLEST))
         logit -= tf.math.log(tf.maximum(1.0 - spans, SMALLEST))

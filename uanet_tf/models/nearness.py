@@ -96,8 +96,7 @@ def nearness_text(nearness: dict[str, Any]) -> str:
 
 def _draft(tagger: Tagger, sentences: Sequence[Sentence], options: Any) -> _Drafts:
 
-    @graph_function([tf.TensorSpec([None, None], tf.string), tf.TensorSpec([None], tf.int32)])
-    def run(tokens, lengths):
+    def draft_of(tokens, lengths):
         features = tagger.features({"tokens": tokens, "lengths": lengths})
         draft = tagger.drafter.draft(features, options)
         return (
@@ -105,6 +104,10 @@ def _draft(tagger: Tagger, sentences: Sequence[Sentence], options: Any) -> _Draf
             tf.boolean_mask(draft.uncertainty, draft.mask),
         )
 
+    # A concrete function: TensorFlow warns where others are traced again and again.
+    run = graph_function()(draft_of).get_concrete_function(
+        tf.TensorSpec([None, None], tf.string), tf.TensorSpec([None], tf.int32)
+    )
     lengths = np.array([len(sentence.tokens) for sentence in sentences])
     parts = []
     for batch in plan_batches(lengths, batch_size=_BATCH_SENTENCES, batch_tokens=_BATCH_TOKENS):

@@ -106,6 +106,8 @@ def train(
     """
     if verbose not in (0, 1):
         raise InputError(f"verbose must be 0 or 1. Received: {verbose!r:.60}")
+    if not isinstance(recipe, str | None):
+        raise InputError(f"`recipe` must be the name of a recipe. Received: {recipe!r}")
     if recipe == "auto":
         recipe = "fast" if init is None else None
     model = init if isinstance(init, Tagger) else None

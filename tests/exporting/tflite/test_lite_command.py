@@ -42,6 +42,16 @@ def test_every_line_of_text_has_an_answer(call, lite_tagger):
     ]
 
 
+def test_json_is_known_by_its_first_line(call):
+    code, out, err = call(text='{"id": 7, "text": "Kelton won"}\n')
+    assert code == 0
+    assert err == (
+        "standard input: read as jsonl (JSON, one object per line); --format says otherwise\n"
+    )
+    (answer,) = map(json.loads, out.splitlines())
+    assert (answer["id"], answer["tokens"]) == (7, ["Kelton", "won"])
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_lines_that_cannot_be_tagged_have_their_reason(call, threads):
     lines = [
