@@ -44,6 +44,7 @@ def evaluate(gold, tokens, task="ner", seconds=0.5, known=None):
 
 def test_table_of_entities():
     text = evaluation_table(evaluate(GOLD, TOKENS), "dev.conll")
+    assert evaluate(GOLD, TOKENS)._repr_html_().startswith("<pre>")
     assert text == (
         "dev.conll: 2 sentences, 5 tokens, 4 sentences/s\n"
         "\n"

@@ -54,6 +54,14 @@ def test_loads_what_keras_loads(saved):
         np.testing.assert_array_equal(one, other)
 
 
+def test_a_file_of_a_model_is_loaded(saved, tmp_path):
+    model = load_model(saved)
+    model.save(tmp_path / "mine.keras")
+    again = load_model(tmp_path / "mine.keras", num_samples=3)
+    assert (model.run_dir, again.run_dir, again.num_samples) == (saved, None, 3)
+    np.testing.assert_array_equal(again.weights[0], model.weights[0])
+
+
 def test_no_model(tmp_path):
     with pytest.raises(InputError, match=r"holds no model.keras: it is not a run directory\.$"):
         load_model(tmp_path)

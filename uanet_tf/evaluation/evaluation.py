@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import html
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -96,6 +97,9 @@ class Evaluation:
     def __str__(self) -> str:
         """The table of ``uanet evaluate``."""
         return evaluation_table(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
 
     @property
     def has_score(self) -> bool:

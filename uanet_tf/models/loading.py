@@ -157,8 +157,8 @@ def load_model(run_dir: str | os.PathLike, **options: Any) -> Tagger:
     ``tf.config.experimental.enable_tensor_float_32_execution(True)`` afterwards.
 
     Args:
-      run_dir: directory that ``train.py`` wrote, or the name of a model that comes with the
-        package, such as ``"en_ner"``.
+      run_dir: directory of a run, a file of ``model.save``, or the name of a model that comes with
+        the package, such as ``"en_ner"``.
       **options: inference options that differ from the run's, see ``InferenceOptions``.
 
     Returns:
@@ -167,7 +167,8 @@ def load_model(run_dir: str | os.PathLike, **options: Any) -> Tagger:
     Raises:
       InputError: there is no trained model in ``run_dir``, or it cannot be read; or a wrong option.
     """
-    path = find_run(run_dir) / "model.keras"
+    given = find_run(run_dir)
+    path = given if given.is_file() else given / "model.keras"
     if not path.exists():
         begun = (path.parent / "config.json").exists()
         reason = "its training is not finished" if begun else "it is not a run directory"
@@ -181,7 +182,7 @@ def load_model(run_dir: str | os.PathLike, **options: Any) -> Tagger:
     except _UNREADABLE as error:
         raise InputError(f"{path} cannot be loaded as a model: {one_line(error)}") from error
     model.set_options(**options)
-    model.run_dir = path.parent
+    model.run_dir = None if path is given else given
     return model
 
 
