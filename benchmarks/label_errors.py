@@ -25,7 +25,7 @@ from uanet_lite.columns_file import read_corpus
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import Span, decode_spans, detect_scheme, encode_spans
 from uanet_lite.tagged_sentence import TaggedSentence
-from uanet_tf.commands.setting_flags import config_of
+from uanet_tf.commands.setting_flags import settings_of
 from uanet_tf.commands.training_runs import train_folds
 from uanet_tf.config import Config
 from uanet_tf.evaluation.label_errors import (
@@ -274,7 +274,7 @@ def main(arguments: Sequence[str], write: Callable[[str], Any] = sys.stdout.writ
         found += of_run(run_dir, options.part, options.share, options.seeds)
     if options.train_path and options.out:
         for seed in range(1, options.seeds + 1):
-            config = config_of(rest).replace(seed=seed)
+            config = settings_of(rest).config.replace(seed=seed)
             folder = pathlib.Path(options.out) / f"seed{seed}"
             found.append(of_folds(options.train_path, folder, config, options.share, options.folds))
     write("| | mean | sd |\n| --- | --- | --- |\n")

@@ -26,7 +26,7 @@ from benchmarks.new_process import in_new_process
 from benchmarks.uniform_corpus import without_documents
 from uanet_lite.columns_file import read_corpus
 from uanet_lite.sentence import Sentence
-from uanet_tf.commands.setting_flags import config_of
+from uanet_tf.commands.setting_flags import settings_of
 from uanet_tf.config import Config
 from uanet_tf.evaluation.ranking import SCORES
 
@@ -180,7 +180,7 @@ def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, Config]:
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--less", type=float, default=1.0)
     options, rest = parser.parse_known_args(arguments)
-    return options, config_of(rest)
+    return options, settings_of(rest).config
 
 
 if __name__ == "__main__":

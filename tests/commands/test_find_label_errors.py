@@ -11,7 +11,7 @@ from tests.tagging.fake_model import LABELS, FakeModel
 from uanet_lite.columns_file import read_corpus
 from uanet_tf.commands import training_runs
 from uanet_tf.commands.find_label_errors_command import find_label_errors
-from uanet_tf.commands.setting_flags import config_of
+from uanet_tf.commands.setting_flags import settings_of
 
 # The fake tagger: "p" is B-PER, "q" is I-PER, "l" is B-LOC, all else O.
 BLOCKS = [f"p{k} B-PER\nx{k} O\nl{k} B-LOC\n" for k in range(40)]
@@ -37,7 +37,7 @@ def trained(monkeypatch):
     runs = {}
 
     def train_run(run_dir, arguments, said):
-        runs[run_dir.name] = (config_of(arguments), arguments)
+        runs[run_dir.name] = (settings_of(arguments).config, arguments)
 
     def load_model(run_dir, **options):
         assert options == {"return_probabilities": True}

@@ -55,7 +55,7 @@ def call(call_all):
         ("--run_dir=no/such", "no/such holds no model.keras: it is not a run directory"),
         ("--name=a/b", "--name must be letters, digits"),
         ("--name=x_text", "--name must not end in '_text'"),
-        ("--version=0", "--version must be at least 1"),
+        ("--version=0", "--version must be an integer from 1 on"),
         ("--version=two", "--version must be a whole number. Received: two"),
         ("--num_samples=-1", "-1"),
         ("--mc_seed=-1", "-1"),

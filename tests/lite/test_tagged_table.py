@@ -102,7 +102,7 @@ def test_texts_are_html_and_a_table():
 
 def test_without_pandas(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(InputError, match=r"pip install pandas"):
+    with pytest.raises(InputError, match=r"pip install 'pandas<3'"):
         TaggedSentences([make_sentence()]).to_dataframe()
 
 

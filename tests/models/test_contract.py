@@ -133,7 +133,8 @@ def process():
 
 def flagfile_config(path):
     vectors = "--word_vectors=-"  # without it the recipe of vectors is refused
-    return setting_flags.config_of([f"--flagfile={path}", vectors]).replace(word_vectors="")
+    settings = setting_flags.settings_of([f"--flagfile={path}", vectors])
+    return settings.config.replace(word_vectors="")
 
 
 @pytest.fixture(scope="module")
