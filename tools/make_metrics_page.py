@@ -13,14 +13,15 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "metrics.md"
 _ABOUT = """\
 A run's `metrics.json` has all scores as fractions, from 0 to 1; tables for people have percent.
 So have `uanet evaluate --json`, `uanet_tf.evaluate`, results.csv of `uanet compare` and TensorBoard
-(`tensorboard --logdir=RUN/tensorboard`), which shows the numbers of the epochs.
+(`tensorboard --logdir=RUN/tensorboard`).
 `python -m tools.make_metrics_page` writes this page from the code."""
 
 
 def _about(key: Key) -> str:
     """What it is, with its unit, but for a fraction."""
-    unit = "" if key.unit in ("", "fraction") else f" Unit: {key.unit}."
-    return key.about + unit
+    if key.unit in ("", "fraction"):
+        return key.about
+    return f"{key.about.removesuffix('.')} ({key.unit})."
 
 
 def page() -> str:

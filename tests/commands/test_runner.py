@@ -197,6 +197,29 @@ def test_interrupt(capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_interrupt_while_a_thread_waits_for_input():
+    """It holds the lock of standard input, over which Python's end would abort."""
+    program = (
+        "import sys, threading\n"
+        "from uanet_tf.commands import row_source, runner\n"
+        "def command() -> None:\n"
+        "    next(row_source.bursts(iter(sys.stdin.buffer.readline, b''), 1))\n"
+        "    print('answer')\n"
+        "    raise KeyboardInterrupt\n"
+        "runner.run(command, argv=['x'])\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        process.stdin.write(b"line\n")
+        process.stdin.flush()
+        assert (process.wait(60), process.stderr.read()) == (130, b"")
+        assert process.stdout.read() == b"answer\n"
+
+
 def test_stopped_by_another_signal(capsys):
     assert run(main=raiser(StoppedBySignal(signal.SIGTERM))) == 143
     assert run(main=raiser(StoppedBySignal(signal.SIGHUP))) == 129

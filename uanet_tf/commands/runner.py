@@ -12,6 +12,7 @@ Anything else that is raised is a fault of the program and shows its traceback.
 """
 
 import atexit
+import contextlib
 import gc
 import logging as python_logging
 import os
@@ -51,6 +52,8 @@ def run(
     code = exit_code(command, sys.argv if argv is None else argv, verbosity)
     if code == INTERRUPTED and any(thread.name == INPUT for thread in threading.enumerate()):
         # It holds the lock of standard input, for which Python would wait at its end.
+        with contextlib.suppress(OSError, InputError):
+            _flush_output()
         os._exit(code)
     sys.exit(code)
 
