@@ -108,6 +108,8 @@ KEYS = {
     "calibration.acceptance.all.threshold": Key("", "Least confidence accepted; 2: nothing is."),
     "calibration.acceptance.all.best": Key("fraction", "The highest target that can be reached."),
     "calibration.acceptance.all.accepted": Key("fraction", "Share of answers accepted."),
+    "calibration.acceptance.types": Key("", "Of each type."),
+    "calibration.acceptance.by_type": Key("", "Whether types have thresholds."),
     "calibration.candidates": Key("", "What it costs to show spans for a recall:"),
     "calibration.candidates.accepts": Key("", "Whether there is a target precision."),
     "calibration.candidates.costs.target": Key("fraction", "The recall."),
@@ -117,6 +119,9 @@ KEYS = {
     "calibration.candidates.costs.per_1000": Key("", "Spans shown, of 1,000 tokens."),
     "calibration.candidates.costs.per_entity": Key("", "Spans shown, of an entity."),
     "calibration.candidates.curve": Key("", "Pairs of a threshold and its cost."),
+    "calibration.candidates.all": Key(
+        "", "With --target_recall, as of acceptance; also types, by_type, cost."
+    ),
     "monitoring": Key("", "What uanet tag --monitor compares with:"),
     "monitoring.size": Key("sentences", "How many were tagged."),
     "monitoring.traits": Key("", "Of each: kind, name, how many have it, above which value."),
