@@ -103,7 +103,7 @@ def cost_of(name: str, *, length: int, sentences: int, repeats: int) -> Cost:
     tagging = interleaved({"this": plain, "small": small_plain}, repeats=repeats)
     training = interleaved({"this": with_gradients, "small": small_gradients}, repeats=repeats)
     ratios = [each["this"].median / each["small"].median for each in (tagging, training)]
-    return Cost(size, *ratios, (after_a_pass, after_gradients))
+    return Cost(size, ratios[0], ratios[1], (after_a_pass, after_gradients))
 
 
 def table(*, length: int, sentences: int, repeats: int) -> str:
