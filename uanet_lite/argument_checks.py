@@ -13,21 +13,16 @@ SENTENCES = "a text, or a list of texts and lists of words"
 
 
 def check_list(sentences: Any, wanted: str = SENTENCES) -> None:
-    """Raises InputError for what is no list: without an order, or not of Python's strings.
-
-    Args:
-      sentences: what was given.
-      wanted: what may be given, for the message.
-    """
+    """Raises InputError for what is no list: without an order, or not of Python's strings."""
     if hasattr(sentences, "dtype") and not hasattr(sentences, "tolist"):
         raise InputError(
             f"sentences must be {wanted}, not a tensor, whose strings are bytes. "
             f"Received: {sentences!r:.60}"
         )
     if hasattr(sentences, "columns") and hasattr(sentences, "ndim"):  # of pandas: gives their names
+        received = f"a {type(sentences).__name__}"
         raise InputError(
-            f"sentences must be {wanted}: of a table, one column. "
-            f"Received: a {type(sentences).__name__}"
+            f"sentences must be {wanted}: of a table, one column. Received: {received}"
         )
     if isinstance(sentences, Mapping | set | frozenset) or not isinstance(sentences, Iterable):
         raise InputError(f"sentences must be {wanted}. Received: {sentences!r:.60}")
@@ -37,10 +32,8 @@ def check_stream(sentences: Any) -> None:
     """Raises InputError for what is no list of texts and lists of words."""
     wanted = "a list of texts and lists of words"
     if isinstance(sentences, str | bytes):
-        raise InputError(
-            f"sentences must be {wanted}. "
-            f"Received: one {type(sentences).__name__}, {sentences[:40]!r}"
-        )
+        received = f"one {type(sentences).__name__}, {sentences[:40]!r}"
+        raise InputError(f"sentences must be {wanted}. Received: {received}")
     check_list(sentences, wanted)
 
 

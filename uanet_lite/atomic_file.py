@@ -25,18 +25,12 @@ STDOUT = "-"
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[str]:
     """Makes an empty hidden file beside ``path``, which takes that name at the end.
 
-    After any failure it is removed, and an older file is untouched. It is locked meanwhile: the
-    file of a killed process has no lock, and is removed by the next process that writes to the
-    same path.
-
-    Args:
-      path: of the output; its directory must exist.
-
-    Yields:
-      The hidden file's path, with the same ending, to be written and closed.
+    Yields its path, of the same ending; the file is to be written and closed. After any failure it
+    is removed, and an older file is untouched. It is locked meanwhile: the file of a killed process
+    has no lock, and is removed by the next process that writes to the same path.
 
     Raises:
-      OSError: it cannot be made.
+      OSError: it cannot be made; its directory must exist.
     """
     folder, name = os.path.split(os.fspath(path))
     with contextlib.suppress(OSError):  # a folder may be written that cannot be listed
@@ -56,9 +50,8 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[str]:
 def open_output(path: str) -> Iterator[TextIO]:
     """Opens ``path`` for writing UTF-8 text with LF line ends; "-" is standard output.
 
-    A file gets its name only when all is written, see ``atomic_file``. So the output may also be
-    the file that is being read. A name ending in .gz is gzipped. Devices and pipes are written
-    directly.
+    A file gets its name only when all is written, see ``atomic_file``: it may be the one that is
+    being read. A name ending in .gz is gzipped. Devices and pipes are written directly.
 
     Raises:
       InputError: the file cannot be created, or written.
@@ -91,11 +84,6 @@ def open_output(path: str) -> Iterator[TextIO]:
             shutil.copymode(target, part)
 
 
-def is_part(name: str) -> bool:
-    """Whether a file of this name is, or was, such a hidden file."""
-    return re.fullmatch(r"\.[0-9a-f]{8}\.part\..+", name) is not None
-
-
 def _locked(folder: str, name: str) -> tuple[int | None, str]:
     while True:
         part = os.path.join(folder, f".{secrets.token_hex(4)}.part.{name}")
@@ -113,9 +101,8 @@ def _locked(folder: str, name: str) -> tuple[int | None, str]:
 def _sweep(folder: str, name: str) -> None:
     if fcntl is None:
         return
-    for left in os.listdir(folder):
-        if not (is_part(left) and left.endswith(f".part.{name}")):
-            continue
+    hidden = re.compile(rf"\.[0-9a-f]{{8}}\.part\.{re.escape(name)}")
+    for left in filter(hidden.fullmatch, os.listdir(folder)):
         with contextlib.suppress(OSError):  # in use, or somebody else's
             handle = os.open(os.path.join(folder, left), os.O_RDWR | os.O_NOFOLLOW)
             try:

@@ -41,7 +41,6 @@ from uanet_lite.text_lines import display_name, read_lines
 Column = int | str
 
 _BLANKS = re.compile(r"[ \t]+")
-_WORD_NUMBER = re.compile(r"[0-9]+")
 _FIRST_WORD_NUMBER = re.compile(r"1|1-[0-9]+|0\.1")
 # As they count words: 1, 1., 1-1 (WebAnno: sentence and word).
 _COUNT = re.compile(r"(?:[0-9]{1,9}-)?([0-9]{1,9})[.:)]?")
@@ -58,7 +57,7 @@ _GLOBAL_COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
 CHUNK_LABEL = re.compile(r"O|[BIMESLUW]-\S+")
 _LABEL = re.compile(r"O|[BIMESLUW]-\S+|[A-Z][A-Z_]*")  # or a type alone
 _CONLLU_NAMES = ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"]
-_CONLLU_HEAD = 6
+_CONLLU_HEAD = re.compile(r"[0-9]+|_")  # in the seventh column
 _PAIRS = re.compile(r"[^=|]+=[^|]*(\|[^=|]+=[^|]*)*")
 # Header rows: what the column of the tokens and that of the labels are called.
 _TOKEN_NAMES = re.compile(r"tokens?|words?|forms?|text", re.IGNORECASE)
@@ -100,13 +99,10 @@ def marks_document(line: str) -> bool:
 
 def is_header(columns: Sequence[str]) -> bool:
     """Whether a first row names the columns: one is that of tokens, another that of labels."""
-    names = [k for k, name in enumerate(columns) if _TOKEN_NAMES.fullmatch(name)]
-    labels = [k for k, name in enumerate(columns) if _LABEL_NAMES.fullmatch(name)]
-    return (
-        bool(names and labels)
-        and len({*names, *labels}) > 1
-        and not any(map(CHUNK_LABEL.fullmatch, columns))
-    )
+    names = {k for k, name in enumerate(columns) if _TOKEN_NAMES.fullmatch(name)}
+    labels = {k for k, name in enumerate(columns) if _LABEL_NAMES.fullmatch(name)}
+    several = bool(names and labels) and len(names | labels) > 1
+    return several and not any(map(CHUNK_LABEL.fullmatch, columns))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -166,9 +162,8 @@ class Layout:
 
     def marks_document(self, line: str) -> bool:
         """Whether a new document starts at this line, in this layout."""
-        if self.kind == "conllu" and _NEW_DOCUMENT_CONLLU.match(line):
-            return True
-        return marks_document(line)
+        newdoc = self.kind == "conllu" and _NEW_DOCUMENT_CONLLU.match(line) is not None
+        return newdoc or marks_document(line)
 
     def is_token(self, columns: list[str]) -> bool:
         """False for the rows of CoNLL-U that are not words."""
@@ -178,11 +173,9 @@ class Layout:
 def detect_layout(
     lines: Iterator[tuple[int, str]], asked: Sequence[str] = ()
 ) -> tuple[Layout, Iterator[tuple[int, str]]]:
-    """Finds the layout from the first row; returns it and all lines, those read included.
+    """The layout, by the first row, and all lines, (number, text), those read included.
 
-    Args:
-      lines: (number, text) of the lines.
-      asked: names of columns that the user gives; a first row that has all of them is a header.
+    ``asked``: names of columns that the user gives; a first row with one of them is a header.
     """
     peeked = []
     names: list[str] = []
@@ -203,20 +196,19 @@ def detect_layout(
         break
     if layout is None:
         # Nothing but `#` lines: they are rows, unless each of them lacks the tab of the others.
-        tabbed = [line for _, line in peeked if line.startswith("#") and "\t" in line]
-        rows = tabbed or [line for _, line in peeked if line.startswith("#")] or [""]
-        layout = Layout("tab" if tabbed else "blank", len(split_columns(rows[0])))
+        rows = [line for _, line in peeked if line.startswith("#")] or [""]
+        row = next((line for line in rows if "\t" in line), rows[0])
+        layout = Layout("tab" if "\t" in row else "blank", len(split_columns(row)))
     return layout, itertools.chain(peeked, lines)
 
 
 def _layout_of_row(line: str) -> Layout:
     columns = split_columns(line)
-    head = columns[_CONLLU_HEAD : _CONLLU_HEAD + 1]
     if (
         "\t" in line
         and len(columns) == len(_CONLLU_NAMES)
         and _FIRST_WORD_NUMBER.fullmatch(columns[0])
-        and (head == ["_"] or _WORD_NUMBER.fullmatch(head[0]))
+        and _CONLLU_HEAD.fullmatch(columns[6])
     ):
         return Layout("conllu", len(columns), names=tuple(_CONLLU_NAMES))
     return Layout(
@@ -251,12 +243,10 @@ def read_sentences(
     lines: Iterator[tuple[int, str]] | None = None,
     notes: Notes | None = None,
 ) -> Iterator[Sentence]:
-    """Streams the sentences of a file, in constant memory.
+    """Streams the sentences of a file, in its order and in constant memory.
 
-    Columns are separated by tabs if the line has one, else by ASCII spaces. Lines end in LF or
-    CRLF; the text is UTF-8 with or without byte order mark; gzip is unpacked. `-DOCSTART-` lines
-    start a document and are no sentences. This module's text says which lines are comments and
-    headers, and what is skipped in CoNLL-U.
+    Columns are separated by tabs if the line has one, else by ASCII spaces; `-DOCSTART-` lines are
+    no sentences. See `read_lines`, and this module's text for comments, headers and CoNLL-U.
 
     Args:
         path: a file, or "-" for standard input.
@@ -267,13 +257,10 @@ def read_sentences(
         lines: (number, text) of the lines of `path`, where it has been opened already.
         notes: counts what is left out.
 
-    Yields:
-        `Sentence`, in the order of the file.
-
     Raises:
-        InputError: bad arguments (at once); or (while reading) a file that is missing, a
-            directory, damaged, not UTF-8 or without any sentence; a row with too few columns, with
-            an empty token or label, or beyond a limit; a column's name that the file does not have.
+        InputError: bad arguments (at once); or (while reading) see `read_lines`; a file without any
+            sentence; a row with too few columns, with an empty token or label, or beyond a limit; a
+            column's name that the file does not have.
     """
     if token_column == label_column:
         raise InputError(
@@ -298,17 +285,8 @@ class _Wanted:
     token: Column
     label: Column | None
 
-    def names(self) -> list[str]:
-        """Those given by name."""
-        given = (self.token, self.label)
-        return [each.partition(":")[0] for each in given if isinstance(each, str)]
-
     def columns(self, layout: Layout) -> _Columns:
-        """The columns of a file.
-
-        Raises:
-          InputError: a name that the file does not have.
-        """
+        """The columns of a file; raises InputError for a name that it does not have."""
         token, label, key = self.token, self.label, ""
         if isinstance(label, str):
             label, _, key = label.partition(":")
@@ -348,11 +326,9 @@ class _Wanted:
             found = [k for k, name in enumerate(layout.names) if name.lower() == column.lower()]
         if len(found) == 1:
             return found[0]
-        have = (
-            f"its columns are {', '.join(layout.names)}"
-            if layout.names
-            else ("it does not name its columns (a header, or # global.columns = ...)")
-        )
+        have = "it does not name its columns (a header, or # global.columns = ...)"
+        if layout.names:
+            have = f"its columns are {', '.join(layout.names)}"
         raise InputError(
             f"{self.file}: no column for the {what} is called {column!r}: {have}. Received: "
             f"{what} column {column}."
@@ -371,22 +347,14 @@ class _Columns:
     keys: set[str] = dataclasses.field(default_factory=set)  # those found, where one is wanted
 
     def take(self, columns: list[str], number: int, blank: bool = False) -> tuple[str, str]:
-        """The token and its label ("" when no labels are read) of line `number`.
-
-        Args:
-          columns: of the row.
-          number: of the line, for messages.
-          blank: whether the token may be empty.
-        """
+        """The token, which may be ``blank``, and its label ("" when none are read) of a line."""
         token_index = self._index(self.token, len(columns))
-        if self.label is None:
-            if token_index is None:
-                raise self._too_few(columns, number)
-            return self._checked("token", columns[token_index], number, blank), ""
-        label_index = self._index(self.label, len(columns))
+        label_index = -1 if self.label is None else self._index(self.label, len(columns))
         if token_index is None or label_index is None or token_index == label_index:
             raise self._too_few(columns, number)
-        label = columns[label_index]
+        token, label = columns[token_index], columns[label_index]
+        if self.label is None:
+            return self._checked("token", token, number, blank), ""
         if self.key:
             label = self._value(label)
         elif self.has_pairs and "=" in label and _PAIRS.fullmatch(label):
@@ -395,7 +363,6 @@ class _Columns:
                 f"{self.file}:{number}: the label column holds KEY=VALUE pairs ({_shown(label)}), "
                 f"as CoNLL-U's MISC: name the key too, such as `label_column=MISC:{key}`."
             )
-        token = columns[token_index]
         if token and label and max(len(token), len(label)) <= MAX_TOKEN_CHARS:
             return token, label
         return (
@@ -541,24 +508,18 @@ class _Pending:
     uneven_line: int = 0
 
     def finish(self) -> Sentence:
+        tokens, labels, rows = tuple(self.tokens), tuple(self.labels), tuple(self.rows)
         return Sentence(
-            tuple(self.tokens),
-            tuple(self.labels),
-            self.line,
-            self.new_document,
-            tuple(self.rows),
-            self.docstart,
-            self.uneven_line,
+            tokens, labels, self.line, self.new_document, rows, self.docstart, self.uneven_line
         )
 
 
 def _stream(
-    lines: Iterator[tuple[int, str]],
-    wanted: _Wanted,
-    keep_rows: bool,
-    blank: bool,
+    lines: Iterator[tuple[int, str]], wanted: _Wanted, keep_rows: bool, blank: bool
 ) -> Iterator[Sentence]:
-    layout, lines = detect_layout(lines, wanted.names())
+    given = (wanted.token, wanted.label)
+    names = [each.partition(":")[0] for each in given if isinstance(each, str)]
+    layout, lines = detect_layout(lines, names)
     columns = wanted.columns(layout)
     columns.refuse_word_numbers(layout)
     layout = dataclasses.replace(layout, chunk_columns=columns.of_chunks(layout))
@@ -636,15 +597,11 @@ def _without_blanks(sentences: Iterator[Sentence], file: str, notes: Notes) -> I
         starts = starts or sentence.new_document
         if not all(kept):
             notes.blank_tokens(f"{file}:{sentence.line}", kept.count(False))
-            tokens, labels = without_blank_tokens(
-                sentence.tokens, sentence.labels or ("O",) * len(kept)
-            )
-            sentence = dataclasses.replace(
-                sentence,
-                tokens=tokens,
-                labels=labels if sentence.labels else (),
-                rows=tuple(itertools.compress(sentence.rows, kept)),
-            )
+            labels = sentence.labels or ("O",) * len(kept)
+            tokens, labels = without_blank_tokens(sentence.tokens, labels)
+            rows = tuple(itertools.compress(sentence.rows, kept))
+            labels = labels if sentence.labels else ()
+            sentence = dataclasses.replace(sentence, tokens=tokens, labels=labels, rows=rows)
         if sentence.tokens:
             yield dataclasses.replace(sentence, new_document=starts)
             starts = False
@@ -655,12 +612,9 @@ def format_columns(
 ) -> str:
     """Token, tab, label; a blank line after each sentence; -DOCSTART- where documents begin.
 
-    Args:
-      sentences: labelled.
-      where: file and line of a sentence, for messages.
-
     Raises:
-      InputError: a token or label that would end its column or row, or be none.
+      InputError: a token or label that would end its column or row, or be none; of a sentence
+        ``where`` (file and line).
     """
     marked = sum(sentence.new_document for sentence in sentences) > 1
     blocks = []

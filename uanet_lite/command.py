@@ -11,12 +11,13 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NoReturn
 
-from uanet_lite import row_output
 from uanet_lite.atomic_file import STDOUT, open_output
 from uanet_lite.input_error import InputError, as_flags
 from uanet_lite.input_format import FORMATS, format_of_look, format_of_name, said_of
 from uanet_lite.lite_tagger import Tagger
 from uanet_lite.raw_text import LANGUAGE
+from uanet_lite.row_output import FORMATS as OUTPUT_FORMATS
+from uanet_lite.row_output import make_writer
 from uanet_lite.rows import Row, read_rows
 from uanet_lite.sentence import NO_WORDS
 from uanet_lite.tagged_sentence import TaggedSentence
@@ -62,16 +63,13 @@ def main(arguments: Sequence[str]) -> int:
             kind = "text"
     output_kind = options.output_format or ("conll" if kind == "conll" else "jsonl")
     tagger = Tagger(options.model, threads=options.threads)
-    column = options.token_column
-    column = tagger.settings["token_column"] if column is None else column
-    rows = read_rows(options.input, kind, lines, column)
+    column, own = options.token_column, tagger.settings["token_column"]
+    rows = read_rows(options.input, kind, lines, own if column is None else column)
     tokenizer = Tokenizer("whitespace") if kind == "tokens" else tagger.tokenizer
     first = list(itertools.islice(rows, 1))  # a bad file leaves no output
     failed = 0
     with open_output(options.output) as stream:
-        write = row_output.make_writer(
-            output_kind, stream, optional_answers=tagger.optional_answers
-        )
+        write = make_writer(output_kind, stream, optional_answers=tagger.optional_answers)
         split = options.split_sentences and kind != "tokens"
         cut = (
             row.cut(tokenizer, split=split, language=options.language, file=options.input)
@@ -129,7 +127,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--language", default=LANGUAGE, help="text: code of its language, for splitting")
     add("--output", default=STDOUT, help="file to write; '-': standard output (default)")
-    add("--output_format", choices=row_output.FORMATS, help="default: conll for conll, else jsonl")
+    add("--output_format", choices=OUTPUT_FORMATS, help="default: conll for conll, else jsonl")
     add(
         "--threads",
         type=int,

@@ -18,8 +18,7 @@ class InputError(ValueError):
 def as_flags(message: str, names: Mapping[str, str] | None = None) -> str:
     """A message on arguments, `epochs=3` or `text=False`, on flags: --epochs=3, --notext.
 
-    Args:
-      names: {argument: its flag}; other words stay as they are. None: all are called as arguments.
+    ``names``: {argument: its flag}; other words stay. None: all are called as arguments.
     """
 
     def flag(found: re.Match[str]) -> str:

@@ -8,17 +8,11 @@ from uanet_lite.columns_file import CHUNK_LABEL, marks_document, split_columns
 from uanet_lite.input_error import InputError
 from uanet_lite.text_lines import STDIN, display_name
 
-# "tokens": text whose words are separated by blanks, one sentence per line.
 FORMATS = ("conll", "jsonl", "text", "tokens")
 _EXTENSIONS = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".txt": "text",
-    ".text": "text",
-    ".conll": "conll",
-    ".conllu": "conll",
-    ".iob": "conll",
-    ".bio": "conll",
+    "conll": (".conll", ".conllu", ".iob", ".bio"),
+    "jsonl": (".jsonl", ".ndjson"),
+    "text": (".txt", ".text"),
 }
 _NAMES = {
     "conll": "columns, one token per line",
@@ -38,17 +32,11 @@ Lines = Iterator[tuple[int, str]]
 def format_of_name(path: str) -> str | None:
     """The format by the extension of ``path``, a further .gz aside; None if it tells nothing."""
     name = path.lower().removesuffix(".gz")
-    for extension, kind in _EXTENSIONS.items():
-        if name.endswith(extension):
-            return kind
-    return None
+    return next((kind for kind, ends in _EXTENSIONS.items() if name.endswith(ends)), None)
 
 
 def format_of_look(lines: Lines) -> tuple[str, Lines]:
-    """The format by the first line that is not blank; and all lines, that one included.
-
-    It does not wait for a further line, which may come much later.
-    """
+    """The format by the first line that is not blank, and all lines; waits for none behind it."""
     seen = []
     for number, line in itertools.islice(lines, _MOST_BLANK_LINES):
         seen.append((number, line))
@@ -61,13 +49,9 @@ def format_of_look(lines: Lines) -> tuple[str, Lines]:
 def refuse_columns(path: str, lines: Lines, remedy: str) -> Lines:
     """The lines of a file that is text by its name, as many corpora in columns are (train.txt).
 
-    Args:
-      path: the file, for messages.
-      lines: (number, text) of its lines.
-      remedy: what the user can do.
-
     Raises:
-      InputError: the first line marks a document, or the first two end with a label of chunks.
+      InputError: the first line marks a document, or the first two end with a label of chunks; it
+        says the ``remedy``.
     """
     seen, rows = [], []
     for number, line in itertools.islice(lines, _MOST_BLANK_LINES):

@@ -12,22 +12,15 @@ _ACTING = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of pairs, line 
 def printable(text: str, *, keep: str = "") -> str:
     r"""The text with everything escaped that a terminal would obey: ``\x1b[31m`` for a colour.
 
-    Letters, blanks and emoji of any script stay.
-
-    Args:
-      keep: characters that are not escaped, such as line ends.
+    Letters, blanks and emoji of any script stay, and the characters of ``keep``, as line ends.
     """
     if text.isprintable():
         return text
     return "".join(
-        character if character in keep or not _acts(character) else _escaped(character)
-        for character in text
+        char.encode("unicode_escape").decode("ascii") if char not in keep and _acts(char) else char
+        for char in text
     )
 
 
 def _acts(character: str) -> bool:
     return character in _TURNING or unicodedata.category(character) in _ACTING
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")

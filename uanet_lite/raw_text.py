@@ -23,14 +23,7 @@ def sentences_of(
 ) -> list[Sentence]:
     """The sentences of what ``tag`` is given: of a text those that it is split into, or it whole.
 
-    Args:
-      given: a text or a list of words, which is one sentence; either may be empty.
-      name: its name in messages.
-      tokenizer: cuts texts.
-      split_sentences, language: see ``text_sentences``.
-
-    Raises:
-      InputError: neither of them; or a word that cannot be tagged, see ``check_tokens``.
+    See ``sentence_of`` and, of ``split_sentences`` and ``language``, ``text_sentences``.
     """
     if not (split_sentences and isinstance(given, str)):
         return [sentence_of(given, name, tokenizer)]
@@ -47,7 +40,7 @@ def text_sentences(
     """The sentences of a text; none where it holds no token.
 
     Args:
-      tokenizer: cuts sentences into tokens.
+      tokenizer: cuts sentences.
       split: whether the text may hold several sentences.
       language: code of the language whose abbreviations the splitter knows ("en", "de", ...).
 
@@ -56,13 +49,12 @@ def text_sentences(
     """
     check_unicode(text, "the text")
     found: list[Sentence] = []
-    whole = [(0, len(text))]
-    for start, end in (
-        sentence_spans(text, language, abbreviations=tokenizer.abbreviations) if split else whole
-    ):
-        part = text[start:end]
-        spans = [(start + first, start + last) for first, last in tokenizer.spans(part)]
-        if spans:
+    parts = [(0, len(text))]
+    if split:
+        parts = sentence_spans(text, language, abbreviations=tokenizer.abbreviations)
+    for start, end in parts:
+        tokens = tokenizer.spans(text[start:end])
+        if spans := [(start + first, start + last) for first, last in tokens]:
             found.append(Sentence.of_spans(text, spans, new_document=not found))
     return found
 
@@ -72,10 +64,8 @@ def sentence_spans(
 ) -> list[tuple[int, int]]:
     """(first character, character after the last) of each sentence; together the whole text.
 
-    A sentence does not begin in lower case: "14. marta" is not cut, whatever the language.
-
-    Args:
-      abbreviations: words with a full stop that end no sentence, if the splitter has none of them.
+    A sentence does not begin in lower case: "14. marta" is not cut, whatever the language. Nor does
+    one end at ``abbreviations``, words with a full stop, that the splitter does not know.
 
     Raises:
       InputError: the package sentencex is missing.
@@ -116,7 +106,7 @@ def _is_known(language: str, abbreviation: str) -> bool:
 def _segment(language: str, text: str) -> list[str]:
     """The splitter's parts of a text, each split again.
 
-    Where it sees a list, such as "1) ... 2) ...", an item is one part, however many sentences it
+    Of a list that it sees, such as "1) ... 2) ...", an item is one part, however many sentences it
     has, and the last item goes on to the end of the paragraph.
     """
     try:

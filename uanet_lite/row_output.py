@@ -8,12 +8,11 @@ from typing import Any, TextIO
 from uanet_lite.answers import to_json
 from uanet_lite.input_error import InputError
 from uanet_lite.rows import Row
-from uanet_lite.sentence import Sentence
 from uanet_lite.strict_json import json_text
 from uanet_lite.tagged_sentence import TaggedSentence
 
 FORMATS = ("conll", "jsonl")
-_SEPARATORS = re.compile(r"[ \t\n\r]")
+_UNFIT = re.compile(r"\A | \Z|[\t\n\r]")  # of a token in a column
 _DOCUMENT_MARK = "-DOCSTART-"
 _WITH_PLACES = {"entities", "candidates"}  # of tokens
 
@@ -27,62 +26,50 @@ def make_writer(
     uncertainty_columns: bool = False,
     optional_answers: Iterable[str] = (),
 ) -> Write:
-    """Returns the function that writes one row with the answers for its sentences.
+    """The function that writes one row with the answers for its sentences, in one of FORMATS.
 
     Args:
-      kind: one of FORMATS.
-      stream: where to write.
       uncertainty_columns: "conll": write draft label and uncertainty before the label; of a run
         with a target precision also 1 where the label is accepted, else 0.
       optional_answers: the model's, for "jsonl": a row without words has them too, as empty lists.
     """
     if kind == "conll":
-        return _conll_writer(stream, uncertainty_columns)
+        return lambda row, answers: _write_columns(stream, row, answers, uncertainty_columns)
     empty: dict[str, Any] = {name: [] for name in optional_answers}
     nothing = dataclasses.replace(_NOTHING, **empty)
     return lambda row, answers: _write_json(stream, row, answers or [nothing])
 
 
-def _conll_writer(stream: TextIO, uncertainty_columns: bool) -> Write:
+def _write_columns(
+    stream: TextIO, row: Row, answers: Sequence[TaggedSentence], uncertainty_columns: bool
+) -> None:
     """The rows of the input, or its tokens, with the label as last column, as conlleval expects.
 
     A -DOCSTART- line is written where the input has one, a blank line for a row without words.
     """
-
-    def write(row: Row, answers: Sequence[TaggedSentence]) -> None:
-        for sentence, answer in zip(row.sentences, answers, strict=True):
-            _write_columns(stream, row.line, sentence, answer, uncertainty_columns)
-        if not answers:
-            stream.write("\n")
-
-    return write
-
-
-def _write_columns(
-    stream: TextIO, line: int, sentence: Sentence, tagged: TaggedSentence, uncertainty_columns: bool
-) -> None:
-    rows = sentence.rows or _one_column(tagged.tokens, line)
-    # With the input's own separator: a tab after blanks would make the blanks part of the token.
-    blanks = sentence.rows and " " in rows[0] and "\t" not in rows[0]
-    separator = " " if blanks else "\t"
-    columns: list[list[str]] = [list(rows)]
-    if uncertainty_columns:
-        columns += [tagged.draft_labels, [f"{value:.4f}" for value in tagged.uncertainty]]
-        if tagged.accepted is not None:
-            columns.append([str(int(value)) for value in tagged.accepted])
-    columns.append(tagged.labels)
-    if sentence.docstart:
-        added = ["-X-", "0.0000", "0"][: len(columns) - 2]
-        stream.write(separator.join([_document_row(rows[0]), *added, "O"]) + "\n\n")
-    stream.write("\n".join(map(separator.join, zip(*columns, strict=True))) + "\n\n")
+    for sentence, tagged in zip(row.sentences, answers, strict=True):
+        rows = sentence.rows or _one_column(tagged.tokens, row.line)
+        # The input's own separator: a tab after blanks would make the blanks part of the token.
+        blanks = sentence.rows and " " in rows[0] and "\t" not in rows[0]
+        separator = " " if blanks else "\t"
+        columns: list[list[str]] = [list(rows)]
+        if uncertainty_columns:
+            columns += [tagged.draft_labels, [f"{value:.4f}" for value in tagged.uncertainty]]
+            if tagged.accepted is not None:
+                columns.append([str(int(value)) for value in tagged.accepted])
+        columns.append(tagged.labels)
+        if sentence.docstart:
+            added = ["-X-", "0.0000", "0"][: len(columns) - 2]
+            stream.write(separator.join([_document_row(rows[0]), *added, "O"]) + "\n\n")
+        stream.write("\n".join(map(separator.join, zip(*columns, strict=True))) + "\n\n")
+    if not answers:
+        stream.write("\n")
 
 
 def _one_column(tokens: Sequence[str], line: int) -> Sequence[str]:
     """The tokens, if each of them can be written as one column."""
-    if not _SEPARATORS.search("".join(tokens)):
-        return tokens
     for token in tokens:
-        if token != token.strip(" ") or any(char in token for char in "\t\n\r"):
+        if _UNFIT.search(token):
             raise InputError(
                 f"Line {line} of the input: the token {token[:30]!r} cannot be written in a CoNLL "
                 "column: name another `output_format`."
@@ -108,20 +95,17 @@ def _write_json(stream: TextIO, row: Row, answers: Sequence[TaggedSentence]) -> 
 
 
 def _joined_answer(text: str | None, answers: Sequence[TaggedSentence]) -> dict[str, Any]:
-    """The answers for a row's sentences as one, for JSON.
+    """The answers for a row's sentences as one, for JSON; positions of tokens count in the row.
 
-    Positions of tokens count from the beginning of the row. ``sentences`` has the places of its
-    sentences, [first token, token after the last], unless the row is one sentence.
+    ``sentences`` has their places, [first token, token after the last], unless it is one sentence.
     """
     if len(answers) == 1 and answers[0].tokens:
         return to_json(answers[0])
     parts = [to_json(answer) for answer in answers]
     joined: dict[str, Any] = {"text": text or ""}
-    joined |= {
-        name: [value for part in parts for value in part[name]]
-        for name in parts[0]
-        if name != "text"
-    }
+    for name in parts[0]:
+        if name != "text":
+            joined[name] = [value for part in parts for value in part[name]]
     joined |= {name: [] for name in ("sentences", *(_WITH_PLACES & joined.keys()))}
     position = 0
     for part in parts:

@@ -7,13 +7,11 @@ from typing import Any
 
 from uanet_lite.columns_file import Column, read_sentences
 from uanet_lite.input_error import InputError
-from uanet_lite.input_format import looks_like_text
+from uanet_lite.input_format import Lines, looks_like_text
 from uanet_lite.raw_text import LANGUAGE, text_sentences
 from uanet_lite.sentence import Sentence, check_tokens, check_unicode
 from uanet_lite.text_lines import STDIN, display_name
 from uanet_lite.tokenizer import Tokenizer
-
-Lines = Iterator[tuple[int, str]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -39,11 +37,10 @@ class Row:
     ) -> "Row":
         """The row with the sentences of its text, if it has one that is not cut yet.
 
-        Of JSON, a row of a token that cannot be tagged has an error.
+        Of JSON, a row of a token that cannot be tagged (too long, or no Unicode) has an error.
 
         Raises:
-          InputError: of lines of text, such a token: it is too long, or no Unicode; names
-            ``file`` and line.
+          InputError: of lines of text, such a token; names ``file`` and line.
         """
         if self.text is None or self.sentences or self.error is not None:
             return self
@@ -59,15 +56,11 @@ class Row:
 
 
 def read_rows(path: str, kind: str, lines: Lines, token_column: Column) -> Iterator[Row]:
-    """Streams the rows of a file.
-
-    A line that is not JSON, or has no words, is a row with an error.
+    """Streams the rows of a file; a line that is not JSON, or has no words, is one with an error.
 
     Args:
-      path: the file, for messages.
       kind: one of ``input_format.FORMATS``.
       lines: (number, text) of its lines.
-      token_column: column of the token or its name, for "conll".
 
     Raises:
       InputError: naming file and line: a line that cannot be read; text in place of columns; no
@@ -106,8 +99,12 @@ def _read_json_line(number: int, line: str) -> Row:
         return _row_of(fields, number)
     except InputError as error:
         message = str(error)
-    except (ValueError, RecursionError) as error:
-        message = f"not JSON ({_reason(error)})"
+    except json.JSONDecodeError as error:
+        message = f"not JSON ({error.msg}, column {error.colno})"
+    except RecursionError:
+        message = "not JSON (nested too deeply)"
+    except ValueError as error:
+        message = f"not JSON ({error})"
     return Row(number, fields=fields if isinstance(fields, dict) else {}, error=message)
 
 
@@ -146,9 +143,3 @@ def _starts_in(text: str, tokens: list[str]) -> list[int] | None:
         starts.append(start)
         end = start + len(token)
     return starts
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg}, column {error.colno}"
-    return "nested too deeply" if isinstance(error, RecursionError) else str(error)

@@ -1,6 +1,7 @@
 """A sentence on its way in: its words, where they stand, and what came with it."""
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -57,11 +58,6 @@ NO_WORDS = Sentence(())
 def sentence_of(given: Any, name: str, tokenizer: Tokenizer) -> Sentence:
     """A sentence that is given as a text or as a list of words; either may be empty.
 
-    Args:
-      given: what was given.
-      name: its name in messages.
-      tokenizer: cuts texts.
-
     Raises:
       InputError: neither of them; or a word that cannot be tagged, see ``check_tokens``.
     """
@@ -78,23 +74,16 @@ def sentence_of(given: Any, name: str, tokenizer: Tokenizer) -> Sentence:
 
 def joined_offsets(tokens: Sequence[str]) -> tuple[str, list[int], list[int]]:
     """Tokens joined by single blanks, and first and end character of each."""
-    starts, ends, position = [], [], 0
-    for token in tokens:
-        starts.append(position)
-        position += len(token)
-        ends.append(position)
-        position += 1
+    starts = [0, *itertools.accumulate(len(token) + 1 for token in tokens)][:-1]
+    ends = [start + len(token) for start, token in zip(starts, tokens, strict=True)]
     return " ".join(tokens), starts, ends
 
 
 def check_tokens(tokens: Sequence[Any], before: str = "token ", behind: str = "") -> None:
-    """Raises InputError for a token that cannot be tagged.
+    """Raises InputError for a token that cannot be tagged, called "{before}{position}{behind}".
 
-    That is one that is no string, empty, of more than ``MAX_TOKEN_CHARS`` characters, or holds half
-    of a character, which no encoding can write.
-
-    Args:
-      before, behind: what stands around a token's position in its name in messages.
+    It is no string, empty, of more than ``MAX_TOKEN_CHARS`` characters, or holds half of a
+    character, which no encoding can write.
     """
     try:
         text = "".join(tokens)
@@ -118,11 +107,7 @@ def check_tokens(tokens: Sequence[Any], before: str = "token ", behind: str = ""
 
 
 def check_unicode(text: str, name: str) -> None:
-    """Raises InputError for half of a character, which no encoding can write.
-
-    Args:
-      name: what it is called in the message.
-    """
+    """Raises InputError for half of a character in ``name``, which no encoding can write."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

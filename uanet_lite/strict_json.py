@@ -14,19 +14,15 @@ from uanet_lite.input_error import InputError
 MAX_BYTES = 2**27
 MAX_SHOWN = 60  # characters of a foreign text that an error repeats
 
-# How JSON writes a half of a character; most stand beside the other half.
-_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
+# Halves of characters, which no encoding can write; JSON can, and mostly beside the other half.
+_HALF = re.compile(r"[\ud800-\udfff]")
+_HALF_IN_JSON = re.compile(r"\\u[dD][89a-fA-F]")
 
 Kinds = type | tuple[type, ...]
 
 
 def read_json(path: pathlib.Path, max_bytes: int = MAX_BYTES) -> Any:
-    """Reads a JSON file.
-
-    Raises:
-      OSError: the file cannot be read.
-      ValueError: it is no regular file, too large, or not JSON; see ``parse_json``.
-    """
+    """Reads a JSON file; raises what ``read_bytes`` and ``parse_json`` do."""
     return parse_json(read_bytes(path, max_bytes))
 
 
@@ -34,7 +30,7 @@ def read_bytes(path: pathlib.Path, max_bytes: int = MAX_BYTES) -> bytes:
     """Reads a regular file; a pipe or a device, which could block, is refused.
 
     Raises:
-      OSError: the file cannot be read.
+      OSError: it cannot be read.
       ValueError: it is no regular file, or too large.
     """
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -71,7 +67,7 @@ def parse_record(text: str) -> Any:
     """
     try:
         value = json.loads(text)
-        if _HALF_CHARACTER.search(text):
+        if _HALF_IN_JSON.search(text):
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
@@ -81,11 +77,7 @@ def parse_record(text: str) -> Any:
 
 
 def json_text(value: Any) -> str:
-    """The value as JSON on one line, its characters as they are.
-
-    Halves of characters, which JSON can name and no encoding write, and all others with them, are
-    escaped.
-    """
+    """The value as JSON on one line, with characters as they are; all escaped if one is a half."""
     text = json.dumps(value, ensure_ascii=False)
     try:
         text.encode("utf-8")
@@ -106,10 +98,9 @@ def check_fields(
     Args:
       required: {key: type or types}. A bool is not an int; an int will do as a float.
       optional: the same of keys that may be missing.
-      where: name of the object, for messages.
 
     Raises:
-      InputError: it is anything else.
+      InputError: it is anything else; calls it ``where``.
     """
     if type(values) is not dict:
         raise InputError(f"{where} is not a JSON object")
@@ -134,18 +125,13 @@ def has_type(value: Any, kinds: Kinds) -> bool:
 
 def all_strings(values: Iterable[Any]) -> bool:
     """Whether all values are texts that can be written as UTF-8."""
-    return all(type(value) is str and _is_unicode(value) for value in values)
+    return all(type(value) is str and not _HALF.search(value) for value in values)
 
 
 def shown(value: Any) -> str:
     """A foreign value for a message: short, and without control characters."""
     text = repr(value if not isinstance(value, list | dict) else type(value).__name__)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
-
-
-def _is_unicode(text: str) -> bool:
-    """JSON can name halves of characters, which no encoding can write."""
-    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _names(kinds: Kinds) -> str:

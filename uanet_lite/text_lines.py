@@ -39,17 +39,18 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Opens `path` ("-" is standard input) for reading bytes, unpacking gzip.
 
     Gzip is known by its first two bytes, not by the file's name. The path may be a pipe: it is
-    opened once and read forwards. A caller that looks ahead reads the bytes and passes them to
-    `put_back`.
+    opened once and read forwards. A caller that looks ahead passes what it read to `put_back`.
 
     Raises:
         InputError: the file is missing, a directory or not readable.
     """
     with contextlib.ExitStack() as stack:
-        if os.fspath(path) == STDIN:
-            stream = _standard_input()
-        else:
+        if os.fspath(path) != STDIN:
             stream = stack.enter_context(_open_file(path))
+        elif sys.stdin is None:  # started with its standard input closed
+            raise InputError(f"{display_name(STDIN)}: is closed.")
+        else:
+            stream = sys.stdin.buffer
         with _read_faults(display_name(path)):
             start = cast(io.BufferedReader, stream).peek(2)[:2]
             if start == GZIP_MAGIC[:1]:  # a pipe may give its bytes one by one
@@ -69,8 +70,7 @@ def put_back(start: bytes, stream: BinaryIO) -> BinaryIO:
 class _PutBack(io.RawIOBase):
     def __init__(self, start: bytes, stream: BinaryIO) -> None:
         super().__init__()
-        self._start = start
-        self._stream = cast(io.BufferedReader, stream)
+        self._start, self._stream = start, cast(io.BufferedReader, stream)
 
     def readable(self) -> bool:
         return True
@@ -80,12 +80,6 @@ class _PutBack(io.RawIOBase):
         self._start = self._start[len(data) :]
         buffer[: len(data)] = data
         return len(data)
-
-
-def _standard_input() -> BinaryIO:
-    if sys.stdin is None:  # started with its standard input closed
-        raise InputError(f"{display_name(STDIN)}: is closed.")
-    return sys.stdin.buffer
 
 
 def _open_file(path: str | os.PathLike[str]) -> BinaryIO:
@@ -123,13 +117,8 @@ def read_bytes(stream: BinaryIO, size: int, place: str) -> bytes:
 def read_line_bytes(stream: BinaryIO, place: str, *, cut: bool = False) -> bytes:
     """The next line with its line end (LF), b"" at the end of the file.
 
-    Args:
-        place: file and line, for messages.
-        cut: whether a line over `MAX_LINE_BYTES` is given in pieces of one byte more.
-
-    Raises:
-        InputError: unreadable data, or a line over `MAX_LINE_BYTES` (so that a file without line
-            ends does not fill the memory).
+    A line over `MAX_LINE_BYTES` is refused, so that a file without line ends does not fill the
+    memory; or, with `cut`, given in pieces of one byte more. Raises an `InputError` at `place`.
     """
     with _read_faults(place):
         raw = stream.readline(MAX_LINE_BYTES + 1)
@@ -144,16 +133,14 @@ def read_lines(
     r"""Yields (1-based line number, text without line end), in constant memory.
 
     LF, CRLF and a lone CR (old Macs, some releases of CoNLL-2003) end a line, also mixed. U+2028,
-    U+0085, vertical tab and form feed are ordinary characters. A byte order mark at the start is
-    dropped.
+    U+0085, vertical tab and form feed are ordinary characters. A first byte order mark is dropped.
 
     Args:
         path: a file, may be gzipped; "-" is standard input.
         ends: counts the line ends by their names, LF, CRLF and CR.
 
     Raises:
-        InputError: see `open_bytes`; also data that is not UTF-8, and a line over
-            `MAX_LINE_BYTES`.
+        InputError: see `open_bytes`; also data that is not UTF-8, a line over `MAX_LINE_BYTES`.
     """
     with open_bytes(path) as stream:
         yield from stream_lines(stream, display_name(path), ends=ends)
@@ -198,9 +185,8 @@ def _raw_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
 
 def _is_utf16(line: bytes) -> bool:
     """Whether the first line of a file is UTF-16, which has a mark, or a NUL in each letter."""
-    return line.startswith(_UTF16_BOMS) or (
-        len(line) > 3 and (not any(line[::2]) or not any(line[1::2]))
-    )
+    nul = len(line) > 3 and not (any(line[::2]) and any(line[1::2]))
+    return nul or line.startswith(_UTF16_BOMS)
 
 
 def _check_length(line: bytes, place: str) -> None:
@@ -234,8 +220,7 @@ def read_start(stream: BinaryIO, name: str) -> bytes:
 
 
 _JSON = re.compile(
-    rb"\{\s*[\"}]|\[\s*[{\[]\s*[\"{\[\]]"
-    rb"|\[\s*\"(?:[^\"\\\t\n]|\\.)*(?:\Z|\"\s*,\s*\{)"
+    rb"\{\s*[\"}]|\[\s*[{\[]\s*[\"{\[\]]|\[\s*\"(?:[^\"\\\t\n]|\\.)*(?:\Z|\"\s*,\s*\{)"
 )
 
 
@@ -251,15 +236,10 @@ def json_pieces(
     """Yields a list, or an object of several lines, as one text, and anything else line by line.
 
     Exports of annotation tools are often a list on a single line, which is longer than a line may
-    be; the lines of JSON lines keep their limit.
-
-    Args:
-      name: what messages call it.
-      start: its first bytes, which it gives again.
-      max_bytes: the most that one text may have.
+    be; the lines of JSON lines keep their limit. The stream gives its first bytes, ``start``, too.
 
     Raises:
-      InputError: see ``read_lines``; or a text of more bytes.
+      InputError: see ``read_lines``; or a text of more than ``max_bytes``.
     """
     first, end, _ = start.lstrip(_BEFORE).partition(b"\n")
     of_lines = first.startswith(b"{") and end and not first.rstrip().endswith(b"}")
