@@ -51,11 +51,7 @@ class Span(NamedTuple):
 
 @functools.lru_cache(maxsize=65_536)
 def split_label(label: str) -> tuple[str, str]:
-    """(letter, type) of a chunk label; ("O", "") for `O`.
-
-    Raises:
-        InputError: not a chunk label.
-    """
+    """(letter, type) of a chunk label; ("O", "") for `O`. Raises InputError for any other."""
     if label == OUTSIDE:
         return OUTSIDE, ""
     if _TYPED.fullmatch(label):
@@ -74,10 +70,10 @@ def _checked_scheme(scheme: str) -> str:
 def decode_spans(labels: Sequence[str], scheme: str) -> list[Span]:
     """The spans of a label sequence, in order.
 
-    As lenient as conlleval and seqeval's default mode: a span starts at a begin or single
-    label, and at an inside or end label that cannot continue the label before it (outside, a
-    finished span, another type); it ends before the next start, before `O`, and after an end or
-    single label. Letters of another scheme are read by their role.
+    As lenient as conlleval and seqeval's default mode: a span starts at a begin or single label,
+    and at an inside or end label that cannot continue the label before it (outside, a finished
+    span, another type); it ends before the next start, before `O`, and after an end or single
+    label. Letters of another scheme are read by their role.
 
     Raises:
         InputError: a label that is not a chunk label, or an unknown scheme.
@@ -110,8 +106,7 @@ def encode_spans(spans: Iterable[Span], length: int, scheme: str) -> list[str]:
     """The label sequence of `length` tokens that holds `spans` (in any order).
 
     Raises:
-        InputError: a span that is empty, outside the sentence or overlaps another; an unknown
-            scheme.
+        InputError: a span is empty, outside the sentence or overlaps another; an unknown scheme.
     """
     begin, inside, end, single = _LETTERS[_checked_scheme(scheme)]
     labels = [OUTSIDE] * length
@@ -149,10 +144,9 @@ def repair(labels: Sequence[str], scheme: str) -> tuple[list[str], int]:
 
 
 def is_valid_transition(previous: str | None, following: str | None, scheme: str) -> bool:
-    """Whether `following` may come right after `previous`.
+    """Whether `following` may come right after `previous`; not if one is no label of the scheme.
 
-    None is the start of the sentence as `previous` and its end as `following`. A label that is not
-    one of the scheme makes it False.
+    None is the start of the sentence as `previous` and its end as `following`.
     """
     letters = _LETTERS[_checked_scheme(scheme)]
     pair = []
@@ -192,18 +186,12 @@ def detect_scheme(label_sequences: Iterable[Sequence[str]]) -> str | None:
     offences = {IOB1: 0, IOB2: 0}
     for sequence in label_sequences:
         labels.update(sequence)
-        previous = (OUTSIDE, "")
+        previous = None  # type of the label before, unless it is `O`
         for label in sequence:
-            if label == OUTSIDE:
-                previous = (OUTSIDE, "")
-                continue
-            current = (label[:1], label[2:])
-            follows_same = previous[0] != OUTSIDE and previous[1] == current[1]
-            if current[0] == "B" and not follows_same:
-                offences[IOB1] += 1
-            elif current[0] == "I" and not follows_same:
-                offences[IOB2] += 1
-            previous = current
+            kind = None if label == OUTSIDE else label[2:]
+            if kind is not None and kind != previous and label[:1] in ("B", "I"):
+                offences[IOB1 if label[0] == "B" else IOB2] += 1
+            previous = kind
     return _scheme_of(labels, offences)
 
 
@@ -225,17 +213,11 @@ def _scheme_of(labels: set[str], offences: dict[str, int]) -> str | None:
 
 
 class Transitions(NamedTuple):
-    """What a tag scheme allows, for C labels, as booleans.
+    """What a tag scheme allows, for C labels, as booleans."""
 
-    Attributes:
-      start: [C], whether a sentence may begin with the label.
-      steps: [C, C], whether the second label may follow the first.
-      end: [C], whether a sentence may end with the label.
-    """
-
-    start: np.ndarray
-    steps: np.ndarray
-    end: np.ndarray
+    start: np.ndarray  # [C], whether a sentence may begin with the label
+    steps: np.ndarray  # [C, C], whether the second label may follow the first
+    end: np.ndarray  # [C], whether a sentence may end with the label
 
 
 def valid_transitions(names: Sequence[str], scheme: str) -> Transitions:

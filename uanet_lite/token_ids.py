@@ -32,8 +32,8 @@ def normalize_digits(text: str) -> str:
 def lower(text: str) -> str:
     """Lower case by Unicode's rules, of the version that TensorFlow knows.
 
-    One difference remains: whether a capital sigma ends a word if a character that is newer
-    than Unicode 13 follows or precedes it.
+    One difference remains: whether a capital sigma ends a word if a character that is newer than
+    Unicode 13 follows or precedes it.
     """
     if text.isascii() or _KEPT.isdisjoint(text):
         return text.lower()
@@ -57,8 +57,7 @@ class TokenLookup:
     """Maps tokens to word ids and character ids, like the layer that the model was trained with.
 
     Args:
-      words: words from id 2 on, normalised.
-      chars: characters from id 2 on.
+      words: normalised, from id 2 on as ``chars``.
       digits: read every digit as 0, in words and characters.
       lowercase: look words up in lower case.
       max_chars: characters read of a word; a longer one keeps its two ends.
@@ -75,8 +74,7 @@ class TokenLookup:
     ):
         self._words = {word: number for number, word in enumerate(words, FIRST_ID)}
         self._chars = {char: number for number, char in enumerate(chars, FIRST_ID)}
-        self._digits = digits
-        self._lowercase = lowercase
+        self._digits, self._lowercase = digits, lowercase
         self._head, self._tail = max_chars // 2, max_chars - max_chars // 2
 
     def __call__(self, tokens: Sequence[str]) -> "tuple[np.ndarray, np.ndarray]":

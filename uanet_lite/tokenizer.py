@@ -56,10 +56,8 @@ def _other_word(words: Sequence[str], *, root: bool = True) -> str:
     used = "".join(letter + letter.upper() for letter in starts)
     others = "".join(letter for letter in string.ascii_letters if letter not in used)
     parts = [f"[{others}{_ABOVE}{'' if root else '0-9_'}]"]
-    parts += [
-        f"[{letter}{letter.upper()}]{_other_word(rest, root=False)}"
-        for letter, rest in starts.items()
-    ]
+    for letter, rest in starts.items():
+        parts.append(f"[{letter}{letter.upper()}]{_other_word(rest, root=False)}")
     if not root and "" not in words:
         parts.append(rf"(?:\Z|[^{_LETTERS}])")
     return f"(?:{'|'.join(parts)})"
@@ -117,11 +115,7 @@ class Tokenizer:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Tokenizer":
-        """Inverse of ``to_dict``.
-
-        Raises:
-          InputError: these are not a tokenizer's values.
-        """
+        """Inverse of ``to_dict``; raises InputError for what are not a tokenizer's values."""
         kinds: dict[str, Kinds] = {"kind": str, "abbreviations": list, "ordinals": bool}
         check_fields(values, {**kinds, "marks": str}, {}, where="the tokenizer")
         words = tuple(values["abbreviations"])
@@ -131,7 +125,8 @@ class Tokenizer:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """(first character, character after the last) of each token, in order."""
-        shadow = _shadow(text)
+        # With letters instead of combining marks and joiners; of the same length.
+        shadow = text if text.isascii() else text.translate(_SHADOWS)
         if self.kind == "ptb":
             spans = _cut_spans(shadow, self._pattern)
         else:
@@ -177,13 +172,6 @@ def _visible(shadow: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[in
         start, end = end - len(token.lstrip(_INVISIBLE)), start + len(token.rstrip(_INVISIBLE))
         if start < end:
             yield start, end
-
-
-def _shadow(text: str) -> str:
-    """The text with letters instead of combining marks and joiners; of the same length."""
-    if text.isascii():
-        return text
-    return text.translate(_SHADOWS)
 
 
 _IS_FORMAT = re.compile(f"[{FORMAT}]")
@@ -235,13 +223,10 @@ _QUOTES = ('"', "'")
 
 
 def detokenize(tokens: Sequence[str]) -> tuple[str, list[tuple[int, int] | None]]:
-    """Joins tokens by blanks, except for punctuation and clitics, which are attached.
+    """The text of tokens, and each one's place in it; None for a full stop that is left out.
 
-    Quotation marks open and close by turns. A full stop after an abbreviation ("Corp." and ".") is
-    not written twice.
-
-    Returns:
-      The text, and each token's place in it; None for a full stop that was left out.
+    Punctuation and clitics are attached, others joined by blanks. Quotation marks open and close by
+    turns. A full stop after an abbreviation ("Corp." and ".") is not written twice.
     """
     text = ""
     spans: list[tuple[int, int] | None] = []

@@ -9,9 +9,8 @@ CONTEXT = 64
 class Window(NamedTuple):
     """One window of a sentence; all positions count tokens from the sentence's start.
 
-    The model reads tokens ``start <= i < end``, and its answers are kept for
-    ``keep_start <= i < keep_end``. The kept ranges of a sentence's windows follow one
-    another without gap or overlap.
+    The model reads tokens ``start <= i < end``; its answers are kept for ``keep_start <= i <
+    keep_end``. The kept ranges follow one another without gap or overlap.
     """
 
     start: int
@@ -21,21 +20,13 @@ class Window(NamedTuple):
 
 
 def split(length: int, size: int, context: int = CONTEXT) -> list[Window]:
-    """Cuts a sentence of ``length`` tokens into windows of at most ``size`` tokens.
+    """Cuts a sentence of ``length`` tokens into windows of at most ``size`` tokens, in order.
 
-    Each token is kept from the window in which it is farthest from a cut (the
-    sentence's own two ends are no cuts); at equal distance from the earlier one. So it
-    is read with at least ``context`` tokens on both sides, or up to the sentence's end.
-    The last window is moved back to be as wide as the others.
-
-    Args:
-      length: tokens in the sentence, at least 1.
-      size: most tokens in a window, at least 1.
-      context: tokens read but not kept on each side of a cut; at most a quarter of
-        ``size`` is used, so that windows advance by at least half their size.
-
-    Returns:
-      The windows in order; one window if the sentence fits.
+    Each token is kept from the window in which it is farthest from a cut (the sentence's own two
+    ends are no cuts); at equal distance from the earlier one. So it is read with at least
+    ``context`` tokens on both sides, or up to the sentence's end. At most a quarter of ``size`` is
+    used as context, so that windows advance by at least half their size. The last window is moved
+    back to be as wide as the others.
 
     Raises:
       ValueError: an argument is out of range.
