@@ -11,13 +11,9 @@ from typing import Any, NamedTuple
 
 
 class Kind(NamedTuple):
-    """What the values of an answer are.
+    """The values of an answer: their type in NumPy and TensorFlow, Python and JSON, and Spark.
 
-    Attributes:
-      array: NumPy's and TensorFlow's type; that of a label is its position among all labels, in
-        models and TensorFlow Lite files, else its name.
-      plain: Python's and JSON's type, for checks of what comes from outside.
-      spark: Spark's type.
+    A label is its position among all labels, in models and TensorFlow Lite files, else its name.
     """
 
     array: str
@@ -53,14 +49,7 @@ TARGET_PRECISION = "target_precision"  # of the run, no option
 
 
 class Tensor(NamedTuple):
-    """An output of graphs and signatures.
-
-    Attributes:
-      name: of the output of a SavedModel.
-      kind: of its values.
-      axes: their meaning, "batch" first.
-      about: what it is, one line.
-    """
+    """An output of graphs and signatures, by its name in SavedModels; its first axis is "batch"."""
 
     name: str
     kind: Kind
@@ -78,8 +67,6 @@ class Answer(NamedTuple):
 
     Attributes:
       name: in Python, JSON, Spark and, but for ``RANKED``, of the output of graphs.
-      kind: of a token's value.
-      about: what it is, one line.
       reach: IN_PYTHON, IN_GRAPHS or IN_TEXT.
       needs: the inference option that asks for it, or ``TARGET_PRECISION``; "": always given.
       of_entity: an entity's value is the "lowest" of its tokens' or the "highest", or whether
@@ -126,11 +113,7 @@ TOKEN_ANSWERS = (
     ),
     Answer("refined", BOOLEAN, "Whether the gate opened: the uncertainty exceeded Gamma."),
     Answer(
-        "uncertainty",
-        NUMBER,
-        "Uncertainty of the draft, nats.",
-        of_entity="highest",
-        of_draft=True,
+        "uncertainty", NUMBER, "Uncertainty of the draft, nats.", of_entity="highest", of_draft=True
     ),
     Answer("confidence", NUMBER, "Probability that the label is right.", of_entity="lowest"),
     Answer(
@@ -192,9 +175,7 @@ ENTITY_SCORES = tuple(answer for answer in TOKEN_ANSWERS if answer.of_entity)
 def answers(reach: int = IN_PYTHON, *, optional: bool | None = None) -> list[Answer]:
     """The answers for tokens that go as far as ``reach``.
 
-    Args:
-      reach: IN_PYTHON, IN_GRAPHS or IN_TEXT.
-      optional: True: only those that not every tagger gives; False: only the others; None: both.
+    ``optional``: True: only those that not every tagger gives; False: only the others; None: both.
     """
     found = [answer for answer in TOKEN_ANSWERS if answer.reach >= reach]
     return found if optional is None else [each for each in found if bool(each.needs) == optional]
@@ -214,11 +195,7 @@ def given(is_given: Callable[[str], bool], reach: int = IN_TEXT) -> tuple[str, .
 
 
 def from_tensors(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of a TaggedSentence from outputs, those that are there; labels are names.
-
-    Args:
-      values: an entry for each token, of each output.
-    """
+    """Fields of a TaggedSentence from outputs, those that are there, by token; labels are names."""
     fields: dict[str, Any] = {}
     for answer in TOKEN_ANSWERS:
         parts = [values[tensor.name] for tensor in answer.tensors if tensor.name in values]
@@ -259,10 +236,7 @@ def entity_scores(sentence: Any, start: int, end: int) -> dict[str, Any]:
 
 
 def to_json(sentence: Any) -> dict[str, Any]:
-    """A TaggedSentence as plain values for JSON: numbers rounded to six decimals.
-
-    The text is the whole one, in which offsets count.
-    """
+    """A TaggedSentence for JSON: the whole text, where offsets count; numbers of six decimals."""
     values: dict[str, Any] = {"text": sentence.source_text, "tokens": list(sentence.tokens)}
     for answer in _ALWAYS_IN_TEXT:
         values[answer.name] = _plain(answer.kind, getattr(sentence, answer.name))
@@ -277,12 +251,10 @@ def to_json(sentence: Any) -> dict[str, Any]:
 def token_rows(sentence: Any) -> list[dict[str, Any]]:
     """A TaggedSentence as a row of plain values for each token, without lists in them."""
     values = to_json(sentence)
-    names = [each.name for each in TOKEN_PLACES] + [
-        each.name for each in answers() if each.name in values and each.kind is not SPANS
-    ]
+    columns = [*TOKEN_PLACES, *(each for each in answers() if each.kind is not SPANS)]
+    names = [each.name for each in columns if each.name in values]
     names.insert(1, names.pop(names.index("labels")))
-    columns = [values[name] for name in names]
-    return [_row(names, cells) for cells in zip(*columns, strict=True)]
+    return [_row(names, cells) for cells in zip(*map(values.get, names), strict=True)]
 
 
 def _row(names: Sequence[str], cells: Sequence[Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The runtime of TensorFlow Lite files: ai-edge-litert, or TensorFlow where that is installed."""
 
+import contextlib
 import os
 import pathlib
 import struct
@@ -14,13 +15,9 @@ from uanet_lite.strict_json import shown
 
 
 class Run(NamedTuple):
-    """One interpreter's graph.
+    """One interpreter's graph, and the names of its outputs."""
 
-    Attributes:
-      call: from word ids [1, T] and character ids [1, T, W] to the graph's outputs.
-      outputs: their names.
-    """
-
+    # From word ids [1, T] and character ids [1, T, W].
     call: Callable[[np.ndarray, np.ndarray], dict[str, np.ndarray]]
     outputs: frozenset[str]
 
@@ -31,13 +28,9 @@ OUTPUTS = {tensor.lite_name for tensor in tensors(IN_GRAPHS, optional=False).val
 
 
 def make_runner(path: str | os.PathLike[str], content: bytes | None = None) -> Run:
-    """An interpreter of the file, for one thread at a time.
+    """An interpreter of the file, for one thread at a time; several share the weights.
 
-    Several runners share the weights.
-
-    Args:
-      path: of the file, which is mapped into memory.
-      content: of the file, used in its place.
+    The file is mapped into memory; ``content`` is used in its place.
 
     Raises:
       InputError: no runtime is installed, or the file is no model with that signature.
@@ -101,12 +94,10 @@ def _check_operations(path: str | os.PathLike[str], content: bytes, schema: Any)
 
 def _runtime() -> tuple[Any, Any, Any]:
     """The classes ``Interpreter`` and ``OpResolverType``, and the module of the file's format."""
-    try:
+    with contextlib.suppress(ImportError):
         from ai_edge_litert import schema_py_generated
         from ai_edge_litert.interpreter import Interpreter, OpResolverType
-    except ImportError:
-        pass
-    else:
+
         return Interpreter, OpResolverType, schema_py_generated
     try:
         import tensorflow as tf

@@ -23,18 +23,17 @@ from uanet_lite.token_ids import TokenLookup
 T = TypeVar("T")
 Given = str | Sequence[str]  # a text, or words
 
-# Sentences queued for each thread, so that none waits.
-_AHEAD = 4
+_AHEAD = 4  # sentences queued for each thread, so that none waits
 
 
 class Tagger:
     """A TensorFlow Lite file of ``export.py --tflite``; ``uanet_tf.tag`` takes it as a model.
 
-    It may be used by several threads at once; it keeps one interpreter for each that uses it at
-    the same time, and all share the weights. Answers do not depend on the number of threads.
+    Several threads may use it at once; it keeps one interpreter for each, and all share the
+    weights. Answers do not depend on the number of threads. It can be pickled, and sent to other
+    processes: they read the file anew, or get ``content``.
 
     Args:
-      path: the file.
       threads: sentences that it works on at the same time.
       content: of the file, used in its place. Without it the file is mapped into memory, and must
         not be written to while the tagger is used.
@@ -50,10 +49,7 @@ class Tagger:
 
     Raises:
       InputError: the file is missing, was not written by ``export.py --tflite``, or there is no
-        runtime for it; ``threads`` is no integer of at least 1; ``path`` is no path, or ``content``
-        no bytes.
-
-    It can be pickled, and sent to other processes: they read the file anew, or get ``content``.
+        runtime for it; or an argument is of another type, or ``threads`` below 1.
 
     Example:
 
@@ -71,7 +67,11 @@ class Tagger:
     def __init__(
         self, path: str | os.PathLike[str], *, threads: int = 1, content: bytes | None = None
     ):
-        _check_arguments(path, threads, content)
+        if not isinstance(path, str | os.PathLike):
+            raise InputError(f"path must be the path of a file. Received: {path!r:.60}")
+        if content is not None and not isinstance(content, bytes):
+            raise InputError(f"content must be bytes. Received: {content!r:.60}")
+        check_count("threads", threads)
         self._open(path, int(threads), content)
 
     def _open(self, path: str | os.PathLike[str], threads: int, content: bytes | None) -> None:
@@ -93,11 +93,11 @@ class Tagger:
             max_chars=file.settings["max_chars"],
         )
         self._path, self._content = path, content
-        self._runners: queue.SimpleQueue[Run] = queue.SimpleQueue()
         first = make_runner(path, content)
+        self._runners: queue.SimpleQueue[Run] = queue.SimpleQueue()
+        self._runners.put(first)
         tensors = answers.tensors(answers.IN_GRAPHS).values()
         self._outputs = [tensor for tensor in tensors if tensor.lite_name in first.outputs]
-        self._runners.put(first)
         self.optional_answers = tuple(
             answer.name
             for answer in answers.answers(answers.IN_TEXT, optional=True)
@@ -120,7 +120,7 @@ class Tagger:
         """Tags texts and lists of words, in any mixture, as ``uanet_tf.tag``.
 
         Args:
-          sentences: texts and lists of words; one text counts as a list of one.
+          sentences: one text counts as a list of one.
           split_sentences: split texts into sentences, which needs the package sentencex; else each
             is one.
           language: code of the language of texts, for splitting ("en", "de", ...).
@@ -130,25 +130,18 @@ class Tagger:
           each; of one text, its sentences.
 
         Raises:
-          InputError: ``sentences`` is no text and no list, or an item is no sentence; names its
-            position.
+          InputError: ``sentences`` is no text and no list, or the item at a position no sentence.
         """
         check_language(language)
         if isinstance(sentences, str):
-            options: Any = {"split_sentences": split_sentences, "language": language}
-            answers = self.tag([sentences], **options)
-            return answers[0] if isinstance(answers, TaggedTexts) else answers
+            found = self.tag([sentences], split_sentences=split_sentences, language=language)
+            return found[0] if isinstance(found, TaggedTexts) else found
         if not split_sentences:
             return TaggedSentences(self.tag_stream(sentences))
         check_list(sentences)
+        options: Any = {"split_sentences": True, "language": language}
         texts = [
-            sentences_of(
-                given,
-                f"sentences[{number}]",
-                self.tokenizer,
-                split_sentences=True,
-                language=language,
-            )
+            sentences_of(given, f"sentences[{number}]", self.tokenizer, **options)
             for number, given in enumerate(sentences)
         ]
         items = ((number, each) for number, text in enumerate(texts) for each in text)
@@ -163,15 +156,11 @@ class Tagger:
           InputError: see ``tag``; what is no list at once, a wrong sentence when it is reached.
         """
         check_stream(sentences)
-        return self._stream(sentences)
-
-    def _stream(self, sentences: Iterable[Given]) -> Iterator[TaggedSentence]:
         read = (
             (None, sentence_of(sentence, f"sentences[{index}]", self.tokenizer))
             for index, sentence in enumerate(sentences)
         )
-        for _, tagged in self.tag_items(read):
-            yield tagged
+        return (tagged for _, tagged in self.tag_items(read))
 
     def tag_items(self, items: Iterable[tuple[T, Sentence]]) -> Iterator[tuple[T, TaggedSentence]]:
         """Each item with the answer for its sentence, which may have no words, in order."""
@@ -200,15 +189,13 @@ class Tagger:
 
     def _tag(self, sentence: Sentence) -> TaggedSentence:
         tokens = list(sentence.tokens)
-        parts: dict[str, list[np.ndarray]] = {tensor.name: [] for tensor in self._outputs}
+        parts: dict[answers.Tensor, list[np.ndarray]] = {tensor: [] for tensor in self._outputs}
         for window in windows.split(len(tokens), self.max_tokens) if tokens else []:
             inside = slice(window.keep_start - window.start, window.keep_end - window.start)
             outputs = self._run(tokens[window.start : window.end])
-            for tensor in self._outputs:
-                parts[tensor.name].append(outputs[tensor.lite_name][0, inside])
-        values = {
-            tensor.name: self._values(tensor.kind, parts[tensor.name]) for tensor in self._outputs
-        }
+            for tensor, kept in parts.items():
+                kept.append(outputs[tensor.lite_name][0, inside])
+        values = {tensor.name: self._values(tensor.kind, kept) for tensor, kept in parts.items()}
         return TaggedSentence.of(sentence, self.label_scheme, answers.from_tensors(values))
 
     def tag_batch(self, tokens: np.ndarray, lengths: np.ndarray) -> dict[str, np.ndarray]:
@@ -273,11 +260,3 @@ class Tagger:
             # Two windows of one sentence need not agree where they meet.
             return repair(labels, self.label_scheme)[0]
         return labels
-
-
-def _check_arguments(path: Any, threads: Any, content: Any) -> None:
-    if not isinstance(path, str | os.PathLike):
-        raise InputError(f"path must be the path of a file. Received: {path!r:.60}")
-    if content is not None and not isinstance(content, bytes):
-        raise InputError(f"content must be bytes. Received: {content!r:.60}")
-    check_count("threads", threads)

@@ -35,14 +35,9 @@ _IDS = {"padding_id": PADDING_ID, "unknown_id": UNKNOWN_ID, "first_id": FIRST_ID
 
 @dataclasses.dataclass(frozen=True)
 class ModelFile:
-    """The files appended to the graph of a .tflite file.
+    """The files appended to the graph of a .tflite file; docs/serving.md describes the settings.
 
-    Attributes:
-      settings: settings.json, described in docs/serving.md.
-      labels: names of the labels, in the scheme of the training file.
-      words: words from id 2 on, normalised.
-      chars: characters from id 2 on.
-      tokenizer: cuts texts like the training data.
+    Labels are in the scheme of the training file, normalised words and characters from id 2 on.
     """
 
     settings: dict[str, Any]
@@ -53,10 +48,7 @@ class ModelFile:
 
 
 def read_model_file(path: str | os.PathLike[str], content: bytes | None = None) -> ModelFile:
-    """Reads the files appended to the graph of a .tflite file.
-
-    Args:
-      content: of the file, used in its place.
+    """Reads the files appended to the graph of a .tflite file, or of its ``content``.
 
     Raises:
       InputError: no such file, or one that ``export.py --tflite`` did not write.

@@ -3,11 +3,9 @@
 Colours are shades of one orange, darker with each step (on a dark page: stronger), so that people
 who see no red or green can tell them apart; text on them has a contrast of at least 4.5 on light
 and dark pages (faint steps keep the page's own text colour, strong ones set their own). Important
-facts are also shown without colour: refined tokens have a frame and their uncertainty as a
-number.
+facts are also shown without colour: refined tokens have a frame and their uncertainty as a number.
 
-Lines run as their text does, from right to left too. Numbers and entities keep their own order
-within them.
+Lines run as their text does, also from right to left; numbers and entities keep their own order.
 """
 
 import html
@@ -32,8 +30,7 @@ _REFINED = "box-shadow:inset 0 0 0 1.5px currentColor"
 _SMALL = "font-size:0.7em;margin:0 0.2em;white-space:nowrap"
 _CHIP = (
     "font-size:0.7em;font-weight:600;letter-spacing:0.04em;border:1px solid currentColor;"
-    "border-radius:0.4em;padding:0 0.35em;margin:0 0.3em;vertical-align:0.1em;"
-    "white-space:nowrap"
+    "border-radius:0.4em;padding:0 0.35em;margin:0 0.3em;vertical-align:0.1em;white-space:nowrap"
 )
 _MARKED = "padding-bottom:0.22em;unicode-bidi:isolate"
 _ENTITY = f"border-bottom:2px solid currentColor;{_MARKED}"
@@ -67,7 +64,6 @@ def marked_html(
     """A line of tokens, which are HTML already, with entities marked.
 
     Args:
-      tokens: HTML of each.
       spans: with ``type``, ``start`` and ``end``, in order.
       refused: first tokens of those that are not accepted.
       told: what stands behind the type, by the first token.
@@ -113,26 +109,22 @@ def texts_html(texts: Sequence[Sequence[Any]], most: int = 50) -> str:
 
 def legend_html(*, accepts: bool = False) -> str:
     """The legend of colours and marks; ``accepts``: of a run with a target precision."""
-    pieces = ["uncertainty, nats:"]
-    for least, style in STEPS:
-        pieces.append(f'<span style="{_TOKEN};{style}">&ge; {least:g}</span>')
-    pieces += [
+    pieces = [
+        "uncertainty, nats:",
+        *(f'<span style="{_TOKEN};{style}">&ge; {least:g}</span>' for least, style in STEPS),
         f'<span style="{_TOKEN};{_REFINED};margin-left:1em">token{_small("0.72")}</span> refined',
         f'<span style="{_ENTITY};margin-left:1em">entity{_chip("TYPE", " 90 %")}</span>',
     ]
     if accepts:
-        pieces.append(
-            f'<span style="{_REFUSED}">entity{_chip("TYPE", "? 60 %")}</span> not accepted'
-        )
+        refused = f'<span style="{_REFUSED}">entity{_chip("TYPE", "? 60 %")}</span>'
+        pieces.append(f"{refused} not accepted")
     return f'<div style="{_LEGEND}">{" ".join(pieces)}</div>'
 
 
 def _token(sentence: Any, index: int) -> str:
-    nats = sentence.uncertainty[index]
+    nats, confidence = sentence.uncertainty[index], sentence.confidence[index]
     draft, label = sentence.draft_labels[index], sentence.labels[index]
-    about = (
-        f"{label} | draft {draft} | {nats:.2f} nats | confidence {sentence.confidence[index]:.2f}"
-    )
+    about = f"{label} | draft {draft} | {nats:.2f} nats | confidence {confidence:.2f}"
     styles = [_TOKEN, *[style for least, style in STEPS if nats >= least][-1:]]
     text = text_html(sentence.tokens[index])
     if sentence.refined[index]:

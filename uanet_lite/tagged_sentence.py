@@ -97,11 +97,8 @@ class _Rows(abc.ABC):
     def to_dataframe(self, per: str | None = None) -> Any:
         """``to_dicts`` as a DataFrame of pandas.
 
-        Args:
-          per: "entity" or "token"; None: entities, where the labels are of entities.
-
         Raises:
-          InputError: ``per`` is something else, or pandas is not installed.
+          InputError: see ``to_dicts``; or pandas is not installed.
         """
         try:
             import pandas
@@ -146,7 +143,6 @@ class BareSpans(Iterable[BareSpan]):
     Most are never looked at, and to make an object of each would take as long as to find them.
 
     Args:
-      types: names of types.
       columns: first token, type, number of tokens and probability of each of M spans in the order
         of their first tokens, arrays [M].
       bounds: how many spans begin before each token, and all: [N + 1].
@@ -171,9 +167,8 @@ class BareSpans(Iterable[BareSpan]):
 
     def __iter__(self) -> Iterator[BareSpan]:
         part = slice(self._bounds[self._start], self._bounds[self._end])
-        for token, kind, length, p in zip(
-            *(each[part].tolist() for each in self._columns), strict=True
-        ):
+        columns = [each[part].tolist() for each in self._columns]
+        for token, kind, length, p in zip(*columns, strict=True):
             yield token - self._start, self._types[kind], length, p
 
 
@@ -196,8 +191,8 @@ class _MadeWhenRead:
 class TaggedSentence(_Rows):
     """A sentence with its labels, token by token.
 
-    All lists have one entry per token. Labels are in the scheme of the training file and
-    form valid sequences: the model's labels are read leniently as spans and rewritten.
+    All lists have one entry per token. Labels are in the scheme of the training file and form valid
+    sequences: the model's labels are read leniently as spans and rewritten.
 
     Attributes:
       tokens: the words as given.
@@ -218,8 +213,7 @@ class TaggedSentence(_Rows):
       mutual_information: the part of the uncertainty that comes from disagreement of the samples,
         nats; None, unless the model's ``return_mutual_information`` is on.
       probabilities: of each token the distribution that decided its label, {label: probability},
-        most probable first, not calibrated; None, unless the model's ``return_probabilities`` is
-        on.
+        most probable first, uncalibrated; None, unless the model's ``return_probabilities`` is on.
       alternatives: the most probable labels of each token, [(label, probability), ...], most
         probable first, as many as the model's ``return_alternatives`` asks for; None: it does
         not. The probability of the label given is its confidence. The others share the rest in
@@ -249,19 +243,15 @@ class TaggedSentence(_Rows):
 
     def __post_init__(self) -> None:
         if self.source_text is None:
-            text, starts, ends = joined_offsets(self.tokens)
-            for name, value in (("source_text", text), ("starts", starts), ("ends", ends)):
+            names = ("source_text", "starts", "ends")
+            for name, value in zip(names, joined_offsets(self.tokens), strict=True):
                 object.__setattr__(self, name, value)
 
     @classmethod
     def of(cls, sentence: Sentence, scheme: str | None, fields: dict[str, Any]) -> "TaggedSentence":
         """The answer for a sentence, at the places of its text.
 
-        Args:
-          sentence: as it was read.
-          scheme: tag scheme of the labels.
-          fields: the attributes of ``answers.TOKEN_ANSWERS`` that there are; candidates as
-            ``BareSpans``.
+        ``fields``: the attributes of ``answers.TOKEN_ANSWERS``; candidates as ``BareSpans``.
         """
         tokens = list(sentence.tokens)
         if sentence.text is None:
@@ -271,19 +261,12 @@ class TaggedSentence(_Rows):
 
     def _placed(self, spans: Iterable[BareSpan]) -> list[Candidate]:
         """Spans as candidates; what goes beyond the sentence is none of it."""
-        return [
-            Candidate(
-                (self.source_text or "")[self.starts[first] : self.ends[first + length - 1]],
-                kind,
-                self.starts[first],
-                self.ends[first + length - 1],
-                first,
-                first + length,
-                probability,
-            )
-            for first, kind, length, probability in spans
-            if first + length <= len(self.tokens)
-        ]
+        found, text = [], self.source_text or ""
+        for first, kind, length, p in spans:
+            if (last := first + length) <= len(self.tokens):
+                start, end = self.starts[first], self.ends[last - 1]
+                found.append(Candidate(text[start:end], kind, start, end, first, last, p))
+        return found
 
     def part(self, start: int, end: int) -> "TaggedSentence":
         """The tokens ``start <= i < end`` with their answers, joined by single blanks."""
@@ -291,20 +274,16 @@ class TaggedSentence(_Rows):
         for row in answers.TOKEN_ANSWERS:
             values = getattr(self, row.name)
             kept[row.name] = None if values is None else values[start:end]
-        spans = [
-            (
-                each.token_start - start,
-                each.type,
-                each.token_end - each.token_start,
-                each.probability,
-            )
-            for each in self.candidates or ()
-            if each.token_start >= start
-        ]
         kept["candidates"] = None
         part = TaggedSentence(self.tokens[start:end], scheme=self.scheme, **kept)
-        found = None if self.candidates is None else part._placed(spans)
-        return dataclasses.replace(part, candidates=found)
+        if self.candidates is None:
+            return part
+        spans = [
+            (first - start, kind, last - first, p)
+            for _, kind, _, _, first, last, p in self.candidates
+            if first >= start
+        ]
+        return dataclasses.replace(part, candidates=part._placed(spans))
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"candidates": self.candidates}
@@ -353,9 +332,8 @@ class TaggedSentence(_Rows):
 
         ``source_text`` is there where it is more than ``text``; offsets count in it.
         """
-        values = answers.to_json(self) | {"text": self.text}
-        more = self.source_text != self.text
-        return values | ({"source_text": self.source_text} if more else {})
+        more = {} if self.source_text == self.text else {"source_text": self.source_text}
+        return answers.to_json(self) | {"text": self.text} | more
 
     def _numbered(self) -> "Iterator[tuple[dict[str, int], TaggedSentence]]":
         yield {}, self
@@ -401,8 +379,7 @@ class TaggedSentences(_Rows, list[TaggedSentence]):
     def __mul__(self, times: SupportsIndex) -> "TaggedSentences":
         return TaggedSentences(super().__mul__(times))
 
-    def __rmul__(self, times: SupportsIndex) -> "TaggedSentences":
-        return self * times
+    __rmul__ = __mul__
 
     def copy(self) -> "TaggedSentences":
         """A list of its own with the same sentences."""
@@ -446,8 +423,7 @@ class LabelProbabilities(Sequence[dict[str, float]]):
     """
 
     def __init__(self, of_classes: "np.ndarray", labels: Sequence[str]):
-        self._of_classes = of_classes
-        self._labels = labels
+        self._of_classes, self._labels = of_classes, labels
 
     def __len__(self) -> int:
         return len(self._of_classes)
