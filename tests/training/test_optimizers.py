@@ -11,7 +11,6 @@ from uanet_tf.ops.graphs import graph_function
 from uanet_tf.registry import DECODERS
 from uanet_tf.training.optimizers import (
     AVERAGE_EVERY,
-    InverseTimeByEpoch,
     LazyAdamW,
     WarmupLinear,
     WeightAverage,
@@ -187,7 +186,8 @@ def rates(schedule, steps):
 
 
 def test_inverse_time_is_constant_within_an_epoch():
-    schedule = InverseTimeByEpoch(0.015, 0.05, steps_per_epoch=10)
+    config = Config().replace(drafter_learning_rate=0.015, drafter_decay=0.05).training
+    schedule = make_optimizer("draft", config, steps_per_epoch=10)._learning_rate
     np.testing.assert_allclose(
         rates(schedule, [0, 9, 10, 19, 20, 990]),
         [0.015, 0.015, 0.015 / 1.05, 0.015 / 1.05, 0.015 / 1.1, 0.015 / (1 + 0.05 * 99)],
@@ -215,8 +215,10 @@ def schedule_of(group, **settings):
 
 
 def test_settings_choose_the_schedule():
-    decay = {"initial": 0.015, "decay": 0.05, "steps_per_epoch": 5}
-    assert schedule_of("draft") == schedule_of("forward") == (InverseTimeByEpoch, decay)
+    decay = {"initial_learning_rate": 0.015, "decay_rate": 0.05, "decay_steps": 5}
+    decay |= {"staircase": True, "name": None}
+    inverse_time = tf.keras.optimizers.schedules.InverseTimeDecay
+    assert schedule_of("draft") == schedule_of("forward") == (inverse_time, decay)
     linear = {"total_steps": 20, "warmup": 0.2}
     for group, peak in (("draft", 0.015), ("refined", 1e-4), ("pretrained", 3e-5)):
         found = schedule_of(group, drafter_schedule="linear", warmup=0.2)

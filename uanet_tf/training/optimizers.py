@@ -1,7 +1,8 @@
 """Optimizers, their schedules, and a moving average of the weights."""
 
-import dataclasses
+import types
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -9,8 +10,7 @@ from uanet_tf.config import TrainingConfig
 from uanet_tf.ops.graphs import graph_function
 
 
-@dataclasses.dataclass(frozen=True)
-class _Scalars:
+class _Scalars(NamedTuple):
     """Of one step, for all variables of one dtype."""
 
     rate: tf.Tensor
@@ -21,20 +21,13 @@ class _Scalars:
     power_2: tf.Tensor
 
 
-@dataclasses.dataclass
-class _Step:
-    """What the updates of one step share. Keras tracks no dataclass."""
-
-    scalars: dict[tf.DType, _Scalars]
-
-
 class LazyAdamW(tf.keras.optimizers.Adam):
     """AdamW with row-wise updates for sparse gradients.
 
-    Keras' Adam decays the moments of every row of a table at each step, which costs more
-    than the rest of the step where the vocabulary is large. Here a row that a batch does not
-    use is not changed, its moments and its decoupled weight decay included. Dense variables are
-    updated as by ``tf.keras.optimizers.AdamW``.
+    Keras' Adam decays the moments of every row of a table at each step, which costs more than the
+    rest of the step where the vocabulary is large. Here a row that a batch does not use is not
+    changed, its moments and its decoupled weight decay included. Dense variables are updated as by
+    ``tf.keras.optimizers.AdamW``.
 
     Args:
       learning_rate: a float or a schedule.
@@ -44,24 +37,18 @@ class LazyAdamW(tf.keras.optimizers.Adam):
       **kwargs: as for ``tf.keras.optimizers.Adam``; ``amsgrad`` is not supported.
     """
 
-    def __init__(
-        self,
-        learning_rate=1e-3,
-        *,
-        decoupled_decay: float = 0.0,
-        jit_compile: bool = False,
-        **kwargs,
-    ):
+    def __init__(self, learning_rate=1e-3, *, decoupled_decay=0.0, jit_compile=False, **kwargs):
         super().__init__(learning_rate, jit_compile=jit_compile, **kwargs)
         self.decoupled_decay = decoupled_decay
-        self._step = _Step({})
+        # What the updates of one step share, in a namespace: Keras tracks none.
+        self._step = types.SimpleNamespace(scalars={})
 
     def apply_gradients(self, grads_and_vars, *args, **kwargs):
-        self._step = _Step({})
+        self._step.scalars = {}
         try:
             return super().apply_gradients(grads_and_vars, *args, **kwargs)
         finally:
-            self._step = _Step({})
+            self._step.scalars = {}
 
     def _scalars(self, dtype: tf.DType) -> _Scalars:
         """Made once per step: for each variable they would be a tenth of the step's graph."""
@@ -120,38 +107,11 @@ class LazyAdamW(tf.keras.optimizers.Adam):
         variable.scatter_sub(tf.IndexedSlices(change, rows))
 
 
-class InverseTimeByEpoch(tf.keras.optimizers.schedules.LearningRateSchedule):
-    """initial / (1 + decay * epoch), constant within an epoch (NCRF++; the paper's drafter).
-
-    Args:
-      initial: rate of the first epoch.
-      decay: rate of decay per epoch.
-      steps_per_epoch: optimizer steps in an epoch.
-    """
-
-    def __init__(self, initial: float, decay: float, steps_per_epoch: int):
-        self.initial = initial
-        self.decay = decay
-        self.steps_per_epoch = steps_per_epoch
-
-    def __call__(self, step):
-        epoch = tf.floor(tf.cast(step, tf.float32) / self.steps_per_epoch)
-        return self.initial / (1.0 + self.decay * epoch)
-
-
 class WarmupLinear(tf.keras.optimizers.schedules.LearningRateSchedule):
-    """Linear from 0 to the peak over the warm-up, then linear to 0.
-
-    Args:
-      peak: highest rate.
-      total_steps: steps of the whole training.
-      warmup: share of ``total_steps`` that warms up, in [0, 1].
-    """
+    """Linear from 0 to the peak over ``warmup``, a share of all steps, then linear to 0."""
 
     def __init__(self, peak: float, total_steps: int, warmup: float):
-        self.peak = peak
-        self.total_steps = total_steps
-        self.warmup = warmup
+        self.peak, self.total_steps, self.warmup = peak, total_steps, warmup
 
     def __call__(self, step):
         step = tf.cast(step, tf.float32) + 1.0  # the first step has a rate above 0
@@ -180,14 +140,14 @@ def make_optimizer(
         optimizer.exclude_from_weight_decay(var_names=["bias", "norm"])
         return optimizer
     rate = config.drafter_learning_rate
-    if config.drafter_schedule == "inverse_time":
-        schedule = InverseTimeByEpoch(rate, config.drafter_decay, steps_per_epoch)
-    else:
-        schedule = WarmupLinear(rate, steps, config.warmup)
-    if config.drafter_optimizer == "sgd":
-        return tf.keras.optimizers.SGD(
-            schedule, momentum=config.drafter_momentum, jit_compile=False
+    schedule = WarmupLinear(rate, steps, config.warmup)
+    if config.drafter_schedule == "inverse_time":  # constant within an epoch (NCRF++; the paper)
+        schedule = tf.keras.optimizers.schedules.InverseTimeDecay(
+            rate, steps_per_epoch, config.drafter_decay, staircase=True
         )
+    if config.drafter_optimizer == "sgd":
+        momentum = config.drafter_momentum
+        return tf.keras.optimizers.SGD(schedule, momentum=momentum, jit_compile=False)
     if config.drafter_optimizer == "adadelta":  # as in Zeiler (2012)
         return tf.keras.optimizers.Adadelta(schedule, rho=0.95, epsilon=1e-6, jit_compile=False)
     return LazyAdamW(schedule)
@@ -198,13 +158,10 @@ AVERAGE_EVERY = 8
 
 
 class WeightAverage(tf.Module):
-    """Exponential moving average of variables (Polyak averaging).
+    """Exponential moving average of variables (Polyak averaging), ``decay`` per step in (0, 1).
 
-    Early on the average is a plain mean of the weights so far, so that it does not remember
-    their random start: the decay at update n is min(decay, (1 + n) / (10 + n)).
-
-    Args:
-      decay: decay per step, in (0, 1).
+    Early on the average is a plain mean of the weights so far, so that it does not remember their
+    random start: the decay at update n is min(decay, (1 + n) / (10 + n)).
     """
 
     def __init__(self, variables: Sequence[tf.Variable], decay: float):
