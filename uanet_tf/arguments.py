@@ -72,22 +72,17 @@ class KeepsArguments:
             made_by = vars(kind).get("__init__", lambda self: None)
             _, *arguments = inspect.signature(made_by).parameters.values()
             for argument in arguments:
-                if argument.kind is not argument.VAR_KEYWORD:
-                    value = getattr(self, argument.name)
-                    config[argument.name] = (
-                        list(value) if isinstance(value, list | tuple) else value
-                    )
+                if argument.kind is argument.VAR_KEYWORD:
+                    continue
+                value = getattr(self, argument.name)
+                config[argument.name] = list(value) if isinstance(value, list | tuple) else value
         return config
 
 
 class Part(KeepsArguments):
-    """Mixin of the parts of a tagger that settings choose; see ``uanet_tf.registry``.
+    """Mixin of the parts of a tagger that settings choose; see ``uanet_tf.registry``."""
 
-    Attributes:
-      reads_lite: whether a call also takes ``lite``, see ``ops.graphs.LiteGraph``.
-    """
-
-    reads_lite = False
+    reads_lite = False  # whether a call also takes ``lite``, see ``ops.graphs.LiteGraph``
 
     @classmethod
     def check_settings(cls, config: Any) -> None:

@@ -34,20 +34,6 @@ _OTHER_FLAGS = (
     *("name", "version", "text", "url", "timeout"),
 )
 
-__all__ = [
-    "Config",
-    "DataConfig",
-    "DecoderConfig",
-    "EncoderConfig",
-    "InferenceOptions",
-    "RepresentationConfig",
-    "TrainingConfig",
-    "from_dict",
-    "iter_options",
-    "load_config",
-    "saved_options",
-]
-
 
 @dataclasses.dataclass(frozen=True)
 class Config:
@@ -77,13 +63,9 @@ class Config:
                 raise InputError(f"There is no setting named {name!r}.")
             group, field = known[name]
             groups.setdefault(group, {})[name] = check_option(field, value, f"`{name}`")
-        return dataclasses.replace(
-            self,
-            **{
-                group: dataclasses.replace(getattr(self, group), **changes)
-                for group, changes in groups.items()
-            },
-        )
+        for group, changes in groups.items():
+            groups[group] = dataclasses.replace(getattr(self, group), **changes)
+        return dataclasses.replace(self, **groups)
 
 
 def iter_options(config: Config) -> Iterator[tuple[str, dataclasses.Field, Any]]:
@@ -95,9 +77,7 @@ def iter_options(config: Config) -> Iterator[tuple[str, dataclasses.Field, Any]]
 
 
 def from_dict(values: dict[str, dict[str, Any]]) -> Config:
-    """Builds a Config from what ``to_dict`` gave, or from what somebody else wrote.
-
-    Settings that are missing have their defaults.
+    """A Config from what ``to_dict`` gave, or somebody else wrote; missing settings: defaults.
 
     Raises:
       InputError: a group or setting is not known, or has another type or an impossible value.
@@ -113,19 +93,14 @@ def from_dict(values: dict[str, dict[str, Any]]) -> Config:
 
 
 def saved_options(values: dict[str, Any]) -> InferenceOptions:
-    """The inference options in force when a model was saved, from a dictionary of them.
-
-    Raises:
-      InputError: an option is not known, or has another type or an impossible value.
-    """
+    """The inference options in force when a model was saved; raises InputError as ``from_dict``."""
     return from_dict({"inference": values}).inference
 
 
 def load_config(run_dir: str) -> Config:
     """Reads ``config.json`` of a run directory.
 
-    Raises:
-      InputError: there is no run in ``run_dir``, or its configuration cannot be read.
+    Raises InputError if there is no run, or its configuration cannot be read.
     """
     path = pathlib.Path(run_dir) / "config.json"
     try:
@@ -140,16 +115,10 @@ def load_config(run_dir: str) -> Config:
 
 
 class SettingsRecord:
-    """A configuration that records which of its settings are read.
+    """A configuration that records in ``read`` the names of its settings that are read.
 
     Parts take their settings from it as from a ``Config``. So the settings that a choice of parts
     does not read are known without a list of names.
-
-    Args:
-      config: the settings.
-
-    Attributes:
-      read: names of the settings that were read.
     """
 
     def __init__(self, config: Config):
@@ -175,18 +144,13 @@ def recipe_names() -> list[str]:
 
 
 def recipe_path(name: str) -> pathlib.Path:
-    """The flagfile of a recipe.
+    """The flagfile of a recipe, such as "uanet_fast", or "fast" for short.
 
-    Args:
-      name: such as "uanet_fast", or "fast" for short.
-
-    Raises:
-      InputError: there is no such recipe; names near ones.
+    Raises InputError if there is no such recipe; it names near ones.
     """
     for stem in (name, f"{_FAMILY}{name}"):
-        path = RECIPES / f"{stem}.flags"
         if stem in recipe_names():
-            return path
+            return RECIPES / f"{stem}.flags"
     short = [stem.removeprefix(_FAMILY) for stem in recipe_names()]
     near = difflib.get_close_matches(name, dict.fromkeys([*short, *recipe_names()]), 3)
     hint = f"did you mean {' or '.join(near)}?" if near else "see uanet recipes."

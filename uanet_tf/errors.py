@@ -6,12 +6,7 @@ from uanet_lite.input_error import InputError
 
 
 class SentencesError(InputError):
-    """Bad input in sentences that were given; whoever read them names their file.
-
-    Args:
-      message: what is wrong.
-      line: of the file, 1-based; None: it is of no line.
-    """
+    """Bad input in sentences, at a ``line`` of a file or at none; who read them names the file."""
 
     def __init__(self, message: str, line: int | None = None):
         super().__init__(message)
@@ -23,11 +18,7 @@ class SentencesError(InputError):
 
 
 class StoppedBySignal(KeyboardInterrupt):
-    """The program was asked to stop: what Ctrl-C raises, for other signals too.
-
-    Args:
-      number: of the signal.
-    """
+    """The program was asked to stop by a signal: what Ctrl-C raises, for other signals too."""
 
     def __init__(self, number: int):
         super().__init__(number)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import difflib
+import functools
 import math
 import numbers
 import os
@@ -43,12 +44,8 @@ def option(
     """A documented field: ``low <= value <= high`` and ``value < below`` where given.
 
     Args:
-      default: value of the field.
-      help: what it is; the help of its flag.
+      default, help: value of the field; what it is, the help of its flag.
       choices: the values allowed; a view of a table has those that are added later too.
-      low: least value.
-      high: largest value.
-      below: what the value must be smaller than.
       commands: names of the commands that have it as a flag; None: all.
       optimizer: it is a setting of the optimizer of this name only, see ``Tagger.variable_groups``.
       needs: other settings, and the values with which this one is read; (): any that is not empty,
@@ -71,29 +68,12 @@ def option(
     )
 
 
-def rate(default: float, help: str, **more: Any) -> Any:
-    """A rate of dropout or decay, at least 0 and below 1."""
-    return option(default, help, low=0.0, below=1.0, **more)
-
-
-def count(default: int, help: str, low: int = 1, high: int = MAX_COUNT) -> Any:
-    """A number of things, at least ``low``."""
-    return option(default, help, low=low, high=high)
-
-
-def width(default: int, help: str, low: int = 1) -> Any:
-    """A width of vectors, filters or layers."""
-    return option(default, help, low=low, high=MAX_WIDTH)
-
-
-def layers(default: int, help: str) -> Any:
-    """A number of layers."""
-    return option(default, help, low=1, high=MAX_LAYERS)
-
-
-def heads(default: int, help: str) -> Any:
-    """A number of attention heads."""
-    return option(default, help, low=1, high=MAX_HEADS)
+rate = functools.partial(option, low=0.0, below=1.0)  # of dropout or decay
+factor = functools.partial(option, low=0.0)  # or another number that is not negative
+count = functools.partial(option, low=1, high=MAX_COUNT)
+layers = functools.partial(option, low=1, high=MAX_LAYERS)
+heads = functools.partial(option, low=1, high=MAX_HEADS)
+width = functools.partial(option, low=1, high=MAX_WIDTH)  # of vectors, filters or layers
 
 
 def has_flag(field: dataclasses.Field, command: str) -> bool:
@@ -103,11 +83,10 @@ def has_flag(field: dataclasses.Field, command: str) -> bool:
 
 
 def check_option(field: dataclasses.Field, value: Any, name: str) -> Any:
-    """The value as Python's own number, boolean or text.
+    """The value, which may be NumPy's or a path, as Python's own number, boolean or text.
 
     Args:
       field: made by ``option``; its value is of the type of its default.
-      value: the new value; numbers and booleans may be NumPy's, a path may be a text.
       name: the field as the user knows it, ``--threshold`` or `` `threshold` ``.
 
     Raises:

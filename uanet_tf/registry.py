@@ -91,8 +91,7 @@ def add_part(kind: str, name: str, part: type | str) -> None:
 def import_parts(module: str) -> None:
     """Imports a module that adds parts, from Python's path or the present directory.
 
-    Raises:
-      InputError: there is no such module.
+    Raises InputError if there is no such module.
     """
     if os.getcwd() not in sys.path and "" not in sys.path:
         sys.path.append(os.getcwd())  # of the command's script only its own folder is searched

@@ -12,7 +12,7 @@ from typing import Any
 from uanet_lite.argument_checks import MAX_GAMMA
 from uanet_lite.input_error import InputError
 from uanet_lite.tokenizer import KINDS as TOKENIZERS
-from uanet_tf.option import MAX_COUNT, check_option, did_you_mean, heads, layers, option, width
+from uanet_tf.option import check_option, did_you_mean, factor, heads, layers, option, width
 from uanet_tf.option import count as _count
 from uanet_tf.option import rate as _rate
 from uanet_tf.registry import DECODERS, ENCODERS, REFINED_DECODERS, REPRESENTATIONS
@@ -52,11 +52,8 @@ class InferenceOptions:
         "head that was trained on samples to predict their result (distilled).",
         choices=SAMPLING,
     )
-    threshold: float = option(
-        0.35,
-        "Gamma, nats: tokens more uncertain than this get the refined label.",
-        low=0.0,
-        high=MAX_GAMMA,
+    threshold: float = factor(
+        0.35, "Gamma, nats: tokens more uncertain than this get the refined label.", high=MAX_GAMMA
     )
     refine_all: bool = option(
         False,
@@ -80,12 +77,11 @@ class InferenceOptions:
         "from disagreement of the samples.",
         commands=("tag", "export"),
     )
-    return_alternatives: int = option(
+    return_alternatives: int = _count(
         0,
         "Also return so many labels of each token, with their calibrated probabilities, most "
         "probable first; 0: none.",
         low=0,
-        high=MAX_COUNT,
         commands=("tag", "export"),
     )
     return_candidates: bool = option(
@@ -137,11 +133,7 @@ def other_options(model: Any, **changes: Any) -> Iterator[None]:
 
 
 def check_threshold(value: Any) -> float:
-    """The value as a float, if it can be Gamma: at least 0, and finite as a float32.
-
-    Raises:
-      InputError: it cannot.
-    """
+    """The value as a float; raises InputError unless it is at least 0 and finite as a float32."""
     return float(InferenceOptions().replace(threshold=value).threshold)
 
 
@@ -227,12 +219,11 @@ class DataConfig:
     word_vectors: str = option(
         "", "Pretrained vectors: GloVe or fastText text (.txt .vec .gz) or word2vec (.bin)."
     )
-    vector_limit: int = option(
+    vector_limit: int = _count(
         0,
         "How many words of --word_vectors, its first and so most frequent ones, are known when "
         "tagging; those of the training data are known beside them. 0: all.",
         low=0,
-        high=MAX_COUNT,
         needs={"word_vectors": ()},
     )
     min_word_count: int = _count(1, "Training words rarer than this share the unknown word.")
@@ -268,11 +259,10 @@ class RepresentationConfig:
     )
     intnet_layers: int = layers(7, "Convolutional layers of IntNet (Xin et al., 2018: 7), odd.")
     embedding_dropout: float = _rate(0.5, "Dropout on the word representation (paper: 0.5).")
-    unknown_word_rate: float = option(
+    unknown_word_rate: float = factor(
         0.0,
         "In training a word seen n times is read as unknown with probability rate / (rate + n) "
         "(Kiperwasser & Goldberg, 2016: 0.25). 0: never.",
-        low=0.0,
     )
 
 
@@ -301,9 +291,7 @@ class EncoderConfig:
         "0.25); ordinary dropout for bilstm.",
     )
     projection_width: int = width(
-        0,
-        "Width of a tanh layer behind a BiLSTM or BiGRU; 0: none (Rei et al., 2016: 50).",
-        low=0,
+        0, "Width of a tanh layer behind a BiLSTM or BiGRU; 0: none (Rei et al., 2016: 50).", low=0
     )
     encoder_heads: int = heads(8, "Attention heads of --encoder=relative_transformer.")
     encoder_attention_dropout: float = _rate(0.0, "Attention dropout of relative_transformer.")
@@ -371,11 +359,10 @@ class DecoderConfig:
         """Whether the decoder's labels are a draft, which a refiner and a gate follow."""
         return self.decoder in REFINED_DECODERS
 
-    decoder_optimizers: int = option(
+    decoder_optimizers: int = _count(
         1,
         "Optimizers of --decoder=seq2biseq: one for the sum of both losses, or one for each "
         "direction's loss, both of which then train the layers below.",
-        low=1,
         high=2,
     )
 
@@ -399,8 +386,7 @@ class TrainingConfig:
     epochs: int = _count(100, "Most passes over the training data (released code: 100).")
     min_steps: int = _count(0, "Least steps in an epoch; a small file is read again.", low=0)
     min_epochs: int = _count(
-        1,
-        "First epoch that may be kept as the best: scores of barely trained weights can mislead.",
+        1, "First epoch that may be kept as the best: scores of barely trained weights can mislead."
     )
     patience: int = _count(
         0, "Epochs without a better development score before stopping; 0: never stop.", low=0
@@ -425,16 +411,15 @@ class TrainingConfig:
     drafter_optimizer: str = option(
         "sgd", "Optimizer of the drafter (paper: sgd).", choices=("sgd", "adam", "adadelta")
     )
-    drafter_learning_rate: float = option(
-        0.015, "Initial learning rate of the drafter (paper: 0.015; WSJ: 0.2).", low=0.0
+    drafter_learning_rate: float = factor(
+        0.015, "Initial learning rate of the drafter (paper: 0.015; WSJ: 0.2)."
     )
     drafter_momentum: float = _rate(
         0.9, "Momentum of SGD (released code: 0.9).", needs={"drafter_optimizer": ("sgd",)}
     )
-    drafter_decay: float = option(
+    drafter_decay: float = factor(
         0.05,
         "Inverse-time decay of the drafter's rate: lr / (1 + decay * epoch) (released code: 0.05).",
-        low=0.0,
         needs={"drafter_schedule": ("inverse_time",)},
     )
     drafter_schedule: str = option(
@@ -442,23 +427,18 @@ class TrainingConfig:
         "Schedule of the drafter's rate: inverse-time decay by epoch, or warm-up, then linear.",
         choices=("inverse_time", "linear"),
     )
-    refiner_learning_rate: float = option(
-        1e-4,
-        "Peak learning rate of the refiner's Adam (paper: 1e-4).",
-        low=0.0,
-        optimizer="refined",
+    refiner_learning_rate: float = factor(
+        1e-4, "Peak learning rate of the refiner's Adam (paper: 1e-4).", optimizer="refined"
     )
-    pretrained_learning_rate: float = option(
+    pretrained_learning_rate: float = factor(
         3e-5,
         "Peak rate of the pretrained encoder's Adam (Devlin et al., 2019: 2e-5 to 5e-5); 0: "
         "frozen.",
-        low=0.0,
         optimizer="pretrained",
     )
-    pretrained_weight_decay: float = option(
+    pretrained_weight_decay: float = factor(
         0.01,
         "Decoupled weight decay of the pretrained encoder, per step (Devlin: 0.01).",
-        low=0.0,
         optimizer="pretrained",
     )
     freeze_layers: int = option(
@@ -468,33 +448,28 @@ class TrainingConfig:
         high=1_000,
         optimizer="pretrained",
     )
-    warmup: float = option(
+    warmup: float = factor(
         0.1,
         "Share of all steps over which a linear schedule, and a pretrained encoder's rate, warm up "
         "(released code and Devlin: 0.1).",
-        low=0.0,
         high=1.0,
     )
-    clip_norm: float = option(
+    clip_norm: float = factor(
         5.0,
         "Gradients of each part are scaled to at most this norm (their code: 5); 0: no clipping.",
-        low=0.0,
     )
     loss_reduction: str = option(
         "sum",
         "The batch's loss: sum over its tokens (released code), or their mean.",
         choices=("sum", "mean"),
     )
-    l2: float = option(
-        1.0,
-        "Factor on the L2 term (1 - r) / (2N) ||theta||^2 of Eq. 9, word vectors left out.",
-        low=0.0,
+    l2: float = factor(
+        1.0, "Factor on the L2 term (1 - r) / (2N) ||theta||^2 of Eq. 9, word vectors left out."
     )
-    expectation_linear: float = option(
+    expectation_linear: float = factor(
         0.0,
         "Factor on the squared distance of the encoder's states with and without dropout (Ma et "
         "al., 2017; Strubell et al., 2017, for id_cnn).",
-        low=0.0,
     )
     tune_threshold: bool = option(
         False, "Choose Gamma on the development set after training and store it in the run."

@@ -27,16 +27,11 @@ def choose_keras() -> None:
 
 
 def check_keras(model_class: type | None = None) -> None:
-    """Refuses Keras 3, whose layers are not those that this package extends.
+    """Refuses Keras 3, whose layers are not those that this package extends, with an InputError.
 
-    Where Keras 3 is installed ``uanet_tf`` chooses tf-keras. That is too late if a program has
-    used Keras before, and in vain if tf-keras is not installed.
-
-    Args:
-      model_class: default: ``tf.keras.Model``.
-
-    Raises:
-      InputError: ``tf.keras`` is Keras 3, or cannot be had.
+    Where Keras 3 is installed ``uanet_tf`` chooses tf-keras. That is too late if a program has used
+    Keras before, and in vain if tf-keras is not installed. The class is by default
+    ``tf.keras.Model``.
     """
     import tensorflow as tf
 
@@ -74,12 +69,8 @@ def pip_install(package: str) -> str:
 def tensorflow_text(needed_by: str, otherwise: str = "") -> types.ModuleType:
     """The module ``tensorflow_text``, whose import registers its operations.
 
-    Args:
-      needed_by: start of the message, such as "BERT".
-      otherwise: its end, where one can do without, such as ", or ...".
-
-    Raises:
-      InputError: it cannot be imported.
+    Raises InputError if it cannot be imported: ``needed_by``, such as "BERT", begins the message,
+    and ``otherwise`` ends it, where one can do without, such as ", or ...".
     """
     try:
         import tensorflow_text
@@ -92,10 +83,7 @@ def tensorflow_text(needed_by: str, otherwise: str = "") -> types.ModuleType:
 
 
 def addons_text() -> types.ModuleType | None:
-    """TensorFlow Addons' ``text``, with its CRF; None where that package is not installed.
-
-    Its import takes most of a second.
-    """
+    """TensorFlow Addons' ``text``, with its CRF; None if not installed. It is slow to import."""
     if importlib.util.find_spec("tensorflow_addons") is None:
         return None
     with warnings.catch_warnings():
