@@ -33,7 +33,7 @@ from uanet_tf.metrics.target_recall import (
     shown_spans,
 )
 from uanet_tf.models.candidates import Candidates, all_candidates
-from uanet_tf.models.confidence import COLUMNS, OUTSIDE, REFINED, ROWS, SMALLEST
+from uanet_tf.models.confidence import OUTSIDE, REFINED, ROWS, SMALLEST
 from uanet_tf.models.loading import load_model
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.tagging.streams import tag_in_context
@@ -73,8 +73,7 @@ def calibrate(
       tagger: with its final weights and Gamma.
       sentences: development data, which no weight was fitted to.
       task: "ner" or "pos".
-      target_precision, target_recall: in [0, 1); 0: there is no target, and what was set is
-        forgotten.
+      target_precision, target_recall: in [0, 1); 0: there is none, and what was set is forgotten.
       target_by_type: a threshold for each type.
       seed: of the halves.
 
@@ -82,9 +81,8 @@ def calibrate(
       For "tokens" and, for "ner", "entities": ``size``, and ``ece_before`` and ``ece_after``,
       expected calibration errors of the uncalibrated and of the calibrated confidence on all
       these sentences in percent, and ``brier_after``, the Brier score; of a tagger that was
-      calibrated before also ``ece_until_now`` and ``brier_until_now``.
-      With a target also "acceptance", see ``accept``. For "ner" also "candidates", see
-      ``include``.
+      calibrated before also ``ece_until_now`` and ``brier_until_now``. With a target also
+      "acceptance", see ``accept``. For "ner" also "candidates", see ``include``.
 
     Raises:
       SentencesError: there is a target, and nothing to find its threshold on.
@@ -109,7 +107,8 @@ def calibrate(
             )
     truths, answers = ([part[k] for k in order[:half]] for part in (gold, plain))
     rows = fit_map(truths, answers, task)
-    rare = [] if tagger.gate is None else _rare_rows(answers)
+    number = map_features(answers)[1]
+    rare = [row for row in REFINED if tagger.gate is not None and np.sum(number == row) < _FEWEST]
     if rare and (opened := _tag_with_open_gate(tagger, sentences, plain)):
         rows[rare] = fit_map(truths, [opened[k] for k in order[:half]], task)[rare]
     tagger.calibration.set_map(rows)
@@ -155,18 +154,12 @@ def calibrate(
 
 
 def fit_map(gold: scoring.Labels, tagged: Sequence[TaggedSentence], task: str) -> np.ndarray:
-    """The map of ``Calibration`` for uncalibrated answers: [4, 3].
+    """The map [4, 3] of ``Calibration`` for uncalibrated answers and their gold labels.
 
     A group of labels without answers keeps the probability as it is.
-
-    Args:
-      gold: labels of the sentences.
-      tagged: uncalibrated answers for them.
-      task: "ner" or "pos".
     """
     right = scoring.right_tokens(gold, [answer.labels for answer in tagged], task=task)
-    features, number = map_features(tagged)
-    return fit_rows(features, number, right)
+    return fit_rows(*map_features(tagged), right)
 
 
 def _tag_with_all_candidates(tagger: Tagger, sentences: Sequence[Sentence]) -> list[TaggedSentence]:
@@ -179,10 +172,7 @@ def _tag_with_all_candidates(tagger: Tagger, sentences: Sequence[Sentence]) -> l
 
 
 def fit_span_map(gold: scoring.Labels, tagged: Sequence[TaggedSentence]) -> np.ndarray:
-    """The map (a, b) of ``Candidates``, of candidates that are not calibrated yet.
-
-    Platt scaling, as of labels: the logit of each span's probability, and whether it is an entity.
-    """
+    """The map (a, b) of ``Candidates`` for uncalibrated candidates: Platt scaling, as of labels."""
     probability, right = [], []
     for labels, answer in zip(gold, tagged, strict=True):
         entities = set(decode_spans(labels, BIOES))  # leniently, so in any scheme
@@ -199,8 +189,7 @@ def with_probabilities(sentence: TaggedSentence, row: np.ndarray) -> TaggedSente
     """With candidates calibrated by a map (a, b)."""
     spans = sentence.candidates or []
     found = apply_logistic_map(row, _logit(np.array([each.probability for each in spans]))[:, None])
-    pairs = zip(spans, found.tolist(), strict=True)
-    kept = [each._replace(probability=p) for each, p in pairs]
+    kept = [each._replace(probability=p) for each, p in zip(spans, found.tolist(), strict=True)]
     return dataclasses.replace(sentence, candidates=kept)
 
 
@@ -211,17 +200,12 @@ def _logit(p: np.ndarray) -> np.ndarray:
 
 def fit_rows(features: np.ndarray, number: np.ndarray, right: np.ndarray) -> np.ndarray:
     """The map [4, 3] from what ``map_features`` gives, and which labels are right, [N]."""
-    rows = np.empty([ROWS, COLUMNS])
+    rows = np.tile(_PROBABILITY, [ROWS, 1])
     scale = features.std(axis=0) if len(features) else None
-    for row in range(ROWS):
+    for row in np.unique(number):
         chosen = number == row
-        rows[row] = (
-            fit_logistic_map(
-                features[chosen], smooth_targets(right[chosen]), signs=_SIGNS, scale=scale
-            )
-            if chosen.any()
-            else _PROBABILITY
-        )
+        targets = smooth_targets(right[chosen])
+        rows[row] = fit_logistic_map(features[chosen], targets, signs=_SIGNS, scale=scale)
     return rows
 
 
@@ -241,19 +225,10 @@ def _halves(unit: np.ndarray, seed: int) -> tuple[np.ndarray, int]:
     return np.argsort(place, kind="stable"), int(np.sum(place < (count + 1) // 2))
 
 
-def _rare_rows(tagged: Sequence[TaggedSentence]) -> list[int]:
-    """The rows of refined labels of which there are too few."""
-    _, number = map_features(tagged)
-    return [row for row in REFINED if np.sum(number == row) < _FEWEST]
-
-
 def _tag_with_open_gate(
     tagger: Tagger, sentences: Sequence[Sentence], answers: Sequence[TaggedSentence]
 ) -> list[TaggedSentence]:
-    """Answers for the same sentences, with the share ``_PASSED`` of the tokens above Gamma.
-
-    None at all where the run's own Gamma lets as many through.
-    """
+    """Answers with the share ``_PASSED`` of the tokens above Gamma; none where as many are."""
     gamma = tagger.threshold
     nats = np.concatenate([answer.uncertainty for answer in answers] or [[]])
     opened = float(np.quantile(nats, 1.0 - _PASSED)) if len(nats) else gamma
@@ -276,10 +251,9 @@ ALL = "all"
 def accept(
     tagger: Tagger, answers: AnswerGroup, *, target: float, by_type: bool, error: float = ERROR
 ) -> dict[str, Any]:
-    """Sets ``tagger.acceptance``; graphs made before do not know of it.
+    """Sets ``tagger.acceptance`` of a calibrated tagger; graphs made before do not know of it.
 
     Args:
-      tagger: calibrated.
       answers: its entities, or tokens where labels are no chunks, of sentences that neither its
         weights nor its calibration was fitted to.
       target: precision, in (0, 1).
@@ -302,10 +276,7 @@ def accept(
 
 
 def _by_type(
-    find: Callable[..., Any],
-    columns: Sequence[np.ndarray],
-    of: np.ndarray,
-    names: Iterable[str] = (),
+    find: Callable[..., Any], columns: Sequence[Any], of: np.ndarray, names: Iterable[str] = ()
 ) -> dict[str, Any]:
     """What ``find`` gives for the rows of each type, of those named or else of all."""
     masks = {name: of == name for name in names or sorted(set(of))}
@@ -350,8 +321,7 @@ def include(
       candidates: of a tagger, with their map.
       shown: of sentences that neither its weights nor its calibration was fitted to.
       target: recall, in [0, 1); 0: there is none, and only costs are found.
-      by_type: a threshold for each type, else one for all together.
-      error: probability with which the target may be missed.
+      by_type, error: see ``accept``.
       accepts: whether there is a target precision.
 
     Returns:
@@ -396,14 +366,14 @@ def _thresholds(
     tagger: Tagger, together: float, types: Mapping[str, Acceptance] | None
 ) -> np.ndarray:
     """The threshold of each class of the tagger."""
-    thresholds = []
+    thresholds, chunks = [], tagger.label_scheme is not None
     for name in tagger.class_names:
-        if tagger.label_scheme is not None and name == OUTSIDE:
+        if chunks and name == OUTSIDE:
             thresholds.append(NEVER)  # no entity
         elif types is None:
             thresholds.append(together)
         else:
-            found = types.get(name if tagger.label_scheme is None else name[2:])
+            found = types.get(name[2:] if chunks else name)
             thresholds.append(NEVER if found is None else found.threshold)
     return np.array(thresholds)
 
@@ -434,10 +404,7 @@ def recalibrate(
 ) -> dict[str, Any]:
     """Calibrates the model of a run anew; writes it, and ``calibration`` and ``monitoring``.
 
-    Args:
-      run_dir: of a complete run.
-      sentences: with labels; the run was not trained on them.
-      target_precision, target_recall, target_by_type: see ``calibrate``.
+    The run was not trained on the sentences, which have labels. Targets: see ``calibrate``.
 
     Returns:
       What ``calibrate`` gives; also "unknown_labels", those that the model does not know with their
@@ -489,11 +456,9 @@ def _check_recall(report: Mapping[str, Any]) -> None:
         return
     parts = found["types"] if found["by_type"] else {"": found[ALL]}
     missed = {name: Inclusion(**part) for name, part in parts.items() if part["threshold"] is None}
-    if missed:
-        told = "; ".join(
-            f"{name and f'of {name} '}{refusal(part)}" for name, part in missed.items()
-        )
-        raise SentencesError(f"a recall of {found['target']:g} {told}.")
+    told = [f"{name and f'of {name} '}{refusal(part)}" for name, part in missed.items()]
+    if told:
+        raise SentencesError(f"a recall of {found['target']:g} {'; '.join(told)}.")
 
 
 def _refuse_worse(found: Mapping[str, Any]) -> None:
@@ -512,19 +477,14 @@ def _refuse_worse(found: Mapping[str, Any]) -> None:
 
 
 def _unknown_labels(model: Tagger, sentences: Sequence[Sentence], task: str) -> dict[str, int]:
-    """Labels that the model does not know.
-
-    Raises:
-      SentencesError: it knows none of an answer: the confidence would be fitted to errors only.
-    """
+    """Labels that the model does not know; raises SentencesError if it knows none of an answer."""
     labels = [sentence.labels for sentence in sentences]
     unknown = unknown_labels(labels, model.label_names, task)
     of_answers = sum(label != "O" or task == "pos" for row in labels for label in row)
     if of_answers == sum(unknown.values()):
         kind = "label" if task == "pos" else "entity"
-        known = sorted(
-            {label if task == "pos" else label[2:] for label in model.label_names if label != "O"}
-        )
+        labels_but_o = (label for label in model.label_names if label != "O")
+        known = sorted({label if task == "pos" else label[2:] for label in labels_but_o})
         raise SentencesError(
             f"there is no {kind} that the model gives ({', '.join(known)}): there is nothing to "
             "calibrate to."

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,17 +40,11 @@ def score_corpus(
     seconds = time.perf_counter() - start
     gold = [_without(sentence.labels, without) for sentence in sentences]
     draft, refined, final = (
-        [_without(labels, without) for labels in answers]
-        for answers in zip(
-            *((each.draft_labels, each.refined_labels, each.labels) for each in tagged), strict=True
-        )
+        [_without(getattr(answer, name), without) for answer in tagged]
+        for name in ("draft_labels", "refined_labels", "labels")
     )
     scores: dict[str, Any] = score(
-        gold,
-        draft,
-        refined,
-        final,
-        [sentence.uncertainty for sentence in tagged],
+        *(gold, draft, refined, final, [sentence.uncertainty for sentence in tagged]),
         task=task,
         threshold=tagger.threshold,
         confidence=[sentence.confidence for sentence in tagged],
@@ -72,10 +66,7 @@ def development_reference(
 ) -> dict[str, Any]:
     """``{"monitoring": ...}`` for the metrics of a run, see ``Reference``; {} of one sentence.
 
-    Args:
-      tagger: with its final weights and options.
-      sentences: development data; the first ``MOST_SENTENCES`` are used.
-      seed: of its halves.
+    Of the development data the first ``MOST_SENTENCES`` are used; ``seed`` is that of its halves.
     """
     known, chunks = known_words(tagger), tagger.label_scheme is not None
     answers = tag_in_context(tagger, sentences[:MOST_SENTENCES])
@@ -103,13 +94,11 @@ def choose_threshold(tagger: Tagger, sentences: Sequence[Sentence], task: str) -
     is not ahead of it by more than two standard errors of their difference (over documents, where
     the file marks them, else over sentences); else the largest other of which this is true is
     taken, which refines least: a shut gate, unless one that is open is clearly better. One that
-    changes nothing counts as a shut gate. Where draft and refiner agree everywhere, Gamma stays as
-    it is.
+    changes nothing counts as a shut gate. Where draft and refiner agree everywhere, Gamma stays.
 
-    Reference:
-      Breiman et al., 1984, "Classification and Regression Trees", section 3.4.3: the simplest that
-      is as good as the best within a standard error. Two here, as the best of a sweep is the best
-      of forty.
+    Reference: Breiman et al., 1984, "Classification and Regression Trees", section 3.4.3: the
+    simplest that is as good as the best within a standard error. Two here, as the best of a sweep
+    is the best of forty.
     """
     tagged = [answer for _, answer in tag_in_context(tagger, sentences)]
     if all(answer.draft_labels == answer.refined_labels for answer in tagged):
@@ -124,13 +113,9 @@ def choose_threshold(tagger: Tagger, sentences: Sequence[Sentence], task: str) -
         return counts
 
     draft = [answer.draft_labels for answer in tagged]
-    swept = tune_threshold(
-        gold,
-        draft,
-        [answer.refined_labels for answer in tagged],
-        [answer.uncertainty for answer in tagged],
-        task=task,
-    )
+    refined = [answer.refined_labels for answer in tagged]
+    uncertainty = [answer.uncertainty for answer in tagged]
+    swept = tune_threshold(gold, draft, refined, uncertainty, task=task)
     # No distribution over C labels has more entropy than ln C.
     shut = math.ceil(1000 * math.log(len(tagger.class_names))) / 1000
     own = tagger.threshold
@@ -187,19 +172,11 @@ def warn_of_cost(scores: dict[str, Any], task: str) -> None:
 
 
 def warn_of_empty(
-    scores: dict[str, Any],
-    sentences: Sequence[Sentence],
-    task: str,
-    steps: int,
-    *,
-    averaged: bool = False,
+    scores: Mapping, sentences: Sequence[Sentence], task: str, steps: int, *, averaged: bool = False
 ) -> None:
     """Warns if no entity was found where there are some, mostly because of too little training.
 
-    Args:
-      sentences: of these.
-      task: "ner" or "pos".
-      averaged: whether the weights are a moving average, which lags behind in few steps.
+    ``averaged``: whether the weights are a moving average, which lags behind in few steps.
     """
     if task != "ner" or without_entities(sentences):
         return

@@ -6,6 +6,7 @@ the mean distribution (KL divergence) and the share of its entropy that is disag
 samples (cross entropy, weighted by the entropy). No labels are read.
 """
 
+import functools
 import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,7 +25,7 @@ from uanet_tf.ops.numerics import widen
 # Tokens to draft: more of a longer training text, which takes longer by itself.
 LEAST_TOKENS, MOST_TOKENS = 30_000, 100_000
 _SHARE = 0.3  # of the training text
-_BATCH_SENTENCES, _BATCH_TOKENS = 64, 4_096
+_plan = functools.partial(plan_batches, batch_size=64, batch_tokens=4_096)
 _MOST_BATCHES = MOST_TOKENS  # of a corpus: each has a token
 _STEP_TOKENS, _STEPS, _LEARNING_RATE = 1_024, 900, 3e-3
 _DROPOUT, _WEIGHT_DECAY = 0.05, 0.2
@@ -36,28 +37,20 @@ _POOL = 3
 
 
 class DistillationData(NamedTuple):
-    """The training data of the head: N tokens.
+    """The training data of the head: N tokens."""
 
-    Attributes:
-      states: [N, H] of the pass without dropout.
-      logits: [N, C] of the same.
-      probabilities: [N, C], the mean of the samples.
-      mutual_information: [N], nats.
-    """
-
-    states: np.ndarray
-    logits: np.ndarray
-    probabilities: np.ndarray
-    mutual_information: np.ndarray
+    states: np.ndarray  # [N, H] of the pass without dropout
+    logits: np.ndarray  # [N, C] of the same
+    probabilities: np.ndarray  # [N, C], the mean of the samples
+    mutual_information: np.ndarray  # [N], nats
 
 
 def distill(
     drafter: Drafter, corpora: Sequence[EncodedCorpus], *, num_samples: int, seed: int
 ) -> None:
-    """Trains ``drafter.distilled``; all other weights stay.
+    """Trains the head ``drafter.distilled``; all other weights, which are final, stay.
 
     Args:
-      drafter: with its final weights, and a head.
       corpora: the training text, and others; an equal part of each is drafted, labels are not read.
       num_samples: M, samples of each batch.
       seed: of the choice of sentences, the masks and the order.
@@ -66,12 +59,8 @@ def distill(
     if head is None:
         raise InputError("`drafter` must have a head to train. Received: distilled=None")
     most = tokens_to_draft(corpora[0]) // len(corpora)
-    drafted = [
-        distillation_data(
-            drafter, corpus, num_samples=num_samples, seed=seed, most=most, number=number
-        )
-        for number, corpus in enumerate(corpora)
-    ]
+    draft = functools.partial(distillation_data, num_samples=num_samples, seed=seed, most=most)
+    drafted = [draft(drafter, corpus, number=number) for number, corpus in enumerate(corpora)]
     data = DistillationData(*(np.concatenate(part) for part in zip(*drafted, strict=True)))
     optimizer = tf.keras.optimizers.AdamW(
         tf.keras.optimizers.schedules.CosineDecay(_LEARNING_RATE, _STEPS),
@@ -104,11 +93,7 @@ def distill(
 
 
 def tokens_to_draft(corpus: EncodedCorpus) -> int:
-    """At most how many tokens, of all corpora together, a head learns from.
-
-    Args:
-      corpus: what the drafter was trained on.
-    """
+    """At most how many tokens, of all corpora together, a head learns from; of the training one."""
     return int(min(MOST_TOKENS, max(LEAST_TOKENS, _SHARE * len(corpus.form_index))))
 
 
@@ -121,23 +106,18 @@ def distillation_data(
     most: int = LEAST_TOKENS,
     number: int = 0,
 ) -> DistillationData:
-    """Drafts sentences of a corpus with and without dropout.
+    """Drafts sentences of a corpus with and without dropout, as in ``distill``.
 
     Args:
-      drafter, corpus, num_samples, seed: see ``distill``.
       most: tokens that are drafted; a single sentence may have more.
       number: of the corpus: each has masks of its own.
     """
     chosen = choose_sentences(drafter, corpus, most, np.random.default_rng([seed, 0]))
-    batches = plan_batches(
-        corpus.lengths[chosen], batch_size=_BATCH_SENTENCES, batch_tokens=_BATCH_TOKENS
-    )
     builder = BatchBuilder(corpus)
 
     @graph_function([tf.TensorSpec([None], tf.int64), tf.TensorSpec([2], tf.int32)])
     def run(numbers, masks_seed):
-        features, _ = builder(numbers)
-        features = drafter.read(features)
+        features = drafter.read(builder(numbers)[0])
         mask = token_mask(features)
         words = drafter.word_vectors(features)
         plain = drafter.plain_states(words, mask)  # [B, T, H]
@@ -153,7 +133,7 @@ def distillation_data(
 
     drafted = [
         run(tf.constant(chosen[batch], tf.int64), make_seed(seed, number * _MOST_BATCHES + step))
-        for step, batch in enumerate(batches)
+        for step, batch in enumerate(_plan(corpus.lengths[chosen]))
     ]
     return DistillationData(
         *(np.concatenate([x.numpy() for x in part]) for part in zip(*drafted, strict=True))
@@ -170,20 +150,11 @@ def _shuffled(count: int, random: np.random.Generator):
 def choose_sentences(
     drafter: Drafter, corpus: EncodedCorpus, most: int, random: np.random.Generator
 ) -> np.ndarray:
-    """Numbers of sentences, in any order, with at most ``most`` tokens together.
+    """Numbers [S] of sentences, in any order, with at most ``most`` tokens together.
 
     Of a random part of the corpus, the sentences of the highest mean entropy in the pass without
     dropout, for the share ``UNCERTAIN`` of the tokens, and others at random. A corpus that is not
-    larger is taken whole; at least one sentence is chosen.
-
-    Args:
-      drafter: with its final weights.
-      corpus: sentences; labels are not read.
-      most: tokens.
-      random: draws the part and the others.
-
-    Returns:
-      [S] int64.
+    larger is taken whole; at least one sentence is chosen. Labels are not read.
     """
     lengths = corpus.lengths
     order = random.permutation(len(lengths))
@@ -209,17 +180,13 @@ def _mean_entropy(drafter: Drafter, corpus: EncodedCorpus, numbers: np.ndarray) 
 
     @graph_function([tf.TensorSpec([None], tf.int64)])
     def run(batch):
-        features, _ = builder(batch)
-        features = drafter.read(features)
+        features = drafter.read(builder(batch)[0])
         mask = token_mask(features)
         states = drafter.plain_states(drafter.word_vectors(features), mask)
         u = entropy(tf.nn.softmax(widen(drafter.decoder.logits(states))))  # [B, T]
         return tf.reduce_sum(tf.where(mask, u, 0.0), axis=1)
 
     found = np.zeros(len(numbers))
-    plan = plan_batches(
-        corpus.lengths[numbers], batch_size=_BATCH_SENTENCES, batch_tokens=_BATCH_TOKENS
-    )
-    for batch in plan:
+    for batch in _plan(corpus.lengths[numbers]):
         found[batch] = run(tf.constant(numbers[batch], tf.int64)).numpy()
     return found / np.maximum(corpus.lengths[numbers], 1)

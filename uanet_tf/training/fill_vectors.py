@@ -24,15 +24,10 @@ _STEP = np.float32(2**-8)
 
 
 class Table(NamedTuple):
-    """The pretrained vectors of a vocabulary's words, by their ids; see ``PretrainedVectors``.
+    """The pretrained vectors of a vocabulary's words, by their ids; see ``PretrainedVectors``."""
 
-    Attributes:
-      rows: [V, D] int8.
-      scales: [V] float32; 0 for a word without a vector.
-    """
-
-    rows: np.ndarray
-    scales: np.ndarray
+    rows: np.ndarray  # [V, D] int8
+    scales: np.ndarray  # [V] float32; 0 for a word without a vector
 
     def digest(self, words: Iterable[str]) -> str:
         """SHA-256 of the vocabulary's words and of their vectors."""
@@ -45,12 +40,9 @@ class Table(NamedTuple):
 def add_pretrained(
     config: Config, vocabulary: Vocabulary, counts: Mapping[str, int] | None = None
 ) -> tuple[Vocabulary, Table | None]:
-    """Reads ``--word_vectors``, streamed.
-
-    Kept are the first ``--vector_limit`` words of the file, and those of the training data.
+    """Reads ``--word_vectors``, streamed: the first ``--vector_limit`` and the training words.
 
     Args:
-      config: the file, and how many of its words are wanted.
       vocabulary: of the training data.
       counts: of all words of the training data; one too rare for the vocabulary joins it if
         it has a vector. None: those of the vocabulary.
@@ -80,20 +72,12 @@ def add_pretrained(
     forms = _forms(words, config.data)
     for number, form in enumerate(forms):
         numbers.setdefault(form, number)
-    trained = set(vocabulary.words)
-    rare = sorted(
-        word
-        for word in counts
-        if word not in trained and (word in numbers or word.lower() in numbers)
-    )
-    known = trained.union(rare)
+    untrained = counts.keys() - set(vocabulary.words)
+    rare = sorted(word for word in untrained if word in numbers or word.lower() in numbers)
+    grown = dict.fromkeys((*vocabulary.words, *rare, *filter(_is_word, forms)))
     vocabulary = dataclasses.replace(
         vocabulary,
-        words=(
-            *vocabulary.words,
-            *rare,
-            *(form for form in dict.fromkeys(forms) if form not in known and _is_word(form)),
-        ),
+        words=tuple(grown),
         word_counts=vocabulary.word_counts + tuple(counts[word] for word in rare),
     )
     table = _table(vocabulary, numbers, matrix)
@@ -103,11 +87,8 @@ def add_pretrained(
 
 def _forms(words: list[str], config: DataConfig) -> list[str]:
     """The forms under which words are looked up."""
-    forms = normalize_words(
-        tf.constant(words, tf.string),
-        digits=config.normalize_digits,
-        lowercase=config.lowercase_words,
-    )
+    changes = {"digits": config.normalize_digits, "lowercase": config.lowercase_words}
+    forms = normalize_words(tf.constant(words, tf.string), **changes)
     return [form.decode("utf-8") for form in forms.numpy()]
 
 
@@ -135,9 +116,7 @@ def _tell(vocabulary: Vocabulary, table: Table) -> None:
     told = logging.info if found else logging.warning
     told(
         "%d of %d words have a pretrained vector; %d words beside them are known by theirs",
-        found,
-        trained,
-        len(vocabulary.words) - trained,
+        *(found, trained, len(vocabulary.words) - trained),
     )
 
 

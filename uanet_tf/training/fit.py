@@ -140,13 +140,16 @@ class _Training:
         self.directory = run
         self.prepared = prepared
         self.tagger = prepared.tagger
+        self.measure = "f1" if prepared.task == "ner" else "accuracy"
         if self.tagger.sampling == "distilled":
             self.tagger.sampling = "exact"  # until the head is trained
         self.replicas = replicas
         if replicas.is_chief:
             run.write(run.vocabulary, self.tagger.vocabulary.to_json())
             self.logs = TrainingLogs(run.logs)
-        training = config.training
+        training, memory = config.training, None
+        if self.tagger.refiner_context == "document":
+            memory = DraftMemory(prepared.corpus, len(self.tagger.class_names))
         with replicas.scope():
             # What is trained; the tagger itself is scored and saved.
             self.trained = self.tagger
@@ -159,7 +162,7 @@ class _Training:
                 steps_per_epoch=len(self._plan(0)),
                 num_tokens=len(prepared.corpus.form_index),
                 dropout_rate=config.encoder.variational_dropout,
-                memory=self._memory(),
+                memory=memory,
                 num_replicas=replicas.count,
             )
             self.average = (
@@ -186,9 +189,7 @@ class _Training:
         if resumed:
             logging.info(
                 "resuming %s in epoch %d at step %d",
-                self.directory.path,
-                self.progress.epoch + 1,
-                self.progress.step,
+                *(self.directory.path, self.progress.epoch + 1, self.progress.step),
             )
         try:
             with self.stop:
@@ -201,12 +202,6 @@ class _Training:
         except KeyboardInterrupt:
             logging.info("stopped; the same command continues from the last saved state")
             raise
-
-    def _memory(self) -> DraftMemory | None:
-        """The memory of drafts of a refiner that reads documents."""
-        if self.tagger.refiner_context != "document":
-            return None
-        return DraftMemory(self.prepared.corpus, len(self.tagger.class_names))
 
     def _plan(self, epoch: int) -> list[np.ndarray]:
         data = self.config.data
@@ -234,10 +229,7 @@ class _Training:
             self._end_epoch(bar)
 
     def _train_epoch(self, bar: Any) -> None:
-        """The steps that are left of the present epoch.
-
-        Between two of them weights and counts of steps agree: only there the state is saved.
-        """
+        """The steps left of the epoch; saved only between two, where weights and counts agree."""
         training = self.config.training
         step, start = int(self.trainer.global_step.numpy()), time.monotonic()
         saved = start
@@ -261,8 +253,7 @@ class _Training:
     def _end_epoch(self, bar: Any) -> None:
         """Scores the epoch, keeps the best weights, saves the state; in this order.
 
-        A run killed in between repeats the rest from the last saved state, with the
-        same result.
+        A run killed in between repeats the rest from the last saved state, with the same result.
         """
         seconds = self.progress.seconds
         loss = self.trainer.epoch_loss(self.progress.epoch + 1)
@@ -282,10 +273,11 @@ class _Training:
             score = 0.0
             if is_chief:
                 entry["dev"] = self._score("dev")
-                score = self._main_score(entry["dev"])
+                score = entry["dev"][self.measure]
             score = self.replicas.agree(score)
             if self.progress.finish_epoch(entry, score, eligible=eligible) and is_chief:
-                self._save_best()
+                with self.directory.writing(self.directory.best) as part:
+                    save_weights(self.tagger, part)
         self.trainer.start_epoch()
         self.keeper.save()
         if is_chief:
@@ -325,9 +317,9 @@ class _Training:
 
     def _calibrate(self) -> dict[str, Metrics]:
         """Fits the confidence, and from which on answers are accepted."""
-        training = self.config.training
         if not self.config.inference.calibrated:
             return {}
+        training = self.config.training
         report = calibrate(
             self.tagger,
             self.prepared.splits["dev"],
@@ -377,29 +369,16 @@ class _Training:
         without = self.prepared.kept.get(name, ())
         return score_corpus(self.tagger, sentences, task, by_type=by_type, without=without)
 
-    def _main_score(self, scores: Metrics) -> float:
-        return scores["f1" if self.prepared.task == "ner" else "accuracy"]
-
-    def _save_best(self) -> None:
-        with self.directory.writing(self.directory.best) as part:
-            save_weights(self.tagger, part)
-
     def _write_metrics(self, **final: Metrics) -> Metrics:
         record = self.progress.record
-        metrics = {
-            "task": self.prepared.task,
-            "epochs": record["epochs"],
-            "best_epoch": record["best_epoch"],
-            **final,
-        }
-        text = metrics_text(metrics)
+        kept = {name: record[name] for name in ("epochs", "best_epoch")}
+        text = metrics_text({"task": self.prepared.task, **kept, **final})
         self.directory.write(self.directory.metrics, text)
         return in_percent(json.loads(text))
 
     def _report(self, entry: Metrics, bar: Any) -> None:
         self.logs.write({**entry, "dev": scaled_scores(entry["dev"], 0.01)})
-        scores, step = entry["dev"], entry["epoch"]
-        measure = "f1" if self.prepared.task == "ner" else "accuracy"
+        scores, measure = entry["dev"], self.measure
         shown = {"loss": f"{entry['loss']:.4f}", f"dev {measure}": f"{scores[measure]:.2f}"}
         parts = ""
         if self.tagger.refiner is not None:
@@ -410,11 +389,7 @@ class _Training:
         bar.close()
         logging.info(
             "epoch %d: loss %.4f, dev %s %.2f%s, %d sentences/s, best epoch %s",
-            step,
-            entry["loss"],
-            measure,
-            scores[measure],
-            parts,
+            *(entry["epoch"], entry["loss"], measure, scores[measure], parts),
             entry["sentences_per_second"],
             self.progress.record["best_epoch"] or "none yet",
         )

@@ -39,15 +39,9 @@ WAY = 0.5
 
 
 def init_model(init: str, run: RunDirectory, model: Tagger | None = None) -> Tagger:
-    """The model to begin with: the run's own copy, once there is one.
+    """The model of --init, ``model`` if it is loaded; the run's own copy, once there is one.
 
-    Args:
-      init: name or directory.
-      run: that goes on from it.
-      model: it, if it is loaded.
-
-    Raises:
-      InputError: it cannot be loaded.
+    Raises InputError if it cannot be loaded.
     """
     if run.init.exists():
         return load_model(run.init.parent)
@@ -61,10 +55,8 @@ def extend(new: Vocabulary, counts: Mapping[str, int], model: Tagger) -> Vocabul
     """The vocabulary of a model with what new training data have beyond it, which stands behind it.
 
     Args:
-      new: of the new training data.
-      counts: of all its words; one too rare for the vocabulary joins it if the model has a
-        pretrained vector of it, as in ``add_pretrained``.
-      model: the old one.
+      counts: of all words of the data; one too rare for ``new``, their vocabulary, joins it if the
+        model has a pretrained vector of it, as in ``add_pretrained``.
 
     Raises:
       InputError: one is for entities, the other for labels of single tokens.
@@ -105,10 +97,8 @@ def _vectors(model: Tagger) -> np.ndarray:
 def carry_weights(old: Tagger, new: Tagger) -> list[np.ndarray]:
     """Gives a new tagger, of a vocabulary that ``extend`` made, the weights of the old one.
 
-    What is fitted to a development file, after training, is not carried.
-
-    Returns:
-      What ``trainable_variables`` begin with; [] where there is a new label.
+    What is fitted to a development file, after training, is not carried. Returns what
+    ``trainable_variables`` begin with; [] where there is a new label.
 
     Raises:
       InputError: the settings give the new one other weights.
@@ -135,14 +125,9 @@ def slower(training: TrainingConfig) -> TrainingConfig:
 
 
 def go_back(tagger: Tagger, begun: Sequence[np.ndarray]) -> None:
-    """Sets weights between those that training began with and those that it ended with.
+    """Sets trainable weights between ``begun``, those before training, and those after it.
 
-    Args:
-      tagger: with the latter.
-      begun: the former, of ``trainable_variables``.
-
-    Reference:
-      Wortsman et al., 2022, "Robust fine-tuning of zero-shot models".
+    Reference: Wortsman et al., 2022, "Robust fine-tuning of zero-shot models".
     """
     for variable, first in zip(tagger.trainable_variables, begun, strict=True):
         variable.assign(first + WAY * (variable.numpy() - first))
@@ -219,32 +204,23 @@ def keep_types(
     """Labels training and development files with types that the model knows and they do not label.
 
     Training would unlearn them otherwise. What is chosen and fitted on the development file would
-    count answers of these types as wrong; it is scored without them, as the test file is.
-
-    Args:
-      splits: sentences of each file.
-      model: of --init.
-      scheme: tag scheme of the labels.
-
-    Returns:
-      The sentences; and of each file the types that it does not label.
+    count answers of these types as wrong; it is scored without them, as the test file is. Returns
+    the sentences; and of each file the types that it does not label.
     """
-    types = {name: types_of(part) for name, part in splits.items()}
-    known = {split_label(label)[1] for label in model.vocabulary.labels if label != OUTSIDE}
+    types = {name: _types_of(s.labels for s in part) for name, part in splits.items()}
+    known = _types_of([model.vocabulary.labels])
     kept = {name: known - types["train"] - own for name, own in types.items()}
-    labelled = {
-        name: _with_answers(part, kept[name], model, scheme, name)
-        if kept[name] and name != "test"
-        else list(part)
-        for name, part in splits.items()
-    }
+    labelled = {name: list(part) for name, part in splits.items()}
+    for name in labelled:
+        if kept[name] and name != "test":
+            labelled[name] = _with_answers(labelled[name], kept[name], model, scheme, name)
     return labelled, kept
 
 
-def types_of(sentences: Iterable[Sentence]) -> set[str]:
-    """The types of the entities in sentences."""
-    labels = {label for sentence in sentences for label in sentence.labels}
-    return {split_label(label)[1] for label in labels if label != OUTSIDE}
+def _types_of(labels: Iterable[Sequence[str]]) -> set[str]:
+    """The types of the entities in sentences with these labels."""
+    found = {label for row in labels for label in row if label != OUTSIDE}
+    return {split_label(label)[1] for label in found}
 
 
 def _with_answers(

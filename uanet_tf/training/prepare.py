@@ -87,8 +87,7 @@ def prepare(
     """Reads the files and builds the model.
 
     Args:
-      given: names of the settings that the user gave: each must be read by the chosen parts.
-      held: sentences of "train", "dev" or "test", which are taken in place of the files.
+      given, held: see ``fit``.
       init: the model of --init.
 
     Raises:
@@ -115,11 +114,10 @@ def prepare(
         name: repair_labels(align_scheme(part, scheme, name), scheme, name)
         for name, part in splits.items()
     }
-    vocabulary = build_vocabulary(config.data, splits["train"], scheme)
-    vocabulary = dataclasses.replace(
-        vocabulary, tokenizer=find_tokenizer(config.data, splits["train"])
-    )
-    counts, table = count_words(config.data, splits["train"]), None
+    train, table = splits["train"], None
+    vocabulary = build_vocabulary(config.data, train, scheme)
+    vocabulary = dataclasses.replace(vocabulary, tokenizer=find_tokenizer(config.data, train))
+    counts = count_words(config.data, train)
     kept: dict[str, set[str]] = {}
     if init is None:
         vocabulary, table = add_pretrained(config, vocabulary, counts)
@@ -148,9 +146,7 @@ def prepare(
     corpus = _encode(splits["train"], "train", config.data, tagger)
     if config.decoder.refiner_context == "document":
         corpus = _with_documents(corpus, splits["train"], config.data)
-    unlabelled = None
-    if further:
-        unlabelled = _encode(further, "`distill_path`", config.data, tagger)
+    unlabelled = _encode(further, "`distill_path`", config.data, tagger) if further else None
     return Prepared(config, task, splits, tagger, corpus, unlabelled, hashes, kept, begun)
 
 
@@ -170,35 +166,28 @@ def _with_documents(
 ) -> EncodedCorpus:
     """The corpus with its documents; of one of over --max_tokens the passages that are read."""
     sentences = cut_long(sentences, config.max_tokens)
-    return corpus.in_documents(
-        [len(passage) for passage in passages(sentences, config.max_tokens, padded=True)],
-        [token for sentence in sentences for token in sentence.tokens],
-    )
+    read = [len(passage) for passage in passages(sentences, config.max_tokens, padded=True)]
+    return corpus.in_documents(read, [token for each in sentences for token in each.tokens])
 
 
 def with_refiner_context(config: Config, splits: Mapping[str, Sequence[Sentence]]) -> Config:
     """The settings with "auto" replaced by "document" or "sentence"; else unchanged.
 
     The refiner reads documents if each file marks them, if the drafter does not read them as one
-    sentence (``--context=document``), and if the run is not shared among replicas, which have no
-    memory of drafts in common.
+    sentence (``--context=document``), and if no replicas share the run, which have no memory of
+    drafts in common.
     """
     if config.decoder.refiner_context != "auto":
         return config
-    if config.data.context == "document":
+    strategy, marked = config.training.strategy, all(map(marks_documents, splits.values()))
+    if config.data.context == "document" or not marked:
         return config.replace(refiner_context="sentence")
-    marked = all(marks_documents(sentences) for sentences in splits.values())
-    refined = config.decoder.is_refined
-    if not marked or config.training.strategy != "none":
-        if marked and refined:
-            logging.info(
-                "the files mark documents, but with `strategy=%s` the refiner reads sentences",
-                config.training.strategy,
-            )
-        return config.replace(refiner_context="sentence")
-    if refined:
-        logging.info("the files mark documents: the refiner reads them (`refiner_context`)")
-    return config.replace(refiner_context="document")
+    said = ": the refiner reads them (`refiner_context`)"
+    if strategy != "none":
+        said = f", but with `strategy={strategy}` the refiner reads sentences"
+    if config.decoder.is_refined:
+        logging.info("the files mark documents%s", said)
+    return config.replace(refiner_context="document" if strategy == "none" else "sentence")
 
 
 def read_further(config: DataConfig) -> list[Sentence]:
@@ -209,8 +198,7 @@ def read_further(config: DataConfig) -> list[Sentence]:
             f"`distill_path={config.distill_path}` has an empty name between its commas."
         )
     column = Reading.of_settings(config).token_column
-    read = [read_unlabelled(path, token_column=column) for path in paths]
-    return [sentence for sentences in read for sentence in sentences]
+    return [each for path in paths for each in read_unlabelled(path, token_column=column)]
 
 
 def read_splits(
@@ -294,19 +282,11 @@ def repair_labels(sentences: list[Sentence], scheme: str | None, name: str) -> l
 
 
 def build_vocabulary(
-    config: DataConfig,
-    train: Sequence[Sentence],
-    scheme: str | None,
+    config: DataConfig, train: Sequence[Sentence], scheme: str | None
 ) -> Vocabulary:
-    """Words, characters and labels of only the training data.
-
-    Args:
-      config: normalisation and the least count of a word.
-      scheme: their tag scheme.
-    """
-    spelled = _normalized(_forms(train), config.normalize_digits, lowercase=False)
-    words = count_words(config, train)
-    known, counts = count_symbols(words, min_count=config.min_word_count)
+    """Words, characters and labels of only the training data, whose tag scheme is ``scheme``."""
+    spelled = _normalized(train, config.normalize_digits, lowercase=False)
+    known, counts = count_symbols(count_words(config, train), min_count=config.min_word_count)
     return Vocabulary(
         words=tuple(known),
         word_counts=tuple(counts),
@@ -319,16 +299,14 @@ def build_vocabulary(
 
 def count_words(config: DataConfig, train: Sequence[Sentence]) -> collections.Counter[str]:
     """Counts of each normalised word in the training data."""
-    return _normalized(_forms(train), config.normalize_digits, config.lowercase_words)
-
-
-def _forms(train: Sequence[Sentence]) -> collections.Counter[str]:
-    return collections.Counter(token for sentence in train for token in sentence.tokens)
+    return _normalized(train, config.normalize_digits, config.lowercase_words)
 
 
 def _normalized(
-    forms: collections.Counter[str], digits: bool, lowercase: bool
+    train: Sequence[Sentence], digits: bool, lowercase: bool
 ) -> collections.Counter[str]:
+    """Counts of the normalised tokens."""
+    forms = collections.Counter(token for sentence in train for token in sentence.tokens)
     keys = list(forms)
     words = normalize_words(tf.constant(keys, tf.string), digits=digits, lowercase=lowercase)
     counts: collections.Counter[str] = collections.Counter()
@@ -349,33 +327,25 @@ def warn_unknown_labels(
         more = "" if len(counts) <= 5 else f" and {len(counts) - 5} more labels"
         logging.warning(
             "%s: labels that the training file does not have count as errors: %s%s",
-            name,
-            listed,
-            more,
+            *(name, listed, more),
         )
 
 
 def cut_long(sentences: Sequence[Sentence], max_tokens: int, name: str = "train") -> list[Sentence]:
-    """Cuts training sentences longer than ``max_tokens``, and says how many it cut.
-
-    The pieces do not overlap: each token is trained on once.
-    """
+    """Cuts training sentences of over ``max_tokens``; says how many. No token is in two pieces."""
     pieces, cut = [], 0
     for sentence in sentences:
         length = len(sentence.tokens)
-        cut += length > max_tokens
-        for window in split(length, max_tokens) if length > max_tokens else ():
-            kept = slice(window.keep_start, window.keep_end)
-            pieces.append(
-                dataclasses.replace(
-                    sentence,
-                    tokens=sentence.tokens[kept],
-                    labels=sentence.labels[kept],
-                    new_document=sentence.new_document and not window.keep_start,
-                )
-            )
         if length <= max_tokens:
             pieces.append(sentence)
+            continue
+        cut += 1
+        for window in split(length, max_tokens):
+            kept = slice(window.keep_start, window.keep_end)
+            first = sentence.new_document and not window.keep_start
+            tokens, labels = sentence.tokens[kept], sentence.labels[kept]
+            piece = dataclasses.replace(sentence, tokens=tokens, labels=labels, new_document=first)
+            pieces.append(piece)
     if cut:
         were = "sentence was" if cut == 1 else "sentences were"
         logging.info("%s: %d %s cut, as of over %d tokens", name, cut, were, max_tokens)
@@ -387,18 +357,17 @@ def find_task(config: DataConfig, train: Sequence[Sentence]) -> tuple[str, str |
     if config.task == "pos":
         return "pos", None
     scheme = detect_scheme([sentence.labels for sentence in train])
-    if scheme is None:
-        _refuse_text(config.train_path, train)
-        _refuse_strays(config.train_path, train)
-    if scheme is None and config.task == "ner":
+    if scheme is not None:
+        return "ner", scheme
+    _refuse_text(config.train_path, train)
+    _refuse_strays(config.train_path, train)
+    if config.task == "ner":
         raise InputError(
             f"`task=ner`, but the labels of {config.train_path} are not chunk labels such as "
             "B-PER, I-PER, O: is `label_column` right?"
         )
-    if scheme is None:
-        warn_entity_like(train)
-        return "pos", None
-    return "ner", scheme
+    warn_entity_like(train)
+    return "pos", None
 
 
 def _refuse_text(path: str, train: Sequence[Sentence]) -> None:
@@ -458,10 +427,7 @@ def warn_shared(splits: Mapping[str, Sequence[Sentence]]) -> None:
         if 2 * shared > len(sentences):
             logging.warning(
                 "%s: %d of %d sentences are in the training file too: %s",
-                name,
-                shared,
-                len(sentences),
-                said,
+                *(name, shared, len(sentences), said),
             )
 
 

@@ -29,14 +29,10 @@ _EXAMPLE = (
 
 
 def read_cluster(text: str) -> tuple[int, bool]:
-    """Reads the value of TF_CONFIG.
+    """Reads TF_CONFIG: how many processes there are, and whether this one scores and writes files.
 
-    Returns:
-      How many processes there are, and whether this one scores and writes files: the chief, or
-      without one the first worker.
-
-    Raises:
-      InputError: it is missing, or not what TensorFlow documents.
+    That is the chief, or without one the first worker. Raises InputError if the text is missing, or
+    not what TensorFlow documents.
     """
     if not text:
         raise InputError(
@@ -91,10 +87,9 @@ class Replicas:
         return contextlib.nullcontext() if self._strategy is None else self._strategy.scope()
 
     def share(self, batches: tf.data.Dataset) -> tf.data.Dataset:
-        """A dataset that gives each replica its part of every batch.
+        """A dataset that gives each replica its part of every batch (features, labels).
 
-        Args:
-          batches: of (features, labels), the same in each process.
+        The batches are the same in each process.
         """
         if self._strategy is None:
             return batches
@@ -112,14 +107,10 @@ class Replicas:
         return self._strategy.distribute_datasets_from_function(of_process)
 
     def graph_of(self, step: Callable[..., Any], batches: tf.data.Dataset) -> Callable[..., Any]:
-        """The graph of a step, in which each replica takes it with its part of a batch.
+        """The graph of a step of (features, labels); each replica takes its part of a batch.
 
-        Args:
-          step: of (features, labels).
-          batches: what ``share`` gave.
-
-        Returns:
-          A function of an element of ``batches``, which gives what ``step`` gives one replica.
+        It is a function of an element of ``batches``, which ``share`` gave; it gives what ``step``
+        gives one replica.
         """
 
         def of_all(*batch: Any) -> Any:
@@ -131,11 +122,7 @@ class Replicas:
         return graph_function(list(batches.element_spec))(of_all)
 
     def agree(self, value: float = 0.0) -> float:
-        """The chief's value, in every process; waits until all have asked.
-
-        Args:
-          value: of this process.
-        """
+        """The chief's value, in every process; waits until all have asked."""
         if self._strategy is None:
             return value
         local = len(self._strategy.extended.worker_devices)
@@ -222,23 +209,21 @@ def reported_loss_of_workers(replicas: Replicas) -> Iterator[None]:
 
 def check_possible(replicas: Replicas, config: Config) -> None:
     """Raises InputError where a run cannot be shared among replicas."""
-    if replicas.count > 1 and config.decoder.refiner_context == "document":
+    if replicas.count == 1:
+        return
+    refusal = f"`strategy={config.training.strategy}` does not go with"
+    if config.decoder.refiner_context == "document":
         raise InputError(
-            f"`strategy={config.training.strategy}` does not go with `refiner_context=document`, "
-            "whose memory of drafts is that of one process."
+            f"{refusal} `refiner_context=document`, whose memory of drafts is that of one process."
         )
-    if replicas.count > 1 and config.training.init:
-        raise InputError(
-            f"`strategy={config.training.strategy}` does not go with `init`: train in one process."
-        )
+    if config.training.init:
+        raise InputError(f"{refusal} `init`: train in one process.")
 
 
 def check_alike(replicas: Replicas, config: Config, hashes: Mapping[str, str]) -> None:
     """Raises InputError unless this process has the chief's settings and data.
 
-    Args:
-      config: of this process; names of files may differ.
-      hashes: {flag that names a file: hash of what was read of it}.
+    Names of files may differ; ``hashes`` are {flag that names a file: hash of what was read of it}.
     """
     settings = {
         group: {name: value for name, value in part.items() if not name.endswith("_path")}
@@ -255,11 +240,7 @@ def check_alike(replicas: Replicas, config: Config, hashes: Mapping[str, str]) -
 
 
 def check_same_state(replicas: Replicas, progress: Progress, run: RunDirectory) -> None:
-    """Raises InputError unless this process continues from where the chief does.
-
-    Args:
-      run: its directory, of which the chief has made a run.
-    """
+    """Raises InputError unless this process continues from where the chief does, in its run."""
     if replicas.count > 1 and not replicas.is_chief:
         _seen(run.config.exists, run.config)
     for mine, name in ((progress.epoch, "epoch"), (progress.step, "step")):
@@ -272,11 +253,7 @@ def check_same_state(replicas: Replicas, progress: Progress, run: RunDirectory) 
 
 
 def chiefs_metrics(run: RunDirectory) -> dict[str, Any]:
-    """The metrics of the complete run, which the chief has written into its directory.
-
-    Raises:
-      InputError: this worker sees none.
-    """
+    """The metrics of the complete run, which the chief has written; InputError if none are seen."""
     return _seen(run.finished_metrics, run.metrics)
 
 

@@ -29,11 +29,7 @@ FOUND_SETTINGS = ("refiner_context",)
 
 
 class RunDirectory:
-    """Paths of a run, with atomic writing and a lock against a second trainer.
-
-    Args:
-      path: the directory; made by ``claim``.
-    """
+    """Paths of a run, with atomic writing and a lock against a second trainer."""
 
     def __init__(self, path: str | os.PathLike):
         self.path = pathlib.Path(path)
@@ -50,13 +46,10 @@ class RunDirectory:
         self._lock: Any = None
 
     def claim(self, config: Config, hashes: Mapping[str, str] | None = None) -> bool:
-        """Makes the directory this run's own.
+        """Makes the directory this run's own; returns whether such a run was begun here before.
 
         Args:
           hashes: {flag that names a file: hash of what was read of it}.
-
-        Returns:
-          Whether a run with this configuration was begun here before.
 
         Raises:
           InputError: the directory cannot be made, belongs to another configuration or other
@@ -81,8 +74,7 @@ class RunDirectory:
     def changing(self) -> Iterator[None]:
         """Within this context no other process trains or calibrates here.
 
-        Raises:
-          InputError: one does, or the directory cannot be written.
+        Raises InputError if one does, or if the directory cannot be written.
         """
         with self._locking("changed"):
             pass
@@ -107,9 +99,8 @@ class RunDirectory:
             raise InputError(f"{self.path} is being {doing} by another process.") from None
         except OSError as error:
             self.release()
-            raise InputError(
-                f"`run_dir={self.path}` cannot be written: {error.strerror}."
-            ) from error
+            message = f"`run_dir={self.path}` cannot be written: {error.strerror}."
+            raise InputError(message) from error
 
     def held(self, names: Iterable[str]) -> dict[str, pathlib.Path]:
         """Where the run keeps data that were given as Python's lists: {name: file}."""
@@ -145,8 +136,7 @@ class RunDirectory:
     def writing(self, path: pathlib.Path) -> Iterator[pathlib.Path]:
         """Gives the place where a file is written; it takes its name when it is whole.
 
-        Raises:
-          InputError: it cannot be written, as on a full disk; ``path`` is what it was.
+        Raises InputError if it cannot be written, as on a full disk; ``path`` is what it was.
         """
         try:
             with atomic_file(path) as part:
@@ -161,10 +151,8 @@ class RunDirectory:
     def finished_metrics(self) -> dict[str, Any] | None:
         """The metrics of a run that is complete, else None.
 
-        A complete run with a damaged file is not complete, if it can be repaired from its state.
-
-        Raises:
-          InputError: a file is damaged, and there is no state.
+        A complete run with a damaged file is not complete, if it can be repaired from its state;
+        without a state an InputError is raised.
         """
         if not (self.model.exists() and self.metrics.exists()):
             return None
@@ -283,19 +271,14 @@ def hash_json(values: Any) -> str:
 def file_hashes(config: DataConfig) -> dict[str, str]:
     """{"train_path": hash of what training reads of it, ...} of the files that are there.
 
-    A pipe is not read.
-
-    Raises:
-      InputError: a file cannot be read.
+    A pipe is not read. Raises InputError if a file cannot be read.
     """
     hashes = {}
     for name in ("train_path", "dev_path", "test_path"):
         path = getattr(config, name)
         if path and os.path.isfile(path):
-            found = os.stat(path)
-            hashes[name] = _hash_of(
-                path, Reading.of_settings(config), found.st_mtime_ns, found.st_size
-            )
+            found, reading = os.stat(path), Reading.of_settings(config)
+            hashes[name] = _hash_of(path, reading, found.st_mtime_ns, found.st_size)
     return hashes
 
 

@@ -18,22 +18,16 @@ from uanet_tf.training.trainer import Trainer
 KEPT_STATES = 2
 _PREFIX = "ckpt-"
 # What TensorFlow raises on a damaged checkpoint; it turns some of its errors into Python's.
-_UNREADABLE = (
-    tf.errors.OpError,
-    ValueError,
-    AssertionError,
-    IndexError,
-    RuntimeError,
-    NotImplementedError,
-    MemoryError,
-)
+_UNREADABLE = (tf.errors.OpError, ValueError, AssertionError, IndexError, RuntimeError, MemoryError)
+# What NumPy raises on a damaged archive.
+_DAMAGED = (OSError, ValueError, KeyError, TypeError, EOFError, MemoryError, zipfile.BadZipFile)
 
 
 class Progress(tf.Module):
     """Epoch, step, best score and history of a run.
 
-    The history is part of the checkpoint: so a killed run never finds
-    metrics of an epoch whose weights it has lost, or vice versa.
+    The history is part of the checkpoint: so a killed run never finds metrics of an epoch whose
+    weights it has lost, or vice versa.
     """
 
     def __init__(self) -> None:
@@ -41,9 +35,8 @@ class Progress(tf.Module):
         self._epoch = tf.Variable(0, trainable=False, dtype=tf.int64)
         self._step = tf.Variable(0, trainable=False, dtype=tf.int64)
         self._seconds = tf.Variable(0.0, trainable=False, dtype=tf.float64)
-        self._record = tf.Variable(
-            json.dumps({"epochs": [], "best_epoch": None, "best_score": None}), trainable=False
-        )
+        record = json.dumps({"epochs": [], "best_epoch": None, "best_score": None})
+        self._record = tf.Variable(record, trainable=False)
 
     @property
     def epoch(self) -> int:
@@ -71,12 +64,7 @@ class Progress(tf.Module):
         self._seconds.assign_add(seconds)
 
     def finish_epoch(self, entry: dict[str, Any], score: float, *, eligible: bool = True) -> bool:
-        """Records an epoch; returns whether its score is the best so far.
-
-        Args:
-          score: the score by which epochs are compared.
-          eligible: whether the epoch may be the best one.
-        """
+        """Records an epoch, which may be the best if ``eligible``; returns whether its score is."""
         record = self.record
         record["epochs"].append(entry)
         before = record["best_score"]
@@ -96,8 +84,6 @@ class StateKeeper:
 
     Args:
       directory: of the checkpoints.
-      trainer: weights, both optimizers, step, sums of the epoch.
-      progress: epoch, step in the epoch, best score, history.
       average: the moving average of the weights, if there is one.
       read_only: states are written by another process.
     """
@@ -111,18 +97,14 @@ class StateKeeper:
         *,
         read_only: bool = False,
     ):
-        parts = {"trainer": trainer, "progress": progress}
-        if average is not None:
-            parts["average"] = average
-        self._directory = directory
-        self._read_only = read_only
-        self._checkpoint = tf.train.Checkpoint(**parts)
+        self._directory, self._read_only = directory, read_only
+        averages = {} if average is None else {"average": average}
+        self._checkpoint = tf.train.Checkpoint(trainer=trainer, progress=progress, **averages)
 
     def save(self) -> None:
         """Writes a state; those before it stay until it is complete.
 
-        Raises:
-          InputError: it cannot be written, as on a full disk; the last complete one is kept.
+        Raises InputError if it cannot be written, as on a full disk; the last complete one is kept.
         """
         if self._read_only:
             return
@@ -154,9 +136,8 @@ class StateKeeper:
             return
         kept = {f"{_PREFIX}{number}" for number in numbers[-KEPT_STATES:]}
         # An index first: without it, data are no state.
-        for path in sorted(
-            self._directory.glob("ckpt-*"), key=lambda path: path.suffix != ".index"
-        ):
+        states = self._directory.glob("ckpt-*")
+        for path in sorted(states, key=lambda path: path.suffix != ".index"):
             if path.name.split(".")[0] in kept:
                 continue
             if path.is_dir():
@@ -167,8 +148,7 @@ class StateKeeper:
     def restore(self) -> bool:
         """Restores the newest readable checkpoint; returns whether there was one.
 
-        Raises:
-          InputError: there are checkpoints, but none can be read.
+        Raises InputError if there are checkpoints, but none can be read.
         """
         numbers = self._numbers()
         self._sweep(numbers)
@@ -189,11 +169,7 @@ class StateKeeper:
 
 
 def save_weights(model: tf.keras.Model, path: pathlib.Path) -> None:
-    """Writes all weights of a model, in the order of ``model.weights``.
-
-    Raises:
-      OSError: they cannot be written.
-    """
+    """Writes all weights of a model, in the order of ``model.weights``, or raises OSError."""
     arrays = {str(number): weight.numpy() for number, weight in enumerate(model.weights)}
     packed = io.BytesIO()  # a half written archive would complain when it is collected
     np.savez(packed, **arrays)
@@ -204,8 +180,7 @@ def save_weights(model: tf.keras.Model, path: pathlib.Path) -> None:
 def load_weights(model: tf.keras.Model, path: pathlib.Path) -> None:
     """Sets the weights of a model to those of ``save_weights``, all of them or none.
 
-    Raises:
-      InputError: the file cannot be read, or is of another model.
+    Raises InputError if the file cannot be read, or is of another model.
     """
     try:
         with np.load(path, allow_pickle=False) as stored:
@@ -215,15 +190,7 @@ def load_weights(model: tf.keras.Model, path: pathlib.Path) -> None:
         for weight, array in zip(model.weights, arrays, strict=True):
             if weight.shape != array.shape or weight.dtype != array.dtype:
                 raise InputError("it holds the weights of another model")
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        EOFError,
-        MemoryError,
-        zipfile.BadZipFile,
-    ) as error:
+    except _DAMAGED as error:
         raise InputError(
             f"{path} cannot be read: {one_line(error)}. It holds the weights of the best epoch; "
             "train in another `run_dir`."

@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 from absl import logging
@@ -16,13 +16,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class StopRequest:
     """Inside this context the first signal only sets ``made``; a second one interrupts at once.
 
-    An interruption in the middle of a step could be saved with weights that are one step
-    ahead of the step count, and such a run would not resume to the same weights.
-    A signal that is ignored stays so (``nohup`` ignores SIGHUP), but for Ctrl-C's.
-    Outside the main thread, where Python has no signals, nothing is changed.
-
-    Attributes:
-      made: whether a stop was requested.
+    An interruption in the middle of a step could be saved with weights that are one step ahead of
+    the step count, and such a run would not resume to the same weights. A signal that is ignored
+    stays so (``nohup`` ignores SIGHUP), but for Ctrl-C's. Outside the main thread, where Python has
+    no signals, nothing is changed.
     """
 
     def __init__(self) -> None:
@@ -37,12 +34,7 @@ class StopRequest:
                     self._before[number] = signal.signal(number, self._on_signal)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before.clear()

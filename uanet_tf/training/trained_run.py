@@ -10,13 +10,7 @@ from typing import Any
 from uanet_lite.argument_checks import check_path
 from uanet_lite.columns_file import format_columns
 from uanet_lite.sentence import Sentence
-from uanet_tf.config import (
-    Config,
-    check_recipe,
-    iter_options,
-    recipe_path,
-    recipe_settings,
-)
+from uanet_tf.config import Config, check_recipe, iter_options, recipe_path, recipe_settings
 from uanet_tf.errors import InputError
 from uanet_tf.formats.labelled_data import LabelledData, labelled_sentences
 from uanet_tf.formats.table import Reading
@@ -54,10 +48,8 @@ class TrainedRun:
 
     def __repr__(self) -> str:
         measure = MEASURES["pos" if self.model.label_scheme is None else "ner"]
-        scores = [
-            f"{name} {measure} {100 * each[measure]:.2f} %" for name, each in self.scores.items()
-        ]
-        return f"<TrainedRun: {', '.join(scores)}, best epoch {self.best_epoch}, {self.run_dir}>"
+        told = (f"{name} {measure} {100 * s[measure]:.2f} %" for name, s in self.scores.items())
+        return f"<TrainedRun: {', '.join(told)}, best epoch {self.best_epoch}, {self.run_dir}>"
 
 
 def train(
@@ -144,8 +136,7 @@ def _with_data(
     paths = {name: os.fspath(p) for name, p in data.items() if isinstance(p, str | os.PathLike)}
     others = {name: given for name, given in data.items() if name not in paths}
     files = RunDirectory(run_dir).held(others)
-    config = config.replace(**{f"{name}_path": str(path) for name, path in files.items()})
-    config = config.replace(**{f"{name}_path": path for name, path in paths.items()})
+    config = config.replace(**{f"{name}_path": str(p) for name, p in {**files, **paths}.items()})
     if not others:
         return config, {}
     reading, columns = Reading.of_settings(config.data), Config().data

@@ -24,11 +24,9 @@ class Trainer(tf.Module):
     """The step of training a tagger; all that a resumed run needs is a tracked variable.
 
     Args:
-      tagger: the model to train.
       config: optimizers, schedules, seed.
       steps_per_epoch: batches in an epoch, for the schedules.
-      num_tokens: N, tokens of the training data, for the L2 term.
-      dropout_rate: r of the L2 term.
+      num_tokens, dropout_rate: N, tokens of the training data, and r, of the L2 term.
       memory: of drafts, for a refiner that reads documents.
       num_replicas: how many share each batch; made in their scope.
     """
@@ -45,10 +43,8 @@ class Trainer(tf.Module):
         num_replicas: int = 1,
     ):
         super().__init__(name="trainer")
-        self.tagger = tagger
-        self.memory = memory
-        self.config = config
-        self.num_replicas = num_replicas
+        self.tagger, self.memory = tagger, memory
+        self.config, self.num_replicas = config, num_replicas
         self.groups = tagger.variable_groups()
         self.optimizers = {
             name: make_optimizer(name, config, steps_per_epoch) for name in self.groups
@@ -69,14 +65,11 @@ class Trainer(tf.Module):
         self.global_step = _counter(tf.int32, "global_step")
 
     def step(self, features: Features, labels: tf.Tensor) -> tf.Tensor:
-        """Takes one step, of each optimizer.
+        """Takes one step, of each optimizer; gives the mean loss per token of the epoch so far.
 
         Args:
           features: of a batch, or of this replica's part of it.
           labels: [B, T] class ids.
-
-        Returns:
-          The mean loss per token of the epoch's steps so far.
         """
         seed = part_seed(features, make_seed(self.config.seed, self.global_step))
         floats = tf.keras.backend.floatx()  # of weights and losses
@@ -88,9 +81,8 @@ class Trainer(tf.Module):
             tokens *= counts
             batch_tokens = tf.cast(tf.reduce_sum(features[BATCH_LENGTHS]), floats)
         with tf.GradientTape(persistent=self.shared) as tape:
-            losses = self.tagger.loss_terms(
-                features, labels, seed, self.memory and self.memory.exchange
-            )
+            exchange = self.memory and self.memory.exchange
+            losses = self.tagger.loss_terms(features, labels, seed, exchange)
             if PART in features:
                 losses = {name: loss * counts for name, loss in losses.items()}
             objectives = self._objectives(losses, tokens, batch_tokens)
@@ -109,7 +101,6 @@ class Trainer(tf.Module):
             for name in self.groups
         }
         flat = [_dense_if_small(gradients[name][k]) for name in used for k in used[name]]
-        names = list(losses)
         values = self._sum([*flat, *losses.values()])
         flat, parts = values[: len(flat)], values[len(flat) :]
         total = tf.add_n(parts)
@@ -119,7 +110,7 @@ class Trainer(tf.Module):
             self._apply(name, variables, [next(summed) for _ in numbers])
         # Sums over the epoch, kept as variables so that a resumed epoch reports the whole of it.
         self.loss_sum.assign_add(tf.cast(total, tf.float64))
-        for name, part in zip(names, parts, strict=True):
+        for name, part in zip(losses, parts, strict=True):
             self.part_sums[name].assign_add(tf.cast(part, tf.float64))
         self.token_sum.assign_add(tf.cast(batch_tokens, tf.float64))
         self.global_step.assign_add(1)
@@ -142,13 +133,9 @@ class Trainer(tf.Module):
         return objectives
 
     def epoch_loss(self, epoch: int) -> float:
-        """The mean loss per token of the epoch's steps so far.
+        """The mean loss per token of the steps so far in the epoch of this number, from 1.
 
-        Args:
-          epoch: its number, from 1.
-
-        Raises:
-          InputError: it is no number any more; the message names the learning rates.
+        Raises InputError if it is no number any more; the message names the learning rates.
         """
         loss = float(self.loss_sum / self.token_sum)
         if math.isfinite(loss):

@@ -15,12 +15,10 @@ from uanet_tf.errors import InputError, written_reason
 def progress_bar(
     name: str, total: int, done: int = 0, *, unit: str = "batch", stays: bool | None = None
 ) -> Any:
-    """A bar on stderr or in a notebook, some of whose steps an earlier process has done.
+    """A bar of ``total`` steps on stderr or in a notebook, of which an earlier process did some.
 
     Args:
       name: what stands before it, as "epoch 1/10".
-      total: its steps.
-      done: those that an earlier process has done.
       unit: what a step is.
       stays: True: shown anywhere, and left there at its end; False: not at all; None: while it
         runs, where stderr is a terminal.
@@ -41,13 +39,9 @@ def progress_bar(
 
 
 class TrainingLogs:
-    """Writes the figures of each epoch.
+    """Writes the figures of each epoch into a folder, which is created if it does not exist.
 
-    Args:
-      folder: of the logs; created if it does not exist.
-
-    Raises:
-      InputError: the folder cannot be written to.
+    Raises InputError if it cannot be written to.
     """
 
     def __init__(self, folder: pathlib.Path):
@@ -58,8 +52,7 @@ class TrainingLogs:
     def write(self, entry: dict[str, Any]) -> None:
         """Writes an epoch's entry of ``metrics.json``, to its end.
 
-        Raises:
-          InputError: it cannot be written, as on a full disk.
+        Raises InputError if it cannot be written, as on a full disk.
         """
         step = entry["epoch"]
         with self._writing(), self._writer.as_default():
