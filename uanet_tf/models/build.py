@@ -25,14 +25,10 @@ _OF_PARTS = ("representation", "encoder", "decoder")
 def make_tagger(config: Config, vocabulary: Vocabulary, given: Collection[str] = ()) -> Tagger:
     """The model of the settings, with initial weights; a pretrained encoder has its own.
 
-    Args:
-      vocabulary: of the training data; one with a pretrained encoder is of a model that is there,
-        whose weights its maker fills in.
-      given: names of the settings that the user gave: each must be read by the chosen parts.
-
-    Raises:
-      InputError: the encoder that ``--pretrained`` names cannot be read; the parts do not
-        fit together; or a given setting is not read.
+    A ``vocabulary`` of the training data that has a pretrained encoder is of a model that is there,
+    whose weights its maker fills in. Raises InputError where the encoder that ``--pretrained``
+    names cannot be read, the parts do not fit together, or the chosen parts do not read a setting
+    of ``given``, the names of those that the user gave.
     """
     check_parts(config)
     _check_targets(config, vocabulary)

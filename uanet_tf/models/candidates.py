@@ -30,15 +30,10 @@ class Candidates(TargetLayer):
 
         probability = sigmoid(a log(P / (1 - P)) + b)
 
-    Spans may overlap. Until a map is set there is none.
-
-    Args:
-      classes: labels of the model in BIOES, id = position.
-      longest: tokens of the longest span.
-
-    Call arguments:
-      draft: of a batch. Not the refined distributions: those are so sure that an entity which
-        they leave out ranks behind many spans that are none.
+    Spans may overlap. Until a map is set there is none. ``classes`` are the labels of the model in
+    BIOES, id = position; the longest span has ``longest`` tokens. A call takes the draft of a
+    batch, not the refined distributions: those are so sure that an entity which they leave out
+    ranks behind many spans that are none.
 
     Returns:
       [B, T, longest * K]: the probability of the span of l + 1 tokens and type ``types[k]`` that
@@ -64,11 +59,7 @@ class Candidates(TargetLayer):
         self.set_target(0.0, np.full(len(self.types), USUAL))
 
     def set_map(self, values: np.ndarray) -> None:
-        """Sets the map (a, b), a >= 0.
-
-        Raises:
-          ArgumentError: it is not such.
-        """
+        """Sets the map (a, b), a >= 0; ArgumentError, if it is not such."""
         values = np.asarray(values, np.float32)
         if values.shape != (2,) or not np.isfinite(values).all() or values[0] < 0:
             raise ArgumentError(

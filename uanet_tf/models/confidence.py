@@ -20,15 +20,11 @@ OUTSIDE = "O"
 
 
 class FittedLayer(KeepsArguments, tf.keras.layers.Layer):
-    """A layer of float32 weights that training leaves alone: fitted to the development file.
-
-    Attributes:
-      changes: how often it changed in a way that a graph made before does not follow.
-    """
+    """A layer of float32 weights that training leaves alone: fitted to the development file."""
 
     def __init__(self, **kwargs: Any):
         super().__init__(**{**kwargs, "dtype": tf.float32, "trainable": False})
-        self.changes = 0
+        self.changes = 0  # such as a graph that was made before does not follow
 
 
 class TargetLayer(FittedLayer):
@@ -48,8 +44,7 @@ class TargetLayer(FittedLayer):
     def set_target(self, target: float, thresholds: np.ndarray) -> None:
         """Sets the target, 0 for none, and the thresholds; a graph made before gives what it gave.
 
-        Raises:
-          ArgumentError: a value is out of range.
+        ArgumentError, if a value is out of range.
         """
         thresholds = np.asarray(thresholds, np.float32)
         right = thresholds.shape == self.thresholds.shape and (thresholds >= 0).all()
@@ -66,26 +61,21 @@ class TargetLayer(FittedLayer):
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class Calibration(FittedLayer):
-    """Calibrated confidence of labels, by a map that was fitted to development data.
+    """Calibrated confidence of labels [B, T], by a map that was fitted to development data.
 
         confidence = sigmoid(a log(p / (1 - p)) + b u + c)
 
     p is the probability of the label under the distribution that decided it, u the entropy of the
     draft. (a, b, c) is a row of the map: one for draft labels, one for refined labels, and of
     each one for labels of entities and one for "O", which is right far more often. No label
-    changes. Until a map is set there is none, and the confidence is p.
-
-    Args:
-      classes: labels of the model, id = position.
+    changes. Until a map is set there is none, and the confidence is p. ``classes`` are the labels
+    of the model, id = position.
 
     Call arguments:
       probabilities: [B, T, C], the distribution that each label comes from.
       label_ids: [B, T] int32.
       uncertainty: [B, T] entropy of the draft, nats.
       refined: [B, T] boolean, whether the label is the refiner's.
-
-    Returns:
-      [B, T] in (0, 1).
 
     Reference:
       Platt, 1999, "Probabilistic Outputs for Support Vector Machines"; the features are ours.
@@ -121,10 +111,9 @@ class Calibration(FittedLayer):
         self.changes += 1
 
     def set_map(self, rows: np.ndarray) -> None:
-        """Sets the map, [4, 3]. A graph that did not await one does without it.
+        """Sets the map, [4, 3] finite numbers, or raises ArgumentError.
 
-        Raises:
-          ArgumentError: it is not [4, 3] finite numbers.
+        A graph that did not await one does without it.
         """
         rows = np.asarray(rows, np.float32)
         if rows.shape != (ROWS, COLUMNS) or not np.isfinite(rows).all():
@@ -161,18 +150,8 @@ class Acceptance(TargetLayer):
     """Accepts labels by their calibrated confidence, from the threshold of their class on.
 
     An entity is as sure as its least sure token. So it is accepted if all its tokens are, and no
-    entity has to be found in the graph. The thresholds come from
-    ``metrics.target_precision``.
-
-    Args:
-      num_classes: number C of labels.
-
-    Call arguments:
-      confidence: [B, T], calibrated.
-      label_ids: [B, T] int32.
-
-    Returns:
-      [B, T] boolean.
+    entity has to be found in the graph. The thresholds come from ``metrics.target_precision``. A
+    call takes the confidence [B, T] and label ids [B, T] int32, and gives [B, T] boolean.
     """
 
     def __init__(self, num_classes: int, **kwargs: Any):

@@ -18,15 +18,10 @@ _SCALE = 3.0
 
 
 class Distilled(NamedTuple):
-    """The head's output for each token.
+    """The head's output for each token."""
 
-    Attributes:
-      probabilities: [..., C], the mean distribution p of the samples.
-      mutual_information: [...], their disagreement, nats; at most the entropy of p.
-    """
-
-    probabilities: tf.Tensor
-    mutual_information: tf.Tensor
+    probabilities: tf.Tensor  # [..., C], the mean distribution p of the samples
+    mutual_information: tf.Tensor  # [...], their disagreement, nats; at most the entropy of p
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -41,20 +36,12 @@ class DistilledHead(KeepsArguments, tf.keras.layers.Layer):
     is nearly certain, four of five in newswire: batches compute the head for the others only. It
     is taught with f = 1: certain tokens teach, too. W_2 starts at zero: an untrained head gives the
     distribution of that pass. Its weights belong to no optimizer of the training; see
-    ``training.distillation``.
-
-    Args:
-      num_classes: number C of labels.
-      hidden_width: width of h.
+    ``training.distillation``. The width of h is ``hidden_width``.
 
     Call arguments:
-      states: [..., H].
-      logits: [..., C].
+      states, logits: [..., H] and [..., C].
       mask: [...] booleans, True = token; at padding the result is that of the pass without
         dropout, and 0. None: no padding.
-
-    Returns:
-      Distilled.
 
     Reference:
       Bulo et al., 2016, "Dropout Distillation"; the head and its second output are ours.
@@ -66,23 +53,18 @@ class DistilledHead(KeepsArguments, tf.keras.layers.Layer):
         self.hidden_width = check_positive("hidden_width", hidden_width)
 
     def build(self, states_shape):
-        width = int(states_shape[-1]) + self.num_classes
+        width, outputs = int(states_shape[-1]) + self.num_classes, self.num_classes + 1
+        units = self.hidden_width
         # A seed of its own: it must not move the initial weights of the layers made after it.
         scaled = tf.keras.initializers.RandomNormal(stddev=width**-0.5, seed=1)
-        self.hidden_kernel = self.add_weight(
-            "hidden_kernel", [width, self.hidden_width], initializer=scaled
-        )
-        self.hidden_bias = self.add_weight("hidden_bias", [self.hidden_width], initializer="zeros")
-        self.output_kernel = self.add_weight(
-            "output_kernel", [self.hidden_width, self.num_classes + 1], initializer="zeros"
-        )
-        self.output_bias = self.add_weight(
-            "output_bias", [self.num_classes + 1], initializer="zeros"
-        )
+        self.hidden_kernel = self.add_weight("hidden_kernel", [width, units], initializer=scaled)
+        self.hidden_bias = self.add_weight("hidden_bias", [units], initializer="zeros")
+        self.output_kernel = self.add_weight("output_kernel", [units, outputs], initializer="zeros")
+        self.output_bias = self.add_weight("output_bias", [outputs], initializer="zeros")
         self.was_trained = self.add_weight("was_trained", [], initializer="zeros")
         super().build(states_shape)
 
-    def call(self, states, logits, mask=None, lite=None):
+    def call(self, states, logits, mask=None, lite=None) -> Distilled:
         logits = tf.cast(logits, tf.float32)
         plain = class_softmax(logits, lite)
         missed = 1.0 - tf.reduce_max(plain, axis=-1)

@@ -23,12 +23,7 @@ from uanet_tf.models.parts import (
     make_representation,
 )
 from uanet_tf.models.results import Draft
-from uanet_tf.models.sampling import (
-    DropoutSeed,
-    plain_states,
-    sample_states,
-    sampling_seed,
-)
+from uanet_tf.models.sampling import DropoutSeed, plain_states, sample_states, sampling_seed
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.graphs import LiteGraph, lite_argument
 from uanet_tf.ops.losses import entropy, expectation_linear_penalty, mutual_information
@@ -44,17 +39,10 @@ Losses = dict[str, tf.Tensor]
 class Drafter(tf.keras.layers.Layer):
     """Representation, encoder and decoder: a tagger without refiner is a drafter only.
 
-    Args:
-      representation: words to vectors.
-      encoder: vectors to states.
-      decoder: states to labels.
-      valid_labels: finds the valid label sequence.
-      keep_states: whether drafts hold the states, for a refiner that reads them.
-      expectation_linear: factor on the distance of states with and without dropout, in the loss.
-
-    Attributes:
-      distilled: the head that predicts the samples' mean; None where there is nothing to
-        sample, or more than the states is read.
+    With ``keep_states`` drafts hold the states, for a refiner that reads them. In the loss
+    ``expectation_linear`` is the factor on the distance of states with and without dropout. The
+    head ``distilled`` predicts the samples' mean; it is None where there is nothing to sample, or
+    more than the states is read.
     """
 
     def __init__(
@@ -101,11 +89,7 @@ class Drafter(tf.keras.layers.Layer):
     def draft(
         self, features: Features, options: InferenceOptions, lite: LiteGraph | None = None
     ) -> Draft:
-        """Samples the draft (Eq. 4, 5).
-
-        Args:
-          options: M, the seed of the masks, how samples are spent.
-        """
+        """Samples the draft (Eq. 4, 5); the options say M, the seed, and how samples are spent."""
         mask = token_mask(features)
         words = self.word_vectors(features, lite)
         if options.sampling == "distilled" and self.distilled is not None:
@@ -224,13 +208,9 @@ class Drafter(tf.keras.layers.Layer):
     ) -> tuple[Losses, tf.Tensor]:
         """L1, the loss of one sampled pass, summed over tokens (Eq. 9).
 
-        Args:
-          labels: [B, T] class ids.
-          dropout_seed: [2] int32 seed of this step's masks; each sentence has masks of its own.
-
-        Returns:
-          The losses, scalars, by the optimizer that minimizes them; the states [B, T, H] that
-          they score.
+        Gives scalars by the optimizer that minimizes them, and the states [B, T, H] that they
+        score. Labels are class ids [B, T]; the seed [2] int32 is of this step's masks, of which
+        each sentence has its own.
         """
         mask = token_mask(features)
         vectors, auxiliary = self.representation.with_auxiliary_loss(
@@ -253,11 +233,9 @@ class Drafter(tf.keras.layers.Layer):
     def training_draft(
         self, features: Features, states: tf.Tensor, words: tf.Tensor | None
     ) -> Draft:
-        """The draft of one sampled pass, as a refiner in training reads it.
+        """The draft of a sampled pass with ``states`` [B, T, H], as a refiner in training reads it.
 
-        Args:
-          states: [B, T, H] of the pass.
-          words: [B, T, D] word vectors for the refiner; None where it has its own.
+        ``words`` are vectors [B, T, D] for the refiner; None where it has its own.
         """
         # No refiner trains the drafter by way of its draft (Eq. 9 and 10).
         p = tf.stop_gradient(tf.nn.softmax(widen(self._logits(states))))
@@ -273,10 +251,7 @@ class Drafter(tf.keras.layers.Layer):
         return logits
 
     def variable_groups(self) -> dict[str, list[tf.Variable]]:
-        """Trainable variables by the optimizer that updates them.
-
-        A decoder with optimizers of its own shares the layers below among them.
-        """
+        """Trainable variables by optimizer; a decoder's own ones share the layers below."""
         own, shared = self.representation.trainable_variables, []
         groups = {}
         if self.representation.optimizer == "draft":

@@ -11,19 +11,12 @@ from uanet_tf.settings import check_threshold
 
 
 class Gated(NamedTuple):
-    """The gate's result.
+    """The gate's result."""
 
-    Attributes:
-      label_ids, refined_label_ids: [B, T] int32, 0 at padding.
-      refined: [B, T] boolean, True where the refined label was taken; False at padding.
-      probabilities: [B, T, C], the distribution that each label comes from; the draft's at
-        padding.
-    """
-
-    label_ids: tf.Tensor
-    refined_label_ids: tf.Tensor
-    refined: tf.Tensor
-    probabilities: tf.Tensor
+    label_ids: tf.Tensor  # [B, T] int32, 0 at padding
+    refined_label_ids: tf.Tensor  # as these
+    refined: tf.Tensor  # [B, T] boolean: the refined label was taken; False at padding
+    probabilities: tf.Tensor  # [B, T, C], what each label comes from; the draft's at padding
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -32,9 +25,6 @@ class RefinementGate(KeepsArguments, tf.keras.layers.Layer):
 
     Gamma is a weight, so that a tuned one is saved with the model and can be changed at run time.
 
-    Args:
-      threshold: Gamma in nats.
-
     Call arguments:
       draft: [B, T, C] mean draft distribution p.
       refined: [B, T, C] refined distribution p_hat.
@@ -42,22 +32,14 @@ class RefinementGate(KeepsArguments, tf.keras.layers.Layer):
       mask: [B, T] boolean, True at tokens; None: there is no padding.
       threshold: Gamma in nats, a scalar or one per sentence [B]; None: the gate's own.
 
-    Returns:
-      Gated.
-
     Reference:
       Gui et al., 2020, section 3.2.
     """
 
     def __init__(self, threshold: float = 0.35, **kwargs):
         super().__init__(**{**kwargs, "dtype": tf.float32})
-        threshold = _checked(threshold)
-        self.gamma = self.add_weight(
-            name="gamma",
-            shape=[],
-            trainable=False,
-            initializer=tf.keras.initializers.Constant(threshold),
-        )
+        initial = tf.keras.initializers.Constant(_checked(threshold))
+        self.gamma = self.add_weight("gamma", [], initializer=initial, trainable=False)
 
     @property
     def threshold(self) -> float:
@@ -77,7 +59,7 @@ class RefinementGate(KeepsArguments, tf.keras.layers.Layer):
             gamma = tf.expand_dims(gamma, -1)  # [B, 1]
         return uncertainty > gamma
 
-    def call(self, draft, refined, uncertainty, mask, threshold=None):
+    def call(self, draft, refined, uncertainty, mask, threshold=None) -> Gated:
         passed = keep(mask, self.passes(uncertainty, threshold), False)
         draft_ids = tf.argmax(draft, axis=-1, output_type=tf.int32)
         refined_ids = tf.argmax(refined, axis=-1, output_type=tf.int32)
@@ -91,10 +73,7 @@ class RefinementGate(KeepsArguments, tf.keras.layers.Layer):
     def passed(self, refined: tf.Tensor, passes: tf.Tensor, mask: tf.Tensor | None) -> Gated:
         """What a call returns, of a refiner that leaves the draft where the gate is shut.
 
-        Args:
-          refined: [B, T, C], p_hat where ``passes``, the draft's elsewhere.
-          passes: [B, T] boolean, whether u > Gamma.
-          mask: as in a call.
+        ``refined`` [B, T, C] is p_hat where ``passes`` [B, T] (u > Gamma), the draft's elsewhere.
         """
         label_ids = keep(mask, tf.argmax(refined, axis=-1, output_type=tf.int32))
         return Gated(label_ids, label_ids, keep(mask, passes, False), refined)

@@ -33,14 +33,12 @@ _MANY_QUERIES = 64
 
 
 class LabelRefiner(tf.keras.layers.Layer):
-    """The two-stream refiner with the word vectors that it reads.
+    """The two-stream refiner ``stack`` with the word vectors that it reads.
 
     Args:
-      stack: the two-stream attention.
-      representation: word vectors of its own; None: the drafter's, which it does not
-        train (two optimizers, Eq. 9 and 10).
+      representation: of its own; None: the drafter's, which it does not train (Eq. 9 and 10).
       reads_states: whether it also reads the drafter's states, without gradient to the drafter.
-      reads_document: whether it also reads the drafts of the same words in other sentences of the
+      reads_document: whether it also reads what was drafted for the same words elsewhere in the
         document.
     """
 
@@ -64,16 +62,11 @@ class LabelRefiner(tf.keras.layers.Layer):
     def from_settings(cls, config: Config, vocabulary: Vocabulary, **kwargs: Any) -> "LabelRefiner":
         """The refiner that a run's settings describe."""
         stack = TwoStreamRefiner.from_settings(config, vocabulary, name="stack")
-        own = None
-        if config.decoder.refiner_embeddings == "own":
+        own, part = None, config.decoder
+        if part.refiner_embeddings == "own":
             own = make_representation(config, vocabulary, "refiner_representation")
-        return cls(
-            stack,
-            own,
-            reads_states=config.decoder.refiner_states,
-            reads_document=config.decoder.refiner_context == "document",
-            **kwargs,
-        )
+        document = part.refiner_context == "document"
+        return cls(stack, own, reads_states=part.refiner_states, reads_document=document, **kwargs)
 
     def refine(
         self,
@@ -84,9 +77,7 @@ class LabelRefiner(tf.keras.layers.Layer):
     ) -> tf.Tensor:
         """Refined distribution p_hat [B, T, C].
 
-        Args:
-          wanted: [B, T] boolean, tokens whose refined label is wanted; the others keep their
-            draft. None: all.
+        Tokens that are not ``wanted`` [B, T] keep their draft; None: all are.
         """
         if self.reads_document:
             features = {**features, DRAFTS_ELSEWHERE: _drafts_elsewhere(features, draft)}
@@ -104,18 +95,14 @@ class LabelRefiner(tf.keras.layers.Layer):
     def loss(
         self, features: Features, draft: Draft, labels: tf.Tensor, dropout_seed: tf.Tensor
     ) -> tf.Tensor:
-        """L2, the cross entropy of the refined labels of all tokens, summed (Eq. 10): a scalar.
+        """L2, the cross entropy of the refined labels [B, T] of all tokens, summed (Eq. 10).
 
-        Args:
-          features: of the batch; of a refiner that reads the document, with the drafts elsewhere.
-          draft: one sampled pass of the drafter.
-          labels: [B, T] class ids.
-          dropout_seed: [2] int32 seed of the refiner's dropout.
+        The draft is of one sampled pass. ``features`` of a refiner that reads the document have the
+        drafts elsewhere. The seed [2] int32 is of the refiner's dropout.
         """
         if self.reads_document:
-            elsewhere = _sometimes_alone(
-                features[DRAFTS_ELSEWHERE], fold_in(dropout_seed, RefinerSeed.DOCUMENT)
-            )
+            seed = fold_in(dropout_seed, RefinerSeed.DOCUMENT)
+            elsewhere = _sometimes_alone(features[DRAFTS_ELSEWHERE], seed)
             features = {**features, DRAFTS_ELSEWHERE: elsewhere}
         seed = fold_in(dropout_seed, RefinerSeed.WORDS)
         own, auxiliary = draft.words, None
@@ -182,9 +169,8 @@ class LabelRefiner(tf.keras.layers.Layer):
         part = features_of_rows(features, filled)
         refined = self._refined(part, draft.rows(filled), query_tokens)  # [K, C]
         places = tf.where(wanted)
-        return tf.tensor_scatter_nd_update(
-            draft.probabilities, places, refined[: tf.shape(places)[0]]
-        )
+        refined = refined[: tf.shape(places)[0]]
+        return tf.tensor_scatter_nd_update(draft.probabilities, places, refined)
 
 
 def _multiple_of_queries(queries: tf.Tensor, multiple: tf.Tensor) -> tf.Tensor:

@@ -64,13 +64,9 @@ class OutputLabels:
     def __call__(
         self, class_ids: tf.Tensor, mask: tf.Tensor | None, *, are_valid: bool = False
     ) -> tf.Tensor:
-        """[B, T] class ids to [B, T] positions in ``names``; any value at padding.
+        """[B, T] int32 class ids to [B, T] positions in ``names``; any value at padding.
 
-        Args:
-          class_ids: [B, T] int32.
-          mask: [B, T] boolean; None: there is no padding.
-          are_valid: whether they are known to be valid sequences. Then a class has one label, but
-            in IOB1.
+        Where they are known to be valid sequences a class has one label, but in IOB1.
         """
         if self.scheme is None:
             return class_ids
@@ -78,10 +74,7 @@ class OutputLabels:
             return tf.gather(tf.constant(self.of_classes), class_ids)
         types = tf.gather(self._types, class_ids)
         starts, ends = tf.gather(self._starts, class_ids), tf.gather(self._ends, class_ids)
-        return self._labels(types, *chunk_boundaries(types, starts, ends, mask))
-
-    def _labels(self, types, begins, finishes, touches) -> tf.Tensor:
-        flags = [tf.cast(flag, tf.int32) for flag in (begins, finishes, touches)]
+        flags = [tf.cast(flag, tf.int32) for flag in chunk_boundaries(types, starts, ends, mask)]
         return tf.gather_nd(self._table, tf.stack([types, *flags], axis=-1))
 
 
@@ -92,30 +85,18 @@ def _prefix(scheme: str, begins: int, finishes: int, touches: int) -> str:
 
 
 class Chunks(NamedTuple):
-    """The S chunks of B sentences, sentence by sentence, from left to right.
+    """The S chunks of B sentences, sentence by sentence, from left to right."""
 
-    Attributes:
-      counts: [B] int64, chunks of each sentence.
-      types: [S] strings, such as "ORG".
-      first, last: [S, 2] int64, sentence and position of their first and of their last token.
-      inside: [B, T] boolean, the tokens of chunks.
-      of_token: int32, for each token inside, in order, the number of its chunk.
-    """
-
-    counts: tf.Tensor
-    types: tf.Tensor
-    first: tf.Tensor
-    last: tf.Tensor
-    inside: tf.Tensor
-    of_token: tf.Tensor
+    counts: tf.Tensor  # [B] int64, chunks of each sentence
+    types: tf.Tensor  # [S] strings, such as "ORG"
+    first: tf.Tensor  # [S, 2] int64, sentence and position of their first token
+    last: tf.Tensor  # as these of their last one
+    inside: tf.Tensor  # [B, T] boolean, the tokens of chunks
+    of_token: tf.Tensor  # int32, for each token inside, in order, the number of its chunk
 
 
 class OutputChunks:
-    """Finds the chunks of label sequences in any tag scheme.
-
-    Args:
-      names: output labels, position = id.
-    """
+    """Finds the chunks of label sequences in any tag scheme; ``names`` are the output labels."""
 
     def __init__(self, names: Sequence[str]):
         letters, types = zip(*map(split_label, names), strict=True)
@@ -131,9 +112,8 @@ class OutputChunks:
     def __call__(self, label_ids: tf.Tensor, mask: tf.Tensor) -> Chunks:
         """The chunks of [B, T] label ids; none at padding."""
         types = tf.where(mask, tf.gather(self._types, label_ids), 0)
-        begins, finishes, _ = chunk_boundaries(
-            types, tf.gather(self._starts, label_ids), tf.gather(self._ends, label_ids), mask
-        )
+        starts, ends = tf.gather(self._starts, label_ids), tf.gather(self._ends, label_ids)
+        begins, finishes, _ = chunk_boundaries(types, starts, ends, mask)
         inside, first = types > 0, tf.where(begins)
         return Chunks(
             counts=tf.reduce_sum(tf.cast(begins, tf.int64), axis=1),
@@ -151,14 +131,10 @@ _SMALLEST = 1e-12  # probabilities below count as this
 class ValidLabels:
     """Replaces a label sequence that is not valid by the most probable one that is.
 
-    Labels are decided token by token, so "B-PER E-LOC" can happen. Among the sequences that
-    the scheme allows, the one with the largest product of the tokens' probabilities is taken.
-    If the most probable labels form a valid sequence, they are that sequence, so only the others
-    are searched: a few sentences in a hundred.
-
-    Args:
-      names: labels of the model, id = position.
-      scheme: their tag scheme; None: every sequence is valid.
+    Labels are decided token by token, so "B-PER E-LOC" can happen. Among the sequences that the
+    scheme allows, the one with the largest product of the tokens' probabilities is taken. If the
+    most probable labels form a valid sequence, they are that sequence, so only the others are
+    searched: a few sentences in a hundred. Without a scheme every sequence is valid.
     """
 
     def __init__(self, names: Sequence[str], scheme: str | None):
@@ -178,15 +154,10 @@ class ValidLabels:
         mask: tf.Tensor | None,
         lite: LiteGraph | None = None,
     ) -> list[tf.Tensor]:
-        """Valid label ids for each of K label sequences of the same sentences.
+        """Valid label ids, K times [B, T], for K label sequences of the same sentences.
 
-        Args:
-          label_ids: K times [B, T] int32, 0 at padding.
-          probabilities: K times [B, T, C], the distributions that they were decided from.
-          mask: [B, T] boolean; None: there is no padding.
-
-        Returns:
-          K times [B, T] int32, 0 at padding.
+        The label ids given are int32, 0 at padding, as those returned; the probabilities, K times
+        [B, T, C], are the distributions that they were decided from.
         """
         if self.scheme is None:
             return list(label_ids)

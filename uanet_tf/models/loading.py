@@ -29,11 +29,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
 def check_archive(path: pathlib.Path) -> None:
-    """Reads a saved tagger to its end: a file that was cut off or changed is found.
-
-    Raises:
-      InputError: it is incomplete or damaged; the message names it.
-    """
+    """Reads a saved tagger to its end; InputError, which names it, if it is cut off or damaged."""
     try:
         with _open_archive(path) as archive:
             damaged = archive.testzip()
@@ -49,8 +45,7 @@ def check_archive(path: pathlib.Path) -> None:
 def extract_weights(path: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
     """Writes the weights of a saved tagger, not yet checked, into a file of ``folder``.
 
-    Raises:
-      InputError, OSError, ValueError, zipfile.BadZipFile: the archive is no saved tagger.
+    InputError, OSError, ValueError or zipfile.BadZipFile, if the archive is no saved tagger.
     """
     with _open_archive(path) as archive:
         return _extract(archive, folder)
@@ -135,15 +130,7 @@ def _class_name(saved: dict[str, Any]) -> str:
 
 
 # Errors of reading files; TensorFlow's own come from settings that do not fit.
-_UNREADABLE = (
-    OSError,
-    RuntimeError,
-    ValueError,
-    KeyError,
-    TypeError,
-    zipfile.BadZipFile,
-    tf.errors.OpError,
-)
+_UNREADABLE = (OSError, RuntimeError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
 
 
 def load_model(run_dir: str | os.PathLike, **options: Any) -> Tagger:
@@ -179,7 +166,7 @@ def load_model(run_dir: str | os.PathLike, **options: Any) -> Tagger:
     tf.config.experimental.enable_tensor_float_32_execution(False)
     try:
         model = _load(path)
-    except _UNREADABLE as error:
+    except (*_UNREADABLE, tf.errors.OpError) as error:
         raise InputError(f"{path} cannot be loaded as a model: {one_line(error)}") from error
     model.set_options(**options)
     model.run_dir = None if path is given else given

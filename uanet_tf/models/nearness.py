@@ -20,10 +20,7 @@ def compare_with_samples(
 ) -> dict[str, Any]:
     """Drafts sentences by the head, by the tagger's M samples, without dropout, by 32 samples.
 
-    Args:
-      tagger: with a trained head.
-      sentences: at least one.
-      most: number of sentences that are read, the first ones.
+    The head is trained. Of the sentences, at least one, the ``most`` first ones are read.
 
     Returns:
       ``kl``, ``kl_of_samples`` and ``kl_of_one_pass``, the mean KL divergence (nats) of the head,
@@ -63,21 +60,14 @@ class _Drafts(NamedTuple):
 def _agreement(
     left: _Drafts, right: _Drafts, outside: int, threshold: float | None
 ) -> dict[str, float]:
-    """Shares of equal labels and gates.
-
-    Args:
-      left, right: drafts of the same tokens.
-      outside: number of the class O; -1: there is none.
-      threshold: Gamma, nats; None: there is no gate.
-    """
+    """Shares of equal labels and gates; ``outside`` is the class O, or -1."""
     labels, others = left.p.argmax(-1), right.p.argmax(-1)
     entities = (labels != outside) | (others != outside)
     same = labels == others
     found = {"same_labels_not_o": float(same[entities].mean()) if entities.any() else 1.0}
     if threshold is not None:
-        opens = left.u > threshold, right.u > threshold
-        either = opens[0] | opens[1]
-        both = opens[0] & opens[1]
+        opens, others_open = left.u > threshold, right.u > threshold
+        either, both = opens | others_open, opens & others_open
         found["same_gate"] = float(both.sum() / either.sum()) if either.any() else 1.0
     return found
 
@@ -95,14 +85,12 @@ def nearness_text(nearness: dict[str, Any]) -> str:
 
 
 def _draft(tagger: Tagger, sentences: Sequence[Sentence], options: Any) -> _Drafts:
+    """The drafts of all tokens, batch by batch."""
 
     def draft_of(tokens, lengths):
         features = tagger.features({"tokens": tokens, "lengths": lengths})
         draft = tagger.drafter.draft(features, options)
-        return (
-            tf.boolean_mask(draft.probabilities, draft.mask),
-            tf.boolean_mask(draft.uncertainty, draft.mask),
-        )
+        return [tf.boolean_mask(x, draft.mask) for x in (draft.probabilities, draft.uncertainty)]
 
     # A concrete function: TensorFlow warns where others are traced again and again.
     run = graph_function()(draft_of).get_concrete_function(
@@ -114,9 +102,8 @@ def _draft(tagger: Tagger, sentences: Sequence[Sentence], options: Any) -> _Draf
         width = lengths[batch].max()
         rows = [[*sentences[k].tokens, *[""] * (width - lengths[k])] for k in batch]
         parts.append(run(tf.constant(rows), tf.constant(lengths[batch], tf.int32)))
-    return _Drafts(
-        *(np.concatenate([x.numpy() for x in column]) for column in zip(*parts, strict=True))
-    )
+    columns = zip(*parts, strict=True)
+    return _Drafts(*(np.concatenate([x.numpy() for x in column]) for column in columns))
 
 
 _SMALLEST = 1e-8  # a probability below counts as this

@@ -19,11 +19,8 @@ class Answers:
     """The outputs of calls and signatures.
 
     Every tagger answers under the same names, so that one client reads them all. Without a refiner
-    all labels are the draft's, and ``refined`` is False.
-
-    Args:
-      classes: labels of the model, id = position.
-      scheme: tag scheme of the output; None: labels of single tokens.
+    all labels are the draft's, and ``refined`` is False. ``classes`` are the labels of the model,
+    id = position; ``scheme`` is that of the output, None of labels of single tokens.
     """
 
     def __init__(self, classes: Sequence[str], scheme: str | None):
@@ -43,11 +40,8 @@ class Answers:
     def positions(self, decision: Decision, options: InferenceOptions) -> Tensors:
         """Labels as positions in ``label_names``, and their scores; 0 at padding.
 
-        Args:
-          options: that it was made with.
-
-        Returns:
-          The outputs of ``uanet_lite.answers`` that the options and the decision have.
+        They are the outputs of ``uanet_lite.answers`` that the decision, and the options that it
+        was made with, have.
         """
         draft, mask = decision.draft, decision.draft.mask
         refined_ids, refined = decision.refined_label_ids, decision.refined
@@ -77,7 +71,7 @@ class Answers:
         return answers
 
     def _alternatives(self, decision: Decision, labels: tf.Tensor, count: int) -> Tensors:
-        """The ``count`` most probable labels, K of them if there are only so many.
+        """The ``count`` most probable labels, K of them if there are only so many; [B, T, K] each.
 
         The probability of the label given is its confidence c. A label of the user's scheme may
         stand for several classes, so each of the others has the sum m of the probabilities p of its
@@ -86,14 +80,8 @@ class Answers:
             P(label) = m (1 - c) / s, at most c where m is not above the mass of the label given
 
         and so m without calibration. The order by m stays, but where a label was given though
-        another is more probable, as in a valid sequence; the sum is at most 1.
-
-        Args:
-          labels: [B, T] of the decision, as positions.
-          count: at least 1.
-
-        Returns:
-          alternative_labels [B, T, K] int32, as positions; alternative_probabilities [B, T, K].
+        another is more probable, as in a valid sequence; the sum is at most 1. Labels are int32
+        positions, those of the decision, [B, T], too.
         """
         num_labels = len(self.label_names)
         ids, c = decision.label_ids, decision.confidence
@@ -129,8 +117,7 @@ class Answers:
             return [self._outputs(ids, mask, are_valid=True) for ids in label_ids]
         count = len(label_ids)
         mask = None if mask is None else tf.tile(mask, [count, 1])
-        found = self._outputs(tf.concat(label_ids, axis=0), mask)
-        return tf.split(found, count, axis=0)
+        return tf.split(self._outputs(tf.concat(label_ids, axis=0), mask), count, axis=0)
 
     def strings(self, decision: Decision, options: InferenceOptions) -> Tensors:
         """As ``positions``, with labels as strings, "" at padding."""
@@ -159,9 +146,8 @@ class Answers:
 
 
 def _nats(draft: Draft) -> Tensors:
-    if draft.mutual_information is None:
-        return {"uncertainty": draft.uncertainty}
-    return {"uncertainty": draft.uncertainty, "mutual_information": draft.mutual_information}
+    nats = {"uncertainty": draft.uncertainty, "mutual_information": draft.mutual_information}
+    return {name: values for name, values in nats.items() if values is not None}
 
 
 def _classes_of(outputs: OutputLabels) -> np.ndarray:

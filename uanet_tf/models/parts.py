@@ -32,9 +32,7 @@ def layer_precision(mixed_bfloat16: bool) -> Iterator[None]:
     """
     wanted = "mixed_bfloat16" if mixed_bfloat16 else tf.keras.backend.floatx()
     before = tf.keras.mixed_precision.global_policy()
-    if (
-        before.name == wanted
-    ):  # a policy that is set, be it the same, no longer follows Keras' floats
+    if before.name == wanted:  # one that is set, be it the same, no longer follows Keras' floats
         yield
         return
     tf.keras.mixed_precision.set_global_policy(wanted)
@@ -58,8 +56,7 @@ _LINE = re.compile(r"\w[\w.]*(:\w+)?")
 def part_classes(config: Config) -> list[Any]:
     """The classes of representation, encoder and decoder that the settings name.
 
-    Raises:
-      InputError: the registry names something else, or a class without one of its methods.
+    InputError, if the registry names something else, or a class without one of its methods.
     """
     found = [
         _find(REPRESENTATIONS[config.representation.representation]),
@@ -151,11 +148,7 @@ def check_states(
 ) -> None:
     """Raises ArgumentError unless an encoder gave states [N, T, H].
 
-    Args:
-      part: the encoder.
-      states: [B, T, H], made of what its call returned.
-      mask: [B, T], or None.
-      are_samples: whether the states are [M, B, T, H].
+    They are looked at as [B, T, H], or as [M, B, T, H] of samples; the mask is [B, T] or None.
     """
     wanted = [*([None, None] if mask is None else mask.shape), None]
     of_one = states[0] if are_samples else states

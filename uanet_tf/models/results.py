@@ -8,25 +8,17 @@ from uanet_tf.ops.masking import keep
 
 
 class Draft(NamedTuple):
-    """The draft of B sentences of T tokens, C classes (Gui et al., 2020, Eq. 4 and 5).
+    """The draft of B sentences of T tokens, C classes (Gui et al., 2020, Eq. 4 and 5)."""
 
-    Attributes:
-      label_ids: [B, T] int32 class ids, valid in the tag scheme, 0 at padding.
-      probabilities: [B, T, C], the mean distribution p of the samples.
-      uncertainty: [B, T], u in nats, 0 at padding.
-      mask: [B, T] boolean, True at tokens; None: there is no padding.
-      words: [B, T, D], the drafter's word vectors; None where nothing reads them.
-      states: [B, T, H], its states, the mean of the samples; None where nothing reads them.
-      mutual_information: [B, T], nats, 0 at padding; None where it is not asked for.
-    """
-
-    label_ids: tf.Tensor
-    probabilities: tf.Tensor
-    uncertainty: tf.Tensor
-    mask: tf.Tensor | None
+    label_ids: tf.Tensor  # [B, T] int32 class ids, valid in the tag scheme, 0 at padding
+    probabilities: tf.Tensor  # [B, T, C], the mean distribution p of the samples
+    uncertainty: tf.Tensor  # [B, T], u in nats, 0 at padding
+    mask: tf.Tensor | None  # [B, T] boolean, True at tokens; None: there is no padding
+    # [B, T, D] word vectors of the drafter, and [B, T, H] its states, the mean of the samples; None
+    # where nothing reads them.
     words: tf.Tensor | None = None
     states: tf.Tensor | None = None
-    mutual_information: tf.Tensor | None = None
+    mutual_information: tf.Tensor | None = None  # [B, T], nats, 0 at padding; None: not asked for
 
     def rows(self, numbers: tf.Tensor) -> "Draft":
         """The draft of the sentences ``numbers`` [R]."""
@@ -34,27 +26,19 @@ class Draft(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The labels of B sentences of T tokens, C classes, and the distributions behind them.
+    """The labels of B sentences of T tokens, C classes, and the distributions behind them."""
 
-    Attributes:
-      label_ids: [B, T] int32 class ids, valid in the tag scheme, 0 at padding.
-      probabilities: [B, T, C], the distribution that each label comes from.
-      draft: the drafter's result.
-      refined_label_ids: [B, T] int32, the refiner's labels; None without a refiner.
-      refined: [B, T] boolean, whether the refined label was taken; None without a refiner.
-      calibrated: [B, T], calibrated confidence of the labels; None without calibration.
-      accepted: [B, T] boolean, whether that is enough for the target precision; None without one.
-      candidates: [B, T, S], see ``Candidates``; None where they are not asked for.
-    """
-
-    label_ids: tf.Tensor
-    probabilities: tf.Tensor
+    label_ids: tf.Tensor  # [B, T] int32 class ids, valid in the tag scheme, 0 at padding
+    probabilities: tf.Tensor  # [B, T, C], the distribution that each label comes from
     draft: Draft
+    # The refiner's labels [B, T] int32, and whether they were taken, boolean; None without one.
     refined_label_ids: tf.Tensor | None = None
     refined: tf.Tensor | None = None
+    # Calibrated confidence of the labels [B, T], and whether that is enough for the target
+    # precision, boolean; None without calibration, and without a target.
     calibrated: tf.Tensor | None = None
     accepted: tf.Tensor | None = None
-    candidates: tf.Tensor | None = None
+    candidates: tf.Tensor | None = None  # [B, T, S], see ``Candidates``; None: not asked for
 
     @property
     def confidence(self) -> tf.Tensor:

@@ -34,21 +34,18 @@ def sample_states(
 ) -> tf.Tensor:
     """Encodes the same sentences under M samples of the encoder's weights.
 
-    Sample j is one draw of masks over units, shared by all time steps and sentences: one
-    sampled network W_j (Gal and Ghahramani, 2016). So the states of a sentence do not depend
-    on the batch, the row or the padding around it. All samples run as one batch of M * B. Together
-    the M draws are balanced: see ``ops.dropout.stratified_mask``.
+    Sample j is one draw of masks over units, shared by all time steps and sentences: one sampled
+    network W_j (Gal and Ghahramani, 2016). So the states of a sentence do not depend on the batch,
+    the row or the padding around it. All samples run as one batch of M * B. Together the M draws
+    are balanced: see ``ops.dropout.stratified_mask``.
 
     Args:
       inputs: [B, T, D] word vectors, computed once for all samples; with ``index`` [U, D], those
         of distinct words.
       mask: [B, T] boolean; None: all are tokens.
-      num_samples: M; 0 gives one pass without dropout.
+      num_samples: M; 0 gives one pass without dropout, M = 1 in the result [M, B, T, H].
       seed: [2] int32 seed of the masks; None where M is 0.
       index: [B, T] int32, the row of each token's word.
-
-    Returns:
-      [M, B, T, H] states (M = 1 for a pass without dropout).
     """
     masks: Masks = {}
     if num_samples and seed is not None:
@@ -85,13 +82,9 @@ def encode_samples(
     count: int,
     lite: LiteGraph | None = None,
 ) -> tf.Tensor:
-    """States [J, B, T, H] of the same sentences under J rows of dropout masks.
+    """States [J, B, T, H] of the same sentences under J = ``count`` rows of dropout masks.
 
-    Args:
-      inputs: [B, T, D] word vectors.
-      mask: [B, T] boolean; None: all are tokens.
-      masks: {name: [J, width]}, a row for each sample.
-      count: J.
+    ``inputs`` are word vectors [B, T, D], ``masks`` {name: [J, width]}, a row for each sample.
     """
     batch = tf.shape(inputs)[0]
     masks = {name: tf.repeat(rows, batch, axis=0) for name, rows in masks.items()}

@@ -47,7 +47,6 @@ _SPECS = {
 _OF_CONFIDENCE = ("num_samples", "mc_seed", "sampling", "threshold", "valid_labels")
 _MOST_GRAPHS = 16
 
-
 _NOT_TRAINED = (
     "cannot train a tagger, whose draft and refiner have losses and optimizers of their own: train "
     "with uanet_tf.train, or uanet train."
@@ -93,9 +92,8 @@ class _Option:
 class _Graphs:
     """Graphs kept by what they follow, so that an option that is set back traces none again.
 
-    Args:
-      followed: what a graph follows that is made now. Nothing of it may change but under ``lock``,
-        which is held while a graph is made. The least recently used of many are forgotten.
+    Nothing that a graph made now follows, ``followed()``, may change but under ``lock``, which is
+    held while a graph is made. The least recently used of many are forgotten.
     """
 
     def __init__(self, followed: Callable[[], Hashable]):
@@ -133,31 +131,27 @@ class Tagger(tf.keras.Model):
     ``evaluate`` are refused: ``uanet_tf.train`` trains, ``uanet_tf.evaluate`` scores.
 
     Args:
-      lookup: strings to ids.
-      drafter: gives labels and their uncertainty.
       refiner: gives the labels of uncertain tokens; None: there is no gate either.
       config: the settings of the run, with its inference options.
-      vocabulary: words, characters and labels.
       options: inference options in force; None: the run's.
 
     Call arguments:
       inputs: a dictionary with ``tokens`` [B, T] strings and ``lengths`` [B] int32, which ends
-        each row; or features (see ``data.batching.BatchBuilder``). A refiner of documents
-        also takes ``document`` [B] int32: equal numbers in sentences of one document, which
-        must be in one batch (``predict`` makes batches of 32 rows).
+        each row; or features (see ``data.batching.BatchBuilder``). A refiner of documents also
+        takes ``document`` [B] int32: equal numbers in sentences of one document, which must be in
+        one batch (``predict`` makes batches of 32 rows). A sentence is read in one piece:
+        ``uanet_tf.tag`` reads a longer one than ``max_tokens`` in windows.
 
     Returns:
-      A dictionary: labels, draft_labels, refined_labels [B, T] strings in the scheme of
-      the training file; uncertainty [B, T] in nats; confidence [B, T], probability of the
-      given label (calibrated, if the run is); refined [B, T] boolean: the refined label was used.
-      With a target precision also accepted [B, T] boolean; with ``return_mutual_information``
-      that, in nats, [B, T]; with ``return_alternatives`` also alternative_labels [B, T, K] strings
-      and alternative_probabilities [B, T, K]; with ``return_candidates`` also candidates [B, T, S],
-      see ``Candidates``; with ``return_probabilities`` also probabilities [B, T, C] over
+      A dictionary: labels, draft_labels, refined_labels [B, T] strings in the scheme of the
+      training file; uncertainty [B, T] in nats; confidence [B, T], probability of the given label
+      (calibrated, if the run is); refined [B, T] boolean: the refined label was used. With a target
+      precision also accepted [B, T] boolean; with ``return_mutual_information`` that, in nats,
+      [B, T]; with ``return_alternatives`` also alternative_labels [B, T, K] strings and
+      alternative_probabilities [B, T, K]; with ``return_candidates`` also candidates [B, T, S], see
+      ``Candidates``; with ``return_probabilities`` also probabilities [B, T, C] over
       ``class_names``. "" and 0 at padding. Strings are bytes, as Keras gives them;
       ``uanet_tf.labels_of`` makes lists of texts of them.
-      A sentence is read in one piece: ``uanet_tf.tag`` reads a longer one than ``max_tokens`` in
-      windows.
 
     Reference:
       Gui et al., EMNLP 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling".
@@ -226,22 +220,16 @@ class Tagger(tf.keras.Model):
     ) -> "Tagger":
         """The tagger that a run's settings describe, with initial weights.
 
-        Args:
-          config, vocabulary: of the run.
-          view: what the parts read instead of ``config``; see ``config.SettingsRecord``.
-          mixed_bfloat16: multiply in bfloat16, for training; else as Keras' floats.
-          **kwargs: of the constructor.
-
-        Raises:
-          InputError: these parts cannot be sampled as the options want.
+        The parts read ``view`` instead of ``config``, where it is given, see
+        ``config.SettingsRecord``; with ``mixed_bfloat16`` they multiply in bfloat16, for training.
+        InputError, if they cannot be sampled as the options want.
         """
         view = config if view is None else view
         with layer_precision(mixed_bfloat16):
-            is_refined = view.decoder.is_refined
-            keep = is_refined and view.decoder.refiner_states
+            keep = view.decoder.is_refined and view.decoder.refiner_states
             drafter = Drafter.from_settings(view, vocabulary, keep_states=keep, name="drafter")
             refiner = None
-            if is_refined:
+            if view.decoder.is_refined:
                 check_logits(drafter.decoder)
                 refiner = LabelRefiner.from_settings(view, vocabulary, name="refiner")
                 if refiner.representation is not None:
@@ -271,25 +259,20 @@ class Tagger(tf.keras.Model):
         wanted: tf.Tensor | None = None,
         lite: LiteGraph | None = None,
     ) -> tf.Tensor:
-        """Refined distribution p_hat [B, T, C] (Eq. 6 to 8); see ``LabelRefiner.refine``.
+        """Refined distribution p_hat [B, T, C] (Eq. 6 to 8); InputError without a refiner.
 
-        Raises:
-          InputError: this tagger has no refiner.
+        See ``LabelRefiner.refine``.
         """
         if self.refiner is None:
             raise InputError(f"`decoder={self.settings.decoder.decoder}` has no refiner.")
         return self.refiner.refine(features, draft, wanted, lite)
 
     def decide(
-        self,
-        features: Features,
-        threshold: tf.Tensor | None = None,
-        lite: LiteGraph | None = None,
+        self, features: Features, threshold: tf.Tensor | None = None, lite: LiteGraph | None = None
     ) -> Decision:
         """Draft, refine, gate: the refined label where u > Gamma, the draft's elsewhere.
 
-        Args:
-          threshold: Gamma in nats, a scalar or one per sentence [B]; None: the gate's.
+        ``threshold`` is Gamma in nats, a scalar or one per sentence [B]; None: the gate's.
         """
         if self.gate is None:
             draft = self.draft(features, lite)
@@ -301,23 +284,18 @@ class Tagger(tf.keras.Model):
         if not self._options.refine_all:
             wanted = self.gate.passes(draft.uncertainty, threshold)
         p_hat = self.refine(features, draft, wanted, lite)
+        p, mask = draft.probabilities, draft.mask
         if wanted is None:
-            gated = self.gate(
-                draft.probabilities, p_hat, draft.uncertainty, draft.mask, threshold=threshold
-            )
+            gated = self.gate(p, p_hat, draft.uncertainty, mask, threshold=threshold)
+            labels = [draft.label_ids, gated.label_ids, gated.refined_label_ids]
+            sources = [p, gated.probabilities, p_hat]
         else:
-            gated = self.gate.passed(p_hat, wanted, draft.mask)
-        labels = [draft.label_ids, gated.label_ids]
-        sources = [draft.probabilities, gated.probabilities]
-        if wanted is None:
-            labels.append(gated.refined_label_ids)
-            sources.append(p_hat)
-        draft_ids, ids, *others = self.drafter.sequences(
-            labels, sources, draft.mask, self._options, lite
-        )
-        draft = draft._replace(label_ids=draft_ids)
-        refined_ids = others[0] if others else ids
-        decision = Decision(ids, gated.probabilities, draft, refined_ids, gated.refined)
+            gated = self.gate.passed(p_hat, wanted, mask)
+            labels, sources = [draft.label_ids, gated.label_ids], [p, gated.probabilities]
+        # The refined ids are the last: those of the gate, where no others are sought.
+        found = self.drafter.sequences(labels, sources, mask, self._options, lite)
+        draft, ids = draft._replace(label_ids=found[0]), found[1]
+        decision = Decision(ids, gated.probabilities, draft, found[-1], gated.refined)
         return self._with_candidates(self._calibrated(decision), lite)
 
     def _calibrated(self, decision: Decision) -> Decision:
@@ -352,13 +330,8 @@ class Tagger(tf.keras.Model):
     ) -> dict[str, np.ndarray]:
         """Tags one padded batch, on any thread; labels are positions in ``label_names``.
 
-        Args:
-          tokens: [B, T] strings.
-          lengths: [B] tokens of each sentence.
-          documents: [B] the number of each sentence's document; None: each is one by itself.
-
-        Raises:
-          InputError: there is no memory for a batch of this size.
+        Tokens are [B, T] strings; ``documents`` [B] numbers the sentences' documents, None: each is
+        one by itself. InputError, if there is no memory for a batch of this size.
         """
         batch = {"tokens": tokens, "lengths": lengths}
         if documents is not None:
@@ -382,9 +355,8 @@ class Tagger(tf.keras.Model):
             decision = self.decide(self.features(inputs))
             return self.answers.positions(decision, self.graph_options)
 
-        return graph_function()(answer).get_concrete_function(
-            **{name: _SPECS[name] for name in names}
-        )
+        specs = {name: _SPECS[name] for name in names}
+        return graph_function()(answer).get_concrete_function(**specs)
 
     # ------------------------------------------------------------------ training
 
@@ -397,13 +369,9 @@ class Tagger(tf.keras.Model):
     ) -> Losses:
         """L1 of the draft and L2 of the refined labels, summed over tokens (Eq. 9, 10).
 
-        Args:
-          labels: [B, T] class ids.
-          dropout_seed: [2] int32 seed of this step's masks.
-          exchange: the drafts of the batch to those elsewhere, see ``DraftMemory.exchange``.
-
-        Returns:
-          Scalars, by the optimizer that minimizes them.
+        Scalars, by the optimizer that minimizes them, of class ids [B, T] and the seed [2] int32 of
+        this step's masks. ``exchange`` makes of the drafts of the batch those elsewhere, see
+        ``DraftMemory.exchange``.
         """
         features = self.drafter.read(features, dropout_seed)
         losses, states = self.drafter.loss_terms(features, labels, dropout_seed)
@@ -442,8 +410,7 @@ class Tagger(tf.keras.Model):
     def set_options(self, **changes: Any) -> None:
         """Changes inference options; graphs are kept by their options.
 
-        Raises:
-          InputError: a value is outside its limits, or this tagger cannot follow it.
+        InputError, if a value is outside its limits, or this tagger cannot follow it.
         """
         with self._graphs.lock:
             changed = self.options.replace(**changes)
@@ -467,11 +434,7 @@ class Tagger(tf.keras.Model):
             self._options = dataclasses.replace(changed, threshold=self._options.threshold)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """As Keras'; a name that is nothing of the model, and nearly one of its options, is wrong.
-
-        Raises:
-          InputError: it is.
-        """
+        """As Keras'; InputError for a name nearly of an option, and of nothing of the model."""
         known = name.startswith("_") or name in self.__dict__ or hasattr(type(self), name)
         if not known and self.__dict__.get("built") and (hint := option_hint(name)):
             raise InputError(f"A tagger has no option `{name}`{hint}")
@@ -509,11 +472,7 @@ class Tagger(tf.keras.Model):
         return {name: target for name, target in found.items() if target}
 
     def broken_promise(self, options: Mapping[str, Any]) -> str | None:
-        """What to tell where targets were found with other options; None: nothing.
-
-        Args:
-          options: those that were given when the model was loaded.
-        """
+        """What to tell where targets were found with other options than those given; or None."""
         own = self.settings.inference
         changed = [
             f"`{name}={options[name]}`"
@@ -626,11 +585,7 @@ class Tagger(tf.keras.Model):
         return self.predict_function
 
     def compile(self, *args: Any, jit_compile: bool | None = None, **kwargs: Any) -> None:
-        """As Keras'; it need not be called.
-
-        Raises:
-          InputError: ``jit_compile`` is true.
-        """
+        """As Keras'; it need not be called. InputError, if ``jit_compile`` is true."""
         if jit_compile:
             raise InputError(
                 "model.compile cannot take jit_compile=True: a tagger looks up strings, which XLA "
@@ -645,13 +600,7 @@ class Tagger(tf.keras.Model):
     def predict(self, x: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As Keras', for arrays of tokens and lengths, such as ``uanet_tf.pad`` gives.
 
-        Args:
-          x: a dictionary of arrays, or a dataset of such.
-          *args: as Keras'.
-          **kwargs: as Keras'.
-
-        Raises:
-          InputError: ``x`` is something else.
+        ``x`` is a dictionary of them, or a dataset of such; InputError, if it is something else.
         """
         check_predict_input(x)
         return super().predict(x, *args, **kwargs)
