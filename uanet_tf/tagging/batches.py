@@ -13,23 +13,17 @@ from uanet_tf.tagging.parallel_batches import BatchThreads, computes_on_gpu
 
 
 class Capacity(NamedTuple):
-    """What keeps a kind of device busy.
+    """What keeps a kind of device busy."""
 
-    Attributes:
-      batch_size: most sentences in a batch, unless the user says otherwise.
-      batch_tokens: most tokens in a batch, padding included, unless the user says otherwise.
-      full_tokens: a batch of M = 8 samples that holds as many is full: beyond, padding costs more
-        than a new batch.
-      most_full_tokens: one pass has an eighth of that work for each token: larger batches spend
-        less of the time on starting operations; beyond these, nothing more is gained.
-      chunk: most sentences that are sorted by length and tagged together.
-    """
-
+    # Most sentences, and tokens with padding, in a batch, unless the user says otherwise.
     batch_size: int
     batch_tokens: int
+    # A batch of M = 8 samples that holds as many is full: beyond, padding costs more than a new
+    # batch. One pass has an eighth of that work for each token: larger batches spend less of the
+    # time on starting operations; beyond the second number nothing more is gained.
     full_tokens: int
     most_full_tokens: int
-    chunk: int
+    chunk: int  # most sentences that are sorted by length and tagged together
 
 
 PROCESSOR = Capacity(256, 4_096, 1_500, 4_000, 5_000)
@@ -44,46 +38,25 @@ def capacity_for(model: Any) -> Capacity:
 
 
 class Sizes(NamedTuple):
-    """How batches are made, see ``tag_stream``.
-
-    Attributes:
-      batch_size: most sentences in a batch; None: the device's.
-      batch_tokens: most tokens in a batch, padding included; None: the device's.
-      fill_rows: whether small batches are filled up with copies.
-      window: sentences, or passages of documents, that are read ahead.
-    """
+    """How batches are made, see ``tag_stream``; None: as suits the device."""
 
     batch_size: int | None
     batch_tokens: int | None
     fill_rows: bool = False
-    window: int = 1
+    window: int = 1  # in sentences, or passages of documents
 
 
 class Limits(NamedTuple):
-    """Of the batches of a chunk.
-
-    Attributes:
-      sentences: most in a batch.
-      tokens: most in a batch, padding included.
-      full_tokens: a batch that holds as many takes no shorter sentence.
-      fill_rows: see ``Sizes``.
-    """
+    """Of the batches of a chunk: most sentences, most tokens with padding."""
 
     sentences: int
     tokens: int
-    full_tokens: int
+    full_tokens: int  # a batch that holds as many takes no shorter sentence
     fill_rows: bool = False
 
 
 def limits_for(model: Any, sizes: Sizes, tokens: int, threads: int) -> Limits:
-    """The limits with which a model tags a chunk.
-
-    Args:
-      model: has ``num_passes``, how often it encodes a sentence.
-      sizes: as asked for.
-      tokens: of the chunk.
-      threads: batches that run at once.
-    """
+    """The limits with which a model tags a chunk of so many tokens, ``threads`` batches at once."""
     device = capacity_for(model)
     least = device.full_tokens
     full = min(device.most_full_tokens, max(least, 8 * least // model.num_passes))
@@ -133,9 +106,9 @@ def _cut_pieces(lengths: np.ndarray, max_tokens: int) -> _Pieces:
 def _batches(lengths: np.ndarray, limits: Limits) -> Iterator[np.ndarray]:
     """Yields the piece numbers of each batch, longest pieces first.
 
-    A batch holds at most ``sentences`` pieces and ``tokens`` tokens with padding, but at least
-    one piece. Once it holds ``full_tokens`` it takes no shorter piece, since that would have to
-    be padded. With ``fill_rows`` there is a multiple of pieces in it, as long as there are pieces.
+    A batch holds what ``limits`` allow, but at least one piece. Once it is full it takes no shorter
+    piece, since that would have to be padded. With ``fill_rows`` there is a multiple of pieces in
+    it, as long as there are pieces.
     """
     order = np.argsort(-lengths, kind="stable")
     lengths = lengths[order]
@@ -185,11 +158,10 @@ def begin_chunk(
 ) -> Callable[[], Answers]:
     """Begins to run the model over a chunk; what it returns waits for the answers.
 
-    Some sentences may have no tokens; if none has, there are no answers.
-
-    ``documents`` [S] are the numbers of the sentences' documents, in ascending order, where the
-    model reads them together. A window of a long sentence is a document by itself: it
-    shares tokens with the next one, which are no other mentions of their words.
+    Some sentences may have no tokens; if none has, there are no answers. ``documents`` [S] are the
+    numbers of the sentences' documents, in ascending order, where the model reads them together. A
+    window of a long sentence is a document by itself: it shares tokens with the next one, which are
+    no other mentions of their words.
     """
     tokens = np.array(list(itertools.chain.from_iterable(chunk)), dtype=object)
     if not len(tokens):

@@ -16,11 +16,8 @@ def masked_text(text: str, sentences: Sequence[TaggedSentence]) -> str:
     """The text with ``[PER]`` and the like in place of what may be an entity.
 
     Masked are the entities that are given (accepted, where there is a target precision) and all
-    candidates. Those that overlap get one mask, with the type of the most probable.
-
-    Args:
-      text: that the sentences' places count in.
-      sentences: its answers.
+    candidates; their places count in ``text``. Those that overlap get one mask, with the type of
+    the most probable.
     """
     pieces, position = [], 0
     for start, end, kind in _merged(sentences):
@@ -33,11 +30,10 @@ def _merged(sentences: Sequence[TaggedSentence]) -> list[tuple[int, int, str]]:
     """(start, end, type) of the stretches to be masked, from left to right."""
     spans = []
     for sentence in sentences:
-        for given in sentence.entities:
-            if given.accepted is not False:
-                spans.append((given.start, given.end, given.confidence, given.type))
-        for each in sentence.candidates or ():
-            spans.append((each.start, each.end, each.probability, each.type))
+        given = [each for each in sentence.entities if each.accepted is not False]
+        spans += [(each.start, each.end, each.confidence, each.type) for each in given]
+        rest = sentence.candidates or ()
+        spans += [(each.start, each.end, each.probability, each.type) for each in rest]
     merged: list[tuple[int, int, float, str]] = []
     for start, end, probability, kind in sorted(spans):
         if merged and start < merged[-1][1]:
@@ -50,11 +46,9 @@ def _merged(sentences: Sequence[TaggedSentence]) -> list[tuple[int, int, str]]:
 
 
 def masking_writer(kind: str, stream: TextIO) -> Write:
-    """The function that writes one row with its text masked.
+    """The function that writes one row, its text masked, to a stream.
 
-    Args:
-      kind: "jsonl": the other keys of the input as they are, and the text; else a line of text.
-      stream: where to write.
+    Of the kind "jsonl" it has the other keys of the input, too, as they are; else a line of text.
     """
 
     def write(row: Row, sentences: Sequence[TaggedSentence]) -> None:

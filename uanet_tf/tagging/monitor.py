@@ -17,17 +17,11 @@ Known = Callable[[str], bool]
 
 
 class SentenceFacts(NamedTuple):
-    """A sentence as one draw: its tokens depend on one another, sentences are exchangeable.
+    """A sentence as one draw: its tokens depend on one another, sentences are exchangeable."""
 
-    Attributes:
-      uncertainty: mean of its tokens, nats.
-      unknown_words: share of its tokens without a vector of their own; None: not known.
-      labels: types of its entities, or labels of its tokens.
-    """
-
-    uncertainty: float
-    unknown_words: float | None
-    labels: frozenset[str]
+    uncertainty: float  # mean of its tokens, nats
+    unknown_words: float | None  # share of them without a vector of their own; None: not known
+    labels: frozenset[str]  # types of its entities, or labels of its tokens
 
 
 def sentence_facts(
@@ -40,10 +34,8 @@ def sentence_facts(
 ) -> SentenceFacts | None:
     """The facts of a sentence; None of one without tokens.
 
-    Args:
-      uncertainty: of each, nats.
-      chunks: labels have a letter and a type, such as "B-PER".
-      known: whether a word has a vector of its own.
+    ``uncertainty`` of each is in nats; ``chunks``: labels have a letter and a type, like "B-PER";
+    ``known``: whether a word has a vector of its own.
     """
     if not tokens:
         return None
@@ -91,12 +83,8 @@ _MOST_LABELS = 20
 class Trait:
     """Something that a sentence has or has not.
 
-    Attributes:
-      kind: UNCERTAINTY: its mean is above ``above``; UNKNOWN_WORDS: their share is; LABEL: it
-        has ``name``.
-      count: sentences of the reference that have it.
-      above: a quantile.
-      name: a label, or a type of entities.
+    By its kind: the mean UNCERTAINTY, or the share of UNKNOWN_WORDS, is above a quantile, or the
+    LABEL, or type of entities, is there. ``count`` sentences of the reference have it.
     """
 
     kind: str
@@ -122,14 +110,9 @@ class Trait:
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """What sentences of the development data are like.
+    """What sentences of the development data are like."""
 
-    Attributes:
-      size: sentences that the counts are of.
-      traits: with their counts.
-    """
-
-    size: int
+    size: int  # sentences that the counts of the traits are of
     traits: tuple[Trait, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -138,11 +121,7 @@ class Reference:
 
     @classmethod
     def from_dict(cls, values: Any) -> "Reference":
-        """The opposite of ``to_dict``.
-
-        Raises:
-          InputError: it is something else.
-        """
+        """The opposite of ``to_dict``; InputError for something else."""
         kinds = {"kind": str, "count": int, "above": float, "name": str}
         try:
             traits = tuple(Trait(**each) for each in values["traits"])
@@ -162,13 +141,9 @@ class Reference:
 def make_reference(facts: Sequence[SentenceFacts], seed: int = 1) -> Reference | None:
     """The reference of development sentences; None of fewer than two.
 
-    Quantiles are taken from a random half of the sentences and counts from the other. So counts and
-    a stream's sentences are exchangeable if the stream is like the data, and the tests
-    exact: a quantile's own half has its count by construction.
-
-    Args:
-      facts: of the sentences; at most ``MOST_SENTENCES`` are used.
-      seed: of the halves.
+    Quantiles are taken from a random half of the sentences, of at most ``MOST_SENTENCES``, and
+    counts from the other. So counts and a stream's sentences are exchangeable if the stream is like
+    the data, and the tests exact: a quantile's own half has its count by construction.
     """
     order = np.random.default_rng([seed, 3]).permutation(len(facts))[:MOST_SENTENCES]
     half = len(order) // 2
@@ -185,11 +160,8 @@ def make_reference(facts: Sequence[SentenceFacts], seed: int = 1) -> Reference |
 
 
 def _over_quantiles(kind: str, values: Sequence[float]) -> list[Trait]:
-    if not values:
-        return []
-    return [
-        Trait(kind, 0, above=value) for value in sorted({*np.quantile(values, QUANTILES).tolist()})
-    ]
+    quantiles = {*np.quantile(values, QUANTILES).tolist()} if values else ()
+    return [Trait(kind, 0, above=value) for value in sorted(quantiles)]
 
 
 FALSE_ALARMS = 0.01
@@ -197,23 +169,14 @@ BLOCK = 100
 
 
 class Shift(NamedTuple):
-    """A trait that a stream has at another rate than the reference.
-
-    Attributes:
-      trait: which.
-      share: of the stream's sentences that have it, in [0, 1].
-      usual: of the reference's.
-      p_value: of the exact test.
-      sentences: how many of the stream were compared.
-      seen: sentences of the stream until then.
-    """
+    """A trait that a stream has at another rate than the reference."""
 
     trait: Trait
-    share: float
-    usual: float
-    p_value: float
-    sentences: int
-    seen: int
+    share: float  # of the stream's sentences that have it, in [0, 1]
+    usual: float  # of the reference's
+    p_value: float  # of the exact test
+    sentences: int  # how many of the stream were compared
+    seen: int  # sentences of the stream until then
 
     def __str__(self) -> str:
         return f"{100 * self.share:.1f} % of {self.trait} ({100 * self.usual:.1f} % in development)"
@@ -224,14 +187,9 @@ class StreamMonitor:
 
     At look k the block and all sentences so far are compared with the reference, trait by trait, by
     an exact two-sample test at the level ``false_alarms / (k (k + 1) 2 F)`` with F traits. The sum
-    over all looks is ``false_alarms``: however long a stream is, that is at most the
-    probability that one which is like the reference gives any alarm. The block finds a late
-    change, all sentences a small one.
-
-    Args:
-      reference: what is usual.
-      false_alarms: probability of an alarm without a shift.
-      block: sentences between two looks.
+    over all looks is ``false_alarms``: however long a stream is, that is at most the probability
+    that one which is like the reference gives any alarm. The block finds a late change, all
+    sentences a small one.
     """
 
     def __init__(
@@ -240,8 +198,7 @@ class StreamMonitor:
         self._reference = reference
         self._false_alarms = false_alarms
         self._size = block
-        self._looks = 0
-        self._in_block = 0
+        self._looks = self._in_block = 0
         self._block = np.zeros(len(reference.traits), np.int64)
         self._all = np.zeros(len(reference.traits), np.int64)
         self._first: list[Shift] = []
@@ -284,18 +241,13 @@ class StreamMonitor:
         return self._first
 
     def _compare(self, counts: Sequence[int], size: int) -> list[Shift]:
-        whole = self._reference.size
-        return [
-            Shift(
-                trait,
-                count / size,
-                trait.count / whole,
-                fisher_exact(trait.count, whole, count, size),
-                size,
-                self._looks * self._size,
-            )
-            for trait, count in zip(self._reference.traits, counts, strict=True)
-        ]
+        """The traits of a part of the stream beside those of the reference."""
+        whole, found = self._reference.size, []
+        for trait, count in zip(self._reference.traits, counts, strict=True):
+            p_value = fisher_exact(trait.count, whole, count, size)
+            shares = count / size, trait.count / whole
+            found.append(Shift(trait, *shares, p_value, size, self._looks * self._size))
+        return found
 
 
 _SAME = 1e-7  # relative difference below which two probabilities are equal
@@ -305,19 +257,16 @@ def fisher_exact(count: int, size: int, other_count: int, other_size: int) -> fl
     """Two-sided p-value of "count of size" against "other_count of other_size".
 
     Under exchangeability the first count, given the sum of both, is hypergeometric; the p-value is
-    the probability of all first counts that are at most as probable as the one seen. It needs
-    memory for ``size`` numbers at most, however large the other sample is.
-
-    Reference:
-      Fisher, 1935, "The Logic of Inductive Inference".
+    the probability of all first counts that are at most as probable as the one seen (Fisher, 1935,
+    "The Logic of Inductive Inference"). It needs memory for ``size`` numbers at most, however large
+    the other sample is.
     """
     total = count + other_count
     low, high = max(0, total - other_size), min(size, total)
     values = np.arange(low, high, dtype=np.float64)
     # log P(k + 1) - log P(k).
-    steps = np.log((size - values) * (total - values)) - np.log(
-        (values + 1.0) * (other_size - total + values + 1.0)
-    )
+    steps = np.log((size - values) * (total - values))
+    steps -= np.log((values + 1.0) * (other_size - total + values + 1.0))
     logs = np.concatenate([[0.0], np.cumsum(steps)])
     probabilities = np.exp(logs - logs.max())
     seen = probabilities[count - low]

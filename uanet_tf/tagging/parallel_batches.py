@@ -67,12 +67,10 @@ def run_each_on_one_thread() -> None:
 
 
 class BatchThreads:
-    """Calls on several threads, begun before their results are asked for.
+    """Calls on several threads, ``count`` at once, begun before their results are asked for.
 
-    A context manager: calls that have not begun when it is left are given up.
-
-    Args:
-      count: calls at once. 1: each is made when its result is asked for, on the thread that asks.
+    With one thread each is made when its result is asked for, on the thread that asks. A context
+    manager: calls that have not begun when it is left are given up.
     """
 
     def __init__(self, count: int):
@@ -94,8 +92,7 @@ class BatchThreads:
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """As ``map``; of several calls the first begin at once, a single one when it is asked for.
 
-        Raises:
-          RuntimeError: when a result is asked for and the program ends.
+        RuntimeError, when a result is asked for and the program ends.
         """
         items = list(items)
         if min(self.count, len(items)) <= 1:

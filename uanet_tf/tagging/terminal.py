@@ -38,24 +38,19 @@ def can_draw(stream: TextIO) -> bool:
 class SentencePrinter:
     """Renders tagged sentences: entities in one line, then a line for each token.
 
-    A line has the draft label, its uncertainty, the confidence ("sure") and the final label.
-    Tokens above the threshold carry a dot, and a colour from yellow to red as their
-    uncertainty grows; labels that the refiner changed read ``B-LOC -> B-ORG``. What a run with a
-    target precision does not accept has a question mark: ``[ORG? Chelsea]``.
-
-    Args:
-      threshold: Gamma, nats. The bar is full at four times this, and at no less than 1 nat. None:
-        there is no gate.
-      color: write ANSI colours.
-      draw: write block characters; else plain ASCII.
+    A line has the draft label, its uncertainty, the confidence ("sure") and the final label. Tokens
+    above the threshold carry a dot, and a colour from yellow to red as their uncertainty grows;
+    labels that the refiner changed read ``B-LOC -> B-ORG``. What a run with a target precision does
+    not accept has a question mark: ``[ORG? Chelsea]``. The bar is full at four times the threshold,
+    Gamma in nats (None: there is no gate), and at no less than 1 nat. ``color`` writes ANSI
+    colours, ``draw`` block characters instead of plain ASCII.
     """
 
     def __init__(self, threshold: float | None, *, color: bool = False, draw: bool = True) -> None:
         self.threshold = threshold
         scale = 4.0 * (threshold or 0.0)
         self.full = max(scale, 1.0) if math.isfinite(scale) else 1.0
-        self.color = color
-        self.draw = draw
+        self.color, self.draw = color, draw
 
     def render(self, sentence: TaggedSentence) -> str:
         """Several lines, without a line end after the last."""
@@ -67,17 +62,10 @@ class SentencePrinter:
         draft_width = max(map(display_width, [*drafts, "draft"]))
         head = f"    {pad('token', token_width)}  {pad('draft', draft_width)}  nats"
         head += f"{' ' * (_BAR_CELLS + 3)}sure  label"
-        lines = [
-            "  " + self._entities(sentence),
-            "",
-            self._style(head, "2"),
-            *(
-                self._row(sentence, index, pad(token, token_width), draft_width)
-                for index, token in enumerate(tokens)
-            ),
-            self._style(f"    {self._summary(sentence)}", "2"),
-        ]
-        return "\n".join(lines)
+        lines = ["  " + self._entities(sentence), "", self._style(head, "2")]
+        for index, token in enumerate(tokens):
+            lines.append(self._row(sentence, index, pad(token, token_width), draft_width))
+        return "\n".join([*lines, self._style(f"    {self._summary(sentence)}", "2")])
 
     def _row(self, sentence: TaggedSentence, index: int, token: str, draft_width: int) -> str:
         nats = sentence.uncertainty[index]
@@ -125,16 +113,12 @@ class SentencePrinter:
 
     def _summary(self, sentence: TaggedSentence) -> str:
         words = "token" if len(sentence) == 1 else "tokens"
-        if self.threshold is None:
-            parts = [f"{len(sentence)} {words}"]
-        else:
-            refined = sum(sentence.refined)
+        parts = [f"{len(sentence)} {words}"]
+        if self.threshold is not None:
+            parts = [f"{sum(sentence.refined)} of {parts[0]} above {self.threshold:g} nats"]
             pairs = zip(sentence.draft_labels, sentence.labels, strict=True)
             changed = sum(draft != label for draft, label in pairs)
-            parts = [
-                f"{refined} of {len(sentence)} {words} above {self.threshold:g} nats",
-                f"{changed} {'label' if changed == 1 else 'labels'} changed",
-            ]
+            parts.append(f"{changed} {'label' if changed == 1 else 'labels'} changed")
         spans = sentence.spans
         if spans and sentence.accepted is not None:
             accepted = sum(not sentence.is_refused(span.start, span.end) for span in spans)
