@@ -25,14 +25,12 @@ class CRFDecoder(Decoder):
     """Scores whole label sequences: emissions, transitions, and scores of starting and ending.
 
     score(y) = start[y_1] + sum_t emission[t, y_t] + sum_t transition[y_t, y_{t+1}] + end[y_T],
-    p(y) = exp(score(y)) / Z. The loss is -log p of the given sequence. Labels are the most
-    probable sequence (Viterbi); their probabilities are the marginals p(y_t), by
-    forward-backward, so a label of the best sequence need not be the most probable one at its
-    token. With M samples the marginals are averaged, and the sequence is the best one under the
-    mean of the samples' emissions.
+    p(y) = exp(score(y)) / Z. The loss is -log p of the given sequence. Labels are the most probable
+    sequence (Viterbi); their probabilities are the marginals p(y_t), by forward-backward, so a
+    label of the best sequence need not be the most probable one at its token. With M samples the
+    marginals are averaged, and the sequence is the best one under the mean of their emissions.
 
     Args:
-      num_classes: number C of labels.
       label_names: names of the labels, if transitions that ``scheme`` does not allow are to be
         impossible, from the start and to the end too; in the likelihood as well as in decoding.
         A training sequence that has one then costs 1e4 nats. None: all are possible.
@@ -90,9 +88,8 @@ class CRFDecoder(Decoder):
         del dropout_seed  # nothing of its own to drop
         transitions, start, end = self._chain()
         scores = _with_boundaries(self.logits(states), start, end, mask)
-        log_likelihood, _ = _supplier().crf_log_likelihood(
-            scores, labels, _lengths(mask), transitions
-        )
+        lengths = _lengths(mask)
+        log_likelihood, _ = _supplier().crf_log_likelihood(scores, labels, lengths, transitions)
         return -tf.reduce_sum(log_likelihood)
 
     reads_lite = True
@@ -117,16 +114,14 @@ class CRFDecoder(Decoder):
         """The emissions [..., T, C], from states [..., T, H]."""
         return linear(states, self.kernel, self.bias)
 
-    def _chain(self) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Transitions [C, C], start [C] and end [C], impossible ones at ``_IMPOSSIBLE``."""
+    def _chain(self) -> list[tf.Tensor]:
+        """Transitions [C, C], start [C] and end [C], impossible ones at ``IMPOSSIBLE``."""
         values = [tf.convert_to_tensor(x) for x in (self.transitions, self.start, self.end)]
         if self._possible is None:
-            return values[0], values[1], values[2]
+            return values
         tables = self._possible.steps, self._possible.start, self._possible.end
-        transitions, start, end = (
-            tf.where(table, value, IMPOSSIBLE) for table, value in zip(tables, values, strict=True)
-        )
-        return transitions, start, end
+        pairs = zip(tables, values, strict=True)
+        return [tf.where(table, value, IMPOSSIBLE) for table, value in pairs]
 
 
 def _possible_transitions(label_names: list[str], scheme: str) -> Transitions:

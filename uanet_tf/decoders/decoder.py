@@ -14,17 +14,13 @@ from uanet_tf.ops.masking import is_right_padded, keep
 class Decoded(NamedTuple):
     """Labels of a batch, and the distributions that they were decided from.
 
-    Attributes:
-      label_ids: [B, T] int32 class ids, 0 at padding.
-      probabilities: [B, T, C], the mean p of the samples. A label's confidence is its probability.
-      samples: [M, B, T, C], the distribution of each sample, so that the entropy of their mean and
-        their mutual information can be computed. Each distribution sums to 1, at padding too,
-        where it has no meaning.
+    The distribution of each sample is there, so that the entropy of their mean and their mutual
+    information can be computed. Each sums to 1, at padding too, where it has no meaning.
     """
 
-    label_ids: tf.Tensor
-    probabilities: tf.Tensor
-    samples: tf.Tensor
+    label_ids: tf.Tensor  # [B, T] int32 class ids, 0 at padding
+    probabilities: tf.Tensor  # [B, T, C], the mean p of the samples; a label's is its confidence
+    samples: tf.Tensor  # [M, B, T, C]
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -33,9 +29,8 @@ class Decoder(Part, tf.keras.layers.Layer):
 
     A subclass defines ``sequence_loss`` and ``label_samples`` and builds its weights in ``build``.
     Both ``loss`` and ``decide`` may be called directly, without ``__call__``: they build the
-    weights and check the mask. A decoder draws no random numbers when it decides: the M samples
-    are those of the encoder, and decoders that feed labels back decide one common sequence for
-    all of them.
+    weights and check the mask. A decoder draws no random numbers when it decides: the M samples are
+    those of the encoder, and decoders that feed labels back decide one common sequence for all.
 
     Args:
       num_classes: number C of labels.
@@ -48,8 +43,7 @@ class Decoder(Part, tf.keras.layers.Layer):
       Decoded: label_ids [B, T], probabilities [B, T, C], samples [M, B, T, C]; see ``decide``.
     """
 
-    # Whether one position can change the labels of others, so that a token after padding would
-    # be an error.
+    # Whether one position can change others' labels, so that a token after padding is an error.
     reads_sequence = True
 
     def __init__(self, num_classes: int, **kwargs):
@@ -121,15 +115,8 @@ class Decoder(Part, tf.keras.layers.Layer):
     ) -> Decoded:
         """Labels and their probabilities, from M samples of the states.
 
-        Args:
-          states: [M, B, T, H]; M = 1 for one pass.
-          mask: [B, T] boolean, True at tokens, right-padded; None: all are tokens.
-
-        Returns:
-          Decoded. A decoder without a search of its own takes the argmax of the mean.
-
-        Raises:
-          InvalidArgumentError: the mask is not right-padded.
+        Arguments are those of a call, M = 1 for one pass. A decoder without a search of its own
+        takes the argmax of the mean. InvalidArgumentError, if the mask is not right-padded.
         """
         steps, has_padding = tf.shape(states)[-2], mask is not None
         states, mask = self._prepare(tf.convert_to_tensor(states), mask, rank=4)
@@ -145,21 +132,13 @@ class Decoder(Part, tf.keras.layers.Layer):
         return Decoded(label_ids, mean, samples)
 
     def sequence_loss(
-        self,
-        states: tf.Tensor,
-        labels: tf.Tensor,
-        mask: tf.Tensor,
-        dropout_seed: tf.Tensor | None,
+        self, states: tf.Tensor, labels: tf.Tensor, mask: tf.Tensor, dropout_seed: tf.Tensor | None
     ) -> tf.Tensor:
         """As ``loss``; labels are int32, and 0 at padding."""
         raise NotImplementedError(f"{type(self).__name__} must define sequence_loss.")
 
     def sequence_losses(
-        self,
-        states: tf.Tensor,
-        labels: tf.Tensor,
-        mask: tf.Tensor,
-        dropout_seed: tf.Tensor | None,
+        self, states: tf.Tensor, labels: tf.Tensor, mask: tf.Tensor, dropout_seed: tf.Tensor | None
     ) -> dict[str, tf.Tensor]:
         """As ``loss_terms``, for a decoder with more than one optimizer."""
         return {"draft": self.sequence_loss(states, labels, mask, dropout_seed)}

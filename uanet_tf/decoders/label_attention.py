@@ -11,8 +11,8 @@ from uanet_tf.ops.numerics import linear
 
 # Consumers of the dropout seed.
 _ATTENDED, _STATES = range(2)  # of a layer
-# Labels start nearly alike (released code): what is attended to is added to the states,
-# and would drown them.
+# Labels start nearly alike (released code): what is attended to is added to the states, and would
+# drown them.
 _LABEL_SCALE = 0.0025
 
 
@@ -22,12 +22,11 @@ class LabelAttentionDecoder(Decoder):
 
     States h of a BiLSTM attend over the C label embeddings x with several heads,
     head_k = softmax(h Q_k (x K_k)^T / sqrt(d)) x V_k, and [h; concat(heads) + h] goes into the next
-    BiLSTM. In the last layer there is one head, and its attention weights are the
-    distribution over labels. The first BiLSTM is the tagger's encoder; the others are in here.
-    With M samples the label is the argmax of their mean distribution.
+    BiLSTM. In the last layer there is one head, and its attention weights are the distribution over
+    labels. The first BiLSTM is the tagger's encoder; the others are in here. With M samples the
+    label is the argmax of their mean distribution.
 
     Args:
-      num_classes: number C of labels.
       num_layers: BiLSTM layers of its own, above the encoder. The paper's three-layer model
         has two.
       num_heads: attention heads of all layers but the last; must divide the states' width H, which
@@ -91,12 +90,9 @@ class LabelAttentionDecoder(Decoder):
             self.query_kernels.append(self._add_kernel(f"query_kernel_{index}", width))
             self.key_kernels.append(self._add_kernel(f"key_kernel_{index}", width))
             self.value_kernels.append(self._add_kernel(f"value_kernel_{index}", width))
+            name = f"layer_{index}"
             layer = BiLSTM(
-                width,
-                input_dropout=0.0,
-                output_dropout=0.0,
-                dtype=self.dtype_policy,
-                name=f"layer_{index}",
+                width, input_dropout=0.0, output_dropout=0.0, dtype=self.dtype_policy, name=name
             )
             with tf.name_scope(layer.name):
                 layer.build([None, None, 2 * width])
@@ -123,9 +119,8 @@ class LabelAttentionDecoder(Decoder):
             seed = fold_in(dropout_seed, index)
             attended = self._attend(states, index, fold_in(seed, _ATTENDED))  # [N, T, H]
             inputs = tf.concat([states, attended], axis=-1)  # [N, T, 2H]
-            states = dropout(
-                layer(inputs, mask=mask, lite=lite), self.dropout, fold_in(seed, _STATES)
-            )
+            states = layer(inputs, mask=mask, lite=lite)
+            states = dropout(states, self.dropout, fold_in(seed, _STATES))
         scores = self._scores(states, self.num_layers, 1)  # [N, T, 1, C]
         return tf.squeeze(scores, axis=2)
 

@@ -28,11 +28,10 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
 
     In training y are the given labels and the loss is the sum of both cross entropies, with one
     optimizer; with two, each direction's cross entropy trains that direction and what both share,
-    the label embedding and the layers below, which are so updated twice per step. In decoding
-    each direction greedily reads its own labels, and f also the context b of those that the
-    backward one has decided; the mean of both log probabilities, normalised, is
-    a token's distribution. With M samples the labels read are common to all, decided by the
-    mean of the samples, and so is the label given.
+    the label embedding and the layers below, which are so updated twice per step. In decoding each
+    direction greedily reads its own labels, and f also the context b of those that the backward one
+    has decided; the mean of both log probabilities, normalised, is a token's distribution. With M
+    samples the labels read are common to all, decided by their mean, and so is the label given.
 
     Args (further ones: ``LabelHistoryDecoder``):
       num_optimizers: 1 or 2.
@@ -87,22 +86,16 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
     def variable_groups(self):
         if self.num_optimizers == 1:
             return super().variable_groups()
-        tables = (
-            self.kernels,
-            self.recurrent_kernels,
-            self.biases,
-            self.state_kernels,
-            self.context_kernels,
-            self.output_biases,
-        )
+        tables = [self.kernels, self.recurrent_kernels, self.biases]
+        tables += [self.state_kernels, self.context_kernels, self.output_biases]
         shared = [self.label_embedding]
         return {OPTIMIZERS[way]: shared + [table[way] for table in tables] for way in WAYS}
 
     def sequence_losses(self, states, labels, mask, dropout_seed):
-        right = self._contexts(
-            "backward", labels, mask, fold_in(dropout_seed, WAYS.index("backward"))
+        right, left = (
+            self._contexts(way, labels, mask, fold_in(dropout_seed, number))
+            for number, way in enumerate(WAYS)
         )
-        left = self._contexts("forward", labels, mask, fold_in(dropout_seed, WAYS.index("forward")))
         contexts = {"backward": right, "forward": tf.concat([left, right], axis=-1)}
         losses = {}
         for way in WAYS:
@@ -134,11 +127,8 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
         """The context of each token, from the labels [B, T] on one side of it, [B, T, U]."""
         edge = tf.fill(tf.stack([tf.shape(labels)[0], 1]), self.num_classes)
         labels = tf.where(mask, labels, self.num_classes)
-        if way == "backward":
-            read = tf.concat([labels[:, 1:], edge], axis=1)
-        else:
-            read = tf.concat([edge, labels[:, :-1]], axis=1)
-        embedded = tf.gather(self.label_embedding, read)  # [B, T, E]
+        neighbours = [labels[:, 1:], edge] if way == "backward" else [edge, labels[:, :-1]]
+        embedded = tf.gather(self.label_embedding, tf.concat(neighbours, axis=1))  # [B, T, E]
         tied = tf.stack([tf.shape(mask)[0], 1, self.label_width])
         embedded = dropout(embedded, self.dropout, fold_in(dropout_seed, _LABELS), tied)
         projected = linear(embedded, self.kernels[way], self.biases[way])  # [B, T, 3U]
@@ -165,11 +155,6 @@ class Seq2BiseqDecoder(LabelHistoryDecoder):
             logits += tf.expand_dims(state_logits[t], 1)  # [B, K, M, C]
             return mean_log_probs(logits, axis=2), context
 
-        label_ids, _ = beam_search(
-            step,
-            tf.zeros(tf.stack([tf.shape(mask)[0], 1, units]), state_logits.dtype),
-            mask,
-            num_classes=self.num_classes,
-            reverse=way == "backward",
-        )
-        return label_ids
+        initial = tf.zeros(tf.stack([tf.shape(mask)[0], 1, units]), state_logits.dtype)
+        classes, backward = self.num_classes, way == "backward"
+        return beam_search(step, initial, mask, num_classes=classes, reverse=backward)[0]

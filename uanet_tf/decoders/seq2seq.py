@@ -16,14 +16,12 @@ from uanet_tf.ops.shapes import permute
 class LabelHistoryDecoder(Decoder):
     """Base of decoders with a recurrent net over the labels decided before.
 
-    It owns the embedding ``label_embedding`` [num_classes + 1, label_width] of labels; the last
-    row is used where there is no label before. A subclass extends ``build`` and defines what
+    It owns the embedding ``label_embedding`` [num_classes + 1, label_width] of labels; the last row
+    is used where there is no label before. A subclass extends ``build`` and defines what
     ``Decoder`` requires.
 
     Args:
-      num_classes: number C of labels.
       hidden_width: width of the recurrent net; None: that of the states.
-      label_width: width of label embeddings.
       dropout: rate of the masks on what is read of labels (their embeddings, and the recurrent
         net's output), tied over time; in training only.
     """
@@ -76,8 +74,8 @@ class Seq2SeqDecoder(LabelHistoryDecoder):
     """Decides labels one after another with an LSTM over states and previous labels.
 
     d_t = LSTM([s_t; E(y_{t-1})], d_{t-1}), p(y_t | y_1 .. y_{t-1}) = softmax(d_t W + b). In
-    training the previous labels are the gold ones; in decoding those found by greedy
-    or beam search. A label's probability is the one given the labels decided before it. With M
+    training the previous labels are the gold ones; in decoding those found by greedy or beam
+    search. A label's probability is the one given the labels decided before it. With M
     samples the labels before are common to all, and each step's distribution is their mean.
 
     Args (further ones: ``LabelHistoryDecoder``):
@@ -159,14 +157,8 @@ class Seq2SeqDecoder(LabelHistoryDecoder):
             logits = linear(hidden, self.output_kernel, self.output_bias)  # [B, K, M, C]
             return mean_log_probs(logits, axis=2), tf.concat([hidden, cell], axis=-1)
 
-        shape = tf.stack(
-            [tf.shape(mask)[0], 1, tf.shape(states)[0], 2 * self.recurrent_kernel.shape[0]]
-        )
-        label_ids, _ = beam_search(
-            step,
-            tf.zeros(shape, projected.dtype),
-            mask,
-            num_classes=self.num_classes,
-            beam_width=self.beam_width,
-        )
-        return label_ids
+        width = 2 * self.recurrent_kernel.shape[0]
+        shape = tf.stack([tf.shape(mask)[0], 1, tf.shape(states)[0], width])
+        initial = tf.zeros(shape, projected.dtype)
+        classes, beams = self.num_classes, self.beam_width
+        return beam_search(step, initial, mask, num_classes=classes, beam_width=beams)[0]

@@ -13,9 +13,6 @@ class SoftmaxDecoder(Decoder):
 
     With M samples the label is the argmax of their mean distribution.
 
-    Args:
-      num_classes: number C of labels.
-
     Example:
 
     >>> decoder = SoftmaxDecoder(4)

@@ -24,12 +24,10 @@ class TwoStreamBlock(KeepsArguments, tf.keras.layers.Layer):
     streams can be computed side by side.
 
     Args:
-      num_heads: number of heads of each stream.
-      head_width: width of each head.
+      num_heads, head_width: of each stream.
       label_stream: whether the block has a label stream. Without it, it owns no weights for one.
       dropout: rate at which the outputs of attention and feed-forward layers are dropped.
       attention_dropout: rate at which attention weights are dropped.
-      **kwargs: `name` and `dtype`.
 
     Call arguments:
       words: [B, T, W] floats, W = num_heads * head_width, or `Mapped` to that width where only

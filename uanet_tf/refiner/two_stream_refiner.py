@@ -36,10 +36,8 @@ class TwoStreamRefiner(KeepsArguments, tf.keras.layers.Layer):
     No gradient passes to the draft probabilities: the drafter learns from its own loss only.
 
     Args:
-      num_classes: C, the number of labels.
-      num_layers: number of blocks.
-      num_heads: number of heads of each stream.
-      head_width: width of each head. W = num_heads * head_width is the refiner's width.
+      num_classes, num_layers: C, the number of labels, and that of blocks.
+      num_heads, head_width: of each stream. W = num_heads * head_width is the refiner's width.
       label_width: width of the label embeddings. Default: W.
       dropout: rate at which the projected inputs, the outputs of attention and feed-forward
         layers and the inputs of the final layer are dropped.
@@ -50,7 +48,6 @@ class TwoStreamRefiner(KeepsArguments, tf.keras.layers.Layer):
         refiner has a word stream only.
       label_residual: what the first label stream adds its attention to: "labels": the draft
         labels L (Eq. 8); "words": H_x; "none": nothing.
-      **kwargs: `name` and `dtype`.
 
     Call arguments:
       words: [B, T, D] floats.
