@@ -3,12 +3,7 @@
 import tensorflow as tf
 
 from uanet_tf.arguments import ArgumentError, KeepsArguments, check_positive, check_rate
-from uanet_tf.layers.relative_attention import (
-    Heads,
-    QueryHeads,
-    RelativeAttention,
-    attend_streams,
-)
+from uanet_tf.layers.relative_attention import Heads, QueryHeads, RelativeAttention, attend_streams
 from uanet_tf.ops.dropout import dropout, fold_in
 from uanet_tf.ops.numerics import add_linear, layer_norm, linear
 
@@ -23,17 +18,12 @@ class AttentionStream(KeepsArguments, tf.keras.layers.Layer):
         H = LayerNorm(residual + W_o attention(words, context) + b_o)
         output = LayerNorm(H + W_2 relu(W_1 H + b_1) + b_2)
 
-    Without `context_width` this is the layer of a relative Transformer encoder.
-
     Args:
-      num_heads: number of heads.
-      head_width: width of each head.
-      feedforward_width: hidden width of the feed-forward layer.
-        Default: twice num_heads * head_width.
-      context_width: width of the sequence attended to. None: the words themselves.
+      feedforward_width: hidden width of the feed-forward layer; None: twice num_heads * head_width.
+      context_width: width of the sequence attended to. None: the words themselves, as in the layer
+        of a relative Transformer encoder.
       dropout: rate at which the outputs of attention and feed-forward layer are dropped.
       attention_dropout: rate at which attention weights are dropped.
-      **kwargs: `name` and `dtype`.
 
     Call arguments:
       words: [B, T, W] floats, or [K, W] of the query tokens, W = num_heads * head_width: the
@@ -44,23 +34,19 @@ class AttentionStream(KeepsArguments, tf.keras.layers.Layer):
       context: as in `RelativeAttention`.
       mask: [B, T] booleans, True = token. None: no padding.
       dropout_seed: [2] int32 tensor, or None for no dropout. Not with `query_tokens`.
-      dropout_masks: {"attention": [B, W], "feedforward": [B, W]}, either may be missing: what
-        the two outputs are multiplied with, the same at each position. Where given (an empty
-        one too), `dropout_seed` drops attention weights only.
-        Not with `query_tokens`.
+      dropout_masks: {"attention": [B, W], "feedforward": [B, W]}, either may be missing: what the
+        two outputs are multiplied with, the same at each position. Where given (an empty one too),
+        `dropout_seed` drops attention weights only. Not with `query_tokens`.
       query_tokens: `QueryTokens`, K in number; all tokens are keys. None: all tokens.
 
-    Output shape:
-      [B, T, W], or [K, W] of the query tokens.
+    Output shape: [B, T, W], or [K, W] of the query tokens.
 
     Example:
-
     >>> stream = AttentionStream(2, 8)
     >>> stream(tf.ones([3, 5, 16]), tf.ones([16, 10])).shape
     TensorShape([3, 5, 16])
 
-    Reference:
-      Gui et al., 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling", Eq. 8.
+    Reference: Gui et al., 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling", Eq. 8.
     """
 
     def __init__(

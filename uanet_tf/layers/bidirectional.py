@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import tensorflow as tf
 
-from uanet_tf.ops.cudnn import LstmWeights, bidirectional_lstm, packed_weights
+from uanet_tf.ops.cudnn import bidirectional_lstm, packed_weights
 from uanet_tf.ops.graphs import LiteGraph
 from uanet_tf.ops.numerics import linear
 from uanet_tf.ops.recurrence import LSTM, Cell, block_orthogonal, fused_lstm
@@ -21,13 +21,9 @@ class Bidirectional:
 
     Args:
       layer: the owner of the weights.
-      cell: ``ops.cells.LSTM`` or ``GRU``.
-      input_width: width D of the inputs.
-      units: width H of the states of one direction.
+      cell: ``ops.recurrence.LSTM`` or ``GRU``.
+      input_width, units: widths D of the inputs and H of the states of one direction.
       names: pattern of the weights' names in the owner, with "{weight}" and "{way}".
-
-    Attributes:
-      kernels, recurrent_kernels, biases: the weights of each direction.
     """
 
     def __init__(
@@ -48,11 +44,9 @@ class Bidirectional:
                 (self.recurrent_kernels, "recurrent_kernel", [units], block_orthogonal),
                 (self.biases, "bias", [], cell.first_bias),
             ):
-                table[way] = layer.add_weight(
-                    name=names.format(weight=weight, way=way),
-                    shape=[*shape, cell.gates * units],
-                    initializer=initializer,
-                )
+                name = names.format(weight=weight, way=way)
+                shape = [*shape, cell.gates * units]
+                table[way] = layer.add_weight(name, shape, initializer=initializer)
 
     def __call__(
         self,
@@ -62,7 +56,7 @@ class Bidirectional:
         places: tf.Tensor | None = None,
         lite: LiteGraph | None = None,
     ) -> list[tf.Tensor]:
-        """States of both directions.
+        """States [T, N, H] forward and backward, in the order of time; exactly 0 at padding.
 
         Args:
           inputs: [T, N, D]; with ``places`` a table [R, D] of inputs, each of which is multiplied
@@ -70,26 +64,24 @@ class Bidirectional:
           mask: [T, N] booleans, True at tokens, right-padded; None: all are tokens.
           recurrent_masks: {direction: [N, H]}, on the previous state, the same at each step.
           places: [T, N] int32, the row of the table that each step reads; not with ``lite``.
-
-        Returns:
-          Two tensors [T, N, H], forward and backward, in the order of time; exactly 0 at padding.
         """
-        if lite and lite.fused_lstm and self._is_lstm_of_a_sentence(inputs, recurrent_masks):
-            return [self._fused(inputs, way) for way in DIRECTIONS]
+        tied = recurrent_masks or {}
+        if lite and lite.fused_lstm and self._is_lstm_of_a_sentence(inputs, tied):
+            return [
+                fused_lstm(inputs, *self._weights(way), reverse=way == "backward")
+                for way in DIRECTIONS
+            ]
         if places is None:
             project = self._from_inputs(inputs, mask, lite)
         else:
             project = self._from_table(inputs, mask, places)
-        return [
-            self.cell.scan(
-                project(way),
-                tf.convert_to_tensor(self.recurrent_kernels[way]),
-                (recurrent_masks or {}).get(way),
-                reverse=way == "backward",
-                lite=lite,
-            )
-            for way in DIRECTIONS
-        ]
+        states = []
+        for way in DIRECTIONS:
+            kernel = tf.convert_to_tensor(self.recurrent_kernels[way])
+            reverse = way == "backward"
+            found = self.cell.scan(project(way), kernel, tied.get(way), reverse=reverse, lite=lite)
+            states.append(found)
+        return states
 
     def at_once(
         self,
@@ -106,18 +98,9 @@ class Bidirectional:
           input_masks: [J, D], or None.
           recurrent_masks: of each direction [J, H], or None.
 
-        Returns:
-          J times [T, N, 2H]; zeros at padding, but at the first token of an empty row.
+        Returns: J times [T, N, 2H]; zeros at padding, but at the first token of an empty row.
         """
-        ways = [
-            LstmWeights(
-                *(
-                    tf.convert_to_tensor(part[way])
-                    for part in (self.kernels, self.recurrent_kernels, self.biases)
-                )
-            )
-            for way in DIRECTIONS
-        ]
+        ways = [self._weights(way) for way in DIRECTIONS]
         weights = packed_weights(ways, input_masks, recurrent_masks, len(inputs))
         units = self.recurrent_kernels[DIRECTIONS[0]].shape[0]
         lengths = tf.maximum(lengths, 1)
@@ -171,12 +154,11 @@ class Bidirectional:
     def _is_lstm_of_a_sentence(self, inputs, recurrent_masks) -> bool:
         if self.cell is not LSTM or inputs.shape[1] != 1 or inputs.dtype != tf.float32:
             return False
-        return all(mask is None for mask in (recurrent_masks or {}).values())
+        return all(mask is None for mask in recurrent_masks.values())
 
-    def _fused(self, inputs, way):
+    def _weights(self, way) -> list[tf.Tensor]:
         weights = (self.kernels, self.recurrent_kernels, self.biases)
-        kernels = (tf.convert_to_tensor(part[way]) for part in weights)
-        return fused_lstm(inputs, *kernels, reverse=way == "backward")
+        return [tf.convert_to_tensor(part[way]) for part in weights]
 
 
 def mark_padding(inputs: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:

@@ -198,8 +198,7 @@ def attend_streams(
       positions: [h * d, 2T] floats, a column R for each distance from T - 1 down to -T.
       mask: [B, T] booleans, True = token; padding gets no weight. None: no padding.
 
-    Returns:
-      Of each stream [B, T, h * d] floats, or [K, h * d] of its query tokens.
+    Returns: Of each stream [B, T, h * d] floats, or [K, h * d] of its query tokens.
     """
     whole = [stream for stream in streams if isinstance(stream, Heads)]
     found = iter(_attend_all(whole, positions, mask, lite) if whole else [])
@@ -336,8 +335,8 @@ def _side_by_side(inputs: tf.Tensor) -> tf.Tensor:
 class RelativeAttention(KeepsArguments, tf.keras.layers.Layer):
     """Attention of words to words, or of words to a second sequence, with relative positions.
 
-    For each head, with queries from the words x and keys and values from the words or from
-    a second sequence c of the same length:
+    For each head, with queries from the words x and keys and values from the words or from a second
+    sequence c of the same length:
 
         A_ij = ((q_i + u) . k_j + (q_i + v) . (W_kR R_{i-j})) / sqrt(head_width)
         output_i = sum_j softmax_j(A_ij) values_j
@@ -346,12 +345,9 @@ class RelativeAttention(KeepsArguments, tf.keras.layers.Layer):
     streams of a block share them. The heads' outputs are concatenated, not projected.
 
     Args:
-      num_heads: number of heads.
-      head_width: width of each head.
       context_width: width of the second sequence. None: words attend to words, and their
         queries, keys and values come from one product.
       dropout: rate at which attention weights are dropped.
-      **kwargs: `name` and `dtype`.
 
     Call arguments:
       words: [B, T, D] floats, or [K, D] of the query tokens.
@@ -363,17 +359,14 @@ class RelativeAttention(KeepsArguments, tf.keras.layers.Layer):
       dropout_seed: [2] int32 tensor, or None for no dropout. Not with `query_tokens`.
       query_tokens: `QueryTokens`, K in number; all tokens are keys. None: all tokens.
 
-    Output shape:
-      [B, T, num_heads * head_width], or [K, num_heads * head_width].
+    Output shape: [B, T, num_heads * head_width], or [K, num_heads * head_width].
 
     Example:
-
     >>> attention = RelativeAttention(2, 8)
     >>> attention(tf.ones([3, 5, 20]), tf.ones([16, 10])).shape
     TensorShape([3, 5, 16])
 
-    Reference:
-      Gui et al., 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling", Eq. 7;
+    Reference: Gui et al., 2020, "Uncertainty-Aware Label Refinement for Sequence Labeling", Eq. 7;
       Dai et al., 2019, "Transformer-XL", for attention of words to words.
     """
 
@@ -438,13 +431,7 @@ class RelativeAttention(KeepsArguments, tf.keras.layers.Layer):
             (queries,) = split_heads(linear(words, self.query_kernel), 1, self.num_heads)
             keys, values = split_heads(linear(context.inputs, kernel, bias), 2, self.num_heads)
         return Heads(
-            queries,
-            keys,
-            values,
-            self.content_bias,
-            self.position_bias,
-            self.dropout,
-            dropout_seed,
+            queries, keys, values, self.content_bias, self.position_bias, self.dropout, dropout_seed
         )
 
     def _ask_of(self, tokens: QueryTokens, words: tf.Tensor, context: Mapped) -> QueryHeads:

@@ -19,15 +19,10 @@ def relative_shift(scores: tf.Tensor) -> tf.Tensor:
     numbers, rows of Q + T starting Q - 1 - r columns in are rows of Q + T - 1 that all start Q - 1
     numbers in; so two slices do it, without any index tensor.
 
-    Args:
-      scores: [N, B, Q, Q + T] floats: distances first + Q - 1 down to first - T (the last is not
-        read). With all T queries these are T - 1 down to -T.
+    The columns are of the distances first + Q - 1 down to first - T, the last of which is not read;
+    with all T queries these are T - 1 down to -T. From [N, B, Q, Q + T] floats: [N, B, Q, T].
 
-    Returns:
-      [N, B, Q, T] floats.
-
-    Reference:
-      Dai et al., 2019, "Transformer-XL: Attentive Language Models beyond a Fixed-Length
+    Reference: Dai et al., 2019, "Transformer-XL: Attentive Language Models beyond a Fixed-Length
       Context", appendix B, here for both directions.
     """
     shape = tf.shape(scores)
@@ -40,22 +35,14 @@ def relative_shift(scores: tf.Tensor) -> tf.Tensor:
 
 
 def sinusoid(distances: tf.Tensor, width: int, dtype=tf.float32) -> tf.Tensor:
-    """Returns R_d for each distance d: sines in the first half, cosines in the second.
+    """R_d [N, width] for each signed distance d [N]: sines in the first half, then cosines.
 
-    Frequency k is 10000^(-2k/width). The sines change sign with the distance, the cosines
-    do not, so that left and right stay distinguishable. An odd width has one sine more.
+    Frequency k is 10000^(-2k/width). The sines change sign with the distance, the cosines do not,
+    so that left and right stay distinguishable. An odd width has one sine more. The angles are
+    computed in float32 at least, whatever the ``dtype`` of the result.
 
-    Args:
-      distances: [N] numbers, signed.
-      width: number of features, at least 1.
-      dtype: dtype of the result; the angles are computed in float32 at least.
-
-    Returns:
-      [N, width] floats.
-
-    Reference:
-      Vaswani et al., 2017, "Attention Is All You Need", section 3.5; signed as in
-      Yan et al., 2019, "TENER: Adapting Transformer Encoder for Named Entity Recognition".
+    Reference: Vaswani et al., 2017, "Attention Is All You Need", section 3.5; signed as in Yan et
+      al., 2019, "TENER: Adapting Transformer Encoder for Named Entity Recognition".
     """
     sines = (width + 1) // 2
     frequencies = [10000.0 ** (-2.0 * k / width) for k in range(sines)]
@@ -94,19 +81,13 @@ def relative_distances(
     after = tf.range(length)
     # The middle row is for -1.
     rows = longest + tf.concat([after - length, after], axis=0)
-    rows = tf.clip_by_value(rows, 0, 2 * longest - 1)
-    return Distances(sinusoids, rows)
+    return Distances(sinusoids, tf.clip_by_value(rows, 0, 2 * longest - 1))
 
 
 def position_keys(kernel: tf.Tensor, distances: Distances) -> tf.Tensor:
     """Returns W_kR R, a column for each distance of a sentence, as ``relative_shift`` reads them.
 
-    Args:
-      kernel: [W, V] floats, W_kR.
-      distances: R.
-
-    Returns:
-      [V, 2T] floats, for distances from T - 1 down to -T.
+    From W_kR [W, V], ``kernel``, and R: [V, 2T] floats, for distances from T - 1 down to -T.
     """
     if distances.rows is None:
         return tf.matmul(kernel, distances.sinusoids, transpose_a=True, transpose_b=True)
@@ -130,21 +111,15 @@ def in_query_blocks(
     cells_per_query: tf.Tensor,
     whole: bool = False,
 ) -> tf.Tensor:
-    """Calls ``attend`` for all queries at once, or one block after another where there are many.
+    """Calls ``attend`` for all Q queries at once, or one block after another where there are many.
 
-    Queries are independent of one another, so the results are the same.
+    Queries are independent of one another, so the results [B, Q, W] are the same.
 
     Args:
-      attend: attends with some queries.
-      count: Q, a scalar.
-      width: W.
-      dtype: of what ``attend`` returns.
+      count, width, dtype: Q, a scalar; W and dtype of what ``attend`` returns.
       cells_per_query: scores that one query of each sentence and head makes: a scalar.
       whole: always all at once, as in training, where a loop would keep each block's results, and
         in TensorFlow Lite, which copies all that a loop reads at each step.
-
-    Returns:
-      [B, Q, W] floats.
     """
     if whole:
         return attend(0, None)
@@ -196,15 +171,12 @@ def merge_heads(inputs: tf.Tensor) -> tf.Tensor:
 def position_scores(
     queries: tf.Tensor, positions: tf.Tensor, first: int | tf.Tensor = 0
 ) -> tf.Tensor:
-    """Returns q_i . p_{i-j} for Q consecutive queries i and all keys j.
+    """Returns q_i . p_{i-j} [h, B, Q, T] for Q consecutive queries i and all keys j.
 
     Args:
       queries: [h, B, Q, d] floats.
       positions: [h * d, 2T] floats, a column p for each distance from T - 1 down to -T.
       first: position of the first of the queries, a scalar tensor; 0: all T are queries.
-
-    Returns:
-      [h, B, Q, T] floats.
     """
     num_heads, batch, count, head_width = sizes(queries)
     if tf.is_tensor(first):  # not all T
@@ -225,15 +197,9 @@ def position_scores(
 def position_scores_of(
     queries: tf.Tensor, positions: tf.Tensor, query_positions: tf.Tensor
 ) -> tf.Tensor:
-    """The same for K queries of any sentences of T tokens.
+    """The same [K, h, T] for K queries [K, h, d] of any sentences of T tokens.
 
-    Args:
-      queries: [K, h, d] floats.
-      positions: [h * d, 2T] floats, a column p for each distance from T - 1 down to -T.
-      query_positions: [K] int32, the position i of each query.
-
-    Returns:
-      [K, h, T] floats.
+    ``query_positions`` [K] int32 are the positions i of the queries.
     """
     _, num_heads, head_width = sizes(queries)
     length = tf.shape(positions)[1] // 2
@@ -250,16 +216,13 @@ def attend(
     mask: tf.Tensor | None,
     drop: Callable[[tf.Tensor], tf.Tensor],
 ) -> tf.Tensor:
-    """Returns the means of ``values`` weighted by the softmax of ``scores`` over keys.
+    """Returns the means [h, B, queries, d] of ``values``, weighted by the softmax of ``scores``.
 
     Args:
       scores: [h, B, queries, T] floats.
       values: [h, B, T, d] floats.
       mask: [B, T] booleans, True = token; padding keys get no weight. None: no padding.
       drop: what drops weights, of the shape of ``scores``.
-
-    Returns:
-      [h, B, queries, d] floats.
     """
     if mask is not None:
         scores += key_bias(mask, scores.dtype)

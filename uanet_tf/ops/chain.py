@@ -10,8 +10,7 @@ from uanet_tf.ops.loops import scan_blocks
 from uanet_tf.ops.masking import keep
 from uanet_tf.ops.shapes import permute
 
-# Finite, so that a lattice without any allowed path still has a best one; too large for any sum
-# of scores to compensate.
+# Finite, so that a lattice without allowed paths has a best one; no sum of scores makes up for it.
 FORBIDDEN = -1e9
 
 
@@ -32,8 +31,7 @@ def best_path(
       steps: [C, C], the same of the second class after the first.
       end: [C], of the classes to end with.
 
-    Returns:
-      path [N, T] int32, at padding the last token's class; its sum [N]. The first of equals.
+    Returns: path [N, T] int32, at padding the last token's class; its sum [N]. The first of equals.
     """
     start, steps, end = (
         tf.where(table, 0.0, FORBIDDEN) if table.dtype == bool else table
@@ -106,20 +104,20 @@ def crf_log_likelihood(
 
     Args:
       inputs: [N, T, C] floats, scores of labels at tokens; ignored at padding.
-      tag_indices: [N, T] integers, the sequences.
-      sequence_lengths: [N] integers.
+      tag_indices, sequence_lengths: [N, T] and [N] integers, the sequences.
       transition_params: [C, C] floats, from the row's label to the column's.
 
-    Returns:
-      [N] nats, 0 for a sentence without tokens; and the transitions, as given.
-
-    Reference:
-      Lafferty et al., 2001, "Conditional Random Fields".
+    Returns: [N] nats, 0 for a sentence without tokens; and the transitions, as given.
+    Reference: Lafferty et al., 2001, "Conditional Random Fields".
     """
     mask = tf.sequence_mask(sequence_lengths, tf.shape(inputs)[1])  # [N, T]
     scores = tf.where(tf.expand_dims(mask, -1), inputs, tf.zeros([], inputs.dtype))
     transitions = tf.cast(transition_params, scores.dtype)
-    given = _sequence_scores(scores, tag_indices, mask, transitions)
+    labels = tf.where(mask, tf.cast(tag_indices, tf.int32), 0)
+    single = tf.gather(scores, labels, axis=2, batch_dims=2)  # [N, T], 0 at padding
+    pairs = tf.gather_nd(transitions, tf.stack([labels[:, :-1], labels[:, 1:]], axis=-1))
+    pairs = tf.where(mask[:, 1:], pairs, tf.zeros_like(pairs))  # [N, T - 1]
+    given = tf.reduce_sum(single, axis=1) + tf.reduce_sum(pairs, axis=1)
     likelihood = given - _log_partition(scores, mask, transitions)
     return tf.where(mask[:, 0], likelihood, tf.zeros_like(likelihood)), transitions
 
@@ -130,31 +128,14 @@ def crf_decode(
     sequence_length: tf.Tensor,
     lite: LiteGraph | None = None,
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """The best label sequence of each sentence (Viterbi).
+    """The best label sequence of each sentence (Viterbi); arguments as of ``crf_log_likelihood``.
 
-    Args:
-      potentials: [N, T, C] floats, scores of labels at tokens.
-      transition_params: [C, C] floats, from the row's label to the column's.
-      sequence_length: [N] integers.
-
-    Returns:
-      [N, T] int32 labels, 0 at padding; [N] their scores.
+    Returns: [N, T] int32 labels, 0 at padding; [N] their scores.
     """
     mask = tf.sequence_mask(sequence_length, tf.shape(potentials)[1])
     zeros = tf.zeros_like(transition_params[0])
     path, score = best_path(potentials, mask, zeros, transition_params, zeros, lite)
     return tf.where(mask, path, 0), score
-
-
-def _sequence_scores(
-    scores: tf.Tensor, labels: tf.Tensor, mask: tf.Tensor, transitions: tf.Tensor
-) -> tf.Tensor:
-    """Scores [N] of the given sequences."""
-    labels = tf.where(mask, tf.cast(labels, tf.int32), 0)
-    single = tf.gather(scores, labels, axis=2, batch_dims=2)  # [N, T], 0 at padding
-    pairs = tf.gather_nd(transitions, tf.stack([labels[:, :-1], labels[:, 1:]], axis=-1))
-    pairs = tf.where(mask[:, 1:], pairs, tf.zeros_like(pairs))  # [N, T - 1]
-    return tf.reduce_sum(single, axis=1) + tf.reduce_sum(pairs, axis=1)
 
 
 def _log_partition(scores: tf.Tensor, mask: tf.Tensor, transitions: tf.Tensor) -> tf.Tensor:
@@ -172,26 +153,21 @@ def _log_partition(scores: tf.Tensor, mask: tf.Tensor, transitions: tf.Tensor) -
 
 
 def chain_marginals(scores: tf.Tensor, transitions: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """Returns the probability of each label at each token, over all label sequences.
+    """Returns the probability [N, T, C] of each label at each token, over all label sequences.
 
-    A sequence y has the weight exp(sum_t scores[t, y_t] + sum_t transitions[y_t, y_{t+1}]).
-    The caller adds scores of starting and ending to those of the first and last token.
-
-    Forward and backward recursions are the same one: the second reads the sentences from
-    their ends and the transitions transposed, so both run as one loop over 2N rows.
+    A sequence y has the weight exp(sum_t scores[t, y_t] + sum_t transitions[y_t, y_{t+1}]). The
+    caller adds scores of starting and ending to those of the first and last token. Forward and
+    backward recursions are the same one: the second reads the sentences from their ends and the
+    transitions transposed, so both run as one loop over 2N rows.
 
     Args:
-      scores: [N, T, C] floats; ignored at padding.
+      scores: [N, T, C] floats; ignored at padding, where the result is uniform.
       transitions: [C, C] floats, from the row's label to the column's. Impossible ones should
         be large and negative but finite.
       mask: [N, T] booleans, right-padded, True = token.
 
-    Returns:
-      [N, T, C] floats, each row summing to 1; uniform at padding.
-
-    Reference:
-      Rabiner, 1989, "A Tutorial on Hidden Markov Models", section III; Lafferty et al., 2001,
-      "Conditional Random Fields".
+    Reference: Rabiner, 1989, "A Tutorial on Hidden Markov Models", section III; Lafferty et al.,
+      2001, "Conditional Random Fields".
     """
     lengths = tf.reduce_sum(tf.cast(mask, tf.int32), axis=1)  # [N]
     scores = tf.where(tf.expand_dims(mask, -1), scores, 0.0)
@@ -266,12 +242,9 @@ def span_marginals(weights: SpanWeights, mask: tf.Tensor | None, longest: int) -
       mask: [N, T] booleans, right-padded, True = token; None: there is no padding.
       longest: tokens of the longest span.
 
-    Returns:
-      [N, T, longest, K]: of the span of l + 1 tokens that begins at a token; 0 where it would go
-      beyond the sentence.
-
-    Reference:
-      Rabiner, 1989, "A Tutorial on Hidden Markov Models", section III.
+    Returns: [N, T, longest, K]: of the span of l + 1 tokens that begins at a token; 0 where it
+      would go beyond the sentence.
+    Reference: Rabiner, 1989, "A Tutorial on Hidden Markov Models", section III.
     """
     outside, *typed = weights
     if mask is not None:
@@ -306,12 +279,7 @@ def span_marginals(weights: SpanWeights, mask: tf.Tensor | None, longest: int) -
 
 
 def _span_states(weights: tf.Tensor, types: int) -> tuple[tf.Tensor, tf.Tensor]:
-    """The states [T, N, 1 + K] behind each token, with a sum of 1, and what they were divided by.
-
-    Args:
-      weights: [T, N, 1 + 3K].
-      types: K.
-    """
+    """The states [T, N, 1 + K] behind each token, with a sum of 1, and their divisors [T, N]."""
     length = tf.shape(weights)[0]
     states = tf.TensorArray(weights.dtype, length, element_shape=[None, 1 + types])
     sums = tf.TensorArray(weights.dtype, length, element_shape=[None, 1])
@@ -359,20 +327,15 @@ def beam_search(
     C^(T-1) or more of them find the exact maximum. At padding beams stay as they are.
 
     Args:
-      step: maps (t, previous labels [B, K] int32, state) to log probabilities [B, K, C] of
-        the label at position t, and the new state. The previous label of the first token is
-        ``num_classes``.
+      step: maps (t, previous labels [B, K] int32, state) to log probabilities [B, K, C] of the
+        label at t, and the new state. The previous label of the first token is ``num_classes``, C.
       state: [B, 1, ...] floats, what ``step`` reads before the first token.
       mask: [B, T] booleans, right-padded, True = token.
-      num_classes: number C of labels.
       beam_width: number K of beginnings kept.
       reverse: search from the last token to the first.
 
-    Returns:
-      labels [B, T] int32, 0 at padding, and their sums of log probabilities [B].
-
-    Reference:
-      Graves, 2012, "Sequence Transduction with Recurrent Neural Networks", section 3.
+    Returns: labels [B, T] int32, 0 at padding, and their sums of log probabilities [B].
+    Reference: Graves, 2012, "Sequence Transduction with Recurrent Neural Networks", section 3.
     """
     batch, steps = tf.shape(mask)[0], tf.shape(mask)[1]
     state = tf.repeat(state, beam_width, axis=1)  # [B, K, ...]
@@ -431,17 +394,11 @@ def chunk_boundaries(
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """Reads chunks the way conlleval does: every token inside some chunk stays in one.
 
-    A chunk begins at a token whose label starts one, or whose predecessor is outside, of
-    another type, or ends one.
+    A chunk begins at a token whose label starts one, or whose predecessor is outside, of another
+    type, or ends one. ``types`` [B, T] int32 are the tokens' chunk types, 0 outside; the others are
+    booleans [B, T], ``starts`` True for the prefixes B and S, ``ends`` for E and S.
 
-    Args:
-      types: [B, T] int32 chunk type of each token, 0 outside.
-      starts: [B, T] boolean, True for the prefixes B and S.
-      ends: [B, T] boolean, True for the prefixes E and S.
-      mask: [B, T] boolean.
-
-    Returns:
-      begins, finishes, touches: [B, T] booleans: the token is the first of its chunk; the
+    Returns: begins, finishes, touches: [B, T] booleans: the token is the first of its chunk; the
       last; its predecessor is in a chunk of the same type.
     """
     types = keep(mask, types)

@@ -15,23 +15,18 @@ from uanet_tf.ops.graphs import with_gradient
 def dilated_convolution(inputs: tf.Tensor, kernel: tf.Tensor, dilation: int = 1) -> tf.Tensor:
     """Returns y_t = sum_k x_{t + (k - K // 2) * dilation} kernel_k, with zeros beyond the ends.
 
-    Args:
-      inputs: [B, T, D] floats; padding must be zero already.
-      kernel: [K, D, F] floats, K odd.
-      dilation: distance between two taps.
+    From [B, T, D] floats, zero at padding already, and a kernel [K, D, F], K odd: [B, T, F].
 
-    Returns:
-      [B, T, F] floats.
-
-    Reference:
-      Yu and Koltun, 2016, "Multi-Scale Context Aggregation by Dilated Convolutions".
+    Reference: Yu and Koltun, 2016, "Multi-Scale Context Aggregation by Dilated Convolutions".
     """
     kernel = tf.convert_to_tensor(kernel)
     taps, width, filters = kernel.shape
     columns = _columns(inputs, taps, dilation)  # [B * T, K * D]
     outputs = tf.matmul(columns, tf.reshape(kernel, [taps * width, filters]))
+    shape = tf.shape(inputs)
+    outputs = tf.reshape(outputs, [shape[0], shape[1], filters])
     gradient = functools.partial(_backward, dilation)
-    return with_gradient(_like(inputs, outputs), [inputs, kernel], gradient, [columns])
+    return with_gradient(outputs, [inputs, kernel], gradient, [columns])
 
 
 def _backward(dilation, upstream, inputs, kernel, columns):
@@ -52,9 +47,3 @@ def _columns(inputs: tf.Tensor, taps: int, dilation: int) -> tf.Tensor:
     padded = tf.pad(inputs, [[0, 0], [reach, reach], [0, 0]])
     shifted = [padded[:, tap * dilation : tap * dilation + length] for tap in range(taps)]
     return tf.reshape(tf.concat(shifted, axis=-1), [-1, taps * inputs.shape[-1]])
-
-
-def _like(inputs: tf.Tensor, rows: tf.Tensor) -> tf.Tensor:
-    """[B * T, F] to [B, T, F]."""
-    shape = tf.shape(inputs)
-    return tf.reshape(rows, [shape[0], shape[1], rows.shape[-1]])

@@ -53,11 +53,7 @@ def tensor_float_32(allowed: bool) -> Iterator[None]:
 
 
 def gpu_text(*, every: bool = False) -> str | None:
-    """The GPU that computes, in words such as "GPU 0 (NVIDIA H100 80GB HBM3)"; None without one.
-
-    Args:
-      every: name all of them.
-    """
+    """The GPU that computes, or every one: "GPU 0 (NVIDIA H100 80GB HBM3)"; None without one."""
     gpus = tf.config.list_physical_devices("GPU")
     names = []
     for number, gpu in enumerate(gpus if every else gpus[:1]):
@@ -68,11 +64,7 @@ def gpu_text(*, every: bool = False) -> str | None:
 
 @contextlib.contextmanager
 def out_of_memory_as(sentence: str) -> Iterator[None]:
-    """Within this context a tensor for which there is no memory is an InputError.
-
-    Args:
-      sentence: the error's message: what to do.
-    """
+    """Within this context a tensor without memory for it is an InputError that says what to do."""
     try:
         yield
     except tf.errors.ResourceExhaustedError as error:

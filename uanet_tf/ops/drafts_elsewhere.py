@@ -21,19 +21,22 @@ def drafts_elsewhere(
       drafts: [N, C] distributions.
       seen: [N] booleans: whether a token has a draft; one without counts nowhere.
       keys: K times [N] int64: tokens with equal numbers are mentions of one another.
-      sentences: [N] int32, the sentence of each token.
-      documents: [N] int32, the document of each.
+      sentences, documents: [N] int32, those of each token.
 
-    Returns:
-      [N, D], D of ``elsewhere_width``: for each key the mean, 0 where there is no other mention,
-      and log(1 + mentions); last 1 where the document has other sentences, else 0, so that a word
-      that is only here differs from a sentence by itself.
+    Returns: [N, D], D of ``elsewhere_width``: for each key the mean, 0 where there is no other
+      mention, and log(1 + mentions); last 1 where the document has other sentences, else 0, so that
+      a word that is only here differs from a sentence by itself.
     """
     weights = tf.cast(tf.expand_dims(seen, 1), drafts.dtype)
     # By selection: a value without a draft, even NaN, does not reach the sums.
     drafts = tf.where(tf.expand_dims(seen, 1), drafts, tf.zeros([], drafts.dtype))
     values = tf.concat([drafts, weights], axis=1)  # [N, C + 1]
-    found = [_of_mentions(_elsewhere(values, key, sentences)) for key in keys]
+    found = []
+    for key in keys:
+        sums = _elsewhere(values, key, sentences)
+        counts = sums[:, -1:]  # whole numbers, so that the differences are exact
+        means = tf.where(counts > 0.0, sums[:, :-1] / tf.maximum(counts, 1.0), 0.0)
+        found += [means, tf.math.log1p(counts)]
     others = _elsewhere(weights, documents, sentences) > 0.0
     return tf.concat([*found, tf.cast(others, drafts.dtype)], axis=1)
 
@@ -49,14 +52,6 @@ def _elsewhere(values: tf.Tensor, key: tf.Tensor, sentences: tf.Tensor) -> tf.Te
     rows = tf.cast(tf.reduce_max(tf.concat([sentences, [0]], axis=0)), tf.int64) + 1
     _, own = tf.unique(tf.cast(mention, tf.int64) * rows + tf.cast(sentences, tf.int64))
     return _sum(values, mention) - _sum(values, own)
-
-
-def _of_mentions(sums: tf.Tensor) -> tf.Tensor:
-    """Sums [N, C + 1] to means and log(1 + mentions)."""
-    # Whole numbers, so that the differences are exact.
-    counts = sums[:, -1:]
-    means = tf.where(counts > 0.0, sums[:, :-1] / tf.maximum(counts, 1.0), 0.0)
-    return tf.concat([means, tf.math.log1p(counts)], axis=1)
 
 
 def _sum(values: tf.Tensor, group: tf.Tensor) -> tf.Tensor:

@@ -11,33 +11,21 @@ PHILOX = tf.random.Algorithm.PHILOX.value
 
 
 def philox_uniform(shape: tf.Tensor | list[int], seed: tf.Tensor) -> tf.Tensor:
-    """Float32 numbers in [0, 1).
-
-    Args:
-      shape: of the result, a list of integers or an int32 tensor.
-      seed: [2] int32 tensor.
-    """
-    key, counter = _key_and_counter(seed)
+    """Float32 numbers in [0, 1), from a seed [2] int32; the shape is a list or an int32 tensor."""
     return tf.raw_ops.StatelessRandomUniformV2(
-        shape=shape, key=key, counter=counter, alg=PHILOX, dtype=tf.float32
+        shape=shape, **_key_and_counter(seed), alg=PHILOX, dtype=tf.float32
     )
 
 
 def integer(seed: tf.Tensor) -> tf.Tensor:
-    """One int32 number of the full range, shape [].
-
-    Args:
-      seed: [2] int32 tensor.
-    """
-    key, counter = _key_and_counter(seed)
+    """One int32 number of the full range, shape [], from a seed [2] int32."""
     return tf.raw_ops.StatelessRandomUniformFullIntV2(
-        shape=tf.constant([], tf.int32), key=key, counter=counter, alg=PHILOX, dtype=tf.int32
+        shape=tf.constant([], tf.int32), **_key_and_counter(seed), alg=PHILOX, dtype=tf.int32
     )
 
 
-def _key_and_counter(seed: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    pair = tf.raw_ops.StatelessRandomGetKeyCounter(seed=seed)
-    return pair.key, pair.counter
+def _key_and_counter(seed: tf.Tensor) -> dict[str, tf.Tensor]:
+    return tf.raw_ops.StatelessRandomGetKeyCounter(seed=seed)._asdict()
 
 
 # What the rows of a dropped tensor stand for.
@@ -68,11 +56,8 @@ class PartSeed(NamedTuple):
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """The shape of the whole batch's mask, and the part's first row and rows in it.
 
-        Args:
-          shape: [n] int32, that of the part's mask. The axis may hold a row several times (as that
-            of [B * T, D] tokens does), each as often.
-          rows: what the rows along the axis stand for.
-          axis: of the rows.
+        ``shape`` is [n] int32, that of the part's mask. The axis of the rows may hold a row several
+        times (as that of [B * T, D] tokens does), each as often.
         """
         first, count, total = tf.unstack(self.spans[rows], num=3)
         times = shape[axis] // tf.maximum(count, 1)
@@ -89,12 +74,7 @@ def seed_of_batch(seed: Seed) -> tf.Tensor:
 
 
 def make_seed(seed: int | tf.Tensor, step: int | tf.Tensor = 0) -> tf.Tensor:
-    """Returns the [2] int32 seed of one training step (or of one purpose).
-
-    Args:
-      seed: the run's seed, an integer.
-      step: the global training step, or any other counter.
-    """
+    """Returns the [2] int32 seed of a global step, or any other counter, from a run's seed."""
     return tf.stack([tf.cast(seed, tf.int32), tf.cast(step, tf.int32)])
 
 
@@ -118,12 +98,11 @@ def keep_mask(
     """Draws an inverted-dropout mask: 0 with probability ``rate``, else 1 / (1 - rate).
 
     Args:
-      shape: shape of the mask, a list of integers or an int32 tensor.
-      rate: probability of a zero, in [0, 1).
+      shape: a list of integers or an int32 tensor.
+      rate: in [0, 1).
       seed: [2] int32 tensor, or the seed of a part of a batch.
-      dtype: dtype of the mask.
-      rows: what the rows stand for, see ``PartSeed``.
-      axis: of the rows.
+      dtype: of the mask.
+      rows, axis: what the rows stand for, see ``PartSeed``, and their axis.
     """
     kept = uniform(shape, seed, rows=rows, axis=axis) >= rate
     return tf.cast(kept, dtype) / tf.cast(1.0 - rate, dtype)
@@ -147,16 +126,10 @@ def dropout(
     rows: str = SENTENCES,
     axis: int = 0,
 ) -> tf.Tensor:
-    """Applies inverted dropout; returns ``inputs`` untouched without a seed or rate.
+    """Applies inverted dropout, see ``keep_mask``; without seed or rate ``inputs`` are untouched.
 
-    Args:
-      inputs: any float tensor.
-      rate: probability of dropping an element, in [0, 1).
-      seed: as of ``keep_mask``, or None for no dropout.
-      noise_shape: shape of the mask where it is broadcast, e.g. [B, 1, D] for one
-        mask shared by all time steps. Default: the shape of ``inputs``.
-      rows: what the rows stand for, see ``PartSeed``.
-      axis: of the rows.
+    ``noise_shape`` is that of the mask where it is broadcast, e.g. [B, 1, D] for one mask shared by
+    all time steps; by default that of ``inputs``.
     """
     if seed is None or rate == 0.0:
         return inputs
@@ -167,7 +140,7 @@ def dropout(
 def stratified_mask(
     shape: Sequence[int], rate: float, seed: tf.Tensor, dtype: tf.DType = tf.float32
 ) -> tf.Tensor:
-    """Draws M rows of an inverted-dropout mask: 0 with probability ``rate``, else 1 / (1 - rate).
+    """Draws M rows of an inverted-dropout mask, [M, width]: arguments as of `keep_mask`.
 
     Each row is one of independent units, as in `keep_mask`. Over the rows a unit is 0 in ``rate`` *
     M of them, rounded up or down: its M numbers, of which those below ``rate`` are dropped, lie one
@@ -175,18 +148,8 @@ def stratified_mask(
     the mean of M samples is the same in each draw, or nearly, and the mean comes nearer to that of
     many samples (docs/lab/uncertainty.md).
 
-    Args:
-      shape: [M, width].
-      rate: probability of a zero, in [0, 1).
-      seed: [2] int32 tensor.
-      dtype: dtype of the mask.
-
-    Returns:
-      [M, width].
-
-    Reference:
-      McKay, Beckman and Conover, 1979, "A Comparison of Three Methods for Selecting Values of Input
-      Variables in the Analysis of Output from a Computer Code".
+    Reference: McKay, Beckman and Conover, 1979, "A Comparison of Three Methods for Selecting Values
+      of Input Variables in the Analysis of Output from a Computer Code".
     """
     order, place = tf.unstack(philox_uniform([2, *shape], seed))
     part = tf.cast(tf.argsort(order, axis=0), tf.float32)  # a permutation of 0 to M - 1

@@ -15,12 +15,9 @@ def graph_function(
 ) -> Callable[[Callable], Any]:
     """A decorator: ``tf.function`` without AutoGraph.
 
-    The package calls ``tf.cond`` and ``tf.while_loop`` itself. Converting the code
-    of every layer would take most of the time of tracing a graph.
-
-    Args:
-      input_signature: a TensorSpec for each argument; None: traced for what it is called with.
-      attributes: of the function in the graph.
+    The package calls ``tf.cond`` and ``tf.while_loop`` itself. Converting the code of every layer
+    would take most of the time of tracing a graph. ``attributes`` are those of the function in it.
+    Without a TensorSpec for each argument it is traced for what it is called with.
     """
     return tf.function(  # noqa: TID251
         input_signature=input_signature, autograph=False, experimental_attributes=attributes
@@ -63,11 +60,8 @@ def with_gradient(
 ) -> tf.Tensor:
     """The value, with this gradient towards the inputs, and none towards anything else.
 
-    Args:
-      value: computed from the inputs, where this is called.
-      inputs: tensors.
-      gradient: must refer to no tensor that it is not given.
-      kept: what the gradient needs beside them, computed where this is called.
+    The value and what the gradient needs beside the inputs, ``kept``, are computed where this is
+    called. The gradient must refer to no tensor that it is not given.
     """
     if tf.executing_eagerly():  # where nothing is registered
         return tf.custom_gradient(

@@ -33,8 +33,7 @@ def scan_blocks(
       like: any tensor of an output's shape and dtype, [N, ...].
       reverse: run from the last step to the first.
 
-    Returns:
-      The outputs [T, N, ...], in the order of time, and the last state.
+    Returns: The outputs [T, N, ...], in the order of time, and the last state.
     """
     length = tf.shape(inputs[0])[0]
     rows, *widths = sizes(like)

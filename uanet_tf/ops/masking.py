@@ -4,12 +4,7 @@ import tensorflow as tf
 
 
 def sequence_mask(lengths: tf.Tensor, max_length: int | tf.Tensor | None = None) -> tf.Tensor:
-    """Returns the [B, T] mask of sentences with ``lengths`` tokens.
-
-    Args:
-      lengths: [B] integers, the number of tokens of each sentence.
-      max_length: T. Default: the longest of ``lengths``.
-    """
+    """Returns the [B, T] mask of sentences with ``lengths`` [B] tokens; T: else the longest."""
     lengths = tf.convert_to_tensor(lengths)
     if max_length is None:
         max_length = tf.reduce_max(lengths)
@@ -20,10 +15,7 @@ def sequence_mask(lengths: tf.Tensor, max_length: int | tf.Tensor | None = None)
 def keep(mask: tf.Tensor | None, values: tf.Tensor, otherwise: float | bool = 0) -> tf.Tensor:
     """Returns the values at tokens, and ``otherwise`` at padding.
 
-    Args:
-      mask: booleans, True = token. None: there is no padding.
-      values: a tensor of the mask's shape, or one that it broadcasts to.
-      otherwise: a number, or a boolean.
+    The mask has their shape, or one that broadcasts to it. None: there is no padding.
     """
     if mask is None:
         return values
@@ -34,9 +26,6 @@ def is_right_padded(mask: tf.Tensor) -> tf.Tensor:
     """Returns a scalar: True where no token of any sentence follows a padding position.
 
     Left padding and holes give False, an empty sentence is right-padded.
-
-    Args:
-      mask: [B, T] booleans, True = token.
     """
     mask = tf.cast(mask, tf.bool)
     token_after_padding = tf.logical_and(tf.logical_not(mask[:, :-1]), mask[:, 1:])
@@ -46,12 +35,8 @@ def is_right_padded(mask: tf.Tensor) -> tf.Tensor:
 def key_bias(mask: tf.Tensor, dtype=tf.float32) -> tf.Tensor:
     """Returns what to add to attention scores [.., B, queries, T] to exclude padding keys.
 
-    The number is large but finite: a softmax over only padding stays finite, while with
-    any token a padding key gets a weight of exactly 0.
-
-    Args:
-      mask: [B, T] booleans, True = token.
-      dtype: dtype of the scores.
+    The number is large but finite: a softmax over only padding stays finite, while with any token a
+    padding key gets a weight of exactly 0. The dtype is that of the scores.
     """
     padding = tf.cast(tf.logical_not(tf.cast(mask, tf.bool)), dtype)
     return tf.expand_dims(padding * (tf.as_dtype(dtype).min / 2), 1)  # [B, 1, T]

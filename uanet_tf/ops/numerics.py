@@ -1,5 +1,7 @@
 """Linear maps and layer normalisation, in mixed precision too."""
 
+import math
+
 import tensorflow as tf
 
 from uanet_tf.ops.shapes import reshape, sizes
@@ -22,28 +24,18 @@ def masked(states: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
 
 
 def product(values: tf.Tensor, kernel: tf.Tensor, *, transpose: bool = False) -> tf.Tensor:
-    """The product values . kernel (or its transpose), in the kernel's dtype, given in the wide one.
+    """The product values [..., D] . kernel [D, E], in the kernel's dtype, given in the wide one.
 
-    Args:
-      values: [..., D] floats.
-      kernel: [D, E] floats, or [E, D] with ``transpose``.
+    With ``transpose`` the kernel is [E, D].
     """
     return widen(tf.matmul(tf.cast(values, kernel.dtype), kernel, transpose_b=transpose))
 
 
 def linear(inputs: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor | None = None) -> tf.Tensor:
-    """Returns inputs . kernel + bias.
+    """Returns inputs [..., D], of known rank, . kernel [D, E] + bias [E].
 
-    All leading axes are folded into one, so that the product is a single large MatMul, into
-    which TensorFlow fuses the bias, and not a batch of small ones.
-
-    Args:
-      inputs: [..., D] floats of known rank.
-      kernel: [D, E] floats.
-      bias: [E] floats, or None.
-
-    Returns:
-      [..., E] floats.
+    All leading axes are folded into one, so that the product is a single large MatMul, into which
+    TensorFlow fuses the bias, and not a batch of small ones.
     """
     inputs = tf.convert_to_tensor(inputs)
     is_matrix = inputs.shape.rank == 2
@@ -68,21 +60,22 @@ def add_linear(
     return kernel, layer.add_weight(f"{stem}bias", [fan_out], initializer="zeros")
 
 
+def add_embeddings(layer: tf.keras.layers.Layer, rows: int, width: int) -> tf.Variable:
+    """Adds ``embeddings`` [rows, width], uniform with a variance of 1 / width, to a layer."""
+    scale = math.sqrt(3.0 / width)
+    uniform = tf.keras.initializers.RandomUniform(-scale, scale)
+    return layer.add_weight("embeddings", [rows, width], initializer=uniform)
+
+
 def layer_norm(
     inputs: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor | None, epsilon: float = 1e-6
 ) -> tf.Tensor:
-    """Returns (x - mean) / sqrt(variance + epsilon) * scale + offset.
+    """Returns (x - mean) / sqrt(variance + epsilon) * scale + offset of inputs [..., D].
 
     Mean and variance are computed in float32 at least, even where the inputs have half precision.
+    ``epsilon`` keeps a constant row finite.
 
-    Args:
-      inputs: [..., D] floats.
-      scale: [D] floats.
-      offset: [D] floats, or None.
-      epsilon: keeps a constant row finite.
-
-    Reference:
-      Ba et al., 2016, "Layer Normalization".
+    Reference: Ba et al., 2016, "Layer Normalization".
     """
     values = widen(inputs)
     centred = values - tf.reduce_mean(values, axis=-1, keepdims=True)

@@ -21,11 +21,9 @@ from uanet_tf.ops.numerics import linear, masked, product, wide_dtype, widen
 
 
 def block_orthogonal(shape, dtype=None, **_) -> tf.Tensor:
-    """An orthogonal [H, H] block for each gate of a recurrent kernel, from the global seed.
+    """An orthogonal [H, H] block for each gate of a recurrent kernel [H, gates * H].
 
-    Args:
-      shape: [H, gates * H].
-      dtype: dtype of the weight.
+    They are drawn from the global seed.
     """
     # One initializer per block: an instance without a seed gives the same values each time.
     blocks = [
@@ -36,14 +34,10 @@ def block_orthogonal(shape, dtype=None, **_) -> tf.Tensor:
 
 
 def forget_one(shape, dtype=None, **_) -> tf.Tensor:
-    """Zeros, and ones for the forget gate, so that an LSTM remembers from the start.
+    """Zeros [4H], but ones for the forget gate, so that an LSTM remembers from the start.
 
-    Args:
-      shape: [4 H], gates in the order i, f, o, g.
-      dtype: dtype of the weight.
-
-    Reference:
-      Jozefowicz et al., 2015, "An Empirical Exploration of Recurrent Network Architectures".
+    Reference: Jozefowicz et al., 2015, "An Empirical Exploration of Recurrent Network
+      Architectures".
     """
     units = shape[0] // 4
     zeros, ones = tf.zeros([units], dtype), tf.ones([units], dtype)
@@ -74,8 +68,7 @@ def lstm_scan(
       recurrent_mask: [N, H] (or [1, H]) mask on h_{t-1}, the same at each step, or None.
       reverse: run from the last step to the first.
 
-    Returns:
-      [T, N, H] hidden states, in the order of time, of the dtype of ``projected``.
+    Returns: [T, N, H] hidden states, in the order of time, of the dtype of ``projected``.
     """
     if lite is not None:
         step = functools.partial(_lstm_step, gates=_few_lstm_gates)
@@ -103,10 +96,8 @@ def _in_blocks(step: Step, count: int, projected, kernel, mask, reverse) -> tf.T
 def _scan(step: Step, backward, count: int, projected, kernel, mask, reverse) -> tf.Tensor:
     """The first of ``count`` states that a recurrence carries, [T, N, H].
 
-    Args:
-      step: of the recurrence.
-      backward: the gradients of ``projected`` and ``kernel``, from ``reverse``, the gradient of the
-        result, the states, [T, N, H] each, and the inputs.
+    ``backward`` gives the gradients of ``projected`` and ``kernel``, from ``reverse``, the gradient
+    of the result, the states, [T, N, H] each, and the inputs.
     """
     given = (projected, kernel) if mask is None else (projected, kernel, mask)
     inputs = [tf.convert_to_tensor(value) for value in given]
@@ -139,11 +130,7 @@ def _forward(step: Step, count: int, reverse, projected, kernel, mask=None) -> l
         lambda t, *_: t < steps,
         advance,
         (0, *[zeros] * count, *arrays),
-        shape_invariants=(
-            tf.TensorShape([]),
-            *[tf.TensorShape(shape)] * count,
-            *[None] * count,
-        ),
+        shape_invariants=(tf.TensorShape([]), *[tf.TensorShape(shape)] * count, *[None] * count),
     )
     return [array.stack() for array in carried[count:]]
 
@@ -240,19 +227,12 @@ def fused_lstm(
 ) -> tf.Tensor:
     """As ``lstm_scan``, for a graph that is to be converted; cells then end at -10 and 10.
 
+    From [T, 1, D] float32 inputs the [T, 1, H] hidden states, in the order of time; the weights are
+    [D, 4H], [H, 4H] and [4H], gates in the order i, f, o, g.
+
     The operation keeps its state from one call to the next. So a step comes first that closes the
-    input and the forget gates, by an input that is 0 at all other steps. Its weights are as
-    large as the largest of the kernel: a quantised one loses no digit by them.
-
-    Args:
-      inputs: [T, 1, D], float32 as all others.
-      kernel: [D, 4H], gates in the order i, f, o, g.
-      recurrent_kernel: [H, 4H].
-      bias: [4H].
-      reverse: run from the last step to the first.
-
-    Returns:
-      [T, 1, H] hidden states, in the order of time.
+    input and the forget gates, by an input that is 0 at all other steps. Its weights are as large
+    as the largest of the kernel: a quantised one loses no digit by them.
     """
     units = recurrent_kernel.shape[0]
     closing = -tf.reduce_max(tf.abs(kernel)) * tf.constant([[1.0] * 2 * units + [0.0] * 2 * units])
@@ -270,17 +250,12 @@ def fused_lstm(
 def _as_keras_does(inputs, state, cell, kernel, recurrent_kernel, bias):
     """Arguments and results as the converter expects them; what is between it replaces.
 
-    Where it did not, as those of a future version, the model would still be right.
-
-    Returns:
-      The last output, all outputs [T, 1, H], the last state and cell (never read), and a number
-      without meaning.
+    Where it did not, as those of a future version, the model would still be right. The last state
+    and cell are never read, and the last number has no meaning.
     """
-    kernel, recurrent_kernel, bias = (
-        keras_order(part) for part in (kernel, recurrent_kernel, bias)
-    )
+    kernel, recurrent_kernel, bias = map(keras_order, (kernel, recurrent_kernel, bias))
     outputs = lstm_scan(linear(inputs, kernel, bias), recurrent_kernel)
-    return outputs[-1], outputs, state, cell, tf.zeros([])
+    return outputs[-1], outputs, state, cell, tf.zeros([])  # all outputs are [T, 1, H]
 
 
 def keras_order(weights: tf.Tensor) -> tf.Tensor:
@@ -292,12 +267,9 @@ def keras_order(weights: tf.Tensor) -> tf.Tensor:
 def close_padding(projected: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """Makes every state at padding exactly 0, in either direction of time.
 
-    There z = r = 0 and the candidate is tanh(0), whatever the state before. By selection: values
-    at padding do not reach the result.
-
-    Args:
-      projected: [T, N, 3H], the projected inputs of ``gru_scan``.
-      mask: [T, N] booleans, True = token.
+    There z = r = 0 and the candidate is tanh(0), whatever the state before. By selection: values at
+    padding do not reach the result. ``projected`` [T, N, 3H] are the inputs of ``gru_scan``, the
+    mask is [T, N] booleans, True = token.
     """
     closed = gru_padding_row(tf.zeros(projected.shape[-1:], projected.dtype))
     return tf.where(tf.expand_dims(mask, -1), projected, closed)
@@ -339,8 +311,7 @@ def gru_scan(
     With q = (h_{t-1} * mask) kernel and p = projected_t, from h = 0:
     z = sig(p_z + q_z), r = sig(p_r + q_r), n = tanh(p_n + r * q_n),
     h_t = z * h_{t-1} + (1 - z) * n. The reset gate acts on the recurrent product and not on the
-    state before it (``reset_after`` of Keras, and PyTorch's GRU), so that one product serves all
-    three gates.
+    state before it (``reset_after`` of Keras, and PyTorch's GRU): one product serves three gates.
 
     Args:
       projected: [T, N, 3H], x_t W + b; see ``close_padding`` for padding.
@@ -348,11 +319,8 @@ def gru_scan(
       recurrent_mask: [N, H] (or [1, H]) mask on h_{t-1}, the same at each step, or None.
       reverse: run from the last step to the first.
 
-    Returns:
-      [T, N, H] hidden states, in the order of time.
-
-    Reference:
-      Cho et al., 2014, "Learning Phrase Representations using RNN Encoder-Decoder for
+    Returns: [T, N, H] hidden states, in the order of time.
+    Reference: Cho et al., 2014, "Learning Phrase Representations using RNN Encoder-Decoder for
       Statistical Machine Translation".
     """
     if lite is not None:

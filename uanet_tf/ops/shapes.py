@@ -31,12 +31,8 @@ def permute(inputs: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
     """Returns what ``tf.transpose`` does.
 
     TensorFlow gives transpositions of floats to oneDNN, which shares out the smallest among
-    threads. For one sentence the operation behind `tf.einsum` takes less time;
-    large ones take as long. Where no number has to move it is a change of the shape.
-
-    Args:
-      inputs: floats of known rank.
-      axes: the axis of ``inputs`` that each axis of the result is.
+    threads. For one sentence the operation behind `tf.einsum` takes less time; large ones take as
+    long. Where no number has to move it is a change of the shape. The rank must be known.
     """
     sized = [axis for axis in axes if inputs.shape[axis] != 1]
     if sized == sorted(sized) and list(inputs.shape).count(None) <= 1:
@@ -51,11 +47,7 @@ _DIVISORS = (4, 8)
 
 
 def rows_multiple_of(batch: tf.Tensor) -> tf.Tensor:
-    """What rows chosen from a batch come in multiples of: 8, 4 or 1, as the batch itself does.
-
-    Args:
-      batch: B, an int32 scalar.
-    """
+    """What rows chosen from a batch of B come in multiples of: 8, 4 or 1, as B itself does."""
     multiple = tf.ones_like(batch)
     for divisor in _DIVISORS:
         multiple = tf.where(batch % divisor == 0, divisor, multiple)
@@ -76,10 +68,7 @@ def filled_size(size: tf.Tensor) -> tf.Tensor:
 
     oneDNN's kernels are made, and kept, for each shape of a product anew. Sizes of any value, such
     as the number of distinct words of a batch, would fill the memory with them: on a long stream
-    a process grew from 0.6 to 1.6 GB.
-
-    Args:
-      size: an int32 scalar, at least 1.
+    a process grew from 0.6 to 1.6 GB. The size is an int32 scalar, at least 1.
     """
     step = tf.ones_like(size)
     for least, multiple in _STEPS:
@@ -88,11 +77,9 @@ def filled_size(size: tf.Tensor) -> tf.Tensor:
 
 
 def spread(vectors: tf.Tensor, index: tf.Tensor | None) -> tf.Tensor:
-    """Returns the vector of each token, [B, T, D].
+    """Returns the vector of each token, [B, T, D], from those of distinct tokens, [U, D].
 
-    Args:
-      vectors: [U, D], of distinct tokens.
-      index: [B, T] int32, the row of each token. None: they are the tokens of one sentence.
+    The index [B, T] int32 is the row of each token. None: they are the tokens of one sentence.
     """
     if index is None:
         return reshape(vectors, [1, *sizes(vectors)])

@@ -33,19 +33,17 @@ def subword_rows(
 ) -> SubwordRows:
     """Joins the sub-words of each sentence's words, between a first and a last one.
 
-    A sentence of more than ``size - 2`` sub-words is read in windows that overlap, each
-    between the first and the last sub-word. A word's place is in the window in which it has at
-    least ``context`` sub-words on both sides, or all up to the sentence's end. The rows of a
-    sentence do not depend on other sentences.
+    A sentence of more than ``size - 2`` sub-words is read in windows that overlap, each between the
+    first and the last sub-word. A word's place is in the window in which it has at least
+    ``context`` sub-words on both sides, or all up to the sentence's end. The rows of a sentence do
+    not depend on other sentences.
 
     Args:
       subwords: [B, T, S] int32 ids of each word's sub-words, 0 where there is none: right-padded,
         none at padding.
       size: most sub-words in a row, the first and the last one included; at least 3.
-      first_id: id that begins a row ([CLS]).
-      last_id: id that ends a row ([SEP]).
-      context: sub-words on each side of a word that a window must have; at most a quarter
-        of a row is used, so that windows advance by at least half of it.
+      first_id, last_id: ids that begin and end a row ([CLS], [SEP]).
+      context: at most a quarter of a row is used, so that windows advance by at least half of it.
     """
     real = subwords > 0
     sizes = tf.reduce_sum(tf.cast(real, tf.int32), axis=2)  # [B, T]
