@@ -23,13 +23,11 @@ class BiGRUTransformer(VariationalEncoder):
     masks on the inputs of feed-forward layers.
 
     Example:
-
     >>> BiGRUTransformer(8)(tf.ones([3, 4, 5])).shape
     TensorShape([3, 4, 8])
 
-    Reference:
-      Dinarelli and Grobol, 2019, "Seq2Biseq: Bidirectional Output-wise Recurrent Neural Networks
-      for Sequence Modelling".
+    Reference: Dinarelli and Grobol, 2019, "Seq2Biseq: Bidirectional Output-wise Recurrent Neural
+      Networks for Sequence Modelling".
     """
 
     cell = GRU
@@ -64,10 +62,12 @@ class BiGRUTransformer(VariationalEncoder):
             shapes[f"{norm}_offset"] = [size]
         if width != states:
             shapes["residual_kernel"] = [width, states]
-        return {
-            key: self.add_weight(name=f"{name}/{key}", shape=shape, initializer=_initializer(key))
-            for key, shape in shapes.items()
-        }
+        weights = {}
+        for key, shape in shapes.items():
+            initializer = "glorot_uniform" if "kernel" in key else "zeros"
+            initializer = "ones" if key.endswith("_scale") else initializer
+            weights[key] = self.add_weight(f"{name}/{key}", shape, initializer=initializer)
+        return weights
 
     def call(self, inputs, mask=None, dropout_masks=None, index=None, lite=None):
         states = zero_padding(inputs, mask)
@@ -89,10 +89,3 @@ class BiGRUTransformer(VariationalEncoder):
             states += linear(hidden, weights["feedforward_kernel"], weights["feedforward_bias"])
             states = layer_norm(states, weights["output_scale"], weights["output_offset"])
         return self.project(apply_mask(zero_padding(states, mask), masks, "output"), mask)
-
-
-def _initializer(key: str):
-    """The initializer of the weight called ``key``."""
-    if key.endswith("_scale"):
-        return "ones"
-    return "glorot_uniform" if "kernel" in key else "zeros"

@@ -17,19 +17,17 @@ class Encoder(Part, tf.keras.layers.Layer):
     """Base of encoders: contextual states from word vectors, under given dropout masks.
 
     A subclass names its masks in ``mask_widths`` and applies them in
-    ``call(inputs, mask=None, dropout_masks=None)``. A mask has one row for each row of the
-    inputs, and is the same at every time step. In training each sentence has its own row;
-    in Monte Carlo sampling row j belongs to sample j and is shared by every sentence, so
-    that a sentence's samples do not depend on its place in a batch (see
-    ``models.sampling``).
+    ``call(inputs, mask=None, dropout_masks=None)``. A mask has one row for each row of the inputs,
+    and is the same at every time step. In training each sentence has its own row; in Monte Carlo
+    sampling row j belongs to sample j and is shared by every sentence, so that a sentence's samples
+    do not depend on its place in a batch (see ``models.sampling``).
 
     Call arguments:
       inputs: [N, T, D].
       mask: [N, T] boolean, True at tokens, right-padded; None: all are tokens.
       dropout_masks: what ``draw_masks`` gives, with N rows; None: nothing is dropped.
 
-    Output shape:
-      [N, T, H], the states; zeros at padding.
+    Output shape: [N, T, H], the states; zeros at padding.
 
     An encoder that ``reads_forms`` also takes ``index`` [B, T] int32: the inputs [U, D] are then
     the vectors of distinct words, the masks have a row for each of J samples, and the states are
@@ -49,13 +47,7 @@ class Encoder(Part, tf.keras.layers.Layer):
         raise NotImplementedError(f"{type(self).__name__} must define mask_widths.")
 
     def draw_masks(self, seed: tf.Tensor, count: int | tf.Tensor, input_width: int) -> Masks:
-        """Draws ``count`` independent rows of every mask: {name: [count, width]}.
-
-        Args:
-          seed: [2] int32 seed.
-          count: number of rows.
-          input_width: width D of the inputs.
-        """
+        """Draws ``count`` independent rows of every mask, from a [2] int32 seed."""
         return self._masks(keep_mask, seed, count, input_width)
 
     def sampling_masks(self, seed: tf.Tensor, num_samples: int, input_width: int) -> Masks:
@@ -63,11 +55,6 @@ class Encoder(Part, tf.keras.layers.Layer):
 
         Each row is distributed as one of ``draw_masks``, but together they drop each unit equally
         often: see ``ops.dropout.stratified_mask``.
-
-        Args:
-          seed: [2] int32 seed.
-          num_samples: M.
-          input_width: width D of the inputs.
         """
         return self._masks(stratified_mask, seed, num_samples, input_width)
 
@@ -75,12 +62,11 @@ class Encoder(Part, tf.keras.layers.Layer):
         # A seed that is known when a graph is made gives masks that are its constants: they are
         # not drawn at each call, and an exported graph holds no random numbers.
         known = not any(map(tf.is_symbolic_tensor, tf.nest.flatten([seed, count])))
+        widths = self.mask_widths(input_width).items()
         with tf.init_scope() if known else contextlib.nullcontext():
             return {
                 name: draw([count, width], rate, fold_in(seed, number), self.compute_dtype)
-                for number, (name, (width, rate)) in enumerate(
-                    self.mask_widths(input_width).items()
-                )
+                for number, (name, (width, rate)) in enumerate(widths)
                 if rate > 0.0
             }
 
@@ -97,8 +83,7 @@ class Encoder(Part, tf.keras.layers.Layer):
           mask: [N, T] boolean.
           seed: [2] int32 seed of this step; None: the same states without dropout.
 
-        Returns:
-          [K, N, T, H], the states that the loss scores; K = 1 except for iterated ones, and
+        Returns: [K, N, T, H], the states that the loss scores; K = 1 except for iterated ones, and
           the last are the states that ``call`` returns.
         """
         masks = self.training_masks(inputs, seed)
@@ -180,9 +165,6 @@ class NoEncoder(Encoder):
     """Returns the word vectors, under a dropout mask tied over time.
 
     For representations that are contextual already, and to measure what context contributes.
-
-    Args:
-      output_dropout: rate of the mask.
     """
 
     def __init__(self, *, output_dropout: float = 0.0, **kwargs):

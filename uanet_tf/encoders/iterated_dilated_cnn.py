@@ -24,27 +24,23 @@ class IteratedDilatedCNN(Encoder):
     Args:
       filters: number of filters of every convolution, the width of the states.
       dilations: distance between the taps of each convolution of the block.
-      num_iterations: how often the block is applied.
       score_iterates: in training the states after every iterate are scored, not only the last
         (Eq. 10 of the paper).
       input_dropout: rate of the mask on the input.
       hidden_dropout: rate of the mask on the input of each convolution of the block.
       output_dropout: rate of the mask on the states after each iterate, as they are returned.
-      **kwargs: `name` and `dtype`.
 
     Call arguments (further ones: ``Encoder``):
       all_iterates: return the states after every iterate, [num_iterations, N, T, filters].
 
     Example:
-
     >>> encoder = IteratedDilatedCNN(8, num_iterations=2)
     >>> encoder(tf.ones([3, 4, 5])).shape
     TensorShape([3, 4, 8])
     >>> encoder(tf.ones([3, 4, 5]), all_iterates=True).shape
     TensorShape([2, 3, 4, 8])
 
-    Reference:
-      Strubell et al., 2017, "Fast and Accurate Entity Recognition with Iterated Dilated
+    Reference: Strubell et al., 2017, "Fast and Accurate Entity Recognition with Iterated Dilated
       Convolutions". As in its released code the first convolution is rectified.
     """
 
@@ -93,9 +89,8 @@ class IteratedDilatedCNN(Encoder):
         }
 
     def build(self, input_shape):
-        self.input_kernel, self.input_bias = self._add_convolution(
-            "input", input_shape[-1], "glorot_uniform"
-        )
+        width = input_shape[-1]
+        self.input_kernel, self.input_bias = self._add_convolution("input", width, "glorot_uniform")
         # As the identity: the block begins by passing its input on.
         self.convolutions = [
             self._add_convolution(f"hidden_{layer}", self.filters, _identity)
@@ -105,9 +100,8 @@ class IteratedDilatedCNN(Encoder):
 
     def _add_convolution(self, name, width, initializer) -> tuple[tf.Variable, tf.Variable]:
         shape = [TAPS, width, self.filters]
-        kernel = self.add_weight(name=f"{name}_kernel", shape=shape, initializer=initializer)
-        bias = self.add_weight(name=f"{name}_bias", shape=[self.filters], initializer="zeros")
-        return kernel, bias
+        kernel = self.add_weight(f"{name}_kernel", shape, initializer=initializer)
+        return kernel, self.add_weight(f"{name}_bias", [self.filters], initializer="zeros")
 
     def call(self, inputs, mask=None, dropout_masks=None, all_iterates=False):
         states = apply_mask(zero_padding(inputs, mask), dropout_masks, "input")

@@ -5,13 +5,7 @@ from typing import Any
 import tensorflow as tf
 
 from uanet_tf.arguments import check_even, check_even_setting, check_positive, check_rate
-from uanet_tf.encoders.encoder import (
-    Encoder,
-    Masks,
-    apply_mask,
-    sampled_forms,
-    zero_padding,
-)
+from uanet_tf.encoders.encoder import Encoder, Masks, apply_mask, sampled_forms, zero_padding
 from uanet_tf.layers.bidirectional import DIRECTIONS, Bidirectional
 from uanet_tf.ops.devices import by_device
 from uanet_tf.ops.dropout import dropout, fold_in, keep_mask
@@ -129,11 +123,8 @@ class RecurrentEncoder(Encoder):
     ) -> tf.Tensor:
         """As ``recur``, for words that are rows of a table, in J samples: [J, B, T, hidden_width].
 
-        Args:
-          forms: [U, D].
-          index: [B, T] int32.
-          mask: [B, T] boolean, or None.
-          masks: with J rows each; none of them changes over time.
+        The masks have J rows each; none of them changes over time. For the others see
+        ``sampled_forms``.
         """
 
         def by_loop() -> tf.Tensor:
@@ -172,9 +163,8 @@ class VariationalEncoder(RecurrentEncoder):
     Args (further ones: ``RecurrentEncoder``):
       recurrent_dropout: rate of z_h, the mask on the previous hidden state.
 
-    Reference:
-      Gal and Ghahramani, 2016, "A Theoretically Grounded Application of Dropout in Recurrent
-      Neural Networks".
+    Reference: Gal and Ghahramani, 2016, "A Theoretically Grounded Application of Dropout in
+      Recurrent Neural Networks".
     """
 
     def __init__(self, hidden_width: int = 400, *, recurrent_dropout: float = 0.25, **kwargs):
@@ -216,20 +206,16 @@ class VariationalEncoder(RecurrentEncoder):
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
 class VariationalBiLSTM(VariationalEncoder):
-    """Stacked bidirectional LSTM with one input mask and one recurrent mask per direction.
-
-    Its arguments and masks are those of ``VariationalEncoder``; the masks are the same for all
-    four gates.
+    """A ``VariationalEncoder`` of LSTMs; the masks are the same for all four gates.
 
     Example:
-
     >>> encoder = VariationalBiLSTM(8)
     >>> masks = encoder.draw_masks(tf.constant([1, 2]), 3, input_width=5)
     >>> encoder(tf.ones([3, 4, 5]), dropout_masks=masks).shape
     TensorShape([3, 4, 8])
 
-    Reference:
-      Gal and Ghahramani, 2016; Gui et al., 2020, Eq. 3; narrow layer: Rei et al., 2016, section 2.
+    Reference: Gal and Ghahramani, 2016; Gui et al., 2020, Eq. 3; narrow layer: Rei et al., 2016,
+      section 2.
     """
 
     cell = LSTM
@@ -240,12 +226,10 @@ class BiGRU(VariationalEncoder):
     """Stacked bidirectional GRU; its arguments and masks are those of ``VariationalEncoder``.
 
     Example:
-
     >>> BiGRU(8)(tf.ones([3, 4, 5])).shape
     TensorShape([3, 4, 8])
 
-    Reference:
-      Cho et al., 2014; as an encoder of labellers: Dinarelli and Grobol, 2019, "Seq2Biseq:
+    Reference: Cho et al., 2014; as an encoder of labellers: Dinarelli and Grobol, 2019, "Seq2Biseq:
       Bidirectional Output-wise Recurrent Neural Networks for Sequence Modelling".
     """
 
@@ -258,20 +242,17 @@ class BiLSTM(RecurrentEncoder):
 
     A new mask is drawn for each token from ``dropout_seed``; nothing is dropped from the
     recurrence. Such dropout does not sample a network, so there are no masks to sample from:
-    inference is one pass without dropout, whatever the number of samples.
-
-    Its arguments are those of ``RecurrentEncoder``.
+    inference is one pass without dropout, whatever the number of samples. Its arguments are those
+    of ``RecurrentEncoder``.
 
     Call arguments (further ones: ``Encoder``):
       dropout_seed: [2] int32 tensor, or None for no dropout; not with ``index``.
 
     Example:
-
     >>> BiLSTM(8)(tf.ones([3, 4, 5]), dropout_seed=tf.constant([1, 2])).shape
     TensorShape([3, 4, 8])
 
-    Reference:
-      Ma and Hovy, 2016, "End-to-end Sequence Labeling via Bi-directional LSTM-CNNs-CRF".
+    Reference: Ma and Hovy, 2016, "End-to-end Sequence Labeling via Bi-directional LSTM-CNNs-CRF".
     """
 
     cell = LSTM
@@ -310,11 +291,7 @@ class BiLSTM(RecurrentEncoder):
         masks = {}
         for layer in range(self.num_layers):
             width = inputs.shape[-1] if layer == 0 else self.hidden_width
-            masks[f"input_{layer}"] = keep_mask(
-                [shape[1], shape[0], width],
-                self.input_dropout,
-                fold_in(seed, layer),
-                inputs.dtype,
-                axis=1,
-            )
+            size = [shape[1], shape[0], width]
+            drawn = keep_mask(size, self.input_dropout, fold_in(seed, layer), inputs.dtype, axis=1)
+            masks[f"input_{layer}"] = drawn
         return masks

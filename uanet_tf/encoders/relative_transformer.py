@@ -22,24 +22,20 @@ class RelativeTransformer(Encoder):
 
     Args:
       hidden_width: width of the states, a multiple of `num_heads`.
-      num_layers: number of layers.
-      num_heads: number of attention heads.
       input_dropout: rate of the mask on the input.
       layer_dropout: rate of the masks on the outputs of attention and feed-forward layers.
       attention_dropout: rate at which attention weights are dropped, in training only.
       output_dropout: rate of the mask on the output of the last layer.
-      **kwargs: `name` and `dtype`.
 
     Call arguments (further ones: ``Encoder``):
       dropout_seed: [2] int32 seed of the attention weights that are dropped; None: none are.
 
     Example:
-
     >>> RelativeTransformer(8, num_heads=2)(tf.ones([3, 4, 5])).shape
     TensorShape([3, 4, 8])
 
-    Reference:
-      Dai et al., 2019, "Transformer-XL: Attentive Language Models beyond a Fixed-Length Context".
+    Reference: Dai et al., 2019, "Transformer-XL: Attentive Language Models beyond a Fixed-Length
+      Context".
     """
 
     reads_lite = True
@@ -69,16 +65,16 @@ class RelativeTransformer(Encoder):
         self.layer_dropout = check_rate("layer_dropout", layer_dropout)
         self.attention_dropout = check_rate("attention_dropout", attention_dropout)
         self.output_dropout = check_rate("output_dropout", output_dropout)
-        self.streams = [self._stream(index) for index in range(num_layers)]
-
-    def _stream(self, index: int) -> AttentionStream:
-        return AttentionStream(
-            self.num_heads,
-            self.hidden_width // self.num_heads,
-            attention_dropout=self.attention_dropout,
-            dtype=self.dtype_policy,
-            name=f"layer_{index}",
-        )
+        self.streams = [
+            AttentionStream(
+                num_heads,
+                hidden_width // num_heads,
+                attention_dropout=attention_dropout,
+                dtype=self.dtype_policy,
+                name=f"layer_{index}",
+            )
+            for index in range(num_layers)
+        ]
 
     @classmethod
     def check_settings(cls, config):
@@ -116,11 +112,9 @@ class RelativeTransformer(Encoder):
         for stream in self.streams:
             with tf.name_scope(stream.name):
                 stream.build([None, None, width])
-                self.position_kernels.append(
-                    self.add_weight(
-                        name="position_kernel", shape=[width, width], initializer="glorot_uniform"
-                    )
-                )
+                shape = [width, width]
+                kernel = self.add_weight("position_kernel", shape, initializer="glorot_uniform")
+                self.position_kernels.append(kernel)
         super().build(input_shape)
 
     def call(self, inputs, mask=None, dropout_masks=None, dropout_seed=None, lite=None):
