@@ -26,16 +26,14 @@ class CharAttention(FormRepresentation):
         Paper: ``CharBiLSTM``.
 
     Call arguments:
-      features: dictionary with form_word_ids [U], form_char_ids [U, W] and
-        form_index [B, T], int32; lengths [B] for the objective.
+      features: dictionary with form_word_ids [U], form_char_ids [U, W] and form_index [B, T],
+        int32; lengths [B] for the objective.
       dropout_seed: [2] int32 seed, or None to drop nothing.
       return_loss: return the extra objective too, see ``with_auxiliary_loss``.
 
-    Output shape:
-      [B, T, word_width].
+    Output shape: [B, T, word_width].
 
     Example:
-
     >>> layer = CharAttention(9, word_width=4, char_layer=CharBiLSTM(80))
     >>> features = {
     ...     "form_word_ids": tf.constant([3, 1]),
@@ -45,8 +43,8 @@ class CharAttention(FormRepresentation):
     >>> layer(features).shape
     TensorShape([1, 3, 4])
 
-    Reference:
-      Rei et al., COLING 2016, "Attending to Characters in Neural Sequence Labeling Models".
+    Reference: Rei et al., COLING 2016, "Attending to Characters in Neural Sequence Labeling
+      Models".
     """
 
     def __init__(self, num_words: int, *, char_layer: tf.keras.layers.Layer, **kwargs):
@@ -113,14 +111,8 @@ def similarity_loss(
 ) -> tf.Tensor:
     """Sum over tokens of 1 - cos(m, x), words that are read as unknown left out (Eq. 14).
 
-    Args:
-      words: x [U, D]; gets no gradient.
-      chars: m [U, D].
-      word_ids: [U], as read.
-      features: form_index [B, T] and lengths [B].
-
-    Returns:
-      A scalar, in float32 at least.
+    A scalar in float32 at least, from x [U, D], which gets no gradient, m [U, D] and the ids [U] as
+    read.
     """
     target = tf.math.l2_normalize(tf.stop_gradient(widen(words)), axis=-1)
     found = tf.math.l2_normalize(widen(chars), axis=-1)

@@ -18,12 +18,11 @@ class CharCNN(CharLayer):
       kernel_size: characters that a filter sees.
 
     Example:
-
     >>> CharCNN(80)(tf.constant([[5, 9, 3, 0]])).shape
     TensorShape([1, 50])
 
-    Reference:
-      Ma and Hovy, 2016 (section 2.1); 50 filters of width 3: the released code of Gui et al., 2020.
+    Reference: Ma and Hovy, 2016 (section 2.1); 50 filters of width 3: the released code of Gui et
+      al., 2020.
     """
 
     def __init__(
@@ -50,12 +49,9 @@ class CharCNN(CharLayer):
 
     def build(self, input_shape):
         super().build(input_shape)
-        self.kernel = self.add_weight(
-            name="kernel",
-            shape=[self.kernel_size, self.char_width, self.filters],
-            initializer="glorot_uniform",
-        )
-        self.bias = self.add_weight(name="bias", shape=[self.filters], initializer="zeros")
+        shape = [self.kernel_size, self.char_width, self.filters]
+        self.kernel = self.add_weight("kernel", shape, initializer="glorot_uniform")
+        self.bias = self.add_weight("bias", [self.filters], initializer="zeros")
 
     reads_lite = True
 

@@ -1,11 +1,10 @@
 """The interface of layers over the characters of a word, and the base of those that embed them."""
 
-import math
-
 import tensorflow as tf
 
 from uanet_lite.token_ids import FIRST_ID
 from uanet_tf.arguments import Part, check_positive
+from uanet_tf.ops.numerics import add_embeddings
 
 
 class SpellingLayer(Part, tf.keras.layers.Layer):
@@ -42,12 +41,7 @@ class CharLayer(SpellingLayer):
         return cls(len(vocabulary.chars) + FIRST_ID, char_width=width, **kwargs)
 
     def build(self, input_shape):
-        scale = math.sqrt(3.0 / self.char_width)
-        self.embeddings = self.add_weight(
-            name="embeddings",
-            shape=[self.num_chars, self.char_width],
-            initializer=tf.keras.initializers.RandomUniform(-scale, scale),
-        )
+        self.embeddings = add_embeddings(self, self.num_chars, self.char_width)
         super().build(input_shape)
 
     def embed(self, char_ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

@@ -61,16 +61,14 @@ class CharBiLSTM(CharRecurrence):
 
     Its arguments are those of ``CharRecurrence``.
 
-    Output shape:
-      [U, hidden_width], zeros for a word without characters.
+    Output shape: [U, hidden_width], zeros for a word without characters.
 
     Example:
-
     >>> CharBiLSTM(80)(tf.constant([[5, 9, 3, 0]])).shape
     TensorShape([1, 50])
 
-    Reference:
-      Lample et al., 2016, "Neural Architectures for Named Entity Recognition" (section 4.1).
+    Reference: Lample et al., 2016, "Neural Architectures for Named Entity Recognition" (section
+      4.1).
     """
 
     cell = LSTM
@@ -101,12 +99,10 @@ class CharGRU(CharRecurrence):
       feedforward_width: width of the output.
 
     Example:
-
     >>> CharGRU(80)(tf.constant([[5, 9, 3, 0]])).shape
     TensorShape([1, 50])
 
-    Reference:
-      Dinarelli and Grobol, 2019, "Seq2Biseq: Bidirectional Output-wise Recurrent Neural
+    Reference: Dinarelli and Grobol, 2019, "Seq2Biseq: Bidirectional Output-wise Recurrent Neural
       Networks for Sequence Modelling".
     """
 

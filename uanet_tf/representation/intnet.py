@@ -24,17 +24,15 @@ class IntNet(CharLayer):
       initial_filters: filters of each kernel size in the first layer.
       filters: filters of each bottleneck, and of each kernel size in a block.
 
-    Output shape:
-      [U, len(kernel_sizes) (initial_filters + filters (num_layers - 1) / 2)], zeros for a word
-      without characters.
+    Output shape: [U, len(kernel_sizes) (initial_filters + filters (num_layers - 1) / 2)], zeros for
+      a word without characters.
 
     Example:
-
     >>> IntNet(80)(tf.constant([[5, 9, 3, 0]])).shape
     TensorShape([1, 160])
 
-    Reference:
-      Xin et al., EMNLP 2018, "Learning Better Internal Structure of Words for Sequence Labeling".
+    Reference: Xin et al., EMNLP 2018, "Learning Better Internal Structure of Words for Sequence
+      Labeling".
     """
 
     def __init__(
@@ -95,12 +93,10 @@ class IntNet(CharLayer):
             maps += len(self.kernel_sizes) * self.filters
 
     def _add(self, name, size, width, filters):
-        self.kernels[name] = self.add_weight(
-            name=f"kernel_{name}", shape=[size, width, filters], initializer="glorot_uniform"
-        )
-        self.biases[name] = self.add_weight(
-            name=f"bias_{name}", shape=[filters], initializer="zeros"
-        )
+        shape = [size, width, filters]
+        kernel = self.add_weight(f"kernel_{name}", shape, initializer="glorot_uniform")
+        bias = self.add_weight(f"bias_{name}", [filters], initializer="zeros")
+        self.kernels[name], self.biases[name] = kernel, bias
 
     def call(self, char_ids: tf.Tensor) -> tf.Tensor:
         vectors, real = self.embed(char_ids)  # [U, W, char_width], [U, W]

@@ -17,9 +17,8 @@ def quantize(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Args:
       vectors: [N, D] float32.
 
-    Returns:
-      rows [N, D] int8 and scales [N] float32, so that ``rows * scales`` are the vectors, each
-      number within half a scale; 0 for a vector of zeros.
+    Returns: rows [N, D] int8 and scales [N] float32, so that ``rows * scales`` are the vectors,
+      each number within half a scale; 0 for a vector of zeros.
     """
     rows = np.empty(vectors.shape, np.int8)
     scales = np.empty(len(vectors), np.float32)
@@ -42,8 +41,8 @@ class PretrainedVectors(KeepsArguments, tf.keras.layers.Layer):
     Call arguments:
       ids: [U] int32.
 
-    Returns:
-      Vectors [U, width] float32, zeros without a vector; and [U] boolean, whether there is one.
+    Returns: Vectors [U, width] float32, zeros without a vector; and [U] boolean, whether there is
+      one.
     """
 
     def __init__(self, num_words: int, width: int, **kwargs):

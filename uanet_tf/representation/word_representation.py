@@ -1,6 +1,5 @@
 """Tokens to vectors, once per distinct token: word embedding and, optionally, characters."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from uanet_tf.data.lookup import Entries
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.ops.dropout import dropout, fold_in, philox_uniform, seed_of_batch
 from uanet_tf.ops.graphs import lite_argument
+from uanet_tf.ops.numerics import add_embeddings
 from uanet_tf.ops.shapes import check_shape, spread
 from uanet_tf.representation.pretrained_vectors import PretrainedVectors
 from uanet_tf.representation.representation import Representation
@@ -119,12 +119,7 @@ class FormRepresentation(Representation):
         )
 
     def build(self, input_shape):
-        scale = math.sqrt(3.0 / self.word_width)
-        self.embeddings = self.add_weight(
-            name="embeddings",
-            shape=[self._num_rows, self.word_width],
-            initializer=tf.keras.initializers.RandomUniform(-scale, scale),
-        )
+        self.embeddings = add_embeddings(self, self._num_rows, self.word_width)
         if self.char_layer is not None and not self.char_layer.built:
             self.char_layer.build([None, None])
         if self.pretrained is not None and not self.pretrained.built:
@@ -190,16 +185,12 @@ class WordRepresentation(FormRepresentation):
     only.
 
     Call arguments:
-      features: dictionary with form_word_ids [U], form_char_ids [U, W] and
-        form_index [B, T], int32; without form_index they are the tokens of one sentence.
+      features: dictionary with form_word_ids [U], form_char_ids [U, W] and form_index [B, T],
+        int32; without form_index they are the tokens of one sentence.
       dropout_seed: [2] int32 seed, or None to drop nothing.
-      spread: False for the vectors of distinct tokens.
 
-    Output shape:
-      [B, T, word_width + F].
-
-    Reference:
-      Ma and Hovy, 2016; unknown words: Kiperwasser and Goldberg, 2016 (section 5).
+    Output shape: [B, T, word_width + F].
+    Reference: Ma and Hovy, 2016; unknown words: Kiperwasser and Goldberg, 2016 (section 5).
     """
 
     reads_lite = True
@@ -213,9 +204,8 @@ class WordRepresentation(FormRepresentation):
     def call(self, features, dropout_seed=None, spread=True, lite=None):
         vectors, _ = self.word_vectors(features, dropout_seed)
         if self.char_layer is not None:
-            spelled = self.char_layer(  # [U, F]
-                features["form_char_ids"], **lite_argument(self.char_layer, lite)
-            )
+            taken = lite_argument(self.char_layer, lite)
+            spelled = self.char_layer(features["form_char_ids"], **taken)  # [U, F]
             width = self.char_layer.output_width
             said = f"vectors [U, {width}], whose width is its output_width"
             check_shape(self.char_layer, "", spelled, [None, width], said)

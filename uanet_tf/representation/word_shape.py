@@ -1,12 +1,12 @@
 """Characters of a word to a vector: the embedding of its capitalisation."""
 
-import math
 from collections.abc import Sequence
 
 import tensorflow as tf
 
 from uanet_lite.token_ids import FIRST_ID
 from uanet_tf.arguments import ArgumentError, check_positive
+from uanet_tf.ops.numerics import add_embeddings
 from uanet_tf.representation.char_layer import SpellingLayer
 
 # Classes of characters. Small letters, digits and signs are one class.
@@ -18,14 +18,9 @@ NUM_SHAPES = 4
 
 
 def char_classes(chars: Sequence[str]) -> list[int]:
-    """Returns the class of every character id.
+    """The class of each id, padding (0) and unknown (1) included, of a ``Vocabulary``'s characters.
 
-    Args:
-      chars: characters from id 2 on, as a ``Vocabulary`` has them.
-
-    Returns:
-      One class per id, 0 (padding) and 1 (unknown) included: UPPER for a capital letter of any
-      script, else OTHER.
+    UPPER for a capital letter of any script, else OTHER.
     """
     return [OTHER] * FIRST_ID + [UPPER if char.isupper() else OTHER for char in chars]
 
@@ -43,12 +38,10 @@ class WordShape(SpellingLayer):
       shape_width: width of the embedding.
 
     Example:
-
     >>> WordShape(char_classes("abcABC"))(tf.constant([[5, 2, 3, 0]])).shape
     TensorShape([1, 5])
 
-    Reference:
-      Strubell et al., 2017, "Fast and Accurate Entity Recognition with Iterated Dilated
+    Reference: Strubell et al., 2017, "Fast and Accurate Entity Recognition with Iterated Dilated
       Convolutions" (5-dimensional shape vectors); the four shapes are those of its code.
     """
 
@@ -71,12 +64,7 @@ class WordShape(SpellingLayer):
         return self.shape_width
 
     def build(self, input_shape):
-        scale = math.sqrt(3.0 / self.shape_width)
-        self.embeddings = self.add_weight(
-            name="embeddings",
-            shape=[NUM_SHAPES, self.shape_width],
-            initializer=tf.keras.initializers.RandomUniform(-scale, scale),
-        )
+        self.embeddings = add_embeddings(self, NUM_SHAPES, self.shape_width)
         super().build(input_shape)
 
     def call(self, char_ids: tf.Tensor) -> tf.Tensor:

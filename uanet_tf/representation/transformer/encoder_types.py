@@ -111,10 +111,8 @@ def _modernbert(config: Mapping[str, Any]) -> dict[str, Any]:
     if len(set(biases.values())) > 1:
         raise InputError(f"{', '.join(biases)} in config.json are not all the same")
     thetas = {"full_attention": 160_000.0, "sliding_attention": 10_000.0}
-    for kind, old in (
-        ("full_attention", "global_rope_theta"),
-        ("sliding_attention", "local_rope_theta"),
-    ):
+    olds = {"full_attention": "global_rope_theta", "sliding_attention": "local_rope_theta"}
+    for kind, old in olds.items():
         rope = (config.get("rope_parameters") or {}).get(kind) or {}
         if rope.get("rope_type", "default") != "default" or config.get("rope_scaling"):
             raise InputError("rope_parameters in config.json of another type than default")
@@ -163,7 +161,7 @@ TYPES: dict[str, EncoderType] = {
     "roberta": _ROBERTA,
     "xlm-roberta": _XLM_ROBERTA,
     "camembert": _XLM_ROBERTA._replace(
-        pieces=(("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED"), ("<mask>",), 1),
+        pieces=(("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED"), ("<mask>",), 1)
     ),
     "electra": _BERT._replace(
         prefix="electra.",
@@ -226,11 +224,7 @@ _OPTIONAL_EXPECTED = {"position_embedding_type", "conv_kernel_size"}
 
 
 def type_of(config: Mapping[str, Any]) -> EncoderType:
-    """The row of a config.json's ``model_type``.
-
-    Raises:
-      InputError: it is of another one.
-    """
+    """The row of a config.json's ``model_type``; InputError for another one."""
     name = value_of(config, "model_type", str, "bert")
     if name not in TYPES:
         raise InputError(
@@ -278,11 +272,7 @@ def value_of(
 
 
 def convert(kind: EncoderType, weights: Weights, own: Architecture) -> Weights:
-    """Their weights under our names and in our shapes.
-
-    Raises:
-      InputError: one is missing.
-    """
+    """Their weights under our names and in our shapes; InputError where one is missing."""
 
     def take(name: str) -> np.ndarray:
         # Old files call a normalisation's scale and offset gamma and beta.

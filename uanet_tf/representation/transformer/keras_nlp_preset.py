@@ -42,18 +42,12 @@ _SIZES = {
 }
 # As the tokenizers have them; their vocabularies are in files of their own.
 _TOKENIZER_FIXED: dict[str, Any] = {
-    "vocabulary": None,
-    "merges": None,
-    "proto": None,
-    "sequence_length": None,
-    "add_prefix_space": False,
-    "unsplittable_tokens": None,
-    "split": True,
-    "split_on_cjk": True,
+    **dict.fromkeys(("vocabulary", "merges", "proto", "sequence_length")),
+    **dict.fromkeys(("unsplittable_tokens", "special_tokens")),
+    **dict.fromkeys(("add_prefix_space", "special_tokens_in_strings"), False),
+    **dict.fromkeys(("split", "split_on_cjk"), True),
     "suffix_indicator": "##",
     "oov_token": "[UNK]",
-    "special_tokens": None,
-    "special_tokens_in_strings": False,
 }
 
 
@@ -85,8 +79,7 @@ BACKBONES = {
 def preset_file(preset: str, name: str) -> str:
     """The path of a file of a preset; keras_nlp downloads those of a preset that it knows by name.
 
-    Raises:
-      OSError, ValueError, ImportError: there is no such file, or it cannot be downloaded.
+    OSError, ValueError or ImportError if there is no such file, or it cannot be downloaded.
     """
     from keras_nlp.src.utils import preset_utils
 

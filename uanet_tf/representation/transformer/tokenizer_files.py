@@ -55,15 +55,9 @@ def read_tokenizer(folder: pathlib.Path, kind: EncoderType) -> TokenizerSpec:
 def tokenizer_of_vocabulary(
     kind: EncoderType, data: Sequence[bytes], options: Mapping[str, Any]
 ) -> TokenizerSpec:
-    """The tokenizer of a type's vocabulary.
+    """The tokenizer of a type's vocabulary; InputError where it cannot be read.
 
-    Args:
-      kind: of the encoder.
-      data: what the files ``kind.vocabulary`` hold.
-      options: of tokenizer_config.json.
-
-    Raises:
-      InputError: the files cannot be read.
+    ``data`` is what the files ``kind.vocabulary`` hold, ``options`` those of tokenizer_config.json.
     """
     scores: tuple[float, ...] = ()
     merges: tuple[str, ...] = ()

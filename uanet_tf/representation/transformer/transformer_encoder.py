@@ -94,12 +94,9 @@ class TransformerLayer(_OfArchitecture):
       wanted: [W] int64, which states are requested; None: all.
       dropout_seed: [2] int32 seed, or None to drop nothing.
 
-    Output shape:
-      [N, D], or [W, D] with ``wanted``.
-
-    Reference:
-      Vaswani et al., 2017 (section 3.1); Devlin et al., 2019, "BERT"; He et al., 2021, "DeBERTa"
-      (Eq. 4); Su et al., 2021, "RoFormer"; Warner et al., 2024, "ModernBERT".
+    Output shape: [N, D], or [W, D] with ``wanted``.
+    Reference: Vaswani et al., 2017 (section 3.1); Devlin et al., 2019, "BERT"; He et al., 2021,
+      "DeBERTa" (Eq. 4); Su et al., 2021, "RoFormer"; Warner et al., 2024, "ModernBERT".
     """
 
     def __init__(self, architecture: Architecture | Mapping[str, Any], number: int = 0, **kwargs):
@@ -159,10 +156,7 @@ class TransformerLayer(_OfArchitecture):
             scores += positions.far
         rate = self.architecture.attention_dropout
         means = attend(
-            scores,
-            values,
-            mask,
-            lambda weights: dropout(weights, rate, seed, rows=WINDOWS, axis=1),
+            scores, values, mask, lambda weights: dropout(weights, rate, seed, rows=WINDOWS, axis=1)
         )
         return tf.gather_nd(merge_heads(means), places)
 
@@ -204,8 +198,7 @@ def relative_rows(longest: int, buckets: int) -> np.ndarray:
 
     The nearest half of the buckets are of one distance each, the others of more and more.
 
-    Reference:
-      He et al., 2021, "DeBERTa" and its code (make_log_bucket_position), in float32.
+    Reference: He et al., 2021, "DeBERTa" and its code (make_log_bucket_position), in float32.
     """
     distance = np.arange(longest, -longest - 1, -1)
     half = buckets // 2
@@ -226,8 +219,7 @@ class TransformerEmbeddings(_OfArchitecture):
       columns: [N] int64, their positions in rows.
       dropout_seed: [2] int32 seed, or None to drop nothing.
 
-    Output shape:
-      [N, D].
+    Output shape: [N, D].
     """
 
     def build(self, ids_shape):
@@ -274,18 +266,15 @@ class TransformerEncoder(_OfArchitecture):
         mask keeps, row after row.
       dropout_seed: [2] int32 seed, or None to drop nothing.
 
-    Output shape:
-      [W, D].
+    Output shape: [W, D].
 
     Example:
-
     >>> sizes = {"width": 8, "num_layers": 2, "num_heads": 2, "feedforward_width": 16}
     >>> encoder = TransformerEncoder({"vocabulary_size": 30, "max_positions": 9, **sizes})
     >>> encoder(tf.constant([[2, 7, 9, 3]]), tf.constant([[True] * 4])).shape
     TensorShape([4, 8])
 
-    Reference:
-      Devlin et al., 2019, "BERT: Pre-training of Deep Bidirectional Transformers"; see
+    Reference: Devlin et al., 2019, "BERT: Pre-training of Deep Bidirectional Transformers"; see
       ``TransformerLayer``.
     """
 
@@ -383,8 +372,7 @@ def rotation(
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Cosines and sines [S, width] of the angles by which the vectors of S places are turned.
 
-    Reference:
-      Su et al., 2021, "RoFormer", Eq. 34, with pairs (k, k + width / 2).
+    Reference: Su et al., 2021, "RoFormer", Eq. 34, with pairs (k, k + width / 2).
     """
     speeds = (1.0 / theta ** (np.arange(0, width, 2, dtype=np.float32) / width)).astype(np.float32)
     angles = tf.expand_dims(tf.cast(places, tf.float32), 1) * np.concatenate([speeds, speeds])
@@ -394,16 +382,10 @@ def rotation(
 def subword_part(
     rows: SubwordRows, lengths: tf.Tensor, seed: PartSeed
 ) -> tuple[SubwordRows, PartSeed]:
-    """Selects the rows of a part's sentences.
+    """Selects the rows of a part's sentences, from those of a batch with lengths [B] int32.
 
-    Args:
-      rows: of all sentences of a batch.
-      lengths: [B] int32, tokens of each sentence of the batch.
-      seed: of the part.
-
-    Returns:
-      The rows of the part, as wide as those of the batch; the seed, that knows the part's place
-      among the windows, sub-words and words of the batch.
+    They are as wide as those of the batch. The seed, also given, then knows the part's place among
+    the windows, sub-words and words of the batch.
     """
     first, count, _ = tf.unstack(seed.spans[SENTENCES], num=3)
     sizes = tf.reduce_sum(tf.cast(rows.mask, tf.int32), axis=1)  # [R]

@@ -29,8 +29,7 @@ class TransformerRepresentation(Representation):
 
     Args:
       transformer: a TransformerEncoder.
-      first_id: vocabulary position of the sub-word that begins a row, such as [CLS].
-      last_id: that of the one that ends it.
+      first_id, last_id: vocabulary positions of the sub-words that begin and end a row ([CLS]).
       pooling: a token's vector is the state of its ``first`` sub-word, or the ``mean`` of all.
       embedding_dropout: rate of dropout on the vectors.
       frozen: the encoder is not trained, and drops nothing in training.
@@ -40,11 +39,8 @@ class TransformerRepresentation(Representation):
         padding; at least one per token), form_index [B, T] and lengths [B], int32.
       dropout_seed: [2] int32 seed, or None to drop nothing.
 
-    Output shape:
-      [B, T, D], D the width of the encoder; zeros at padding.
-
-    Reference:
-      Devlin et al., 2019 (section 5.3: the first sub-token of a word).
+    Output shape: [B, T, D], D the width of the encoder; zeros at padding.
+    Reference: Devlin et al., 2019 (section 5.3: the first sub-token of a word).
     """
 
     optimizer = "pretrained"
