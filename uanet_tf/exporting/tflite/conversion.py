@@ -31,8 +31,7 @@ PRECISIONS = (FLOAT32, FLOAT16, DYNAMIC)
 # The runtime's own LSTM is a tenth faster with 8-bit weights. With others it is no faster, and less
 # exact: it cuts off large cells.
 _FUSED = {DYNAMIC}
-# Of a sentence in tokens, whose distances a table has: it has a row for each, twice.
-_LONGEST_TABLE = 512
+_LONGEST_TABLE = 512  # tokens of a sentence whose distances a table has, a row for each, twice
 DRAFT = "draft"
 # Representations that need only ids of words and characters.
 _FEATURES = {"form_word_ids", "form_char_ids", "form_index", "lengths"}
@@ -44,14 +43,14 @@ _SPECS = [
 
 
 def convert(model: Tagger, precisions: Sequence[str] = (FLOAT32,)) -> dict[str, bytes]:
-    """Converts a tagger to TensorFlow Lite, with built-in operations only.
+    """A tagger as TensorFlow Lite files, {precision: bytes}, with built-in operations only.
 
     T tokens, W characters of the longest word; both may change from call to call.
     ``model.refine_all`` decides whether certain tokens are refined too.
 
-    ``serving_default``: ``word_ids`` [1, T], ``char_ids`` [1, T, W] int32, ids as
-      ``TokenLookup`` gives them -> the answers of ``uanet_lite.answers``, [1, T], labels as
-      positions in ``model.label_names``: label_ids, draft_label_ids, ...
+    ``serving_default``: ``word_ids`` [1, T], ``char_ids`` [1, T, W] int32, ids as ``TokenLookup``
+      gives them -> the answers of ``uanet_lite.answers``, [1, T], labels as positions in
+      ``model.label_names``: label_ids, draft_label_ids, ...
     ``draft``: the same inputs -> label_ids and uncertainty of the draft, without the refiner.
 
     Args:
@@ -59,12 +58,9 @@ def convert(model: Tagger, precisions: Sequence[str] = (FLOAT32,)) -> dict[str, 
       precisions: of the weights: "float32"; "float16", computed in float32; "dynamic", 8-bit
         integers, and activations quantised as they come.
 
-    Returns:
-      {precision: the bytes of a .tflite file}.
-
     Raises:
-      InputError: the model reads sub-words, draws new masks at each call, or needs an
-        operation that TensorFlow Lite does not have, which is named.
+      InputError: the model reads sub-words, draws new masks at each call, or needs an operation
+        that TensorFlow Lite does not have, which is named.
     """
     check_convertible(model)
     # The runtime's own LSTM has no masks of samples.
@@ -149,11 +145,8 @@ def _signatures(model: Tagger, lite: LiteGraph) -> dict[str, Any]:
 
 def _lite(found: Tensors) -> Tensors:
     """The outputs of a file, under its names."""
-    return {
-        tensor.lite_name: found[name]
-        for name, tensor in tensors(IN_GRAPHS).items()
-        if name in found
-    }
+    known = tensors(IN_GRAPHS)
+    return {known[name].lite_name: found[name] for name in known if name in found}
 
 
 def _features(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
@@ -162,10 +155,7 @@ def _features(word_ids: tf.Tensor, char_ids: tf.Tensor) -> Tensors:
     But for one character, so that a word without characters has one: some of the runtime's
     operations end the process where a tensor has no elements.
     """
-    return {
-        "form_word_ids": word_ids[0],
-        "form_char_ids": tf.pad(char_ids[0], [[0, 0], [0, 1]]),
-    }
+    return {"form_word_ids": word_ids[0], "form_char_ids": tf.pad(char_ids[0], [[0, 0], [0, 1]])}
 
 
 def _convert(converter: Any, precision: str) -> bytes:
@@ -175,10 +165,8 @@ def _convert(converter: Any, precision: str) -> bytes:
         with _without_stderr():
             return converter.convert()
     except ConverterError as error:
-        raise InputError(
-            "This model cannot be a TensorFlow Lite model: "
-            f"{_missing(str(error))}. Export it as a SavedModel."
-        ) from error
+        told = f"{_missing(str(error))}. Export it as a SavedModel."
+        raise InputError(f"This model cannot be a TensorFlow Lite model: {told}") from error
 
 
 def _missing(message: str) -> str:

@@ -54,14 +54,11 @@ def add_metadata(
     tensors: Mapping[str, TensorInfo],
     files: Mapping[str, File],
 ) -> bytes:
-    """Returns the model with metadata, and with the files appended.
+    """The model with metadata, and with the files appended.
 
     Args:
-      model: of a converter, with named signatures; ``main`` becomes the first subgraph, which is
-        the one that is run by those who name no signature.
-      main: name of a signature.
-      name: of the model.
-      description: one or two sentences.
+      model: of a converter, with named signatures.
+      main: the signature that becomes the first subgraph, run by those who name no signature.
       version: of the model or the program that made it.
       tensors: {name of an input or output of a signature: what it is}.
       files: {name: file}; those that no tensor names belong to the model.
@@ -108,20 +105,15 @@ def _put_first(tree: Any, main: str) -> None:
 
 
 def _subgraphs(
-    builder: "_Builder",
-    tree: Any,
-    tensors: Mapping[str, TensorInfo],
-    files: Mapping[str, File],
+    builder: "_Builder", tree: Any, tensors: Mapping[str, TensorInfo], files: Mapping[str, File]
 ) -> list[int]:
     """A table for each signature, in the order of the model's subgraphs; tensors in theirs."""
     tables = []
     for definition in sorted(tree.signatureDefs, key=lambda item: item.subgraphIndex):
         subgraph = tree.subgraphs[definition.subgraphIndex]
         sides = []
-        for maps, order in (
-            (definition.inputs, subgraph.inputs),
-            (definition.outputs, subgraph.outputs),
-        ):
+        both = (definition.inputs, subgraph.inputs), (definition.outputs, subgraph.outputs)
+        for maps, order in both:
             names = collections.defaultdict(list)  # one tensor may be several outputs
             for item in maps:
                 names[item.tensorIndex].append(item.name.decode())
@@ -197,10 +189,7 @@ def aligned_model(tree: Any) -> bytes:
     """The bytes of a model, whose large arrays start at multiples of 64 bytes.
 
     So are their addresses, where the file is mapped, as by ``model_path`` of an interpreter.
-    ``flatbuffer_utils`` of TensorFlow writes them at multiples of 4.
-
-    Args:
-      tree: a ``ModelT``.
+    ``flatbuffer_utils`` of TensorFlow writes them at multiples of 4. ``tree`` is a ``ModelT``.
     """
     builder = _AlignedBuilder(1024)
     builder.Finish(tree.Pack(builder), file_identifier=_MODEL_IDENTIFIER)

@@ -46,22 +46,13 @@ _LEAST_AGREEMENT = 0.999
 
 @dataclasses.dataclass(frozen=True)
 class Agreement:
-    """How far a file agrees with the model that it was made from.
+    """How far a file agrees with the model that it was made from."""
 
-    Attributes:
-      tokens: tokens that were compared.
-      source: what they are from.
-      same: share of them that got the same label.
-      same_where_refined: the same, of tokens with the model's refined label; NaN
-        where there are none.
-      uncertainty_error: largest difference of the uncertainty, nats.
-    """
-
-    tokens: int
-    source: str
-    same: float
-    same_where_refined: float
-    uncertainty_error: float
+    tokens: int  # that were compared
+    source: str  # what they are from
+    same: float  # share of them that got the same label
+    same_where_refined: float  # of those with the model's refined label; NaN where there are none
+    uncertainty_error: float  # largest difference, nats
 
     def __str__(self) -> str:
         refined = ""
@@ -97,7 +88,6 @@ def export_tflite(
     and the agreement says so. A file of that name is replaced.
 
     Args:
-      export_dir: where to write.
       quantize: also write ``name_float16.tflite`` and ``name_dynamic.tflite``.
       **options: inference options that differ from the run's, see ``InferenceOptions``.
 
@@ -120,7 +110,10 @@ def export_tflite(
                 logging.info("writing %s", path)
                 part.write_bytes(_with_metadata(model, content, name, precision))
                 agreement = compare(model, LiteTagger(part), sentences, source)
-                _check(precision, agreement)
+                wrong = agreement.same < _LEAST_AGREEMENT
+                wrong = wrong or not agreement.uncertainty_error <= TOLERANCE
+                if wrong and precision == FLOAT32:  # the others are reported, not checked
+                    raise ExportMismatchError(f"The TensorFlow Lite file is wrong: {agreement}.")
                 written.append(Written(path, precision, agreement))
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror}.") from error
@@ -155,8 +148,7 @@ def _comparison_sentences(
 ) -> tuple[list[Sequence[str]], str]:
     """Sentences to compare a file and its model on, and what they are from.
 
-    The path of a run's file counts from where the run was trained: from here, or from a folder
-    that the run lies in.
+    The path of a run's file counts from where it was trained: here, or a folder around the run.
     """
     data = model.settings.data
     source = "generated sentences"
@@ -171,37 +163,25 @@ def _comparison_sentences(
     return [[token or "." for token in sentence] for sentence in tokens], source
 
 
-def _check(precision: str, agreement: Agreement) -> None:
-    if precision != FLOAT32:
-        return  # reported, not checked
-    if agreement.same < _LEAST_AGREEMENT or not agreement.uncertainty_error <= TOLERANCE:
-        raise ExportMismatchError(f"The TensorFlow Lite file is wrong: {agreement}.")
-
-
 def _with_metadata(model: Tagger, content: bytes, name: str, precision: str) -> bytes:
-    decoder = model.settings.decoder.decoder
-    files = {
-        key: File(value, *_FILES[key]) for key, value in tagger_files(model, precision).items()
-    }
+    given = tagger_files(model, precision)
+    about = (
+        f"Labels the tokens of one sentence ({model.settings.decoder.decoder}), with an "
+        f"uncertainty for each. Weights: {precision}. {SETTINGS} defines how tokens become ids."
+    )
     return add_metadata(
         content,
         main=DEFAULT,
         name=name,
-        description=(
-            f"Labels the tokens of one sentence ({decoder}), with an uncertainty for each. "
-            f"Weights: {precision}. {SETTINGS} defines how tokens become ids."
-        ),
+        description=about,
         version=str(FORMAT),
         tensors=_TENSORS,
-        files=files,
+        files={key: File(given[key], *_FILES[key]) for key in given},
     )
 
 
 _FILES: dict[str, tuple[str, int]] = {
-    SETTINGS: (
-        "How tokens become ids, what labels mean, and how the model was made.",
-        DESCRIPTION,
-    ),
+    SETTINGS: ("How tokens become ids, what labels mean, and how the model was made.", DESCRIPTION),
     LABELS: ("Line k (from 0) is label k.", VALUE_LABELS),
     WORDS: ("Line k (from 0) is the normalised word with id k + 2.", VOCABULARY),
     CHARS: ("Line k (from 0): code point, tab, character; its id is k + 2.", VOCABULARY),
