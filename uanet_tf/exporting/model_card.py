@@ -36,13 +36,9 @@ def model_card(
     title: str,
     foreign: Iterable[str] = (),
 ) -> str:
-    """The card in Markdown.
+    """The card of a model as exported, in Markdown.
 
-    Args:
-      model: as exported.
-      metrics: of its run, see ``read_metrics``.
-      signatures: names of those of the SavedModel.
-      foreign: operations that are not of TensorFlow's core.
+    ``metrics`` is of ``read_metrics``; ``foreign`` operations are not of TensorFlow's core.
     """
     config = model.settings
     parts = [
@@ -98,14 +94,14 @@ def _scores(metrics: Metrics) -> str:
     heads = [*names, *parts]
     rows = [["data", *heads], ["---"] * (len(heads) + 1)]
     for split in splits:
-        scores = metrics[split]
-        values = [scores.get(key) for key in (*names, *parts.values())]
-        rows.append([split, *map(_number, values)])
+        values = [metrics[split].get(key) for key in (*names, *parts.values())]
+        rows.append([split, *("-" if value is None else f"{value:.2f}" for value in values)])
+    table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     note = (
         "In percent, of the run's own M and Gamma at training. Entities are counted strictly, as "
         "by conlleval and seqeval. The draft is the sampled network's labels before the gate."
     )
-    return f"{_table(rows)}\n\n{note}"
+    return f"{table}\n\n{note}"
 
 
 def _gate(model: Tagger, config: Config, metrics: Metrics) -> str:
@@ -134,7 +130,10 @@ def _gate(model: Tagger, config: Config, metrics: Metrics) -> str:
             "other answer differs."
         )
     lines += _confidence(model)
-    lines.append("- Inference options of the export: " + _options(model) + ".")
+    values = dataclasses.asdict(options)
+    kept = [name for name in values if model.gate is not None or name not in OF_THE_GATE]
+    listed = ", ".join(f"`{name}={values[name]}`" for name in kept)
+    lines.append(f"- Inference options of the export: {listed}.")
     for split in ("dev", "test"):
         lines += _uncertainty(split, metrics.get(split, {}))
     return "\n".join(lines)
@@ -172,13 +171,6 @@ def _confidence(model: Tagger) -> list[str]:
     return lines
 
 
-def _options(model: Tagger) -> str:
-    values = dataclasses.asdict(model.options)
-    if model.gate is None:
-        values = {name: value for name, value in values.items() if name not in OF_THE_GATE}
-    return ", ".join(f"`{name}={value}`" for name, value in values.items())
-
-
 def _uncertainty(split: str, scores: Metrics) -> list[str]:
     lines = []
     right, wrong = scores.get("uncertainty_correct"), scores.get("uncertainty_wrong")
@@ -194,18 +186,16 @@ def _uncertainty(split: str, scores: Metrics) -> list[str]:
 
 
 def _limits(model: Tagger) -> str:
-    return "\n".join(
-        [
-            "- Scores hold for text like the training data, tokenised the same way; on other text "
-            "nothing was measured.",
-            "- Confidence and uncertainty rank answers; they are no guarantee, least of all for "
-            "text unlike the training data.",
-            "- The uncertainty is the total predictive one, of model and data together.",
-            "- A sentence is read in one piece, and memory grows with its length: split texts into "
-            f"sentences; training read at most {model.max_tokens} tokens at once.",
-            "- Words not in the training data are read by characters or sub-words, if at all.",
-            "- The labels repeat the biases and gaps of the training data.",
-        ]
+    return (
+        "- Scores hold for text like the training data, tokenised the same way; on other text "
+        "nothing was measured.\n"
+        "- Confidence and uncertainty rank answers; they are no guarantee, least of all for text "
+        "unlike the training data.\n"
+        "- The uncertainty is the total predictive one, of model and data together.\n"
+        "- A sentence is read in one piece, and memory grows with its length: split texts into "
+        f"sentences; training read at most {model.max_tokens} tokens at once.\n"
+        "- Words not in the training data are read by characters or sub-words, if at all.\n"
+        "- The labels repeat the biases and gaps of the training data."
     )
 
 
@@ -225,11 +215,3 @@ def _loading(foreign: list[str]) -> str:
         f"Needs the operations of tensorflow-text ({', '.join(foreign)}): TensorFlow Serving has "
         "them; elsewhere `import tensorflow_text` before loading."
     )
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
-
-
-def _table(rows: list[list[str]]) -> str:
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)

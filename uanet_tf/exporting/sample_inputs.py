@@ -7,19 +7,7 @@ import numpy as np
 from uanet_tf.data.vocabulary import Vocabulary
 
 # What is rare in training data: empty words, blanks, other scripts, digits, a very long word.
-_ODD = (
-    "",
-    " ",
-    "Ωmega",
-    "東京",
-    "\U0001f600",
-    "٣,٥",
-    "1984",
-    "x" * 200,
-    "a\rb",
-    "c\td",
-    "e\u2028f",
-)
+_ODD = ("", " ", "Ωmega", "東京", "😀", "٣,٥", "1984", "x" * 200, "a\rb", "c\td", "e\u2028f")
 _LENGTHS = (1, 2, 3, 5, 8, 13, 21, 34, 1, 4, 7, 12, 20)
 _COMMON = 2_000  # words that the sentences are drawn from
 
@@ -27,10 +15,7 @@ _COMMON = 2_000  # words that the sentences are drawn from
 def sample_sentences(
     vocabulary: Vocabulary, lengths: Sequence[int] = _LENGTHS, *, seed: int = 1
 ) -> list[list[str]]:
-    """Sentences of these lengths: words of the vocabulary, and now and then an unusual one.
-
-    The same vocabulary gives the same sentences everywhere.
-    """
+    """Sentences of a vocabulary's words, now and then an unusual one; the same ones everywhere."""
     random = np.random.default_rng(seed)
     words = vocabulary.words[:_COMMON] or ("word",)
     return [
@@ -45,11 +30,7 @@ def sample_sentences(
 
 
 def pad_documents(documents: Sequence[Sequence[Sequence[str]]]) -> dict[str, np.ndarray]:
-    """A batch of documents, filled up as ``pad`` does; see ``document_signature``.
-
-    Returns:
-      tokens [B, N] strings, sentence_lengths [B, S] and sentences [B] int32.
-    """
+    """A batch of documents, filled up as ``pad`` does: the inputs of ``document_signature``."""
     joined = [[token for sentence in document for token in sentence] for document in documents]
     counts = [len(document) for document in documents]
     lengths = np.full([len(documents), max([1, *counts])], 7, np.int32)
@@ -65,8 +46,7 @@ def pad_documents(documents: Sequence[Sequence[Sequence[str]]]) -> dict[str, np.
 def pad(sentences: Sequence[Sequence[str]]) -> dict[str, np.ndarray]:
     """A batch as TF Serving makes one: short sentences are filled with the first token of all.
 
-    Returns:
-      tokens [B, T] strings and lengths [B] int32; T is the longest length, at least 1.
+    Its tokens [B, T] strings and lengths [B] int32; T is the longest length, at least 1.
     """
     lengths = [len(sentence) for sentence in sentences]
     fill = next((tokens[0] for tokens in sentences if tokens), "")

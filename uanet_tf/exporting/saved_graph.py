@@ -2,7 +2,6 @@
 
 import contextlib
 import logging
-import os
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -22,15 +21,13 @@ def save_signatures(
     owner: tf.Module,
     assets: Sequence[pathlib.Path] = (),
 ) -> None:
-    """Writes a SavedModel with these signatures.
+    """Writes a SavedModel with these signatures, {name: tf.function with an input signature}.
 
     A ``tf.Module`` of the variables and tables that the functions use is saved, not the Keras
     model, which would add the traced calls of every layer. ``ExportArchive`` is similar, but does
     not find a table that replaces another in a layer.
 
     Args:
-      signatures: {name: tf.function with an input signature}.
-      path: the SavedModel's directory.
       owner: the model, which holds the tables that the functions use.
       assets: further files, beside those that tables are made from.
 
@@ -41,7 +38,13 @@ def save_signatures(
     module = tf.Module()
     variables = [v for function in functions.values() for v in function.graph.variables]
     module.used_variables = list({id(variable): variable for variable in variables}.values())
-    module.used_tables = _used_tables(functions.values(), owner)
+    captured = {id(tensor) for each in functions.values() for tensor in each.captured_inputs}
+    # Or other resources that initialise themselves.
+    module.used_tables = [
+        part
+        for part in tf.train.TrackableView(owner).descendants()
+        if id(getattr(part, "resource_handle", None)) in captured
+    ]
     module.files = [tf.saved_model.Asset(str(file)) for file in assets]
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     with writing(path), _without_notes():
@@ -61,16 +64,6 @@ def _without_notes() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _used_tables(functions: Any, owner: tf.Module) -> list[Any]:
-    """The tables, or other resources that initialise themselves, which the functions capture."""
-    captured = {id(tensor) for function in functions for tensor in function.captured_inputs}
-    return [
-        part
-        for part in tf.train.TrackableView(owner).descendants()
-        if id(getattr(part, "resource_handle", None)) in captured
-    ]
-
-
 def _forget_gradients(path: pathlib.Path) -> None:
     """Removes the names of gradient functions, which are not saved: each load would warn."""
     file = path / "saved_model.pb"
@@ -83,24 +76,20 @@ def _forget_gradients(path: pathlib.Path) -> None:
         del library.gradient[:]
         del library.registered_gradients[:]
     file.write_bytes(saved.SerializeToString(deterministic=True))
-    # It would no longer match the graph.
-    (path / "fingerprint.pb").unlink(missing_ok=True)
+    (path / "fingerprint.pb").unlink(missing_ok=True)  # it would no longer match the graph
 
 
 @contextlib.contextmanager
-def writing(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Context that only writes files; ``path`` is named in the message.
+def writing(path: str | pathlib.Path) -> Iterator[None]:
+    """Context that only writes files: a full disk or the like is an InputError that names ``path``.
 
-    Raises:
-      InputError: a full disk, a missing permission or the like, of TensorFlow's writers too.
+    Errors of TensorFlow's writers too.
     """
     try:
         yield
     except (OSError, tf.errors.OpError) as error:
         reason = written_reason(error)
-        raise InputError(
-            f"{os.fspath(path)} cannot be written: {reason}. Nothing was exported."
-        ) from error
+        raise InputError(f"{path} cannot be written: {reason}. Nothing was exported.") from error
 
 
 # They call back into the Python process that made them.

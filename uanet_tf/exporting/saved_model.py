@@ -30,25 +30,18 @@ from uanet_tf.models.tagger import Tagger
 
 
 def load_for_export(run: Tagger | str | os.PathLike[str], **options: Any) -> Tagger:
-    """Loads the model of a run.
-
-    Args:
-      run: a trained run; a loaded model is taken as it is.
-      **options: inference options that differ from the run's.
+    """The model of a run, with options that differ from the run's; a loaded model as it is.
 
     Raises:
       InputError: no trained run, a wrong option, or a seed that draws new masks at each call.
     """
     run = getattr(run, "model", run)  # of what uanet_tf.train gives
-    if isinstance(run, Tagger):
-        model = run
-        if options:
-            raise InputError(
-                f"options of a loaded model are set on it (model.{min(options)} = ...), not in its "
-                "export."
-            )
-    else:
-        model = load_model(run, **options)
+    if isinstance(run, Tagger) and options:
+        raise InputError(
+            f"options of a loaded model are set on it (model.{min(options)} = ...), not in its "
+            "export."
+        )
+    model = run if isinstance(run, Tagger) else load_model(run, **options)
     seed = model.options.mc_seed
     if seed < 0 and model.options.num_samples:
         raise InputError(
@@ -94,8 +87,8 @@ def export(
     """Writes SavedModels, ``export_dir/name/version`` and ``export_dir/name_text/version``.
 
     Each is written beside its place, loaded, compared with the run's model and then renamed. A
-    version holds the SavedModel, its vocabularies as assets, and in ``assets.extra`` the
-    warm-up requests, a model card and the checksums of all files. See ``signatures`` for the calls.
+    version holds the SavedModel, its vocabularies as assets, and in ``assets.extra`` the warm-up
+    requests, a model card and the checksums of all files. See ``signatures`` for the calls.
 
     Args:
       run: a loaded model, what ``uanet_tf.train`` gives, the directory of a trained run, or the
@@ -125,13 +118,8 @@ def export(
             logging.info("writing %s", title)
             is_text = folder == folders[1]
             loaded, requests = _write(signatures, part, answer, text=is_text)
-            card = model_card(
-                model,
-                metrics,
-                loaded.signatures,
-                title=title,
-                foreign=verification.verify_operations(part),
-            )
+            foreign = verification.verify_operations(part)
+            card = model_card(model, metrics, loaded.signatures, title=title, foreign=foreign)
             extra = part / "assets.extra"
             with writing(extra):
                 extra.mkdir()
@@ -152,9 +140,7 @@ def save_tokens(
 ) -> list[str]:
     """Writes the SavedModel that takes tokens, unchecked; returns the names of its signatures.
 
-    Args:
-      path: the SavedModel's directory.
-      only: names of the wanted signatures; None: all.
+    ``only`` names the wanted ones; None: all.
     """
     calls = signatures.of_tokens()
     wanted = {name: calls[name] for name in only or calls}
@@ -165,11 +151,7 @@ def save_tokens(
 def _write(
     signatures: Signatures, path: pathlib.Path, answer: verification.Answer, *, text: bool
 ) -> tuple[Any, Requests]:
-    """Writes and checks the model that takes tokens, or ``text``.
-
-    Returns:
-      The model, loaded, and warm-up requests.
-    """
+    """Writes and checks the model of tokens, or of ``text``; gives it, loaded, and requests."""
     model = signatures.model
     split = functools.partial(split_text, tokenizer=model.tokenizer)
     calls = signatures.of_text(split) if text else signatures.of_tokens()

@@ -16,7 +16,6 @@ from uanet_tf.data.documents import MOST_PADDING
 from uanet_tf.data.lookup import ONE_PIECE_TOKENS, check_width, look_up
 from uanet_tf.models.labels import Chunks, OutputChunks
 from uanet_tf.models.outputs import Tensors
-from uanet_tf.models.results import Decision
 from uanet_tf.models.tagger import Tagger
 from uanet_tf.ops.graphs import graph_function
 from uanet_tf.ops.masking import sequence_mask
@@ -28,14 +27,11 @@ TOKENS = tf.TensorSpec([None, None], tf.string, name="tokens")
 _THRESHOLD = tf.TensorSpec([None], tf.float32, name="threshold")
 LENGTHS = tf.TensorSpec([None], tf.int32, name="lengths")
 TEXT = tf.TensorSpec([None], tf.string, name="text")
+_PER_SENTENCE = "one value for each sentence"
 
 
 class Signatures:
-    """The signatures of one model, which share one graph from features to answers.
-
-    Args:
-      model: with its inference options, as they are when the graph is made.
-    """
+    """The signatures of a model with its options of now; they share one graph up to the answers."""
 
     def __init__(self, model: Tagger):
         self.model = model
@@ -48,31 +44,31 @@ class Signatures:
         # Made once and called by each signature: a graph is slow to make, and not small.
         @graph_function([self._features, _THRESHOLD])
         def answer(features: Tensors, threshold: tf.Tensor) -> Tensors:
-            return self._named(model.decide(model.features(features), threshold))
+            decision = model.decide(model.features(features), threshold)
+            positions = model.answers.positions(decision, model.graph_options)
+            named = model.answers.named(positions, decision.draft.mask)
+            return {**named, POSITIONS: positions["labels"]}
 
         self._answer_features = answer
 
     def of_tokens(self) -> dict[str, Any]:
-        """Signatures of sentences that are split into tokens.
+        """Signatures of sentences that are split into tokens, {name: tf.function}.
 
         B sentences, T tokens of the longest, W characters of the longest word.
 
-        ``serving_default``: ``tokens`` [B, T] strings, ``lengths`` [B] int32 -> the
-          model's outputs, see ``uanet_lite.answers``. "" and 0 at padding.
-        ``with_threshold``: also ``threshold`` [B], Gamma of each sentence in nats; only with a
-          refiner.
+        ``serving_default``: ``tokens`` [B, T] strings, ``lengths`` [B] int32 -> the model's
+          outputs, see ``uanet_lite.answers``. "" and 0 at padding.
+        ``with_threshold``: also ``threshold`` [B], Gamma of each sentence, nats; with a refiner.
         ``draft``: labels and uncertainty without the refiner; only with one.
         ``ids``: ``word_ids`` [B, T], ``char_ids`` [B, T, W], ``lengths`` [B], all int32, instead
           of tokens; left out for a representation that reads more than words and characters.
-        ``document``: whole documents; only where the refiner reads them, see
-          ``document_signature``. All others read each sentence by itself.
-
-        Returns:
-          {name: a tf.function with an input signature}.
+        ``document``: whole documents, see ``document_signature``; only where the refiner reads
+          them. All others read each sentence by itself.
         """
 
         def draft(tokens: tf.Tensor, lengths: tf.Tensor) -> Tensors:
-            with tf.control_dependencies(_check_rows(tokens, lengths=lengths)):
+            checks = _check_rows(tokens, _PER_SENTENCE, lengths=lengths)
+            with tf.control_dependencies(checks):
                 inputs = {"tokens": tf.identity(tokens), "lengths": tf.identity(lengths)}
             draft = self.model.draft(self.model.features(inputs))
             answers = self.model.answers.draft_strings(draft, self.model.graph_options)
@@ -88,17 +84,13 @@ class Signatures:
         return signatures
 
     def of_text(self, split: Callable[[tf.Tensor], tuple[tf.RaggedTensor, ...]]) -> dict[str, Any]:
-        """The signatures of raw text, ``text`` [B] strings.
+        """The signatures of raw text, ``text`` [B] strings; ``split`` as ``split_text``.
 
         ``serving_default``: answers, padded to the longest text. Beside the outputs of
           ``serving_default`` of tokens: ``tokens`` [B, T] strings, ``starts`` and ``ends`` [B, T]
           int32, positions in the text in characters, and ``lengths`` [B] int32.
         ``with_threshold``: also ``threshold`` [B], as of tokens; only with a refiner.
-        ``entities``: the entities of each text; only where labels are chunks, see
-          ``entity_signature``.
-
-        Args:
-          split: texts [B] to ragged tokens, starts and ends.
+        ``entities``: see ``entity_signature``; only where labels are chunks.
         """
 
         def answer(text: tf.Tensor, *threshold: tf.Tensor) -> Tensors:
@@ -129,7 +121,7 @@ class Signatures:
     def _answer(
         self, tokens: tf.Tensor, lengths: tf.Tensor, threshold: tf.Tensor | None = None
     ) -> Tensors:
-        checks = _check_rows(tokens, lengths=lengths)
+        checks = _check_rows(tokens, _PER_SENTENCE, lengths=lengths)
         if threshold is not None:
             checks += _check_thresholds(tokens, threshold)
         with tf.control_dependencies(checks):
@@ -147,14 +139,6 @@ class Signatures:
             threshold = tf.fill(tf.shape(batch)[:1], gamma)
         return _as_wide(self._answer_features(features, threshold), batch)
 
-    def _named(self, decision: Decision) -> Tensors:
-        answers = self.model.answers
-        positions = answers.positions(decision, self.model.graph_options)
-        return {
-            **answers.named(positions, decision.draft.mask),
-            POSITIONS: positions["labels"],
-        }
-
     def _of_ids(self) -> Any:
         known_words = len(self.model.vocabulary.words) + FIRST_ID
         known_chars = len(self.model.vocabulary.chars) + FIRST_ID
@@ -165,8 +149,8 @@ class Signatures:
             shapes = tf.debugging.assert_equal(
                 tf.shape(char_ids)[:2], tf.shape(word_ids), "char_ids must be [B, T, W]."
             )
-            checks = [shapes, check_width(word_ids), *_check_rows(word_ids, lengths=lengths)]
-            with tf.control_dependencies(checks):
+            rows = _check_rows(word_ids, _PER_SENTENCE, lengths=lengths)
+            with tf.control_dependencies([shapes, check_width(word_ids), *rows]):
                 features = id_features(word_ids, tf.identity(char_ids), tf.identity(lengths))
             checks = [
                 *_check_ids(features["form_word_ids"], known_words, "word_ids"),
@@ -183,8 +167,8 @@ def _signature(specs: Sequence[tf.TensorSpec], answer: Callable[..., Tensors]) -
     """A graph function of inputs that are checked where it runs: clients may send anything.
 
     Unchecked, one without its first dimension fails somewhere, with a message about something else,
-    and texts [B, N] for [B] would be tagged as B times N of them. The check is an
-    InvalidArgumentError that names the input, its shape and the one expected.
+    and texts [B, N] for [B] would be tagged as B times N of them. The InvalidArgumentError names
+    the input, its shape and the one expected.
     """
 
     @graph_function(list(specs))
@@ -204,15 +188,9 @@ def _as_wide(answers: Tensors, batch: tf.Tensor) -> Tensors:
 
 
 def id_features(word_ids: tf.Tensor, char_ids: tf.Tensor, lengths: tf.Tensor) -> Tensors:
-    """A batch's features from ids: every token is a form of its own.
+    """Features of ids [B, T] and [B, T, W], 0 after a word's last character, and lengths [B].
 
-    Args:
-      word_ids: [B, T] int32.
-      char_ids: [B, T, W] int32, 0 after a word's last character.
-      lengths: [B] int32.
-
-    Raises:
-      InvalidArgumentError: a length is negative, or beyond T.
+    Every token is a form of its own. InvalidArgumentError: a length is negative, or beyond T.
     """
     width = tf.shape(word_ids)[1]
     tf.debugging.assert_less_equal(lengths, width, "A length is beyond the width of word_ids.")
@@ -236,13 +214,11 @@ def id_features(word_ids: tf.Tensor, char_ids: tf.Tensor, lengths: tf.Tensor) ->
     }
 
 
-def _check_rows(batch: tf.Tensor, **columns: tf.Tensor) -> list[tf.Operation]:
+def _check_rows(batch: tf.Tensor, have: str, **columns: tf.Tensor) -> list[tf.Operation]:
     """One value per sentence: a single one would silently be spread over all."""
     return [
         tf.debugging.assert_equal(
-            tf.shape(values)[0],
-            tf.shape(batch)[0],
-            f"{name} must have one value for each sentence.",
+            tf.shape(values)[0], tf.shape(batch)[0], f"{name} must have {have}."
         )
         for name, values in columns.items()
     ]
@@ -253,7 +229,7 @@ def _check_thresholds(batch: tf.Tensor, threshold: tf.Tensor) -> list[tf.Operati
         tf.reduce_all(tf.math.is_finite(threshold) & (threshold >= 0.0)),
         ["threshold must be a finite number of at least 0 nats. Received:", threshold],
     )
-    return [finite, *_check_rows(batch, threshold=threshold)]
+    return [finite, *_check_rows(batch, _PER_SENTENCE, threshold=threshold)]
 
 
 def _check_ids(ids: tf.Tensor, known: int, name: str) -> list[tf.Operation]:
@@ -270,15 +246,12 @@ _SENTENCES = tf.TensorSpec([None], tf.int32, name="sentences")
 
 
 def document_signature(model: Tagger) -> Any:
-    """From documents to answers: a row is a document, so rows do not depend on one another.
+    """From documents to the model's outputs [B, N], each row by itself, as a tf.function.
 
     B documents, N tokens of the longest, S sentences of that with the most. ``tokens`` [B, N]
     strings, the sentences one after another; ``sentence_lengths`` [B, S] and ``sentences`` [B]
     int32, how many of these lengths count: a server fills rows up with any values. Sentences are
     padded to the longest: a request that this makes too large is refused.
-
-    Returns:
-      A tf.function with an input signature; its outputs are the model's, [B, N].
     """
 
     def document(tokens: tf.Tensor, sentence_lengths: tf.Tensor, sentences: tf.Tensor) -> Tensors:
@@ -310,20 +283,13 @@ def _unpadded(values: tf.Tensor, rows: tf.Tensor, is_token: tf.Tensor) -> tf.Ten
 
 
 def _checks(tokens, sentence_lengths, sentences) -> list[tf.Operation]:
+    columns = {"sentence_lengths": sentence_lengths, "sentences": sentences}
+    width = tf.shape(sentence_lengths)[1]
     return [
-        *(
-            tf.debugging.assert_equal(
-                tf.shape(values)[0],
-                tf.shape(tokens)[0],
-                f"{name} must have one row for each document.",
-            )
-            for name, values in (("sentence_lengths", sentence_lengths), ("sentences", sentences))
-        ),
+        *_check_rows(tokens, "one row for each document", **columns),
         tf.debugging.assert_non_negative(sentences, "sentences must not be negative."),
         tf.debugging.assert_less_equal(
-            sentences,
-            tf.shape(sentence_lengths)[1],
-            "sentences is beyond the width of sentence_lengths.",
+            sentences, width, "sentences is beyond the width of sentence_lengths."
         ),
     ]
 
@@ -357,22 +323,18 @@ POSITIONS = "label_positions"
 def entity_signature(
     label_names: list[str], answer: Callable[[tf.Tensor], Tensors], types: Sequence[str] = ()
 ) -> Any:
-    """From texts to entities, the attributes of ``uanet_tf.Entity``.
+    """From texts to entities, the attributes of ``uanet_tf.Entity``, as a tf.function.
 
     ``text`` [B] strings -> for the entities of each text from left to right, padded to the most, E,
-    with "" and 0: ``text``, ``type`` [B, E] strings; ``start``, ``end`` [B, E] int32, characters
-    of the text, and ``token_start``, ``token_end``; the scores of entities of
-    ``uanet_lite.answers`` [B, E]; ``count`` [B] int32. With ``return_candidates`` the same of
-    candidates, of which a text has F at most: ``candidate_text``, ``candidate_probability``, ...
-    [B, F]; ``candidate_count`` [B].
+    with "" and 0: ``text``, ``type`` [B, E] strings; ``start``, ``end`` [B, E] int32, characters of
+    the text, and ``token_start``, ``token_end``; the scores of entities of ``uanet_lite.answers``
+    [B, E]; ``count`` [B] int32. With ``return_candidates`` the same of candidates, of which a text
+    has F at most: ``candidate_text``, ``candidate_probability``, ... [B, F]; ``candidate_count``.
 
     Args:
       label_names: output labels, in order.
       answer: from texts to answers for their tokens, with ``POSITIONS``.
       types: of candidates, see ``Candidates``.
-
-    Returns:
-      A tf.function with an input signature.
     """
     find = OutputChunks(label_names)
 

@@ -4,25 +4,16 @@ Both follow one rule, so that a text gets the same labels from either (a test co
 kind "unicode" cuts web addresses into parts, and a run of Chinese characters is one token: text of
 languages without blanks is better split beforehand. Sentences are not split here: a text is one.
 
-tensorflow-text's ``RegexSplitter`` does it in one operation. Its other
-tokenizers fit tokens of CoNLL files less well: ``WhitespaceTokenizer`` leaves punctuation on the
-words, ``UnicodeScriptTokenizer`` splits "don't", "3.5" and "e-mail" and keeps ")." together.
+tensorflow-text's ``RegexSplitter`` does it in one operation. Its other tokenizers fit tokens of
+CoNLL files less well: ``WhitespaceTokenizer`` leaves punctuation on the words,
+``UnicodeScriptTokenizer`` splits "don't", "3.5" and "e-mail" and keeps ")." together.
 """
 
 import re
 
 import tensorflow as tf
 
-from uanet_lite.tokenizer import (
-    CURRENCY,
-    CUTS,
-    FORMAT,
-    INITIAL,
-    QUOTES,
-    RUNS,
-    SEPARATOR,
-    Tokenizer,
-)
+from uanet_lite.tokenizer import CURRENCY, CUTS, FORMAT, INITIAL, QUOTES, RUNS, SEPARATOR, Tokenizer
 from uanet_tf.tensorflow_stack import tensorflow_text
 
 _JOINERS = r"\x{200c}\x{200d}"
@@ -46,12 +37,10 @@ Split = tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]
 
 
 def split_text(text: tf.Tensor, tokenizer: Tokenizer = UNICODE) -> Split:
-    """Splits texts [B], UTF-8, into tokens.
+    """Splits texts [B], UTF-8, into tokens: ragged [B, (T)] tokens, starts and ends.
 
-    Returns:
-      Ragged [B, (T)] tokens, and int64 positions in the text, in characters (code points), of
-      their first character and of the one after their last. A text without tokens has a row of
-      none. A NUL counts as a blank.
+    Starts and ends are int64 positions in the text, in characters (code points), of the first one
+    and of that after the last. A text without tokens has a row of none. A NUL counts as a blank.
 
     Raises:
       InputError: tensorflow-text is not installed.
@@ -98,17 +87,14 @@ def _split(text: tf.Tensor, token: str) -> Split:
     ).regex_split_with_offsets(text, rf"{token}|[{_BLANK}]+", token)
     # Invisible characters at the ends of a token are not its own; one of nothing else goes.
     values = tf.strings.regex_replace(tokens.values, f"^[{FORMAT}]+", "")
-    first = starts.values + tf.cast(_bytes(tokens.values) - _bytes(values), tf.int64)
     visible = tf.strings.regex_replace(values, f"[{FORMAT}]+$", "")
-    last = ends.values - tf.cast(_bytes(values) - _bytes(visible), tf.int64)
+    whole, begun, left = (tf.strings.length(part) for part in (tokens.values, values, visible))
+    first = starts.values + tf.cast(whole - begun, tf.int64)
+    last = ends.values - tf.cast(begun - left, tf.int64)
     keep = tokens.with_values(tf.not_equal(visible, ""))
     return tuple(
         tf.ragged.boolean_mask(tokens.with_values(part), keep) for part in (visible, first, last)
     )
-
-
-def _bytes(tokens: tf.Tensor) -> tf.Tensor:
-    return tf.strings.length(tokens)
 
 
 def _token(tokenizer: Tokenizer) -> str:

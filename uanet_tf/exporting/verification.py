@@ -32,20 +32,16 @@ def verify_tokens(
     requests: Iterable[tuple[str, Arrays]],
     answer: Answer | None = None,
 ) -> Any:
-    """Loads an exported model and compares its signatures with the run's model.
+    """Loads an exported model, compares its signatures with the run's model, and gives it.
 
-    Sample sentences are tagged all together, in another order under more padding, one by itself,
-    an empty one, and none: labels must be the same, uncertainty and confidence within
-    ``TOLERANCE``.
+    Sample sentences are tagged all together, in another order under more padding, one by itself, an
+    empty one, and none: labels must be the same, uncertainty and confidence within ``TOLERANCE``.
 
     Args:
       model: the run's model, with its own tables.
       path: the SavedModel.
       requests: (signature, inputs) that it must answer.
       answer: ``reference(model)``, where it is made already.
-
-    Returns:
-      The loaded model.
 
     Raises:
       ExportMismatchError: an answer differs; names signature and output.

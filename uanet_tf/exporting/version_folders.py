@@ -35,15 +35,11 @@ def check_name(name: str, text_ending: str) -> None:
 
 
 def choose_version(folders: Sequence[pathlib.Path], version: int | None) -> int:
-    """The wanted version, or the next free one, of models that share their versions.
-
-    Args:
-      folders: the models' folders; they need not exist.
-      version: a number from 1 on; None: one more than the greatest that any folder has.
+    """The wanted version; None: one more than the greatest of models that share their versions.
 
     Raises:
-      InputError: the version exists in a folder, or is no version of TF Serving; a folder cannot
-        be read.
+      InputError: the version exists in one of the folders, which need not exist themselves, or is
+        no version of TF Serving; a folder cannot be read.
     """
     try:
         found = {number: path for folder in folders for number, path in _versions(folder)}
@@ -66,22 +62,16 @@ def choose_version(folders: Sequence[pathlib.Path], version: int | None) -> int:
 
 @contextlib.contextmanager
 def new_versions(
-    folders: Sequence[pathlib.Path],
-    version: int | None,
-    *,
-    shared: Sequence[pathlib.Path] = (),
+    folders: Sequence[pathlib.Path], version: int | None, *, shared: Sequence[pathlib.Path] = ()
 ) -> Iterator[tuple[int, list[pathlib.Path]]]:
     """Context in which new versions are written; at its end they appear, the first folder's last.
 
-    After a failure everything is as before.
+    It gives the version, and a directory for each folder, not yet made, to write it to. After a
+    failure everything is as before.
 
     Args:
-      folders: the models' folders; made if missing. Where the first one has a version, the
-        others have it too.
+      folders: made if missing. Where the first one has a version, the others have it too.
       shared: folders of all models that share these versions.
-
-    Yields:
-      The version, and a directory for each folder, not yet made, to write it to.
 
     Raises:
       InputError: see ``choose_version``; also a folder that cannot be written, or into which
@@ -121,12 +111,8 @@ def _rename_all(moves: Sequence[tuple[pathlib.Path, pathlib.Path]]) -> None:
 def _clear(folders: Sequence[pathlib.Path], others: Sequence[pathlib.Path]) -> None:
     """Removes what a killed export left; one that was killed between two renames is completed.
 
-    The first folder's part is renamed last. Where another folder has its version already, all
-    parts were whole, and on the disk.
-
-    Args:
-      folders: to be cleared, all of them claimed.
-      others: folders of all models that share these versions.
+    The first folder's part is renamed last. Where another folder has its version already, all parts
+    were whole, and on the disk. ``others``: folders of all models that share these versions.
     """
     for folder in folders:
         for left in folder.glob(f"{_PART}*"):
@@ -147,24 +133,20 @@ def _claimed(folder: pathlib.Path) -> Iterator[None]:
     # A lock on the directory itself leaves no file, and ends with the process.
     handle = os.open(folder, os.O_RDONLY)
     try:
-        _lock(handle, folder)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"Another process is exporting into {folder}.") from None
+        except OSError as error:
+            raise InputError(f"{folder} cannot be locked: {error.strerror}.") from error
+        if not os.access(folder, os.W_OK):
+            raise InputError(f"{folder} cannot be written: Permission denied.")
         yield
     finally:
         os.close(handle)
         for path in made:  # again, if they are still empty
             with contextlib.suppress(OSError):
                 path.rmdir()
-
-
-def _lock(handle: int, folder: pathlib.Path) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise InputError(f"Another process is exporting into {folder}.") from None
-    except OSError as error:
-        raise InputError(f"{folder} cannot be locked: {error.strerror}.") from error
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"{folder} cannot be written: Permission denied.")
 
 
 def _versions(folder: pathlib.Path) -> Iterator[tuple[int, pathlib.Path]]:

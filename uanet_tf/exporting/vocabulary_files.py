@@ -17,16 +17,14 @@ SUBWORDS = "subwords.txt"
 
 
 def write_vocabulary_files(model: Tagger, folder: pathlib.Path) -> list[pathlib.Path]:
-    """Writes the vocabularies, one symbol per line; line k (from 0) has id k + 2.
+    """Writes the vocabularies, one symbol per line; line k (from 0) has id k + 2. Gives the files.
 
-    ``words.txt``: normalised words. ``chars.txt``: the code point of a character, a tab, and the
-    character (escaped if it is not printable). ``labels.txt``: the labels of the answers, where
-    line k has number k. ``subwords.txt``: the sub-words of a pretrained encoder, for information
-    only; its tokenizer is in the graph. Lines end in LF; the text is UTF-8.
-
-    Returns:
-      The files. ``words.txt`` is left out where no line can hold some word (an empty one, or
-      one with a line end, from pretrained vectors): its table then stays in the graph.
+    ``words.txt``: normalised words; left out where no line can hold some word (an empty one, or one
+    with a line end, from pretrained vectors): its table then stays in the graph. ``chars.txt``: the
+    code point of a character, a tab, and the character (escaped if it is not printable).
+    ``labels.txt``: the labels of the answers, where line k has number k. ``subwords.txt``: the
+    sub-words of a pretrained encoder, for information only; its tokenizer is in the graph. Lines
+    end in LF; the text is UTF-8.
     """
     files = [_write(folder / LABELS, model.label_names)]
     lookup = model.lookup
@@ -43,9 +41,9 @@ def write_vocabulary_files(model: Tagger, folder: pathlib.Path) -> list[pathlib.
 
 @contextlib.contextmanager
 def tables_from_files(model: Tagger, files: Sequence[pathlib.Path]) -> Iterator[None]:
-    """Within this context the model looks tokens up in tables made from ``files``.
+    """Within it the model looks tokens up in tables of ``files``; functions traced then keep them.
 
-    Functions traced within it keep these tables, and so do models saved from them.
+    So do models saved from them.
     """
     lookup, paths = model.lookup, {path.name: str(path) for path in files}
     tables = {}
@@ -57,22 +55,18 @@ def tables_from_files(model: Tagger, files: Sequence[pathlib.Path]) -> Iterator[
         yield
         return
     keys: dict[str, list] = {"words": lookup.words, "chars": [ord(c) for c in lookup.chars]}
-    for name, table in tables.items():
-        _check_table(table, keys[name])
+    for name, table in tables.items():  # that the file reads as it was written
+        symbols = keys[name]
+        ids = table.lookup(tf.constant(symbols, table.key_dtype)).numpy()
+        wrong = np.count_nonzero(ids != np.arange(FIRST_ID, FIRST_ID + len(symbols)))
+        if wrong or table.size().numpy() != len(symbols):
+            raise RuntimeError(f"{table.name}: {wrong} of {len(symbols)} symbols are not found.")
     with lookup.tables(**tables):
         yield
 
 
 def _table(path: str, key: tf.DType, column: int) -> tf.lookup.StaticHashTable:
     return tf.lookup.StaticHashTable(CheckedTextFile(path, key, column), default_value=UNKNOWN_ID)
-
-
-def _check_table(table: tf.lookup.StaticHashTable, keys: list) -> None:
-    """Checks that every symbol is found under its id, so that the file reads as it was written."""
-    ids = table.lookup(tf.constant(keys, table.key_dtype)).numpy()
-    wrong = np.flatnonzero(ids != np.arange(FIRST_ID, FIRST_ID + len(keys)))
-    if len(wrong) or table.size().numpy() != len(keys):
-        raise RuntimeError(f"{table.name}: {len(wrong)} of {len(keys)} symbols are not found.")
 
 
 def _shown(char: str) -> str:
@@ -98,7 +92,6 @@ class CheckedTextFile(tf.lookup.TextFileInitializer):
 
     Args:
       path: the file, with its final content.
-      key_dtype: of the table's keys.
       key_index: where the keys are, see ``tf.lookup.TextFileInitializer``; columns end at tabs.
 
     Raises:
@@ -106,15 +99,8 @@ class CheckedTextFile(tf.lookup.TextFileInitializer):
     """
 
     def __init__(self, path: str, key_dtype: tf.DType, key_index: int):
-        super().__init__(
-            path,
-            key_dtype,
-            key_index,
-            tf.int64,
-            tf.lookup.TextFileIndex.LINE_NUMBER,
-            delimiter="\t",
-            value_index_offset=FIRST_ID,
-        )
+        numbers = tf.lookup.TextFileIndex.LINE_NUMBER
+        super().__init__(path, key_dtype, key_index, tf.int64, numbers, value_index_offset=FIRST_ID)
         self._content_hash = int(_hash(path))
 
     def initialize(self, table: tf.lookup.StaticHashTable) -> tf.Operation:
