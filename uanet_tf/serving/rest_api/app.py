@@ -50,9 +50,8 @@ class _Endpoint:
         body = await self._body(request)
         if body is None:
             return error_answer(self._handler.too_large())
-        answer = self._handler.quick_answer(
-            request.method, target, request.headers.get("origin", "")
-        )
+        origin = request.headers.get("origin", "")
+        answer = self._handler.quick_answer(request.method, target, origin)
         if answer is None:
             gzipped = "gzip" in request.headers.get("content-encoding", "").lower()
             answer = await self._predict(target, body, gzipped)
@@ -86,9 +85,8 @@ def _target(scope: Scope) -> str:
 
 
 def _response(answer: Answer) -> Response:
-    return Response(
-        answer.body, answer.status, {"content-type": answer.content_type, **answer.headers}
-    )
+    headers = {"content-type": answer.content_type, **answer.headers}
+    return Response(answer.body, answer.status, headers)
 
 
 async def _fault(request: Request, error: Exception) -> Response:

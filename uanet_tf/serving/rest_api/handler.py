@@ -36,31 +36,19 @@ _VERBS = ("classify", "regress", "predict")
 
 @dataclasses.dataclass(frozen=True)
 class Route:
-    """A parsed request line.
+    """A parsed request line."""
 
-    Attributes:
-      kind: "predict", "classify", "regress", "status" or "metadata".
-      model: name of the model.
-      version: the version asked for, None for the latest.
-      label: the version label asked for.
-    """
-
-    kind: str
-    model: str
-    version: int | None = None
-    label: str | None = None
+    kind: str  # "predict", "classify", "regress", "status" or "metadata"
+    model: str  # its name
+    version: int | None = None  # the one asked for, None for the latest
+    label: str | None = None  # of the version asked for
 
 
 def parse_route(method: str, target: str) -> Route:
-    """Reads a request line.
+    """Reads a request line; RestError, 400, unless it is one of the API's own URLs and methods.
 
-    Args:
-      method: "GET", "POST", ...
-      target: path as it was sent, percent-encoded, with the query string if there is one
-        (TF Serving takes it for a part of the path).
-
-    Raises:
-      RestError: 400, for anything else than the API's own URLs and methods.
+    ``target`` is the path as it was sent, percent-encoded, with the query string if there is one
+    (TF Serving takes it for a part of the path).
     """
     pattern = {"POST": _PREDICTION, "GET": _STATUS}.get(method)
     match = pattern.fullmatch(target) if pattern else None
@@ -108,12 +96,7 @@ class Handler:
         self.answer_seconds = answer_seconds
 
     def quick_answer(self, method: str, target: str, origin: str = "") -> Answer | None:
-        """Answers requests that need no model; None: ``predict`` has to.
-
-        Args:
-          method: "GET", ...
-          target: path as it was sent, with the query string.
-        """
+        """Answers requests that need no model, see ``parse_route``; None: ``predict`` has to."""
         path = target.partition("?")[0]
         if path in _PAGE_FILES or path == _MODELS:
             return page_answer(method, target, self._manager)
@@ -134,11 +117,7 @@ class Handler:
         return None
 
     def predict(self, target: str, body: bytes, *, gzipped: bool = False) -> Answer:
-        """Answers a POST to ``:predict``, ``:classify`` or ``:regress``; may take long.
-
-        Args:
-          target: path as it was sent.
-        """
+        """Answers a POST to ``:predict``, ``:classify`` or ``:regress``; may take long."""
         try:
             route = parse_route("POST", target)
             request = json_request.parse_body(self._unpack(body) if gzipped else body)

@@ -1,8 +1,7 @@
 """The body of a predict request: JSON in row form (instances) or columnar form (inputs).
 
-Values become arrays as strictly as in TF Serving: no type is guessed, none converted.
-Strings are text that may hold stray bytes (``surrogateescape``), since TF Serving passes on
-bytes that are not UTF-8.
+Values become arrays as strictly as in TF Serving: no type is guessed, none converted. Strings are
+text that may hold stray bytes (``surrogateescape``): TF Serving passes on what is not UTF-8.
 """
 
 import base64
@@ -39,9 +38,8 @@ def is_base64(value: Any) -> bool:
 def to_array(value: Any, dtype: str) -> np.ndarray:
     """A scalar or regular nested list as an array of the type given.
 
-    Raises:
-      RestError: 400 for ragged nesting or values of another type; 501 for types that TF
-        Serving does not read from JSON.
+    RestError: 400, ragged nesting or values of another type; 501, types that TF Serving does not
+    read from JSON.
     """
     shape, first = [], value
     while type(first) is list:
@@ -113,9 +111,8 @@ def _bytes(leaf: Any) -> bytes:
         try:
             return leaf.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
-            raise bad_request(
-                "JSON Parse error: The surrogate pair in string is invalid."
-            ) from None
+            told = "JSON Parse error: The surrogate pair in string is invalid."
+            raise bad_request(told) from None
     if not is_base64(leaf):
         if type(leaf) is dict:
             raise bad_request(f"JSON Value: {shown(leaf)} not formatted correctly for base64 data")
@@ -150,11 +147,7 @@ class Inputs(NamedTuple):
 
 
 def parse_body(body: bytes) -> dict[str, Any]:
-    """Reads the JSON object that a body starts with; what follows it is ignored.
-
-    Raises:
-      RestError: 400, not JSON or no object.
-    """
+    """The JSON object that a body starts with; what follows is ignored. RestError: 400, none."""
     # Stray bytes become lone surrogates, and the same bytes again in the tensor.
     text = body.decode("utf-8", "surrogateescape").removeprefix(_BOM)
     start = len(text) - len(text.lstrip(_BLANKS))
@@ -175,11 +168,7 @@ def parse_body(body: bytes) -> dict[str, Any]:
 
 
 def signature_name(body: Mapping[str, Any]) -> str:
-    """The signature asked for; "" for the default.
-
-    Raises:
-      RestError: 400, it is no string, or none in UTF-8.
-    """
+    """The signature asked for; "" for the default. RestError: 400, no string, or none in UTF-8."""
     name = body.get("signature_name", "")
     if type(name) is not str:
         raise bad_request(
@@ -192,14 +181,10 @@ def signature_name(body: Mapping[str, Any]) -> str:
 
 
 def read_inputs(body: Mapping[str, Any], dtypes: Mapping[str, str]) -> Inputs:
-    """Makes the tensors of a request.
+    """Makes the tensors of a request, of the types of the signature's inputs.
 
-    Args:
-      dtypes: types of the signature's inputs by name.
-
-    Raises:
-      RestError: 400, or 501 for types that JSON cannot hold; the shapes of the signature are
-        not checked, since TF Serving leaves that to the model.
+    RestError: 400, or 501 for types that JSON cannot hold; the shapes of the signature are not
+    checked, since TF Serving leaves that to the model.
     """
     if "instances" in body and "inputs" in body:
         raise bad_request(
@@ -227,10 +212,8 @@ def _from_rows(rows: Any, dtypes: Mapping[str, str]) -> dict[str, np.ndarray]:
     columns: dict[str, list[np.ndarray]] = {name: [] for name in dtypes}
     for number, row in enumerate(rows):
         if _is_named(row) != named:
-            found = (
-                "Expecting object but got list" if named else "Expecting value/list but got object"
-            )
-            raise bad_request(f"{found} at item {number} of input list")
+            found = "object but got list" if named else "value/list but got object"
+            raise bad_request(f"Expecting {found} at item {number} of input list")
         for name, value in (row if named else {next(iter(dtypes)): row}).items():
             try:
                 if name not in dtypes:

@@ -16,15 +16,14 @@ _WRITTEN_AS_FLOAT = re.compile(r"[.eN]|Inf")
 
 
 def predictions(outputs: Mapping[str, np.ndarray], *, rows: bool) -> bytes:
-    """The answer to a predict request.
+    """The answer to a predict request; strings are arrays of bytes objects.
 
     Args:
-      outputs: arrays by output name; strings are arrays of bytes objects.
       rows: row form, ``{"predictions": [...]}``; else columnar, ``{"outputs": ...}``.
 
     Raises:
-      RestError: 400: a type that JSON cannot hold, or for rows, an output without batch
-        dimension or with another one.
+      RestError: 400: a type that JSON cannot hold, or for rows, an output without batch dimension
+        or with another one.
     """
     text = _rows(outputs) if rows else _columns(outputs)
     # Strings that are no UTF-8 leave as the bytes they are.
@@ -76,11 +75,7 @@ def _nested(name: str, array: np.ndarray, levels: int) -> list[str]:
 
 
 def _leaves(name: str, array: np.ndarray) -> list[str]:
-    """JSON texts of an array's values, in row-major order.
-
-    Raises:
-      RestError: 400, a type that JSON cannot hold.
-    """
+    """JSON texts of an array's values, in row-major order."""
     kind = array.dtype.name
     if kind in _DIGITS:
         return _decimals(array.ravel())

@@ -48,8 +48,7 @@ class LiteModel:
       threads: sentences of a request that are tagged at the same time.
 
     Raises:
-      InputError: there is no such file, or more than one; it is damaged; or its
-        runtime is not installed.
+      InputError: there is no such file, or more than one; it is damaged; or its runtime is missing.
     """
 
     def __init__(
@@ -102,16 +101,10 @@ class LiteModel:
         return _METHOD
 
     def predict(self, signature: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Tags sentences; see ``ServedModel``.
+        """Tags ``tokens`` [B, T], of ``lengths`` [B], or ``text`` [B]; see ``ServedModel``.
 
-        Args:
-          signature: "" is ``serving_default``.
-          inputs: ``tokens`` [B, T], bytes objects, and ``lengths`` [B]; or ``text`` [B].
-
-        Returns:
-          {output: [B, T]}; "", 0 and false beyond the lengths. For texts also ``tokens``,
-          ``starts`` and ``ends`` [B, T], and ``lengths`` [B]. Of ``entities`` {output: [B, E]} and
-          ``count`` [B].
+        The outputs are [B, T]; "", 0 and false beyond the lengths. For texts also ``tokens``,
+        ``starts``, ``ends`` and ``lengths`` [B]. Those of ``entities`` are [B, E], ``count`` [B].
         """
         self.method(signature)
         if self._text:
@@ -213,11 +206,7 @@ def _about(tensors: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
 
 
 def _words(tokens: np.ndarray, lengths: np.ndarray) -> list[list[str]]:
-    """The words of each sentence, without padding.
-
-    Raises:
-      RestError: 400, shapes that do not fit each other, or a word that is not UTF-8.
-    """
+    """The words of each sentence, without padding."""
     if tokens.ndim != 2 or lengths.shape != tokens.shape[:1]:
         raise bad_request(
             "tokens must be [B, T] and lengths [B]. "

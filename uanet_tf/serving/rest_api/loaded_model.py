@@ -63,7 +63,11 @@ class LoadedModel:
             raise
         self._lock = threading.Lock()
         self._callables: dict[str, Callable[..., list[np.ndarray]]] = {}
-        self.metadata = _metadata(self._meta_graph)
+        signatures = self._meta_graph.signature_def
+        how = {"preserving_proto_field_name": True, _WITH_DEFAULTS: True}
+        self.metadata: dict[str, Any] = {
+            name: json_format.MessageToDict(signatures[name], **how) for name in sorted(signatures)
+        }
         # The graph lives in the session; what is kept is the signatures.
         self._meta_graph.ClearField("graph_def")
 
@@ -109,10 +113,8 @@ class LoadedModel:
             if name not in self._callables:
                 options = config_pb2.CallableOptions()
                 options.run_options.timeout_in_ms = self._timeout_ms
-                options.feed.extend(
-                    definition.inputs[key].name for key in sorted(definition.inputs)
-                )
-                outputs = definition.outputs
+                inputs, outputs = definition.inputs, definition.outputs
+                options.feed.extend(inputs[key].name for key in sorted(inputs))
                 options.fetch.extend(outputs[key].name for key in sorted(outputs))
                 # The one way to run a session without Python's check of shapes.
                 self._callables[name] = self._session._make_callable_from_options(options)
@@ -120,11 +122,7 @@ class LoadedModel:
 
 
 def read_gate(path: pathlib.Path) -> float | None:
-    """Gamma, nats, as the export wrote it into a version's directory; None where it did not.
-
-    Raises:
-      InputError: the file is damaged.
-    """
+    """Gamma, nats, as an export wrote it into a directory, or None. InputError: it is damaged."""
     file = path / "assets.extra" / "gate.json"
     if not file.exists():
         return None
@@ -166,10 +164,8 @@ def _import_graph(meta_graph: meta_graph_pb2.MetaGraphDef, path: str) -> tf.Grap
 
         return _new_graph(meta_graph)
     except ImportError:
-        raise InputError(
-            f"{path}: {unknown} Its operations may be those of tensorflow-text, which is not "
-            "installed."
-        ) from None
+        told = "Its operations may be those of tensorflow-text, which is not installed."
+        raise InputError(f"{path}: {unknown} {told}") from None
     except (tf.errors.OpError, ValueError) as error:
         raise InputError(f"{path}: the graph cannot be imported ({_first_line(error)})") from None
 
@@ -199,18 +195,6 @@ def _restore(session: Any, meta_graph: meta_graph_pb2.MetaGraphDef, path: str) -
             session.run(meta_graph.signature_def[_INIT_OP].outputs[_INIT_OP].name, feeds)
     except (tf.errors.OpError, ValueError) as error:
         raise InputError(f"{path}: cannot be restored ({_first_line(error)})") from None
-
-
-def _metadata(meta_graph: meta_graph_pb2.MetaGraphDef) -> dict[str, Any]:
-    """All signatures as plain values, defaults written out."""
-    return {
-        name: json_format.MessageToDict(
-            meta_graph.signature_def[name],
-            preserving_proto_field_name=True,
-            **{_WITH_DEFAULTS: True},
-        )
-        for name in sorted(meta_graph.signature_def)
-    }
 
 
 def _first_line(error: Exception) -> str:

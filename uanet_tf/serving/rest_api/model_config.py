@@ -15,17 +15,11 @@ Fingerprint = frozenset[tuple[str, int, int, int]]
 
 @dataclasses.dataclass(frozen=True)
 class ModelSettings:
-    """One model to serve.
+    """One model to serve."""
 
-    Attributes:
-      name: the name in requests.
-      base_path: the directory of its versions.
-      lite: only versions that are TensorFlow Lite files.
-    """
-
-    name: str
-    base_path: str
-    lite: bool = False
+    name: str  # in requests
+    base_path: str  # the directory of its versions
+    lite: bool = False  # only versions that are TensorFlow Lite files
 
 
 def latest_version(settings: ModelSettings) -> tuple[int, str] | None:
@@ -47,11 +41,7 @@ def latest_version(settings: ModelSettings) -> tuple[int, str] | None:
 
 
 def lite_files(path: str) -> list[str]:
-    """The TensorFlow Lite files in a version's directory; of a SavedModel none.
-
-    Raises:
-      OSError: the directory cannot be read.
-    """
+    """The TensorFlow Lite files of a version; of a SavedModel none. OSError: it cannot be read."""
     names = sorted(os.listdir(path))
     if "saved_model.pb" in names:
         return []
@@ -93,12 +83,9 @@ def _may_hold_versions(model: ModelSettings) -> bool:
 
 
 def fingerprint(path: str) -> Fingerprint:
-    """Names, sizes, times and modes of the files below ``path``.
+    """Names, sizes, times and modes of the files below ``path``; OSError if one goes meanwhile.
 
     A version that could not be loaded is tried again when they change.
-
-    Raises:
-      OSError: a file goes away meanwhile.
     """
     files = [(str(file), file.stat()) for file in pathlib.Path(path).rglob("*")]
     return frozenset((name, s.st_size, s.st_mtime_ns, s.st_mode) for name, s in files)

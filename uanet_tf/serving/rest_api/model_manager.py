@@ -22,17 +22,11 @@ LOADING, AVAILABLE, END = "LOADING", "AVAILABLE", "END"
 
 
 class VersionState(NamedTuple):
-    """State of a version.
+    """State of a version."""
 
-    Attributes:
-      state: LOADING, AVAILABLE or END.
-      error: why it could not be loaded, "" if it could.
-      code: TensorFlow's name of that kind of error.
-    """
-
-    state: str
-    error: str = ""
-    code: str = "OK"
+    state: str  # LOADING, AVAILABLE or END
+    error: str = ""  # why it could not be loaded, "" if it could
+    code: str = "OK"  # TensorFlow's name of that kind of error
 
 
 class ModelManager:
@@ -73,8 +67,7 @@ class ModelManager:
     ) -> tuple[int, ServedModel]:
         """The version that a request means, and its model.
 
-        Raises:
-          RestError: 400, unknown label; 404, no such model, or version not loaded.
+        RestError: 400, unknown label; 404, no such model, or version not loaded.
         """
         if label is not None:
             raise bad_request(f"Unrecognized servable version label: {label}")  # there are none
@@ -85,11 +78,7 @@ class ModelManager:
         return served
 
     def states(self, name: str, version: int | None = None) -> list[tuple[int, VersionState]]:
-        """States of a model's versions, or of one of them, newest first.
-
-        Raises:
-          RestError: 404, no such model or version.
-        """
+        """States of a model's versions, or of one, newest first. RestError: 404, there is none."""
         states = self._states.get(name, {})
         if version is not None:
             states = {number: states[number] for number in states if number == version}

@@ -1,6 +1,5 @@
 """HTTP answers of the REST API, errors and their codes among them."""
 
-import http
 import json
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -37,24 +36,24 @@ class RestError(Exception):
     """
 
     def __init__(self, status: int, message: str | None) -> None:
-        super().__init__(message or http.HTTPStatus(status).phrase)
+        super().__init__(message or HTTPStatus(status).phrase)
         self.status = status
         self.message = message
 
 
 def bad_request(message: str | None) -> RestError:
     """The request is wrong (400)."""
-    return RestError(http.HTTPStatus.BAD_REQUEST, message)
+    return RestError(HTTPStatus.BAD_REQUEST, message)
 
 
 def not_found(message: str) -> RestError:
     """The model or version is not there (404)."""
-    return RestError(http.HTTPStatus.NOT_FOUND, message)
+    return RestError(HTTPStatus.NOT_FOUND, message)
 
 
 def unimplemented(message: str) -> RestError:
     """TF Serving does not do that, or this server does not (501)."""
-    return RestError(http.HTTPStatus.NOT_IMPLEMENTED, message)
+    return RestError(HTTPStatus.NOT_IMPLEMENTED, message)
 
 
 def from_tensorflow(code: int, message: str) -> RestError:

@@ -35,25 +35,15 @@ class ServedModel(Protocol):
         """Method of a signature: "tensorflow/serving/predict", ..."""
 
     def predict(self, signature: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Runs a signature; may be called from several threads at once.
+        """Runs a signature ("": the default); may be called from several threads at once.
 
-        Args:
-          signature: its name, "" for the default.
-          inputs: an array for each of its inputs; strings are arrays of bytes objects.
-
-        Returns:
-          {output: array}.
-
-        Raises:
-          RestError: what is wrong with the inputs, with the HTTP code for it.
+        Both sides are arrays by name, strings arrays of bytes objects. RestError: what is wrong
+        with the inputs, with the HTTP code for it.
         """
 
 
 def numpy_type(name: str) -> np.dtype:
-    """NumPy's type of arrays with such values; strings are bytes objects.
-
-    Types that NumPy does not have are those of objects.
-    """
+    """NumPy's type of arrays with such values; objects for strings and what NumPy does not have."""
     try:
         return np.dtype(object if name == STRING else name)
     except TypeError:
