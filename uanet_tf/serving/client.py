@@ -34,21 +34,13 @@ Sentence = str | Sequence[str]
 
 
 class _Asked(NamedTuple):
-    """A sentence of a request.
+    """A sentence of a request."""
 
-    Attributes:
-      item: number of the text or list of words that it is of.
-      given: its text, or its words.
-      source: the whole text.
-      start: its first character there.
-      threshold: Gamma, nats; None: the model's own.
-    """
-
-    item: int
-    given: str | list[str]
-    source: str
-    start: int
-    threshold: float | None
+    item: int  # number of the text or list of words that it is of
+    given: str | list[str]  # its text, or its words
+    source: str  # the whole text
+    start: int  # its first character there
+    threshold: float | None  # Gamma, nats; None: the model's own
 
 
 class Transport(Protocol):
@@ -65,8 +57,8 @@ class Client:
     """Tags sentences on a server; may be used from several threads, and pickled.
 
     Args:
-      url: "http://host:8501" or "https://..." for REST; "grpc://host:8500" or "grpcs://..."
-        (TLS) for gRPC, which needs the package tensorflow-serving-api.
+      url: "http://host:8501" or "https://..." for REST; "grpc://host:8500" or "grpcs://..." (TLS)
+        for gRPC, which needs the package tensorflow-serving-api.
       model_name: the model of tokens.
       text_model_name: the model of raw text; default: ``model_name`` and "_text".
       batch_size: most sentences in a request; TF Serving refuses more than the max_batch_size of
@@ -74,8 +66,8 @@ class Client:
       timeout: seconds without a byte of the answer after which a try is given up; with gRPC,
         seconds to wait for the whole answer to one try.
       retries: how often and when to try again.
-      scheme: tag scheme of the labels; "auto" detects it from the labels of each call; None:
-        labels of single tokens.
+      scheme: tag scheme of the labels; "auto" detects it from those of each call; None: labels of
+        single tokens.
 
     Raises:
       InputError: an argument is wrong.
@@ -187,11 +179,7 @@ class Client:
         self.close()
 
     def _batches(self, sizes: Mapping[int, int]) -> Iterator[list[int]]:
-        """Positions of sentences of like length, which need little padding.
-
-        Args:
-          sizes: tokens of each sentence, by position.
-        """
+        """Positions of sentences of like length, which need little padding; ``sizes`` in tokens."""
         order = sorted(sizes, key=lambda index: -sizes[index])
         while order:
             longest = max(1, sizes[order[0]])
@@ -242,9 +230,8 @@ def _named(batch: list[int]) -> Iterator[None]:
     except ServingError as error:
         if len(batch) > 1 or error.status not in _REFUSALS:
             raise
-        raise ServingError(
-            f"sentences[{batch[0]}]: {error}", status=error.status, sentence=batch[0]
-        ) from error
+        told = f"sentences[{batch[0]}]: {error}"
+        raise ServingError(told, status=error.status, sentence=batch[0]) from error
 
 
 def _asked(
@@ -275,9 +262,8 @@ def _transport(url: str, timeout: float) -> Transport:
         from uanet_tf.serving.grpc_transport import GrpcTransport
 
         return GrpcTransport(address.rstrip("/"), timeout, secure=scheme == "grpcs")
-    raise InputError(
-        f"`url` must start with http://, https://, grpc:// or grpcs://. Received: {url!r}"
-    )
+    known = "http://, https://, grpc:// or grpcs://"
+    raise InputError(f"`url` must start with {known}. Received: {url!r}")
 
 
 def _ours(
@@ -293,12 +279,7 @@ def _ours(
 
 
 def _is_output(values: Any, lengths: Sequence[int], kind: type, axes: int) -> bool:
-    """Whether an output has values of its kind for each token, as many for each.
-
-    Args:
-      values: the output, [B, T] or [B, T, K] if it is ours.
-      axes: 2 or 3.
-    """
+    """Whether an output has ``axes`` [B, T] or [B, T, K], and values of its kind for each token."""
     if not isinstance(values, list) or len(values) != len(lengths):
         return False
     cells: list[Any] = []

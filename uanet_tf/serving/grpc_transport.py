@@ -14,10 +14,7 @@ _SHOWN = 300
 
 
 class GrpcTransport:
-    """Calls PredictionService.Predict; may be used from several threads.
-
-    Args:
-      address: "host:port".
+    """Calls PredictionService.Predict at "host:port"; may be used from several threads.
 
     Raises:
       InputError: tensorflow-serving-api is not installed.
@@ -37,10 +34,8 @@ class GrpcTransport:
         self._address = address
         self._timeout = timeout
         self._secure = secure
-        options = [
-            ("grpc.max_send_message_length", _MAX_MESSAGE_BYTES),
-            ("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES),
-        ]
+        kinds = "send", "receive"
+        options = [(f"grpc.max_{kind}_message_length", _MAX_MESSAGE_BYTES) for kind in kinds]
         self._channel = (
             grpc.secure_channel(address, grpc.ssl_channel_credentials(), options)
             if secure
@@ -49,11 +44,7 @@ class GrpcTransport:
         self._stub = prediction_service_pb2_grpc.PredictionServiceStub(self._channel)
 
     def predict(self, model: str, signature: str, inputs: dict[str, list]) -> dict[str, list]:
-        """Outputs by name, as nested lists; see ``RestTransport.predict``.
-
-        Raises:
-          ServingError: see there.
-        """
+        """Outputs by name, as nested lists; see ``RestTransport.predict``."""
         import tensorflow as tf
 
         request = self._predict_pb2.PredictRequest()

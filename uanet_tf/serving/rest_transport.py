@@ -22,11 +22,7 @@ _SHOWN = 300
 
 
 class RestTransport:
-    """Calls ``URL/v1/models/NAME:predict``; may be used from several threads.
-
-    Args:
-      url: of the server, such as "http://127.0.0.1:8501".
-    """
+    """Calls ``URL/v1/models/NAME:predict``; may be used from several threads."""
 
     def __init__(self, url: str, timeout: float) -> None:
         self._url = url.rstrip("/")
@@ -36,14 +32,7 @@ class RestTransport:
         self._local = threading.local()
 
     def predict(self, model: str, signature: str, inputs: dict[str, list]) -> dict[str, list]:
-        """Outputs by name, as nested lists.
-
-        Args:
-          inputs: nested lists by input name; the batch comes first.
-
-        Raises:
-          ServingError: see there.
-        """
+        """Outputs by name of inputs by name, nested lists with the batch first; or ServingError."""
         url = f"{self._url}/v1/models/{urllib.parse.quote(model, safe='')}:predict"
         body = json.dumps({"signature_name": signature, "inputs": inputs}).encode("ascii")
         try:
@@ -58,12 +47,12 @@ class RestTransport:
         return _outputs(response, f"{self._shown} ({model})")
 
     def _post(self, url: str, body: bytes) -> requests.Response:
-        return self._session().post(
-            url,
-            data=body,
-            headers={"Content-Type": "application/json"},
-            timeout=self._timeout,
-            allow_redirects=False,
+        # A session keeps its connection open, and is meant for one thread.
+        if not hasattr(self._local, "session"):
+            self._local.session = requests.Session()
+        headers = {"Content-Type": "application/json"}
+        return self._local.session.post(
+            url, data=body, headers=headers, timeout=self._timeout, allow_redirects=False
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -75,12 +64,6 @@ class RestTransport:
         session = self._local.__dict__.pop("session", None)
         if session is not None:
             session.close()
-
-    def _session(self) -> requests.Session:
-        # A session keeps its connection open, and is meant for one thread.
-        if not hasattr(self._local, "session"):
-            self._local.session = requests.Session()
-        return self._local.session
 
     def _failure(self, error: Exception) -> ServingError:
         if isinstance(error, requests.Timeout):

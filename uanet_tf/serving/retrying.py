@@ -12,8 +12,8 @@ class ServingError(RuntimeError):
 
     Attributes:
       status: HTTP code, or the name of the gRPC code; None where there was no answer.
-      retryable: whether the same call may succeed later: refused or lost connections, time-outs,
-        a server that is overloaded or not ready. Never a request that the server found wrong.
+      retryable: whether the same call may succeed later: refused or lost connections, time-outs, a
+        server that is overloaded or not ready. Never a request that the server found wrong.
       sentence: position of the sentence that was refused; None: it was not alone in its request.
     """
 
@@ -51,11 +51,7 @@ class RetryPolicy:
     sleep: Callable[[float], None] = time.sleep
 
     def call(self, function: Callable[[], _Result]) -> _Result:
-        """The result of ``function``, tried again after errors that are retryable.
-
-        Raises:
-          ServingError: the last one.
-        """
+        """The result of ``function``, tried again after retryable errors; else the last error."""
         for attempt in range(1, self.attempts + 1):
             try:
                 return function()
@@ -65,11 +61,8 @@ class RetryPolicy:
                 if attempt == self.attempts:
                     if attempt == 1:
                         raise
-                    raise ServingError(
-                        f"{str(error).rstrip('.')} ({attempt} tries).",
-                        status=error.status,
-                        retryable=True,
-                    ) from error
+                    told = f"{str(error).rstrip('.')} ({attempt} tries)."
+                    raise ServingError(told, status=error.status, retryable=True) from error
             pause = min(self.longest_pause, self.first_pause * 2 ** (attempt - 1))
             # Clients that failed together should not try again together.
             self.sleep(pause * random.uniform(0.5, 1.0))
