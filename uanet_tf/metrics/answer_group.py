@@ -15,9 +15,7 @@ class AnswerGroup(NamedTuple):
     """Answers for labelled sentences: [N] of each.
 
     Attributes:
-      confidence: in [0, 1].
-      right: booleans.
-      uncertainty: nats.
+      confidence: in [0, 1]; ``right``: booleans; ``uncertainty``: nats.
       types: type of each entity, label of each token.
       sentences: position of the sentence of each.
       places: [N, 2], its first token and the one after the last.

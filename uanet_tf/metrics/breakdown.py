@@ -25,8 +25,7 @@ class GroupScore(NamedTuple):
       name: such as "6-10".
       score: F1 of its entities, or accuracy of its tokens, percent.
       size: number of its entities in the file, or of its tokens.
-      low: lower end of the 95 % interval of ``score``, see ``f1_interval``.
-      high: upper end.
+      low, high: ends of the 95 % interval of ``score``, see ``f1_interval``.
     """
 
     name: str
@@ -49,12 +48,7 @@ def scores_by_entity_length(gold: Labels, given: Labels) -> list[GroupScore]:
 def scores_by_known_words(
     gold: Labels, given: Labels, known: Sequence[Sequence[bool]], *, task: str
 ) -> list[GroupScore]:
-    """Scores where the training data had all words, and where it had not.
-
-    Args:
-      known: for each token whether the training data had its word.
-      task: "ner": of entities; "pos": of tokens.
-    """
+    """Scores where training had all words, and where not; ``known`` tells it of each token."""
 
     def part(index: int, span: Span) -> str:
         return TRAINING_WORDS[not all(known[index][span.start : span.end])]
@@ -79,11 +73,7 @@ def _by_range(
 
 
 def _scores(
-    gold: Labels,
-    given: Labels,
-    names: Sequence[str],
-    part: Callable[[int, Span], str],
-    task: str,
+    gold: Labels, given: Labels, names: Sequence[str], part: Callable[[int, Span], str], task: str
 ) -> list[GroupScore]:
     """Scores of parts of the items, named by ``part`` of sentence and span; none of empty ones."""
     counts = {name: np.zeros([len(gold), 3], np.int64) for name in names}
@@ -104,11 +94,9 @@ OTHER = "(other)"
 
 
 class Confusion(NamedTuple):
-    """Counts of tokens.
+    """Counts of tokens, [gold][given] in the order of ``names``, the most frequent first.
 
-    Attributes:
-      names: labels, or types of entities and "O"; the most frequent of the file first.
-      counts: [gold][given], in the order of ``names``.
+    Names are labels, or types of entities and "O".
     """
 
     names: list[str]
@@ -118,10 +106,8 @@ class Confusion(NamedTuple):
 def confusion(gold: Labels, given: Labels, *, task: str, most: int = 15) -> Confusion:
     """Counts tokens by the label of the file and the label given.
 
-    Args:
-      gold: labels of the file, a sequence for each sentence.
-      task: "ner": the types of the tokens' labels are compared, without their letters; "pos".
-      most: rows; what is rarer in both is counted as ``OTHER``.
+    For "ner" the types of the labels are compared, without their letters. What is not among the
+    ``most`` frequent names is counted as ``OTHER``.
     """
 
     def name(label: str) -> str:
@@ -135,10 +121,7 @@ def confusion(gold: Labels, given: Labels, *, task: str, most: int = 15) -> Conf
         for rows in zip(gold, given, strict=True)
         for left, right in zip(*rows, strict=True)
     )
-    sizes: Counter[str] = Counter()
-    for pair, count in pairs.items():
-        for each in pair:
-            sizes[each] += count
+    sizes = Counter(each for pair in pairs.elements() for each in pair)
     names = [each for each, _ in sizes.most_common(most)]
     if len(sizes) > most:
         names[-1] = OTHER

@@ -12,14 +12,8 @@ def auroc(score: np.ndarray, wrong: np.ndarray) -> float | None:
     """Area under the ROC curve: a wrong answer scores higher than a right one, in percent.
 
     It is the share of all pairs of one wrong and one right answer in which the wrong one has the
-    higher score; equal scores count half. 50 is a coin, 100 a perfect ranking.
-
-    Args:
-      score: [N] numbers, high where an answer is suspected to be wrong.
-      wrong: [N] booleans.
-
-    Returns:
-      None if all answers are right or all are wrong.
+    higher score; equal scores count half. 50 is a coin, 100 a perfect ranking; None if all answers
+    are right or all are wrong. A score, [N], is high where an answer is suspected to be wrong.
     """
     from sklearn.metrics import roc_auc_score  # takes a while, and few commands need it
 
@@ -34,12 +28,7 @@ def average_precision(score: np.ndarray, wrong: np.ndarray) -> float | None:
 
     The curve is taken in steps, without interpolation: sum over distinct scores of the precision
     of all answers that score at least so high, weighted by the share of wrong answers that are
-    first reached there. A random score gives the share of wrong answers.
-
-    Args: see ``auroc``.
-
-    Returns:
-      None if no answer is wrong.
+    first reached there. A random score gives the share of wrong answers; None if none is wrong.
     """
     from sklearn.metrics import average_precision_score
 
@@ -67,17 +56,13 @@ class RiskCoverage(NamedTuple):
 
 
 def risk_coverage(confidence: np.ndarray, wrong: np.ndarray) -> RiskCoverage:
-    """Takes answers from the most confident down.
+    """Takes N >= 1 answers from the most confident down.
 
-    Among equal confidences the risk is its mean over all orders, so that
-    the curve does not depend on how the answers are stored.
+    Among equal confidences the risk is its mean over all orders, so that the curve does not depend
+    on how the answers are stored.
 
-    Args:
-      confidence: [N] numbers, high where an answer is trusted; N >= 1.
-      wrong: [N] booleans.
-
-    Reference:
-      Geifman and El-Yaniv, NeurIPS 2017, "Selective Classification for Deep Neural Networks".
+    Reference: Geifman and El-Yaniv, NeurIPS 2017, "Selective Classification for Deep Neural
+    Networks".
     """
     values, group, counts = np.unique(
         -np.asarray(confidence, np.float64), return_inverse=True, return_counts=True
@@ -94,31 +79,27 @@ def excess_area(confidence: np.ndarray, wrong: np.ndarray) -> float:
     It removes the effect of the number of errors, which no ranking can change, so that systems of
     different accuracy can be compared.
 
-    Reference:
-      Geifman, Uziel and El-Yaniv, ICLR 2019, "Bias-Reduced Uncertainty Estimation for Deep
-      Neural Classifiers", Eq. 2.
+    Reference: Geifman, Uziel and El-Yaniv, ICLR 2019, "Bias-Reduced Uncertainty Estimation for Deep
+    Neural Classifiers", Eq. 2.
     """
     best = risk_coverage(~np.asarray(wrong, bool), wrong)
     return risk_coverage(confidence, wrong).area - best.area
 
 
 class Trust(NamedTuple):
-    """Scores of a group of answers: tokens, or entities.
+    """Scores of a group of ``size`` answers: tokens, or entities.
 
     Fractions, from 0 to 1, but for ``size``; None where there is no wrong answer (or no right one).
 
     Attributes:
-      size: number of answers.
-      wrong: share of them that is wrong.
-      mean_confidence: their mean confidence.
+      wrong: share of the answers that is wrong.
       auroc: of finding the wrong ones by low confidence; 0.5 is a coin.
       auroc_uncertainty: of finding them by high uncertainty.
       aupr: area under the precision-recall curve of finding them by low confidence; a coin
         gives ``wrong``.
       aurc: area under the risk-coverage curve; lower is better.
       e_aurc: the part of it that a perfect ranking would not have.
-      brier: squared error of the confidence, in [0, 1].
-      ece: expected calibration error of the confidence.
+      brier, ece: squared error and expected calibration error of the confidence.
     """
 
     size: int
@@ -134,13 +115,7 @@ class Trust(NamedTuple):
 
 
 def trust(confidence: np.ndarray, uncertainty: np.ndarray, right: np.ndarray) -> Trust:
-    """Scores a group of N >= 1 answers.
-
-    Args:
-      confidence: [N] probabilities that the answers are right.
-      uncertainty: [N] nats.
-      right: [N] booleans.
-    """
+    """Scores a group of N >= 1 answers; see ``AnswerGroup``."""
     confidence, right = np.asarray(confidence, np.float64), np.asarray(right, bool)
     wrong = ~right
     return Trust(

@@ -16,10 +16,9 @@ def fit_logistic_map(
     penalty: float = 1.0,
     scale: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Fits weights and a bias by penalized maximum likelihood.
+    """Fits weights and a bias, [K + 1], of [N, K] features by penalized maximum likelihood.
 
     Args:
-      features: [N, K].
       right: [N] booleans, or the targets of ``smooth_targets``.
       signs: for each feature 1 if more of it may only mean more confidence, -1 if only less, 0
         for either. A weight that would go the other way is left at 0.
@@ -27,9 +26,6 @@ def fit_logistic_map(
         loss: little data gives small weights.
       scale: [K], standard deviations that features are scaled by; None: their own. Answers of a
         narrow range, with their own, would give a steep map to those outside of it.
-
-    Returns:
-      [K + 1]: a weight for each feature, then the bias; ``apply_logistic_map`` takes them.
     """
     features = np.asarray(features, np.float64)
     if not len(features):
@@ -59,8 +55,7 @@ def smooth_targets(right: np.ndarray) -> np.ndarray:
     (R + 1) / (R + 2) for each of R right answers, 1 / (W + 2) for each of W wrong ones: where all
     of five are right, the next one is with 6/7.
 
-    Reference:
-      Platt, 1999, "Probabilistic Outputs for Support Vector Machines", section 2.2.
+    Reference: Platt, 1999, "Probabilistic Outputs for Support Vector Machines", section 2.2.
     """
     right = np.asarray(right, bool)
     count = np.count_nonzero(right)
@@ -69,8 +64,7 @@ def smooth_targets(right: np.ndarray) -> np.ndarray:
 
 def apply_logistic_map(weights: np.ndarray, features: np.ndarray) -> np.ndarray:
     """[N, K] features to [N] probabilities, under ``fit_logistic_map``'s weights."""
-    logits = np.asarray(features, np.float64) @ weights[:-1] + weights[-1]
-    return _sigmoid(logits)
+    return _sigmoid(np.asarray(features, np.float64) @ weights[:-1] + weights[-1])
 
 
 def _sigmoid(logits: np.ndarray) -> np.ndarray:

@@ -8,12 +8,9 @@ BINS = 15
 
 
 class Reliability(NamedTuple):
-    """The bins of a reliability diagram that hold an answer, from low confidence to high.
+    """The K bins of a reliability diagram that hold an answer, from low confidence to high.
 
-    Attributes:
-      confidence: [K] mean confidence of each.
-      right: [K] share of its answers that is right.
-      size: [K] number of its answers.
+    [K] each: mean confidence, share of the answers that is right, number of answers.
     """
 
     confidence: np.ndarray
@@ -27,8 +24,7 @@ def reliability(confidence: np.ndarray, right: np.ndarray, bins: int = BINS) -> 
     Args:
       confidence: [N] probabilities that the answers are right.
       right: [N] booleans.
-      bins: number of bins of equal width over [0, 1]; a bin is without its upper end, except for
-        the last.
+      bins: how many, of equal width over [0, 1]; all but the last are without their upper end.
     """
     confidence = np.asarray(confidence, np.float64)
     number = np.searchsorted(np.linspace(0.0, 1.0, bins + 1)[1:-1], confidence, side="right")
@@ -41,16 +37,10 @@ def reliability(confidence: np.ndarray, right: np.ndarray, bins: int = BINS) -> 
 def calibration_error(confidence: np.ndarray, right: np.ndarray, bins: int = BINS) -> float:
     """Expected calibration error, in percent: 0 where c % of the labels given with c % are right.
 
-    Tokens are put into bins of equal width by their confidence; the error is the mean distance
-    between a bin's mean confidence and its share of right labels, weighted by its tokens.
+    The error is the mean distance between the mean confidence of a bin and its share of right
+    labels, weighted by its tokens. For the arguments see ``reliability``.
 
-    Args:
-      confidence: [N] probabilities of the labels given.
-      right: [N] booleans.
-      bins: number of bins over [0, 1].
-
-    Reference:
-      Guo et al., ICML 2017, "On Calibration of Modern Neural Networks", Eq. 3.
+    Reference: Guo et al., ICML 2017, "On Calibration of Modern Neural Networks", Eq. 3.
     """
     found = reliability(confidence, right, bins)
     distance = np.abs(found.confidence - found.right)
@@ -58,17 +48,12 @@ def calibration_error(confidence: np.ndarray, right: np.ndarray, bins: int = BIN
 
 
 def brier_score(confidence: np.ndarray, right: np.ndarray) -> float:
-    """Mean of (confidence - right)^2, in [0, 1]; 0 is best.
+    """Mean of (confidence - right)^2, in [0, 1]; 0 is best. For the arguments see ``reliability``.
 
-    It falls with better calibration and with better ranking. A constant confidence
-    equal to r, the share of right answers, gives r (1 - r).
+    It falls with better calibration and with better ranking. A constant confidence equal to r, the
+    share of right answers, gives r (1 - r).
 
-    Args:
-      confidence: [N] probabilities that the answers are right.
-      right: [N] booleans.
-
-    Reference:
-      Brier, 1950, "Verification of forecasts expressed in terms of probability".
+    Reference: Brier, 1950, "Verification of forecasts expressed in terms of probability".
     """
     distance = np.asarray(confidence, np.float64) - np.asarray(right, bool)
     return float(np.mean(distance**2))

@@ -13,17 +13,13 @@ def f1_interval(counts: np.ndarray, *, samples: int = 1000, seed: int = 0) -> tu
     """The 95 % interval of F1, percent: percentiles of samples drawn with replacement.
 
     Sentences are drawn, not items, since the items of one sentence are alike. An interval of few
-    sentences is too narrow, as with any bootstrap.
-
-    Args:
-      counts: [N, 3] of N sentences: right, predicted and gold items. With items for which the
-        last two are equal, such as tokens, F1 is accuracy.
+    sentences is too narrow, as with any bootstrap. For ``counts`` see ``sentence_counts``. With
+    items of which as many are predicted as are gold, such as tokens, F1 is accuracy.
 
     Raises:
       ValueError: no sentence has an item.
 
-    Reference:
-      Efron and Tibshirani, 1993, "An Introduction to the Bootstrap", section 13.3.
+    Reference: Efron and Tibshirani, 1993, "An Introduction to the Bootstrap", section 13.3.
     """
     counts = counts[counts[:, 1:].any(axis=1)].astype(np.float64)  # the others change nothing
     size = len(counts)
@@ -40,13 +36,9 @@ def f1_difference_error(
 ) -> float:
     """The standard error of the difference in F1 of two sets of labels, percent.
 
-    Both are scored on the same sentences, drawn with replacement.
+    Both are scored on the same sentences, drawn with replacement: see ``sentence_counts``.
 
-    Args:
-      left: [N, 3] counts of N sentences: right, predicted and gold items.
-
-    Reference:
-      Efron and Tibshirani, 1993, "An Introduction to the Bootstrap", section 6.2.
+    Reference: Efron and Tibshirani, 1993, "An Introduction to the Bootstrap", section 6.2.
     """
     used = left[:, 1:].any(axis=1) | right[:, 1:].any(axis=1)
     if not used.any():
@@ -61,9 +53,8 @@ def _draws(size: int, samples: int, seed: int) -> Iterator[np.ndarray]:
     """How often each of ``size`` sentences is drawn, [S, N] of some of the samples at a time."""
     random = np.random.default_rng(seed)
     for first in range(0, samples, _SAMPLES_AT_A_TIME):
-        yield random.multinomial(
-            size, np.full(size, 1 / size), min(_SAMPLES_AT_A_TIME, samples - first)
-        )
+        drawn = min(_SAMPLES_AT_A_TIME, samples - first)
+        yield random.multinomial(size, np.full(size, 1 / size), drawn)
 
 
 _ROUNDS_AT_A_TIME = 256  # rounds at a time: bounds memory
@@ -72,7 +63,7 @@ _ROUNDS_AT_A_TIME = 256  # rounds at a time: bounds memory
 def approximate_randomization(
     left: np.ndarray, right: np.ndarray, *, rounds: int = 10_000, seed: int = 0
 ) -> float:
-    """p: how often chance alone gives a difference in F1 as large as that of two taggers.
+    """p, at least 1 / (rounds + 1): how often chance alone makes F1 differ as much as two taggers.
 
     If the taggers were alike, it would not matter which of them gave the answers of a sentence. So
     in each round the answers of every sentence are exchanged with probability 1/2, and F1 is
@@ -80,18 +71,14 @@ def approximate_randomization(
     of all of them.
 
     Args:
-      left: [N, 3] counts of N sentences, see ``sentence_counts``; with several seeds their sum.
+      left: [N, 3], see ``sentence_counts``; with several seeds their sum.
       right: those of the other tagger, with as many seeds.
-
-    Returns:
-      A probability, at least 1 / (rounds + 1).
 
     Raises:
       ValueError: the taggers differ in sentences or in gold items.
 
-    Reference:
-      Noreen, 1989, "Computer-Intensive Methods for Testing Hypotheses"; Yeh, 2000, "More accurate
-      tests for the statistical significance of result differences".
+    Reference: Noreen, 1989, "Computer-Intensive Methods for Testing Hypotheses"; Yeh, 2000, "More
+    accurate tests for the statistical significance of result differences".
     """
     if left.shape != right.shape or (left[:, 2] != right[:, 2]).any():
         raise ValueError("`left` and `right` are not of the same sentences and seeds.")

@@ -16,17 +16,9 @@ MEASURES = {"ner": "f1", "pos": "accuracy"}
 _MOST = 1e15
 # A tagger without a refiner has no such scores, one for parts of speech no spans.
 _OPTIONAL = (
-    "precision",
-    "recall",
-    "accuracy",
-    "calibration_error",
-    "threshold",
-    "refined_fraction",
-    "right_to_wrong",
-    "wrong_to_right",
+    *("precision", "recall", "accuracy", "calibration_error", "threshold", "refined_fraction"),
+    *("right_to_wrong", "wrong_to_right"),
 )
-
-
 FRACTIONS = "fractions"  # the value of "scores" in a file that has them; percent in one without
 
 
@@ -37,7 +29,7 @@ class Key(NamedTuple):
     about: str
 
 
-_PARTS = {"": "the labels given", "draft_": "the draft", "refined_": "the refiner, for all tokens"}
+_PARTS = {"draft_": "the draft", "refined_": "the refiner, for all tokens"}
 # Of "dev", of "test", and of the "dev" of each epoch.
 SCORES = {
     "f1": Key("fraction", "Micro F1 of entities, as conlleval and seqeval (strict) count."),
@@ -47,7 +39,6 @@ SCORES = {
     **{
         f"{part}{name}": Key("fraction", f"The same of {whose}.")
         for part, whose in _PARTS.items()
-        if part
         for name in MEASURES.values()
     },
     "calibration_error": Key("fraction", "Expected calibration error (ECE) of the labels given."),
@@ -126,9 +117,8 @@ KEYS = {
     "monitoring.size": Key("sentences", "How many were tagged."),
     "monitoring.traits": Key("", "Of each: kind, name, how many have it, above which value."),
 }
-_OF_PERCENT = {name for name, key in SCORES.items() if key.unit == "fraction"} - {
-    "refined_fraction"
-}
+_FRACTIONS = {name for name, key in SCORES.items() if key.unit == "fraction"}
+_OF_PERCENT = _FRACTIONS - {"refined_fraction"}
 
 
 def metrics_text(metrics: Mapping[str, Any]) -> str:
@@ -199,11 +189,10 @@ def _rounded(value: float) -> float:
 
 
 def read_run_metrics(path: pathlib.Path) -> dict[str, Any]:
-    """Reads the metrics of a run, complete or not.
+    """Reads the metrics of a run, complete or not; scores are in percent.
 
-    Returns:
-      A dictionary, scores in percent, with ``task``, ``epochs`` and ``best_epoch``; once the run is
-      complete also with the final scores, ``dev`` and, if there was a test file, ``test``.
+    All have ``task``, ``epochs`` and ``best_epoch``; complete ones also the final scores, ``dev``
+    and, if there was a test file, ``test``.
 
     Raises:
       InputError: the file cannot be read, or lacks something.
@@ -213,12 +202,10 @@ def read_run_metrics(path: pathlib.Path) -> dict[str, Any]:
         if not isinstance(metrics, dict):
             raise InputError("it is not a JSON object")
         _check(metrics)
-        metrics = in_percent(metrics)
+        return in_percent(metrics)
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as the metrics of a run: {one_line(error)}") from (
-            error
-        )
-    return metrics
+        said = f"{path} cannot be read as the metrics of a run: {one_line(error)}"
+        raise InputError(said) from error
 
 
 def _check(metrics: dict[str, Any]) -> None:

@@ -1,8 +1,9 @@
 """Scores of a tagger with a gate: of the draft, the refiner and the gate.
 
-Entities are scored as conlleval and seqeval's strict mode do: a predicted entity counts if
-type and both ends are right. Label sequences of any tag scheme are first read leniently as
-spans and rewritten as IOB2, so that the modes of those programs agree.
+Entities are scored as conlleval and seqeval's strict mode do: a predicted entity counts if type and
+both ends are right. Label sequences of any tag scheme are first read leniently as spans and
+rewritten as IOB2, so that the modes of those programs agree. The labels of a file, ``gold``, are a
+sequence for each sentence.
 
 ``final_scores`` are seqeval's own, for tables. All others are counted here, as training needs them
 often: seqeval imports scikit-learn and parses all labels at each call. The tests hold both equal.
@@ -52,27 +53,20 @@ def score(
     threshold: float | None,
     confidence: Iterable[Sequence[float]] | None = None,
 ) -> dict[str, float | int | None]:
-    """Scores draft, refined and final labels of a corpus.
+    """Scores draft, refined and final labels, in any tag scheme, of a corpus.
 
-    Labels may be in any tag scheme. A gold label that the model does not know simply
-    never matches.
+    A gold label that the model does not know simply never matches.
 
     Args:
-      gold: labels of the file, a sequence for each sentence.
-      uncertainty: uncertainty of each token, nats.
+      uncertainty: of each token, nats.
       task: "ner" (entity F1) or "pos" (accuracy).
       threshold: Gamma, nats: tokens with more uncertainty count as refined. None: there is no
         gate, and the entries on draft, refiner and gate are left out.
 
     Returns:
-      The entries of metrics.json, here in percent: for "ner" ``f1, precision, recall,
-      accuracy, draft_f1, refined_f1``, for "pos" ``accuracy, draft_accuracy,
-      refined_accuracy``; for both ``threshold``, ``refined_fraction`` (of tokens, in
-      [0, 1]), ``right_to_wrong`` and ``wrong_to_right`` (tokens whose draft label was
-      right and final label is wrong, and vice versa), ``uncertainty_correct``
-      and ``uncertainty_wrong`` (mean nats of tokens with a right and a wrong draft label,
-      None if there is no such token); with ``confidence`` also ``calibration_error``, in
-      percent, of the final labels.
+      Entries of metrics.json, see ``run_metrics.SCORES``, here in percent, but for
+      ``refined_fraction``; None for the mean uncertainty of no tokens; ``calibration_error`` only
+      with ``confidence``.
 
     Raises:
       ValueError: the arguments differ in sentences or tokens, or hold no token.
@@ -92,12 +86,7 @@ def score(
 
 
 def score_systems(gold: Labels, *, task: str, **systems: Labels) -> dict[str, dict[str, float]]:
-    """Scores several sets of labels of one corpus, in percent.
-
-    Returns:
-      For each of them, under its name, ``accuracy`` and for "ner" also ``precision``,
-      ``recall`` and ``f1``.
-    """
+    """Scores, in percent, of several sets of labels of one corpus, by name: see ``FinalScores``."""
     readings = _read_all(task, gold=gold, **systems)
     return {name: _score(readings["gold"], readings[name], task) for name in systems}
 
@@ -151,27 +140,26 @@ def _seqeval_scores(
         return scores(0, 0, 0), {}
     # seqeval takes hyphens off the ends of a type, and has a name of its own for none.
     number = {name: str(index) for index, name in enumerate(names)}
-    rows = (
-        [
-            tag_schemes.encode_spans(
-                [span._replace(type=number[span.type]) for span in row], length, tag_schemes.IOB2
-            )
-            for row, length in zip(spans, lengths, strict=True)
-        ]
+    numbered = (
+        [[span._replace(type=number[span.type]) for span in row] for row in spans]
         for spans in (gold, given)
     )
-    report = classification_report(
-        *rows, output_dict=True, mode="strict", scheme=IOB2, zero_division=0
-    )
+    rows = [_iob2(spans, lengths) for spans in numbered]
+    options = {"output_dict": True, "mode": "strict", "scheme": IOB2, "zero_division": 0}
+    report = classification_report(*rows, **options)
 
     def read(key: str) -> Scores:
         row = report[key]
-        precision, recall, f1 = (
-            100.0 * float(row[name]) for name in ("precision", "recall", "f1-score")
-        )
+        values = (100.0 * float(row[name]) for name in ("precision", "recall", "f1-score"))
+        precision, recall, f1 = values
         return Scores(precision, recall, f1, int(row["support"]))
 
     return read("micro avg"), {name: read(number[name]) for name in names}
+
+
+def _iob2(spans: SentenceSpans, lengths: Iterable[int]) -> list[list[str]]:
+    rows = zip(spans, lengths, strict=True)
+    return [tag_schemes.encode_spans(row, length, tag_schemes.IOB2) for row, length in rows]
 
 
 def right_tokens(gold: Labels, labels: Labels, *, task: str) -> np.ndarray:
@@ -223,20 +211,17 @@ def _read_all(task: str, *, gold: Labels, **systems: Labels) -> dict[str, _Readi
 
 def _read(labels: Labels, task: str) -> _Reading:
     spans = [items_of(row, task) for row in labels]
-    if task == "pos":
-        return _Reading(list(itertools.chain.from_iterable(labels)), spans)
-    rewritten = (
-        tag_schemes.encode_spans(found, len(row), tag_schemes.IOB2)
-        for found, row in zip(spans, labels, strict=True)
-    )
-    return _Reading(list(itertools.chain.from_iterable(rewritten)), spans)
+    comparable = labels if task == "pos" else _iob2(spans, map(len, labels))
+    return _Reading(list(itertools.chain.from_iterable(comparable)), spans)
 
 
 def _score(gold: _Reading, labels: _Reading, task: str) -> dict[str, float]:
     accuracy = {"accuracy": 100.0 * float(np.mean(_equal(gold, labels)))}
     if task == "pos":
         return accuracy
-    found = span_scores(gold.spans, labels.spans)
+    pairs = zip(gold.spans, labels.spans, strict=True)
+    right = sum(len(set(left) & set(other)) for left, other in pairs)
+    found = scores(right, sum(map(len, labels.spans)), sum(map(len, gold.spans)))
     return {"precision": found.precision, "recall": found.recall, "f1": found.f1} | accuracy
 
 
@@ -255,10 +240,8 @@ def _gate_scores(
     nats = np.fromiter(itertools.chain.from_iterable(uncertainty), dtype=np.float32)
     if len(nats) != len(draft_right):
         raise ValueError(f"{len(nats)} uncertainties for {len(draft_right)} tokens.")
-    told = {
-        "uncertainty_correct": _mean(nats[draft_right]),
-        "uncertainty_wrong": _mean(nats[~draft_right]),
-    }
+    right, wrong = _mean(nats[draft_right]), _mean(nats[~draft_right])
+    told = {"uncertainty_correct": right, "uncertainty_wrong": wrong}
     if threshold is None:
         return told
     return {
@@ -274,18 +257,10 @@ def _mean(values: np.ndarray) -> float | None:
     return float(np.mean(values, dtype=np.float64)) if len(values) else None
 
 
-def span_scores(gold: SentenceSpans, predicted: SentenceSpans) -> Scores:
-    """Scores over all entities; one is right if type and both ends are."""
-    right = sum(len(set(left) & set(other)) for left, other in zip(gold, predicted, strict=True))
-    return scores(right, sum(map(len, predicted)), sum(map(len, gold)))
-
-
 def sentence_counts(gold: Labels, predicted: Labels, *, task: str) -> np.ndarray:
     """Counts of each of N sentences: [N, 3] of right, predicted and gold items.
 
-    Args:
-      gold: labels of the file, a sequence for each sentence, in any tag scheme.
-      task: "ner", items are entities; "pos", items are tokens.
+    Items are entities for "ner", tokens for "pos".
     """
     counts = np.zeros([len(gold), 3], np.int64)
     for row, (true, given) in enumerate(zip(gold, predicted, strict=True)):
@@ -302,11 +277,8 @@ def f1_of_counts(counts: np.ndarray) -> np.ndarray:
 
 def unknown_labels(gold: Labels, known: Collection[str], task: str) -> dict[str, int]:
     """Counts the gold labels that a model cannot give: its types, or for "pos" its labels."""
+    counts = Counter(itertools.chain.from_iterable(gold))
     if task == "ner":
-        known_types = {label[2:] for label in known if label != "O"}
-        counts = Counter(
-            label for row in gold for label in row if label != "O" and label[2:] not in known_types
-        )
-    else:
-        counts = Counter(label for row in gold for label in row if label not in known)
-    return dict(counts.most_common())
+        types = {label[2:] for label in known if label != "O"}
+        known = [label for label in counts if label == "O" or label[2:] in types]
+    return {label: count for label, count in counts.most_common() if label not in known}

@@ -78,12 +78,10 @@ def accept_from(
 
     Args:
       confidence: [N] in [0, 1], calibrated, of answers that neither the model nor its calibration
-        was fitted to.
-      right: [N] booleans.
+        was fitted to; ``right``: [N] booleans.
       group: [N] numbers of sentences, or of documents: answers of different ones are
         independent; None: all answers are.
-      target: precision to be reached, in (0, 1).
-      error: probability with which it may be missed, in (0, 1).
+      target, error: see ``Acceptance``.
     """
     confidence, right = np.asarray(confidence, np.float64), np.asarray(right, bool)
     order = np.argsort(-confidence, kind="stable")
@@ -108,24 +106,17 @@ def accept_from(
         return int(np.argmax((means - target) * np.sqrt(worth)))
 
     chosen = first(target)
-    count = int(taken[chosen])
     if not rejects(chosen, target):
         best = highest_below(target, lambda other: rejects(first(other), other))
-        effect_there = effect_of(count)
+        effect_there = effect_of(int(taken[chosen]))
         return Acceptance(target, error, NEVER, False, best, 0.0, None, len(right), effect_there)
     while chosen + 1 < len(THRESHOLDS) and rejects(chosen + 1, target):
         chosen += 1
     count = int(taken[chosen])
+    threshold, precision = float(THRESHOLDS[chosen]), float(hits[count] / count)
+    share, answers = count / len(right), len(right)
     return Acceptance(
-        target,
-        error,
-        threshold=float(THRESHOLDS[chosen]),
-        reached=True,
-        best=target,
-        accepted=count / len(right),
-        precision=float(hits[count] / count),
-        answers=len(right),
-        design_effect=effect_of(count),
+        target, error, threshold, True, target, share, precision, answers, effect_of(count)
     )
 
 
@@ -149,10 +140,7 @@ def design_effect(right: np.ndarray, group: np.ndarray) -> float:
     """The design effect of the share of right answers; 1 where it cannot be told.
 
     It is the variance between groups, of their sums of (right - share), over the binomial one.
-
-    Args:
-      right: [N] booleans.
-      group: [N], numbers from 0; answers of different groups are independent.
+    Groups are numbered from 0; answers of different ones are independent.
     """
     if not len(right):
         return 1.0
@@ -186,11 +174,7 @@ def intraclass_correlation(right: np.ndarray, group: np.ndarray) -> float:
 def upper_tail(successes: float, trials: float, probability: float, effect: float = 1.0) -> float:
     """P(X >= successes) for X ~ Binomial(trials, probability).
 
-    Args:
-      successes: 0 to ``trials``.
-      trials: n >= 0.
-      probability: in [0, 1].
-      effect: both numbers are worth so many times fewer independent ones.
+    ``successes`` and ``trials`` are worth ``effect`` times fewer independent ones.
     """
     from scipy.special import betainc  # takes a while, and few commands need it
 

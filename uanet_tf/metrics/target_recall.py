@@ -13,6 +13,7 @@ recall of a further text of as many entities as were tested, which has a spread 
 as theirs: so d is doubled.
 """
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -44,11 +45,9 @@ class Shown(NamedTuple):
 
     Attributes:
       score: [N], the probability of each entity as a candidate, 0 where it is none; ``NEVER``,
-        which is above all, where it is taken.
-      types: [N].
+        which is above all, where it is taken. Likewise [N]: ``types``.
       units: [N], number of the sentence or document of each.
-      probability: [S]; 0 of entities that are given, and no candidates.
-      span_types: [S].
+      probability: [S]; 0 of entities that are given, and no candidates. Likewise ``span_types``.
       taken: [S], whether they are shown whatever their probability.
       tokens: of the sentences.
     """
@@ -71,9 +70,8 @@ def shown_spans(
     """What there is to show of tagged sentences.
 
     Args:
-      gold: labels of the sentences, in any scheme.
-      tagged: answers for them, with all their candidates.
-      units: numbers of their documents.
+      tagged: answers with all their candidates.
+      units: numbers of the documents.
       accept_from: by type, the confidence from which entities are accepted; None: all are taken.
     """
     entities: list[tuple[float, str, int]] = []
@@ -92,17 +90,12 @@ def shown_spans(
         spans += [(0.0, key[0], True) for key in taken - score.keys()]
         for span in decode_spans(labels, BIOES):  # leniently, so in any scheme
             entities.append((NEVER if span in taken else score.get(span, 0.0), span.type, unit))
-    columns = [np.array(column) for column in zip(*entities, strict=True)] or [np.zeros(0)] * 3
-    others = [np.array(column) for column in zip(*spans, strict=True)] or [np.zeros(0)] * 3
-    tokens = sum(len(answer) for answer in tagged)
+    scores, types, numbers = zip(*entities, strict=True) if entities else [()] * 3
+    probability, span_types, shown = zip(*spans, strict=True) if spans else [()] * 3
     return Shown(
-        columns[0],
-        columns[1].astype(object),
-        columns[2].astype(int),
-        others[0],
-        others[1].astype(object),
-        others[2].astype(bool),
-        tokens,
+        *(np.array(scores, float), np.array(types, object), np.array(numbers, int)),
+        *(np.array(probability, float), np.array(span_types, object), np.array(shown, bool)),
+        sum(map(len, tagged)),
     )
 
 
@@ -148,14 +141,11 @@ def refusal(found: Inclusion) -> str:
 def include_from(
     score: np.ndarray, group: np.ndarray, *, target: float, error: float = ERROR
 ) -> Inclusion:
-    """Finds the highest probability of candidates that keeps a recall.
+    """Finds the highest probability of candidates that keeps a recall; see ``Inclusion``.
 
     Args:
-      score: [N], see ``Shown``, of entities that neither the model nor its calibration was fitted
-        to.
+      score: [N], see ``Shown``, of entities that neither the model nor its calibration has seen.
       group: [N] numbers of sentences, or of documents: entities of different ones are independent.
-      target: recall to be reached, in (0, 1).
-      error: probability with which it may be missed, in (0, 1).
     """
     score, count = np.asarray(score, np.float64), len(score)
     group = np.unique(group, return_inverse=True)[1]
@@ -168,18 +158,11 @@ def include_from(
         hits = float(np.sum(score >= threshold))
         return upper_tail(hits, count, target, _SPREADS * effect_at(threshold)) <= error
 
-    chosen = THRESHOLDS[0]
-    reached = rejects(chosen, target)
-    best = target
-    if reached:
-        for threshold in THRESHOLDS[1:]:
-            if not rejects(threshold, target):
-                break
-            chosen = threshold
-    else:
-        best = highest_below(target, lambda other: rejects(chosen, other))
+    passed = list(itertools.takewhile(lambda each: rejects(each, target), THRESHOLDS))
+    chosen = passed[-1] if passed else THRESHOLDS[0]
+    best = target if passed else highest_below(target, lambda other: rejects(chosen, other))
     recall = float(np.mean(score >= chosen)) if count else 0.0
-    threshold = float(chosen) if reached else None
+    threshold = float(chosen) if passed else None
     return Inclusion(target, error, threshold, best, recall, count, effect_at(chosen))
 
 
@@ -228,8 +211,7 @@ def cost_curve(shown: Shown, *, accepts: bool) -> list[tuple[float, Cost]]:
 def promised_costs(shown: Shown, *, error: float, accepts: bool) -> list[dict[str, float | None]]:
     """For each of ``TARGETS`` what its promise costs, as plain values for JSON.
 
-    Fields: ``target``; ``threshold`` and the fields of ``Cost``, all None where the target cannot
-    be promised.
+    Fields: ``target``; ``threshold`` and the fields of ``Cost``: None where it cannot be promised.
     """
     rows = []
     for target in TARGETS:
@@ -242,11 +224,8 @@ def promised_costs(shown: Shown, *, error: float, accepts: bool) -> list[dict[st
 def cost_rows(report: Mapping[str, Any]) -> list[list[str]]:
     """A table for people, its head first, of the costs in a report: see ``promised_costs``.
 
-    Shares are of the entities of the file: "shown" of all, and where there is a target precision
-    those that are accepted, those only among what a person looks at, and those that are missed.
-
-    Args:
-      report: has ``costs``, and ``accepts``: whether there is a target precision.
+    Shares are of the entities of the file: "shown" of all, and where there is a target precision,
+    ``accepts``, those accepted, those only among what a person looks at, and those missed.
     """
     shares = report["accepts"]
     head = ["target recall", "shown", "to look at per 1,000 tokens", "per entity"]

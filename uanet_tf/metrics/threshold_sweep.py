@@ -1,8 +1,8 @@
 """Scores of the gate over many thresholds, and the choice of Gamma on a development set.
 
-The gate only matters at tokens where draft and refiner disagree, so the sweep starts
-with the draft's labels (Gamma so high that nothing is refined), lowers Gamma, and rescores
-only the sentences in which a disagreeing token has just crossed it.
+The gate only matters at tokens where draft and refiner disagree, so the sweep starts with the
+draft's labels (Gamma so high that nothing is refined), lowers Gamma, and rescores only the
+sentences in which a disagreeing token has just crossed it.
 """
 
 import math
@@ -39,12 +39,10 @@ def tune_threshold(
     task: str,
     thresholds: Sequence[float] | None = None,
 ) -> float:
-    """Returns the threshold with the best score on a development set, in nats.
+    """The threshold with the best score on a development set, in nats; see ``sweep_thresholds``.
 
     At equal scores the larger one: it refines fewer tokens, which costs less, and departs from the
     draft only where that has raised the score.
-
-    Args: see ``sweep_thresholds``.
     """
     points = sweep_thresholds(gold, draft, refined, uncertainty, task=task, thresholds=thresholds)
     return max(points, key=lambda point: (point.score, point.threshold)).threshold
@@ -59,21 +57,16 @@ def sweep_thresholds(
     task: str,
     thresholds: Sequence[float] | None = None,
 ) -> list[SweepPoint]:
-    """Scores the gated labels at each threshold.
+    """Scores the gated labels at each threshold: a point for each, thresholds ascending.
 
     Args:
-      gold: labels of the file, a sequence for each sentence.
-      draft: labels of the draft, in the model's own scheme, not repaired: the gate works
-        on these. Reading them as spans is lenient.
-      refined: labels of the refiner for all tokens, likewise.
-      uncertainty: uncertainty of each token, nats.
+      draft, refined: labels in the model's own scheme, not repaired: the gate works on these.
+        Reading them as spans is lenient. Those of the refiner are of all tokens.
+      uncertainty: of each token, nats.
       task: "ner" (entity F1) or "pos" (accuracy).
-      thresholds: what to try; default: 0 (all refined), a value above every uncertainty
-        (nothing refined), and 40 quantiles of the uncertainty at which draft and refiner
-        disagree, since only there does the gate change anything.
-
-    Returns:
-      One point per threshold, thresholds ascending.
+      thresholds: what to try; default: 0 (all refined), a value above every uncertainty (nothing
+        refined), and 40 quantiles of the uncertainty at which draft and refiner disagree, since
+        only there does the gate change anything.
     """
     nats = np.concatenate([np.asarray(row, dtype=np.float32) for row in uncertainty])
     changes = [
