@@ -16,7 +16,6 @@ from uanet_lite.input_error import InputError
 # Called with bytes that are there, and bytes in all (None: unknown).
 Advance = Callable[[int, int | None], object]
 _GITHUB = "https://raw.githubusercontent.com"
-_PARTS = ("train", "dev", "test")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,9 +23,7 @@ class PublicData:
     """A corpus, or vectors.
 
     Attributes:
-      title: what it is, in one line.
-      licence: as its home states it.
-      home: where to read about it.
+      home: where to read about it; ``licence``: as stated there.
       files: {name of the file written: addresses, joined in order}.
       token_column, label_column: of the files as fetched; None: they are not labelled files.
       member: of a zip archive, the file that is taken out.
@@ -49,7 +46,7 @@ def _universal(repository: str, stem: str, title: str) -> PublicData:
         title,
         "CC BY-SA 4.0",
         f"https://github.com/{repository}",
-        {f"{part}.conll": (f"{base}{part}.{ending}",) for part in _PARTS},
+        {f"{part}.conll": (f"{base}{part}.{ending}",) for part in ("train", "dev", "test")},
         token_column=1,
         label_column=label_column,
     )
@@ -57,12 +54,11 @@ def _universal(repository: str, stem: str, title: str) -> PublicData:
 
 _BTC = f"{_GITHUB}/GateNLP/broad_twitter_corpus/master/"
 _WNUT = f"{_GITHUB}/leondz/emerging_entities_17/master/"
+_FASTTEXT = "https://dl.fbaipublicfiles.com/fasttext/vectors-crawl"
 
 PUBLIC_DATA = {
     "en_ewt_pos": _universal(
-        "UniversalDependencies/UD_English-EWT",
-        "en_ewt",
-        "English web text, 49 part-of-speech tags",
+        "UniversalDependencies/UD_English-EWT", "en_ewt", "English web text, 49 part-of-speech tags"
     ),
     **{
         name: _universal(f"UniversalNER/UNER_{tree}", name[:-4], f"{about}, PER LOC ORG")
@@ -105,11 +101,7 @@ PUBLIC_DATA = {
         "Portuguese word vectors, 2,000,000 words, 300 numbers each (fastText); 1.3 GB to fetch",
         "CC BY-SA 3.0",
         "https://fasttext.cc/docs/en/crawl-vectors.html",
-        {
-            "cc.pt.300.vec.gz": (
-                "https://dl.fbaipublicfiles.com/fasttext/vectors-crawl/cc.pt.300.vec.gz",
-            )
-        },
+        {"cc.pt.300.vec.gz": (f"{_FASTTEXT}/cc.pt.300.vec.gz",)},
         token_column=None,
         label_column=None,
     ),
@@ -124,8 +116,6 @@ ASK_FOR = {
         "eng.testb as they are: columns, -DOCSTART- lines and lone carriage returns are read."
     )
 }
-
-
 SOURCES = "SOURCES.json"
 _FETCHED = ".fetched"
 
@@ -148,8 +138,7 @@ def fetch(
         parts = []
         for url in urls:
             part = folder / _FETCHED / url.rpartition("/")[2]
-            target = folder / name
-            if target.exists() and url in known and not part.exists():
+            if (folder / name).exists() and url in known and not part.exists():
                 sums[url] = known[url]
                 continue
             sums[url] = download(url, part, sha256=known.get(url), advance=advance)
@@ -203,10 +192,9 @@ def download(
     sha256: str | None = None,
     advance: Advance = lambda done, total: None,
 ) -> str:
-    """Fetches ``url`` into ``path``; returns the SHA-256 of the file.
+    """Fetches ``url`` into ``path``, or checks the file that is there; returns its SHA-256.
 
     Args:
-      path: where to; a file that is there already is checked, not fetched.
       sha256: checksum that the file must have; None: unknown.
 
     Raises:

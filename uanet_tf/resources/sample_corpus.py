@@ -35,18 +35,15 @@ def generate_sentences(
 ) -> list[Sentence]:
     """Generates sentences of 4 to 45 tokens with IOB2 labels, no two the same.
 
-    The same arguments give the same sentences in every process and on every platform.
+    The same arguments give the same sentences in every process and on every platform. A count
+    below 1 or a probability outside [0, 1] is an InputError.
 
     Args:
-        count: how many, at least 1.
-        seed: also determines the names: streams of one seed share them.
-        stream: another name, other sentences.
-        unseen_names: probability that a name is one that streams at 0 never use.
-        label_noise: probability that an entity has a wrong type or boundary.
-        avoid: tokens of sentences not to generate.
-
-    Raises:
-        InputError: a count below 1 or a probability outside [0, 1].
+      seed: also determines the names: streams of one seed share them.
+      stream: another name, other sentences.
+      unseen_names: probability that a name is one that streams at 0 never use.
+      label_noise: probability that an entity has a wrong type or boundary.
+      avoid: tokens of sentences not to generate.
     """
     _check_count("count", count)
     for name, value in (("unseen_names", unseen_names), ("label_noise", label_noise)):
@@ -86,13 +83,10 @@ def _disturb(
             if rng.random() < 0.5:
                 others = [name for name in ENTITY_TYPES if name != span.type]
                 span = span._replace(type=others[int(rng.random() * len(others))])
+            elif span.end - span.start > 1 and rng.random() < 0.5:
+                span = span._replace(end=span.end - 1)
             elif span.end - span.start > 1:
-                shorter_end = rng.random() < 0.5
-                span = (
-                    span._replace(end=span.end - 1)
-                    if shorter_end
-                    else span._replace(start=span.start + 1)
-                )
+                span = span._replace(start=span.start + 1)
             elif span.end < following:
                 span = span._replace(end=span.end + 1)
         disturbed.append(span)
@@ -112,17 +106,12 @@ def write_sample_corpus(
     About 2 % of the entities of train have a wrong label, none of dev and test; about 30 % of the
     names of dev and test do not occur in train; no sentence is in two files.
 
-    Args:
-        directory: created if missing.
-        seed: another seed, other names and sentences.
-        train_sentences, dev_sentences, test_sentences: how many, at least 1.
-
     Returns:
-        The paths, by "train", "dev" and "test".
+      The paths, by "train", "dev" and "test".
 
     Raises:
-        InputError: a count below 1, a directory that cannot be written, or a file that holds
-            something else; then no file is written.
+      InputError: a count below 1, a directory that cannot be written, or a file that holds
+        something else; then no file is written.
     """
     counts = {"train": train_sentences, "dev": dev_sentences, "test": test_sentences}
     for name, count in counts.items():

@@ -14,18 +14,16 @@ from collections.abc import Iterator, Sequence
 
 from uanet_lite.tag_schemes import Span
 
-_FOLDER = pathlib.Path(__file__).parent
-_WORDS: dict[str, list[str]] = {
-    kind: words.split()
-    for kind, words in json.loads(
-        (_FOLDER / "sample_names.json").read_text(encoding="utf-8")
-    ).items()
-}
-# Its first entry explains the notation.
-_TEMPLATES = json.loads((_FOLDER / "sample_templates.json").read_text(encoding="utf-8"))
+# The first entry of the templates explains their notation.
+_NAME_PARTS, _TEMPLATES = (
+    json.loads(pathlib.Path(__file__).with_name(name).read_text("utf-8"))
+    for name in ("sample_names.json", "sample_templates.json")
+)
+_WORDS: dict[str, list[str]] = {kind: words.split() for kind, words in _NAME_PARTS.items()}
 ENTITY_TYPES = ("LOC", "MISC", "ORG", "PER")
 
 _SLOT = re.compile(r"\{([a-z]+)(?:\.([0-9]+))?\}")
+_END = ""  # stands after the last symbol of a template
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -110,11 +108,9 @@ class SentenceWriter:
 
     def _template(self, kind: str) -> str:
         """A template of a kind; in all but "plain" ones {x} is one word in the whole sentence."""
-        if kind == "plain":
-            return self._pick(_TEMPLATES[kind])
-        if kind == "bare":
+        if kind in ("plain", "bare"):
             template = self._pick(_TEMPLATES[kind])
-            self._x_type = self._weighted(_BARE_TYPES)
+            self._x_type = self._weighted(_BARE_TYPES) if kind == "bare" else ""
             return template
         if kind == "list":
             return self._list()
@@ -140,10 +136,7 @@ class SentenceWriter:
         return f"{head} {items} {self._pick(_TEMPLATES['list_tails'][x_type])} ."
 
     def _fill(self, kind: str, number: str) -> tuple[tuple[str, ...], str | None]:
-        """The tokens of a slot and their entity type (None: no entity).
-
-        In one sentence the same kind and number always get the same name.
-        """
+        """The tokens of a slot, in a sentence always the same, and their type (None: no entity)."""
         if kind != "x" and kind not in _NAMES:
             return (self._number_or_date(kind),), None
         name, part, entity_type = ("x", _ALL, self._x_type) if kind == "x" else _NAMES[kind]
@@ -204,13 +197,9 @@ class SentenceWriter:
 
 @functools.cache
 def _parse(template: str) -> tuple:
-    """A template as a sequence of words and of nodes; a node is a tuple of alternative sequences.
-
-    Raises:
-      ValueError: brackets that do not match.
-    """
+    """A template as a sequence of words and of nodes: each a tuple of alternative sequences."""
     symbols = re.findall(r"[\[\]()|]|[^\s\[\]()|]+", template)
-    return _parse_alternatives(iter(symbols), "", template)[0]
+    return _parse_alternatives(iter([*symbols, _END]), _END, template)[0]
 
 
 def _parse_alternatives(symbols: Iterator[str], closing: str, template: str) -> tuple:
@@ -224,13 +213,10 @@ def _parse_alternatives(symbols: Iterator[str], closing: str, template: str) -> 
             alternatives.append([])
         elif symbol == closing:
             break
-        elif symbol in "[]()|":
+        elif symbol in ("]", ")", "|", _END):
             raise ValueError(f"brackets do not match in template: {template!r}")
         else:
             alternatives[-1].append(symbol)
-    else:
-        if closing:
-            raise ValueError(f"brackets do not match in template: {template!r}")
     return tuple(map(tuple, alternatives))
 
 

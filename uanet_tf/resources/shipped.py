@@ -14,18 +14,11 @@ def shipped_models() -> list[str]:
 
 
 def find_run(run_dir: str | os.PathLike) -> pathlib.Path:
-    """The directory of a run.
+    """The directory of a run: ``run_dir``, or that of the model of this name in the package.
 
-    Args:
-      run_dir: a directory, or the name of a model that comes with the package. A directory of
-        that name goes first.
-
-    Raises:
-      InputError: it is no path.
+    A directory of that name goes first; what is no path is an InputError.
     """
     wanted = "the path of a run, or the name of a model that comes with the package"
     name = check_path("run_dir", run_dir, wanted)
     path = pathlib.Path(name)
-    if name in shipped_models() and not path.exists():
-        return FOLDER / name
-    return path
+    return FOLDER / name if name in shipped_models() and not path.exists() else path
