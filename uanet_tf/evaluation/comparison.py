@@ -29,11 +29,9 @@ from uanet_tf.text.display_width import align
 
 
 class Cell(NamedTuple):
-    """A number of several runs.
+    """A number of several runs: the values of those that have it, shown with so many ``digits``.
 
     Attributes:
-      values: of the runs that have it.
-      digits: after the point, as shown.
       spread: whether the values are those of seeds, shown with their standard deviation; else the
         median is shown.
       percent: whether the values are; programs get fractions.
@@ -119,9 +117,8 @@ def write_tables(
         runs = [complete_metrics(path) for path in sorted((out / system).glob("seed*"))]
         complete = [run for run in runs if run is not None]
         if len({run["task"] for run in complete}) > 1:
-            raise InputError(
-                f"{out / system} holds runs of different tasks: compare one at a time."
-            )
+            said = "holds runs of different tasks: compare one at a time."
+            raise InputError(f"{out / system} {said}")
         if complete:
             cells = summarize(complete)
             if differences is not None and system in differences:
@@ -135,12 +132,8 @@ def write_tables(
     notes += [_SAMPLES] if any("num_samples=" in name for name in columns) else []
     texts = _texts(rows, columns)
     check_tables(out)
-    pages = {
-        "md": _page(texts, about, notes),
-        "csv": _csv(rows, columns),
-        "tex": _latex(texts, about, notes),
-    }
-    for name, text in pages.items():
+    page, latex = _page(texts, about, notes), _latex(texts, about, notes)
+    for name, text in {"md": page, "csv": _csv(rows, columns), "tex": latex}.items():
         with atomic_file(out / f"results.{name}") as part:
             pathlib.Path(part).write_text(text, encoding="utf-8")
     names = [*(name for name in _SHORT if name in columns), *(n for n in columns if "=" in n)]
@@ -163,9 +156,8 @@ def training_differences(out: pathlib.Path, systems: Sequence[str]) -> list[str]
         for name, values in found.items()
         if len(values) > 1
     ]
-    if not said:
-        return []
-    return [f"NOT TRAINED ALIKE, so not a comparison of systems: {'; '.join(said)}."]
+    text = f"NOT TRAINED ALIKE, so not a comparison of systems: {'; '.join(said)}."
+    return [text] if said else []
 
 
 def versions() -> str:
@@ -274,11 +266,7 @@ def complete_metrics(run_dir: pathlib.Path) -> dict[str, Any] | None:
 
 
 def count_parameters(model: pathlib.Path) -> int:
-    """Weights stored in a ``.keras`` file, without loading the model.
-
-    Raises:
-      InputError: it cannot be read.
-    """
+    """Weights stored in a ``.keras`` file, without loading the model; InputError: unreadable."""
     try:
         with tempfile.TemporaryDirectory(prefix="uanet_tf_") as folder:
             return check_weight_file(extract_weights(model, pathlib.Path(folder)))
@@ -289,36 +277,25 @@ def count_parameters(model: pathlib.Path) -> int:
 def differences_from_first(
     out: pathlib.Path, systems: Sequence[str], seeds: int, path: str
 ) -> dict[str, float]:
-    """P of the difference of each further system from the first, see ``metrics.randomization``.
+    """P of the difference of each further system from the first: ``approximate_randomization``.
 
-    Args:
-      out: directory with the runs, SYSTEM/seedN, of which all are complete.
-      systems: at least one.
-      seeds: the runs of a system are seed1 to this.
+    All runs below ``out``, SYSTEM/seed1 to SYSTEM/seedN, are complete.
 
     Raises:
       InputError: a run or the file cannot be read.
     """
-    counts = [
-        sum(_counts(out / system / f"seed{seed}", path) for seed in range(1, seeds + 1))
-        for system in systems
-    ]
-    first, *others = map(np.asarray, counts)
+    runs = [[out / system / f"seed{seed}" for seed in range(1, seeds + 1)] for system in systems]
+    first, *others = (np.asarray(sum(_counts(run, path) for run in each)) for each in runs)
     found = (approximate_randomization(first, other) for other in others)
     return dict(zip(systems[1:], found, strict=True))
 
 
 def sweep_scores(
-    out: pathlib.Path,
-    systems: Sequence[str],
-    seeds: int,
-    path: str,
-    grid: Sequence[dict[str, Any]],
+    out: pathlib.Path, systems: Sequence[str], seeds: int, path: str, grid: Sequence[dict[str, Any]]
 ) -> dict[str, dict[str, list[float]]]:
     """Final scores under other inference options: {system: {"num_samples=1": of each seed}}.
 
-    Args:
-      grid: the options of each column. A system that cannot follow them has none there.
+    ``grid`` has the options of each column. A system that cannot follow them has none there.
     """
     found: dict[str, dict[str, list[float]]] = {}
     for system in systems:

@@ -27,14 +27,14 @@ class TrainComparison:
     """What a file holds that train does not, and what both hold.
 
     Attributes:
-        train_scheme: the scheme of train, None if its labels are not chunk labels.
-        word_types: different words, in the form in which they are compared with train.
-        unknown_tokens, unknown_types: words (occurrences, different ones) that are not in train.
-        unknown_examples: the most frequent of them, with counts.
-        unseen_labels: labels that are not in train, with counts.
-        shared_sentences: sentences whose words are in train too; `shared_long_sentences` those of
-            at least `LONG_SENTENCE_TOKENS` tokens.
-        shared_lines: (line here, line in train) of the first shared ones, the long ones first.
+      train_scheme: the scheme of train, None if its labels are not chunk labels.
+      word_types: different words, in the form in which they are compared with train.
+      unknown_tokens, unknown_types: words (occurrences, different ones) that are not in train.
+      unknown_examples: the most frequent of them, with counts.
+      unseen_labels: labels that are not in train, with counts.
+      shared_sentences: sentences whose words are in train too; `shared_long_sentences` those of at
+        least `LONG_SENTENCE_TOKENS` tokens.
+      shared_lines: (line here, line in train) of the first shared ones, the long ones first.
     """
 
     train_scheme: str | None
@@ -111,23 +111,23 @@ def report_corpora(
 ) -> list[CorpusReport]:
     """One report for each corpus; the first is train, with which the others are compared.
 
-    Args:
-        corpora: none of them empty.
-        normalize_digits, lowercase_words: as in training; they decide which words are unknown.
+    None is empty. Words are normalized as in training, which decides which are unknown.
     """
 
     def normalize(word: str) -> str:
         return normalize_word(word, digits=normalize_digits, lowercase=lowercase_words)
 
+    def count(corpus: Corpus) -> collections.Counter[str]:
+        tokens = (word for sentence in corpus.sentences for word in sentence.tokens)
+        return collections.Counter(map(normalize, tokens))
+
     train, *others = corpora
     first = _report(train, None, max_tokens)
-    words = {normalize(word) for sentence in train.sentences for word in sentence.tokens}
+    words = count(train)
     lines = {sentence.tokens: sentence.line for sentence in reversed(train.sentences)}
     reports = [first]
     for corpus in others:
-        found = collections.Counter(
-            normalize(word) for sentence in corpus.sentences for word in sentence.tokens
-        )
+        found = count(corpus)
         report = _report(corpus, first.scheme, max_tokens)
         unknown = _by_count(word for word in found.elements() if word not in words)
         shared = [sentence for sentence in corpus.sentences if sentence.tokens in lines]
@@ -308,15 +308,12 @@ def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
     if report.uneven_sentences:
         remarks.append(said_of_uneven(report.uneven_sentences, report.first_uneven_line or 0))
     if report.sentences == 1 and report.tokens >= _LONG_FILE:
-        remarks.append(
-            f"it is one sentence of {report.tokens:,} tokens: sentences need an empty line between "
-            "them."
-        )
+        said = f"it is one sentence of {report.tokens:,} tokens"
+        remarks.append(f"{said}: sentences need an empty line between them.")
     if report.line_ends.get("CR") or len(report.line_ends) > 1:
         ends = ", ".join(f"{name} ({count:,})" for name, count in report.line_ends.items())
-        remarks.append(
-            f"line ends: {ends}; each ends a line here, though not in every other program."
-        )
+        said = "each ends a line here, though not in every other program."
+        remarks.append(f"line ends: {ends}; {said}")
     if report.stray_labels:
         remarks.append(
             f"the labels are chunk labels but for {len(report.stray_labels):,} of their kinds, "
@@ -334,10 +331,8 @@ def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
         remarks.append(f"{count} longer than {max_tokens:,} tokens and will be read in windows.")
     found = report.against_train
     if found and found.train_scheme != report.scheme:
-        remarks.append(
-            f"the scheme is {report.scheme or 'not that of chunks'}, "
-            f"in train {found.train_scheme or 'not that of chunks'}."
-        )
+        here, there = (name or "not that of chunks" for name in (report.scheme, found.train_scheme))
+        remarks.append(f"the scheme is {here}, in train {there}.")
     if found and found.unseen_labels:
         remarks.append(f"train does not have {_counted(found.unseen_labels)}: scored as errors.")
     if found and found.unknown_examples:
@@ -345,10 +340,8 @@ def _remarks(report: CorpusReport, max_tokens: int) -> list[str]:
     if found and found.shared_sentences:
         pairs = ", ".join(f"{here} ({there})" for here, there in found.shared_lines)
         rest = ", ..." if found.shared_sentences > len(found.shared_lines) else "."
-        remarks.append(
-            f"{_plural(found.shared_sentences, 'sentence is', 'sentences are')} in train too,"
-            f" at lines (of train): {pairs}{rest}"
-        )
+        count = _plural(found.shared_sentences, "sentence is", "sentences are")
+        remarks.append(f"{count} in train too, at lines (of train): {pairs}{rest}")
     return [printable(f"{report.role}: {remark}") for remark in remarks]
 
 
@@ -357,8 +350,6 @@ def _plural(count: int, one: str, many: str) -> str:
 
 
 def _counted(counts: dict[str, int], limit: int = 8) -> str:
-    shown = ", ".join(
-        f"{shorten(repr(key), _NAME_COLUMNS)} ({count:,})"
-        for key, count in list(counts.items())[:limit]
-    )
-    return f"{shown}{', ...' if len(counts) > limit else ''}"
+    first = list(counts.items())[:limit]
+    shown = [f"{shorten(repr(key), _NAME_COLUMNS)} ({count:,})" for key, count in first]
+    return ", ".join([*shown, "..."] if len(counts) > limit else shown)

@@ -16,7 +16,7 @@ from uanet_lite.tagged_sentence import TaggedSentence
 from uanet_tf.metrics import breakdown, scoring
 from uanet_tf.metrics.answer_group import AnswerGroup, answer_groups
 from uanet_tf.metrics.error_detection import Trust, trust
-from uanet_tf.metrics.run_metrics import as_fraction, scaled_scores
+from uanet_tf.metrics.run_metrics import MEASURES, as_fraction, scaled_scores
 from uanet_tf.metrics.scoring import unknown_labels
 from uanet_tf.settings import other_options
 from uanet_tf.text.display_width import align
@@ -30,8 +30,7 @@ class WordScores(NamedTuple):
     """Of the entities whose words the training data had, or had not; or of such tokens.
 
     Attributes:
-      score: F1, or accuracy of tokens, a fraction.
-      size: how many the file has.
+      score: F1, or accuracy of tokens, a fraction; ``size``: how many the file has.
       uncertainty: mean of those given, nats; None: none was given.
       ece: expected calibration error of the confidence of those given, a fraction; None likewise.
     """
@@ -69,8 +68,7 @@ class Evaluation:
       types: final scores of each entity type or label.
       trust: what confidence and uncertainty are worth, see ``trust_groups``: of the tagger and,
         if requested, of the ``one_pass`` softmax within it.
-      sentences: number of sentences.
-      tokens: number of tokens.
+      sentences, tokens: how many.
       unknown_labels: gold labels that the model does not know, with their counts.
       distilled: one pass with the trained head beside samples, see ``distilled_scores``; None
         where there is no such head.
@@ -147,10 +145,9 @@ def evaluate_tagged(
     distilled: dict[str, Any] | None = None,
     known: Sequence[Sequence[bool]] | None = None,
 ) -> Evaluation:
-    """Scores tagged sentences against the labels of a file.
+    """Scores tagged sentences against the labels, in any tag scheme, of a file.
 
     Args:
-      gold: labels of the file, a sequence for each sentence, in any tag scheme.
       threshold: Gamma that the model used, nats; None: it has no gate.
       one_pass: what the plain softmax within the model gave for them; see ``one_pass``.
       known: for each token whether the training data had its word; None: not known.
@@ -163,36 +160,28 @@ def evaluate_tagged(
     refined = [sentence.refined_labels for sentence in tagged]
     final = [sentence.labels for sentence in tagged]
     uncertainty = [sentence.uncertainty for sentence in tagged]
-    metrics = scoring.score(
-        gold,
-        draft,
-        refined,
-        final,
-        uncertainty,
-        task=task,
-        threshold=threshold,
-        confidence=[sentence.confidence for sentence in tagged],
-    )
+    confidence = [sentence.confidence for sentence in tagged]
+    given = (gold, draft, refined, final, uncertainty)
+    metrics = scoring.score(*given, task=task, threshold=threshold, confidence=confidence)
     uncertain = above_threshold(tagged, threshold)
     answered = {"tagger": tagged} | ({} if one_pass is None else {"one_pass": one_pass})
     systems = {"final": final}
     if threshold is not None:
         systems = {"draft": draft, "refined": refined, **systems}
     scores = {name: scoring.final_scores(gold, each, task=task) for name, each in systems.items()}
-    measure = "f1" if task == "ner" else "accuracy"
+    measure = MEASURES[task]
     metrics |= scores["final"].total
-    metrics |= {
-        f"{name}_{measure}": scores[name].total[measure] for name in systems.keys() - {"final"}
-    }
+    drafts = systems.keys() - {"final"}
+    metrics |= {f"{name}_{measure}": scores[name].total[measure] for name in drafts}
     plain = None
     if one_pass is not None and [each.uncertainty for each in one_pass] != uncertainty:
         labels = [sentence.labels for sentence in one_pass]
         plain = scoring.final_scores(gold, labels, task=task).total
     empty = task == "ner" and not _has_entities(gold)
+    speed = {"sentences_per_second": len(tagged) / max(seconds, 1e-9)}
     return Evaluation(
         task=task,
-        metrics=scaled_scores(metrics, 0.01)
-        | {"sentences_per_second": len(tagged) / max(seconds, 1e-9)},
+        metrics=scaled_scores(metrics, 0.01) | speed,
         systems={name: scaled_scores(each.total, 0.01) for name, each in scores.items()},
         types=scaled_scores({"types": scores["final"].types}, 0.01)["types"],
         trust={
@@ -205,9 +194,7 @@ def evaluate_tagged(
         distilled=distilled,
         one_pass=scaled_scores(plain, 0.01),
         words={} if known is None else word_scores(gold, tagged, known, task=task),
-        nothing=frozenset(
-            name for name, labels in systems.items() if empty and not _has_entities(labels)
-        ),
+        nothing=frozenset(name for name in systems if empty and not _has_entities(systems[name])),
     )
 
 
@@ -220,12 +207,9 @@ def word_scores(
 ) -> dict[str, WordScores]:
     """Scores and uncertainty with and without a word that the training data did not have.
 
-    Args:
-      known: for each token whether the training data had its word.
-      task: "ner": of entities, one with an unseen word is unseen; "pos": of tokens.
-
-    Returns:
-      Scores by the names ``breakdown.TRAINING_WORDS``; without those that have no members.
+    ``known`` tells of each token whether it had its word. For "ner" they are those of entities, of
+    which one with an unseen word is unseen. They are named by ``breakdown.TRAINING_WORDS``; those
+    without members are left out.
     """
     labels = [answer.labels for answer in tagged]
     parts = breakdown.scores_by_known_words(gold, labels, known, task=task)
@@ -256,11 +240,8 @@ def evaluation_table(evaluation: Evaluation, title: str = "") -> str:
     )
     types = type_rows(evaluation, _MAX_LABEL_ROWS)
     more = len(evaluation.types) - len(types) + 1 if types else 0
-    lines = [
-        f"{title}: {head}" if title else head,
-        "",
-        *align(system_rows(evaluation), least=_LEAST),
-    ]
+    lines = [f"{title}: {head}" if title else head, ""]
+    lines += align(system_rows(evaluation), least=_LEAST)
     lines += [f"({NO_ENTITIES})"] if "final" in evaluation.nothing else []
     lines += ABOUT_M if evaluation.one_pass is not None else []
     lines += ["", *align(types, least=_LEAST)] if types else []
@@ -291,8 +272,7 @@ def system_rows(evaluation: Evaluation) -> list[list[str]]:
 def type_rows(evaluation: Evaluation, most: int | None = None) -> list[list[str]]:
     """Cells of a table: entity types, or labels, by size; [] where there are none.
 
-    Args:
-      most: of single labels, which are many, so many that are most often missed; None: all.
+    Of single labels, which are many, only the ``most`` that are missed most often; None: all.
     """
     types, ner = evaluation.types, evaluation.task == "ner"
     names = sorted(types, key=lambda name: -types[name]["support"])
@@ -346,15 +326,10 @@ def _nats(value: float | None) -> str:
 def groups_of_answers(
     gold: scoring.Labels, tagged: Sequence[TaggedSentence], *, task: str, uncertain: np.ndarray
 ) -> dict[str, AnswerGroup]:
-    """The groups whose confidence and uncertainty are scored.
+    """The groups whose confidence and uncertainty are scored; those without members are left out.
 
-    Args:
-      gold: labels of the file, a sequence for each sentence, in any tag scheme.
-      uncertain: [N] booleans, tokens above Gamma.
-
-    Returns:
-      ``tokens``, ``uncertain_tokens`` and for "ner" also ``labelled_tokens`` (given a label
-      other than O) and ``entities``; a group without members is left out.
+    They are ``tokens``, ``uncertain_tokens`` (``uncertain``, [N] booleans: above Gamma) and for
+    "ner" also ``labelled_tokens`` (given a label other than O) and ``entities``.
     """
     groups = answer_groups(gold, tagged, task)
     tokens = groups["tokens"]
@@ -371,11 +346,7 @@ def above_threshold(tagged: Sequence[TaggedSentence], threshold: float | None) -
 
 
 def trust_groups(
-    gold: scoring.Labels,
-    tagged: Sequence[TaggedSentence],
-    *,
-    task: str,
-    uncertain: np.ndarray,
+    gold: scoring.Labels, tagged: Sequence[TaggedSentence], *, task: str, uncertain: np.ndarray
 ) -> TrustGroups:
     """Scores confidence and uncertainty of each group: see ``groups_of_answers``."""
     groups = groups_of_answers(gold, tagged, task=task, uncertain=uncertain)
@@ -404,11 +375,10 @@ def trust_rows(systems: dict[str, TrustGroups]) -> list[list[str]]:
         for number, (system, groups) in enumerate(systems.items()):
             if group in groups:
                 scores = groups[group]._asdict()
-                cells = [
-                    _cell(scores[key], 4) if key == "brier" else in_percent(scores[key])
-                    for key in _COLUMNS
-                ]
-                rows.append([f"  {system.replace('_', ' ')}" if number else name, *cells])
+                cells = {key: in_percent(scores[key]) for key in _COLUMNS}
+                cells["brier"] = _cell(scores["brier"], 4)
+                head = f"  {system.replace('_', ' ')}" if number else name
+                rows.append([head, *cells.values()])
     return rows
 
 
@@ -441,9 +411,8 @@ def distilled_scores(
 ) -> dict[str, Any]:
     """How close one pass is to samples, and the scores of both.
 
-    Args:
-      answers: for the sentences, by ``distilled``, by ``exact`` sampling, and by ``one_pass``
-        without dropout and refinement.
+    The answers are by ``distilled``, by ``exact`` sampling, and by ``one_pass`` without dropout and
+    refinement.
 
     Returns:
       The result of ``models.nearness.compare_with_samples`` for the first ``COMPARED`` sentences;
@@ -455,23 +424,20 @@ def distilled_scores(
     gold = [sentence.labels for sentence in sentences]
     labels = {name: [tagged.labels for tagged in answers[name]] for name in _SYSTEMS}
     scores = scoring.score_systems(gold, task=task, **labels)
-    measure = "f1" if task == "ner" else "accuracy"
     return {
         **nearness.compare_with_samples(model, sentences, most=COMPARED),
         "compared": min(len(sentences), COMPARED),
         "num_samples": model.num_samples,
-        "score": {name: as_fraction(scores[name][measure]) for name in _SYSTEMS},
+        "score": {name: as_fraction(scores[name][MEASURES[task]]) for name in _SYSTEMS},
     }
 
 
 def distilled_rows(scores: dict[str, Any], task: str) -> list[list[str]]:
     """Cells of a table, one column per system."""
+    divergences = (f"{scores[key]:.5f}" for key in ("kl", "kl_of_samples", "kl_of_one_pass"))
     rows = [
         ["one pass for M", "distilled", f"M = {scores['num_samples']}", "M = 0"],
-        [
-            "KL to 32 samples",
-            *(f"{scores[key]:.5f}" for key in ("kl", "kl_of_samples", "kl_of_one_pass")),
-        ],
+        ["KL to 32 samples", *divergences],
         ["F1" if task == "ner" else "accuracy", *map(in_percent, scores["score"].values())],
     ]
     for name, key in (("labels not O", "same_labels_not_o"), ("gate", "same_gate")):
@@ -481,13 +447,8 @@ def distilled_rows(scores: dict[str, Any], task: str) -> list[list[str]]:
 
 
 def counted(count: int, one: str) -> str:
-    """``count`` with the noun ``one`` in singular or plural."""
-    return f"{count:,} {one if count == 1 else plural(one)}"
-
-
-def plural(one: str) -> str:
-    """The plural of a noun."""
-    return "entities" if one == "entity" else f"{one}s"
+    """``count`` with the regular noun ``one`` in singular or plural."""
+    return f"{count:,} {one if count == 1 else f'{one}s'}"
 
 
 @contextlib.contextmanager

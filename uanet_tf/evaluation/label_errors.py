@@ -55,9 +55,7 @@ class EntityOdds:
     (2022, "Detecting Label Errors in Token Classification Data"). A correction of an entity gives
     it another type, or moves one of its boundaries by a token; or there is no entity.
 
-    Args:
-      probabilities: [T, C] of the tagger.
-      classes: along C, in BIOES.
+    Its probabilities are [T, C], with ``classes`` along C, in BIOES.
     """
 
     def __init__(self, probabilities: Any, classes: Sequence[str], given: Sequence[Span]) -> None:
@@ -67,12 +65,7 @@ class EntityOdds:
         self._given = given
 
     def of_place(self, given: Sequence[Span], predicted: Sequence[Span]) -> Correction:
-        """The likeliest correction where entities differ.
-
-        Args:
-          given: the entities of the file that the tagger does not have.
-          predicted: those of the tagger that the file does not have.
-        """
+        """The likeliest correction where entities differ: each side has those not in the other."""
         if not given:
             missed = max(-self._of_none(span) for span in predicted)
             return Correction(missed - _NONE_OR_MISSED, MISSED)
@@ -120,15 +113,12 @@ class LabelDoubt(NamedTuple):
     Attributes:
       given_probability: the lowest that the tagger has for a given label here.
       predicted_probability: the lowest that it has for a label of its own here.
-      start: first token.
-      end: the token after the last.
-      given: the entities that the file has here; of single labels one for each token.
-      predicted: those of the tagger.
-      sentence: of the file.
-      answer: the tagger's for the sentence.
+      start, end: first token, and the token after the last.
+      given, predicted: the entities here of the file and of the tagger; of single labels one for
+        each token.
       fold: number of the tagger.
       score: how much more probable the likeliest correction is, in nats; see ``Correction``.
-      kind: what is likeliest wrong: one of ``corrections.KINDS``.
+      kind: what is likeliest wrong: one of ``KINDS``.
     """
 
     given_probability: float
@@ -185,14 +175,10 @@ def doubts_of(
     scheme: str | None,
     fold: int = 1,
 ) -> Iterator[LabelDoubt]:
-    """The places of a sentence where given and predicted labels differ.
+    """The places of a sentence where given and predicted labels differ; see ``find_doubts``.
 
     Entities that overlap are one place, so a wrong boundary or type is one, not one for each token.
-
-    Args:
-      answer: with probabilities [T, C].
-      classes: along C.
-      scheme: of the labels given; None: labels of single tokens.
+    An answer has probabilities [T, C], with ``classes`` along C.
     """
     given_p, predicted_p = given_and_predicted(sentence, answer, classes, scheme)
     task = "pos" if scheme is None else "ner"
@@ -269,11 +255,7 @@ mark { background: none; color: inherit; outline: 1.5px dashed currentColor; pad
 
 
 def doubts_page(doubts: Sequence[LabelDoubt], name: str) -> str:
-    """The page.
-
-    Args:
-      doubts: the surest first; the first ``MOST`` are shown.
-    """
+    """The page of the first ``MOST`` of the doubts, which are the surest first."""
     title = f"Labels in doubt: {html.escape(name)}"
     shown = doubts[:MOST]
     said = f"{len(doubts):,} places where the file and a tagger that has not seen it differ"
@@ -308,9 +290,8 @@ def _item(rank: int, doubt: LabelDoubt) -> str:
     answer = dataclasses.replace(doubt.answer, accepted=None).part(start, end)
     lines = {"in the file": _given(doubt, start, end), "predicted": sentence_html(answer)}
     before, after = ("…" if cut else "" for cut in (start > 0, end < len(doubt.answer)))
-    rows = "".join(
-        f"<dt>{said}</dt><dd>{before}{line}{after}</dd>\n" for said, line in lines.items()
-    )
+    cells = ((said, f"{before}{line}{after}") for said, line in lines.items())
+    rows = "".join(f"<dt>{said}</dt><dd>{cell}</dd>\n" for said, cell in cells)
     given, predicted = doubt.given_probability, doubt.predicted_probability
     return (
         f"<li>\n<h2>{rank}. {doubt.kind}, line {doubt.sentence.line}: probability of the label in "

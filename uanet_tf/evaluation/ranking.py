@@ -30,13 +30,7 @@ _SPARE = 10
 
 
 class Ranked(NamedTuple):
-    """A sentence and its score; higher is more worth annotating.
-
-    Attributes:
-      score: see ``SCORES``.
-      sentence: tagged.
-      origin: where it comes from, as given.
-    """
+    """A tagged sentence, its score (see ``SCORES``), and where it comes from, as given."""
 
     score: float
     sentence: TaggedSentence
@@ -44,11 +38,7 @@ class Ranked(NamedTuple):
 
 
 def rank(
-    sentences: Iterable[tuple[Any, TaggedSentence]],
-    by: str,
-    top: int,
-    *,
-    diverse: bool = False,
+    sentences: Iterable[tuple[Any, TaggedSentence]], by: str, top: int, *, diverse: bool = False
 ) -> list[Ranked]:
     """The sentences most worth annotating, the best first; equal ones in their order.
 
@@ -61,11 +51,8 @@ def rank(
         times ``top`` candidates; sentences of the same words are one.
     """
     score = SCORES[by]
-    candidates = (
-        Ranked(score(sentence), sentence, origin)
-        for origin, sentence in sentences
-        if sentence.tokens
-    )
+    tagged = ((sentence, origin) for origin, sentence in sentences if sentence.tokens)
+    candidates = (Ranked(score(sentence), sentence, origin) for sentence, origin in tagged)
     if not diverse:
         return _best(candidates, top)
     best = _best_of_each(candidates, _SPARE * top)

@@ -18,7 +18,6 @@ from uanet_tf.evaluation.evaluation import (
     above_threshold,
     counted,
     groups_of_answers,
-    plural,
     system_rows,
     trust_rows,
     type_rows,
@@ -26,6 +25,7 @@ from uanet_tf.evaluation.evaluation import (
 )
 from uanet_tf.metrics import breakdown, scoring
 from uanet_tf.metrics.answer_group import AnswerGroup, answer_groups
+from uanet_tf.metrics.run_metrics import MEASURES
 from uanet_tf.metrics.target_precision import ERROR
 from uanet_tf.metrics.target_recall import Shown, cost_curve, cost_rows, promised_costs
 from uanet_tf.metrics.threshold_sweep import sweep_thresholds
@@ -62,11 +62,8 @@ class ReportInput:
     """What a page is made of.
 
     Attributes:
-      title: name of the run.
-      data: name of the labelled file.
-      evaluation: its scores.
-      gold: labels of the file, a sequence for each sentence.
-      tagged: answers for the same sentences.
+      title, data: names of the run and of the labelled file.
+      gold: labels of the file; ``tagged``: answers for the same sentences.
       plain: answers of one pass without dropout and refinement.
       threshold: Gamma, nats; None: there is no gate.
       known: for each token whether the training data had its word; None: not known.
@@ -131,7 +128,7 @@ def report_page(given: ReportInput) -> str:
 
 def _summary(given: ReportInput) -> str:
     evaluation = given.evaluation
-    (score,) = evaluation.system_cells("final", ["f1" if given.task == "ner" else "accuracy"])
+    (score,) = evaluation.system_cells("final", [MEASURES[given.task]])
     nothing = "final" in evaluation.nothing
     told = f"{given.measure} <strong>{score}{'' if nothing else ' %'}</strong>"
     gate = "" if given.threshold is None else f", Gamma {given.threshold:g} nats"
@@ -178,10 +175,8 @@ def _trust(given: ReportInput) -> str:
         for name in ("tokens", "entities")
         if name in groups
     ]
-    rows = [
-        [name.replace("  ", "\N{EN DASH} "), *cells]
-        for name, *cells in trust_rows(given.evaluation.trust)
-    ]
+    named = trust_rows(given.evaluation.trust)
+    rows = [[name.replace("  ", "\N{EN DASH} "), *cells] for name, *cells in named]
     table = figures.table("Finding errors, percent", rows)
     return f"<p>{_CHARTS}</p>{_grid(charts)}{table}<p>{_COLUMNS}</p>"
 
@@ -200,9 +195,8 @@ def _costs(given: ReportInput) -> str:
 
 def _groups(given: ReportInput) -> str:
     task, gold, labels = given.task, given.gold, given.labels
-    groups = {
-        "length of the sentence": breakdown.scores_by_sentence_length(gold, labels, task=task)
-    }
+    of_lengths = breakdown.scores_by_sentence_length(gold, labels, task=task)
+    groups = {"length of the sentence": of_lengths}
     if task == "ner":
         groups["length of the entity"] = breakdown.scores_by_entity_length(gold, labels)
     if given.known is not None:
@@ -215,12 +209,8 @@ def _groups(given: ReportInput) -> str:
             for each in found
             if each.size  # a score of nothing is 0 whatever the tagger says
         ]
-        head = [
-            name,
-            given.measure,
-            "95 % interval",
-            plural("entity" if task == "ner" else "token"),
-        ]
+        what = "entities" if task == "ner" else "tokens"
+        head = [name, given.measure, "95 % interval", what]
         if rows:
             tables.append(figures.table(f"{given.measure} by {name}, percent", [head, *rows]))
     return _grid(tables)
@@ -247,10 +237,8 @@ def _gamma(given: ReportInput) -> str:
 
 
 def _examples(given: ReportInput) -> dict[str, str]:
-    what = "entities" if given.task == "ner" else "labels"
-    group = answer_groups(given.gold, given.tagged, given.task)[
-        "entities" if given.task == "ner" else "tokens"
-    ]
+    what, name = ("entities", "entities") if given.task == "ner" else ("labels", "tokens")
+    group = answer_groups(given.gold, given.tagged, given.task)[name]
     legend = legend_html(accepts=any(each.accepted is not None for each in given.tagged))
     sections = {}
     for title, wanted, scores in (
@@ -264,10 +252,8 @@ def _examples(given: ReportInput) -> dict[str, str]:
 
 
 def first_of_each_sentence(group: AnswerGroup, wanted: np.ndarray, scores: np.ndarray) -> list[int]:
-    """Numbers of the answers ``wanted``, the highest score first, one of each sentence.
-
-    A list of names may hold a dozen.
-    """
+    """Numbers of the answers ``wanted``, the highest score first, one of each sentence."""
+    # A list of names may hold a dozen.
     first: dict[int, int] = {}
     for number in np.argsort(-scores, kind="stable"):
         if wanted[number]:

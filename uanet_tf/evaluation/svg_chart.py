@@ -16,12 +16,9 @@ _TOLD = 5  # points of a line in the alternative text
 
 
 class Series(NamedTuple):
-    """A line.
+    """A line through points (x, y); ``name`` is for the legend, "": none.
 
-    Attributes:
-      name: for the legend; "": none.
-      points: (x, y).
-      sizes: relative area of each point's mark, in [0, 1]; None: all equal.
+    ``sizes`` are relative areas of the points' marks, in [0, 1]; None: all equal.
     """
 
     name: str
@@ -60,11 +57,10 @@ def line_chart(
     diagonal: bool = False,
     mark: float | None = None,
 ) -> str:
-    """A figure: a chart of lines with its caption.
+    """A figure: a chart of one or two lines with its caption.
 
     Args:
       caption: also begins the alternative text, which goes on with some points of each line.
-      series: lines, at most two.
       diagonal: draw y = x too.
       mark: where to draw an upright line; None: nowhere.
     """
