@@ -21,7 +21,7 @@ import re
 import textwrap
 import types
 import typing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from absl import flags
@@ -33,7 +33,6 @@ from uanet_tf.option import near_names
 
 WIDTH = 80  # of --help; absl, which shows the flags, takes it too
 T = TypeVar("T")
-_OWN = "flags"  # heading of the command's own flags
 _FLAGFILE, _RECIPE, _HELP = "flagfile", "recipe", ("help", "h", "helpfull")
 # The messages of int() and float() for text that is no number, and words that people understand.
 _NOT_A_NUMBER = {
@@ -43,7 +42,7 @@ _NOT_A_NUMBER = {
 }
 # A very long word of a flag's value: its first characters are enough.
 _LONG_VALUE = re.compile(r"(\S{200})\S{200,}")
-DEFINE: dict[Any, Callable[..., Any]] = {
+_DEFINE: dict[Any, Callable[..., Any]] = {
     bool: flags.DEFINE_boolean,
     int: flags.DEFINE_integer,
     float: flags.DEFINE_float,
@@ -53,16 +52,10 @@ DEFINE: dict[Any, Callable[..., Any]] = {
 
 
 class Flag(NamedTuple):
-    """What is said of an argument's flag, and which values it takes.
+    """What is said of an argument's flag, and which values it takes; ``choices`` () allows all.
 
-    Attributes:
-      default: its value where the flag is not given.
-      help: what it is.
-      choices: the values allowed; (): all.
-      at_least: least number.
-      at_most: largest number.
-      required: what it is, for the message where it is missing; "": nothing more to say; None: it
-        may be missing.
+    ``required`` is what it is, for the message where it is missing; "": nothing more to say; None:
+    it may be missing.
     """
 
     default: Any
@@ -80,13 +73,9 @@ def flag(default: Any, help: str, choices: Sequence[str] = (), **more: Any) -> A
 
 
 class Given(NamedTuple):
-    """An argument of the program, or a line of a flagfile.
+    """An argument of the program ("--name=value", or what is no flag), or a line of a flagfile.
 
-    Attributes:
-      text: "--name=value", or what is no flag.
-      flag: the flag's name; "": it is none.
-      file: the flagfile; None: it stands on the command line.
-      line: of the flagfile.
+    ``flag`` is the flag's name, "" for what is none; ``file`` is None on the command line.
     """
 
     text: str
@@ -103,8 +92,7 @@ class Given(NamedTuple):
 class FlagGroup:
     """Flags that make one argument together.
 
-    Attributes:
-      first: arguments that go before those of the program, which so win.
+    ``first`` are arguments that go before those of the program, which so win.
     """
 
     first: Sequence[str] = ()
@@ -119,10 +107,7 @@ class FlagGroup:
 
 
 def parse(command: Callable[..., T], argv: Sequence[str]) -> Callable[[], T] | None:
-    """The call of a command that the program's name and arguments ask for.
-
-    Returns:
-      None, if help was asked for, and shown.
+    """The call of a command that the program's name and arguments ask for; None: help was shown.
 
     Raises:
       InputError: flags that do not exist, or have wrong values; arguments that are no flags, where
@@ -149,10 +134,15 @@ def flags_of(command: Callable[..., Any]) -> flags.FlagValues:
     """The flags of a command, those of absl (--verbosity) among them, with their defaults."""
     values = flags.FlagValues()
     for argument in _flat(command):
-        if isinstance(argument.about, Flag):
-            _define(values, argument)
-        elif argument.about is not None:
-            argument.about.define(values)
+        about = argument.about
+        if isinstance(about, Flag):
+            default = list(about.default) if isinstance(about.default, tuple) else about.default
+            bounds = {"lower_bound": about.at_least, "upper_bound": about.at_most}
+            more: dict[str, Any] = bounds if argument.kind in (int, float) else {}
+            said = (argument.flag, argument.kind, default, about.help, about.choices)
+            define_flag(values, *said, **more)
+        elif about is not None:
+            about.define(values)
     for module, found in flags.FLAGS.flags_by_module_dict().items():
         for flag in found if module.startswith("absl.") else ():
             if flag.name not in values:
@@ -162,11 +152,28 @@ def flags_of(command: Callable[..., Any]) -> flags.FlagValues:
     return values
 
 
+def define_flag(
+    values: flags.FlagValues,
+    name: str,
+    kind: Any,
+    default: Any,
+    help: str,
+    choices: Collection[str] | None = None,
+    group: str = "flags",
+    **bounds: float | None,
+) -> None:
+    """Defines a flag; ``--help`` shows it under the name of its group, "flags": the command's."""
+    said: dict[str, Any] = {"help": help, "flag_values": values, "module_name": group}
+    if choices:
+        flags.DEFINE_enum(name, default, list(choices), **said)
+    else:
+        _DEFINE[kind](name, default, **said, **bounds)
+
+
 def expanded(arguments: Sequence[str], values: flags.FlagValues) -> Iterator[Given]:
     """The arguments in the order in which they count, lines in place of flagfiles and recipes.
 
-    Raises:
-      InputError: a flagfile that cannot be read, or no such recipe.
+    Raises InputError for a flagfile that cannot be read, or a recipe that does not exist.
     """
     rest = iter(arguments)
     for text in rest:
@@ -200,8 +207,8 @@ def _lines_of(
         return
     for path in paths:
         if path in inside or not path.exists():
-            why = "is no file; a relative name is looked up in the working directory"
-            why = "names itself" if path in inside else why
+            nowhere = "is no file; a relative name is looked up in the working directory"
+            why = "names itself" if path in inside else nowhere
             raise InputError(f"{given.place}--{given.flag}={value} {why}.")
         lines = [(number, line.strip()) for number, line in read_lines(str(path))]
         # A flagfile goes after the recipes that it names.
@@ -243,18 +250,6 @@ def _flat(command: Callable[..., Any]) -> Iterator[_Argument]:
             yield argument
 
 
-def _define(values: flags.FlagValues, argument: _Argument) -> None:
-    about = typing.cast(Flag, argument.about)
-    default: Any = list(about.default) if isinstance(about.default, tuple) else about.default
-    said: dict[str, Any] = {"help": about.help, "flag_values": values, "module_name": _OWN}
-    if about.choices:
-        flags.DEFINE_enum(argument.flag, default, list(about.choices), **said)
-        return
-    if argument.kind in (int, float):
-        said |= {"lower_bound": about.at_least, "upper_bound": about.at_most}
-    DEFINE[argument.kind](argument.flag, default, **said)
-
-
 def _call(command: Callable[..., Any], values: flags.FlagValues, given: Sequence[Given]) -> Any:
     """Calls a command, or makes one of its dataclasses, with the values of its flags."""
     filled: dict[str, Any] = {}
@@ -285,24 +280,19 @@ def _parse_flag(values: flags.FlagValues, given: Given) -> None:
 
 
 def _help_text(command: Callable[..., Any], values: flags.FlagValues, *, full: bool) -> str:
-    parts = [fill_paragraphs(inspect.getdoc(command) or "")]
+    text = fill_paragraphs(inspect.getdoc(command) or "")
     if full:
-        parts.append(values.get_help().strip())
-    else:
-        parts += [
-            values.module_help(name).strip()
-            for name in values.flags_by_module_dict()
-            if not name.startswith("absl.")
-        ]
-        parts.append("--flagfile=FILE reads flags from a file; --helpfull shows all flags.")
+        return f"{text}\n\n{values.get_help().strip()}\n"
+    modules = [name for name in values.flags_by_module_dict() if not name.startswith("absl.")]
+    last = "--flagfile=FILE reads flags from a file; --helpfull shows all flags."
+    parts = [text, *(values.module_help(name).strip() for name in modules), last]
     return "\n\n".join(parts) + "\n"
 
 
 def fill_paragraphs(text: str, width: int = WIDTH) -> str:
     """Paragraphs with lines longer than ``width`` are wrapped anew; the rest stays as it is.
 
-    A paragraph is lines that follow one another and are not indented: indented ones are examples
-    and lists, whose lines mean something.
+    Indented lines are of no paragraph: they are examples and lists, whose lines mean something.
     """
     lines: list[str] = []
     for is_text, part in itertools.groupby(text.split("\n"), lambda line: line[:1].strip() != ""):
@@ -320,23 +310,13 @@ def _flag_message(error: Exception, values: flags.FlagValues) -> str:
     """The message of absl on wrong flags, as one sentence."""
     message = _LONG_VALUE.sub(r"\1...", " ".join(str(error).split()))
     if isinstance(error, flags.UnrecognizedFlagError) and "Did you mean" not in message:
-        near = _near_flags(error.flagname, values)
+        # absl itself suggests those that differ in a letter or two.
+        modules = values.flags_by_module_dict().items()
+        own = [flag for name, found in modules if not name.startswith("absl.") for flag in found]
+        near = near_names(error.flagname, [flag.name for flag in own])
         message += f". Did you mean: {', '.join(near)} ?" if near else " (see --help)"
     for pattern, kind in _NOT_A_NUMBER.items():
         message = re.sub(pattern, rf" must be{kind}. Received: \1", message)
     message = re.sub(r"^(flag (?=--)|ERROR:: ?)", "", message)
     # A validator's own message names flag and value already.
     return re.sub(r"^--(\w+)=\S*: (?=--\1 )", "", message)
-
-
-def _near_flags(name: str, values: flags.FlagValues) -> list[str]:
-    """Flags that contain all words of an unknown name, else those spelt similarly; at most 3.
-
-    absl itself suggests those that differ in a letter or two.
-    """
-    names = [
-        flag.name
-        for module, found in values.flags_by_module_dict().items()
-        for flag in (() if module.startswith("absl.") else found)
-    ]
-    return near_names(name, names)

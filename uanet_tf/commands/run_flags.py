@@ -31,15 +31,8 @@ RUN_DIR = flag(None, "Directory of a trained run (required).", required=_NEEDED)
 class RunFlags:
     """The flags that choose a run and say how its model is applied.
 
-    Attributes:
-      run_dir: directory of the run; the name of a model of the package becomes its directory.
-      token_column: column of the token; None: the run's.
-      batch_size: most sentences in a batch.
-      batch_tokens: most tokens in a batch, padding included.
-      options: the inference options given, see ``InferenceOptions``.
-
-    Raises:
-      InputError: there is no such model in the package.
+    In ``run_dir`` the name of a model of the package becomes its directory; InputError: it has no
+    such model. ``options`` are the inference options given, see ``InferenceOptions``.
     """
 
     run_dir: str = flag(None, _RUN, required=_NEEDED)
@@ -69,28 +62,16 @@ class RunFlags:
         return {"batch_size": self.batch_size, "batch_tokens": self.batch_tokens}
 
     def config(self) -> Config:
-        """The run's configuration, read before anything slow is done.
-
-        Raises:
-          InputError: there is no run.
-        """
+        """The run's configuration, read before anything slow is done; InputError: no run."""
         return load_config(self.run_dir)
 
     def column(self) -> str:
         """Column of the token: the flag's, else the run's."""
-        if self.token_column is not None:
-            return self.token_column
-        return self.config().data.token_column
+        own = self.token_column
+        return self.config().data.token_column if own is None else own
 
     def check_output(self, path: str, *inputs: str) -> None:
-        """For output of another kind than the input: that it replaces none of what it is made of.
-
-        Args:
-          path: of the output; "-" is standard output.
-
-        Raises:
-          InputError: it would.
-        """
+        """Raises InputError where output of another kind would replace what it is made of."""
         if path == STDOUT or not os.path.isfile(path):
             return
         for other in inputs:
@@ -102,11 +83,7 @@ class RunFlags:
             raise InputError(f"--output={path} is a file of the run: name another one.")
 
     def load(self) -> Any:
-        """The run's model with these inference options.
-
-        Raises:
-          InputError: there is no model, or it cannot follow an option.
-        """
+        """The run's model; InputError: there is none, or it cannot follow an option."""
         import uanet_tf
         from uanet_tf.tagging.parallel_batches import run_each_on_one_thread
 
@@ -128,12 +105,7 @@ class ScoredRunFlags(RunFlags):
 
 @dataclasses.dataclass
 class TaggerFlags(RunFlags):
-    """The flags of a run or of a TensorFlow Lite file.
-
-    Attributes:
-      run_dir: as in ``RunFlags``; None: ``model`` is a file.
-      model: a TensorFlow Lite file; None: there is a run.
-      num_threads: sentences that are tagged at the same time; None: 1.
+    """The flags of a run (``model`` is None) or of a TensorFlow Lite file (``run_dir`` is None).
 
     Raises:
       InputError: neither is named, or both; a flag that goes with the other.
@@ -154,10 +126,8 @@ class TaggerFlags(RunFlags):
     def __post_init__(self) -> None:
         if self.model in shipped_models() and not pathlib.Path(self.model).exists():
             if self.run_dir is not None:
-                raise InputError(
-                    f"--model={self.model} names a model, and --run_dir={self.run_dir} another: "
-                    "give one of them."
-                )
+                both = f"--model={self.model} names a model, and --run_dir={self.run_dir} another"
+                raise InputError(f"{both}: give one of them.")
             self.run_dir, self.model = self.model, None
         if self.model is not None:
             self._check_file()
@@ -190,11 +160,7 @@ class TaggerFlags(RunFlags):
         return read_model_file(self.model).settings["token_column"]
 
     def load(self) -> Any:
-        """The model of the run, or of the file.
-
-        Raises:
-          InputError: there is none; a file that `uanet export --tflite` did not write.
-        """
+        """The model of the run or the file; InputError: there is none, or a file of others."""
         if self.model is None:
             return super().load()
         # NumPy and a runtime, only for good arguments.

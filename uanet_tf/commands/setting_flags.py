@@ -1,25 +1,22 @@
 """One absl flag for each setting of uanet_tf.config."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from absl import flags
 
-from uanet_tf.commands.command_flags import DEFINE, FlagGroup, Given, flag, parse
+from uanet_tf.commands.command_flags import FlagGroup, Given, define_flag, flag, parse
 from uanet_tf.config import Config, InferenceOptions, check_recipe, iter_options, recipe_path
 from uanet_tf.errors import InputError
 from uanet_tf.option import check_option, has_flag
 
 
 class Settings(NamedTuple):
-    """The settings of training.
+    """The settings of training, and the names of those ``given`` on the command line itself.
 
-    Attributes:
-      config: all of them.
-      given: names of those that stand on the command line itself, not in a flagfile. A flagfile is
-        a recipe, which may serve several choices of parts; a flag that somebody typed is meant to
-        have an effect.
+    A flagfile is a recipe, which may serve several choices of parts; a flag that somebody typed is
+    meant to have an effect.
     """
 
     config: Config
@@ -29,8 +26,7 @@ class Settings(NamedTuple):
 class SettingFlags(FlagGroup):
     """The flags of training, which make ``Settings``.
 
-    Args:
-      recipe: the recipe that the command begins with; None: those that the flag --recipe names.
+    The command begins with ``recipe``; None: with those that the flag --recipe names.
     """
 
     def __init__(self, recipe: str | None = None) -> None:
@@ -39,14 +35,11 @@ class SettingFlags(FlagGroup):
 
     def define(self, values: flags.FlagValues) -> None:
         if self._takes_recipe:
-            flags.DEFINE_string(
-                "recipe",
-                None,
+            help_text = (
                 "Settings that come with the package, by name, see uanet recipes; several are "
-                "separated by commas, and a later one wins.",
-                flag_values=values,
-                module_name="flags",
+                "separated by commas, and a later one wins."
             )
+            define_flag(values, "recipe", str, None, help_text)
         for group, field, value in _training_options():
             _define(field, value, field.metadata["help"], values, group)
 
@@ -66,12 +59,9 @@ class SettingFlags(FlagGroup):
 
 
 class OptionFlags(FlagGroup):
-    """The inference options that a command on a trained run can change, by name.
+    """The inference options that a command ("tag", "evaluate" or "export") can change, by name.
 
     Those without a flag on the command line, which keep the run's own value, are left out.
-
-    Args:
-      command: "tag", "evaluate" or "export", see ``InferenceOptions``.
     """
 
     def __init__(self, command: str) -> None:
@@ -88,11 +78,7 @@ class OptionFlags(FlagGroup):
 
 
 def settings_of(arguments: Sequence[str]) -> Settings:
-    """The settings that flags of training describe.
-
-    Raises:
-      InputError: see ``parse``; or help is asked for.
-    """
+    """The settings that flags of training describe; InputError as ``parse``, and for --help."""
 
     def only_settings(
         settings: Annotated[Settings, SettingFlags()], *, run_dir: str = flag(None, "")
@@ -113,23 +99,16 @@ def _training_options() -> Iterator[tuple[str, dataclasses.Field, Any]]:
 def _define(
     field: dataclasses.Field, default: Any, help_text: str, values: flags.FlagValues, group: str
 ) -> None:
-    """Defines a flag; ``--help`` shows it under the name of its group."""
-    said: dict[str, Any] = {"help": help_text, "flag_values": values, "module_name": group}
-    if choices := field.metadata["choices"]:
-        flags.DEFINE_enum(field.name, default, choices, **said)
-    else:
-        DEFINE[type(field.default)](field.name, default, **said)
-    flags.register_validator(field.name, _validator(field), flag_values=values)
+    """Defines the flag of a setting, whose values are checked."""
+    choices = field.metadata["choices"]
+    define_flag(values, field.name, type(field.default), default, help_text, choices, group)
 
-
-def _validator(field: dataclasses.Field) -> Callable[[Any], bool]:
     def validate(value: Any) -> bool:
-        if value is None:
-            return True
         try:
-            check_option(field, value, f"--{field.name}")
+            if value is not None:
+                check_option(field, value, f"--{field.name}")
         except InputError as error:
             raise flags.ValidationError(str(error)) from error
         return True
 
-    return validate
+    flags.register_validator(field.name, validate, flag_values=values)
