@@ -17,9 +17,9 @@ EVERY = {name: each for name, each in uanet.COMMANDS.items() if each is not uane
 EVERY |= {f"data {name}": command for name, command in uanet.DATA.commands.items()}
 
 
-def function_of(command):
-    module, name = command.function.split(".")
-    return getattr(importlib.import_module(f"uanet_tf.commands.{module}"), name)
+def function_of(name):
+    module = importlib.import_module(f"uanet_tf.commands.{EVERY[name].module}_command")
+    return getattr(module, name.split()[-1])
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ LONG = "word " * 20 + "end"
 
 @pytest.mark.parametrize("name", EVERY)
 def test_the_text_of_each_command_fits(name):
-    text = inspect.getdoc(function_of(EVERY[name]))
+    text = inspect.getdoc(function_of(name))
     lines = fill_paragraphs(text).split("\n")
     assert [line for line in lines if len(line) > WIDTH] == []
     # Nothing but blanks and line ends was changed.

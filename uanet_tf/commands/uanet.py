@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
-from absl import logging
+from absl.logging import ERROR, INFO, WARNING
 
 from uanet_tf.commands import runner
 from uanet_tf.registry import import_parts
@@ -16,17 +16,14 @@ _HELP = ("--help", "-h", "--helpfull", "help")
 
 
 class Command(NamedTuple):
-    """A command.
+    """The function of its name in MODULE_command.py, and what it does in one line.
 
-    Attributes:
-      function: that it is, "module.name" of this folder.
-      does: what it does in one line.
-      verbosity: the most detailed log messages that are shown.
+    ``verbosity`` is that of the most detailed log messages that are shown.
     """
 
-    function: str
+    module: str
     does: str
-    verbosity: int = logging.WARNING
+    verbosity: int = WARNING
 
 
 class Group(NamedTuple):
@@ -41,69 +38,40 @@ DATA = Group(
     "uanet data: fetch, convert or make corpora.",
     "fetch, convert or make corpora",
     {
-        "get": Command("data_command.get", "fetch a public corpus, or word vectors"),
-        "convert": Command(
-            "convert_command.convert", "convert between columns and the formats of others"
-        ),
-        "sample": Command(
-            "data_command.sample", "write the sample corpus, synthetic newswire with names"
-        ),
+        "get": Command("data", "fetch a public corpus, or word vectors"),
+        "convert": Command("convert", "convert between columns and the formats of others"),
+        "sample": Command("data", "write the sample corpus, synthetic newswire with names"),
     },
 )
 COMMANDS: dict[str, Command | Group] = {
-    "demo": Command(
-        "demo_command.demo",
-        "train on a sample corpus, score and tag, in some minutes",
-        logging.INFO,
-    ),
+    "demo": Command("demo", "train on a sample corpus, score and tag, in some minutes", INFO),
     "data": DATA,
-    "check": Command("check_command.check", "check labelled files before training on them"),
-    "recipes": Command(
-        "train_command.recipes", "list the settings to train with, and when to use which"
-    ),
-    "train": Command("train_command.train", "train a tagger", logging.INFO),
-    "evaluate": Command("evaluate_command.evaluate", "score a trained tagger on a labelled file"),
-    "report": Command(
-        "report_command.report", "write an HTML report of a tagger on a labelled file"
-    ),
+    "check": Command("check", "check labelled files before training on them"),
+    "recipes": Command("train", "list the settings to train with, and when to use which"),
+    "train": Command("train", "train a tagger", INFO),
+    "evaluate": Command("evaluate", "score a trained tagger on a labelled file"),
+    "report": Command("report", "write an HTML report of a tagger on a labelled file"),
     "calibrate": Command(
-        "calibrate_command.calibrate",
-        "recalibrate a tagger's confidence on a labelled file",
-        logging.ERROR,
+        "calibrate", "recalibrate a tagger's confidence on a labelled file", ERROR
     ),
-    "tag": Command("tag_command.tag", "tag sentences with a trained tagger"),
-    "rank": Command("rank_command.rank", "find the sentences that are most worth annotating"),
-    "spark_tag": Command("spark_tag_command.spark_tag", "tag large files with Apache Spark"),
+    "tag": Command("tag", "tag sentences with a trained tagger"),
+    "rank": Command("rank", "find the sentences that are most worth annotating"),
+    "spark_tag": Command("spark_tag", "tag large files with Apache Spark"),
     "find_label_errors": Command(
-        "find_label_errors_command.find_label_errors",
-        "find labels of a file that are probably wrong",
+        "find_label_errors", "find labels of a file that are probably wrong"
     ),
-    "compare": Command(
-        "compare_command.compare",
-        "train and score several systems, with several seeds",
-        logging.INFO,
-    ),
-    "export": Command(
-        "export_command.export", "write a tagger for TensorFlow Serving or TensorFlow Lite"
-    ),
-    "serve": Command(
-        "serve_command.serve",
-        "serve exported taggers on this machine, for development",
-        logging.INFO,
-    ),
-    "client": Command("client_command.client", "tag sentences on a server"),
+    "compare": Command("compare", "train and score several systems, with several seeds", INFO),
+    "export": Command("export", "write a tagger for TensorFlow Serving or TensorFlow Lite"),
+    "serve": Command("serve", "serve exported taggers on this machine, for development", INFO),
+    "client": Command("client", "tag sentences on a server"),
 }
 
 
 def run(command: str | None = None) -> NoReturn:
-    """Runs a command with the program's arguments, and exits.
-
-    Args:
-      command: its name; None: the first of the arguments.
-    """
+    """Runs a command with the program's arguments, and exits; None: the first argument names it."""
     arguments = sys.argv[1:]
     if command is not None:
-        _run(sys.argv[0], COMMANDS[command], arguments)
+        _run(sys.argv[0], command, COMMANDS[command], arguments)
     if arguments == ["--version"]:
         runner.say(version())
     every = Group(__doc__ or "", "", COMMANDS)
@@ -111,12 +79,9 @@ def run(command: str | None = None) -> NoReturn:
 
 
 def _choose(program: str, group: Group, arguments: Sequence[str], last: str = "") -> NoReturn:
-    """Runs the command of a group that the first argument names.
+    """Runs the command that the first argument names, of the group that the user calls ``program``.
 
-    Args:
-      program: how the user calls the group, such as "uanet data".
-      arguments: the command's name first.
-      last: a further sentence of its help.
+    ``last`` is a further sentence of the group's help.
     """
     if not arguments or arguments[0] in _HELP:
         runner.say(_help_text(program, group, last))
@@ -126,27 +91,23 @@ def _choose(program: str, group: Group, arguments: Sequence[str], last: str = ""
         hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(group.commands)}."
         print(f"{program}: there is no command {name!r}. {hint}", file=sys.stderr)
         sys.exit(runner.BAD_INPUT)
-    _run(f"{program} {name}", group.commands[name], rest)
+    _run(f"{program} {name}", name, group.commands[name], rest)
 
 
-def _run(program: str, command: Command | Group, arguments: Sequence[str]) -> NoReturn:
+def _run(program: str, name: str, command: Command | Group, arguments: Sequence[str]) -> NoReturn:
     if isinstance(command, Group):
         _choose(program, command, arguments)
-    module, name = command.function.split(".")
 
     def work() -> int | None:
         kept = _with_parts(arguments)
-        function = getattr(importlib.import_module(f"uanet_tf.commands.{module}"), name)
-        runner.run(function, argv=[program, *kept], verbosity=command.verbosity)
+        module = importlib.import_module(f"uanet_tf.commands.{command.module}_command")
+        runner.run(getattr(module, name), argv=[program, *kept], verbosity=command.verbosity)
 
     sys.exit(runner.code_of(work))
 
 
 def _with_parts(arguments: Sequence[str]) -> list[str]:
-    """The arguments without --import=MODULE, which every command takes; the modules are imported.
-
-    Before anything that asks which parts there are.
-    """
+    """The arguments without --import=MODULE; imports it before anything asks which parts exist."""
     kept: list[str] = []
     rest = iter(arguments)
     for argument in rest:
