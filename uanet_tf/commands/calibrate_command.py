@@ -29,9 +29,9 @@ def calibrate(
     ),
     target_recall: float = flag(
         0.0,
-        "Share of a text's entities that is among those given (accepted, with "
-        "--target_precision) and the candidates (--return_candidates), reached with a "
-        "probability of 0.9; 0: none is promised.",
+        "Share of a text's entities that is among those given (accepted, with --target_precision) "
+        "and the candidates (--return_candidates), reached with a probability of 0.9; 0: none is "
+        "promised.",
     ),
     target_by_type: bool = flag(
         False,
@@ -76,12 +76,7 @@ def calibrate(
 
     output_is_whole = False
     try:
-        report = recalibrate(
-            place,
-            sentences,
-            **targets,
-            target_by_type=target_by_type,
-        )
+        report = recalibrate(place, sentences, **targets, target_by_type=target_by_type)
         output_is_whole = True
     except SentencesError as error:
         raise error.of_file(file.name) from None
@@ -132,10 +127,10 @@ def _lines(report: dict[str, Any], name_of_file: str) -> list[str]:
         of = "found in" if name == "entities" else "of"
         lines.append(f"{said} ({scores['size']:,} {name} {of} {name_of_file})")
     if found:
-        lines += [
+        lines.append(
             "ECE: mean distance of the confidence from the share that is right; Brier score: mean "
             "of (confidence - right)²; 0 is best for both."
-        ]
+        )
     if acceptance is not None:
         lines.append(f"Of the half of {name_of_file} that the confidence was not fitted to:")
         parts = acceptance["types"] if acceptance["by_type"] else {"all": acceptance["all"]}
@@ -170,13 +165,11 @@ def _candidate_lines(found: dict[str, Any]) -> list[str]:
 
 def _acceptance_line(name: str, part: dict[str, Any], counted: str) -> str:
     said = f"precision {part['target']:g}, {json.dumps(name, ensure_ascii=False)}: "
+    found = f"{part['answers']:,} {counted} found"
     if not part["reached"]:
         best = f"; the highest that can: {part['best']:.2f}" if part["best"] else ""
-        return said + (
-            f"cannot be promised from {part['answers']:,} {counted} found, nothing is accepted"
-            f"{best}"
-        )
-    return said + (
-        f"from confidence {part['threshold']:.3f} on, {100 * part['accepted']:.1f} % of "
-        f"{part['answers']:,} {counted} found, {100 * part['precision']:.1f} % of these are right"
+        return f"{said}cannot be promised from {found}, nothing is accepted{best}"
+    return (
+        f"{said}from confidence {part['threshold']:.3f} on, {100 * part['accepted']:.1f} % of "
+        f"{found}, {100 * part['precision']:.1f} % of these are right"
     )

@@ -91,11 +91,7 @@ def _tag(
 
 
 def _lines(path: str) -> Iterator[str]:
-    """Lines of a file.
-
-    Raises:
-      InputError: it cannot be read, is not UTF-8, or has no line at all.
-    """
+    """Lines of a file; InputError: it cannot be read, is not UTF-8, or has no line at all."""
     found = False
     for _, line in read_lines(path):
         found = True

@@ -78,19 +78,17 @@ def compare(
         "versions": versions(),
         "seeds": f"1 to {seeds}",
     }
-    table = ""
     typed_flags = {
         system: [*(f"--flagfile={path}" for path in flagfiles), *files, *extra]
         for system, flagfiles in configs.items()
     }
     for system, arguments in typed_flags.items():
         check_settings(arguments, system)
-    for system, arguments in typed_flags.items():
-        for seed in range(1, seeds + 1):
-            run_dir = out / system / f"seed{seed}"
-            own = [*arguments, f"--seed={seed}", f"--run_dir={run_dir}"]
-            train_run(run_dir, own, f"{system} with seed {seed}")
-            table = write_tables(out, systems, about=about)
+    for (system, arguments), seed in itertools.product(typed_flags.items(), range(1, seeds + 1)):
+        run_dir = out / system / f"seed{seed}"
+        own = [*arguments, f"--seed={seed}", f"--run_dir={run_dir}"]
+        train_run(run_dir, own, f"{system} with seed {seed}")
+        table = write_tables(out, systems, about=about)
     scored = str(test_path or dev_path)
     found = differences_from_first(out, systems, seeds, scored) if significance else None
     swept = sweep_scores(out, systems, seeds, scored, grid) if grid else None
@@ -111,11 +109,10 @@ def _systems(names: Sequence[str], seeds: int) -> dict[str, System]:
         parts = [name] if pathlib.Path(name).is_file() else name.split("+")
         flagfiles = [_flagfile(part) for part in parts]
         system = "+".join(path.stem for path in flagfiles)
+        first = flagfiles[0].stem
         if not is_system(flagfiles[0]):
-            raise InputError(
-                f"--recipes: {flagfiles[0].stem} is no system: it goes after one, as in "
-                f"bilstm+{flagfiles[0].stem}."
-            )
+            goes = f"it goes after one, as in bilstm+{first}"
+            raise InputError(f"--recipes: {first} is no system: {goes}.")
         if system in systems:
             raise InputError(f"--recipes: two flagfiles are called {system}.")
         systems[system] = flagfiles
@@ -145,12 +142,14 @@ def _grid(sweep: str) -> list[dict[str, Any]]:
                 f"trained differently is a system. Received: {sweep}"
             )
         values.setdefault(name, []).append(_value(type(defaults[name]), text, sweep))
+    if not values:
+        return []
     if "num_samples" in values:
         values["num_samples"] = list(dict.fromkeys([0, *values["num_samples"]]))
     grid = [dict(zip(values, each, strict=True)) for each in itertools.product(*values.values())]
-    for options in grid if values else []:
-        InferenceOptions().replace(**options)
-    return grid if values else []
+    for options in grid:
+        InferenceOptions().replace(**options)  # checks them
+    return grid
 
 
 def _value(kind: type, text: str, sweep: str) -> Any:

@@ -42,21 +42,17 @@ def demo(
     complete is shown again without training. Every setting of uanet train is a flag here too; their
     values come from the recipe quickstart.
     """
+    import uanet_tf
+
     start = time.monotonic()
-    _find_names()
+    _head(1, "English names: the model en_ner, which comes with the package")
+    _show(uanet_tf.load_model("en_ner"), NAMES)
     config = _write_corpus(run_dir, settings.config)
     _train(config, run_dir)
     model = _score(config, run_dir)
     _head(5, "Tagging: where the draft is uncertain, the refined label is used")
     _show(model, [sentence.split() for sentence in SENTENCES])
     _say_next(run_dir, time.monotonic() - start)
-
-
-def _find_names() -> None:
-    import uanet_tf
-
-    _head(1, "English names: the model en_ner, which comes with the package")
-    _show(uanet_tf.load_model("en_ner"), NAMES)
 
 
 def _show(model: Any, sentences: Sequence[Any]) -> None:
@@ -83,8 +79,7 @@ def _write_corpus(directory: str, config: Config) -> Config:
 
 
 def _train(config: Config, directory: str) -> None:
-    finished = RunDirectory(directory).finished_metrics() is not None
-    if finished:
+    if RunDirectory(directory).finished_metrics() is not None:
         _head(3, "Training: already done")
         _say(f"To train again, delete {directory} or name another --run_dir.")
         return

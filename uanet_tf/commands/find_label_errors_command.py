@@ -29,14 +29,7 @@ from uanet_tf.formats.table import Reading
 from uanet_tf.text.display_width import shorten
 
 # Not passed on to the folds, which have files of their own.
-_OURS = (
-    "train_path",
-    "dev_path",
-    "token_column",
-    "label_column",
-    "data_format",
-    "label_names",
-)
+_OURS = ("train_path", "dev_path", "token_column", "label_column", "data_format", "label_names")
 _AROUND = 5  # tokens shown on either side
 _TOKEN_COLUMNS = 32
 
@@ -120,17 +113,11 @@ def _doubts(
 
 
 def _doubts_table(doubts: Sequence[LabelDoubt], name: str, top: int) -> str:
-    """The first places, two lines each: what the file says and what the tagger says, in context.
-
-    Args:
-      doubts: the surest first.
-    """
+    """The first places, two lines each: what the file says and what the tagger says, in context."""
     counts = collections.Counter(doubt.kind for doubt in doubts)
     told = ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS if counts[kind])
-    lines = [
-        f"{len(doubts):,} places of {name} where file and tagger differ"
-        + (f" (likeliest: {told})." if told else ".")
-    ]
+    likeliest = f" (likeliest: {told})" if told else ""
+    lines = [f"{len(doubts):,} places of {name} where file and tagger differ{likeliest}."]
     if doubts and top:
         lines.append("rank  probability  line: in the file, then predicted")
     for rank, doubt in enumerate(doubts[:top], 1):

@@ -34,13 +34,9 @@ class ReadingFlags:
 
     def reading(self, data: DataConfig, token_column: str | None) -> Reading:
         """As the flags say, else as the settings of a run."""
-        given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        given["token_column"] = token_column
-        return Reading.of_settings(
-            dataclasses.replace(
-                data, **{name: value for name, value in given.items() if value is not None}
-            )
-        )
+        given = {**vars(self), "token_column": token_column}
+        changes = {name: value for name, value in given.items() if value is not None}
+        return Reading.of_settings(dataclasses.replace(data, **changes))
 
 
 @dataclasses.dataclass
@@ -62,8 +58,7 @@ def read_and_tell(
     for line in notes.lines():
         print(f"{name}: {printable(in_flags(line))}", file=sys.stderr)
     if uneven := uneven_sentences(sentences):
-        said = said_of_uneven(len(uneven), uneven[0].uneven_line)
-        print(f"{name}: {said}", file=sys.stderr)
+        print(f"{name}: {said_of_uneven(len(uneven), uneven[0].uneven_line)}", file=sys.stderr)
     return sentences
 
 
@@ -80,11 +75,7 @@ class LabelledFile:
         return display_name(self.input)
 
     def read(self, config: Config, token_column: str | None) -> list[Sentence]:
-        """The sentences of the file; it is read as those of the run where no flag says otherwise.
-
-        Raises:
-          InputError: the file cannot be read.
-        """
+        """The sentences; the file is read as those of the run where no flag says otherwise."""
         return read_and_tell(self.input, self.flags.reading(config.data, token_column))
 
     def check_labels(self, sentences: Sequence[Sentence], model: Any) -> None:

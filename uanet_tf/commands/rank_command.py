@@ -62,18 +62,20 @@ def rank(
     kind, rows = ("conll", iter(())) if labelled else file.open(run.column())
     model = run.load()
     if labelled:
-        reading = Reading(
-            label_column=None,
-            tokenizer=model.tokenizer,
-            accept_suggested=True,
-        )
+        reading = Reading(label_column=None, tokenizer=model.tokenizer, accept_suggested=True)
         rows = (Row(each.line, (each,)) for each in read_and_tell(file.input, reading))
     if to in TOOLS and model.label_scheme is None:
         raise InputError(
             f"--to={to} is for entities, and the run labels single tokens: use --to=jsonl."
         )
     if by == "mutual_information":
-        _ask_for_mutual_information(model)
+        one = model.sampling == "exact" and model.num_samples <= 1
+        if one or not model.drafter.samples_differ:
+            raise InputError(
+                "--by=mutual_information needs samples that differ: several (--num_samples), of a "
+                "tagger that has dropout to sample."
+            )
+        model.return_mutual_information = True
     cut = file.text.cutter(file.input, kind, model.tokenizer)
     errors = count = 0
 
@@ -100,16 +102,6 @@ def rank(
         for item in ranked if to == "text" else ():
             stream.write(suggested(item.sentence).text.replace("\n", " ") + "\n")
     return PARTLY if errors else 0
-
-
-def _ask_for_mutual_information(model: Any) -> None:
-    one = model.sampling == "exact" and model.num_samples <= 1
-    if one or not model.drafter.samples_differ:
-        raise InputError(
-            "--by=mutual_information needs samples that differ: several (--num_samples), of a "
-            "tagger that has dropout to sample."
-        )
-    model.return_mutual_information = True
 
 
 def _for_tool(ranked: Ranked) -> AnnotatedText:

@@ -9,16 +9,10 @@ import stat
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from uanet_lite.columns_file import Column
-from uanet_lite.input_format import (
-    FORMATS,
-    format_of_look,
-    format_of_name,
-    refuse_columns,
-    said_of,
-)
+from uanet_lite.input_format import FORMATS, format_of_look, format_of_name, refuse_columns, said_of
 from uanet_lite.raw_text import LANGUAGE
 from uanet_lite.rows import Row, read_rows
 from uanet_lite.text_lines import STDIN, display_name, read_lines
@@ -44,17 +38,11 @@ class TextFlags:
     )
 
     def cutter(self, path: str, kind: str, tokenizer: Tokenizer) -> Callable[[Row], Row]:
-        """The function that cuts a row's text into sentences and tokens.
-
-        Args:
-          tokenizer: the model's.
-        """
-        split = self.split_sentences
+        """The function that cuts a row's text into sentences and tokens, with this tokenizer."""
+        how: dict[str, Any] = {"tokenizer": tokenizer, "split": self.split_sentences}
         if kind == "tokens":
-            tokenizer, split = Tokenizer("whitespace"), False
-        return functools.partial(
-            Row.cut, tokenizer=tokenizer, split=split, language=self.language, file=path
-        )
+            how = {"tokenizer": Tokenizer("whitespace"), "split": False}
+        return functools.partial(Row.cut, **how, language=self.language, file=path)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,10 +59,9 @@ class InputFile:
     )
 
     def open(self, token_column: Column) -> tuple[str, Iterator[Row]]:
-        """The format and the rows, the first of which has been read.
+        """The format, which is said on stderr where the first line tells it, and the rows.
 
-        So a bad file is reported before a model is loaded. A format that is detected from the
-        first line is reported on stderr.
+        The first row has been read, so a bad file is reported before a model is loaded.
 
         Raises:
           InputError: the file cannot be read, is empty, or holds columns where its name says text,
@@ -118,14 +105,10 @@ class InputFile:
 
 
 def bursts(items: Iterator[T], most: int, seconds: float = _PAUSE_SECONDS) -> Iterator[list[T]]:
-    """Lists of the items that come without a pause: what has arrived is processed together.
+    """Lists of at most ``most`` items that come without a pause: what has arrived together.
 
-    A thread reads, as far ahead as two lists; an error of the items is raised after those that
-    came before it.
-
-    Args:
-      items: a stream that may pause.
-      seconds: how long to wait for a further item, once there is one.
+    A pause is ``seconds`` without a further item, once there is one. A thread reads, as far ahead
+    as two lists; an error of the items is raised after those that came before it.
     """
     arrived: queue.Queue[object] = queue.Queue(2 * most)
     outcome: list[InputError | None] = []

@@ -39,14 +39,10 @@ def run(
     argv: Sequence[str] | None = None,
     verbosity: int = logging.WARNING,
 ) -> NoReturn:
-    """Calls a command with the flags of ``argv``, and exits.
+    """Calls a command with the flags of ``argv``, and exits with a code that this module lists.
 
-    Args:
-      command: a function as ``command_flags`` describes it; it may return an exit code.
-      verbosity: the most detailed absl log messages that are shown.
-
-    Raises:
-      SystemExit: always, with the exit codes listed at the top of this module.
+    ``command`` is a function as ``command_flags`` describes it; it may return an exit code.
+    ``verbosity`` is that of the most detailed absl log messages that are shown.
     """
     _collect_seldom()
     code = exit_code(command, sys.argv if argv is None else argv, verbosity)
@@ -84,11 +80,7 @@ def exit_code(
 
 
 def say(text: str) -> NoReturn:
-    """Writes a text and a line end to standard output, and exits.
-
-    Raises:
-      SystemExit: always; with code 0, if the text could be written.
-    """
+    """Writes a text and a line end to standard output, and exits; with 0 if it was written."""
     sys.exit(code_of(lambda: print(text)))
 
 
@@ -100,8 +92,7 @@ def code_of(work: Callable[[], int | None]) -> int:
         code = work()
         _flush_output()
     except InputError as error:
-        print(printable(_one_line(in_flags(str(error)))), file=sys.stderr)
-        return BAD_INPUT
+        return _bad_input(in_flags(str(error)))
     except StoppedBySignal as error:
         return 128 + error.number
     except KeyboardInterrupt:
@@ -110,15 +101,18 @@ def code_of(work: Callable[[], int | None]) -> int:
         _forget_output()
         return BROKEN_PIPE
     except OSError as error:
-        print(printable(_one_line(_system_message(error))), file=sys.stderr)
-        return BAD_INPUT
+        return _bad_input(_system_message(error))
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package in ("", "uanet_tf"):
             raise
-        print(f"This needs the package {package}, which is not installed.", file=sys.stderr)
-        return BAD_INPUT
+        return _bad_input(f"This needs the package {package}, which is not installed.")
     return code or 0
+
+
+def _bad_input(message: str) -> int:
+    print(printable(" ".join(message.split())), file=sys.stderr)
+    return BAD_INPUT
 
 
 def _flush_output() -> None:
@@ -160,10 +154,7 @@ def _start_logging(verbosity: int) -> None:
 
 
 def _is_for_users(record: python_logging.LogRecord) -> bool:
-    """Whether a message is one of this package, or a warning.
-
-    Newer TensorFlow notes how long each checkpoint took.
-    """
+    """Of this package, or a warning: newer TensorFlow notes how long each checkpoint took."""
     own = pathlib.Path(__file__).parent.parent in pathlib.Path(record.pathname).parents
     return own or record.levelno >= python_logging.WARNING
 
@@ -173,10 +164,5 @@ class _PlainFormatter(python_logging.Formatter):
 
     def format(self, record: python_logging.LogRecord) -> str:
         text = printable(in_flags(super().format(record)), keep="\n\t")
-        if record.levelno < python_logging.WARNING:
-            return text
-        return f"{record.levelname.lower()}: {text}"
-
-
-def _one_line(message: str) -> str:
-    return " ".join(message.split())
+        is_warning = record.levelno >= python_logging.WARNING
+        return f"{record.levelname.lower()}: {text}" if is_warning else text

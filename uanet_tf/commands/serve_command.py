@@ -92,10 +92,8 @@ def _bind(how: Serving) -> socket.socket:
         listener.bind(address)
         listener.listen(_BACKLOG)
     except OSError as error:
-        raise InputError(
-            f"--host={how.host} --rest_api_port={how.rest_api_port}: cannot listen there "
-            f"({error.strerror})."
-        ) from None
+        where = f"--host={how.host} --rest_api_port={how.rest_api_port}"
+        raise InputError(f"{where}: cannot listen there ({error.strerror}).") from None
     return listener
 
 
@@ -111,11 +109,8 @@ def _serve(how: Serving, models: list[ModelSettings], listener: socket.socket) -
     manager.start()
     if poll_seconds == 0 and (error := manager.first_error()):
         raise InputError(error)
-    handler = Handler(
-        manager,
-        body_bytes=how.max_body_bytes,
-        answer_seconds=how.rest_api_timeout_in_ms / 1000,
-    )
+    seconds = how.rest_api_timeout_in_ms / 1000
+    handler = Handler(manager, body_bytes=how.max_body_bytes, answer_seconds=seconds)
     with ThreadPoolExecutor(2 * _CORES, "predict") as executor:
 
         def say() -> None:
@@ -131,14 +126,9 @@ def _load(how: Serving, path: str, name: str) -> Any:
     """Makes a model of a version's directory."""
     from uanet_tf.serving.rest_api.lite_model import LiteModel
 
-    if not lite_files(path):
-        return _load_saved_model(how, path)
-    return LiteModel(path, text=name.endswith(TEXT_ENDING), threads=_CORES)
-
-
-def _load_saved_model(how: Serving, path: str) -> Any:
-    # TensorFlow, only for those who need it.
-    try:
+    if lite_files(path):
+        return LiteModel(path, text=name.endswith(TEXT_ENDING), threads=_CORES)
+    try:  # TensorFlow, only for those who need it
         from uanet_tf.serving.rest_api.loaded_model import LoadedModel
     except ImportError:
         raise InputError(

@@ -89,10 +89,9 @@ def spark_tag(
 
 def _reads_documents(config: Config) -> bool:
     """Whether a run reads the sentences of a document together; its refiner, if it has one."""
-    refined = config.decoder.is_refined
-    return config.data.context == "document" or (
-        refined and config.decoder.refiner_context == "document"
-    )
+    decoder = config.decoder
+    refiner_context = decoder.refiner_context if decoder.is_refined else "sentence"
+    return "document" in (config.data.context, refiner_context)
 
 
 def _guess_format(path: str) -> str:
@@ -107,11 +106,8 @@ def _guess_format(path: str) -> str:
 class TagLines:
     """What a Spark worker does with lines of a file: as ``uanet tag --output_format=jsonl``.
 
-    Attributes:
-      kind: "text", "jsonl", or "conll", whose "lines" are the blocks between empty lines.
-      token_column: "conll": column of the words.
-      text: how texts are split.
-      sizes: limits of a batch, see ``tag_stream``.
+    ``kind`` is "text", "jsonl", or "conll", whose "lines" are the blocks between empty lines.
+    ``sizes`` are the limits of a batch, see ``tag_stream``.
     """
 
     kind: str
@@ -138,8 +134,7 @@ class TagLines:
             return
         cut = self.text.cutter(_PLACE, self.kind, model.tokenizer)
         try:
-            numbered = iter(enumerate(pieces, 1))
-            rows = read_rows(_PLACE, self.kind, numbered, self.token_column)
+            rows = read_rows(_PLACE, self.kind, iter(enumerate(pieces, 1)), self.token_column)
             yield from map(cut, list(rows))
         except InputError as error:
             yield Row(1, error=str(error))

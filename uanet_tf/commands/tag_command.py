@@ -62,9 +62,9 @@ def tag(
         False,
         "Write the text with [PER] and the like in place of all entities (with a target "
         "precision of the accepted ones) and candidates, as lines of text, of JSON for JSON, "
-        "whose other keys stay as they are. "
-        "Of a run with a --target_recall that share of the text's entities is masked, with a "
-        "probability of 0.9, in text like its development file; no more is promised.",
+        "whose other keys stay as they are. Of a run with a --target_recall that share of the "
+        "text's entities is masked, with a probability of 0.9, in text like its development file; "
+        "no more is promised.",
     ),
     progress: bool | None = flag(
         None,
@@ -137,9 +137,8 @@ def tag(
                 optional_answers=model.optional_answers,
             )
         for part in _parts(file, map(cut, rows), model, kind):
-            # Somebody waits for the answers to a few lines that have come by themselves; else the
-            # bytes are the same, however the input is cut into parts. TensorFlow Lite reads single
-            # rows.
+            # Somebody waits for the answers to a few lines that came by themselves; else the bytes
+            # are the same, however the input is cut into parts. TensorFlow Lite reads single rows.
             is_awaited = isinstance(part, list) and len(part) < ROW_MULTIPLE
             fill = tagger.model is None and not is_awaited
             for row, tagged in tag_rows(model, part, fill_rows=fill, **tagger.sizes):
@@ -167,8 +166,7 @@ def _check_format(kind: str | None, tagger: TaggerFlags, uncertainty_columns: bo
 
 def _parts(file: InputFile, rows: Iterator[Row], model: Any, kind: str) -> Iterator[Iterable[Row]]:
     """The rows in one list; of input that may pause, what has arrived without a pause."""
-    # The sentences of a document are read together, however long they take to come. A line of JSON
-    # or text is a document.
+    # A document is read whole, however long it takes to come. A line of JSON or text is a document.
     is_alone = kind != "conll" or model.context == model.refiner_context == "sentence"
     if file.may_pause() and is_alone:
         yield from bursts(rows, streams.WINDOW_SENTENCES)
@@ -201,9 +199,8 @@ def _count_lines(path: str) -> int | None:
 
 
 def _pretty_writer(stream: TextIO, threshold: float | None) -> Write:
-    printer = terminal.SentencePrinter(
-        threshold, color=terminal.wants_color(stream), draw=terminal.can_draw(stream)
-    )
+    color, draw = terminal.wants_color(stream), terminal.can_draw(stream)
+    printer = terminal.SentencePrinter(threshold, color=color, draw=draw)
 
     def write(row: Row, answers: Sequence[TaggedSentence]) -> None:
         for answer in answers:
@@ -215,13 +212,9 @@ def _pretty_writer(stream: TextIO, threshold: float | None) -> Write:
 
 
 class _ShiftWatch:
-    """Says on stderr when the answers of a model are no longer like those for development data.
+    """Says on stderr when answers are no longer like those for the run's development data.
 
-    Args:
-      run_dir: of the run; None: of a model that is no run.
-
-    Raises:
-      InputError: there is nothing to compare with.
+    Raises InputError where there is nothing to compare with, as for a .tflite file: no ``run_dir``.
     """
 
     def __init__(self, run_dir: str | None, model: Any) -> None:
@@ -230,10 +223,8 @@ class _ShiftWatch:
         path = pathlib.Path(run_dir, "metrics.json")
         values = read_run_metrics(path).get("monitoring")
         if values is None:
-            raise InputError(
-                f"{path} has no 'monitoring', which --monitor compares with: `uanet calibrate "
-                f"--run_dir={run_dir} --input=FILE` adds it."
-            )
+            advice = f"`uanet calibrate --run_dir={run_dir} --input=FILE` adds it."
+            raise InputError(f"{path} has no 'monitoring', which --monitor compares with: {advice}")
         try:
             reference = Reference.from_dict(values)
         except InputError as error:
@@ -250,31 +241,21 @@ class _ShiftWatch:
     def add(self, sentences: Sequence[TaggedSentence]) -> None:
         """Takes answers; tells of the first alarm."""
         for sentence in sentences:
-            facts = sentence_facts(
-                sentence.tokens,
-                sentence.labels,
-                sentence.uncertainty,
-                chunks=sentence.scheme is not None,
-                known=self._known,
-            )
+            given = (sentence.tokens, sentence.labels, sentence.uncertainty)
+            chunks = sentence.scheme is not None
+            facts = sentence_facts(*given, chunks=chunks, known=self._known)
             if facts is not None and (found := self._monitor.add(facts)):
                 told = "; ".join(printable(str(shift)) for shift in found[:3])
                 print(f"shift after {found[0].seen:,} sentences: {told}", file=sys.stderr)
                 if self._targets:
                     targets = " and ".join(f"{n} of {t:g}" for n, t in self._targets.items())
-                    print(
-                        f"the promised {targets} no longer holds: answers in JSON have "
-                        '"promise": false from here on',
-                        file=sys.stderr,
-                    )
+                    effect = 'answers in JSON have "promise": false from here on'
+                    print(f"the promised {targets} no longer holds: {effect}", file=sys.stderr)
 
     def tell_end(self) -> None:
         """Says that there was no alarm, if there was none, or too little to look at."""
-        seen = self._monitor.seen
+        seen, first = self._monitor.seen, f"the first is after {BLOCK} sentences"
         if seen < BLOCK:
-            print(
-                f"no look for a shift: the first is after {BLOCK} sentences, and there are {seen}",
-                file=sys.stderr,
-            )
+            print(f"no look for a shift: {first}, and there are {seen}", file=sys.stderr)
         elif not self._monitor.shifts:
             print(f"no shift seen in {seen:,} sentences", file=sys.stderr)

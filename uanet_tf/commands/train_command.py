@@ -31,8 +31,8 @@ ADVICE = (
     ),
     (
         "bilstm",
-        "A baseline without samples, quickest to tag with; --recipe=bilstm,ten_epochs trains "
-        "it in ten epochs.",
+        "A baseline without samples, quickest to tag with; --recipe=bilstm,ten_epochs trains it in "
+        "ten epochs.",
     ),
 )
 

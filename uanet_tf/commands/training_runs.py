@@ -28,13 +28,13 @@ DEV_PARTS = 10
 def train_run(run_dir: pathlib.Path, arguments: Sequence[str], said: str) -> None:
     """Trains a run, unless it is complete; one that was stopped continues.
 
-    Raises:
-      InputError: training failed; it has said why. Or the run is of other settings or files.
+    Raises InputError where training failed, which has said why, or for a run of other settings or
+    files.
     """
     if complete_metrics(run_dir) is not None:
-        config = settings_of(arguments).config
-        RunDirectory(run_dir).check(config)
-        RunDirectory(run_dir).check_data(config, file_hashes(config.data))
+        config, run = settings_of(arguments).config, RunDirectory(run_dir)
+        run.check(config)
+        run.check_data(config, file_hashes(config.data))
         return
     run_dir.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "uanet_tf.commands.uanet", "train"]
@@ -46,22 +46,15 @@ def train_run(run_dir: pathlib.Path, arguments: Sequence[str], said: str) -> Non
 
 
 def check_settings(arguments: Sequence[str], said: str) -> None:
-    """Refuses what training would refuse of its settings, before it reads data.
-
-    Raises:
-      InputError: it would.
-    """
+    """Raises InputError for settings that training would refuse, before it reads data."""
     from uanet_tf.models.build import make_tagger
 
     try:
         config, given = settings_of(arguments)
         if config.decoder.refiner_context == "auto":
             config = config.replace(refiner_context="sentence")
-        make_tagger(
-            config,
-            Vocabulary(("a",), (1,), ("a",), ("O", "B-X", "I-X", "E-X", "S-X"), "IOB2"),
-            given,
-        )
+        labels = ("O", "B-X", "I-X", "E-X", "S-X")
+        make_tagger(config, Vocabulary(("a",), (1,), ("a",), labels, "IOB2"), given)
     except InputError as error:
         raise InputError(f"The flags of {said}: {error}") from error
 
@@ -99,11 +92,11 @@ def train_folds(
 ) -> Iterator[tuple[pathlib.Path, list[int]]]:
     """Trains a tagger for each fold; those that are complete are taken as they are.
 
-    RUN_DIR/foldN are runs, RUN_DIR/data holds their files.
+    RUN_DIR/foldN are runs, RUN_DIR/data holds their files. The seed of the settings deals the
+    sentences out.
 
     Args:
       config: settings of training; paths in it are not read.
-      folds: their number; the seed of the settings deals the sentences out.
       dev: development sentences of all runs; without any, a tenth of those to train on.
       given: flags that somebody typed, so that those without an effect are refused.
 
@@ -121,9 +114,8 @@ def train_folds(
         kept = [sentences[k] for k in np.flatnonzero(numbers != fold)]
         parts = {"train": kept, "dev": list(dev)}
         if not dev:
-            aside = _aside(kept, config.training.seed)
-            for name, wanted in (("train", False), ("dev", True)):
-                parts[name] = [s for s, k in zip(kept, aside, strict=True) if (k == 0) == wanted]
+            aside = list(zip(kept, _aside(kept, config.training.seed), strict=True))
+            parts = {"train": [s for s, k in aside if k], "dev": [s for s, k in aside if not k]}
         run = folder / f"fold{fold + 1}"
         train_run(run, _arguments(folder, run, config, parts, given), f"fold {fold + 1}")
         yield run, np.flatnonzero(numbers == fold).tolist()
@@ -135,7 +127,7 @@ def _aside(sentences: Sequence[Sentence], seed: int) -> list[int]:
         return fold_numbers(sentences, DEV_PARTS, seed)
     except InputError as error:
         raise InputError(
-            f"Without --dev_path a tenth of what a fold trains on is its development data, and "
+            "Without --dev_path a tenth of what a fold trains on is its development data, and "
             f"there is too little: {error} Give --dev_path=FILE."
         ) from error
 
