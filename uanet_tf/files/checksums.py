@@ -18,20 +18,15 @@ _LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
 
 
 def write_checksums(folder: pathlib.Path) -> None:
-    """Writes the list of all files below ``folder``, which has an ``assets.extra``.
-
-    Raises:
-      OSError: a file cannot be read, or the list not be written.
-    """
+    """Writes the list of all files below ``folder``, which has an ``assets.extra``."""
     lines = [f"{_sha256(folder / file)}  {file}\n" for file in sorted(_files(folder))]
     (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8")
 
 
 def check_checksums(folder: pathlib.Path) -> None:
-    """Reads all files that the list names. A folder without a list is not checked.
+    """Raises InputError for a file of the list that is missing or was changed, or a damaged list.
 
-    Raises:
-      InputError: a file is missing or was changed, or the list is damaged.
+    A folder without a list is not checked.
     """
     path = folder / CHECKSUMS
     if not path.exists():
@@ -48,9 +43,8 @@ def check_checksums(folder: pathlib.Path) -> None:
             if file not in found:
                 raise InputError(f"{folder}: lacks {shown(file)}, which {CHECKSUMS} lists.")
             if _sha256(folder / file) != digest:
-                raise InputError(
-                    f"{folder / file}: is not what was exported: {CHECKSUMS} has another sum."
-                )
+                other = f"{CHECKSUMS} has another sum"
+                raise InputError(f"{folder / file}: is not what was exported: {other}.")
     except OSError as error:
         raise InputError(f"{error.filename or path}: cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError:

@@ -17,6 +17,7 @@ MAX_DEPTH = 64
 # What a deflated member may grow by. JSON with a vocabulary: 3 to 5; weights: 2.
 MOST_EXPANSION = 16
 _CHUNK = 2**20
+_TOO_FEW = "its configuration asks for more weights than are stored with it"
 
 
 def compress_archive(path: str | os.PathLike) -> None:
@@ -45,15 +46,15 @@ def check_weight_file(path: str | os.PathLike) -> int:
 
     HDF5 can do more than hold arrays: a link or an array may be in another file, which reading
     would open; values may be spread over several files (virtual data sets), made up by a filter
-    whose code is loaded, or declared in any number without being stored. Keras uses none of
-    this. So what is not a group or an array of stored numbers is refused.
+    whose code is loaded, or declared in any number without being stored. Keras uses none of this.
+    So what is not a group or an array of stored numbers is refused.
 
     Returns:
       The number of values in all arrays.
 
     Raises:
-      InputError: the file cannot be read, or holds something else; the text begins with the
-        file's name without its folder.
+      InputError: the file cannot be read, or holds something else; the text begins with the file's
+        name without its folder.
     """
     import h5py
 
@@ -139,10 +140,8 @@ class _Check:
 def at_most(num_values: int) -> Iterator[None]:
     """Limits the variables made in this context to this many values together: those stored.
 
-    So a few numbers in a configuration cannot exhaust the memory of the machine.
-
-    Raises:
-      InputError: there are more; before the memory is taken.
+    So a few numbers in a configuration cannot exhaust the memory of the machine: InputError is
+    raised before it is taken.
     """
     import tensorflow as tf
 
@@ -164,6 +163,3 @@ def at_most(num_values: int) -> Iterator[None]:
         if left < 0:
             raise InputError(_TOO_FEW) from error
         raise
-
-
-_TOO_FEW = "its configuration asks for more weights than are stored with it"

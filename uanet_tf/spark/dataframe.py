@@ -15,8 +15,6 @@ from uanet_tf.spark.shipped_model import ShippedModel, ship
 from uanet_tf.tagging.streams import tag_in_context
 
 _ANSWERS = [answer.name for answer in answers.answers(answers.IN_TEXT)]
-
-
 TAGGED, ERROR = "tagged", "error"
 
 
@@ -32,10 +30,10 @@ def tag(
 ) -> Any:
     """Tags a column of texts, each one sentence, or of lists of words.
 
-    Lazy, like all of Spark: the work is done when the result is used. The model is sent to
-    each executor once and loaded once by each of its Python processes; sentences are sorted by
-    length within an Arrow batch (``spark.sql.execution.arrow.maxRecordsPerBatch`` rows, 10,000 as
-    Spark is delivered), and rows keep their order. A task that is run again gives the same answers.
+    Lazy, like all of Spark: the work is done when the result is used. The model is sent to each
+    executor once and loaded once by each of its Python processes; sentences are sorted by length
+    within an Arrow batch (``spark.sql.execution.arrow.maxRecordsPerBatch`` rows, 10,000 as Spark is
+    delivered), and rows keep their order. A task that is run again gives the same answers.
 
     Args:
       dataframe: of Spark.
@@ -80,11 +78,8 @@ def tag(
 class TagBatches:
     """Maps Arrow batches to batches with two more columns, see ``uanet_tf.spark.tag``.
 
-    Attributes:
-      model: which model, and where it is.
-      column: number of the column of texts or words.
-      tagged_type: ``answers.spark_type()``, read; only the driver can read it from text.
-      batch_size, batch_tokens: of the model, see ``uanet_tf.tag``.
+    ``column`` is the number of the column of texts or words; ``tagged_type`` is
+    ``answers.spark_type()``, read: only the driver can read it from text.
     """
 
     model: ShippedModel
@@ -110,15 +105,9 @@ class TagBatches:
     def _tag(self, model: Any, values: list[Any]) -> tuple[list[dict | None], list[str | None]]:
         """The answer of each row, and why it has none."""
         rows = [_read(value, model.tokenizer) for value in values]
-        tagged = tag_in_context(
-            model,
-            rows,
-            key=operator.itemgetter(0),
-            alone=True,
-            batch_size=self.batch_size,
-            batch_tokens=self.batch_tokens,
-            fill_rows=True,
-        )
+        sizes = {"batch_size": self.batch_size, "batch_tokens": self.batch_tokens}
+        first = operator.itemgetter(0)
+        tagged = tag_in_context(model, rows, key=first, alone=True, fill_rows=True, **sizes)
         found = [None if error else _answer(answer) for (_, error), answer in tagged]
         return found, [error for _, error in rows]
 

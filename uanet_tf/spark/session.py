@@ -11,6 +11,8 @@ from typing import Any
 from uanet_lite.input_error import InputError
 
 JAVA = 17
+# Without Spark's progress bar and web page.
+_LOCAL = {"spark__ui__showConsoleProgress": "false", "spark__ui__enabled": "false"}
 _PACKAGE_PARENT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -41,14 +43,11 @@ def check_spark() -> None:
 
 
 def make_session(master: str | None, **settings: str) -> Any:
-    """A Spark session, the running one if there is one (``spark-submit``, notebooks).
+    """A Spark session, the running one if there is one; InputError as ``check_spark``.
 
     Args:
       master: URL of the cluster; None: spark-submit's, else all cores of this machine.
       **settings: of Spark, with ``__`` instead of points; those of spark-submit win.
-
-    Raises:
-      InputError: no pyspark, or no Java.
     """
     check_spark()
     from pyspark import SparkConf
@@ -66,13 +65,8 @@ def make_session(master: str | None, **settings: str) -> Any:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if (master or given.get("spark.master", "local")).startswith("local"):
         paths = [str(_PACKAGE_PARENT), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-        builder = builder.config(
-            "spark.executorEnv.PYTHONPATH", os.pathsep.join(filter(None, paths))
-        )
+        found = os.pathsep.join(filter(None, paths))
+        builder = builder.config("spark.executorEnv.PYTHONPATH", found)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
-
-
-# Without Spark's progress bar and web page.
-_LOCAL = {"spark__ui__showConsoleProgress": "false", "spark__ui__enabled": "false"}

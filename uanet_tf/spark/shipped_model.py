@@ -21,12 +21,11 @@ _lock = threading.Lock()
 
 @dataclasses.dataclass(frozen=True)
 class ShippedModel:
-    """Tells a worker where the model is and how it is applied.
+    """Tells a worker where the model is and how it is applied: with ``options`` of ``load_model``.
 
     Attributes:
       run_dir: the run, where every executor can read it; None: the model comes as ``file``.
       file: name of the file that ``SparkContext.addFile`` sent.
-      options: of ``load_model``, (name, value) pairs.
     """
 
     run_dir: str | None
@@ -56,14 +55,10 @@ class ShippedModel:
 def ship(
     session: Any, run_dir: str | os.PathLike[str], options: Mapping[str, Any], *, shared: bool
 ) -> ShippedModel:
-    """Sends the model of a run to the executors, once each.
+    """Sends the model of a run on the driver's machine to the executors, once each.
 
-    Args:
-      run_dir: a trained run, on the driver's machine.
-      shared: send nothing, since every executor can read ``run_dir``.
-
-    Raises:
-      InputError: there is no trained model in ``run_dir``.
+    ``shared``: nothing is sent, since every executor can read ``run_dir``. Raises InputError where
+    it has no model.
     """
     path = pathlib.Path(run_dir) / _MODEL
     if not path.is_file():
@@ -105,19 +100,14 @@ Work = Callable[[Any, list[str]], list[str]]
 
 
 def settings(partitions: int | None) -> dict[str, str]:
-    """Spark's settings for reading, see ``make_session``.
-
-    Args:
-      partitions: least number of partitions; None: as many as there are cores.
-    """
+    """Spark's settings for reading, see ``make_session``; no ``partitions``: one for each core."""
     least = {} if partitions is None else {"spark__sql__files__minPartitionNum": str(partitions)}
     return {**_SETTINGS, **least}
 
 
 def read_lines(session: Any, path: str, kind: str) -> Any:
     """A DataFrame of one column: lines; of "conll" stretches between blank lines."""
-    reader = session.read.option("lineSep", "\n\n" if kind == "conll" else "\n")
-    return reader.text(path)
+    return session.read.option("lineSep", "\n\n" if kind == "conll" else "\n").text(path)
 
 
 def map_lines(
@@ -128,11 +118,7 @@ def map_lines(
     *,
     shared: bool,
 ) -> Any:
-    """Does ``work`` on Arrow batches of lines with the model of a run; a DataFrame of lines.
-
-    Raises:
-      InputError: no trained run.
-    """
+    """``work`` on Arrow batches of lines with a run's model, see ``ship``; a DataFrame of lines."""
     model = ship(lines.sparkSession, run_dir, options, shared=shared)
     return lines.mapInArrow(_MapLines(model, work), "value string")
 

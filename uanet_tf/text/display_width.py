@@ -28,20 +28,15 @@ def align(
 ) -> list[str]:
     """The lines of a table: the first ``left`` columns to the left, the others to the right.
 
-    Args:
-      rows: equally many cells each.
-      left: number of columns.
-      least: columns of the terminal that the first column takes at least, and any other.
-      gap: blanks between two columns.
+    ``least`` is what the first column takes of the terminal at least, and any other; ``gap`` blanks
+    part two columns.
     """
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     widths = [max(width, least[number > 0]) for number, width in enumerate(widths)]
     lines = []
     for row in rows:
-        cells = [
-            pad(cell, width) if number < left else cell.rjust(width)
-            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
+        cells = [pad(cell, width) for cell, width in zip(row[:left], widths, strict=False)]
+        cells += [cell.rjust(w) for cell, w in zip(row[left:], widths[left:], strict=True)]
         lines.append((" " * gap).join(cells).rstrip())
     return lines
 

@@ -19,22 +19,15 @@ _ABBREVIATION = re.compile(r"[^\W\d_][\w.-]*\.")
 
 
 def abbreviations(sentences: Sequence[Sequence[str]]) -> list[str]:
-    """The abbreviations of a corpus, the most frequent first, then the common ones.
+    """The abbreviations of a corpus of tokens, the most frequent first, then the common ones.
 
     A word counts if it stands more than once, and more often with its full stop than without. A
     common one counts unless the corpus cuts it ("Corp", ".") more often than not. A corpus that
     cuts common ones as a rule, such as one of tweets, is given none that it does not show.
-
-    Args:
-      sentences: tokens of sentences.
     """
-    counts = collections.Counter(token for tokens in sentences for token in tokens)
-    cut = collections.Counter(
-        f"{word}."
-        for tokens in sentences
-        for word, stop in itertools.pairwise(tokens)
-        if stop == "."
-    )
+    counts = collections.Counter(itertools.chain.from_iterable(sentences))
+    pairs = (pair for tokens in sentences for pair in itertools.pairwise(tokens))
+    cut = collections.Counter(f"{word}." for word, stop in pairs if stop == ".")
     shown = [
         token
         for token, count in counts.most_common()
@@ -61,12 +54,7 @@ Rows = Sequence[Sequence[str]]
 
 
 class Choice(NamedTuple):
-    """A tokenizer and the share of a corpus' tokens that each kind found.
-
-    Attributes:
-      tokenizer: the best.
-      scores: F1 of the tokens' boundaries by kind, percent.
-    """
+    """The best tokenizer of a corpus; F1 of the tokens' boundaries by kind, percent."""
 
     tokenizer: Tokenizer
     scores: dict[str, float]
@@ -75,9 +63,7 @@ class Choice(NamedTuple):
 def choose_tokenizer(sentences: Rows, labels: Rows | None = None) -> Choice:
     """The kind that best reproduces the corpus' tokens from its text.
 
-    Args:
-      sentences: tokens of sentences; if there are many, some thousands spread over all are read.
-      labels: their labels.
+    Of many ``sentences`` some thousands spread over all are compared.
     """
     step = max(1, len(sentences) // _MOST_SENTENCES)
     texts = [detokenize(tokens) for tokens in sentences[::step]]
@@ -131,11 +117,9 @@ def _agreement(
     tokenizer: Tokenizer, texts: Sequence[tuple[str, list[tuple[int, int] | None]]]
 ) -> float:
     """F1 of token boundaries, percent: a token counts where both its ends are right."""
-    both = expected = found = 0
+    both = total = 0
     for text, spans in texts:
-        right = {span for span in spans if span is not None}
-        given = tokenizer.spans(text)
-        both += len(right.intersection(given))
-        expected += len(right)
-        found += len(given)
-    return 200 * both / max(1, expected + found)
+        right, found = {*spans} - {None}, tokenizer.spans(text)
+        both += len(right.intersection(found))
+        total += len(right) + len(found)
+    return 200 * both / max(1, total)
