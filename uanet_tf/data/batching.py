@@ -18,9 +18,7 @@ from uanet_tf.ops.dropout import SENTENCES, PartSeed, Seed
 
 @dataclasses.dataclass(frozen=True)
 class EncodedCorpus:
-    """Sentences of one file, ready to be batched.
-
-    F distinct tokens ("forms"), S sentences, N tokens.
+    """Sentences of one file to be batched: F distinct tokens ("forms"), S sentences, N tokens.
 
     Attributes:
       forms: the lookup's features of every form, [F] or [F, W] int32, 0 at padding; see
@@ -50,12 +48,7 @@ class EncodedCorpus:
         return dataclasses.replace(self, offsets=self.offsets[ends])
 
     def in_documents(self, counts: Sequence[int], tokens: Sequence[str]) -> "EncodedCorpus":
-        """The same sentences, ``counts`` [P] of which are a document each, in order.
-
-        Args:
-          counts: sentences of each document.
-          tokens: all N tokens.
-        """
+        """The same sentences, ``counts`` [P] of which are a document each; with all N tokens."""
         distinct, index = np.unique(np.asarray(tokens, object), return_inverse=True)
         keys = word_keys(tf.constant(distinct, tf.string))
         return dataclasses.replace(
@@ -91,8 +84,7 @@ def internal_labels(labels: Sequence[str], scheme: str | None) -> Sequence[str]:
     return labels if scheme is None else convert(labels, scheme, INTERNAL_SCHEME)
 
 
-# Batches whose sentences are sorted together: enough for little padding, few enough to
-# leave the order random.
+# Batches sorted together: enough for little padding, few enough to leave the order random.
 SORTED_BATCHES = 50
 
 
@@ -105,20 +97,16 @@ def plan_batches(
     epoch: int = 0,
     min_batches: int = 0,
 ) -> list[np.ndarray]:
-    """Groups sentences of similar length into batches.
+    """Groups sentences of similar length into batches, arrays of their numbers.
+
+    Each sentence is in exactly one, or in one of each reading.
 
     Args:
       lengths: [S] tokens of each sentence.
-      batch_size: most sentences in a batch.
-      batch_tokens: most tokens in a batch, padding included; a longer single sentence
-        still makes a batch.
+      batch_tokens: most in a batch, padding included; a longer single sentence still makes one.
       seed: of the order for training, new in each epoch; None: sorted by length, for tagging.
-      epoch: number of the pass.
       min_batches: with a seed, least number of batches: all sentences are read as often as that
         takes, each time in another order.
-
-    Returns:
-      Arrays of sentence numbers; each sentence is in exactly one, or in one of each reading.
     """
     if seed is None:
         return list(_split(np.argsort(lengths, kind="stable"), lengths, batch_size, batch_tokens))
@@ -199,11 +187,7 @@ class BatchBuilder:
 
 
 def batched_dataset(builder: BatchBuilder, plan) -> tf.data.Dataset:
-    """A dataset of (features, labels), one element for each array of ``plan()``.
-
-    Args:
-      plan: called at the start of each pass; returns the arrays of sentence numbers.
-    """
+    """(features, labels) of each array of sentence numbers that ``plan()`` gives for a pass."""
     numbers = tf.data.Dataset.from_generator(
         lambda: iter(plan()), output_signature=tf.TensorSpec([None], tf.int64)
     )
@@ -225,14 +209,8 @@ def part_of_batch(
 ) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
     """Part ``number`` of a batch: as many sentences as the others, or one more or less.
 
-    It has the width T and the distinct forms of the batch. A part without a sentence gets one of
-    another part, with ``part[1]`` = 0, which must not count.
-
-    Args:
-      features: of the batch, see ``BatchBuilder``.
-      labels: [B, T].
-      number: of the part, from 0.
-      parts: how many there are.
+    It has the width T and the distinct forms of the batch, see ``BatchBuilder``. A part without a
+    sentence gets one of another part, with ``part[1]`` = 0, which must not count.
     """
     total = tf.shape(labels)[0]
     number = tf.cast(number, tf.int32)
@@ -251,12 +229,7 @@ def part_of_batch(
 
 
 def part_seed(features: Mapping[str, tf.Tensor], seed: tf.Tensor) -> Seed:
-    """The seed with which a part of a batch gets the masks that its sentences have in the batch.
-
-    Args:
-      features: of a batch or of a part of one.
-      seed: [2] int32, of the batch.
-    """
+    """The batch's seed, [2] int32, such that a part gets the masks that it has in the batch."""
     if PART not in features:
         return seed
     first, count, total = tf.unstack(features[PART], num=3)

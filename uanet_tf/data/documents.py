@@ -29,18 +29,14 @@ def passages(
     padded: bool = False,
     key: Callable[[T], Sentence] = the_sentence,
 ) -> Iterator[list[T]]:
-    """Groups the sentences of a stream, in order.
+    """Items of consecutive sentences of one document, as many as ``max_tokens`` allow, in order.
 
     Args:
-      items: sentences of a file, or what holds them.
       max_tokens: most tokens in a passage; a longer single sentence still makes one. 0: each
         sentence by itself.
       padded: whether the sentences will be rows of a batch. Padded to the longest, those of a
         passage then have at most ``MOST_PADDING`` times ``max_tokens``.
       key: the sentence of an item.
-
-    Yields:
-      Items of consecutive sentences of one document, as many as ``max_tokens`` allow.
     """
     passage: list[T] = []
     size = longest = 0
@@ -78,11 +74,7 @@ def fold_numbers(sentences: Sequence[Sentence], count: int, seed: int) -> list[i
     """The fold of each sentence, 0 to ``count`` - 1; folds have about as many tokens each.
 
     The sentences of a document stay together, and without documents those with the same words: a
-    model that saw them would know the answer.
-
-    Args:
-      count: folds, at least 2.
-      seed: of the order in which they are dealt out.
+    model that saw them would know the answer. ``seed`` is of the order in which they are dealt out.
 
     Raises:
       InputError: there are fewer documents, or different sentences, than folds.

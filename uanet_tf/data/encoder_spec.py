@@ -49,25 +49,23 @@ class Architecture:
       vocabulary_size: rows of the embedding table.
       width: width D of the states.
       num_layers: number of layers; of ALBERT, of passes through a group of layers.
-      num_heads: attention heads of a layer.
+
       feedforward_width: inner width of a layer's feed-forward part.
       max_positions: most sub-words in one piece, the first and the last one included.
       activation: ``gelu`` (exact), ``gelu_tanh`` (its approximation) or ``relu``.
       epsilon: of the layer normalisations.
       hidden_dropout: rate of dropout on embeddings and on the layers' outputs.
-      attention_dropout: rate of dropout on attention weights.
       positions: ``absolute`` embeddings; ``relative``, disentangled (DeBERTa); ``rotary`` (RoPE).
       embedding_width: width of the embeddings, which are projected to D; 0: D, not projected.
       groups: groups of layers that share weights (ALBERT); 0: no layer shares any.
-      group_layers: layers of a group.
+
       buckets: rows for distances to one side (DeBERTa).
       normed_first: each part of a layer reads normalised states (pre-norm, ModernBERT).
       gated: the feed-forward part is gated (GeGLU).
       biases: whether products and normalisations have them.
       reach: most distance of local attention; 0: all attention is global.
       global_every: with ``reach``, each so many layers, the first included, are global.
-      global_theta: base of the rotations' wavelengths.
-      local_theta: the same in local layers.
+      global_theta: base of the rotations' wavelengths; local_theta: the same in local layers.
 
     Raises:
       InputError: the values contradict one another.
@@ -118,16 +116,14 @@ class Architecture:
             raise InputError(f"{self.num_layers} layers do not make {self.groups} groups")
 
     def _check_types(self) -> None:
-        values = vars(self)
         for name, most in {**_MOST, **_MOST_OR_NONE}.items():
-            least = int(name in _MOST)
-            if type(values[name]) is not int or not least <= values[name] <= most:
-                told = f"must be from {least} to {most}. Received: {values[name]!r:.60}"
-                raise InputError(f"{name} {told}")
+            value, least = getattr(self, name), int(name in _MOST)
+            if type(value) is not int or not least <= value <= most:
+                raise InputError(f"{name} must be from {least} to {most}. Received: {value!r:.60}")
         for name, (least, most) in _FLOATS.items():
-            if not has_type(values[name], float) or not least <= values[name] < most:
-                told = f"must be in [{least}, {most}). Received: {values[name]!r:.60}"
-                raise InputError(f"{name} {told}")
+            value = getattr(self, name)
+            if not has_type(value, float) or not least <= value < most:
+                raise InputError(f"{name} must be in [{least}, {most}). Received: {value!r:.60}")
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Architecture":
@@ -206,9 +202,7 @@ class TokenizerSpec:
     Attributes:
       kind: ``wordpiece``, ``bpe`` (of bytes) or ``unigram`` (SentencePiece).
       vocabulary: sub-words, id = position. Of WordPiece, "##" begins one that continues a word.
-      first: id of the sub-word that begins a row, such as [CLS].
-      last: id of the one that ends it.
-      unknown: id of the unknown one.
+      first: id of the sub-word that begins a row, such as [CLS]; last: of the one that ends it.
       steps: names of ``STEPS``, each with its arguments: what is done to the text before.
       scores: of unigram, the logarithm of each sub-word's probability; 0: it is no text.
       charsmap: SentencePiece's normalisation of characters, in base 64; read by its step.
@@ -267,10 +261,8 @@ def _fields(cls: type) -> tuple[dict[str, Any], dict[str, Any]]:
     required: dict[str, Any] = {}
     optional: dict[str, Any] = {}
     for field in dataclasses.fields(cls):
-        plain = field.type in (int, float, str, bool)
-        kinds = field.type if plain else (list, tuple)
         group = required if field.default is dataclasses.MISSING else optional
-        group[field.name] = kinds
+        group[field.name] = field.type if field.type in (int, float, str, bool) else (list, tuple)
     return required, optional
 
 
@@ -298,11 +290,7 @@ class EncoderSpec:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "EncoderSpec":
-        """Inverse of ``to_dict``.
-
-        Raises:
-          InputError: a key is missing or unknown, or has an impossible value.
-        """
+        """Inverse of ``to_dict``; raises InputError for a missing, unknown or impossible value."""
         fields = {"architecture": dict, "tokenizer": dict}
         check_fields(dict(values), fields, where="the vocabulary's encoder")
         return cls(
@@ -313,12 +301,7 @@ class EncoderSpec:
 
 @dataclasses.dataclass(frozen=True)
 class PretrainedEncoder:
-    """A pretrained encoder.
-
-    Attributes:
-      spec: what it is.
-      weights: {name: array} for every name of ``spec.architecture.weight_shapes()``.
-    """
+    """A pretrained encoder: an array for every name of ``spec.architecture.weight_shapes()``."""
 
     spec: EncoderSpec
     weights: dict[str, np.ndarray]

@@ -9,14 +9,10 @@ from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import OUTSIDE, split_label
 from uanet_tf.errors import InputError, SentencesError
 
+_LETTER, _TYPE, _BETWEEN = r"([BIMELSUWbimelsuw])", r"[^\W\d_].*", "[-_:./|+=~]"
 # B_PER, B:PER, b-PER, i_per: a letter of a scheme and a type, but not as "B-PER" has them; and the
 # type in front: PER-B, PER_I.
-_LETTER_FIRST = re.compile(
-    r"(?P<letter>[BIMELSUWbimelsuw])[-_:./|+=~](?P<type>[^\W\d_].*)", re.DOTALL
-)
-_LETTER_LAST = re.compile(
-    r"(?P<type>[^\W\d_].*)[-_:./|+=~](?P<letter>[BIMELSUWbimelsuw])", re.DOTALL
-)
+_ALIKE = re.compile(rf"{_LETTER}{_BETWEEN}{_TYPE}|{_TYPE}{_BETWEEN}{_LETTER}", re.DOTALL)
 _OUTSIDES = frozenset({OUTSIDE, "o", "0"})
 # CoNLL-2012, CoNLL-2005: (PER*, *) and (PER) beside *; coreferences: (12), (12 and 12) beside -.
 _BRACKETED = re.compile(r"\(.+|.*\)", re.DOTALL)
@@ -29,17 +25,13 @@ def entity_like_labels(counts: Mapping[str, int]) -> list[str]:
     That is: they are half of the kinds of labels or more, and there is also a label for tokens
     outside (O), or there are two letters (B_PER, I_PER). Or they are brackets as in CoNLL-2012:
     (PER*, *), (PER). Or O is the label of more than a third of the tokens, as no part of speech is:
-    then all other labels are returned.
-
-    Args:
-      counts: {label: tokens} of a file whose labels are in no scheme.
+    then all other labels are returned. ``counts`` is {label: tokens}.
     """
     inside = [label for label in counts if label not in _OUTSIDES]
-    letters = {label: _letter(label) for label in inside}
-    alike = [label for label in inside if letters[label]]
-    outside = len(inside) < len(counts)
-    if 2 * len(alike) >= len(inside) and (outside or len({letters[label] for label in alike}) > 1):
-        return alike
+    found = {label: match for label in inside if (match := _ALIKE.fullmatch(label))}
+    letters = {match[1] or match[2] for match in found.values()}
+    if 2 * len(found) >= len(inside) and (len(inside) < len(counts) or len(letters) > 1):
+        return list(found)
     bracketed = [label for label in counts if _BRACKETED.fullmatch(label)]
     if len(bracketed) + 1 == len(counts) and any(label in counts for label in _NOT_BRACKETED):
         return bracketed
@@ -47,11 +39,7 @@ def entity_like_labels(counts: Mapping[str, int]) -> list[str]:
 
 
 def stray_labels(counts: Mapping[str, int]) -> dict[str, int]:
-    """The labels that are not chunk labels, where less than half of the tokens have such.
-
-    Args:
-      counts: {label: tokens}.
-    """
+    """What of {label: tokens} is no chunk label, where less than half of the tokens have such."""
     strays = {}
     for label, count in counts.items():
         try:
@@ -82,13 +70,6 @@ def said_of_uneven(count: int, line: int) -> str:
         f"{have} lines with different numbers of columns, the first is line {line}: is there a "
         "blank in a token or a label, or more than one token a line?"
     )
-
-
-def _letter(label: str) -> str:
-    for pattern in (_LETTER_FIRST, _LETTER_LAST):
-        if match := pattern.fullmatch(label):
-            return match["letter"]
-    return ""
 
 
 def check_chunk_labels(sentences: Iterable[Sentence]) -> None:

@@ -39,14 +39,10 @@ KEYS = ("word_keys", "prefix_keys")
 
 
 def word_keys(tokens: tf.Tensor) -> dict[str, tf.Tensor]:
-    """Keys of strings: equal for the same word, and for words that begin alike.
+    """Keys of strings of any shape: equal for the same word, and for words that begin alike.
 
-    Args:
-      tokens: strings of any shape.
-
-    Returns:
-      {name: int64 of that shape, at least 0}, a name of ``KEYS`` each: hashes of the word as it is
-      written, and of its first letters in lower case.
+    {name of ``KEYS``: int64 of that shape, at least 0}: hashes of the word as it is written, and of
+    its first letters in lower case.
     """
     lower = tf.strings.lower(tokens, encoding="utf-8")
     prefixes = tf.strings.substr(lower, 0, PREFIX_LETTERS, unit="UTF8_CHAR")
@@ -57,42 +53,25 @@ def word_keys(tokens: tf.Tensor) -> dict[str, tf.Tensor]:
 
 
 def in_document(keys: tf.Tensor, documents: tf.Tensor) -> tf.Tensor:
-    """Keys that are equal within a document only: int64 of the shape of ``keys``.
-
-    Args:
-      keys: of ``word_keys``.
-      documents: numbers of documents, broadcast against the keys.
-    """
+    """Keys of ``word_keys`` that are equal within a document only, whose numbers are broadcast."""
     return tf.cast(documents, tf.int64) * _BUCKETS + keys
 
 
 def document_features(tokens: tf.Tensor, documents: tf.Tensor) -> dict[str, tf.Tensor]:
     """What a refiner that reads documents needs beside the features of ``look_up``.
 
-    Args:
-      tokens: [B, T] strings; those at padding are not read.
-      documents: [B] integers: rows of equal number are sentences of one document.
-
-    Returns:
-      ``document`` [B] int32 and the keys [B, T] of the words; T is at least 1.
+    ``document`` [B] int32, equal in rows of one document, and keys [B, T] of ``tokens``, T at least
+    1; those at padding are not read.
     """
     tokens = tf.pad(tokens, [[0, 0], [0, tf.maximum(0, 1 - tf.shape(tokens)[1])]])
     return {"document": tf.cast(documents, tf.int32), **word_keys(tokens)}
 
 
 def normalize_words(tokens: tf.Tensor, *, digits: bool, lowercase: bool) -> tf.Tensor:
-    """Returns the form under which words are looked up.
-
-    Args:
-      tokens: string tensor, UTF-8.
-      digits: replace every decimal digit, of any script, by 0.
-      lowercase: lower-case, by Unicode's rules, whatever the locale.
-    """
+    """UTF-8 words as they are looked up: digits, of any script, as 0; see also ``lower_case``."""
     if digits:
         tokens = tf.strings.regex_replace(tokens, r"\p{Nd}", "0")
-    if lowercase:
-        tokens = lower_case(tokens)
-    return tokens
+    return lower_case(tokens) if lowercase else tokens
 
 
 @tf.keras.saving.register_keras_serializable(package="uanet_tf")
@@ -103,7 +82,6 @@ class TokenLookup(tf.keras.layers.Layer):
       words: words from id 2 on, as ``normalize_words`` gives them.
       chars: characters from id 2 on.
       normalize_digits: read every digit as 0, in words and characters.
-      lowercase_words: look words up in lower case.
       max_chars: characters read of a word; a longer one keeps its two ends, which
         tell more about its class than its middle.
 
@@ -180,8 +158,7 @@ class TokenLookup(tf.keras.layers.Layer):
     def tables(self, **tables: tf.lookup.StaticHashTable) -> Iterator[None]:
         """Within this context, looks up in other tables of the same content: an export's files.
 
-        Args:
-          tables: ``words``, from normalised words, and ``chars``, from code points, to ids.
+        ``words`` is from normalised words, ``chars`` from code points, to ids.
         """
         own = self._tables
         self._tables = {**own, **tables}
@@ -270,10 +247,7 @@ def labels_of(predictions: Mapping[str, Any], name: str = "labels") -> list[list
 
 
 def check_predict_input(inputs: Any) -> None:
-    """Raises InputError for what ``model.predict`` does not take.
-
-    Texts, lists of words, a bare array, lengths that are not integers.
-    """
+    """Raises InputError for texts, lists of words, a bare array, lengths that are not integers."""
     given = inputs.values() if isinstance(inputs, Mapping) else [inputs]
     bare = inputs is None or (not isinstance(inputs, Mapping) and hasattr(inputs, "dtype"))
     if bare or any(isinstance(value, str | list | tuple) for value in given):
@@ -328,16 +302,10 @@ ONE_PIECE_TOKENS = 4_096
 def look_up(
     lookup: Lookup, tokens: tf.Tensor, lengths: tf.Tensor, most_tokens: int = ONE_PIECE_TOKENS
 ) -> dict[str, tf.Tensor]:
-    """Features of a batch of sentences; each distinct token is looked up once.
+    """Features of sentences, [B, T] strings and [B] lengths; each distinct token is looked up once.
 
-    Args:
-      tokens: [B, T] strings; strings at or beyond ``lengths`` are ignored.
-      lengths: [B] integers.
-      most_tokens: width of the widest batch that is accepted.
-
-    Returns:
-      The ``lookup.form_features`` of the distinct tokens, filled up to U; form_index [B, T] and
-      lengths [B], int32. T is at least 1.
+    The ``lookup.form_features`` of the distinct tokens, filled up to U; form_index [B, T] and
+    lengths [B], int32. T is at least 1. Strings at or beyond ``lengths`` are ignored.
 
     Raises:
       InputError: the lengths are not integers.
@@ -371,11 +339,7 @@ def look_up(
 def look_up_inputs(
     lookup: Lookup, inputs: Mapping[str, tf.Tensor], most_tokens: int
 ) -> dict[str, tf.Tensor]:
-    """Features of the inputs of a model: ``tokens``, ``lengths`` and maybe ``document`` [B].
-
-    Raises:
-      InvalidArgumentError: see ``look_up``.
-    """
+    """``look_up`` of the inputs of a model: ``tokens``, ``lengths`` and maybe ``document`` [B]."""
     features = look_up(lookup, inputs["tokens"], inputs["lengths"], most_tokens)
     if "document" in inputs:
         features |= document_features(inputs["tokens"], inputs["document"])

@@ -38,7 +38,6 @@ class SubwordLookup(tf.keras.layers.Layer):
     a special sub-word, such as "[SEP]", is text.
 
     Args:
-      tokenizer: a ``TokenizerSpec``, or a dictionary of its fields.
       max_subwords: most sub-words read per token; the rest is left out.
 
     Call arguments:
@@ -113,15 +112,7 @@ def _clean(text: tf.Tensor) -> tf.Tensor:
 
 # TensorFlow lower-cases by the rules of the process's locale. These are the letters for which
 # Turkish, Azeri and Lithuanian have rules of their own; every server reads them alike.
-_LOCAL_LETTERS = {
-    "I": "i",
-    "İ": "i\u0307",
-    "J": "j",
-    "Į": "į",
-    "Ì": "ì",
-    "Í": "í",
-    "Ĩ": "ĩ",
-}
+_LOCAL_LETTERS = {"I": "i", "İ": "i\u0307", "J": "j", "Į": "į", "Ì": "ì", "Í": "í", "Ĩ": "ĩ"}
 
 
 def lower_case(text: tf.Tensor) -> tf.Tensor:
@@ -189,13 +180,9 @@ class _CharacterMap(tf.Module):
 def read_charsmap(data: bytes) -> list[tuple[bytes, bytes]]:
     """The texts that SentencePiece's map of characters replaces, each with what it is replaced by.
 
-    The map is the size of a trie in bytes, the trie, and the texts, each with a zero at its end.
-
-    Raises:
-      ValueError: it is none.
-
-    Reference:
-      darts-clone (double-array trie), as sentencepiece/src/normalizer.cc uses it.
+    The map is the size of a trie in bytes, the trie (a double array of darts-clone, as read in
+    sentencepiece/src/normalizer.cc), and the texts, each with a zero at its end. Raises ValueError
+    if it is none.
     """
     size = int.from_bytes(data[:4], "little")
     if size % 4 or not 0 < size <= len(data) - 4:
@@ -315,11 +302,7 @@ class _BytePairs(tf.Module):
         return tf.where(column < place, ids, tf.where(column > place, next_ids, new))
 
 
-_SPLITTERS: dict[str, Callable[..., Any]] = {
-    WORDPIECE: _WordPiece,
-    UNIGRAM: _Unigram,
-    BPE: _BytePairs,
-}
+_SPLITTERS: dict[str, type] = {WORDPIECE: _WordPiece, UNIGRAM: _Unigram, BPE: _BytePairs}
 
 
 def byte_chars() -> list[str]:
@@ -343,9 +326,7 @@ def sentencepiece_model(spec: TokenizerSpec) -> bytes:
         text = _field(1, piece.encode("utf-8")) + b"\x15" + struct.pack("<f", score)
         model += _field(1, text + bytes([0x18, kind]))
     # Steps have done what it would do: put a blank before, trim, mark blanks.
-    nothing = (1024).to_bytes(4, "little") + bytes(
-        1025
-    )  # a map of characters, without which it tells
+    nothing = (1024).to_bytes(4, "little") + bytes(1025)  # a map, without which it tells
     normaliser = _field(1, b"identity") + _field(2, nothing) + bytes([0x18, 0, 0x20, 0, 0x28, 0])
     return model + _field(2, bytes([0x18, 1])) + _field(3, normaliser)
 
@@ -358,11 +339,7 @@ def _field(number: int, value: bytes) -> bytes:
 
 
 def read_message(data: bytes) -> list[tuple[int, Any]]:
-    """The fields of a message of protocol buffers: numbers, floats and bytes.
-
-    Raises:
-      ValueError: it is none.
-    """
+    """The fields of a message of protocol buffers; raises ValueError if it is none."""
     place, fields = 0, []
 
     def number() -> int:

@@ -11,15 +11,10 @@ from uanet_tf.errors import InputError
 
 
 def read_unlabelled(path: str, *, token_column: Column) -> list[Sentence]:
-    """The sentences of a file, without labels.
+    """The sentences of a file, which may be gzipped, without labels.
 
-    The format follows from the name (.txt, .conll, ...), else from the first line: columns, with
-    a blank line after each sentence, or text of one sentence per line, whose tokens are separated
-    by blanks.
-
-    Args:
-      path: a file, may be gzipped.
-      token_column: column of the token, where it has columns.
+    The format follows from the name (.txt, .conll, ...), else from the first line: columns, with a
+    blank line after each sentence, or a sentence per line, whose tokens are separated by blanks.
 
     Raises:
       InputError: naming file and line: the file cannot be read, holds no sentence, a token is too
@@ -35,16 +30,12 @@ def read_unlabelled(path: str, *, token_column: Column) -> list[Sentence]:
         raise InputError(f"{path}: JSON, where columns or one sentence per line are read.")
     if kind == "conll":
         return list(read_sentences(path, token_column=token_column, label_column=None, lines=lines))
-    found = list(_sentences_of_lines(path, lines))
-    if not found:
-        raise InputError(f"{path}: no sentence found, the file is empty.")
-    return found
-
-
-def _sentences_of_lines(path: str, lines: Iterator[tuple[int, str]]) -> Iterator[Sentence]:
-    tokenizer = Tokenizer("whitespace")
+    found, tokenizer = [], Tokenizer("whitespace")
     for number, line in lines:
         tokens = tokenizer.tokenize(line)
         check_tokens(tokens, f"{path}:{number}: token ")
         if tokens:
-            yield Sentence(tuple(tokens), (), number, new_document=True)
+            found.append(Sentence(tuple(tokens), (), number, new_document=True))
+    if not found:
+        raise InputError(f"{path}: no sentence found, the file is empty.")
+    return found

@@ -1,10 +1,7 @@
 """Reading pretrained word vectors: GloVe and fastText text, word2vec binary, gzipped or not.
 
-Formats:
-
 * text: a word, then `width` numbers, separated by single spaces; fastText and word2vec put a line
-  "count width" first. GloVe 840B has words that hold spaces (". . ."): the last `width` fields are
-  the numbers.
+  "count width" first. GloVe 840B has words that hold spaces: the last `width` fields are numbers.
 * binary: a line "count width", then for each word its bytes, a space and `width` little-endian
   float32 numbers, and in some files a line feed.
 
@@ -46,20 +43,14 @@ _CONTROL_BYTES = frozenset(range(9)) | frozenset(range(14, 32))
 def read_vectors(
     path: str | os.PathLike[str], *, width: int, needed: Callable[[str], bool] | None = None
 ) -> tuple[list[str], np.ndarray]:
-    """Reads the vectors of the needed words as a stream: only what is kept takes memory.
+    """The words in the order of the file, the first of duplicates, and float32 [words, width].
 
-    Args:
-        path: text or word2vec binary, plain or gzip.
-        width: numbers in each vector.
-        needed: whether to keep a word; None keeps all. Numbers of other words are not parsed.
-
-    Returns:
-        The words in the order of the file, each once (the first of duplicates), and their vectors,
-        float32 [words, width].
+    The file is read as a stream, and only words that are ``needed`` take memory (None: all); the
+    numbers of others are not parsed.
 
     Raises:
-        InputError: an unreadable or empty file, another width, a broken line, NaN or infinity; it
-            names the line, or for binary files the number of the word.
+      InputError: an unreadable or empty file, another width, a broken line, NaN or infinity; it
+        names the line, or for binary files the number of the word.
     """
     if width < 1:
         raise InputError(f"width must be at least 1. Received: {width}.")
@@ -192,16 +183,12 @@ def _spaced_word(line: str, width: int, place: str) -> str:
     word, *numbers = line.rsplit(" ", width)
     # A "word" that is a word and numbers is the line of a wider vector.
     wider = all(_is_number(field) for field in word.split(" ")[1:])
-    if len(numbers) != width or not word or wider:
-        raise _wrong_line(line, width, place)
-    return word
-
-
-def _wrong_line(line: str, width: int, place: str) -> InputError:
+    if len(numbers) == width and word and not wider:
+        return word
     if not line.strip():
-        return InputError(f"{place}: empty line where a word and {width} numbers are expected.")
-    word, *numbers = line.rstrip(" ").split(" ")
-    return InputError(
+        raise InputError(f"{place}: empty line where a word and {width} numbers are expected.")
+    word, *numbers = line.split(" ")
+    raise InputError(
         f"{place}: expected a word and {width} numbers, found {len(numbers)} fields after "
         f"{word[:30]!r}."
     )

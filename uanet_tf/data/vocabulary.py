@@ -27,14 +27,11 @@ class Vocabulary:
       word_counts: how often each of the first ones occurs in the training data; the others are
         known from pretrained vectors only.
       chars: single characters; ``chars[k]`` has id k + 2.
-      labels: the classes the model predicts, id = position. For chunks these are in
-        BIOES, all four prefixes of every type.
-      scheme: the tag scheme of the user's files, in which answers are given; None for
-        labels that are not chunks.
+      labels: the classes to predict, id = position; of chunks in BIOES, all four prefixes of each.
+      scheme: tag scheme of the user's files and of answers; None for labels that are not chunks.
       pretrained: of its pretrained encoder, sub-words included; None without one.
       tokenizer: cuts raw text as the training data is cut.
-      longest: tokens of the longest span that can be a candidate for an entity, see
-        ``longest_entity``; of no use where labels are not chunks.
+      longest: tokens of the longest candidate for an entity, see ``longest_entity``; of chunks.
     """
 
     words: tuple[str, ...]
@@ -68,31 +65,24 @@ class Vocabulary:
         }
         if self.scheme is not None:
             values["longest"] = self.longest
-        return (
-            values
-            if self.pretrained is None
-            else {**values, "pretrained": self.pretrained.to_dict()}
-        )
+        if self.pretrained is not None:
+            values["pretrained"] = self.pretrained.to_dict()
+        return values
 
     @classmethod
     def from_dict(cls, values: Mapping) -> "Vocabulary":
-        """Inverse of ``to_dict``.
-
-        Raises:
-          InputError: a key is missing or unknown, or its value is not one of a vocabulary.
-        """
+        """Inverse of ``to_dict``; raises InputError for a missing, unknown or impossible value."""
         lists = ("words", "word_counts", "chars", "labels")
         required: dict[str, Kinds] = {**dict.fromkeys(lists, list), "scheme": (str, type(None))}
         required["tokenizer"] = dict
         if values.get("scheme") is not None:
             required["longest"] = int
         check_fields(values, required, {"pretrained": dict}, where="the vocabulary")
+        encoder = values.get("pretrained")
         vocabulary = cls(
             **{name: tuple(values[name]) for name in lists},
             scheme=values["scheme"],
-            pretrained=EncoderSpec.from_dict(values["pretrained"])
-            if "pretrained" in values
-            else None,
+            pretrained=None if encoder is None else EncoderSpec.from_dict(encoder),
             tokenizer=Tokenizer.from_dict(values["tokenizer"]),
             longest=values.get("longest", 1),
         )
@@ -129,19 +119,14 @@ class Vocabulary:
 def count_symbols(
     word_counts: Mapping[str, int], *, min_count: int = 1
 ) -> tuple[list[str], list[int]]:
-    """Returns words (most frequent first) and their counts.
-
-    Args:
-      word_counts: normalised words of the training data with their counts.
-      min_count: words rarer than this are left out (they are read as unknown).
-    """
+    """The normalised words of at least ``min_count``, most frequent first, and their counts."""
     kept = [(word, n) for word, n in word_counts.items() if n >= min_count]
     kept.sort(key=lambda pair: (-pair[1], pair[0]))
     return [word for word, _ in kept], [n for _, n in kept]
 
 
 def count_chars(form_counts: Mapping[str, int]) -> list[str]:
-    """Returns the characters of the forms, most frequent first."""
+    """The characters of the forms, most frequent first."""
     counts: collections.Counter[str] = collections.Counter()
     for form, n in form_counts.items():
         for char in form:
@@ -150,21 +135,18 @@ def count_chars(form_counts: Mapping[str, int]) -> list[str]:
 
 
 def class_labels(label_sequences: Iterable[Sequence[str]], scheme: str | None) -> list[str]:
-    """Returns the classes to predict.
+    """The classes to predict: labels, most frequent first; of chunks O and BIOES of each type.
 
-    For chunks: O, then the four BIOES prefixes of each type, so that a prefix that a type
-    does not have in training can still be predicted. Otherwise: the labels, most frequent first.
+    So a prefix that a type does not have in training can still be predicted.
     """
     counts: collections.Counter[str] = collections.Counter()
-    if scheme is None:
-        for labels in label_sequences:
-            counts.update(labels)
-        return sorted(counts, key=lambda label: (-counts[label], label))
     for labels in label_sequences:
-        counts.update(span.type for span in decode_spans(labels, scheme))
-    types = sorted(counts, key=lambda name: (-counts[name], name))
+        counts.update(labels if scheme is None else [s.type for s in decode_spans(labels, scheme)])
+    names = sorted(counts, key=lambda name: (-counts[name], name))
+    if scheme is None:
+        return names
     # Chunks without a type are labelled by the prefix only.
-    suffixes = [f"-{name}" if name else "" for name in types]
+    suffixes = [f"-{name}" if name else "" for name in names]
     return ["O"] + [prefix + suffix for suffix in suffixes for prefix in "BIES"]
 
 
